@@ -25,13 +25,12 @@ from textual.pilot import Pilot
 from acp_tui.ui.inspector.screen import InspectApp
 from acp_tui.ui.kit.themes import LIGHT
 from acp_tui.ui.recorded.film import Film, open_playable
-from acp_tui.ui.recorded.player import Pace
+from acp_tui.ui.recorded.player import Pace, Spot
 from acp_tui.ui.recorded.rehearsal import DemoUser, record_demo, without_durations
 from acp_tui.ui.recorded.render import View, film_of_demo, render
 from acp_tui.ui.recorded.screen import ReplayApp
-from acp_tui.ui.recorded.spot import Spot
 from acp_tui.ui.recorded.studio import picture_of
-from acp_tui.workbench.inspect.inspection import inspect_file
+from acp_tui.workbench.inspect import inspect_file
 from support.screens import rows, settled
 from support.waiting import TEST_LIMIT_S, until
 

@@ -24,7 +24,7 @@
             textual
             rich
             anyio
-            pydantic
+            pydantic-core
             watchfiles
             platformdirs
             tomlkit

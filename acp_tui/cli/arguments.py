@@ -16,17 +16,13 @@ from pathlib import Path
 from typing import Any, Final, Literal, NamedTuple, NoReturn, TypeAlias
 
 from acp_tui import __version__
-from acp_tui.cli.command_table import ALWAYS, COMMANDS, Command, Kind, Value, split_command
-from acp_tui.cli.exit_codes import ExitCode
+from acp_tui.cli import ExitCode
+from acp_tui.cli.command_table import ALWAYS, COMMANDS, Command, Kind, Value, WrongUse, split_command
 from acp_tui.client.transcript.record_to import RecordTo
 
 Given: TypeAlias = argparse.Namespace
 """What was given: `word`, each option by its long name; where the command takes them, `agent` (an AgentChoice, None for
 none) instead of the word, and `record` as a RecordTo."""
-
-
-class WrongUse(Exception):
-    """The command line is wrong; the message says how in one line."""
 
 
 class AgentChoice(NamedTuple):

@@ -1,6 +1,6 @@
 """`acp-tui check`: drives an agent as a client does, and says which rules of the protocol it breaks.
 
-The JSON form is described in `client/checking/README.md`.
+The JSON form is described in `workbench/check/README.md`.
 """
 
 from __future__ import annotations
@@ -13,15 +13,15 @@ from typing import Any, Final
 
 import anyio
 
-from acp_tui.cli.arguments import Given, WrongUse
-from acp_tui.cli.exit_codes import ExitCode, code_of, weightiest
+from acp_tui.cli import ExitCode, code_of, weightiest
+from acp_tui.cli.arguments import Given
+from acp_tui.cli.command_table import WrongUse
 from acp_tui.cli.prerequisites import command_of
 from acp_tui.cli.saying import Clean, cleaning, columns, wrapped
 from acp_tui.cli.terminal import ready_to_run
 from acp_tui.protocol.conformance import RULES, Finding, Rule, Severity
 from acp_tui.rpc import Direction
-from acp_tui.workbench.check.examination import Examination, Report
-from acp_tui.workbench.check.procedure import PROMPT, Plan
+from acp_tui.workbench.check import PROMPT, Examination, Plan, Report
 
 SHOWN_BREACHES: Final = 3
 SHOWN_FRAMES: Final = 3

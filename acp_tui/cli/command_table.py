@@ -10,6 +10,10 @@ from enum import Enum
 from typing import Final, NamedTuple
 
 
+class WrongUse(Exception):
+    """The command line is wrong; the message says how in one line."""
+
+
 class Kind(Enum):
     """What a value is: how it is read, and what a shell offers for it."""
 
@@ -119,6 +123,9 @@ def _format(*choices: str, about: str = "how to print it") -> Option:
 
 _CWD = Option(("--cwd",), "the folder to work in (default: this one)", Value("DIR", Kind.FOLDER), ".")
 _PROTOCOL = Option(("--protocol",), "speak only this version of ACP", Value("VERSION", choices=("1", "2")))
+_PROTOCOL_OF_DEMO = Option(
+    ("--protocol",), "speak this version of ACP (default: 1)", Value("VERSION", choices=("1", "2")), "1"
+)
 _RECORDING = (
     Option(("--record",), "record everything sent and received", Value("FILE", Kind.NEW_FILE)),
     Option(("--record-raw",), "keep secrets in that recording"),
@@ -216,7 +223,7 @@ COMMANDS: Final[tuple[Command, ...]] = (
     Command(
         "exec",
         "run one turn without a screen",
-        "acp_tui.cli.exec",
+        "acp_tui.cli.one_turn",
         _AGENT,
         needs=_NEEDS_AGENT,
         options=(
@@ -283,6 +290,7 @@ COMMANDS: Final[tuple[Command, ...]] = (
             _SPEED,
             _PLAIN,
             _WEB,
+            _PROTOCOL_OF_DEMO,
         ),
         group=_WORK,
     ),
@@ -318,7 +326,7 @@ COMMANDS: Final[tuple[Command, ...]] = (
     Command(
         "render",
         "turn a recording into a picture, text, or film",
-        "acp_tui.cli.render",
+        "acp_tui.cli.replay:write_rendering",
         _SOURCE,
         needs="a recording or demo:NAME, and a file to write: acp-tui render FILE -o FILE.svg",
         options=(
@@ -464,7 +472,7 @@ COMMANDS: Final[tuple[Command, ...]] = (
     Command(
         "help",
         "show help for a command or topic",
-        "acp_tui.cli.help",
+        "acp_tui.cli.reference:print_help",
         Value("TOPIC", Kind.TOPIC),
         options=(_format("text", "man", about="text, or the man page"),),
         group=_LOOK_UP,

@@ -22,6 +22,7 @@ from acp_tui.cli.command_table import (
     Kind,
     Option,
     Value,
+    WrongUse,
     command_named,
     split_command,
 )
@@ -105,8 +106,6 @@ SCRIPTS: Final = {"bash": BASH, "zsh": ZSH, "fish": FISH}
 
 def run(given: Given) -> int:
     """Print the script for a shell, or the names of the agents or the scenarios, one a line."""
-    from acp_tui.cli.arguments import WrongUse  # not for what a shell waits for
-
     if given.word in SCRIPTS:
         print(SCRIPTS[given.word])
     elif given.word in LISTS:
@@ -204,7 +203,7 @@ def _plain_names(kind: Kind) -> list[str]:
 def _names(kind: Kind) -> Iterable[str]:
     # Only where they are asked for.
     if kind is Kind.SCENARIO:
-        from acp_tui.workbench.demo import shipped
+        from acp_tui.workbench import demo as shipped
 
         return shipped.names()
     from acp_tui.client.agents.catalogue import read_catalogue

@@ -1,43 +1,258 @@
-"""`acp-tui exec`: one turn without a screen. The words go to stdout, all else to stderr; the status is the outcome."""
+"""`acp-tui exec`: one turn without a screen, and what it prints of it, as text or as lines of JSON.
+
+The words go to stdout, all else to stderr; the status is the outcome.
+"""
 
 from __future__ import annotations
 
+import json
 import math
 import os
-import select
 import signal
-import stat
 import sys
-from collections.abc import AsyncIterator, Sequence
+from collections.abc import AsyncIterator, Callable, Iterator
+from contextlib import contextmanager
+from dataclasses import asdict
 from pathlib import Path
-from typing import Final
+from typing import Any, Final, Protocol
 
 import anyio
 from anyio.abc import TaskGroup
 
-from acp_tui.cli.arguments import Given, WrongUse
-from acp_tui.cli.exec_output import NdjsonOutput, Output, Streams, TextOutput
-from acp_tui.cli.exit_codes import OF_STOP_REASON, ExitCode, code_of, weightiest
+from acp_tui.cli import OF_STOP_REASON, ExitCode, code_of, weightiest
+from acp_tui.cli.arguments import Given
 from acp_tui.cli.permissions import PermissionDesk
-from acp_tui.cli.prerequisites import command_of, notes_of, settings_in_force
-from acp_tui.cli.saying import say
-from acp_tui.cli.session_start import Headless, SlowStart, say_left_out
-from acp_tui.cli.terminal import ready_to_run
+from acp_tui.cli.saying import error_text
+from acp_tui.cli.terminal import Headless, SlowStart, say_left_out
 from acp_tui.client.agents.command import AgentCommand
 from acp_tui.client.errors import ClientError
+from acp_tui.client.sessions.access import HEADLESS
 from acp_tui.client.sessions.agent import Agent
 from acp_tui.client.sessions.driver import Link, SessionDriver, additions_for, start_agent
 from acp_tui.client.sessions.hub import SessionHub, open_hub
-from acp_tui.client.sessions.policy import HEADLESS
 from acp_tui.client.sessions.session import Session
-from acp_tui.client.settings import Settings
-from acp_tui.client.settings.tree import RecordingSettings
+from acp_tui.client.settings.tree import RecordingSettings, Settings
+from acp_tui.client.transcript.frame_log import update_params
 from acp_tui.client.transcript.record_to import RecordTo
-from acp_tui.conversation.content import Text
+from acp_tui.conversation.buffers import TextBuffer
+from acp_tui.conversation.content import ContentBlock, Text
 from acp_tui.conversation.conversation import Change
-from acp_tui.conversation.entries import EntryId, ToolCallEntry
+from acp_tui.conversation.entries import Entry, EntryId, Failure, Message, ToolCallEntry, TurnEnd
 from acp_tui.conversation.facts import Fact
+from acp_tui.conversation.tool_calls import ToolCall
+from acp_tui.conversation.tool_text import subject_of
 from acp_tui.conversation.visible import make_visible_line
+from acp_tui.rpc import Direction
+
+
+class Output(Protocol):
+    """A way to print a turn."""
+
+    def tap(self, direction: Direction, frame: bytes) -> None:
+        """A raw frame went over the connection."""
+
+    def show(self, entry_id: EntryId, entry: Entry) -> None:
+        """An entry is new or has changed."""
+
+    def say(self, text: str) -> None:
+        """A word of ours to the user."""
+
+    def fail(self, error: ClientError) -> None:
+        """The turn could not be taken, or not to its end."""
+
+    def finish(self, session: Session | None, code: ExitCode) -> None:
+        """The turn is over."""
+
+
+class TextOutput:
+    """The agent's messages on stdout as they come; tool calls, failures and words of ours on stderr."""
+
+    def __init__(self, streams: Streams) -> None:
+        self._streams = streams
+        self._is_one_place = os.path.sameopenfile(sys.stdout.fileno(), sys.stderr.fileno())
+        self._shown: dict[EntryId, int] = {}
+        self._parts: dict[EntryId, list[TextBuffer | ContentBlock]] = {}
+        """Of each message, by which one knows that another stands in its place."""
+        self._last: EntryId | None = None
+        self._ends_line = True
+        self._said_of_tools: dict[EntryId, str] = {}
+
+    def tap(self, direction: Direction, frame: bytes) -> None:
+        """Frames are not printed."""
+
+    def show(self, entry_id: EntryId, entry: Entry) -> None:
+        """Print what is new in it."""
+        match entry:
+            case Message(role="agent"):
+                self._show_message(entry_id, entry)
+            case ToolCallEntry(call):
+                self._show_tool(entry_id, f"{make_visible_line(call.status):<11} {_title(call)}")
+            case TurnEnd(stop_reason):
+                self.say(f"the turn ended: {make_visible_line(stop_reason)}")
+            case Failure(message):
+                self.say(message)
+            case _:
+                pass
+
+    def _show_message(self, entry_id: EntryId, message: Message) -> None:
+        buffers = [part for part in message.parts if isinstance(part, TextBuffer)]
+        length = sum(buffer.length for buffer in buffers)
+        shown = self._shown.get(entry_id, 0)
+        before = self._parts.setdefault(entry_id, message.parts)
+        if before is not message.parts:
+            self._parts[entry_id] = message.parts
+            said = "".join(part.text for part in before if isinstance(part, TextBuffer))[:shown]
+            if not message.text.startswith(said):  # what is printed stays, and the new one stands below it
+                shown, self._last = 0, EntryId(-1)
+        new = (
+            buffers[-1].since(buffers[-1].length - (length - shown))
+            if len(buffers) == 1
+            else message.text[shown:]
+        )
+        if not new:
+            return
+        self._shown[entry_id] = length
+        if self._last is not None and self._last != entry_id:
+            new = new.lstrip("\n")  # the empty line between two messages is ours
+            if not new:
+                return
+            new = ("\n" if self._ends_line else "\n\n") + new
+        self._last = entry_id
+        self._ends_line = new.endswith("\n")
+        self._streams.out(new)
+
+    def _show_tool(self, entry_id: EntryId, line: str) -> None:
+        if self._said_of_tools.get(entry_id) != line:
+            self._said_of_tools[entry_id] = line
+            self.say(line)
+
+    def say(self, text: str) -> None:
+        """One line on stderr, on a line of its own where both go to one place."""
+        if not self._ends_line and self._is_one_place:
+            self._streams.err("\n")
+            self._ends_line = True
+        self._streams.err(f"· {text}\n")
+
+    def fail(self, error: ClientError) -> None:
+        """The error with its cause and what to do, on stderr."""
+        self._streams.err(f"{error_text(error)}\n")
+
+    def finish(self, session: Session | None, code: ExitCode) -> None:
+        """End the last line."""
+        if not self._ends_line:
+            self._streams.out("\n")
+
+
+def _title(call: ToolCall) -> str:
+    subject = subject_of(call, {})
+    title = make_visible_line(call.shown_title)
+    return title if subject is None else f"{title}: {subject.visible}"
+
+
+def _cost(session: Session | None) -> dict[str, Any] | None:
+    """What the session has cost, as its agent says."""
+    usage = session.conversation.usage if session is not None else None
+    if usage is None or usage.cost_amount is None:
+        return None
+    return {"amount": usage.cost_amount, "currency": usage.cost_currency}
+
+
+class NdjsonOutput:
+    """The params of every session/update as received, one a line, and one result object at the end."""
+
+    def __init__(self, streams: Streams) -> None:
+        self._streams = streams
+        self._error: dict[str, Any] | None = None
+
+    def tap(self, direction: Direction, frame: bytes) -> None:
+        """Print the params of an update."""
+        params = update_params(direction, frame)
+        if params is not None:
+            self._print(params)
+
+    def _print(self, value: Any) -> None:
+        # In ASCII: what a terminal would obey is escaped, and a program reads the text as the agent wrote it.
+        self._streams.out(json.dumps(value, separators=(",", ":")) + "\n")
+
+    def show(self, entry_id: EntryId, entry: Entry) -> None:
+        """Entries are not printed: the updates that make them are."""
+
+    def say(self, text: str) -> None:
+        """One line on stderr."""
+        self._streams.err(f"· {text}\n")
+
+    def fail(self, error: ClientError) -> None:
+        """Kept for the result object; also on stderr."""
+        self._streams.err(f"{error_text(error)}\n")
+        self._error = {"kind": type(error).__name__, "message": str(error), "detail": error.detail}
+
+    def finish(self, session: Session | None, code: ExitCode) -> None:
+        """The result object."""
+        self._print(
+            {
+                "sessionId": session.session_id if session else None,
+                "stopReason": session.conversation.last_stop_reason if session else None,
+                "usage": asdict(spent) if (spent := session and session.conversation.spent) else None,
+                "cost": _cost(session),
+                "exitCode": int(code),
+                "error": self._error,
+            }
+        )
+
+
+class Streams:
+    """Write to them through this, so that nothing appears behind a question which the user is about to answer."""
+
+    def __init__(self, on_lost: Callable[[OSError], None], *, holds_stdout: bool = True) -> None:
+        """`on_lost`: stdout's reader has closed it (`| head`), or its disk is full.
+
+        `holds_stdout` False: a program reads stdout, and gets all of it at once.
+        """
+        self._on_lost = on_lost
+        self._holds_stdout = holds_stdout
+        self._is_held = False
+        self._waiting: list[tuple[Callable[[str], None], str]] = []
+
+    def out(self, text: str) -> None:
+        """Write to stdout; where that fails, say so once and drop the rest."""
+        if self._is_held and self._holds_stdout:
+            self._waiting.append((self._write_out, text))
+        else:
+            self._write_out(text)
+
+    def err(self, text: str) -> None:
+        """Write to stderr."""
+        if self._is_held:
+            self._waiting.append((_write_err, text))
+        else:
+            _write_err(text)
+
+    @contextmanager
+    def held(self) -> Iterator[None]:
+        """Keep back what is written meanwhile; it comes at the end, in its order."""
+        self._is_held = True
+        try:
+            yield
+        finally:
+            self._is_held = False
+            waiting, self._waiting = self._waiting, []
+            for write, text in waiting:
+                write(text)
+
+    def _write_out(self, text: str) -> None:
+        try:
+            sys.stdout.write(text)
+            sys.stdout.flush()
+        except OSError as error:
+            # What is still buffered would be written, and complained about, at exit.
+            os.dup2(os.open(os.devnull, os.O_WRONLY), sys.stdout.fileno())
+            self._on_lost(error)
+
+
+def _write_err(text: str) -> None:
+    sys.stderr.write(text)
+    sys.stderr.flush()
+
 
 NOT_KEPT: Final = RecordingSettings(keep=False)
 """A turn in a script is recorded only where that is asked for."""
@@ -46,64 +261,16 @@ LAST_WORDS: Final = 5
 """So many lines are shown of what an agent said on stderr."""
 CANCEL_GRACE_S: Final = 10.0
 """How long a cancelled turn may take to end before the agent is ended; a second Ctrl+C does so at once."""
-STDIN_LIMIT_S: Final = 3.0
-"""A pipe that stays silent so long belongs to somebody else: scripts and services leave theirs open."""
 
 
-def run(given: Given) -> int:
+def take_turn(command: AgentCommand, prompt: str, settings: Settings, given: Given) -> int:
     """Run one turn; returns the exit status."""
-    command, read = command_of(given.agent), settings_in_force(given.cwd)
-    command = ready_to_run(command)
-    for note in notes_of(read):
-        say(note)
-    if given.prompt is None and sys.stdin.isatty() and (flag := _prompt_flag(given.agent.argv)):
-        raise WrongUse(f"{flag} went to the agent, since it follows --; put {flag} before --")
-    prompt = _read_prompt(given.prompt)
-    if not prompt.strip():
-        flag = "" if given.prompt is not None else _prompt_flag(given.agent.argv)
-        advice = f"; {flag} went to the agent, since it follows --" if flag else ""
-        say(f"the prompt is empty{advice}")
-        return ExitCode.USAGE
 
-    async def take_turn() -> int:
+    async def run() -> int:
         cwd = command.cwd or given.cwd
-        return await _Turn(command, cwd, prompt, given.format, read.settings, given.record).run()
+        return await _Turn(command, cwd, prompt, given.format, settings, given.record).run()
 
-    return anyio.run(take_turn)
-
-
-def _prompt_flag(agent_argv: Sequence[str]) -> str:
-    """Our option that stands in the agent's command line, where it was perhaps not meant to be."""
-    return next((word for word in agent_argv if word in ("-p", "--prompt")), "")
-
-
-def _read_prompt(given: str | None) -> str:
-    """`given` with what stdin holds behind it, where that is a pipe or a file; without one, all that stdin holds."""
-    if given is None:
-        if sys.stdin.isatty():
-            sys.stderr.write("Type your prompt, then press Ctrl+D:\n")
-        return _read_stdin()
-    piped = _read_stdin() if _has_input() else ""
-    return f"{given}\n\n{piped}" if piped.strip() else given
-
-
-def _has_input() -> bool:
-    try:
-        mode = os.fstat(sys.stdin.fileno()).st_mode
-    except (OSError, ValueError, AttributeError):  # closed, or never there
-        return False
-    if stat.S_ISREG(mode):
-        return True
-    if not stat.S_ISFIFO(mode):  # a terminal, /dev/null, a service's socket
-        return False
-    if select.select([sys.stdin], [], [], STDIN_LIMIT_S)[0]:
-        return True
-    say(f"nothing on stdin after {STDIN_LIMIT_S:g} s, so it is ignored (to skip the wait: < /dev/null)")
-    return False
-
-
-def _read_stdin() -> str:
-    return sys.stdin.buffer.read().decode("utf-8", "replace")
+    return anyio.run(run)
 
 
 def _signals() -> list[signal.Signals]:

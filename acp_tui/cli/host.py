@@ -12,35 +12,30 @@ import subprocess
 import sys
 from contextlib import suppress
 from dataclasses import replace
-from functools import partial
 from pathlib import Path
-from typing import TYPE_CHECKING, Final
+from typing import Final
 
 import anyio
 from anyio import to_thread
 from anyio.abc import TaskGroup
 
-from acp_tui.cli.arguments import Given, WrongUse
-from acp_tui.cli.exit_codes import ExitCode, code_of
-from acp_tui.cli.prerequisites import command_of, notes_of, settings_in_force, stop
+from acp_tui.cli import ExitCode, code_of
+from acp_tui.cli.arguments import Given
+from acp_tui.cli.command_table import WrongUse
+from acp_tui.cli.prerequisites import command_of, notes_of, stop
 from acp_tui.cli.saying import say
-from acp_tui.cli.session_start import Headless, say_left_out
-from acp_tui.cli.terminal import ready_to_run
+from acp_tui.cli.terminal import Headless, ready_to_run, say_left_out, settings_in
 from acp_tui.client.agents.command import AgentCommand
 from acp_tui.client.errors import AuthenticationRequired, ClientError
 from acp_tui.client.files import open_private
 from acp_tui.client.hosting import finding
+from acp_tui.client.hosting.host import Host
+from acp_tui.client.sessions.access import INTERACTIVE
 from acp_tui.client.sessions.agent import Agent
 from acp_tui.client.sessions.driver import additions_for, start_agent
 from acp_tui.client.sessions.hub import SessionHub, open_hub
-from acp_tui.client.sessions.policy import INTERACTIVE
 from acp_tui.client.settings.tree import Settings
 from acp_tui.conversation.updates import Remarked
-
-if TYPE_CHECKING:
-    # Loaded where it is known that their library is installed.
-    from acp_tui.client.hosting.host import Host
-    from acp_tui.client.hosting.serving import Listening
 
 OFFER: Final = replace(INTERACTIVE, auth_terminal=False)
 """The terminals that attach can fill in forms; a login needs one of its own."""
@@ -113,28 +108,24 @@ def _start_in_background(given: Given) -> int:
 
 def _run_here(given: Given) -> int:
     ready = os.environ.pop(READY_VARIABLE, "")  # not for the agent
-    command, read = ready_to_run(command_of(given.agent)), settings_in_force(given.cwd)
+    command, read = ready_to_run(command_of(given.agent)), settings_in(given.cwd)
     for note in notes_of(read):
         say(note)
     try:
-        from acp_tui.client.hosting.serving import read_listening
-
         if given.listen is None and (given.tls_cert is not None or given.tls_key is not None):
             raise WrongUse("--tls-cert and --tls-key need --listen ADDRESS")
-        tcp = None
-        if given.listen is not None:
-            tcp = read_listening(given.listen, given.tls_cert, given.tls_key)
-        run_host = partial(_host, command, command.cwd or given.cwd, read.settings, tcp, ready)
-        return anyio.run(run_host)
+        return anyio.run(_host, given, command, read.settings, ready)
     except ClientError as error:
         raise stop(error, code_of(error)) from None
 
 
-async def _host(
-    command: AgentCommand, cwd: Path, settings: Settings, tcp: Listening | None, ready: str
-) -> int:
-    from acp_tui.client.hosting.serving import listening_at
+async def _host(given: Given, command: AgentCommand, settings: Settings, ready: str) -> int:
+    from acp_tui.client.hosting import serving  # it raises ClientError where its library is missing
 
+    tcp = None
+    if given.listen is not None:
+        tcp = serving.read_listening(given.listen, given.tls_cert, given.tls_key)
+    cwd = command.cwd or given.cwd
     place, listener = await to_thread.run_sync(finding.bound, command.name)
     failure: ClientError | None = None
     try:
@@ -142,7 +133,7 @@ async def _host(
             tasks.start_soon(_end_on_signals, tasks.cancel_scope)
             try:
                 host = await _begin(hub, tasks, command, cwd, settings)
-                async with listening_at(host, place, listener, tcp) as address:
+                async with serving.listening_at(host, place, listener, tcp) as address:
                     host.where = (str(place.socket), *filter(None, [address]))
                     _say_where(place, address)
                     _let_go_of_terminal(place, ready)
@@ -172,8 +163,6 @@ async def _begin(
     hub: SessionHub, tasks: TaskGroup, command: AgentCommand, cwd: Path, settings: Settings
 ) -> Host:
     """A host with one session. Raises ClientError."""
-    from acp_tui.client.hosting.host import Host
-
     agents: list[Agent] = []
 
     def note(text: str) -> None:

@@ -16,7 +16,7 @@ from importlib import import_module
 from typing import TYPE_CHECKING, Final, TextIO, cast
 
 from acp_tui import __version__
-from acp_tui.cli.exit_codes import ExitCode
+from acp_tui.cli import ExitCode
 
 if TYPE_CHECKING:
     from acp_tui.cli.arguments import Given
@@ -68,9 +68,7 @@ def _main(argv: list[str]) -> int:
             _give_up_stdout()
             return ExitCode.DONE  # `| head` has all that it wants
         if os.environ.get("ACP_TUI_DEBUG"):
-            import traceback  # what no other run should load
-
-            traceback.print_exc()  # here, where it is made visible
+            sys.excepthook(type(error), error, error.__traceback__)  # here, where it is made visible
             return ExitCode.ERROR
         sys.stderr.write(
             f"acp-tui: internal error: {type(error).__name__}: {error}\n"
@@ -80,13 +78,13 @@ def _main(argv: list[str]) -> int:
 
 
 def _run(argv: list[str]) -> int:
-    from acp_tui.cli.arguments import WrongUse, read_arguments, say_wrong_use
+    from acp_tui.cli import arguments, command_table
 
-    command, given = read_arguments(argv)
+    command, given = arguments.read_arguments(argv)
     try:
         status: int = _loaded(command)(given)
-    except WrongUse as error:
-        return say_wrong_use(command, str(error))
+    except command_table.WrongUse as error:
+        return arguments.say_wrong_use(command, str(error))
     return status
 
 

@@ -10,14 +10,16 @@ from pathlib import Path
 
 import anyio
 
-from acp_tui.cli.arguments import Given, WrongUse
-from acp_tui.cli.exit_codes import ExitCode
+from acp_tui.cli import ExitCode
+from acp_tui.cli.arguments import Given
+from acp_tui.cli.command_table import WrongUse
 from acp_tui.cli.prerequisites import stop
 from acp_tui.client.errors import ClientError
 from acp_tui.client.transcript.reader import open_recording
 from acp_tui.conversation.visible import make_visible_line
+from acp_tui.workbench.demo.agent import main as play
 from acp_tui.workbench.demo.client_calls import StdioStream
-from acp_tui.workbench.mock.agent import Departed, MockAgent
+from acp_tui.workbench.mock import Departed, MockAgent
 from acp_tui.workbench.mock.script import Script, read_script
 
 
@@ -39,9 +41,7 @@ def run(given: Given) -> int:
 
 
 def _be_scripted(scenario: str, given: Given) -> int:
-    from acp_tui.workbench.demo.main import main  # loads what only scenarios need
-
-    return main([scenario, "--speed", f"{given.speed:g}", *(["--login"] if given.login else [])])
+    return play([scenario, "--speed", f"{given.speed:g}", *(["--login"] if given.login else [])])
 
 
 def _read(source: Path) -> Script:

@@ -1,4 +1,4 @@
-"""Prints every setting and every key, with the values in effect.
+"""Prints what can be looked up: help and its topics, every setting, and every key, with the values in effect.
 
 As JSON, a setting has `key`, `value` and `default` (as in the file, null where there is none), `allowed`, and `about`;
 a command has `where`, `name`, `keys`, `title`, and `about`.
@@ -11,18 +11,24 @@ import shutil
 import sys
 import textwrap
 from collections.abc import Iterable, Iterator
+from io import StringIO
 from pathlib import Path
 from typing import TYPE_CHECKING, Final
 
-from acp_tui.cli.arguments import Given
-from acp_tui.cli.exit_codes import ExitCode
-from acp_tui.cli.prerequisites import notes_of, settings_in_force
+from acp_tui.cli import ExitCode
+from acp_tui.cli.arguments import Given, nearest
+from acp_tui.cli.command_table import COMMANDS, WrongUse, command_named
+from acp_tui.cli.help_text import columns, help_of, man_page, overview
+from acp_tui.cli.prerequisites import notes_of
 from acp_tui.cli.saying import say
-from acp_tui.client.settings.reference import SettingDoc, as_markdown, documented, value_in_force
+from acp_tui.cli.terminal import settings_in
+from acp_tui.client.settings.wording import SettingDoc, as_markdown, documented, value_in_force
+from acp_tui.docs import for_terminals, markdown_of, topics
 
 if TYPE_CHECKING:
-    from acp_tui.client.settings import Settings
+    from acp_tui.client.settings.tree import Settings
     from acp_tui.ui.commands.command import Command
+
 
 MOST_COLUMNS: Final = 100
 LEAST_ROOM: Final = 16
@@ -33,7 +39,7 @@ BAR: Final = "\\|"
 
 def print_settings(given: Given) -> int:
     """Print every setting with its value; problems go to stderr."""
-    read = settings_in_force(given.cwd)
+    read = settings_in(given.cwd)
     if given.format == "json":
         print(json.dumps([_as_json(one, read.settings) for one in documented()], indent=2))
     elif given.format == "markdown":
@@ -71,7 +77,7 @@ def print_keys(given: Given) -> int:
     from acp_tui.ui.commands.help import help_rows  # it loads Textual
     from acp_tui.ui.commands.keymap import keymap_of
 
-    keymap = keymap_of(settings_in_force(Path.cwd()).settings.keys)
+    keymap = keymap_of(settings_in(Path.cwd()).settings.keys)
     rows = [(row.value, row.aside, row.group, row.description) for row in help_rows(keymap)]
     if given.format == "json":
         told = [
@@ -115,3 +121,38 @@ def _done(notes: Iterable[str]) -> int:
     for note in notes:
         say(note)
     return ExitCode.DONE
+
+
+PAGE_COLUMNS: Final = 100
+
+
+def print_help(given: Given) -> int:
+    """Print it; returns the exit status."""
+    print(man_page() if given.format == "man" else _text(given.word), end="")
+    return ExitCode.DONE
+
+
+def _text(name: str | None) -> str:
+    if name is None:
+        return overview()
+    if name in topics():
+        return _page(name)
+    if command := command_named(name):
+        return help_of(command)
+    near = nearest(name, (*topics(), *(each.name for each in COMMANDS)))
+    advice = f"did you mean {near}?" if near else f"topics: {', '.join(topics())}"
+    raise WrongUse(f"no command or topic is called {name}; {advice}")
+
+
+def _page(topic: str) -> str:
+    """A page laid out for the terminal; for a pipe, as Markdown."""
+    if not sys.stdout.isatty():
+        return markdown_of(topic)
+    # They take a tenth of a second, which the help of a command need not.
+    from rich.console import Console
+    from rich.markdown import Markdown
+
+    console = Console(file=StringIO(), width=columns(PAGE_COLUMNS), color_system=None, legacy_windows=False)
+    with console.capture() as laid_out:
+        console.print(Markdown(for_terminals(topic), hyperlinks=False))
+    return "\n".join(line.rstrip() for line in laid_out.get().splitlines()) + "\n"

@@ -1,33 +1,44 @@
-"""`acp-tui replay` and `acp-tui inspect`: show a recording, or its frames, on the screen."""
+"""`acp-tui replay`, `inspect` and `render`: show a recording, its frames on the screen, or a file made of it.
+
+`ui.recorded` decides what such a file looks like.
+"""
 
 from __future__ import annotations
 
 import asyncio
+import shlex
 from collections.abc import Callable, Iterator, Sequence
 from contextlib import ExitStack, contextmanager
 from dataclasses import replace
 from pathlib import Path
 from tempfile import TemporaryDirectory
-from typing import TYPE_CHECKING, Any, Final, TypeAlias
+from typing import Any, Final, TypeAlias
 
-from acp_tui.cli.arguments import Given, WrongUse
-from acp_tui.cli.exit_codes import ExitCode
+from textual.app import App
+
+from acp_tui.cli import ExitCode
+from acp_tui.cli.arguments import Given
+from acp_tui.cli.command_table import WrongUse
 from acp_tui.cli.prerequisites import has_terminal, notes_of, require_screen, settings_in_force, stop
 from acp_tui.cli.saying import say, say_error
 from acp_tui.cli.screen import fitted, run_app, told_afterwards
 from acp_tui.client.errors import ClientError
-from acp_tui.client.settings import SettingsRead
+from acp_tui.client.files import replacing
+from acp_tui.client.settings.reader import SettingsRead
 from acp_tui.client.settings.tree import Settings
 from acp_tui.client.transcript.reader import open_recording
+from acp_tui.ui.inspector.screen import InspectApp
+from acp_tui.ui.kit.themes import DARK
+from acp_tui.ui.recorded.bar import clock
 from acp_tui.ui.recorded.film import Film, open_playable
-from acp_tui.ui.recorded.player import Pace
-from acp_tui.ui.recorded.spot import Spot, read_spot
-from acp_tui.workbench.inspect.inspection import inspect_file
+from acp_tui.ui.recorded.formats import CannotRender
+from acp_tui.ui.recorded.player import Pace, Spot, read_spot
+from acp_tui.ui.recorded.rehearsal import DemoUser, record_demo
+from acp_tui.ui.recorded.render import View, film_of, film_of_demo, render, suffix_of
+from acp_tui.ui.recorded.screen import ReplayApp
+from acp_tui.workbench.inspect import inspect_file
 
-if TYPE_CHECKING:
-    from textual.app import App
-
-MakeApp: TypeAlias = "Callable[[Settings], App[Any]]"
+MakeApp: TypeAlias = Callable[[Settings], App[Any]]
 SPEED: Final = 30.0
 """So many times as fast is a scenario played, while the user waits for its recording."""
 HESITATES_S: Final = 0.06
@@ -92,8 +103,6 @@ def run_replay(
         film = Film(stack.enter_context(open_playable(file)))
 
         def make(settings: Settings) -> App[Any]:
-            from acp_tui.ui.recorded.screen import ReplayApp  # not before the terminal is asked how it looks
-
             return ReplayApp(
                 film, pace=pace, until=until, is_followed=is_followed, settings=settings, notes=notes
             )
@@ -113,10 +122,6 @@ def run_inspect(source: Path | str, settings: Settings, notes: Sequence[str] = (
         inspection = inspect_file(file)
 
         def make(settings: Settings) -> App[Any]:
-            from acp_tui.ui.inspector.screen import (
-                InspectApp,  # not before the terminal is asked how it looks
-            )
-
             return InspectApp(inspection, file, settings=settings, notes=notes)
 
         return make
@@ -143,11 +148,80 @@ def recording_of(source: Path | str) -> Iterator[Path]:
     if isinstance(source, Path):
         yield source
         return
-    from acp_tui.ui.recorded.rehearsal import DemoUser, record_demo  # it loads Textual
-
     with TemporaryDirectory(prefix="acp-tui-") as folder:
         file = Path(folder, f"{Path(source).stem}.jsonl")
         say(f"the scripted agent plays {source} …")
         user = DemoUser(hesitates_s=HESITATES_S)
         asyncio.run(record_demo(source, user, file, screen=SCREEN, speed=SPEED))
         yield file
+
+
+PLAYED_SPEED: Final = 4.0
+"""How many times as fast a scenario is played for a film, so that the machine's own delays are hardly seen."""
+FILM_HESITATES_S: Final = 0.5
+"""Long enough, in the film, to read the question."""
+
+
+def write_rendering(given: Given) -> int:
+    """Write the file; returns the exit status."""
+    if given.at is not None and given.at_text is not None:
+        raise WrongUse("--at and --at-text both name a moment; use one")
+    if given.speed == 0:
+        raise WrongUse("--speed 0 leaves nothing of a film; for a still, write an .svg or .png")
+    if given.animate and given.output.suffix.lower() != ".svg":
+        raise WrongUse("--animate makes an .svg: acp-tui render SOURCE -o FILE.svg --animate")
+    view = View(
+        at=spot_of(given.at) if given.at_text is None else Spot(text=given.at_text),
+        size=given.size,
+        theme=given.theme or DARK.name,
+        is_at_top=given.scroll == "top",
+        pace=Pace(given.speed, given.max_wait),
+        is_moving=given.animate,
+    )
+    prompts = () if given.prompt is None else (given.prompt,)
+    return run_render(given.word, given.output, view, DemoUser(prompts, given.answer))
+
+
+def run_render(source: Path | str, output: Path, view: View, user: DemoUser) -> int:
+    """Write a view of a recording, or of what the scripted agent plays for `user`; returns the exit status."""
+    try:
+        content = asyncio.run(_rendered(source, suffix_of(output), view, user))
+        with replacing(output) as file:
+            file.write(content)
+    except ClientError as error:
+        say_error(error)
+        return ExitCode.USAGE
+    except OSError as error:
+        say(f"can't write {output}: {error.strerror or error}")
+        return ExitCode.ERROR
+    say(f"written to {output}")
+    if isinstance(source, Path):
+        redact = shlex.join(["acp-tui", "redact", str(source), "-o", "OUT.jsonl"])
+        say(f"it shows what is in {source}; to share it, first run: {redact}, then render OUT.jsonl")
+    return ExitCode.DONE
+
+
+async def _rendered(source: Path | str, suffix: str, view: View, user: DemoUser) -> bytes:
+    if isinstance(source, Path):
+        if source.suffix == ".toml":
+            raise CannotRender(
+                f"{source} isn't a recording", hint=f"to play a scenario: acp-tui render demo:{source}"
+            )
+        opened = film_of(source)
+    elif suffix == ".cast" or view.is_moving:
+        say(f"the scripted agent plays {source} …")
+        user = replace(user, hesitates_s=FILM_HESITATES_S)
+        opened = film_of_demo(source, user, view.size, speed=PLAYED_SPEED)
+    else:  # in a still there is no time
+        opened = film_of_demo(source, user, view.size, speed=0)
+    async with opened as film:
+        if view.at is not None and _is_beyond(film, view.at):
+            say(
+                f"the recording ends at {clock(film.length_s)} ({film.length_s:.1f}s), "
+                f"after {film.length:,} events, so its end is shown"
+            )
+        return await render(film, view, suffix)
+
+
+def _is_beyond(film: Film, spot: Spot) -> bool:
+    return (spot.events or 0) > film.length or (spot.seconds or 0.0) > film.length_s

@@ -18,7 +18,7 @@ from dataclasses import replace
 from pathlib import Path
 from typing import TYPE_CHECKING, Any, Final
 
-from acp_tui.cli.exit_codes import code_of
+from acp_tui.cli import code_of
 from acp_tui.client.settings.location import settings_file
 from acp_tui.client.settings.tree import Appearance, Settings
 from acp_tui.ui.kit.terminal_colours import ask_terminal, has_unicode, light_or_dark
@@ -50,36 +50,12 @@ def run_screen(
     settings = replace(settings, appearance=fitted(settings.appearance))
     with told_afterwards():
         status, left, folders = asyncio.run(_run(command, cwd, settings, notes, record, opening))
-    if "acp_tui.client.terminals.emulator" in sys.modules:  # a command was shown
-        _say_if_it_was_plain()
-    if left:
-        from acp_tui.cli.sessions import say_how_to_resume  # the recordings are complete now
+    had_terminals = "acp_tui.client.terminals.emulator" in sys.modules  # a command was shown
+    if left or folders or had_terminals:
+        from acp_tui.cli.sessions import say_what_is_left  # the recordings are complete now
 
-        say_how_to_resume(left)
-    _say_kept_worktrees(folders)
+        say_what_is_left(left, folders, had_terminals=had_terminals)
     return status
-
-
-def _say_kept_worktrees(folders: Sequence[Path]) -> None:
-    """Quitting asks nothing about worktrees: say that they are still there."""
-    if not folders:
-        return
-    from acp_tui.cli.saying import say
-    from acp_tui.client.worktrees import known_worktree
-
-    for worktree in {known for folder in folders if (known := known_worktree(folder)) is not None}:
-        say(
-            f"kept worktree {worktree.root} on branch {worktree.branch}; close its tab to copy it back or delete it"
-        )
-
-
-def _say_if_it_was_plain() -> None:
-    from acp_tui.client.terminals.emulator import PLAIN_TEXT_HINT, is_installed
-
-    if not is_installed():
-        from acp_tui.cli.saying import say
-
-        say(PLAIN_TEXT_HINT)
 
 
 def fitted(appearance: Appearance) -> Appearance:

@@ -9,20 +9,22 @@ from __future__ import annotations
 import json
 import shlex
 import sys
-from collections.abc import Iterator, Sequence
+from collections.abc import Iterable, Iterator, Sequence
 from contextlib import suppress
 from datetime import UTC, datetime
 from pathlib import Path
 from typing import TYPE_CHECKING, Final
 
-from acp_tui.cli.arguments import Given, WrongUse, absolute
-from acp_tui.cli.exit_codes import ExitCode
+from acp_tui.cli import ExitCode
+from acp_tui.cli.arguments import Given, absolute
+from acp_tui.cli.command_table import WrongUse
 from acp_tui.cli.prerequisites import stop
 from acp_tui.cli.saying import say
 from acp_tui.cli.terminal import agrees
 from acp_tui.client.agents.catalogue import find_agent
 from acp_tui.client.agents.command import AgentCommand
 from acp_tui.client.errors import AgentNotFound, ClientError
+from acp_tui.client.sessions.marks import SessionMarks
 from acp_tui.client.sessions.session_history import (
     PastSession,
     line_with,
@@ -32,8 +34,9 @@ from acp_tui.client.sessions.session_history import (
     short_ids,
 )
 from acp_tui.client.settings.tree import RecordingSettings
-from acp_tui.client.terminals import plain_text
+from acp_tui.client.terminals import emulator, plain_text
 from acp_tui.client.transcript.index import SessionIndex
+from acp_tui.client.worktrees import known_worktree
 from acp_tui.conversation.facts import SessionId
 from acp_tui.conversation.visible import make_visible_line
 from acp_tui.values import dataclass
@@ -59,7 +62,7 @@ def list_sessions(cwd: Path | None, words: str, *, as_json: bool) -> None:
     """Print those of a folder, or of all, in which `words` stand."""
     index = recordings_index()
     try:
-        found = recorded_sessions(index, cwd, words)
+        found = SessionMarks().marked(recorded_sessions(index, cwd, words))
         everywhere = recorded_sessions(index, None)
     except ClientError as error:
         raise stop(error, ExitCode.ERROR) from None
@@ -131,10 +134,7 @@ def export_session(wanted: str, file: Path) -> None:
     try:
         past = find_session(index, wanted)
         assert past.recorded is not None
-        exported_at = datetime.now().astimezone().isoformat(timespec="seconds")
-        facts = ExportFacts(
-            past.agent, str(past.cwd), past.session_id, exported_at=exported_at, title=past.title
-        )
+        facts = ExportFacts.now(past.agent, past.cwd, past.session_id, past.title)
         export(index.reread(past.recorded), facts, file, plain_text)
     except ClientError as error:
         raise stop(error, ExitCode.ERROR) from None
@@ -174,6 +174,7 @@ def find_resumed(wanted: str, cwd: Path, given: AgentCommand | None) -> Resumed:
     index = recordings_index()
     try:
         past = _named(index, wanted, cwd, given) if wanted else _last(index, cwd, given)
+        (past,) = SessionMarks().marked([past])
         command = _command_of(past, given)
     except ClientError as error:
         raise stop(error) from None
@@ -205,7 +206,8 @@ def _named(index: SessionIndex, wanted: str, cwd: Path, given: AgentCommand | No
 
 def _last(index: SessionIndex, cwd: Path, given: AgentCommand | None) -> PastSession:
     for past in recorded_sessions(index, cwd):
-        if given is None or past.is_of(given):
+        is_archived = SessionMarks().of(past.agent, past.session_id).is_archived
+        if not is_archived and (given is None or past.is_of(given)):
             return past
     of_agent = f" with {given.name}" if given is not None else ""
     raise NoSuchSession(f"no session{of_agent} was recorded in {cwd}", hint=_which_there_are(index))
@@ -259,6 +261,17 @@ def _agreed(past: PastSession) -> AgentCommand | None:
 
 
 # At the end
+
+
+def say_what_is_left(left: Sequence[LeftSession], folders: Iterable[Path], *, had_terminals: bool) -> None:
+    """Once the screen is gone: how to come back to sessions, and which worktrees are kept; quitting asks nothing."""
+    if had_terminals and not emulator.is_installed():
+        say(emulator.PLAIN_TEXT_HINT)
+    say_how_to_resume(left)
+    for worktree in {known for folder in folders if (known := known_worktree(folder)) is not None}:
+        say(
+            f"kept worktree {worktree.root} on branch {worktree.branch}; close its tab to copy it back or delete it"
+        )
 
 
 def say_how_to_resume(left: Sequence[LeftSession]) -> None:

@@ -1,4 +1,8 @@
-"""The controlling terminal as a place to ask the user, and what many commands ask there: may this agent run?"""
+"""What commands without a screen do around a session: ask on the terminal, and say what the start takes and leaves out.
+
+The controlling terminal is a place to ask the user; what many commands ask there is whether this agent may run. `exec`,
+the line mode and the doctor share the start; each waits for its agent, and asks its user, in its own way.
+"""
 
 from __future__ import annotations
 
@@ -6,14 +10,19 @@ import locale
 import os
 import select
 import termios
+from collections.abc import Awaitable, Callable
 from contextlib import suppress
 from dataclasses import replace
+from pathlib import Path
+from typing import TYPE_CHECKING, Final, Self
 
 import anyio
+from anyio.abc import TaskGroup
 
-from acp_tui.cli.exit_codes import ExitCode
+from acp_tui.cli import ExitCode
+from acp_tui.cli.prerequisites import settings_in_force, stop
 from acp_tui.cli.saying import say
-from acp_tui.client.agents.command import AgentCommand
+from acp_tui.client.agents.command import AgentCommand, Phase
 from acp_tui.client.agents.remembered import (
     agree,
     consent_file,
@@ -23,8 +32,14 @@ from acp_tui.client.agents.remembered import (
     recent_file,
     what_runs,
 )
-from acp_tui.client.errors import SettingsError
+from acp_tui.client.errors import AuthenticationRequired, SettingsError
+from acp_tui.client.settings.project_settings import with_trusted_project
+from acp_tui.client.settings.trust import ProjectServers, trust_file
 from acp_tui.conversation.visible import make_visible, make_visible_line
+
+if TYPE_CHECKING:
+    from acp_tui.client.sessions.driver import Additions  # brings the wire types along
+    from acp_tui.client.settings.reader import SettingsRead
 
 
 def open_terminal() -> Terminal | None:
@@ -95,6 +110,15 @@ def agrees(question: str) -> bool | None:
     return answer.lower() in ("y", "yes")
 
 
+def settings_in(project: Path) -> SettingsRead:
+    """The user's settings, with a trusted project's; the screen reads those once it is drawn. It may stop, as there."""
+    read = settings_in_force()
+    try:
+        return with_trusted_project(read, project, trust_file())
+    except SettingsError as error:
+        raise stop(error) from None
+
+
 # May it run?
 
 
@@ -107,7 +131,7 @@ def ready_to_run(command: AgentCommand) -> AgentCommand:
     if not command.is_listed:
         return agreed
     if command.package is None and command.name not in recent_agents(recent_file()):
-        say(f"{command.name} runs: {command.line}")
+        say(f"{command.name} {command.way}")
     if command.place_note:
         say(f"{command.name} {command.place_note}")
     note_used(command.name, recent_file())
@@ -135,3 +159,71 @@ def _agreed_to(command: AgentCommand) -> AgentCommand:
     except SettingsError as error:
         say(f"{error}; {error.hint}")
     return replace(command, package=None)
+
+
+PATIENCE_S: Final = 3.0
+"""Some agents are downloaded first; who sees nothing for longer takes it for a hang."""
+
+
+class SlowStart:
+    """While this context is open, the start goes on; where it goes on for long, that is said, once."""
+
+    def __init__(
+        self,
+        tasks: TaskGroup,
+        agent_name: str,
+        say: Callable[[str], None],
+        sleep: Callable[[float], Awaitable[None]] = anyio.sleep,
+    ) -> None:
+        self.step = "starting"
+        """What is being done; change it as the start goes on."""
+        self._tasks = tasks
+        self._agent_name = agent_name
+        self._say = say
+        self._sleep = sleep
+        self._scope = anyio.CancelScope()
+
+    def note(self, phase: Phase) -> None:
+        """The start goes on."""
+        self.step = phase.value
+
+    def __enter__(self) -> Self:
+        self._tasks.start_soon(self._say_late)
+        return self
+
+    def __exit__(self, *_: object) -> None:
+        self._scope.cancel()
+
+    async def _say_late(self) -> None:
+        with self._scope:
+            await self._sleep(PATIENCE_S)
+            self._say(f"waiting for {self._agent_name}: {self.step} ... (Ctrl+C to stop)")
+
+
+class Headless:
+    """Nobody is here to be asked: no login, and no trust in a project that was not given before."""
+
+    def __init__(self, say: Callable[[str], None]) -> None:
+        self._say = say
+
+    async def log_in(self, _: AuthenticationRequired) -> bool:
+        """Not here."""
+        return False
+
+    async def trusts(self, project: ProjectServers) -> None:
+        """Undecided, as it was."""
+        self._say(
+            f"MCP servers skipped: you haven't trusted {project.file} yet; acp-tui asks about it on the screen"
+        )
+
+    def say_error(self, error: SettingsError) -> None:
+        """In a line."""
+        self._say(str(error))
+
+
+def say_left_out(additions: Additions, say: Callable[[str], None]) -> None:
+    """What sessions are without, a line each."""
+    for note in additions.directories_left_out:
+        say(note)
+    for note in additions.servers_left_out:
+        say(f"MCP servers: {note}")

@@ -11,14 +11,14 @@ import shlex
 import socket
 import sys
 from collections.abc import Sequence
-from typing import TYPE_CHECKING, Final
+from typing import Final
 
-from acp_tui.cli.exit_codes import ExitCode
+from aiohttp import web  # of the extra, as textual-serve is
+from textual_serve.server import Server
+
+from acp_tui.cli import ExitCode
 from acp_tui.cli.prerequisites import stop
 from acp_tui.client.errors import ClientError
-
-if TYPE_CHECKING:
-    from aiohttp import web
 
 HOST: Final = "127.0.0.1"
 POLICY: Final = (
@@ -28,41 +28,38 @@ POLICY: Final = (
 """The page takes nothing from elsewhere, and tells nobody."""
 
 
-def serve_in_browser(port: int) -> int:
-    """Serve what the rest of the command line says at `port`, or at a free one for 0, until Ctrl+C."""
-    try:
-        from aiohttp import web  # of the extra, as textual-serve is
-        from textual_serve.server import Server
-    except ImportError as error:
-        missing = ClientError(f"--web needs the package {error.name}", hint="pip install 'acp-tui[web]'")
-        raise stop(missing, ExitCode.ERROR) from None
+class _Page(Server):
+    """textual-serve under a secret path, without its words and its log, which would print that."""
 
-    class Page(Server):
-        """textual-serve under a secret path, without its words and its log, which would print that."""
+    def __init__(self, command: str, port: int) -> None:
+        super().__init__(command, HOST, port, title="acp-tui")
+        self._token = secrets.token_urlsafe(24)
 
-        async def _make_app(self) -> web.Application:
-            page, behind = web.Application(), await super()._make_app()
-            page.on_response_prepare.append(_add_policy)
-            page.add_subapp(f"/{token}", behind)
-            return page
+    async def make_app(self) -> web.Application:
+        """What answers the browser."""
+        page, behind = web.Application(), await super()._make_app()
+        page.on_response_prepare.append(self._add_policy)
+        page.add_subapp(f"/{self._token}", behind)
+        return page
 
-        async def on_startup(self, _: web.Application) -> None:
-            print(f"acp-tui in the browser: {self.public_url}/{token}/   (Ctrl+C ends it)", flush=True)
+    async def on_startup(self, _: web.Application) -> None:
+        print(f"acp-tui in the browser: {self.public_url}/{self._token}/   (Ctrl+C ends it)", flush=True)
 
-    async def _add_policy(_: web.Request, response: web.StreamResponse) -> None:
-        response.headers["Content-Security-Policy"] = POLICY.format(host=f"{HOST}:{port}")
+    async def _add_policy(self, _: web.Request, response: web.StreamResponse) -> None:
+        response.headers["Content-Security-Policy"] = POLICY.format(host=f"{HOST}:{self.port}")
         response.headers["Referrer-Policy"] = "no-referrer"
 
-    token = secrets.token_urlsafe(24)
+
+def serve_in_browser(port: int) -> int:
+    """Serve what the rest of the command line says at `port`, or at a free one for 0, until Ctrl+C."""
     try:
         listener = socket.create_server((HOST, port))
     except OSError as error:
         raise stop(ClientError(f"port {port} cannot be had: {error.strerror}"), ExitCode.ERROR) from None
-    port = listener.getsockname()[1]
     os.environ["TERM"] = "xterm-256color"  # the page's, whatever this terminal is
     words = [sys.executable, "-m", "acp_tui", *without_web(sys.argv[1:])]
-    page = Page(shlex.join(words), HOST, port, title="acp-tui")
-    web.run_app(page._make_app(), sock=listener, print=None, access_log=None)
+    page = _Page(shlex.join(words), listener.getsockname()[1])
+    web.run_app(page.make_app(), sock=listener, print=None, access_log=None)
     return ExitCode.DONE
 
 

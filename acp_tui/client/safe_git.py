@@ -16,6 +16,7 @@ from __future__ import annotations
 
 import os
 import shutil
+import stat
 import subprocess
 import tempfile
 from collections.abc import Mapping
@@ -203,3 +204,38 @@ async def _output(process: Process, most_bytes: int) -> tuple[bytes, bool]:
 def _first_line(complaint: IO[bytes]) -> str:
     complaint.seek(0)
     return complaint.read(500).decode(errors="replace").strip().partition("\n")[0]
+
+
+MOST_BYTES: Final = 4096
+SHORT_COMMIT: Final = 8
+_BRANCH: Final = "ref: refs/heads/"
+_ELSEWHERE: Final = "gitdir:"
+
+
+def branch_of(folder: Path) -> str:
+    """The branch, or the first digits of a commit that is checked out without one; "" outside of a repository.
+
+    It blocks. The name is whatever the file says: it is not safe to draw.
+    """
+    for place in (folder, *folder.parents):
+        git = place / ".git"
+        written = _first_line_of(git)
+        if written.startswith(_ELSEWHERE):  # a worktree, or a submodule
+            git = place / written.removeprefix(_ELSEWHERE).strip()
+        head = _first_line_of(git / "HEAD")
+        if head:
+            return head.removeprefix(_BRANCH) if head.startswith(_BRANCH) else head[:SHORT_COMMIT]
+    return ""
+
+
+def _first_line_of(path: Path) -> str:
+    """ "" for what is no small text."""
+    try:
+        # A named pipe would wait for whoever writes.
+        descriptor = os.open(path, os.O_RDONLY | os.O_NONBLOCK | os.O_CLOEXEC | os.O_NOCTTY)
+        with os.fdopen(descriptor, "rb") as file:
+            if not stat.S_ISREG(os.fstat(descriptor).st_mode):
+                return ""
+            return file.read(MOST_BYTES).decode("utf-8", "replace").partition("\n")[0].strip()
+    except (OSError, ValueError):
+        return ""

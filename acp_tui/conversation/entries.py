@@ -116,6 +116,13 @@ class Compaction:
 
 
 @dataclass(frozen=True, slots=True)
+class Subagent:
+    """Another agent that works for this one, where it was begun; `Conversation.subagents` has what it says."""
+
+    session_id: str
+
+
+@dataclass(frozen=True, slots=True)
 class TurnEnd:
     """A turn ended in another way than by being done."""
 
@@ -168,6 +175,7 @@ Entry: TypeAlias = (
     | Question
     | OwnCommand
     | Compaction
+    | Subagent
     | TurnEnd
     | Failure
     | Restart

@@ -34,6 +34,7 @@ class Fact(Enum):
     ELICITATIONS = auto()
     TERMINALS = auto()
     NOTICES = auto()
+    SUBAGENTS = auto()
     CONNECTION = auto()
 
 

@@ -20,6 +20,7 @@ from acp_tui.conversation.conversation import (
     Change,
     Conversation,
     Echo,
+    SubagentState,
 )
 from acp_tui.conversation.elicitation import UrlVisit
 from acp_tui.conversation.entries import (
@@ -33,6 +34,7 @@ from acp_tui.conversation.entries import (
     Question,
     Remark,
     Restart,
+    Subagent,
     TerminalState,
     ToolCallEntry,
     TurnEnd,
@@ -45,6 +47,7 @@ from acp_tui.conversation.facts import (
     Notice,
     Plan,
     SelectOption,
+    SessionId,
     Turn,
     TurnUsage,
 )
@@ -78,12 +81,16 @@ from acp_tui.conversation.updates import (
     PlanReplaced,
     PromptAccepted,
     PromptJoined,
+    PromptRefused,
     PromptSent,
     Reconnected,
     Remarked,
+    Renamed,
     Role,
     SessionUpdate,
     StateReported,
+    SubagentReported,
+    SubagentSaid,
     TerminalExit,
     TerminalExited,
     TerminalOpened,
@@ -114,7 +121,13 @@ def apply(conversation: Conversation, update: SessionUpdate) -> Change:
         case TerminalOutput():
             return apply_terminal(conversation, update)
         case ToolCallReported(patch):
-            return Change((_report_tool_call(conversation, patch),))
+            if (owner := conversation.subagent_calls.get(patch.tool_call_id)) is not None:
+                return _subagent_said(conversation, SubagentSaid(owner, update, is_of_call=True))
+            return _mirrored(conversation, patch.tool_call_id, _report_tool_call(conversation, patch))
+        case SubagentReported():
+            return _subagent_reported(conversation, update)
+        case SubagentSaid():
+            return _subagent_said(conversation, update)
         case ToolCallContentAdded(call_id, content):
             return Change((_add_content(conversation, call_id, content),))
         case PromptSent():
@@ -124,6 +137,8 @@ def apply(conversation: Conversation, update: SessionUpdate) -> Change:
             return Change((_append(conversation, _prompt_message(update)),))
         case PromptAccepted(message_id):
             return _prompt_accepted(conversation, message_id)
+        case PromptRefused(failure):
+            return _prompt_refused(conversation, failure)
         case StateReported():
             return _state_reported(conversation, update)
         case CancelRequested():
@@ -158,6 +173,7 @@ def apply(conversation: Conversation, update: SessionUpdate) -> Change:
             | OptionsReplaced()
             | OptionChanged()
             | InfoChanged()
+            | Renamed()
             | UsageReported()
             | NoticeShown()
         ):
@@ -287,6 +303,10 @@ def _user_chunk(conversation: Conversation, echo: Echo, chunk: MessageChunk) -> 
 # Turns
 
 
+NOT_TAKEN_UP: Final = "The agent did not take it up."
+"""Of a prompt that was sent while a turn ran."""
+
+
 def _prompt_message(prompt: PromptSent | PromptJoined) -> Message:
     message = Message("user", notes=prompt.notes)
     for block in prompt.blocks:
@@ -299,6 +319,10 @@ def _prompt_sent(conversation: Conversation, prompt: PromptSent) -> Change:
     entry_id = _append(conversation, message)
     if prompt.awaits_id:
         conversation.unaccepted.append(entry_id)
+        if conversation.turn is not Turn.IDLE:
+            conversation.joining.add(entry_id)
+            conversation.has_run, conversation.idle_report = False, None
+            return Change((entry_id,), (Fact.TURN,))
     else:
         conversation.echo = Echo(message.text)
     _begin_turn(conversation, entry_id)
@@ -310,6 +334,9 @@ def _prompt_sent(conversation: Conversation, prompt: PromptSent) -> Change:
 
 def _begin_turn(conversation: Conversation, start: EntryId) -> None:
     conversation.turn = Turn.RUNNING
+    usage, is_first = conversation.usage, conversation.turn_start is None and start == 0
+    told = usage.cost_amount if usage is not None else None
+    conversation.cost_before = 0.0 if told is None and is_first else told
     conversation.turn_start = start
     conversation.last_stop_reason = None
     conversation.has_run, conversation.idle_report = False, None
@@ -331,6 +358,21 @@ def _prompt_accepted(conversation: Conversation, message_id: str) -> Change:
     return Change((entry_id, *told, *ended.entries), ended.facts)
 
 
+def _prompt_refused(conversation: Conversation, failure: TurnFailed | None) -> Change:
+    joined = conversation.unaccepted[-1] if conversation.unaccepted else None
+    if joined not in conversation.joining:
+        if failure is not None:
+            return _turn_failed(conversation, failure)
+        return _turn_ended(conversation, "cancelled", None)
+    conversation.unaccepted.pop()
+    entry = conversation.entries.changing(joined)
+    assert isinstance(entry, Message)
+    entry.notes = (*entry.notes, NOT_TAKEN_UP)
+    conversation.has_run = True  # for the prompt before it
+    ended = _end_if_over(conversation)
+    return Change((joined, *ended.entries), (Fact.TURN,))
+
+
 def _release_held(conversation: Conversation) -> tuple[EntryId, ...]:
     held, conversation.held = conversation.held, []
     return tuple(entry for said in held for entry in _message(conversation, said).entries)
@@ -348,6 +390,8 @@ def _state_reported(conversation: Conversation, report: StateReported) -> Change
     if report.state != IDLE:
         if conversation.turn is Turn.IDLE:  # work that the agent has begun by itself
             _begin_turn(conversation, EntryId(len(conversation.entries)))
+        if conversation.idle_report is not None:  # a turn was over, and another prompt waited for that
+            _count(conversation, conversation.idle_report.usage)
         conversation.has_run, conversation.idle_report = True, None
         return Change(facts=(Fact.TURN,))
     if conversation.turn is Turn.IDLE:
@@ -376,15 +420,19 @@ def _cancel_requested(conversation: Conversation) -> Change:
 
 
 def _turn_ended(conversation: Conversation, stop_reason: str, usage: TurnUsage | None) -> Change:
-    conversation.turn_usage = usage
-    if usage is not None:
-        conversation.spent = usage if conversation.spent is None else conversation.spent.plus(usage)
+    _count(conversation, usage)
     touched: tuple[EntryId, ...] = ()
     if stop_reason == "cancelled":
         touched = _settle_calls_of_turn(conversation, tool_calls.CANCELLED)
     if stop_reason != "end_turn":
         touched = (*touched, _append(conversation, TurnEnd(stop_reason)))
     return _end_turn(conversation, touched, stop_reason)
+
+
+def _count(conversation: Conversation, usage: TurnUsage | None) -> None:
+    conversation.turn_usage = usage
+    if usage is not None:
+        conversation.spent = usage if conversation.spent is None else conversation.spent.plus(usage)
 
 
 def _turn_failed(conversation: Conversation, failed: TurnFailed) -> Change:
@@ -396,6 +444,7 @@ def _turn_failed(conversation: Conversation, failed: TurnFailed) -> Change:
 
 def _end_turn(conversation: Conversation, touched: tuple[EntryId, ...], stop_reason: str | None) -> Change:
     conversation.unaccepted.clear()
+    conversation.joining.clear()
     touched = (*touched, *_release_held(conversation))
     conversation.turn = Turn.IDLE
     conversation.last_stop_reason = stop_reason
@@ -424,11 +473,12 @@ def _reconnected(conversation: Conversation, update: Reconnected) -> Change:
     conversation.tool_call_entries.clear()
     conversation.message_entries.clear()
     conversation.compaction_entries.clear()
+    conversation.subagent_calls.clear()
     conversation.echoes.clear()
     conversation.state, conversation.background = None, ()
     conversation.plans.clear()
     conversation.options = conversation.commands = ()
-    conversation.usage = None
+    conversation.usage = conversation.cost_before = None
     facts = (*let_go.facts, Fact.PLAN, Fact.COMMANDS, Fact.OPTIONS, Fact.USAGE)
     return Change((*let_go.entries, _append(conversation, restart)), facts)
 
@@ -445,7 +495,12 @@ def _let_go(conversation: Conversation) -> Change:
     if conversation.turn is not Turn.IDLE:
         settled = _end_turn(conversation, settled, None).entries
     conversation.open_message = conversation.echo = None
+    at_work = [each for each in conversation.subagents.values() if not each.conversation.is_idle]
+    for subagent in at_work:
+        _let_go(subagent.conversation)
+    settled = (*settled, *(subagent.entry for subagent in at_work))
     facts = (Fact.TURN, Fact.CONNECTION, Fact.PERMISSIONS, *forgotten.facts)
+    facts = (*facts, Fact.SUBAGENTS) if at_work else facts
     return Change(tuple(dict.fromkeys((*waited, *settled))), facts)
 
 
@@ -468,6 +523,8 @@ def _settle_calls(
     for call_id in sorted(call_ids):
         _changing_call(conversation, call_id).call.status = status
         touched.append(conversation.tool_call_entries[call_id])
+        if (subagent := _mirror_call(conversation, call_id)) is not None:
+            touched.append(subagent.entry)
     conversation.unsettled_calls = conversation.unsettled_calls - call_ids
     return tuple(touched)
 
@@ -524,30 +581,104 @@ def _permission(
 ) -> Change:
     if isinstance(update, PermissionAsked):
         entry_id = _report_tool_call(conversation, update.patch)
-        conversation.permissions[update.request.key] = update.request
-        _changing_call(conversation, update.request.tool_call_id).waiting += 1
+        request = update.request
+        if request.tool_call_id in conversation.subagent_calls:
+            request = replace(request, is_alone=True)  # the subagent's conversation tells what becomes of it
+        conversation.permissions[request.key] = request
+        _changing_call(conversation, request.tool_call_id).waiting += 1
         return Change((entry_id,), (Fact.PERMISSIONS,))
-    request = conversation.permissions.get(update.key)
-    if request is None:
+    asked = conversation.permissions.get(update.key)
+    if asked is None:
         return NOTHING
     if isinstance(update, PermissionNoted):
-        conversation.permissions[update.key] = replace(request, note=update.note)
+        conversation.permissions[update.key] = replace(asked, note=update.note)
         return Change(facts=(Fact.PERMISSIONS,))
     del conversation.permissions[update.key]
-    option = next((option for option in request.answers if option.option_id == update.option_id), None)
-    entry = _changing_call(conversation, request.tool_call_id)
+    option = next((option for option in asked.answers if option.option_id == update.option_id), None)
+    entry = _changing_call(conversation, asked.tool_call_id)
     name, kind = (option.name, option.kind) if option else (None, None)
     decision = Decision(name, kind, update.at, update.rule, update.is_withdrawn)
     entry.decisions = (*entry.decisions, decision)
     entry.waiting -= 1
-    if request.is_alone and not entry.call.is_settled:
+    if asked.is_alone and not entry.call.is_settled:
         is_allowed = option is not None and not option.is_rejection
         _settle_calls(
             conversation,
             tool_calls.COMPLETED if is_allowed else tool_calls.CANCELLED,
-            {request.tool_call_id},
+            {asked.tool_call_id},
         )
-    return Change((conversation.tool_call_entries[request.tool_call_id],), (Fact.PERMISSIONS,))
+    return Change((conversation.tool_call_entries[asked.tool_call_id],), (Fact.PERMISSIONS,))
+
+
+# Subagents
+
+
+def _subagent_of(conversation: Conversation, session_id: SessionId) -> SubagentState:
+    """What is known of a subagent; one that is not known stands at the end from here on."""
+    state = conversation.subagents.get(session_id)
+    if state is None:
+        entry_id = _append(conversation, Subagent(session_id))
+        said = Conversation(conversation.entries.empty(), terminals=conversation.terminals)
+        state = conversation.subagents[session_id] = SubagentState(session_id, entry_id, said)
+    return state
+
+
+def _subagent_reported(conversation: Conversation, report: SubagentReported) -> Change:
+    subagent = _subagent_of(conversation, report.session_id)
+    subagent.conversation.title = or_else(report.title, subagent.conversation.title)
+    subagent.description = or_else(report.description, subagent.description)
+    subagent.is_cancellable = or_else(report.is_cancellable, subagent.is_cancellable)
+    changed = Change()
+    if isinstance(report.state, StateReported):
+        changed = apply(subagent.conversation, report.state)
+    elif report.state is None:
+        subagent.conversation.state = None
+    return _in_subagent(subagent, Change(changed.entries, (*changed.facts, Fact.INFO)))
+
+
+def _subagent_said(conversation: Conversation, said: SubagentSaid) -> Change:
+    is_new = said.session_id not in conversation.subagents
+    subagent = _subagent_of(conversation, said.session_id)
+    if said.is_of_call:
+        if is_new:
+            apply(subagent.conversation, StateReported("running"))
+            _mirror_call(conversation, ToolCallId(said.session_id))
+        if isinstance(said.update, ToolCallReported):
+            conversation.subagent_calls[said.update.patch.tool_call_id] = said.session_id
+    changed = apply(subagent.conversation, said.update)
+    facts = (*changed.facts, Fact.INFO) if is_new else changed.facts
+    return _in_subagent(subagent, changed._replace(facts=facts))
+
+
+def _in_subagent(subagent: SubagentState, changed: Change) -> Change:
+    """What a change of its conversation comes to in the one of the agent that began it."""
+    facts = (Fact.SUBAGENTS,) if changed.facts else ()
+    return Change((subagent.entry,), facts, changed.terminal, (subagent.session_id, changed))
+
+
+def _mirrored(conversation: Conversation, call_id: ToolCallId, entry_id: EntryId) -> Change:
+    """The change of a tool call, with that of the subagent that works for it."""
+    subagent = _mirror_call(conversation, call_id) if conversation.subagents else None
+    if subagent is None:
+        return Change((entry_id,))
+    return Change((entry_id, subagent.entry), (Fact.SUBAGENTS,), subagent=(subagent.session_id, Change()))
+
+
+def _mirror_call(conversation: Conversation, call_id: ToolCallId) -> SubagentState | None:
+    """A subagent without a session of its own is called as its tool call is, and ends with it."""
+    subagent = conversation.subagents.get(SessionId(call_id))
+    if subagent is None or call_id not in conversation.tool_call_entries:
+        return None
+    call = conversation.tool_call(call_id).call
+    subagent.conversation.title = call.title or subagent.conversation.title
+    if call.is_settled and not subagent.conversation.is_idle:
+        reasons = {tool_calls.COMPLETED: "end_turn", tool_calls.CANCELLED: "cancelled"}
+        reason = reasons.get(call.status)
+        if reason is None:
+            apply(subagent.conversation, TurnFailed("its tool call has failed"))
+        else:
+            apply(subagent.conversation, TurnEnded(reason))
+    return subagent
 
 
 def _compaction(conversation: Conversation, update: CompactionChanged | CompactionChunk) -> Change:
@@ -576,6 +707,7 @@ def _fact(
     | OptionsReplaced
     | OptionChanged
     | InfoChanged
+    | Renamed
     | UsageReported
     | NoticeShown,
 ) -> Fact:
@@ -597,10 +729,17 @@ def _fact(
             conversation.options = tuple(_with_value(option, update) for option in conversation.options)
             return Fact.OPTIONS
         case InfoChanged(title, updated_at):
-            conversation.title = or_else(title, conversation.title)
+            if not conversation.is_named:
+                conversation.title = or_else(title, conversation.title)
             conversation.updated_at = or_else(updated_at, conversation.updated_at)
             return Fact.INFO
+        case Renamed(title):
+            conversation.title, conversation.is_named = title, True
+            return Fact.INFO
         case UsageReported(usage):
+            before = conversation.usage
+            if update.keeps_cost and before is not None:
+                usage = replace(usage, cost_amount=before.cost_amount, cost_currency=before.cost_currency)
             conversation.usage = usage
             return Fact.USAGE
         case NoticeShown(severity, title, description):

@@ -1,18 +1,19 @@
-"""A conversation told again: the updates from which one like it can be folded, as few as its entries need.
+"""A conversation told again: as updates from which one like it can be folded, or as the first prompt of another agent.
 
-What led to an entry is not told, only what it has become: a message of a thousand chunks is one update.
+What led to an entry is not told, only what it has become: a message of a thousand chunks is one update. The user edits
+the prompt before it is sent; what an agent wrote is quoted in it, so that none of it passes for the user's words.
 """
 
 from __future__ import annotations
 
-from collections.abc import Iterator
+from collections.abc import Iterable, Iterator, Sequence
 from itertools import count
-from typing import assert_never
+from typing import Final, NamedTuple, assert_never
 
 from acp_tui.conversation import UNSET
 from acp_tui.conversation.buffers import TextBuffer
 from acp_tui.conversation.content import ContentBlock, Text
-from acp_tui.conversation.conversation import Conversation
+from acp_tui.conversation.conversation import Conversation, SubagentState
 from acp_tui.conversation.elicitation import Form, UrlVisit
 from acp_tui.conversation.entries import (
     Compaction,
@@ -24,12 +25,13 @@ from acp_tui.conversation.entries import (
     Question,
     Remark,
     Restart,
+    Subagent,
     TerminalState,
     ToolCallEntry,
     TurnEnd,
     Unknown,
 )
-from acp_tui.conversation.facts import PermissionOption, PermissionRequest, RequestKey, Turn
+from acp_tui.conversation.facts import PermissionOption, PermissionRequest, Plan, RequestKey, SessionId, Turn
 from acp_tui.conversation.tool_calls import ToolCall, ToolCallPatch
 from acp_tui.conversation.updates import (
     CancelRequested,
@@ -50,7 +52,11 @@ from acp_tui.conversation.updates import (
     PromptSent,
     Reconnected,
     Remarked,
+    Renamed,
     SessionUpdate,
+    StateReported,
+    SubagentReported,
+    SubagentSaid,
     TerminalExited,
     TerminalOpened,
     TerminalOutput,
@@ -61,6 +67,7 @@ from acp_tui.conversation.updates import (
     UnknownUpdate,
     UsageReported,
 )
+from acp_tui.conversation.visible import make_visible, make_visible_line
 from acp_tui.conversation.web_address import place_of
 
 _BREAK = PlanReplaced(())
@@ -118,6 +125,8 @@ class _Retelling:
             yield CommandsReplaced(conversation.commands)
         if conversation.title is not None or conversation.updated_at is not None:
             yield InfoChanged(conversation.title, conversation.updated_at)
+        if conversation.is_named:
+            yield Renamed(conversation.title or "")
         if conversation.usage is not None:
             yield UsageReported(conversation.usage)
 
@@ -142,6 +151,8 @@ class _Retelling:
                 yield CompactionChanged(
                     compaction_id, status, tuple(summary), UNSET if error is None else error
                 )
+            case Subagent(session_id):
+                yield from _subagent(self._of.subagents[SessionId(session_id)])
             case TurnEnd(stop_reason):
                 yield TurnEnded(stop_reason)
             case Failure(message, detail, stderr_tail):
@@ -191,6 +202,27 @@ class _Retelling:
             yield ElicitationCompleted(known_id)
 
 
+def _subagent(state: SubagentState) -> Iterator[SessionUpdate]:
+    """What an agent can tell of it; its terminals are told with those of the agent that began it."""
+    said, session_id = state.conversation, state.session_id
+    begun = StateReported("running") if said.entries or not said.is_idle else UNSET
+    yield SubagentReported(session_id, said.title, state.description, begun, state.is_cancellable)
+    for update in retold(said):
+        match update:
+            case PromptSent(blocks) | PromptJoined(blocks):
+                for block in blocks:
+                    yield SubagentSaid(session_id, MessageChunk("user", block))
+            case MessageChunk() | ToolCallReported() | PlanReplaced() | UsageReported() | CompactionChanged():
+                yield SubagentSaid(session_id, update)
+            case SubagentReported() | SubagentSaid():
+                yield SubagentSaid(session_id, update)
+            case _:
+                pass
+    if said.is_idle and begun is not UNSET:
+        ended = StateReported("idle", said.last_stop_reason, usage=said.spent)
+        yield SubagentReported(session_id, state=ended)
+
+
 def _would_join(last: Entry | None, entry: Entry) -> bool:
     """Whether chunks of a message without an id would be taken for more of the one before."""
     return (
@@ -232,3 +264,92 @@ def _terminal(state: TerminalState) -> Iterator[SessionUpdate]:
         yield TerminalWaiting(state.terminal_id, True)
     if state.has_exited:
         yield TerminalExited(state.terminal_id, state.exit_code, state.signal, state.seconds)
+
+
+MAX_CHARACTERS: Final = 12_000
+"""Of all turns together; the earliest are left out first."""
+MAX_PROMPT_CHARACTERS: Final = 1_500
+MAX_ANSWER_CHARACTERS: Final = 2_500
+MAX_FILES: Final = 50
+
+_BEGINNING: Final = (
+    "Continue work that another agent began in this folder. Read the files before you change them."
+)
+_MARKS: Final = {"completed": "x", "in_progress": "~"}
+
+
+class _Exchange(NamedTuple):
+    prompt: str
+    answer: str
+
+
+def digest(conversation: Conversation, changed_files: Sequence[str], until: EntryId | None = None) -> str:
+    """The conversation in Markdown, at most some `MAX_CHARACTERS` and a list of files long.
+
+    With `until`, only what was said before that prompt, behind which the prompt itself stands as what is wanted now.
+    """
+    entries: Sequence[Entry] = conversation.entries if until is None else conversation.entries[:until]
+    prompt = conversation.entries[until] if until is not None else None
+    parts = [_BEGINNING]
+    exchanges, left_out = _latest(list(_exchanges(entries)))
+    if left_out:
+        parts.append(f"({left_out} earlier prompts are left out.)")
+    for exchange in exchanges:
+        parts.append(f"## I asked\n\n{exchange.prompt}")
+        if exchange.answer:
+            parts.append(f"## The agent answered\n\n{_quoted(exchange.answer)}")
+    if changed_files:
+        names = [f"- {make_visible_line(name)}" for name in changed_files[:MAX_FILES]]
+        more = len(changed_files) - MAX_FILES
+        parts.append(
+            "\n".join(["## Files changed", "", *names, *([f"- and {more} more"] if more > 0 else [])])
+        )
+    if until is None:
+        parts += (_plan(plan) for plan in conversation.plans.values() if plan.steps)
+    now = make_visible(prompt.text) if isinstance(prompt, Message) else ""
+    return "\n\n".join(parts) + f"\n\n## Now\n\n{now}"
+
+
+def _exchanges(entries: Iterable[Entry]) -> Iterator[_Exchange]:
+    """Each prompt with the last message of its answer, which says most about how it went."""
+    prompt, answer = "", ""
+    for entry in entries:
+        if not isinstance(entry, Message):
+            continue
+        if entry.role == "user":
+            if prompt:
+                yield _Exchange(prompt, answer)
+            prompt, answer = _shortened(entry.text, MAX_PROMPT_CHARACTERS), ""
+        elif entry.role == "agent" and entry.text.strip():
+            answer = _shortened(entry.text, MAX_ANSWER_CHARACTERS)
+    if prompt:
+        yield _Exchange(prompt, answer)
+
+
+def _latest(exchanges: Sequence[_Exchange]) -> tuple[Sequence[_Exchange], int]:
+    """The last ones that fit, and how many do not."""
+    room, first = MAX_CHARACTERS, len(exchanges)
+    for exchange in reversed(exchanges):
+        room -= len(exchange.prompt) + len(exchange.answer)
+        if room < 0:
+            break
+        first -= 1
+    return exchanges[first:], first
+
+
+def _shortened(text: str, limit: int) -> str:
+    """It visible, its beginning and its end: the one says what it is about, the other how it came out."""
+    text = make_visible(text.strip())
+    if len(text) <= limit:
+        return text
+    half = limit // 2
+    return f"{text[:half].rstrip()}\n\n[…]\n\n{text[-half:].lstrip()}"
+
+
+def _quoted(text: str) -> str:
+    return "\n".join(f"> {line}".rstrip() for line in text.split("\n"))
+
+
+def _plan(plan: Plan) -> str:
+    steps = (f"- [{_MARKS.get(step.status, ' ')}] {make_visible_line(step.content)}" for step in plan.steps)
+    return "\n".join(["## Plan", "", *steps])

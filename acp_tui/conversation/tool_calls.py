@@ -62,13 +62,16 @@ class FileChange:
     path: str
     """Absolute; of a file that moves or is copied, the new one."""
     old_path: str | None = None
+    file_type: str | None = None
+    """text, binary, directory, symlink, or one we do not know; None: it is not said."""
     meta: Meta | None = None
 
     @property
     def words(self) -> str:
         """What is done, as a line."""
         where = self.path if self.old_path is None else f"{self.old_path} → {self.path}"
-        return f"{self.operation} {where}"
+        kind = "" if self.file_type in (None, "text") else f" ({self.file_type})"
+        return f"{self.operation} {where}{kind}"
 
     @property
     def paths(self) -> tuple[str, ...]:

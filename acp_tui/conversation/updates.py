@@ -18,6 +18,7 @@ from acp_tui.conversation.facts import (
     PermissionRequest,
     PlanStep,
     RequestKey,
+    SessionId,
     TurnUsage,
     Usage,
 )
@@ -54,6 +55,14 @@ class PromptAccepted:
     """The agent has taken up the prompt that has waited longest for it; its message has this id from now on."""
 
     message_id: str
+
+
+@dataclass(frozen=True, slots=True)
+class PromptRefused:
+    """The agent has not taken up the prompt that was sent last; a turn that runs for another goes on."""
+
+    failure: TurnFailed | None = None
+    """Why; None: the turn that it waited for was cancelled."""
 
 
 @dataclass(frozen=True, slots=True)
@@ -176,11 +185,20 @@ class InfoChanged:
 
 
 @dataclass(frozen=True, slots=True)
+class Renamed:
+    """The user has given the session a title, which the agent does not change any more."""
+
+    title: str
+
+
+@dataclass(frozen=True, slots=True)
 class UsageReported:
     """Context used and cost so far; replaces the last report."""
 
     usage: Usage
     meta: Meta | None = None
+    keeps_cost: bool = False
+    """The cost is as it was said last."""
 
 
 @dataclass(frozen=True, slots=True)
@@ -211,6 +229,30 @@ class CompactionChunk:
     compaction_id: str
     block: ContentBlock
     meta: Meta | None = None
+
+
+@dataclass(frozen=True, slots=True)
+class SubagentReported:
+    """The agent has begun another one for a part of its work, or says more of it: UNSET stays, None clears."""
+
+    session_id: SessionId
+    title: str | None | UnsetType = UNSET
+    description: str | None | UnsetType = UNSET
+    """What it is for."""
+    state: StateReported | None | UnsetType = UNSET
+    """None: what it does is not known."""
+    is_cancellable: bool | UnsetType = UNSET
+    meta: Meta | None = None
+
+
+@dataclass(frozen=True, slots=True)
+class SubagentSaid:
+    """What happens in the conversation of a subagent; one that was not reported before is from here on."""
+
+    session_id: SessionId
+    """Where `is_of_call`, the id of the tool call whose work the subagent does."""
+    update: SessionUpdate
+    is_of_call: bool = False
 
 
 @dataclass(frozen=True, slots=True)
@@ -391,6 +433,7 @@ class UnknownUpdate:
 SessionUpdate: TypeAlias = (
     PromptSent
     | PromptAccepted
+    | PromptRefused
     | PromptJoined
     | CancelRequested
     | TurnEnded
@@ -405,10 +448,13 @@ SessionUpdate: TypeAlias = (
     | OptionsReplaced
     | OptionChanged
     | InfoChanged
+    | Renamed
     | UsageReported
     | NoticeShown
     | CompactionChanged
     | CompactionChunk
+    | SubagentReported
+    | SubagentSaid
     | PermissionAsked
     | PermissionAnswered
     | PermissionNoted

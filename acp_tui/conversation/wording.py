@@ -13,7 +13,7 @@ from acp_tui.conversation.facts import BooleanOption, ConfigOption, TurnUsage, U
 
 if TYPE_CHECKING:
     # The first frame needs a few of these words, and no conversation yet.
-    from acp_tui.conversation.conversation import Conversation
+    from acp_tui.conversation.conversation import Conversation, SubagentState
     from acp_tui.conversation.entries import Question
 
 STOP_REASONS: Final = {
@@ -46,7 +46,43 @@ def usage_words(usage: Usage | None) -> str:
     tokens = f"{usage.used:,} of {usage.size:,} tokens" if usage.size else f"{usage.used:,} tokens"
     if usage.cost_amount is None:
         return tokens
-    return f"{tokens}, {usage.cost_amount:.2f} {usage.cost_currency or ''}".rstrip()
+    return f"{tokens}, {money(usage.cost_amount, usage.cost_currency)}"
+
+
+def money(amount: float, currency: str | None) -> str:
+    """An amount in the agent's unit, as in $0.42; small ones to the first digits that say anything."""
+    digits = f"{amount:.2f}" if amount == 0 or abs(amount) >= 0.01 else f"{amount:.2g}"
+    return f"${digits}" if currency == "USD" else f"{digits} {currency or ''}".rstrip()
+
+
+def turn_words(conversation: Conversation) -> str:
+    """The tokens and the money of the last turn, as far as the agent counts them; "" for neither."""
+    spent, usage, cost = conversation.turn_usage, conversation.usage, conversation.turn_cost
+    words = [tokens_words(spent)] if spent is not None else []
+    if cost and usage is not None:
+        words.append(money(cost, usage.cost_currency))
+    return ", ".join(words)
+
+
+def spent_words(conversation: Conversation) -> str:
+    """The tokens and the money that all turns have taken, as far as the agent counts them; "" for neither."""
+    spent, usage = conversation.spent, conversation.usage
+    tokens = spent.total if spent is not None else usage.used if usage is not None else 0
+    words = [f"{short_count(tokens)} tokens"] if tokens else []
+    if usage is not None and usage.cost_amount is not None:
+        words.append(money(usage.cost_amount, usage.cost_currency))
+    return " · ".join(words)
+
+
+def subagent_state(subagent: SubagentState) -> str:
+    """What a subagent does, in a word: "running", "needs you", "done", "cancelled", "failed", "stopped" or "idle"."""
+    said = subagent.conversation
+    if not said.is_idle:
+        return "needs you" if said.state == "requires_action" else "running"
+    if said.turn_start is None:
+        return "idle"
+    ends = {"end_turn": "done", "cancelled": "cancelled", None: "failed"}
+    return ends.get(said.last_stop_reason, "stopped")
 
 
 def short_count(count: int) -> str:
@@ -84,7 +120,7 @@ def session_facts(
         ("Folder", folder),
         *((option.name, value_name(option)) for option in conversation.options),
         ("Usage", usage_words(conversation.usage)),
-        *((("Last turn", tokens_words(conversation.turn_usage)),) if conversation.turn_usage else ()),
+        *((("Last turn", words),) if (words := turn_words(conversation)) else ()),
         *((("Session", tokens_words(conversation.spent)),) if conversation.spent else ()),
         *((("MCP", ", ".join(servers) or "no servers"),) if servers is not None else ()),
         *(("Running", command) for command in running),

@@ -83,10 +83,9 @@ def read_agreement(result: Any, wanted: Version = NEWEST) -> tuple[type[Connecti
         if wanted < 2:
             raise UnsupportedVersion(2)
         # Its models are loaded for agents that speak it, and for no other.
-        from acp_tui.protocol.v2.connection import ConnectionV2
-        from acp_tui.protocol.v2.inbound import read_initialize_response as read_v2
+        from acp_tui.protocol.v2 import connection, inbound
 
-        return ConnectionV2, read_v2(result)
+        return connection.ConnectionV2, inbound.read_initialize_response(result)
     agreement = read_initialize_response(result)
     if agreement.version not in VERSIONS:
         raise UnsupportedVersion(agreement.version)

@@ -36,8 +36,13 @@ class AgentCapabilities:
     close_session: bool = False
     fork_session: bool = False
     """A draft that agents ship, as is `steering`."""
+    set_title: bool = False
+    archive: bool = False
+    """Drafts, too: sessions are renamed and put away by the client."""
     steering: bool = False
     """A prompt may join the turn that runs (`_session/steering`)."""
+    more_prompts: bool = False
+    """A prompt may be sent while a turn runs; the agent takes it up when it can."""
     additional_directories: bool = False
     image: bool = False
     audio: bool = False
@@ -49,6 +54,11 @@ class AgentCapabilities:
     acts_itself: bool = False
     """It reads and writes files and runs commands itself, never through the client, which cannot confine it."""
     meta: Meta | None = None
+
+    @property
+    def takes_prompts_at_work(self) -> bool:
+        """Whether one may be sent while a turn runs, in one way or the other."""
+        return self.steering or self.more_prompts
 
 
 @dataclass(frozen=True, slots=True)
@@ -149,6 +159,8 @@ class ClientOffer:
     """Options of a session that are on or off are shown."""
     notices: bool = True
     compaction: bool = True
+    subagents: bool = True
+    """What the agent's own agents say is shown; a draft."""
     elicitation_form: bool = False
     """The user can be shown a form: only where something draws one."""
     elicitation_url: bool = False

@@ -11,31 +11,23 @@ from collections.abc import Callable, Collection
 from types import NoneType
 from typing import Annotated, Any, ClassVar, Final, TypeAlias, TypeVar
 
-from pydantic import (
-    BaseModel,
-    BeforeValidator,
-    ConfigDict,
-    Discriminator,
-    Field,
-    GetCoreSchemaHandler,
-    ValidationError,
-    ValidatorFunctionWrapHandler,
-    WrapValidator,
-)
-from pydantic.alias_generators import to_camel
-from pydantic.plugin import _loader
-from pydantic_core import CoreSchema, core_schema
+from pydantic_core import ValidationError
+from pydantic_core.core_schema import ValidatorFunctionWrapHandler
 
 from acp_tui.conversation import UNSET, UnsetType
 from acp_tui.protocol import MalformedMessage
-from acp_tui.values import dataclass
+from acp_tui.protocol.schemas import (
+    Around,
+    Before,
+    Bounds,
+    DefaultOnError,
+    Discriminator,
+    Model,
+    fields_of,
+    reader_of,
+)
 
 log = logging.getLogger(__name__)
-
-# No package that happens to be installed beside us should read what passes between user and agent; and looking for such
-# plugins takes as long as building the models of a start. The public switch is an environment variable, which agents
-# would inherit.
-_loader._plugins = {}
 
 T = TypeVar("T")
 M = TypeVar("M", bound="WireModel")
@@ -43,19 +35,7 @@ M = TypeVar("M", bound="WireModel")
 # Leniency, field by field
 
 
-@dataclass(frozen=True, slots=True)
-class DefaultOnError:
-    """`x-deserialize-default-on-error`: a malformed value is replaced by `factory()` (R-LEN-1)."""
-
-    factory: Callable[[], Any] = NoneType
-
-    def __get_pydantic_core_schema__(self, source: Any, handler: GetCoreSchemaHandler) -> CoreSchema:
-        return core_schema.with_default_schema(
-            handler(source), default_factory=self.factory, on_error="default"
-        )
-
-
-def skip_invalid(fallback: Callable[[], Any]) -> WrapValidator:
+def skip_invalid(fallback: Callable[[], Any]) -> Around:
     """`x-deserialize-skip-invalid-items`: malformed items are left out (R-LEN-2); what is no list is `fallback()`."""
 
     def validate(value: Any, handler: ValidatorFunctionWrapHandler) -> Any:
@@ -67,7 +47,7 @@ def skip_invalid(fallback: Callable[[], Any]) -> WrapValidator:
             log.debug("replaced a malformed list: %s", describe(error))
             return fallback()
 
-    return WrapValidator(validate)
+    return Around(validate)
 
 
 def _valid_items(items: list[Any], handler: ValidatorFunctionWrapHandler) -> list[Any]:
@@ -92,34 +72,19 @@ Tristate: TypeAlias = Annotated[T | None | UnsetType, DefaultOnError(lambda: UNS
 """For a `PatchModel`: None clears; UNSET where the value is absent or malformed."""
 TristateItems: TypeAlias = Annotated[list[T] | None | UnsetType, skip_invalid(lambda: UNSET)]
 """As `Tristate`, with the valid items of a list."""
-NullIsEmpty: TypeAlias = Annotated[list[T], BeforeValidator(lambda value: [] if value is None else value)]
+NullIsEmpty: TypeAlias = Annotated[list[T], Before(lambda value: [] if value is None else value)]
 """`x-deserialize-default-on-null`: strict but for null, since these lists decide what is run (R-LEN-5)."""
 
-UInt16: TypeAlias = Annotated[int, Field(ge=0, lt=2**16)]
-UInt32: TypeAlias = Annotated[int, Field(ge=0, lt=2**32)]
-UInt64: TypeAlias = Annotated[int, Field(ge=0, lt=2**64)]
-Int64: TypeAlias = Annotated[int, Field(ge=-(2**63), lt=2**63)]
+UInt16: TypeAlias = Annotated[int, Bounds(0, 2**16)]
+UInt32: TypeAlias = Annotated[int, Bounds(0, 2**32)]
+UInt64: TypeAlias = Annotated[int, Bounds(0, 2**64)]
+Int64: TypeAlias = Annotated[int, Bounds(-(2**63), 2**63)]
 
 # Models
 
 
-def _wire_name(name: str) -> str:
-    return "_meta" if name == "meta" else to_camel(name)
-
-
-class WireModel(BaseModel):
+class WireModel(Model):
     """A message, or a part of one. Unknown keys are ignored, and never written (R-RPC-9)."""
-
-    model_config = ConfigDict(
-        strict=True,
-        frozen=True,
-        extra="ignore",
-        alias_generator=_wire_name,
-        validate_by_name=True,
-        validate_by_alias=True,
-        # Building all validators takes hundreds of milliseconds; the first use of a model builds its own.
-        defer_build=True,
-    )
 
     meta: Lenient[dict[str, Any]] = None
 
@@ -129,19 +94,16 @@ class Variant(WireModel):
 
     discriminator: ClassVar[str] = "type"
 
-    def model_post_init(self, context: Any, /) -> None:
-        """Count the discriminator as set."""
-        self.__pydantic_fields_set__.add(self.discriminator)
+    def _settle(self, _: Any, /) -> None:
+        self.given.add(self.discriminator)
 
 
 class PatchModel(Variant):
-    """A variant with `Tristate` fields: one that was malformed counts as not sent."""
+    """A variant with `Tristate` fields: one that was malformed counts as not sent, so that it is not written."""
 
-    def model_post_init(self, context: Any, /) -> None:
-        """Count what became UNSET as not set, so that it is not written."""
-        super().model_post_init(context)
-        fields_set = self.__pydantic_fields_set__
-        fields_set -= {name for name in fields_set if getattr(self, name) is UNSET}
+    def _settle(self, _: Any, /) -> None:
+        super()._settle(_)
+        self.given.difference_update([name for name in self.given if getattr(self, name) is UNSET])
 
 
 UNKNOWN: Final = "?"
@@ -176,9 +138,10 @@ def decode(model: type[M], value: object) -> M:
     Raises: MalformedMessage.
     """
     try:
-        return model.model_validate({} if value is None else value, by_alias=True, by_name=False)
+        decoded: M = reader_of(model).validate_python({} if value is None else value)
     except ValidationError as error:
         raise MalformedMessage(model.__name__, describe(error)) from None
+    return decoded
 
 
 def describe(error: ValidationError) -> str:
@@ -189,4 +152,18 @@ def describe(error: ValidationError) -> str:
 
 def to_wire(model: WireModel) -> dict[str, Any]:
     """The JSON object of a model: only what was set, so that an omitted field and a null one stay different."""
-    return model.model_dump(by_alias=True, exclude_unset=True)
+    given = model.given
+    return {
+        field.key: as_json(getattr(model, name))
+        for name, field in fields_of(type(model)).items()
+        if name in given
+    }
+
+
+def as_json(value: Any) -> Any:
+    """A field's value, or that of a union that is no model, as JSON."""
+    if isinstance(value, WireModel):
+        return to_wire(value)
+    if isinstance(value, list):
+        return list(map(as_json, value))
+    return {key: as_json(part) for key, part in value.items()} if isinstance(value, dict) else value

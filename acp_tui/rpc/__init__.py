@@ -6,11 +6,11 @@ from acp_tui.rpc.messages import (
     Direction,
     ErrorCode,
     FrameTooLarge,
+    Pairing,
     RequestFailed,
     RequestId,
     RpcError,
 )
-from acp_tui.rpc.pairing import Pairing
 from acp_tui.rpc.peer import Handler, Peer, Tap
 
 __all__ = [

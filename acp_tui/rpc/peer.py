@@ -23,10 +23,10 @@ from acp_tui.rpc.messages import (
     Direction,
     ErrorCode,
     FrameSplitter,
+    Pairing,
     RequestFailed,
     RequestId,
 )
-from acp_tui.rpc.pairing import Pairing
 
 log = logging.getLogger(__name__)
 

@@ -31,6 +31,7 @@ READ_AHEAD_BYTES: Final = 1 << 20
 MAX_HEAD_BYTES: Final = 64 << 10
 _TEXT: Final = 0x81
 """How a text begins that is whole in one frame."""
+_PING: Final = 0x89
 
 
 class LineConnection(ClientConnection):
@@ -44,12 +45,14 @@ class LineConnection(ClientConnection):
         super().__init__(*args, **options)
         self._texts: list[bytes] = []
         self._unread = 0
-        self._fragments: list[bytes] = []
+        self._fragments = bytearray()
         self._changed = asyncio.Event()
         self._pieces: list[bytes] = []
         """Of a frame, or of the head of the response, that is not whole."""
         self._missing = 0
         """So many bytes more at the least make it whole."""
+        self._is_full = False
+        """Of what we send, more than the system takes waits."""
         self._is_over = False
 
     async def texts(self) -> bytes:
@@ -115,7 +118,7 @@ class LineConnection(ClientConnection):
                 return at
             if data[at] == _TEXT:
                 self._put(data[start:stop])
-            else:
+            elif data[at] != _PING or not self._is_full:  # what it does not read need not be answered
                 super().data_received(data[at:stop])
             at = stop
 
@@ -131,11 +134,21 @@ class LineConnection(ClientConnection):
         if not (isinstance(event, Frame) and event.opcode in (Opcode.TEXT, Opcode.BINARY, Opcode.CONT)):
             super().process_event(event)
             return
-        self._fragments.append(bytes(event.data))
+        self._fragments += event.data
         if event.fin:
-            self._put(b"".join(self._fragments))
+            self._put(bytes(self._fragments))
             self._fragments.clear()
             self._changed.set()
+
+    def pause_writing(self) -> None:
+        """The other side does not read."""
+        super().pause_writing()
+        self._is_full = True
+
+    def resume_writing(self) -> None:
+        """It does again."""
+        super().resume_writing()
+        self._is_full = False
 
     def connection_lost(self, exc: Exception | None) -> None:
         """Nothing more will come."""

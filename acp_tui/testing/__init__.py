@@ -17,12 +17,6 @@ if TYPE_CHECKING:
     from acp_tui.protocol.conformance import Finding, Frame, Severity
     from acp_tui.protocol.roles import ClientOffer
     from acp_tui.workbench.testing.agent import AcpAgent
-    from acp_tui.workbench.testing.answers import (
-        AskedElicitation,
-        AskedPermission,
-        ElicitationAnswers,
-        PermissionAnswers,
-    )
     from acp_tui.workbench.testing.bench import AcpRecording, StartAgent
     from acp_tui.workbench.testing.failures import (
         AgentFailure,
@@ -37,7 +31,14 @@ if TYPE_CHECKING:
     )
     from acp_tui.workbench.testing.picture import AcpSnapshot, PictureForm
     from acp_tui.workbench.testing.session import AcpSession, RunningTurn
-    from acp_tui.workbench.testing.turn import RunCommand, Turn
+    from acp_tui.workbench.testing.turn import (
+        AskedElicitation,
+        AskedPermission,
+        ElicitationAnswers,
+        PermissionAnswers,
+        RunCommand,
+        Turn,
+    )
 
 __all__ = [
     "AcpAgent",
@@ -95,12 +96,6 @@ _HOMES: Final = {
     "acp_tui.protocol.conformance": ("Finding", "Frame", "Severity"),
     "acp_tui.protocol.roles": ("ClientOffer",),
     "acp_tui.workbench.testing.agent": ("AcpAgent",),
-    "acp_tui.workbench.testing.answers": (
-        "AskedElicitation",
-        "AskedPermission",
-        "ElicitationAnswers",
-        "PermissionAnswers",
-    ),
     "acp_tui.workbench.testing.bench": ("AcpRecording", "StartAgent"),
     "acp_tui.workbench.testing.failures": (
         "AgentFailure",
@@ -115,7 +110,14 @@ _HOMES: Final = {
     ),
     "acp_tui.workbench.testing.picture": ("AcpSnapshot", "PictureForm"),
     "acp_tui.workbench.testing.session": ("AcpSession", "RunningTurn"),
-    "acp_tui.workbench.testing.turn": ("RunCommand", "Turn"),
+    "acp_tui.workbench.testing.turn": (
+        "AskedElicitation",
+        "AskedPermission",
+        "ElicitationAnswers",
+        "PermissionAnswers",
+        "RunCommand",
+        "Turn",
+    ),
 }
 _HOME_OF: Final = {name: home for home, names in _HOMES.items() for name in names}
 

@@ -17,7 +17,7 @@ from acp_tui.conversation.conversation import Change
 from acp_tui.conversation.entries import ToolCallEntry
 from acp_tui.conversation.facts import Turn
 from acp_tui.ui.conversation.view import ConversationView
-from acp_tui.ui.kit.stylesheets import stylesheet
+from acp_tui.ui.kit.themes import stylesheet
 from acp_tui.ui.permission.permission_card import PermissionCard
 from acp_tui.ui.session.plan_view import PlanView
 

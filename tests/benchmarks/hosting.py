@@ -14,7 +14,7 @@ import anyio
 
 sys.path.insert(0, str(Path(__file__).parents[1]))
 
-from acp_tui.client.hosting.following import attached
+from acp_tui.client.hosting.finding import attached
 from acp_tui.client.sessions.hub import open_hub
 from acp_tui.conversation.facts import SessionId
 from support.agents import REPLY, scripted_argv

@@ -84,7 +84,11 @@ async def serve_http(port: str) -> None:
     opened = asyncio.Condition()
 
     async def talk(reader: asyncio.StreamReader, writer: asyncio.StreamWriter) -> None:
-        while head := await reader.readuntil(b"\r\n\r\n"):
+        while True:
+            try:
+                head = await reader.readuntil(b"\r\n\r\n")
+            except asyncio.IncompleteReadError:
+                return
             lines = head.decode().split("\r\n")
             names = {name.lower(): value for name, _, value in (line.partition(": ") for line in lines[1:])}
             session = names.get("acp-session-id", "")

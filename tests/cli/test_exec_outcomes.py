@@ -14,9 +14,7 @@ from typing import Any
 
 import pytest
 
-from acp_tui.cli import exec as exec_command
-from acp_tui.cli import permissions, session_start
-from acp_tui.cli.exit_codes import PRECEDENCE, ExitCode, weightiest
+from acp_tui.cli import PRECEDENCE, ExitCode, one_turn, permissions, terminal, weightiest
 from acp_tui.cli.main import main
 from acp_tui.client.agents import catalogue
 from acp_tui.client.agents.user_agents import config_file
@@ -101,7 +99,14 @@ def test_ndjson_is_the_updates_as_received_and_one_result(run: Any):
     assert list(map(json.loads, ran.out.splitlines())) == [
         {"sessionId": "s1", "update": chunk},
         {"sessionId": "s1", "update": {"sessionUpdate": "from_tomorrow", "x": {"y": None}}},
-        {"sessionId": "s1", "stopReason": "end_turn", "usage": None, "exitCode": 0, "error": None},
+        {
+            "sessionId": "s1",
+            "stopReason": "end_turn",
+            "usage": None,
+            "cost": None,
+            "exitCode": 0,
+            "error": None,
+        },
     ]
     assert ran.status == 0
 
@@ -124,7 +129,7 @@ def test_ndjson_tells_an_error_in_the_result(run: Any):
 
 
 def test_an_agent_that_takes_long_to_start_is_waited_for_in_words(run: Any, monkeypatch: pytest.MonkeyPatch):
-    monkeypatch.setattr(session_start, "PATIENCE_S", 0)
+    monkeypatch.setattr(terminal, "PATIENCE_S", 0)
     ran = run("prompt = open_session(); end(prompt); read()")
     assert (ran.status, ran.out) == (0, "")
     assert ran.err.count("waiting for") == 1
@@ -174,7 +179,7 @@ def test_a_pipe_that_is_closed_and_empty_adds_nothing(run: Any, monkeypatch: pyt
 
 
 def test_a_pipe_of_somebody_else_holds_nothing_up(run: Any, monkeypatch: pytest.MonkeyPatch):
-    monkeypatch.setattr(exec_command, "STDIN_LIMIT_S", 0)
+    monkeypatch.setattr(one_turn, "STDIN_LIMIT_S", 0)
     piped(monkeypatch, None)
     ran = run(ECHO)
     assert ran.out == "go\n"

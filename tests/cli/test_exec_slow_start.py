@@ -4,7 +4,7 @@ from __future__ import annotations
 
 import anyio
 
-from acp_tui.cli.session_start import PATIENCE_S, SlowStart
+from acp_tui.cli.terminal import PATIENCE_S, SlowStart
 from support.waiting import LIMIT_S
 
 

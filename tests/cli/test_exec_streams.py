@@ -6,7 +6,7 @@ import json
 
 import pytest
 
-from acp_tui.cli.exec_output import NdjsonOutput, Streams
+from acp_tui.cli.exec import NdjsonOutput, Streams
 from acp_tui.rpc import Direction
 
 

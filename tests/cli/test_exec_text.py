@@ -4,7 +4,7 @@ from __future__ import annotations
 
 import pytest
 
-from acp_tui.cli.exec_output import Streams, TextOutput
+from acp_tui.cli.exec import Streams, TextOutput
 from acp_tui.conversation import reducer
 from acp_tui.conversation.conversation import Conversation
 from support.folding import agent

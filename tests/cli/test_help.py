@@ -47,7 +47,7 @@ def test_a_topic_is_laid_out_for_a_terminal_and_is_markdown_in_a_pipe(
     assert main(["help", topic]) == 0
     assert capfd.readouterr().out.startswith("# ")
     monkeypatch.setenv("COLUMNS", "60")
-    monkeypatch.setattr("acp_tui.cli.help.sys.stdout.isatty", lambda: True)
+    monkeypatch.setattr("acp_tui.cli.reference.sys.stdout.isatty", lambda: True)
     assert main(["help", topic]) == 0
     out = capfd.readouterr().out
     assert topics()[topic] in out

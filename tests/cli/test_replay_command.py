@@ -15,19 +15,17 @@ import pyte
 import pytest
 from textual.app import App
 
-from acp_tui.cli import render, replay
+from acp_tui.cli import replay
 from acp_tui.cli.main import main, visible_output
 from acp_tui.cli.mock import _repeat
-from acp_tui.cli.render import run_render
-from acp_tui.cli.replay import recording_of, run_inspect, run_replay
+from acp_tui.cli.replay import recording_of, run_inspect, run_render, run_replay
 from acp_tui.client.settings.tree import Settings
 from acp_tui.ui.base.app import BaseApp
 from acp_tui.ui.recorded import rehearsal
 from acp_tui.ui.recorded.film import Film, open_playable
-from acp_tui.ui.recorded.player import Pace
+from acp_tui.ui.recorded.player import Pace, Spot
 from acp_tui.ui.recorded.rehearsal import DemoUser
 from acp_tui.ui.recorded.render import View
-from acp_tui.ui.recorded.spot import Spot
 from support.filming import HEADER, two_turns
 from support.recordings import write
 
@@ -45,7 +43,7 @@ def runs(monkeypatch: pytest.MonkeyPatch) -> Callable[[str], tuple[Any, ...]]:
         seen.append((*(each for each in values if not isinstance(each, Settings | tuple)), *options.values()))
         return 0
 
-    for module, name in ((replay, "run_replay"), (replay, "run_inspect"), (render, "run_render")):
+    for module, name in ((replay, "run_replay"), (replay, "run_inspect"), (replay, "run_render")):
         monkeypatch.setattr(module, name, note)
     monkeypatch.setattr(replay, "has_terminal", lambda: True)
     monkeypatch.setattr(replay, "require_screen", lambda _: None)

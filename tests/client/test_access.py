@@ -8,8 +8,7 @@ from typing import Any
 
 import pytest
 
-from acp_tui.client.sessions.access import ALLOW, REFUSE, WHY_OUTSIDE, WHY_SETTINGS
-from acp_tui.client.sessions.policy import Grant, Policy
+from acp_tui.client.sessions.access import ALLOW, REFUSE, WHY_OUTSIDE, WHY_SETTINGS, Grant, Policy
 from acp_tui.client.sessions.session import Session
 from acp_tui.client.settings.tree import RefusalRule
 from acp_tui.conversation.content import Text

@@ -12,15 +12,15 @@ from typing import Any, Final
 
 import pytest
 
-from acp_tui.client.build_files import NAMES, is_build_file
-from acp_tui.client.sessions.access import ALLOW, REFUSE
-from acp_tui.client.sessions.policy import Grant, Policy
+from acp_tui.client.sessions.access import ALLOW, REFUSE, Grant, Policy
 from acp_tui.client.workspace.runs_later import (
+    BUILD_FILES,
     IN_A_REPOSITORY,
     OF_YOUR_HOME,
     ON_PATH,
     RUNS_LATER,
     STAYS_EXECUTABLE,
+    is_build_file,
     why_it_runs_later,
 )
 from acp_tui.conversation.tool_calls import TextDiff
@@ -31,6 +31,10 @@ README: Final = Path(__file__).parents[2] / "acp_tui/client/workspace/README.md"
 ASKED: Final = (
     *(
         ".git/config",
+        ".bazeliskrc",
+        ".ocamlinit",
+        ".rspec",
+        ".rubocop.yml",
         ".git/hooks/pre-commit",
         ".git/info/attributes",
         ".git",
@@ -272,7 +276,7 @@ def test_what_does_not_is_no_build_file(path: str) -> None:
 
 def test_a_name_for_every_pattern_of_build_files_is_found_and_is_documented() -> None:
     text = README.read_text()
-    for name in NAMES.split():
+    for name in BUILD_FILES.split():
         assert is_build_file("a/" + name.replace("*", "x"))
         assert f"`{name}`" in text
 

@@ -6,11 +6,10 @@ from hypothesis import given, settings
 from hypothesis import strategies as st
 
 from acp_tui.conversation.content import Image, Text
-from acp_tui.conversation.conversation import Conversation
+from acp_tui.conversation.conversation import Conversation, EntryList
 from acp_tui.conversation.elicitation import FilledIn, Form, UrlVisit
 from acp_tui.conversation.entries import Message
-from acp_tui.conversation.entry_list import EntryList
-from acp_tui.conversation.facts import BackgroundWork, PlanStep, RequestKey, TurnUsage, Usage
+from acp_tui.conversation.facts import BackgroundWork, PlanStep, RequestKey, SessionId, TurnUsage, Usage
 from acp_tui.conversation.reducer import apply
 from acp_tui.conversation.tool_calls import TerminalContent, TerminalId, ToolCallId
 from acp_tui.conversation.updates import (
@@ -34,11 +33,15 @@ from acp_tui.conversation.updates import (
     PlanReplaced,
     PromptAccepted,
     PromptJoined,
+    PromptRefused,
     PromptSent,
     Reconnected,
     Remarked,
+    Renamed,
     SessionUpdate,
     StateReported,
+    SubagentReported,
+    SubagentSaid,
     TerminalExit,
     TerminalExited,
     TerminalOpened,
@@ -70,6 +73,14 @@ EVERY_KIND: tuple[SessionUpdate, ...] = (
     call("u", content=(TerminalContent(TERMINAL),), meta={"b": 2}),
     ask(1, "t"),
     ask(2, "v"),
+    SubagentReported(SessionId("child"), "Look", state=StateReported("running")),
+    SubagentReported(SessionId("child"), state=StateReported("idle", "cancelled"), is_cancellable=True),
+    SubagentSaid(SessionId("child"), agent("said")),
+    SubagentSaid(SessionId("child"), call("t", content=(TerminalContent(TERMINAL),))),
+    SubagentSaid(SessionId("child"), SubagentSaid(SessionId("grandchild"), user("deep"))),
+    SubagentSaid(SessionId("t"), call("of t", title="Search"), is_of_call=True),
+    call("of t", status="completed"),
+    Renamed("mine"),
     PermissionNoted(RequestKey(1), "a word"),
     PermissionAnswered(RequestKey(1), "opt-1"),
     PermissionAnswered(RequestKey(2), None),
@@ -107,6 +118,8 @@ EVERY_KIND: tuple[SessionUpdate, ...] = (
     PromptSent((Text("hello"),), awaits_id=True),
     user("hello", "u"),
     PromptAccepted("u"),
+    PromptSent((Text("and this"),), awaits_id=True),
+    PromptRefused(),
     PromptJoined((Text("turn left"),), ("Shortened.",)),
     MessageReplaced("agent", "m", (Text("whole"),)),
     MessageReplaced("user", "u", ()),

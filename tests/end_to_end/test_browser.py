@@ -17,7 +17,6 @@ from urllib.request import urlopen
 import psutil  # type: ignore[import-untyped]
 import pytest
 
-from acp_tui.cli.web import without_web
 from support.chromium import CHROMIUM, browser_page
 from support.waiting import until
 
@@ -101,4 +100,6 @@ def test_nobody_else_on_the_network_reaches_the_page(address: str):
     ],
 )
 def test_each_page_runs_the_rest_of_the_command_line(words: list[str], left: list[str]):
+    from acp_tui.cli.web import without_web  # it needs the extra
+
     assert without_web(words) == left

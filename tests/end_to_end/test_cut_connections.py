@@ -15,7 +15,7 @@ from typing import Any
 import anyio
 import pytest
 
-from acp_tui.cli.session_start import Headless
+from acp_tui.cli.terminal import Headless
 from acp_tui.client.agents.command import AgentCommand
 from acp_tui.client.errors import AgentLost, AgentUnreachable
 from acp_tui.client.sessions.driver import Link, SessionDriver, until_connected
@@ -30,7 +30,8 @@ from support.remembering_agent import Remembered, RememberingAgent
 from support.waiting import TEST_LIMIT_S, until
 
 CUTS = int(os.environ.get("ACP_TUI_CUTS", "60"))
-CUTS_OF_A_SESSION = 6
+CUTS_OF_A_SESSION = {"ws": 6, "http": 18}
+"""So many connections of TCP break at the most; over HTTP each of the agent's needs three or more."""
 TURNS = 3
 RESUME = {"sessionCapabilities": {"resume": {}}}
 
@@ -132,19 +133,22 @@ def heard(session: Session) -> list[tuple[str, ...]]:
 
 
 @pytest.mark.parametrize("capabilities", [{"loadSession": True}, {"loadSession": True, **RESUME}])
+@pytest.mark.parametrize("scheme", ["ws", "http"])
 async def test_nothing_is_lost_or_said_twice_wherever_the_connection_breaks(
-    capabilities: dict[str, Any], tmp_path: Path
+    scheme: str, capabilities: dict[str, Any], tmp_path: Path
 ):
     random, cuts, seed = Random(18), 0, 0
     with anyio.fail_after(max(TEST_LIMIT_S, CUTS)):
         while cuts < CUTS:
             seed += 1
-            cuts += await _live_through_cuts(random, seed, capabilities, tmp_path)
+            cuts += await _live_through_cuts(random, seed, scheme, capabilities, tmp_path)
 
 
-async def _live_through_cuts(random: Random, seed: int, capabilities: dict[str, Any], cwd: Path) -> int:
+async def _live_through_cuts(
+    random: Random, seed: int, scheme: str, capabilities: dict[str, Any], cwd: Path
+) -> int:
     """One session of a few turns; gives how often it was cut."""
-    left = CUTS_OF_A_SESSION
+    left = CUTS_OF_A_SESSION[scheme]
 
     def bytes_until_cut() -> int | None:
         nonlocal left
@@ -153,7 +157,7 @@ async def _live_through_cuts(random: Random, seed: int, capabilities: dict[str, 
 
     async with anyio.create_task_group() as tasks, open_hub() as hub:
         agent = RememberingAgent(tasks, seed, **capabilities)
-        async with cut_often(agent, bytes_until_cut) as (command, proxy):
+        async with cut_often(agent, bytes_until_cut, scheme) as (command, proxy):
             user = User(hub, command, cwd, agent)
             await user.begin()
             remembered = agent.sessions[user.session.session_id]

@@ -8,7 +8,7 @@ from pathlib import Path
 import anyio
 import pytest
 
-from acp_tui.workbench.demo import shipped
+from acp_tui.workbench import demo as shipped
 from support.led_sessions import Led, lead_scenario
 from support.mocked import outline
 from support.pictured import pictured

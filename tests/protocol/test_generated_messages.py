@@ -14,13 +14,15 @@ from functools import cache
 from typing import Any
 
 import pytest
-from pydantic import TypeAdapter, ValidationError
+from pydantic_core import SchemaValidator, ValidationError
 
 from acp_tui.conversation import reducer
 from acp_tui.conversation.conversation import Conversation
 from acp_tui.protocol import MalformedMessage, v1
 from acp_tui.protocol.roles import ClientOffer
-from acp_tui.protocol.v1 import inbound, inbound_requests
+from acp_tui.protocol.schemas import reader_of
+from acp_tui.protocol.v1 import connection, inbound
+from acp_tui.protocol.wire import as_json
 from support.golden import needs_schema
 from support.messages_from_schema import Messages, without_unknown_keys
 from support.schema import definitions, flaws
@@ -50,7 +52,7 @@ def read_elicitation(params: Any) -> Any:
     """As the connection does, which refuses what is no object before that."""
     if not isinstance(params, dict):
         raise MalformedMessage("CreateElicitationRequest", "not an object")
-    return inbound_requests.read_elicitation(params, OFFER)
+    return connection.read_elicitation(params, OFFER)
 
 
 READERS: dict[str, Callable[[Any], Any]] = {
@@ -64,17 +66,17 @@ READERS: dict[str, Callable[[Any], Any]] = {
     "PromptResponse": inbound.read_prompt_response,
     "ListSessionsResponse": inbound.read_session_page,
     "CreateElicitationRequest": read_elicitation,
-    "CompleteElicitationNotification": inbound_requests.read_completed,
+    "CompleteElicitationNotification": inbound.read_completed,
 }
 """What turns a message into the client's values, where there is more to it than its model."""
 
 
 @cache
-def adapter(name: str) -> TypeAdapter[Any]:
-    """The model of a definition."""
+def reader(name: str) -> SchemaValidator:
+    """That of a definition's model."""
     for info in pkgutil.iter_modules(v1.__path__):
         if hasattr(module := importlib.import_module(f"{v1.__name__}.{info.name}"), name):
-            return TypeAdapter(getattr(module, name))
+            return reader_of(getattr(module, name))
     raise LookupError(name)
 
 
@@ -83,7 +85,7 @@ def read(name: str, value: Any) -> Any:
     if name in READERS:
         return READERS[name](value)
     try:
-        return adapter(name).validate_python(value, by_alias=True, by_name=False)
+        return reader(name).validate_python(value)
     except ValidationError as error:
         raise MalformedMessage(name, str(error)) from None
 
@@ -117,10 +119,10 @@ def test_every_valid_message_is_read_and_written_again_equal() -> None:
         name, value = chosen(index), Messages(index).valid(chosen(index))
         try:
             apply(name, value, conversation)
-            model = adapter(name).validate_python(value, by_alias=True, by_name=False)
+            model = reader(name).validate_python(value)
         except Exception as error:  # noqa: BLE001 - whatever it is, the message that brought it about is what helps
             pytest.fail(f"{name}, seed {index}: {error!r}\n{value!r}")
-        written = adapter(name).dump_python(model, by_alias=True, exclude_unset=True)
+        written = as_json(model)
         assert without_unknown_keys(written) == without_unknown_keys(value), f"{name}, seed {index}"
         if index % 500 == 0:
             conversation = Conversation()

@@ -6,11 +6,10 @@ from pathlib import Path
 from typing import Any
 
 import pytest
-from pydantic import TypeAdapter
 
+from acp_tui.protocol.schemas import reader_of
 from acp_tui.protocol.v1.agent_requests import (
     ReadTextFileRequest,
-    ReadTextFileResponse,
     RequestPermissionOutcome,
     RequestPermissionRequest,
     RequestPermissionResponse,
@@ -27,13 +26,13 @@ from acp_tui.protocol.v1.session import (
     SetSessionConfigOptionResponse,
 )
 from acp_tui.protocol.v1.updates import SessionUpdate
+from acp_tui.protocol.wire import as_json
 from support.golden import golden_files, read_or_skip
 
 TYPES: dict[str, Any] = {
     "cancel_notification": CancelNotification,
     "content_": ContentBlock,
     "fs_read_text_file_request": ReadTextFileRequest,
-    "fs_read_text_file_response": ReadTextFileResponse,
     "fs_write_text_file_request": WriteTextFileRequest,
     "initialize_request": InitializeRequest,
     "initialize_response": InitializeResponse,
@@ -50,10 +49,18 @@ TYPES: dict[str, Any] = {
 }
 
 
-@pytest.mark.parametrize("path", golden_files(), ids=lambda path: path.stem)
+NOT_READ = ("fs_read_text_file_response",)
+"""What only we send, and never read."""
+
+
+@pytest.mark.parametrize(
+    "path",
+    [path for path in golden_files() if not path.stem.startswith(NOT_READ)],
+    ids=lambda path: path.stem,
+)
 def test_a_golden_message_survives_decoding_and_encoding(path: Path) -> None:
     message = read_or_skip(path)
-    adapter = TypeAdapter[Any](next(of for prefix, of in TYPES.items() if path.stem.startswith(prefix)))
-    decoded = adapter.validate_python(message)
+    kind: Any = next(of for prefix, of in TYPES.items() if path.stem.startswith(prefix))
+    decoded = reader_of(kind).validate_python(message)
     assert not isinstance(decoded, dict), "it was taken for one of a kind that we do not know"
-    assert adapter.dump_python(decoded, by_alias=True, exclude_unset=True) == message
+    assert as_json(decoded) == message

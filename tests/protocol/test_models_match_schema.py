@@ -8,9 +8,11 @@ from collections.abc import Iterator
 from typing import Any
 
 import pytest
-from pydantic import TypeAdapter, ValidationError
+from pydantic_core import SchemaValidator, ValidationError
 
 from acp_tui.protocol import v1
+from acp_tui.protocol.schemas import reader_of
+from acp_tui.protocol.wire import as_json
 from support.golden import needs_schema, schema_v1
 
 # Not models of their own: envelopes and identifiers of JSON-RPC, ids and open enums (plain str and int here),
@@ -69,13 +71,10 @@ def _modelled() -> dict[str, Any]:
 
 
 MODELS = _modelled()
-ADAPTERS: dict[str, TypeAdapter[Any]] = {}
 
 
-def _adapter(name: str) -> TypeAdapter[Any]:
-    if name not in ADAPTERS:
-        ADAPTERS[name] = TypeAdapter(MODELS[name])
-    return ADAPTERS[name]
+def _reader(name: str) -> SchemaValidator:
+    return reader_of(MODELS[name])
 
 
 def _example(schema: Any) -> Any:
@@ -113,7 +112,7 @@ def _types(schema: Any) -> set[str]:
 
 def _is_accepted(name: str, value: Any) -> bool:
     try:
-        _adapter(name).validate_python(value)
+        _reader(name).validate_python(value)
     except ValidationError:
         return False
     return True
@@ -129,9 +128,7 @@ def test_every_type_of_the_schema_has_a_model() -> None:
 def test_the_smallest_example_survives_decoding_and_encoding(name: str) -> None:
     example = _example(DEFINITIONS[name])
     example = example | AROUND.get(name, {}) if isinstance(example, dict) else example
-    encoded = _adapter(name).dump_python(
-        _adapter(name).validate_python(example), by_alias=True, exclude_unset=True
-    )
+    encoded = as_json(_reader(name).validate_python(example))
     if isinstance(encoded, dict):
         encoded = {key: value for key, value in encoded.items() if key in example}
     assert encoded == example
@@ -154,8 +151,8 @@ def test_a_field_is_as_strict_as_the_schema(name: str, field: str, schema: Any) 
     without = {key: value for key, value in example.items() if key != field}
     assert _is_accepted(name, without) is (field not in DEFINITIONS[name].get("required", ()))
     if schema.get("x-deserialize-skip-invalid-items"):
-        decoded = _adapter(name).validate_python(example | {field: [1.5, None]})
-        encoded = _adapter(name).dump_python(decoded, by_alias=True)
+        decoded = _reader(name).validate_python(example | {field: [1.5, None]})
+        encoded = as_json(decoded)
         assert encoded[field] == []
 
 
@@ -173,9 +170,7 @@ def test_an_integer_is_no_bool_no_float_and_within_its_bounds(name: str, field: 
 
     def decoded(value: Any) -> Any:
         try:
-            return _adapter(name).dump_python(
-                _adapter(name).validate_python(example | {field: value}), by_alias=True
-            )[field]
+            return as_json(_reader(name).validate_python(example | {field: value}))[field]
         except ValidationError:
             return None
 

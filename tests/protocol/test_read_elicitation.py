@@ -21,7 +21,7 @@ from acp_tui.conversation.elicitation import (
 )
 from acp_tui.protocol import MalformedMessage
 from acp_tui.protocol.roles import ClientOffer, ElicitationAnswer
-from acp_tui.protocol.v1.inbound_requests import UNPARKED, read_elicitation, write_answer
+from acp_tui.protocol.v1.connection import UNPARKED, read_elicitation, write_answer
 from support.golden import needs_schema, schema_v1
 
 BOTH = ClientOffer(elicitation_form=True, elicitation_url=True)

@@ -5,22 +5,18 @@ from __future__ import annotations
 from typing import Any
 
 import pytest
-from pydantic import TypeAdapter, ValidationError
+from pydantic_core import ValidationError
 
 from acp_tui.conversation.facts import Choice, PermissionOption, SelectOption
 from acp_tui.conversation.tool_calls import ToolCallPatch
 from acp_tui.conversation.updates import OptionsReplaced, TurnEnded
 from acp_tui.protocol import MalformedMessage
 from acp_tui.protocol.roles import AgentCapabilities, AgentIdentity, AuthMethod, PermissionQuestion
+from acp_tui.protocol.schemas import reader_of
 from acp_tui.protocol.v1 import inbound
 from acp_tui.protocol.v1.agent_requests import (
-    CreateTerminalRequest,
-    KillTerminalResponse,
-    ReleaseTerminalResponse,
-    WriteTextFileResponse,
-)
-from acp_tui.protocol.v1.elicitation import (
     CreateElicitationRequest,
+    CreateTerminalRequest,
     ElicitationFormMode,
     StringPropertySchema,
     TitledMultiSelectItems,
@@ -168,9 +164,6 @@ EMPTY_RESULTS: list[type[WireModel]] = [
     DeleteSessionResponse,
     CloseSessionResponse,
     SetSessionModeResponse,
-    WriteTextFileResponse,
-    KillTerminalResponse,
-    ReleaseTerminalResponse,
 ]
 
 
@@ -228,7 +221,7 @@ def test_an_mcp_server_without_a_known_type_is_one_to_start() -> None:
 
 # Elicitation
 
-ELICITATION = TypeAdapter[Any](CreateElicitationRequest)
+ELICITATION = reader_of(CreateElicitationRequest)
 
 
 def test_a_form_is_read_with_the_fields_that_we_know_and_those_that_we_do_not() -> None:

@@ -339,10 +339,10 @@ def test_a_piece_of_a_compactions_summary_is_read() -> None:
 
 def test_an_update_of_an_unknown_kind_is_kept_whole() -> None:
     """R-LEN-4, R-UNS-1"""
-    raw = {"sessionUpdate": "subagent_update", "x": [1]}
+    raw = {"sessionUpdate": "telepathy", "x": [1]}
     assert inbound.read_update({"sessionId": "s", "update": raw}) == (
         "s",
-        (UnknownUpdate("subagent_update", raw),),
+        (UnknownUpdate("telepathy", raw),),
     )
 
 

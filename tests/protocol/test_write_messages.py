@@ -21,8 +21,9 @@ from acp_tui.conversation.content import (
     UnknownBlock,
 )
 from acp_tui.protocol.roles import ClientOffer, Workplace
-from acp_tui.protocol.v1 import content, inbound_content, outbound
+from acp_tui.protocol.v1 import inbound_content, outbound
 from acp_tui.protocol.v1.agent_requests import RequestPermissionResponse, SelectedPermissionOutcome
+from acp_tui.protocol.v1.content import TextContent
 from acp_tui.protocol.v1.session import (
     EnvVariable,
     McpServerHttp,
@@ -37,7 +38,7 @@ from acp_tui.protocol.v1.updates import (
     SessionUpdate,
     ToolCall,
 )
-from acp_tui.protocol.wire import to_wire
+from acp_tui.protocol.wire import decode, to_wire
 from support.golden import needs_schema, schema_v1
 
 NOTED = Annotations(("user", "assistant"), "2026-01-01T00:00:00Z", 0.5, {"k": 1})
@@ -73,7 +74,7 @@ def test_a_block_is_written_as_the_schema_wants_it(block: ContentBlock) -> None:
 @pytest.mark.parametrize("block", BLOCKS, ids=lambda block: type(block).__name__)
 def test_a_block_that_was_written_reads_as_the_same(block: ContentBlock) -> None:
     written = outbound.content_block(block)
-    again = type(written).model_validate(to_wire(written))
+    again = decode(type(written), to_wire(written))
     assert inbound_content.read_block(again) == block  # type: ignore[arg-type]
 
 
@@ -172,7 +173,7 @@ def test_a_boolean_value_cannot_be_set_without_its_type() -> None:
 
 @needs_schema
 def test_an_agents_side_writes_updates_with_their_discriminators() -> None:
-    text = content.TextContent(text="hi")
+    text = TextContent(text="hi")
     updates: list[SessionUpdate] = [
         AgentMessageChunk(content=text),
         ToolCall(tool_call_id="c", title="T"),
@@ -194,5 +195,5 @@ def test_null_is_written_where_it_was_set_and_nothing_where_it_was_not() -> None
 
 
 def test_what_was_malformed_is_not_written_again() -> None:
-    info = SessionInfoUpdate.model_validate({"title": 5, "updatedAt": "now", "vendor": 1})
+    info = decode(SessionInfoUpdate, {"title": 5, "updatedAt": "now", "vendor": 1})
     assert to_wire(info) == {"sessionUpdate": "session_info_update", "updatedAt": "now"}

@@ -19,9 +19,9 @@ from acp_tui.client.agents.command import AgentCommand
 from acp_tui.client.errors import AgentLost
 from acp_tui.client.processes.guard import guard
 from acp_tui.client.sessions import agent as agent_module
+from acp_tui.client.sessions.access import Policy
 from acp_tui.client.sessions.agent import Agent
 from acp_tui.client.sessions.hub import open_hub
-from acp_tui.client.sessions.policy import Policy
 from acp_tui.client.sessions.session import Session
 from acp_tui.client.transcript.plan import RecordingPlan
 from acp_tui.conversation.content import Text

@@ -18,8 +18,7 @@ from textual.pilot import Pilot
 from acp_tui.client.changes import Limits
 from acp_tui.ui.changes.follower import ChangesDesk
 from acp_tui.ui.changes.list import ChangesScreen
-from acp_tui.ui.kit.stylesheets import stylesheets
-from acp_tui.ui.kit.themes import DARK, LIGHT, OWN_THEMES
+from acp_tui.ui.kit.themes import DARK, LIGHT, OWN_THEMES, stylesheets
 from support.dialogs import DialogPage
 from support.settling import until_so
 from support.waiting import LIMIT_S, TEST_LIMIT_S

@@ -12,6 +12,7 @@ from anyio.abc import SocketAttribute, SocketStream
 
 from acp_tui.client.agents.catalogue import command_at
 from acp_tui.client.agents.command import AgentCommand
+from support.http_served import http_server
 from support.remembering_agent import RememberingAgent
 from support.served import websocket_server
 
@@ -66,12 +67,13 @@ def _reset(stream: SocketStream) -> None:
 
 @asynccontextmanager
 async def cut_often(
-    agent: RememberingAgent, bytes_until_cut: Callable[[], int | None]
+    agent: RememberingAgent, bytes_until_cut: Callable[[], int | None], scheme: str = "ws"
 ) -> AsyncIterator[tuple[AgentCommand, CuttingProxy]]:
     """The agent behind connections that break."""
-    async with websocket_server(agent.serve) as direct, anyio.create_task_group() as tasks:
+    server = websocket_server(agent.serve) if scheme == "ws" else http_server(agent.serve)
+    async with anyio.create_task_group() as tasks, server as direct:
         proxy = CuttingProxy(int(direct.name.rpartition(":")[2].partition("/")[0]), bytes_until_cut)
         listener = await anyio.create_tcp_listener(local_host="127.0.0.1")
         tasks.start_soon(listener.serve, proxy.lead)
-        yield command_at(f"ws://127.0.0.1:{listener.extra(SocketAttribute.local_port)}/acp"), proxy
+        yield command_at(f"{scheme}://127.0.0.1:{listener.extra(SocketAttribute.local_port)}/acp"), proxy
         tasks.cancel_scope.cancel()

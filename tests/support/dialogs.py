@@ -12,8 +12,7 @@ from textual.events import Key, Paste
 from textual.pilot import Pilot
 from textual.screen import Screen
 
-from acp_tui.ui.kit.stylesheets import stylesheets
-from acp_tui.ui.kit.themes import DARK, OWN_THEMES
+from acp_tui.ui.kit.themes import DARK, OWN_THEMES, stylesheets
 from support.screens import rows
 from support.settling import settle, until_so
 from support.waiting import TEST_LIMIT_S

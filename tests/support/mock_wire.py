@@ -12,7 +12,7 @@ import anyio
 
 from acp_tui.client.transcript.events import Event, Frame
 from acp_tui.rpc import Direction
-from acp_tui.workbench.mock.agent import PATIENCE_S, MockAgent
+from acp_tui.workbench.mock import PATIENCE_S, MockAgent
 from acp_tui.workbench.mock.script import read_script
 from support.peers import Counterpart, connected, notification, request, response
 from support.waiting import LIMIT_S

@@ -11,8 +11,7 @@ from typing import Any
 
 from acp_tui.client.agents.command import AgentCommand
 from acp_tui.conversation.buffers import ByteRing
-from acp_tui.conversation.conversation import Conversation
-from acp_tui.conversation.entry_list import EntryList
+from acp_tui.conversation.conversation import Conversation, EntryList
 
 CLOCKS = ("at", "seconds")
 

@@ -20,7 +20,7 @@ from typing import Any, Final
 from acp_tui.client.agents.command import AgentCommand
 from acp_tui.client.errors import AgentRefused
 from acp_tui.client.sessions.session import Session
-from acp_tui.workbench.redact.redacting import Wishes, redact
+from acp_tui.workbench.redact import Wishes, redact
 from support.golden import AGENTS
 from support.led_sessions import Lead, Led, lead
 
@@ -129,7 +129,7 @@ def given_away(recording: Path) -> Path:
 def version_in(recording: Path) -> str:
     """The version of the agent, as it told it."""
     said = re.search(
-        r'"(?:agentInfo|info)":\{[^}]*"version":"([^"]*)"', recording.read_text(encoding="utf-8")
+        r'"result":.*?"(?:agentInfo|info)":\{[^}]*"version":"([^"]*)"', recording.read_text(encoding="utf-8")
     )
     return said[1] if said else ""
 

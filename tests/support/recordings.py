@@ -7,7 +7,7 @@ from collections.abc import Callable, Iterable
 from contextlib import suppress
 from dataclasses import dataclass, field, replace
 from pathlib import Path
-from typing import Any
+from typing import Any, Literal
 
 import anyio
 import anyio.lowlevel
@@ -30,7 +30,7 @@ from acp_tui.conversation.entries import Question
 from acp_tui.conversation.facts import PermissionOption, PermissionRequest, SessionId
 from acp_tui.conversation.tool_calls import TerminalId
 from acp_tui.protocol.roles import ClientOffer
-from acp_tui.workbench.redact.redacting import Wishes, redact
+from acp_tui.workbench.redact import Wishes, redact
 from support.waiting import LIMIT_S
 
 EVERYTHING = ClientOffer(elicitation_form=True, elicitation_url=True)
@@ -127,9 +127,11 @@ def filled_in(form: Form) -> FormValues:
     return values
 
 
-def demo(name: str) -> AgentCommand:
+def demo(name: str, protocol: Literal[1, 2] = 1) -> AgentCommand:
     """The demo agent with a scenario, without waiting."""
-    return AgentCommand("demo", (sys.executable, "-m", "acp_tui.demo", name, "--speed", "0"))
+    return AgentCommand(
+        "demo", (sys.executable, "-m", "acp_tui.demo", name, "--speed", "0"), protocol=protocol
+    )
 
 
 async def play(

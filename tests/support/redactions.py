@@ -12,7 +12,7 @@ from acp_tui.conversation.facts import SessionId
 from acp_tui.conversation.tool_calls import TerminalId
 from acp_tui.conversation.updates import TerminalOutput
 from acp_tui.rpc import Direction
-from acp_tui.workbench.redact.redacting import Report, Wishes, redact
+from acp_tui.workbench.redact import Report, Wishes, redact
 from support.recordings import write
 
 IN, OUT = Direction.IN, Direction.OUT

@@ -157,7 +157,7 @@ async def show(pilot: Pilot[Any], session: Session) -> None:
     """Show the session on a ScreenApp's screen, and wait until it is drawn."""
     screen = pilot.app.screen
     assert isinstance(screen, SessionScreen)
-    await screen.show_session(session, AGENT)
+    await screen.show(session, AGENT)
     await settled(pilot)
 
 

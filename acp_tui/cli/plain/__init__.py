@@ -1,28 +1,287 @@
 """Working with an agent line by line, for screen readers and terminals that cannot be drawn on: `--plain`.
 
-The terminal belongs to the main thread, the agent to the event loop of another.
+The terminal belongs to the main thread, the agent to the event loop of another. Our own slash commands stand here: one
+table gives what can be typed and the help. An agent's command of the same name goes before ours, which can then be had
+as `/acp:NAME`.
 """
 
 from __future__ import annotations
 
 import os
 import sys
-from collections.abc import Sequence
+from collections.abc import Collection, Sequence
 from functools import partial
 from pathlib import Path
+from typing import Final
 
+from anyio import to_thread
 from anyio.from_thread import BlockingPortal, start_blocking_portal
 
-from acp_tui.cli.exit_codes import ExitCode
-from acp_tui.cli.plain.chat import Chat
-from acp_tui.cli.plain.commands import command_for
+from acp_tui.cli import ExitCode
+from acp_tui.cli.plain.asking import choose, number_in
+from acp_tui.cli.plain.chat import Chat, Work
 from acp_tui.cli.plain.console import Console
-from acp_tui.cli.plain.words import ours
+from acp_tui.cli.plain.words import ALL, command_of, ours, output_of, result_of, title_of
 from acp_tui.cli.terminal import ready_to_run
 from acp_tui.client.agents.command import AgentCommand
-from acp_tui.client.settings import Settings
+from acp_tui.client.errors import Unsupported
+from acp_tui.client.sessions.session import Session
+from acp_tui.client.settings.tree import Settings
 from acp_tui.client.transcript.record_to import RecordTo
-from acp_tui.conversation.visible import make_visible
+from acp_tui.conversation.entries import ToolCallEntry
+from acp_tui.conversation.facts import BooleanOption, ConfigOption, SessionSummary
+from acp_tui.conversation.visible import make_visible, make_visible_line
+from acp_tui.conversation.wording import from_home, session_facts, usage_words, value_name
+from acp_tui.values import dataclass
+
+OURS: Final = "acp:"
+STEP_WORDS: Final = {"completed": "done", "in_progress": "now", "pending": "to do"}
+
+
+@dataclass(frozen=True, slots=True)
+class Command:
+    """Something to type behind a slash."""
+
+    name: str
+    about: str
+    do: Work
+    argument: str = ""
+
+    def shown(self, taken: Collection[str]) -> str:
+        """As the help has it; `taken` are the names of the agent's commands."""
+        return f"/{OURS if self.name in taken else ''}{self.name} {self.argument}".rstrip()
+
+
+def command_for(text: str, taken: Collection[str]) -> tuple[Work, str] | None:
+    """What our command that was typed does, and what stands behind its name; None where it is none of ours."""
+    if not text.startswith("/"):
+        return None
+    written, _, rest = text[1:].strip().partition(" ")
+    command = BY_NAME.get(written.removeprefix(OURS))
+    return None if command is None or written in taken else (command.do, rest.strip())
+
+
+async def _help(chat: Chat, _: str) -> None:
+    of_agent = _session(chat).conversation.commands
+    taken = {command.name for command in of_agent}
+    rows = [f"  {command.shown(taken)}: {command.about}" for command in COMMANDS]
+    theirs = [
+        f"  /{make_visible_line(command.name.removeprefix('/'))}: {make_visible_line(command.description)}"
+        for command in of_agent
+    ]
+    chat.tell(
+        "\n".join(
+            [
+                "Enter sends a line. To write several, end one with a backslash, or put them between triple quotes.",
+                "@file attaches a file, !command runs a command. Ctrl+C cancels the turn, Ctrl+D quits.",
+                *rows,
+                *([f"{chat.agent_title} has commands of its own:", *theirs] if theirs else []),
+            ]
+        )
+    )
+
+
+async def _quit(chat: Chat, _: str) -> None:
+    chat.end()
+
+
+async def _cancel(chat: Chat, _: str) -> None:
+    chat.cancel()
+
+
+async def _mode(chat: Chat, _: str) -> None:
+    await _choose_of(chat, "mode")
+
+
+async def _model(chat: Chat, _: str) -> None:
+    await _choose_of(chat, "model")
+
+
+async def _choose_of(chat: Chat, category: str) -> None:
+    options = [option for option in _session(chat).conversation.options if option.category == category]
+    if options:
+        await _choose_value(chat, options[0])
+    else:
+        chat.say(f"this agent offers no {category}; to see what it offers: /options")
+
+
+async def _options(chat: Chat, _: str) -> None:
+    options = _session(chat).conversation.options
+    if not options:
+        chat.say("this session has no settings")
+        return
+    chosen = await choose(
+        chat.console,
+        "What do you want to change?",
+        [f"{option.name}: {value_name(option)}" for option in options],
+    )
+    if chosen is not None:
+        await _choose_value(chat, options[chosen])
+
+
+async def _choose_value(chat: Chat, option: ConfigOption) -> None:
+    """What the agent makes of it is told when it reports it."""
+    now = value_name(option)
+    question = f"{make_visible_line(option.name)}, now {make_visible_line(now)}:"
+    if isinstance(option, BooleanOption):
+        chosen = await choose(chat.console, question, ["on", "off"])
+        value: str | bool = chosen == 0
+    else:
+        rows = [": ".join(filter(None, (choice.name, choice.description))) for choice in option.choices]
+        chosen = await choose(chat.console, question, rows)
+        value = "" if chosen is None else option.choices[chosen].value
+    if chosen is not None:
+        await _session(chat).set_option(option.option_id, value)
+
+
+async def _sessions(chat: Chat, argument: str) -> None:
+    if not _may_leave(chat):
+        return
+    if not chat.agent.capabilities.list_sessions:
+        raise Unsupported(f"{chat.agent_title} can't list its sessions; to start another: /new")
+    listed: list[SessionSummary] = []
+    cursor = None
+    while True:
+        page = await chat.agent.list_sessions(None if argument == "all" else chat.cwd, cursor)
+        listed += page.sessions
+        cursor = page.next_cursor
+        if cursor is None or not page.sessions:
+            break
+    if not listed:
+        chat.say("the agent has no session in this folder; for every folder: /sessions all")
+        return
+    chosen = await choose(chat.console, "Which session?", [_session_words(chat, one) for one in listed])
+    if chosen is not None:
+        await chat.open(listed[chosen].session_id, listed[chosen].cwd)
+
+
+def _session_words(chat: Chat, summary: SessionSummary) -> str:
+    here = _session(chat).session_id == summary.session_id
+    folder = "" if summary.cwd == chat.cwd else str(summary.cwd)
+    parts = (summary.title or summary.session_id, summary.updated_at, folder, "this one" if here else "")
+    return ", ".join(filter(None, parts))
+
+
+async def _new(chat: Chat, _: str) -> None:
+    if _may_leave(chat):
+        await chat.begin()
+        chat.say("a new session")
+
+
+def _may_leave(chat: Chat) -> bool:
+    """Nobody would hear what the agent asks in a session that was left at work."""
+    if not chat.is_idle:
+        chat.say("the agent is working; to stop it: /cancel")
+    return chat.is_idle
+
+
+async def _queue(chat: Chat, _: str) -> None:
+    prompts = _session(chat).queue.prompts
+    rows = [f"  {number}  {make_visible_line(prompt.text)}" for number, prompt in enumerate(prompts, 1)]
+    chat.tell("\n".join(rows) or "No prompt is queued.")
+
+
+async def _drop(chat: Chat, argument: str) -> None:
+    queue = _session(chat).queue
+    number = number_in(argument, len(queue.prompts))
+    if argument and number is None:
+        chat.say("/drop needs the number of a queued prompt, or nothing to delete all")
+        return
+    for prompt in queue.prompts if number is None else (queue.prompts[number - 1],):
+        queue.take(prompt.key)
+    chat.say(f"{len(queue.prompts)} left in the queue")
+
+
+async def _plan(chat: Chat, _: str) -> None:
+    plans = _session(chat).conversation.plans.values()
+    steps = [step for plan in plans for step in plan.steps]
+    rows = [
+        f"  {STEP_WORDS.get(step.status, step.status)}: {step.content}"
+        + (f" ({step.priority} priority)" if step.priority != "medium" else "")
+        for step in steps
+    ]
+    chat.tell("\n".join(map(make_visible_line, rows)) or "The agent has no plan.")
+
+
+async def _usage(chat: Chat, _: str) -> None:
+    chat.say(f"usage: {usage_words(_session(chat).conversation.usage)}")
+
+
+async def _status(chat: Chat, _: str) -> None:
+    session = _session(chat)
+    identity = chat.agent.identity
+    agent = " ".join(filter(None, (chat.agent_title, identity.version if identity is not None else "")))
+    facts = session_facts(session.conversation, agent, from_home(session.cwd), chat.server_names)
+    chat.tell("\n".join(f"  {make_visible_line(f'{name}: {value}')}" for name, value in facts))
+
+
+async def _show(chat: Chat, argument: str) -> None:
+    entries = _session(chat).conversation.entries
+    calls = [entry.call for entry in reversed(entries) if isinstance(entry, ToolCallEntry)]
+    number = number_in(argument or "1", len(calls))
+    if number is None:
+        chat.say(f"there are {len(calls)} tool calls; /show 1 is the last one")
+        return
+    call = calls[number - 1]
+    text = await to_thread.run_sync(result_of, call, ALL, str(_session(chat).cwd))
+    chat.tell(f"{title_of(call)}\n{text or '  It has nothing to show.'}")
+
+
+async def _output(chat: Chat, _: str) -> None:
+    states = list(_session(chat).conversation.terminals.values())
+    if states:
+        chat.tell(await to_thread.run_sync(output_of, states[-1], ALL))
+    else:
+        chat.say("no command was run")
+
+
+async def _type(chat: Chat, argument: str) -> None:
+    session = _session(chat)
+    running = [state for state in session.conversation.terminals.values() if not state.has_exited]
+    running.sort(key=lambda state: not state.is_waiting)
+    if not running:
+        chat.say("no command is running")
+    elif session.machine.type_into(running[0].terminal_id, f"{argument}\r".encode()):
+        chat.say(f"typed into {command_of(running[0])}")
+
+
+async def _restart(chat: Chat, _: str) -> None:
+    chat.console.show_prompt(None)
+    await chat.restart()
+    chat.say(f"{chat.agent_title} was started again")
+
+
+async def _log_out(chat: Chat, _: str) -> None:
+    await chat.agent.logout()
+    chat.say("logged out; the agent may need a login again")
+
+
+def _session(chat: Chat) -> Session:
+    assert chat.session is not None  # nothing is read before
+    return chat.session
+
+
+COMMANDS: Final = (
+    Command("help", "this list", _help),
+    Command("quit", "quit acp-tui and stop the agent", _quit),
+    Command("cancel", "stop the turn", _cancel),
+    Command("mode", "choose the agent's mode", _mode),
+    Command("model", "choose its model", _model),
+    Command("options", "choose any of the session's settings", _options),
+    Command("sessions", "open an earlier session from this folder, or from any", _sessions, "[all]"),
+    Command("new", "start another session", _new),
+    Command("queue", "list the queued prompts", _queue),
+    Command("drop", "delete one of them, or all", _drop, "[NUMBER]"),
+    Command("plan", "show the agent's plan", _plan),
+    Command("usage", "show context and cost, as the agent reports them", _usage),
+    Command("status", "show the agent, folder, settings, and what is running", _status),
+    Command("show", "show the last tool call, or an earlier one", _show, "[NUMBER]"),
+    Command("output", "show all of the last command's output", _output),
+    Command("type", "type a line into a running command", _type, "TEXT"),
+    Command("restart", "restart the agent and continue", _restart),
+    Command("logout", "log out of the agent", _log_out),
+)
+BY_NAME: Final = {command.name: command for command in COMMANDS}
 
 
 class _Host:

@@ -1,23 +1,40 @@
 """Whatever is asked line by line: one of several, yes or no, permissions, an agent's forms and pages.
 
-Only a number or letter that the user types allows something. What is right for a field, `client.form_answers` knows.
+On the way to an agent also a login where it wants one, and trust in a project's MCP servers. Only a number or letter
+that the user types allows something. What is right for a field, `client.form_answers` knows.
 """
 
 from __future__ import annotations
 
+import os
+import shlex
 import webbrowser
-from collections.abc import Callable, Iterator, Sequence
-from dataclasses import replace
+from collections.abc import Awaitable, Callable, Iterator, Sequence
+from functools import partial
+from pathlib import Path
 from typing import TYPE_CHECKING, Any, Final, Literal, TypeAlias
 
 import anyio
 from anyio import to_thread
 from anyio.abc import TaskGroup
 
-from acp_tui.cli.permissions import question_text
+from acp_tui.cli.permissions import OneByOne, ask_permission
 from acp_tui.cli.plain.console import Console, Outbox
+from acp_tui.cli.plain.words import ours
+from acp_tui.cli.saying import error_text
+from acp_tui.cli.terminal import SlowStart, say_left_out
+from acp_tui.client.agents.command import AgentCommand
+from acp_tui.client.errors import AuthenticationRequired, ClientError, SettingsError
 from acp_tui.client.form_answers import InvalidAnswer, Raw, check, check_all, pattern_note
+from acp_tui.client.loading_variables import rows_of
 from acp_tui.client.secrets.questions import field_asks_for_secret, form_asks_for_secret
+from acp_tui.client.sessions.access import INTERACTIVE
+from acp_tui.client.sessions.agent import Agent
+from acp_tui.client.sessions.driver import Additions, additions_for, start_agent
+from acp_tui.client.sessions.hub import SessionHub
+from acp_tui.client.settings import mcp, trust
+from acp_tui.client.settings.tree import Settings
+from acp_tui.client.transcript.record_to import RecordTo
 from acp_tui.conversation.elicitation import (
     BooleanField,
     ChoiceField,
@@ -32,7 +49,6 @@ from acp_tui.conversation.elicitation import (
     UrlVisit,
 )
 from acp_tui.conversation.facts import PermissionOption, PermissionRequest, RequestKey
-from acp_tui.conversation.permission_requests import answer_of, keys_told
 from acp_tui.conversation.tool_calls import ToolCall
 from acp_tui.conversation.visible import make_visible, make_visible_line
 from acp_tui.conversation.web_address import host_of, is_openable, warnings_of
@@ -41,6 +57,7 @@ from acp_tui.conversation.wording import reason_prompt
 if TYPE_CHECKING:
     from acp_tui.client.sessions.agent import Agent
     from acp_tui.client.sessions.session import Session
+
 
 Answered: TypeAlias = tuple[Literal["accept", "decline", "cancel"], FormValues | None]
 SECRET_WARNING: Final = "Warning: this looks like a secret. The agent gets what you type, and it shows here."
@@ -95,56 +112,25 @@ class Permissions:
         self._console = console
         self._outbox = outbox
         self._queue_first = queue_first
-        self._asked: RequestKey | None = None
-        self._asking = anyio.CancelScope()
+        self._requests = OneByOne(
+            lambda: session.conversation.permissions, self._ask, lambda: console.say(WITHDRAWN)
+        )
 
     def look(self, tasks: TaskGroup) -> None:
         """Ask what is to be asked, and ask no longer what is not waiting any more."""
-        waiting = self._session.conversation.permissions
-        if self._asked is not None and self._asked not in waiting:
-            self._asking.cancel()
-        elif self._asked is None and waiting:
-            self._asked = next(iter(waiting))
-            tasks.start_soon(self._ask_all)
-
-    async def _ask_all(self) -> None:
-        waiting = self._session.conversation.permissions
-        while waiting:
-            self._asked = next(iter(waiting))
-            with anyio.CancelScope() as self._asking:
-                await self._ask(waiting[self._asked])
-            if self._asking.cancelled_caught:
-                self._console.say(WITHDRAWN)
-        self._asked = None
+        self._requests.look(tasks)
 
     async def _ask(self, request: PermissionRequest) -> None:
         await self._outbox.flush()
-        text = await self._text(request)
         others = len(self._session.conversation.permissions)
-        self._console.say(f"\n1 of {others} questions\n{text}" if others > 1 else f"\n{text}")
-        rejection = request.rejection
-        why = "" if rejection is None else ", w to reject and say why"
-        prompt = f"Your choice, {keys_told(request.answers)}{why} (Ctrl+C cancels the turn): "
-        while request.key in self._session.conversation.permissions:
-            line = await self._console.ask(prompt)
-            if line is None:
-                self._session.cancel()
-            elif line == "w" and rejection is not None:
-                await self._reject(request, rejection)
-            else:
-                index, now = answer_of(request.answers, line), await self._text(request)
-                if index is not None and now == text:
-                    self._session.answer_permission(request.key, request.answers[index].option_id)
-                elif now != text:  # the call changes in place
-                    text = now
-                    self._console.say(f"\nIgnored: the question has changed:\n\n{text}")
-
-    async def _text(self, request: PermissionRequest) -> str:
-        conversation = self._session.conversation
-        request = conversation.permissions.get(request.key, request)
-        call = replace(conversation.tool_call(request.tool_call_id).call)  # it is looked at in a thread
-        self._on_shown(call)
-        return await to_thread.run_sync(question_text, call, request, str(self._session.cwd))
+        await ask_permission(
+            self._session,
+            request,
+            self._console,
+            head=f"1 of {others} questions\n" if others > 1 else "",
+            on_shown=self._on_shown,
+            reject=partial(self._reject, request),
+        )
 
     async def _reject(self, request: PermissionRequest, rejection: PermissionOption) -> None:
         title = self._session.conversation.tool_call(request.tool_call_id).call.shown_title
@@ -161,40 +147,27 @@ class Questions:
     def __init__(self, owner: Session | Agent, title: str, console: Console, outbox: Outbox) -> None:
         """`title` is the agent's."""
         self._owner = owner
-        self._owner = owner
         self._title = make_visible_line(title)
         self._console = console
         self._outbox = outbox
-        self._asked: RequestKey | None = None
-        self._asking = anyio.CancelScope()
+        self._requests = OneByOne(self._waiting, self._answer, lambda: console.say(WITHDRAWN))
 
-    @property
+    def look(self, tasks: TaskGroup) -> None:
+        """Ask what is to be asked, and ask no longer what is not waiting any more."""
+        self._requests.look(tasks)
+
     def _waiting(self) -> dict[RequestKey, Elicitation]:
         owner: Any = self._owner
         waiting: dict[RequestKey, Elicitation] = getattr(owner, "conversation", owner).elicitations
         return waiting
 
-    def look(self, tasks: TaskGroup) -> None:
-        """Ask what is to be asked, and ask no longer what is not waiting any more."""
-        if self._asked is not None and self._asked not in self._waiting:
-            self._asking.cancel()
-        elif self._asked is None and self._waiting:
-            self._asked = next(iter(self._waiting))
-            tasks.start_soon(self._ask_all)
-
-    async def _ask_all(self) -> None:
-        while self._waiting:
-            self._asked, elicitation = next(iter(self._waiting.items()))
-            action = None
-            with anyio.CancelScope() as self._asking:
-                await self._outbox.flush()
-                action, values = await self._ask(elicitation)
-                self._owner.answer_elicitation(elicitation.key, action, values)
-            if action is None:
-                self._console.say(WITHDRAWN)
-            elif isinstance(elicitation, UrlVisit) and action == "accept":
+    async def _answer(self, elicitation: Elicitation) -> None:
+        await self._outbox.flush()
+        action, values = await self._ask(elicitation)
+        with anyio.CancelScope(shield=True):  # the answer takes the question back, not the page
+            self._owner.answer_elicitation(elicitation.key, action, values)
+            if isinstance(elicitation, UrlVisit) and action == "accept":
                 await self._open(elicitation.url)
-        self._asked = None
 
     async def _ask(self, elicitation: Elicitation) -> Answered:
         if isinstance(elicitation, UrlVisit):
@@ -361,3 +334,106 @@ def _default(field: Field) -> Raw:
             return default
         case _:
             return None
+
+
+class AgentStart:
+    """Starts one agent, as often as need be, and asks the user on its way; `agent` is the process that runs now."""
+
+    def __init__(
+        self,
+        hub: SessionHub,
+        command: AgentCommand,
+        cwd: Path,
+        settings: Settings,
+        record: RecordTo | None,
+        *,
+        console: Console,
+        restart: Callable[[], Awaitable[None]],
+    ) -> None:
+        """`restart` starts the agent again after a login in the terminal."""
+        self.agent: Agent | None = None
+        self.additions = Additions()
+        self._hub = hub
+        self._command = command
+        self._cwd = cwd
+        self._settings = settings
+        self._record = record
+        self._console = console
+        self._restart = restart
+
+    async def start(self, tasks: TaskGroup, on_questions: Callable[[Agent], None]) -> None:
+        """A new process, with the handshake done. `on_questions`: it asks something outside of any session.
+
+        Raises ClientError.
+        """
+        with SlowStart(tasks, self._command.name, self._say) as slow:
+            self.agent = await start_agent(
+                self._hub,
+                self._command,
+                self._cwd,
+                self._settings,
+                INTERACTIVE,
+                self._say,
+                recordings=self._settings.recordings,
+                record=self._record,
+                on_phase=slow.note,
+                on_questions=on_questions,
+            )
+        wanted = self._settings.workspace.additional_directories
+        self.additions = await additions_for(self.agent, self._cwd, wanted, self)
+        say_left_out(self.additions, self._say)
+
+    def _say(self, text: str) -> None:
+        self._console.say(ours(make_visible(text)))
+
+    # What the driver of its sessions asks
+
+    async def log_in(self, wanted: AuthenticationRequired) -> bool:
+        """Whether it is worth trying again."""
+        agent = self.agent
+        assert agent is not None
+        ways = [f"{method.name}: {method.description or method.kind}" for method in wanted.methods]
+        reason = f": {make_visible(wanted.detail)}" if wanted.detail else ""
+        chosen = await choose(
+            self._console, f"{make_visible_line(agent.title)} needs you to log in{reason}", ways
+        )
+        if chosen is None:
+            return False
+        method = wanted.methods[chosen]
+        if method.kind == "terminal":
+            command = agent.login_command(method.method_id)
+            await agent.stop()
+            status = await self._console.lend(command.argv, command.env)
+            if status != 0:
+                self._say(f"the login failed with status {status}")
+            await self._restart()
+            return True
+        self._say("the agent is logging you in, perhaps in a browser (Ctrl+C to stop)")
+        try:
+            await agent.authenticate(method.method_id)
+        except ClientError as error:
+            self._console.say(error_text(error))
+        return True
+
+    async def trusts(self, project: trust.ProjectServers) -> bool:
+        """Whether a project's MCP servers are used."""
+        self._console.say(f"The project's file {make_visible_line(str(project.file))} names MCP servers:")
+        self._console.say("\n".join(map(_server_words, project.declared.servers)))
+        return await confirm(self._console, "Use them until the file changes?")
+
+    def say_error(self, error: SettingsError) -> None:
+        """A file of settings is of no use."""
+        self._console.say(error_text(error))
+
+
+def _server_words(server: mcp.Server) -> str:
+    """What would be run or spoken to, as it stands in the file, and what it would get of the user's environment."""
+    if isinstance(server, mcp.StdioServer):
+        names = ", ".join(name for name, _ in server.env)
+        line = shlex.join([server.command, *server.args])
+        words = f"{server.name}: runs {line}" + (f", with {names} set" if names else "")
+    else:
+        names = ", ".join(name for name, _ in server.headers)
+        words = f"{server.name}: {server.kind} at {server.url}" + (f", with {names}" if names else "")
+    rows = (f"    {'Warning: ' if row.is_warning else ''}{row.text}" for row in rows_of(server, os.environ))
+    return "\n".join([f"  {make_visible_line(words)}", *map(make_visible_line, rows)])

@@ -28,7 +28,7 @@ from acp_tui.cli.plain.words import (
 from acp_tui.client.settings.tree import ConversationSettings
 from acp_tui.conversation.buffers import TextBuffer
 from acp_tui.conversation.content import ContentBlock, is_for_user
-from acp_tui.conversation.conversation import Change, Conversation
+from acp_tui.conversation.conversation import Change, Conversation, SubagentState
 from acp_tui.conversation.entries import (
     Compaction,
     Entry,
@@ -39,11 +39,12 @@ from acp_tui.conversation.entries import (
     Question,
     Remark,
     Restart,
+    Subagent,
     ToolCallEntry,
     TurnEnd,
     Unknown,
 )
-from acp_tui.conversation.facts import Fact, Plan
+from acp_tui.conversation.facts import Fact, Plan, SessionId
 from acp_tui.conversation.tool_calls import (
     FAILED,
     SETTLED,
@@ -53,7 +54,7 @@ from acp_tui.conversation.tool_calls import (
     ToolCallId,
 )
 from acp_tui.conversation.visible import make_visible, make_visible_line
-from acp_tui.conversation.wording import answer_words, forked, value_name
+from acp_tui.conversation.wording import answer_words, forked, subagent_state, value_name
 from acp_tui.values import dataclass
 
 _FENCE: Final = re.compile(r"[ \t>]*(?:[-*+]|\d{1,9}[.)])?[ \t]*(`{3,}|~{3,})(.*)")
@@ -141,6 +142,8 @@ class Teller:
         self._asked: dict[ToolCallId, tuple[ToolCallContent, ...]] = {}
         """What the user has seen of a call when its permission was asked for."""
         self._others: set[EntryId] = set()
+        self._subagents: dict[SessionId, str] = {}
+        """How each stood when that was told."""
         self._plans: dict[str, Plan] = {}
         self._options: dict[str, str] = {}
         self._notices = conversation.notice_count
@@ -193,6 +196,8 @@ class Teller:
                 self._tell_call(entry_id, entry)
             case Compaction():
                 self._tell_compaction(entry_id, entry)
+            case Subagent(session_id):
+                self._tell_subagent(self._conversation.subagents[SessionId(session_id)])
             case _ if entry_id not in self._others:
                 self._others.add(entry_id)
                 self._outbox.put(_words(entry))
@@ -249,6 +254,13 @@ class Teller:
     def note_asked(self, call: ToolCall) -> None:
         """The user was shown what is in this call, and need not hear it again."""
         self._asked[call.tool_call_id] = call.content
+
+    def _tell_subagent(self, subagent: SubagentState) -> None:
+        """How it stands, whenever that is another: what it says is for the full-screen interface."""
+        state = subagent_state(subagent)
+        if self._subagents.get(subagent.session_id) != state and subagent.conversation.title:
+            self._subagents[subagent.session_id] = state
+            self._outbox.put(ours(f"subagent {make_visible_line(subagent.conversation.title)}: {state}"))
 
     def _tell_compaction(self, entry_id: EntryId, entry: Compaction) -> None:
         self._others.add(entry_id)

@@ -6,6 +6,7 @@ import errno
 from abc import abstractmethod
 from ssl import SSLCertVerificationError, SSLError
 from typing import Final
+from urllib.parse import urlsplit
 from urllib.request import getproxies, proxy_bypass
 
 from anyio.abc import ByteStream
@@ -70,15 +71,46 @@ def proxy_for(address: Address) -> str | None:
     return next((proxies[scheme] for scheme in schemes if scheme in proxies), None)
 
 
-def failure(error: OSError) -> Ended:
-    """What it means that a connection cannot be opened."""
+def proxy_refusal(proxy: str, said: str) -> Ended:
+    """What it means that a proxy does not lead on; `said` is its status, such as `HTTP 403`."""
+    if "407" in said:
+        hint = "HTTPS_PROXY takes both: http://NAME:PASSWORD@HOST:PORT"
+        how = f"cannot be reached: the proxy {_shown(proxy)} wants a name and a password (HTTP 407)"
+        return Ended(how, hint, is_temporary=False)
+    return Ended(f"cannot be reached: the proxy {_shown(proxy)} does not lead there ({said})", _HOW_WITHOUT)
+
+
+def _shown(proxy: str) -> str:
+    """Without what is secret in it."""
+    return urlsplit(proxy).netloc.rpartition("@")[2] or "of the environment"
+
+
+_HOW_WITHOUT: Final = "NO_PROXY names hosts that are reached without a proxy"
+_UNTRUSTED: Final = {
+    10: "its certificate needs to be renewed; or is the clock of this machine wrong?",
+    18: "if you trust it, SSL_CERT_FILE names a file with its certificate",
+    19: "if you trust who has signed its certificate, SSL_CERT_FILE names a file with theirs",
+    20: "if you trust who has signed its certificate, SSL_CERT_FILE names a file with theirs",
+    62: "use the name that its certificate is for",
+    64: "use the name that its certificate is for",
+}
+"""What to do, by OpenSSL's codes (X509_V_ERR_...)."""
+
+
+def failure(error: OSError, proxy: str | None = None) -> Ended:
+    """What it means that a connection cannot be opened, through a proxy where one is given."""
     if isinstance(error, SSLCertVerificationError):
-        return Ended(f"cannot be trusted: {error.verify_message}", is_temporary=False)
+        hint = _UNTRUSTED.get(error.verify_code, "")
+        return Ended(f"cannot be trusted: {error.verify_message}", hint, is_temporary=False)
     if isinstance(error, SSLError):
-        return Ended(f"speaks no TLS that can be trusted: {error.reason or error}", is_temporary=False)
+        hint = "is it plain ws:// or http://?" if error.reason == "WRONG_VERSION_NUMBER" else ""
+        return Ended(f"speaks no TLS that can be trusted: {error.reason or error}", hint, is_temporary=False)
     if isinstance(error, TimeoutError):
-        return Ended(f"has not answered within {OPEN_LIMIT_S:g} s")
-    reason = error.strerror or str(error)
+        reason = f"no answer within {OPEN_LIMIT_S:g} s"
+    else:
+        reason = error.strerror or str(error) or "the connection broke off"
     if error.errno == errno.ECONNREFUSED or "Connect call failed" in reason:
         reason = "nobody listens there"
+    if proxy is not None:
+        return Ended(f"cannot be reached through the proxy {_shown(proxy)}: {reason}", _HOW_WITHOUT)
     return Ended(f"cannot be reached: {reason}")

@@ -5,22 +5,42 @@ There is a stream of events for the connection and one for each session (RFD "St
 
 from __future__ import annotations
 
+import json
 import socket
 import ssl
 from collections.abc import AsyncIterator, Mapping, Sequence
-from contextlib import asynccontextmanager, suppress
+from contextlib import AsyncExitStack, asynccontextmanager, suppress
 from http import HTTPStatus
 from typing import Any, Final
 
 import anyio
+import httpcore
 import httpx
-from anyio.abc import TaskGroup
+from anyio.abc import TaskGroup, TaskStatus
 from pydantic_core import from_json
 
 from acp_tui.client.agents.address import Address
-from acp_tui.client.agents.endings import OPEN_LIMIT_S, Ended, RemoteStream, failure, proxy_for, refusal
-from acp_tui.rpc.messages import ErrorCode, FrameSplitter, RequestFailed, write_failure
-from acp_tui.rpc.pairing import Key, Recent, key_of
+from acp_tui.client.agents.endings import (
+    OPEN_LIMIT_S,
+    Ended,
+    RemoteStream,
+    failure,
+    proxy_for,
+    proxy_refusal,
+    refusal,
+)
+from acp_tui.client.agents.http_connections import Transport, body_of, proxy_at
+from acp_tui.rpc.messages import (
+    DEFAULT_MAX_FRAME_BYTES,
+    ErrorCode,
+    FrameSplitter,
+    FrameTooLarge,
+    Key,
+    Recent,
+    RequestFailed,
+    key_of,
+    write_failure,
+)
 
 ANSWER_LIMIT_S: Final = 30.0
 """How long a server may take to accept a message; its answer comes as an event."""
@@ -29,6 +49,10 @@ QUIET_S: Final = 0.1
 """A session's stream that says nothing for so long has nothing on its way."""
 REPLAY_LIMIT_S: Final = 5.0
 """The answer that ends a replay waits for the rest of it no longer."""
+MAX_NAME: Final = 4096
+"""Characters of an id of a connection or a session: we show it in a header."""
+MAX_REFUSAL_BYTES: Final = 64 << 10
+"""Of what is read of an answer that is no success."""
 READ_AHEAD: Final = 8
 """Blocks of messages that wait to be read; with more, nothing is taken from the network."""
 KEEPALIVE: Final[Sequence[tuple[int, int, int]]] = (
@@ -42,14 +66,30 @@ _GONE: Final = frozenset({401, 403, 404, 410})
 """The connection is gone, says the RFD."""
 _REOPENING: Final = frozenset({"session/load", "session/resume"})
 """A server may hold on to the connection that broke for a while: there is no other session to begin for that."""
+_BEGINNING: Final = frozenset({"session/new", "session/fork"})
 _EVENTS: Final = "text/event-stream"
+_PATIENT: Final = httpx.Timeout(None, connect=OPEN_LIMIT_S)
+"""A stream of events may be silent for as long as the agent works."""
+_BROKEN: Final = (
+    httpx.HTTPError,
+    httpcore.TimeoutException,
+    httpcore.NetworkError,
+    httpcore.ProtocolError,
+    httpcore.ProxyError,
+    FrameTooLarge,
+    OSError,
+)
+"""What is raised where a request fails."""
 
 
 class HttpStream(RemoteStream):
     """Lines of one connection. It opens with the first message, `initialize`."""
 
-    def __init__(self, url: str, client: httpx.AsyncClient, tasks: TaskGroup) -> None:
+    def __init__(
+        self, url: str, client: httpx.AsyncClient, tasks: TaskGroup, proxy: str | None = None
+    ) -> None:
         self._url = url
+        self._proxy = proxy
         self._client = client
         self._tasks = tasks
         self._send_block, self._blocks = anyio.create_memory_object_stream[bytes](READ_AHEAD)
@@ -63,6 +103,8 @@ class HttpStream(RemoteStream):
         """The agent's requests that wait for an answer, and the session whose stream they came on."""
         self._loading: dict[Key, str] = {}
         """Our requests that are answered behind a replay, and the session whose stream that comes on."""
+        self._beginning: set[Key] = set()
+        """Our requests that are answered with the name of a new session."""
         self._refusals: dict[str, Ended] = {}
         """By session, why the server does not open its stream."""
         self._closed: set[str] = set()
@@ -95,8 +137,25 @@ class HttpStream(RemoteStream):
     async def aclose(self) -> None:
         """Let the server forget the connection."""
         if self._connection_id and self._ended is None:
-            with suppress(httpx.HTTPError), anyio.move_on_after(CLOSE_LIMIT_S):
+            with suppress(*_BROKEN), anyio.move_on_after(CLOSE_LIMIT_S):
                 await self._client.delete(self._url, headers=self._names(""))
+
+    def _how(self, error: Exception) -> Ended:
+        """What it means that a request failed."""
+        match error:
+            case FrameTooLarge():
+                return Ended(f"broke the protocol: it sent {error}", is_temporary=False)
+            case httpcore.ConnectTimeout():
+                return failure(TimeoutError(), self._proxy)
+            case httpcore.TimeoutException() | TimeoutError():
+                return Ended(f"has not answered within {ANSWER_LIMIT_S:g} s")
+            case httpcore.ProxyError():
+                return proxy_refusal(self._proxy or "", f"HTTP {error}")
+            case httpcore.RemoteProtocolError() if not self._connection_id and not _is_cut(error):
+                return Ended("does not speak HTTP", is_temporary=False)
+            case OSError():
+                return failure(error, self._proxy)
+        return Ended("is out of reach: the connection broke off")
 
     def _end(self, ended: Ended) -> None:
         if self._ended is None:
@@ -107,7 +166,7 @@ class HttpStream(RemoteStream):
     # What we say
 
     async def _post(self, line: bytes) -> None:
-        message = from_json(line)
+        message = _read(line)
         method, params = message.get("method"), message.get("params")
         key = key_of(message.get("id"))
         if method is None:
@@ -119,14 +178,19 @@ class HttpStream(RemoteStream):
             if not self._connection_id:
                 await self._initialize(line)
                 return
+            if not _is_name(session_id):
+                self._end(Ended("named a session as nobody can name it to a server", is_temporary=False))
+                return
             refused = await self._open(session_id) if session_id else None
             if refused is None:
                 if is_request and key is not None and method == "session/load":
                     self._loading[key] = session_id
-                response = await self._client.post(self._url, content=line, headers=self._names(session_id))
-                refused = await self._take_response(response)
-        except (httpx.HTTPError, OSError) as error:
-            self._end(_broken(error))
+                if is_request and key is not None and method in _BEGINNING:
+                    self._beginning.add(key)
+                response, content = await self._send_post(line, self._names(session_id))
+                refused = await self._take_response(response, content)
+        except _BROKEN as error:
+            self._end(self._how(error))
             return
         if refused is None:
             if method in ("session/close", "session/delete"):
@@ -137,30 +201,44 @@ class HttpStream(RemoteStream):
         elif is_request or method is None:  # it may work later; the agent would wait for our answer for ever
             self._end(refused)
 
+    async def _send_post(self, line: bytes, headers: Mapping[str, str]) -> tuple[httpx.Response, bytes]:
+        """The response and its content, which is not more than a message may have. Raises FrameTooLarge."""
+        content = bytearray()
+        with anyio.fail_after(ANSWER_LIMIT_S):  # all of it: a byte now and then is no answer
+            async with self._client.stream("POST", self._url, content=line, headers=headers) as response:
+                is_message = response.status_code == HTTPStatus.OK
+                async for data in response.aiter_raw():  # as it is: what is packed could be anything's size
+                    content += data
+                    if is_message and len(content) > DEFAULT_MAX_FRAME_BYTES:
+                        raise FrameTooLarge(DEFAULT_MAX_FRAME_BYTES)
+                    if not is_message and len(content) > MAX_REFUSAL_BYTES:
+                        break
+        return response, bytes(content)
+
     async def _initialize(self, line: bytes) -> None:
-        response = await self._client.post(self._url, content=line)
+        response, content = await self._send_post(line, {})
         if response.status_code != HTTPStatus.OK:
             self._end(refusal(response.status_code, response.headers.get("Location")))
             return
         self._connection_id = response.headers.get("Acp-Connection-Id", "")
-        if not self._connection_id:
+        if not self._connection_id or not _is_name(self._connection_id):
             said = response.headers.get("Content-Type", "").partition(";")[0]
             hint = "is it the address of an agent? many serve theirs at /acp, some over wss:// alone"
             how = f"does not speak ACP over HTTP: its answer ({said}) names no connection"
             self._end(Ended(how, hint, is_temporary=False))
             return
         if await self._open("") is None:
-            await self._take_response(response)
+            await self._take_response(response, content)
 
-    async def _take_response(self, response: httpx.Response) -> Ended | None:
+    async def _take_response(self, response: httpx.Response, content: bytes) -> Ended | None:
         """Why the message was not accepted."""
         if response.status_code in _GONE:
             self._end(refusal(response.status_code))
             return None
         if not response.is_success:
             return refusal(response.status_code, response.headers.get("Location"))
-        if response.status_code == HTTPStatus.OK and response.content.strip():
-            await self._deliver([response.content.replace(b"\n", b" ")])
+        if response.status_code == HTTPStatus.OK and content.strip():
+            await self._deliver([content.replace(b"\n", b" ")])
         return None
 
     def _names(self, session_id: str) -> dict[str, str]:
@@ -181,8 +259,11 @@ class HttpStream(RemoteStream):
 
     async def _listen(self, session_id: str, opened: anyio.Event) -> None:
         headers = {**self._names(session_id), "Accept": _EVENTS}
+        get = self._client.stream("GET", self._url, headers=headers, timeout=_PATIENT)
         try:
-            async with self._client.stream("GET", self._url, headers=headers) as response:
+            async with AsyncExitStack() as stack:
+                with anyio.fail_after(ANSWER_LIMIT_S):
+                    response = await stack.enter_async_context(get)
                 kind = response.headers.get("Content-Type", "")
                 if response.status_code != HTTPStatus.OK or not kind.startswith(_EVENTS):
                     self._refused(session_id, refusal(response.status_code))
@@ -191,9 +272,9 @@ class HttpStream(RemoteStream):
                 await self._read_events(session_id, response)
             if session_id not in self._closed:
                 self._end(Ended("closed the connection"))
-        except (httpx.HTTPError, OSError) as error:
+        except _BROKEN as error:
             if session_id not in self._closed:
-                self._end(_broken(error))
+                self._end(self._how(error))
         finally:
             self._streams.pop(session_id, None)
             opened.set()
@@ -205,20 +286,13 @@ class HttpStream(RemoteStream):
             self._end(why)
 
     async def _read_events(self, session_id: str, response: httpx.Response) -> None:
-        splitter = FrameSplitter()
-        parts: list[bytes] = []
-        async for data in response.aiter_bytes():
+        events = _Events()
+        async for data in body_of(response):
             self._read[session_id] = self._read.get(session_id, 0) + len(data)
             messages = []
-            for line in splitter.feed(data):
-                line = line.rstrip(b"\r")
-                if line.startswith(b"data:"):
-                    parts.append(line[5:])
-                elif not line and parts:
-                    message = parts[0] if len(parts) == 1 else b" ".join(parts)
-                    parts.clear()
-                    if b'"id"' not in message or not await self._note(session_id, message):
-                        messages.append(message)
+            for message in events.feed(data):
+                if b'"id"' not in message or not self._note(session_id, message):
+                    messages.append(message)
             await self._deliver(messages)
 
     async def _deliver(self, messages: Sequence[bytes]) -> None:
@@ -226,7 +300,7 @@ class HttpStream(RemoteStream):
             with suppress(anyio.ClosedResourceError, anyio.BrokenResourceError):
                 await self._send_block.send(b"\n".join((*messages, b"")))
 
-    async def _note(self, session_id: str, line: bytes) -> bool:
+    def _note(self, session_id: str, line: bytes) -> bool:
         """Take note of a request and of an answer; True where the message is to come later."""
         try:
             message = from_json(line)
@@ -238,9 +312,11 @@ class HttpStream(RemoteStream):
             if session_id:
                 self._asked[key] = session_id
             return False
-        new = _session_in(message.get("result"))
-        if new and new not in self._streams:
-            self._tasks.start_soon(self._open, new)
+        if key in self._beginning:
+            self._beginning.remove(key)
+            new = _session_in(message.get("result"))
+            if new and new not in self._streams and _is_name(new):
+                self._tasks.start_soon(self._open, new)
         loaded = self._loading.pop(key, "")
         if loaded and loaded != session_id:
             self._tasks.start_soon(self._deliver_behind_replay, loaded, line)
@@ -256,46 +332,82 @@ class HttpStream(RemoteStream):
         await self._deliver([line])
 
 
+def _read(line: bytes) -> Any:
+    """A message of ours; it may hold half a character that an agent has sent."""
+    try:
+        return from_json(line)
+    except ValueError:
+        return json.loads(line)
+
+
+def _is_name(given: str) -> bool:
+    """Whether it can stand in a header."""
+    return given.isascii() and (given.isprintable() or not given) and len(given) <= MAX_NAME
+
+
 def _session_in(result: Any) -> str:
     found = result.get("sessionId") if isinstance(result, dict) else None
     return found if isinstance(found, str) else ""
 
 
-def _broken(error: Exception) -> Ended:
-    if isinstance(error, httpx.TimeoutException):
-        return Ended(f"has not answered within {ANSWER_LIMIT_S:g} s")
-    cause: BaseException | None = error
-    while cause is not None:  # the library wraps what the system has said
-        if isinstance(cause, OSError):
-            return failure(cause) if isinstance(error, httpx.ConnectError) else Ended(_OUT_OF_REACH)
-        cause = cause.__cause__ or cause.__context__
-    if isinstance(error, httpx.ProxyError):
-        return Ended(f"cannot be reached through the proxy: {error}")
-    return Ended(_OUT_OF_REACH)
+def _is_cut(error: httpcore.RemoteProtocolError) -> bool:
+    """Whether the connection ended in the middle, rather than that it carries something else than HTTP."""
+    return any(word in str(error) for word in ("disconnected", "closed", "ended"))
 
 
-_OUT_OF_REACH: Final = "is out of reach: the connection broke off"
+class _Events:
+    """Takes the messages out of a stream of events."""
+
+    def __init__(self) -> None:
+        self._lines = FrameSplitter(DEFAULT_MAX_FRAME_BYTES)
+        self._parts: list[bytes] = []
+        self._size = 0
+
+    def feed(self, data: bytes) -> list[bytes]:
+        """The messages that end in what was received. Raises FrameTooLarge."""
+        if b"\r" in data:  # in JSON it stands between values only
+            data = data.replace(b"\r", b"")
+        messages, parts = [], self._parts
+        for line in self._lines.feed(data):
+            if line[:5] == b"data:":
+                parts.append(line[5:])
+                self._size += len(line)
+                if self._size > DEFAULT_MAX_FRAME_BYTES:
+                    raise FrameTooLarge(DEFAULT_MAX_FRAME_BYTES)
+            elif not line and parts:
+                messages.append(parts[0] if len(parts) == 1 else b" ".join(parts))
+                parts.clear()
+                self._size = 0
+        return messages
+
+
+async def _hold(*, task_status: TaskStatus[TaskGroup]) -> None:
+    """A group of tasks that can be ended without who reads the stream: that is told why."""
+    async with anyio.create_task_group() as tasks:
+        task_status.started(tasks)
+        await anyio.sleep_forever()
 
 
 @asynccontextmanager
 async def opened_http(address: Address, headers: Mapping[str, str]) -> AsyncIterator[HttpStream]:
     """The agent's lines, until the block ends; it connects with the first message."""
+    proxy = proxy_for(address)
     try:
-        transport = httpx.AsyncHTTPTransport(
-            verify=ssl.create_default_context() if address.url.startswith("https:") else False,
-            limits=httpx.Limits(max_connections=None),
-            proxy=proxy_for(address),
-            socket_options=KEEPALIVE,
+        transport = Transport(
+            ssl.create_default_context() if address.url.startswith("https:") else None,
+            None if proxy is None else proxy_at(proxy),
+            KEEPALIVE,
         )
-    except (ImportError, ValueError) as error:
+    except (ImportError, ValueError, RuntimeError, httpx.InvalidURL) as error:
         raise Ended(f"cannot be reached through the proxy: {error}").of(address.host) from None
     client = httpx.AsyncClient(
         headers={**headers, "Content-Type": "application/json", "Accept-Encoding": "identity"},
         timeout=httpx.Timeout(ANSWER_LIMIT_S, connect=OPEN_LIMIT_S, pool=None),
         transport=transport,
     )
-    async with client, anyio.create_task_group() as tasks:
-        stream = HttpStream(address.url, client, tasks)
+    async with client, anyio.create_task_group() as outer:
+        tasks: TaskGroup = await outer.start(_hold)
+        stream = HttpStream(address.url, client, tasks, proxy)
         try:
             yield stream
         finally:

@@ -10,11 +10,26 @@ from typing import Final
 
 import anyio
 from websockets.asyncio.client import ClientConnection, connect
-from websockets.exceptions import InvalidHandshake, InvalidMessage, InvalidProxy, InvalidStatus, ProxyError
+from websockets.exceptions import (
+    InvalidHandshake,
+    InvalidMessage,
+    InvalidProxy,
+    InvalidProxyStatus,
+    InvalidStatus,
+    ProxyError,
+)
 from websockets.frames import CloseCode
 
 from acp_tui.client.agents.address import Address
-from acp_tui.client.agents.endings import OPEN_LIMIT_S, Ended, RemoteStream, failure, proxy_for, refusal
+from acp_tui.client.agents.endings import (
+    OPEN_LIMIT_S,
+    Ended,
+    RemoteStream,
+    failure,
+    proxy_for,
+    proxy_refusal,
+    refusal,
+)
 from acp_tui.rpc.websocket import CLOSE_LIMIT_S, MAX_SIZE, PING_S, LineConnection, WebSocketStream
 
 _FINAL: Final = frozenset({CloseCode.POLICY_VIOLATION, CloseCode.MESSAGE_TOO_BIG, *range(4400, 4500)})
@@ -58,18 +73,23 @@ async def _open(address: Address, headers: Mapping[str, str]) -> ClientConnectio
         compression=None,  # it costs more time than it saves, and frames could not be taken as they are
         create_connection=LineConnection,
     )
+    proxy = proxy_for(address)
     try:
         if address.socket_path:
             return await opened("ws://localhost/", unix=True, path=address.socket_path)
-        return await opened(address.url, proxy=proxy_for(address))
+        return await opened(address.url, proxy=proxy)
     except InvalidStatus as error:
         ended = refusal(error.response.status_code, error.response.headers.get("Location"))
     except OSError as error:
-        ended = failure(error)
+        ended = failure(error, proxy)
         if address.socket_path:  # whoever listened on this machine has ended
             ended = replace(ended, is_temporary=False)
     except InvalidProxy as error:  # its own words repeat the address, with what is secret in it
         ended = Ended(f"cannot be reached: the proxy of the environment is not valid ({error.msg})")
+    except InvalidProxyStatus as error:
+        ended = proxy_refusal(proxy or "", f"HTTP {error.response.status_code}")
+    except ValueError:
+        ended = Ended("cannot be reached: the proxy of the environment is not valid", is_temporary=False)
     except (ImportError, ProxyError) as error:
         ended = Ended(f"cannot be reached through the proxy: {error}")
     except InvalidMessage as error:

@@ -3,7 +3,7 @@
 It does not know what the agent takes; `client.sessions` makes the blocks fit that (R-PROMPT-4).
 """
 
-from acp_tui.client.attachments.attach import Attached, Mention, attach, mentions
+from acp_tui.client.attachments.attach import Attached, Mention, attach, mentions, without_mentions
 from acp_tui.client.attachments.files import Limits, from_bytes
 
-__all__ = ["Attached", "Limits", "Mention", "attach", "from_bytes", "mentions"]
+__all__ = ["Attached", "Limits", "Mention", "attach", "from_bytes", "mentions", "without_mentions"]

@@ -13,6 +13,8 @@ from acp_tui.values import dataclass
 
 _OPENING: Final = "([{<\"'“‘„«「『（【《"
 _CLOSING: Final = ".,;:!?)]}>'\"”’»」』）】》…。，、；：！？"
+MOST_NESTED: Final = 10
+"""Mentions in mentions."""
 _MAX_KEPT_CLOSING: Final = 8  # in a name; "@x......" shall not cost a look at the disk for each dot
 
 # Code comes first, so that a mention within is swallowed with it. A fence that is not closed lasts to the end;
@@ -50,6 +52,17 @@ class Mention:
 def mentions(text: str) -> list[Mention]:
     """Every mention outside of code, in order, without the punctuation that follows it."""
     return [readings[-1] for readings in each_reading(text)]
+
+
+def without_mentions(text: str) -> str:
+    """The same for a reader of Markdown, in which nothing is mentioned: for text that is not the user's own."""
+    for _ in range(MOST_NESTED):
+        found = mentions(text)
+        if not found:
+            return text
+        for mention in reversed(found):  # another may stand within, as in `@"a @b"`
+            text = f"{text[: mention.start]}\\{text[mention.start :]}"
+    return text.replace("@", "\\@")
 
 
 def each_reading(text: str) -> Iterator[Sequence[Mention]]:

@@ -15,8 +15,8 @@ from anyio import to_thread
 from acp_tui.client.changes.git import Git, blob_id
 from acp_tui.client.changes.tree import Listing, Tree, is_within, join, signature, too_large
 from acp_tui.client.changes.values import FileState, Limits
-from acp_tui.client.copies import Copied, Copies
 from acp_tui.client.safe_git import GitFailed
+from acp_tui.client.set_aside import Copied, Copies
 
 Source: TypeAlias = bytes | Copied | str
 """Where the content is: the id of a blob of git, a copy, or why it is nowhere."""

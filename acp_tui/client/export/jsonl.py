@@ -50,9 +50,10 @@ from typing import Any, Final
 from acp_tui.client.export.outline import ExportFacts
 from acp_tui.conversation import UNSET, content, entries, tool_calls
 from acp_tui.conversation.buffers import TextBuffer
-from acp_tui.conversation.conversation import Conversation
+from acp_tui.conversation.conversation import Conversation, SubagentState
 from acp_tui.conversation.facts import Plan, TurnUsage, Usage
 from acp_tui.conversation.visible import HIDDEN
+from acp_tui.conversation.wording import subagent_state
 
 FORMAT: Final = "acp-tui-conversation"
 VERSION: Final = 1
@@ -61,6 +62,7 @@ _TYPES: Final[Mapping[type, str]] = {
     entries.ToolCallEntry: "tool_call",
     entries.Question: "question",
     entries.OwnCommand: "own_command",
+    entries.Subagent: "subagent",
     entries.Compaction: "compaction",
     entries.TurnEnd: "turn_end",
     entries.Failure: "failure",
@@ -98,6 +100,8 @@ def to_jsonl(conversation: Conversation, facts: ExportFacts) -> Iterator[str]:
         yield _line(_plain(entry))
     for state in conversation.terminals.values():
         yield _line(_terminal(state))
+    for subagent in conversation.subagents.values():
+        yield _line(_subagent(subagent))
     for plan_id, plan in conversation.plans.items():
         yield _line({"type": "plan", "plan_id": plan_id, **_plain(plan)})
     if conversation.usage is not None:
@@ -115,6 +119,22 @@ def _header(conversation: Conversation, facts: ExportFacts) -> dict[str, Any]:
         "exported_at": facts.exported_at,
     }
     return _without_nulls(header)
+
+
+def _subagent(subagent: SubagentState) -> dict[str, Any]:
+    """What a subagent said; the entry of its session id says where it was begun."""
+    said = subagent.conversation
+    values = {
+        "session_id": subagent.session_id,
+        "title": said.title,
+        "description": subagent.description,
+        "state": subagent_state(subagent),
+        "usage": None if said.usage is None else _plain(said.usage),
+        "tokens": None if said.spent is None else _plain(said.spent),
+    }
+    told = {"entries": [_plain(entry) for entry in said.entries]}
+    below = [_subagent(each) for each in said.subagents.values()]
+    return {"type": "subagent_conversation", **_without_nulls(values), **told, "subagents": below}
 
 
 def _terminal(state: entries.TerminalState) -> dict[str, Any]:

@@ -4,7 +4,9 @@ from __future__ import annotations
 
 import re
 from collections.abc import Iterator
-from typing import Final, assert_never
+from datetime import datetime
+from pathlib import Path
+from typing import Final, Self, assert_never
 
 from acp_tui.client.export.parts import (
     Code,
@@ -22,7 +24,7 @@ from acp_tui.client.export.parts import (
 from acp_tui.client.export.tool_calls import PlainText, Terminals, time_of, tool_call_section
 from acp_tui.conversation.buffers import TextBuffer
 from acp_tui.conversation.content import ContentBlock
-from acp_tui.conversation.conversation import Conversation
+from acp_tui.conversation.conversation import Conversation, SubagentState
 from acp_tui.conversation.entries import (
     Compaction,
     Entry,
@@ -32,14 +34,23 @@ from acp_tui.conversation.entries import (
     Question,
     Remark,
     Restart,
+    Subagent,
     ToolCallEntry,
     TurnEnd,
     Unknown,
 )
-from acp_tui.conversation.facts import Plan, PlanStep, Usage
+from acp_tui.conversation.facts import Plan, PlanStep, SessionId, Usage
 from acp_tui.conversation.updates import Role
 from acp_tui.conversation.visible import HIDDEN
-from acp_tui.conversation.wording import STOP_REASONS, answer_words, forked, tokens_words
+from acp_tui.conversation.wording import (
+    STOP_REASONS,
+    answer_words,
+    forked,
+    money,
+    spent_words,
+    subagent_state,
+    tokens_words,
+)
 from acp_tui.values import dataclass
 
 MAX_NAME_CHARACTERS: Final = 48
@@ -59,6 +70,20 @@ class ExportFacts:
     """ISO 8601; None: left out, so that two exports are equal."""
     title: str | None = None
     """None: the conversation's own."""
+
+    @classmethod
+    def now(
+        cls,
+        agent_title: str,
+        cwd: Path,
+        session_id: str,
+        title: str | None,
+        *,
+        agent_version: str | None = None,
+    ) -> Self:
+        """Of an export that is made now."""
+        exported_at = datetime.now().astimezone().isoformat(timespec="seconds")
+        return cls(agent_title, str(cwd), session_id, agent_version, exported_at, title)
 
     @property
     def agent(self) -> str:
@@ -97,13 +122,30 @@ def sections(conversation: Conversation, facts: ExportFacts, plain_text: PlainTe
     """The entries from top to bottom, then the plans and the usage as they stood last."""
     terminals = Terminals(conversation.terminals, plain_text)
     for entry in conversation.entries:
-        yield _section(entry, facts, terminals)
+        if isinstance(entry, Subagent):
+            yield from _subagent(conversation.subagents[SessionId(entry.session_id)], facts, terminals)
+        else:
+            yield _section(entry, facts, terminals)
     for plan in conversation.plans.values():
         yield _plan(plan)
     if conversation.usage is not None:
         yield Section("event", "Usage", (Note(_usage(conversation.usage)),))
     if conversation.spent is not None:
         yield Section("event", "Tokens of all turns", (Note(tokens_words(conversation.spent)),))
+
+
+def _subagent(state: SubagentState, facts: ExportFacts, terminals: Terminals) -> Iterator[Section]:
+    """What a subagent said, between two words on where it begins and ends."""
+    said = state.conversation
+    title = said.title or state.description or "without a name"
+    told = filter(None, (state.description, subagent_state(state), spent_words(said)))
+    yield Section("event", f"Subagent: {title}", (Note(" · ".join(told)),))
+    for entry in said.entries:
+        if isinstance(entry, Subagent):
+            yield from _subagent(said.subagents[SessionId(entry.session_id)], facts, terminals)
+        else:
+            yield _section(entry, facts, terminals)
+    yield Section("event", f"End of the subagent: {title}", ())
 
 
 def _section(entry: Entry, facts: ExportFacts, terminals: Terminals) -> Section:
@@ -124,6 +166,8 @@ def _section(entry: Entry, facts: ExportFacts, terminals: Terminals) -> Section:
             return _failure(entry)
         case Restart():
             return _restart(entry)
+        case Subagent(session_id):
+            return Section("event", f"Subagent {session_id}", ())
         case Remark(text):
             return Section("event", "Note", (Note(text),))
         case Unknown(kind, raw):
@@ -198,4 +242,4 @@ def _usage(usage: Usage) -> str:
     tokens = f"{usage.used:,} of {usage.size:,} tokens" if usage.size else f"{usage.used:,} tokens"
     if usage.cost_amount is None:
         return tokens
-    return f"{tokens} · {usage.cost_amount:g} {usage.cost_currency or ''}".rstrip()
+    return f"{tokens} · {money(usage.cost_amount, usage.cost_currency)}"

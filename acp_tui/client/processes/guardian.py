@@ -20,13 +20,14 @@ import time
 from collections.abc import Iterable
 from typing import Final
 
-from acp_tui.client.processes.signalling import signal_each, signal_group
 from acp_tui.client.processes.table import (
     Process,
     is_running,
     process_table,
     row_of,
     session_of,
+    signal_each,
+    signal_group,
     with_descendants,
 )
 

@@ -1,6 +1,7 @@
-"""Stands between an agent and the user's machine: a rule refuses a request, or the user is asked.
+"""Stands between an agent and the user's machine: what a user lets agents have there, and who is asked about the rest.
 
-A question looks and ends like a permission request of the agent: allowed once, and only by the user.
+A rule refuses a request, or the user is asked. A question looks and ends like a permission request of the agent:
+allowed once, and only by the user.
 """
 
 from __future__ import annotations
@@ -8,14 +9,27 @@ from __future__ import annotations
 import secrets
 from collections.abc import AsyncIterator, Awaitable, Callable, Mapping, Sequence
 from contextlib import asynccontextmanager
+from dataclasses import replace
+from enum import Enum
 from functools import partial
 from pathlib import Path
 from typing import TYPE_CHECKING, Any, Final, TypeAlias
 
 from anyio import CapacityLimiter, to_thread
 
-from acp_tui.client.sessions.policy import Grant
-from acp_tui.client.settings.tree import RefusalRule
+from acp_tui.client.agents.command import AgentCommand
+from acp_tui.client.permissions.rules import (
+    Subject,
+    asks_disk,
+    doubtful,
+    first_match,
+    resolved,
+    subject_of_command,
+    subject_of_read,
+    subject_of_tool_call,
+    subject_of_write,
+)
+from acp_tui.client.settings.tree import RefusalRule, Settings
 from acp_tui.conversation import UNSET, tool_calls
 from acp_tui.conversation.content import Text
 from acp_tui.conversation.facts import PermissionOption
@@ -28,13 +42,68 @@ from acp_tui.conversation.tool_calls import (
     ToolCallPatch,
 )
 from acp_tui.conversation.updates import SessionUpdate, ToolCallReported
+from acp_tui.protocol.roles import ClientOffer
 from acp_tui.rpc import ErrorCode, RequestFailed
 from acp_tui.values import dataclass
 
 if TYPE_CHECKING:
-    # Most users have no rules.
-    from acp_tui.client.permissions.rules import Subject
     from acp_tui.client.workspace import Location as Place
+
+
+HEADLESS: Final = ClientOffer()
+"""Nobody can fill in a form, visit a page or log in."""
+INTERACTIVE: Final = ClientOffer(elicitation_form=True, elicitation_url=True, auth_terminal=True)
+"""A person sits at the screen."""
+
+
+class Grant(Enum):
+    """The value is what the settings say."""
+
+    ON = "on"
+    """Served inside the workspace, asked about outside of it."""
+    ASK = "ask"
+    """Asked about each time."""
+    OFF = "off"
+    """Neither advertised nor served."""
+
+
+@dataclass(frozen=True, slots=True)
+class Policy:
+    """A user's standing decisions. None of them allows what would else be asked about."""
+
+    read: Grant = Grant.ON
+    write: Grant = Grant.ON
+    terminals: Grant = Grant.ON
+    refuse: tuple[RefusalRule, ...] = ()
+    output_limit_bytes: int | None = None
+    """Kept of a terminal's output where the agent names no limit; None: the terminals' own."""
+
+    def for_agent(self, command: AgentCommand) -> Policy:
+        """What holds for this agent: one that runs elsewhere gets nothing of this machine unless its entry says so."""
+        if command.is_offered_this_machine:
+            return self
+        return replace(self, read=Grant.OFF, write=Grant.OFF, terminals=Grant.OFF)
+
+    def within(self, offer: ClientOffer) -> ClientOffer:
+        """What of `offer` may be offered."""
+        return replace(
+            offer,
+            read_text_file=offer.read_text_file and self.read is not Grant.OFF,
+            write_text_file=offer.write_text_file and self.write is not Grant.OFF,
+            terminal=offer.terminal and self.terminals is not Grant.OFF,
+        )
+
+
+def policy_of(settings: Settings) -> Policy:
+    """What the settings come to."""
+    return Policy(
+        read=Grant(settings.workspace.read),
+        write=Grant(settings.workspace.write),
+        terminals=Grant(settings.workspace.terminals),
+        refuse=settings.refuse,
+        output_limit_bytes=settings.terminals.output_limit_bytes,
+    )
+
 
 DISK_THREADS: Final = 4
 
@@ -52,24 +121,18 @@ class StandingRules:
         """A tool call as the agent describes it."""
         if not self._rules:
             return None
-        from acp_tui.client.permissions.rules import subject_of_tool_call
-
         return await self._first(subject_of_tool_call(call))
 
     async def against_read(self, path: str) -> RefusalRule | None:
         """Reading a file."""
         if not self._rules:
             return None
-        from acp_tui.client.permissions.rules import subject_of_read
-
         return await self._first(subject_of_read(path))
 
     async def against_write(self, path: str) -> RefusalRule | None:
         """Writing a file."""
         if not self._rules:
             return None
-        from acp_tui.client.permissions.rules import subject_of_write
-
         return await self._first(subject_of_write(path))
 
     async def against_command(
@@ -81,16 +144,12 @@ class StandingRules:
         """
         if not self._rules:
             return None, ""
-        from acp_tui.client.permissions.rules import doubtful, subject_of_command
-
         subject = subject_of_command(command, args, cwd, env)
         refusing = await self._first(subject)
         in_doubt = None if refusing is not None else doubtful(self._rules, subject)
         return refusing, "" if in_doubt is None else WHY_IN_DOUBT.format(rule=in_doubt.words)
 
     async def _first(self, subject: Subject) -> RefusalRule | None:
-        from acp_tui.client.permissions.rules import asks_disk, first_match, resolved
-
         if asks_disk(self._rules, subject):
             if self._limiter is None:
                 self._limiter = CapacityLimiter(DISK_THREADS)

@@ -7,15 +7,16 @@ from collections.abc import Awaitable, Iterator, Sequence
 from contextlib import contextmanager
 from typing import Any
 
-from acp_tui.client.early_updates import EarlyUpdates
 from acp_tui.client.errors import OpeningInProgress
 from acp_tui.client.extensions import Extensions
 from acp_tui.client.sessions.elicitations import Elicitations
 from acp_tui.client.sessions.session import Session
+from acp_tui.client.set_aside import EarlyUpdates
+from acp_tui.client.subagents import Subagents
 from acp_tui.conversation.elicitation import Elicitation
 from acp_tui.conversation.facts import SessionId
 from acp_tui.conversation.tool_calls import TerminalId
-from acp_tui.conversation.updates import SessionUpdate
+from acp_tui.conversation.updates import SessionUpdate, ToolCallReported
 from acp_tui.protocol import RESOURCE_NOT_FOUND
 from acp_tui.protocol.roles import ElicitationAnswer, ExitStatus, PermissionQuestion, TerminalSnapshot
 from acp_tui.rpc import RequestFailed
@@ -27,6 +28,7 @@ class SessionTable:
     def __init__(self) -> None:
         self.open: dict[SessionId, Session] = {}
         """What updates and requests reach; those that are still being opened are among them."""
+        self.subagents = Subagents(self.open)
         self._opening: dict[SessionId, Session | None] = {}
         """What was open under the id of a session that is being opened, and is again should that fail."""
         self._retired: list[Session] = []
@@ -35,6 +37,10 @@ class SessionTable:
 
     def apply(self, session_id: SessionId, update: SessionUpdate) -> None:
         """Apply an update; keep it where it may belong to a session that is about to get its id."""
+        led = self.subagents.lead(session_id, update)
+        if led is None:
+            return
+        session_id, update = led
         session = self.open.get(session_id)
         if session is not None:
             session.hear(update)
@@ -159,7 +165,11 @@ class ClientRole:
         self, session_id: SessionId, question: PermissionQuestion
     ) -> Awaitable[str | None]:
         """Pass the question to its session."""
-        return self._session(session_id).request_permission(question)
+        session = self._session(session_id)
+        if session_id not in self._table.open and not question.is_alone:
+            self._table.apply(session_id, ToolCallReported(question.patch))
+        asked = self._table.subagents.question(session.conversation, session_id, question)
+        return session.request_permission(asked)
 
     # Files and terminals
 
@@ -203,7 +213,8 @@ class ClientRole:
         await self._session(session_id).machine.release_terminal(terminal_id)
 
     def _session(self, session_id: SessionId) -> Session:
-        session = self._table.open.get(session_id)
+        """The session, for a subagent the one that it works for."""
+        session = self._table.open.get(self._table.subagents.root(session_id))
         if session is None:
             raise RequestFailed(RESOURCE_NOT_FOUND, f"Unknown session: {session_id}")
         return session

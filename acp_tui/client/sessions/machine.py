@@ -15,11 +15,10 @@ from anyio import Lock, to_thread
 from acp_tui.client.errors import CommandFailed
 from acp_tui.client.loading_variables import loading_warnings
 from acp_tui.client.permissions.command_search import commands_in
-from acp_tui.client.sessions.access import WHY_LATER, Access, StandingRules, Wish
-from acp_tui.client.sessions.policy import Grant, Policy
+from acp_tui.client.sessions.access import WHY_LATER, Access, Grant, Policy, StandingRules, Wish
 from acp_tui.client.settings.location import own_folders
 from acp_tui.client.terminals import Terminals
-from acp_tui.client.terminals.errors import TerminalError, TerminalsClosed, UnknownTerminal
+from acp_tui.client.terminals.pty import TerminalError, TerminalsClosed, UnknownTerminal
 from acp_tui.client.workspace import Workspace
 from acp_tui.client.workspace.errors import InvalidPath, NotFound, WorkspaceError
 from acp_tui.client.workspace.runs_later import STAYS_EXECUTABLE, is_executable, why_it_runs_later

@@ -12,13 +12,12 @@ from urllib.parse import unquote, urlsplit
 
 from anyio import Event, create_task_group, get_cancelled_exc_class
 
-from acp_tui.client.entry_store import new_conversation
 from acp_tui.client.errors import AgentLost, ClientError, PromptInProgress, SessionClosed, Unsupported
-from acp_tui.client.sessions.access import NOBODY_ASKED, Access, StandingRules
+from acp_tui.client.sessions.access import NOBODY_ASKED, Access, Policy, StandingRules
 from acp_tui.client.sessions.elicitations import Elicitations, PermissionBroker
 from acp_tui.client.sessions.machine import Machine, OwnCommands
-from acp_tui.client.sessions.policy import Policy
 from acp_tui.client.sessions.prompt_queue import PromptQueue
+from acp_tui.client.set_aside import new_conversation
 from acp_tui.client.settings.tree import RefusalRule
 from acp_tui.conversation import reducer
 from acp_tui.conversation.content import (
@@ -31,7 +30,7 @@ from acp_tui.conversation.content import (
     TextResource,
     UnknownBlock,
 )
-from acp_tui.conversation.conversation import Change, Conversation
+from acp_tui.conversation.conversation import Change, Conversation, SubagentState
 from acp_tui.conversation.elicitation import Elicitation, FormValues
 from acp_tui.conversation.facts import (
     BooleanOption,
@@ -46,12 +45,14 @@ from acp_tui.conversation.facts import (
 from acp_tui.conversation.tool_calls import TerminalId, TextDiff, ToolCallId, ToolCallPatch
 from acp_tui.conversation.updates import (
     CancelRequested,
+    Disconnected,
     ElicitationAction,
     PermissionAnswered,
     PermissionAsked,
     PermissionNoted,
     PromptJoined,
     PromptSent,
+    Renamed,
     SessionUpdate,
     StateReported,
     TerminalExited,
@@ -283,6 +284,10 @@ class Session:
             self.relay(update, change)
         self._listeners.tell(change)
 
+    def disconnect(self, reason: str) -> None:
+        """There is no agent any more, and the conversation says why."""
+        self.apply(Disconnected(reason))
+
     def hear(self, update: SessionUpdate) -> None:
         """Apply what the agent says; of a terminal that runs here it has no say."""
         if isinstance(update, TerminalOpened | TerminalOutput | TerminalExited | TerminalReported):
@@ -323,9 +328,11 @@ class Session:
         Raises Unsupported, SessionClosed, AgentLost, and AgentRefused where the agent answered with an error.
         """
         self._require_open()
-        if not self._capabilities.steering:
+        if not self._capabilities.takes_prompts_at_work:
             raise Unsupported("The agent takes no prompts while it works")
         sendable, unlike = fit(blocks, self._capabilities)
+        if not self._capabilities.steering:
+            return await self._send_another(sendable, (*notes, *unlike))
 
         def show() -> None:
             if not self._connection.accepts_prompts:  # else the agent reports it as it does every prompt
@@ -335,6 +342,17 @@ class Session:
             return await self._connection.steer(self.session_id, sendable, show)
         except RpcError as error:
             raise await self._explain(error) from error
+
+    async def _send_another(self, sendable: Sequence[ContentBlock], notes: Sequence[str]) -> bool:
+        """Leave it to the agent when to take it up; one that is cancelled with the turn says so where it stands."""
+        if self.conversation.turn is not Turn.RUNNING:
+            return False
+        self.apply(PromptSent(tuple(sendable), tuple(notes), awaits_id=True))
+        try:
+            await self._connection.prompt(self.session_id, sendable, self._prompt_answered)
+        except RpcError as error:
+            raise await self._explain(error) from error
+        return True
 
     async def _until_idle(self) -> None:
         """Wait for the end of the turn, where the agent's answer was not that. Raises RpcError where it has failed."""
@@ -399,6 +417,13 @@ class Session:
             raise Unsupported("the agent does not offer to stop this command alone")
         await self._ask(self._connection.cancel_terminal(self.session_id, terminal_id))
 
+    def cancel_subagent(self, subagent: SubagentState) -> None:
+        """Ask the agent to stop what one of its subagents does. Raises Unsupported."""
+        self._require_open()
+        if not subagent.is_cancellable or subagent.conversation.is_idle:
+            raise Unsupported("the agent does not offer to stop this subagent alone")
+        self._connection.cancel(subagent.session_id)
+
     async def _ask(self, call: Awaitable[None]) -> None:
         try:
             await call
@@ -447,6 +472,20 @@ class Session:
         # The oldest is on the screen: it goes last, so that none comes in its place.
         for key in reversed(cancelled):
             self.apply(PermissionAnswered(key, None, self.now()))
+
+    async def rename(self, title: str) -> str:
+        """Call the session so from now on, at its agent too where that takes titles; gives the title that it has.
+
+        Raises AgentRefused and AgentLost.
+        """
+        title = " ".join(title.split())
+        if self._capabilities.set_title and self.conversation.is_connected and not self.is_closed:
+            try:
+                title = await self._connection.set_title(self.session_id, title)
+            except (RpcError, MalformedMessage) as error:
+                raise await self._explain(error) from error
+        self.apply(Renamed(title))
+        return title
 
     async def set_option(self, option_id: str, value: str | bool) -> None:
         """Set a mode, a model or another option of the session.

@@ -10,8 +10,8 @@ from itertools import pairwise
 from pathlib import Path
 from typing import Final, NoReturn
 
+from acp_tui.client.agents.catalogue import DEMO
 from acp_tui.client.agents.command import AgentCommand, Quirks
-from acp_tui.client.agents.demo import NAME as DEMO
 from acp_tui.client.errors import ClientError
 from acp_tui.client.secrets.masking import MASK, Masker
 from acp_tui.client.sessions.session import Session
@@ -122,6 +122,10 @@ class PastSession:
     """No later session of this agent bears its id."""
     has_folder: bool = True
     """There is still the folder that it worked in."""
+    is_named: bool = False
+    """The title is the user's own."""
+    is_pinned: bool = False
+    is_archived: bool = False
 
     @property
     def key(self) -> str:

@@ -61,7 +61,6 @@ def _content(file: Path) -> bytes:
 
 def _changed(file: Path, content: bytes, path: Sequence[str], value: TomlValue | None) -> bytes:
     import tomlkit  # loaded when the first setting is changed
-    from tomlkit.exceptions import TOMLKitError
 
     try:
         text = content.decode()
@@ -76,7 +75,7 @@ def _changed(file: Path, content: bytes, path: Sequence[str], value: TomlValue |
         _put(document, path, value, lambda: tomlkit.table(is_super_table=True))
         result = tomlkit.dumps(document)
         is_right = tomllib.loads(result) == wanted
-    except (TOMLKitError, ValueError, KeyError, TypeError):
+    except (tomlkit.exceptions.TOMLKitError, ValueError, KeyError, TypeError):
         is_right = False
     if not is_right:
         raise SettingsError(

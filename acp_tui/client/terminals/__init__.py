@@ -1,13 +1,13 @@
 """Real terminals for an agent's commands, on a PTY each; plain values in and out, and nothing of the wire."""
 
-from acp_tui.client.terminals.errors import (
+from acp_tui.client.terminals.plain_text import plain_text
+from acp_tui.client.terminals.pty import (
     TerminalError,
     TerminalInputFull,
     TerminalsClosed,
     TerminalSpawnFailed,
     UnknownTerminal,
 )
-from acp_tui.client.terminals.plain_text import plain_text
 from acp_tui.client.terminals.terminals import ExitStatus, TerminalOutputSnapshot, Terminals
 
 __all__ = [

@@ -19,8 +19,8 @@ from posixpath import basename
 from typing import Final, Self, TypeAlias
 
 from acp_tui.client.processes.guard import guard
-from acp_tui.client.terminals.errors import TerminalSpawnFailed
 from acp_tui.client.terminals.launcher import identity_of
+from acp_tui.client.terminals.pty import TerminalSpawnFailed
 from acp_tui.values import dataclass
 
 # What the user is asked about is decided now, and may run minutes later: a program, or a script that an interpreter is

@@ -17,18 +17,22 @@ from typing import Final
 import anyio
 from anyio import to_thread
 
-from acp_tui.client.processes.guard import guard, terminate
-from acp_tui.client.processes.signalling import group_exists
+from acp_tui.client.processes import inherited
+from acp_tui.client.processes.ending import terminate
+from acp_tui.client.processes.guard import guard
+from acp_tui.client.processes.table import group_exists
 from acp_tui.client.terminals.emulator import Emulator, load_emulator, make_emulator
-from acp_tui.client.terminals.errors import (
+from acp_tui.client.terminals.feeder import Feeder
+from acp_tui.client.terminals.plain_text import plain_text
+from acp_tui.client.terminals.pty import (
+    InputWatch,
+    Pty,
+    ReadBudget,
     TerminalInputFull,
     TerminalsClosed,
     TerminalSpawnFailed,
     UnknownTerminal,
 )
-from acp_tui.client.terminals.feeder import Feeder
-from acp_tui.client.terminals.plain_text import plain_text
-from acp_tui.client.terminals.pty import InputWatch, Pty, ReadBudget
 from acp_tui.client.terminals.spawning import Child, CommandsIn, Order, changed_since, environment, spawn
 from acp_tui.conversation.buffers import ByteRing, from_character_boundary
 from acp_tui.values import dataclass
@@ -335,7 +339,7 @@ class Terminals:
         rows: int = 30,
     ) -> None:
         self._cwd = cwd
-        self._base_env = os.environ if base_env is None else base_env
+        self._base_env = inherited() if base_env is None else base_env
         self._on_output = on_output
         self._on_exit = on_exit
         self._on_waiting = on_waiting or (lambda _id, _is_waiting: None)

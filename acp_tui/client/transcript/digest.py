@@ -8,15 +8,16 @@ from datetime import datetime
 from typing import Any, Final
 
 from acp_tui.client.secrets.masking import masked_text
-from acp_tui.client.transcript.events import Event, Frame, Header
+from acp_tui.client.transcript.events import Event, Frame, Header, Own
 from acp_tui.client.transcript.lines import MAX_S
-from acp_tui.protocol.v1 import methods
+from acp_tui.conversation.updates import Renamed
+from acp_tui.protocol import v1
 from acp_tui.rpc import Direction
 from acp_tui.values import dataclass
 
 MAX_WORDS: Final = 32 << 10
 """Characters that are kept for searching, of the user's and of the agent's words each, from the start."""
-_NEW: Final = (methods.SESSION_NEW, methods.SESSION_FORK)
+_NEW: Final = (v1.SESSION_NEW, v1.SESSION_FORK)
 MAX_TITLE: Final = 200
 
 
@@ -37,6 +38,8 @@ class Part:
     prompts: int = 0
     asked: list[str] = field(default_factory=list)
     replied: list[str] = field(default_factory=list)
+    is_named: bool = False
+    """The title is the user's."""
     room_asked: int = MAX_WORDS
     room_replied: int = MAX_WORDS
 
@@ -58,11 +61,16 @@ class Digest:
 
     def see(self, event: Event, message: Any) -> None:
         """An event, with what a frame says."""
+        if isinstance(event, Own) and isinstance(event.update, Renamed):
+            part = self.parts.get(event.session_id or "")
+            if part is not None:
+                part.title, part.is_named = masked_text(event.update.title)[:MAX_TITLE], True
+                self.changed.add(part.session_id)
         if isinstance(event, Frame) and isinstance(message, dict):
             at = self._start + event.at
             if event.direction is Direction.OUT:
                 self._went(message, at)
-            elif message.get("method") == methods.SESSION_UPDATE:
+            elif message.get("method") == v1.SESSION_UPDATE:
                 self._update(_object(message.get("params")), at)
             elif "method" not in message:
                 self._answered(message, at)
@@ -71,11 +79,11 @@ class Digest:
         method, params = message.get("method"), _object(message.get("params"))
         if not isinstance(message.get("id"), int):
             return  # our requests are numbered
-        if method in (*_NEW, methods.SESSION_LOAD, methods.SESSION_RESUME):
+        if method in (*_NEW, v1.SESSION_LOAD, v1.SESSION_RESUME):
             self._pending[message.get("id")] = (method, params)
             if method not in _NEW:
                 self._open(str(params.get("sessionId")), params, at, is_new=False)
-        elif method == methods.SESSION_PROMPT:
+        elif method == v1.SESSION_PROMPT:
             self._pending[message.get("id")] = (method, params)
             part = self.parts.get(str(params.get("sessionId")))
             if part is not None:
@@ -89,7 +97,7 @@ class Digest:
             session_id = _object(message.get("result")).get("sessionId")
             if isinstance(session_id, str):
                 self._open(session_id, params, at, is_new=True)
-        elif method == methods.SESSION_PROMPT:
+        elif method == v1.SESSION_PROMPT:
             part = self.parts.get(str(params.get("sessionId")))
             if part is not None:
                 part.last_at = at
@@ -113,7 +121,7 @@ class Digest:
                 part.replied.append(text)
             case "user_message_chunk" if not part.prompts:  # the history of a session that was loaded
                 self._asked(part, _text(update.get("content")), at)
-            case "session_info_update" if isinstance(update.get("title"), str):
+            case "session_info_update" if isinstance(update.get("title"), str) and not part.is_named:
                 part.title = masked_text(update["title"])[:MAX_TITLE]
                 self.changed.add(part.session_id)
 

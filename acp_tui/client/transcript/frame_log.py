@@ -1,4 +1,7 @@
-"""Keeps the last lines of a running agent, so that whoever looks later sees what has happened; reads none of them."""
+"""Keeps the last lines of a running agent, so that whoever looks later sees what has happened; reads none of them.
+
+Also reads the update out of a single frame, for whoever taps a connection.
+"""
 
 from __future__ import annotations
 
@@ -8,9 +11,10 @@ from datetime import UTC, datetime
 from enum import Enum
 from itertools import islice
 from time import monotonic
-from typing import Final, NamedTuple
+from typing import Any, Final, NamedTuple
 
 from acp_tui.rpc import Direction
+from acp_tui.rpc.messages import Notification, read_message
 
 ENDED: Final = "the agent's process "
 """How a note begins that says how it ended."""
@@ -122,3 +126,13 @@ class FrameLog:
             self._bytes -= len(self._lines.popleft().data) + LINE_BYTES
         for listener in self.listeners:
             listener()
+
+
+def update_params(direction: Direction, frame: bytes) -> Any | None:
+    """The params of a session/update that came in, as they were sent; None for any other frame."""
+    if direction is not Direction.IN or b"session/update" not in frame:
+        return None
+    message = read_message(frame)
+    if isinstance(message, Notification) and message.method == "session/update":
+        return message.params
+    return None

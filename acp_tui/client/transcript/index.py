@@ -26,7 +26,7 @@ from acp_tui.client.transcript.replay import Replay
 from acp_tui.client.transcript.store import RecordingStore, create, held, is_being_written
 from acp_tui.conversation.conversation import Conversation
 from acp_tui.conversation.facts import SessionId
-from acp_tui.protocol.v1 import methods
+from acp_tui.protocol import v1
 from acp_tui.rpc import Direction
 from acp_tui.values import dataclass
 
@@ -362,7 +362,7 @@ class _Belonging:
         params = message.get("params")
         session_id = params.get("sessionId") if isinstance(params, dict) else None
         found = session_id if isinstance(session_id, str) else None
-        opens_another = message["method"] in (methods.SESSION_NEW, methods.SESSION_FORK)
+        opens_another = message["method"] in (v1.SESSION_NEW, v1.SESSION_FORK)
         if isinstance(request_id, str | int):
             if opens_another:
                 self._new[event.direction, request_id] = number

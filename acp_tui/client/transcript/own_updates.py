@@ -8,10 +8,9 @@ from __future__ import annotations
 from base64 import b64decode, b64encode
 from collections.abc import Mapping
 from dataclasses import asdict, replace
-from functools import cache
 from typing import Any, Final
 
-from pydantic import TypeAdapter, ValidationError
+from pydantic_core import ValidationError
 
 from acp_tui.conversation.content import ContentBlock
 from acp_tui.conversation.facts import RequestKey
@@ -30,6 +29,7 @@ from acp_tui.conversation.updates import (
     PromptSent,
     Reconnected,
     Remarked,
+    Renamed,
     SessionUpdate,
     TerminalExited,
     TerminalOpened,
@@ -41,6 +41,7 @@ from acp_tui.conversation.updates import (
     TurnFailed,
 )
 from acp_tui.protocol import MalformedMessage
+from acp_tui.protocol.schemas import value_reader
 from acp_tui.protocol.v1 import content, inbound, telling
 from acp_tui.protocol.v1.inbound_content import read_block, read_tool_call
 from acp_tui.protocol.v1.session import PromptRequest
@@ -68,6 +69,7 @@ TYPES: Final[Mapping[str, type]] = {
     "disconnected": Disconnected,
     "reconnected": Reconnected,
     "remark": Remarked,
+    "renamed": Renamed,
 }
 """What a recording holds: the rest stands in its frames."""
 KINDS: Final = {update: kind for kind, update in TYPES.items()}
@@ -122,7 +124,7 @@ def from_fields(kind: str, fields: Mapping[str, Any]) -> SessionUpdate:
             case "permission_asked":
                 return _asked(fields)
             case _:
-                update: SessionUpdate = _adapter(kind).validate_python(dict(fields))
+                update: SessionUpdate = value_reader(TOLD[kind]).validate_python(dict(fields))
                 return _of_a_size(update)
     except (ValidationError, MalformedMessage, KeyError, TypeError, ValueError) as error:
         raise NotReadable(str(error)) from error
@@ -134,11 +136,6 @@ def _of_a_size(update: SessionUpdate) -> SessionUpdate:
     if not all(0 < side <= MAX_CELLS for side in sides):
         raise ValueError("a terminal of a size that there is not")
     return update
-
-
-@cache
-def _adapter(kind: str) -> TypeAdapter[Any]:
-    return TypeAdapter(TOLD[kind])
 
 
 def as_text(data: bytes) -> dict[str, str]:

@@ -22,11 +22,10 @@ from acp_tui.conversation.updates import (
     PromptSent,
     SessionUpdate,
 )
-from acp_tui.protocol import ProtocolError
+from acp_tui.protocol import ProtocolError, v1
 from acp_tui.protocol.connection import Connection
 from acp_tui.protocol.negotiation import read_agreement
 from acp_tui.protocol.roles import ClientOffer
-from acp_tui.protocol.v1 import methods
 from acp_tui.protocol.v1.connection import ConnectionV1
 from acp_tui.protocol.v1.inbound import MODE, MODEL
 from acp_tui.protocol.v1.inbound_content import read_block
@@ -157,7 +156,7 @@ class Replay:
                 read = self._sent(method, params)
                 if read is not None:
                     self._pending.ask(Direction.OUT, request_id, read)
-            case Notification(methods.SESSION_CANCEL, {"sessionId": str(session_id)}):
+            case Notification(v1.SESSION_CANCEL, {"sessionId": str(session_id)}):
                 self._sessions.apply_own(SessionId(session_id), CancelRequested())
             case Result() | Failure() as answer:
                 self._answered(answer)
@@ -185,26 +184,26 @@ class Replay:
         session_id = SessionId(str(params.get("sessionId")))
         session = self._sessions.open.get(session_id)
         match method:
-            case methods.INITIALIZE:
+            case v1.INITIALIZE:
                 offer = _offer(params)
                 self._speaking = ConnectionV1(self._sessions, offer)
                 return lambda answer: self._agreed(offer, answer)
-            case methods.SESSION_NEW:
+            case v1.SESSION_NEW:
                 self._sessions.await_new()
                 return self._new
-            case methods.SESSION_FORK:
+            case v1.SESSION_FORK:
                 self._sessions.await_new()
                 return lambda answer: self._forked(session, answer)
-            case methods.SESSION_LOAD | methods.SESSION_RESUME:
+            case v1.SESSION_LOAD | v1.SESSION_RESUME:
                 is_resumed = not self._speaking.brings_history(method, params)
                 if is_resumed and session is not None:
                     return lambda answer: self._resumed(session, answer)
                 opened = self._sessions.begin(session_id, is_resumed=is_resumed)
                 return lambda answer: self._opened(opened, answer)
-            case methods.SESSION_PROMPT if session is not None:
+            case v1.SESSION_PROMPT if session is not None:
                 self._prompt(session, session_id, params)
                 return lambda answer: self._prompt_answered(session, answer)
-            case methods.SESSION_SET_CONFIG_OPTION | methods.SESSION_SET_MODE | methods.SESSION_SET_MODEL:
+            case v1.SESSION_SET_CONFIG_OPTION | v1.SESSION_SET_MODE | v1.SESSION_SET_MODEL:
                 if session is not None:
                     return lambda answer: self._option_set(session, method, params, answer)
         return None
@@ -220,26 +219,26 @@ class Replay:
     # What the agent answered
 
     def _new(self, answer: _Answer) -> None:
-        read = _result(answer, self._speaking.read_new_session)
+        read = _result(answer, self._speaking.inbound.read_new_session)
         if read is not None:
             self._sessions.add(*read)
         self._sessions.end_awaiting()
 
     def _forked(self, source: ReplayedSession | None, answer: _Answer) -> None:
-        read = _result(answer, self._speaking.read_new_session)
+        read = _result(answer, self._speaking.inbound.read_new_session)
         if read is not None:
             self._sessions.add(*read, forked_from=source)
         self._sessions.end_awaiting()
 
     def _opened(self, session: ReplayedSession, answer: _Answer) -> None:
-        state = _result(answer, self._speaking.read_opened_session)
+        state = _result(answer, self._speaking.inbound.read_opened_session)
         if state is None:
             self._sessions.give_up(session)
         else:
             self._sessions.finish(session, state)
 
     def _resumed(self, session: ReplayedSession, answer: _Answer) -> None:
-        for update in _result(answer, self._speaking.read_opened_session) or ():
+        for update in _result(answer, self._speaking.inbound.read_opened_session) or ():
             self._sessions.apply(session, update)
 
     def _agreed(self, offer: ClientOffer, answer: _Answer) -> None:
@@ -251,17 +250,17 @@ class Replay:
         if isinstance(answer, Failure):
             update = self._speaking.read_prompt_refusal(answer.error)
         else:
-            update = self._speaking.read_prompt_answer(answer.value)
+            update = self._speaking.inbound.read_prompt_answer(answer.value)
         self._sessions.apply(session, update)
 
     def _option_set(self, session: ReplayedSession, method: str, params: _Params, answer: _Answer) -> None:
         update: SessionUpdate | None
-        if method == methods.SESSION_SET_CONFIG_OPTION:
-            update = _result(answer, self._speaking.read_config_options)
+        if method == v1.SESSION_SET_CONFIG_OPTION:
+            update = _result(answer, self._speaking.inbound.read_config_options)
         else:
             option_id, value = (
                 (MODE, params.get("modeId"))
-                if method == methods.SESSION_SET_MODE
+                if method == v1.SESSION_SET_MODE
                 else (MODEL, params.get("modelId"))
             )
             update = _result(answer, lambda _: OptionChanged(option_id, str(value), option_id))
@@ -276,7 +275,7 @@ def is_prompt(event: Event) -> bool:
         and event.direction is Direction.OUT
         and b'"session/prompt"' in event.data
         and isinstance(message := read_message(event.data), Request)
-        and message.method == methods.SESSION_PROMPT
+        and message.method == v1.SESSION_PROMPT
     )
 
 

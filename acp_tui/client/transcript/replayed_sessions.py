@@ -7,11 +7,10 @@ from dataclasses import field, replace
 from itertools import count
 from typing import Any, Final, NamedTuple, NoReturn
 
-from acp_tui.client.early_updates import EarlyUpdates
-from acp_tui.client.entry_store import new_conversation
+from acp_tui.client.set_aside import EarlyUpdates, new_conversation
+from acp_tui.client.subagents import Subagents
 from acp_tui.conversation import reducer
-from acp_tui.conversation.conversation import Change, Conversation
-from acp_tui.conversation.copying import snapshot
+from acp_tui.conversation.conversation import Change, Conversation, snapshot
 from acp_tui.conversation.elicitation import Elicitation
 from acp_tui.conversation.facts import RequestKey, SessionId
 from acp_tui.conversation.tool_calls import TerminalId
@@ -36,6 +35,7 @@ from acp_tui.conversation.updates import (
     TerminalReported,
     TerminalResized,
     TerminalWaiting,
+    ToolCallReported,
     UsageReported,
 )
 from acp_tui.protocol import RESOURCE_NOT_FOUND
@@ -83,6 +83,7 @@ class ReplayedSessions:
         """What was said in sessions that are resumed."""
         self._earlier = earlier
         self.open: dict[SessionId, ReplayedSession] = {}
+        self._subagents = Subagents(self.open)
         self.closed: dict[SessionId, ReplayedSession] = {}
         """The last one of each id that was closed."""
         self.outside = ReplayedSession(None)
@@ -211,6 +212,10 @@ class ReplayedSessions:
 
     def on_update(self, session_id: SessionId, update: SessionUpdate) -> None:
         """Apply an update, or keep it until its session is known."""
+        led = self._subagents.lead(session_id, update)
+        if led is None:
+            return
+        session_id, update = led
         session = self.open.get(session_id)
         if session is not None:
             self._hear(session, update)
@@ -235,6 +240,9 @@ class ReplayedSessions:
     ) -> Awaitable[str | None]:
         """Show the question."""
         session = self._session(session_id)
+        if session_id not in self.open and not question.is_alone:
+            self.on_update(session_id, ToolCallReported(question.patch))
+        question = self._subagents.question(session.conversation, session_id, question)
         key = RequestKey(next(self._keys))
         self.apply(session, PermissionAsked(question.parked(key), question.patch))
         self.asked = (session, key)
@@ -254,7 +262,7 @@ class ReplayedSessions:
             self.apply(session, ElicitationCompleted(elicitation_id))
 
     def _session(self, session_id: SessionId) -> ReplayedSession:
-        session = self.open.get(session_id)
+        session = self.open.get(self._subagents.root(session_id))
         if session is None:
             raise RequestFailed(RESOURCE_NOT_FOUND, f"Unknown session: {session_id}")
         return session

@@ -6,58 +6,43 @@ connection, a recording) is the caller's matter. What is remembered has a limit,
 
 from __future__ import annotations
 
-from typing import Final, Protocol
+from typing import Final
 
 from acp_tui.protocol.conformance import (
-    client_requests,
     exchange,
     handshake,
-    lines,
     messages,
-    options,
     sessions,
     tool_calls,
-    values,
     version_two,
 )
-from acp_tui.protocol.conformance.exchange import Answered, Event, Exchange
-from acp_tui.protocol.conformance.lines import LineCheck
+from acp_tui.protocol.conformance.exchange import Answered, Event, Exchange, LineCheck
 from acp_tui.protocol.conformance.messages import PROBE
 from acp_tui.protocol.conformance.rule import Finding, Frame, Judge, Rule, Severity
-from acp_tui.protocol.conformance.scene import Scene
+from acp_tui.protocol.conformance.scene import Check, Scene
 from acp_tui.protocol.negotiation import speaks_v2
-from acp_tui.protocol.v1.methods import INITIALIZE
+from acp_tui.protocol.v1 import INITIALIZE
 from acp_tui.rpc import Direction
 
 __all__ = ["PROBE", "RULES", "Finding", "Frame", "Linter", "Rule", "Severity"]
 
 RULES: Final[tuple[Rule, ...]] = (
-    *lines.RULES,
+    *exchange.LINE_RULES,
     *exchange.RULES,
     *messages.RULES,
-    *values.RULES,
+    *messages.VALUE_RULES,
     *handshake.RULES,
     *sessions.RULES,
-    *options.RULES,
+    *handshake.OPTION_RULES,
     *sessions.TURN_RULES,
     *tool_calls.RULES,
     *tool_calls.PERMISSION_RULES,
-    *client_requests.TERMINAL_RULES,
-    *client_requests.QUESTION_RULES,
+    *tool_calls.TERMINAL_RULES,
+    *tool_calls.QUESTION_RULES,
     *version_two.RULES,
-    *lines.END_RULES,
+    *exchange.END_RULES,
 )
 """From the line to the end of the agent."""
-
-
-class Check(Protocol):
-    """The rules of one matter."""
-
-    def see(self, event: Event) -> None:
-        """A message passes; what is remembered of it by the scene is not there yet."""
-
-    def finish(self) -> None:
-        """Nothing comes any more."""
 
 
 class Linter:
@@ -70,16 +55,16 @@ class Linter:
         self._scene = Scene()
         calls = tool_calls.ToolCallCheck(self._judge, self._scene)
         self._checks: tuple[Check, ...] = (
-            messages.MessageCheck(self._judge),
-            values.ValueCheck(self._judge),
+            messages.MessageCheck(self._judge, self._scene),
+            messages.ValueCheck(self._judge, self._scene),
             handshake.HandshakeCheck(self._judge, self._scene),
             sessions.SessionCheck(self._judge, self._scene),
-            options.OptionCheck(self._judge, self._scene),
+            handshake.OptionCheck(self._judge, self._scene),
             sessions.TurnCheck(self._judge, self._scene),
             tool_calls.PermissionCheck(self._judge, self._scene, calls),
             calls,
-            client_requests.TerminalCheck(self._judge),
-            client_requests.ElicitationCheck(self._judge),
+            tool_calls.TerminalCheck(self._judge, self._scene),
+            tool_calls.ElicitationCheck(self._judge, self._scene),
         )
         self._count = 0
 
@@ -95,7 +80,7 @@ class Linter:
         event = self._read(frame)
         if event is not None:
             if isinstance(event, Answered) and event.request.method == INITIALIZE and speaks_v2(event.result):
-                self._checks = (version_two.VersionTwoCheck(self._judge),)
+                self._checks = (version_two.VersionTwoCheck(self._judge, self._scene),)
             for check in self._checks:
                 check.see(event)
             self._scene.follow(event)
@@ -125,7 +110,7 @@ class Linter:
         self, *, exit_code: int | None, waited_s: float, had_to_be_terminated: bool
     ) -> tuple[Finding, ...]:
         """The agent's stdin was closed, and it ended; `exit_code` None: it is not known."""
-        lines.judge_end(
+        exchange.judge_end(
             self._judge,
             exit_code=exit_code,
             waited_s=waited_s,
@@ -135,5 +120,5 @@ class Linter:
 
     def died(self, how: str) -> tuple[Finding, ...]:
         """The agent ended while it was wanted."""
-        lines.judge_death(self._judge, how)
+        exchange.judge_death(self._judge, how)
         return self._judge.taken()

@@ -1,32 +1,29 @@
-"""Rules of what messages consist of, as the schema has it, and of their names; not of when they may be sent."""
+"""Rules of what messages consist of, as the schema has it, and of their names; not of when they may be sent.
+
+`ValueCheck` has what no schema can hold: paths, lines, times, numbers.
+"""
 
 from __future__ import annotations
 
+import re
 from collections.abc import Iterator
+from datetime import datetime
 from functools import cache
-from types import UnionType
-from typing import Annotated, Any, Final, Union, get_args, get_origin, get_type_hints
+from typing import Any, Final, get_args
 
-from pydantic import Field, Tag, TypeAdapter, ValidationError, WrapValidator, create_model
-from pydantic.fields import FieldInfo
-from pydantic_core import PydanticUndefined
+from pydantic_core import ValidationError
 
-from acp_tui.conversation import UnsetType
+from acp_tui.protocol import v1
 from acp_tui.protocol.conformance.exchange import Answered, Asked, Event, Told
 from acp_tui.protocol.conformance.rule import Judge, Rule, Severity, shown
-from acp_tui.protocol.v1 import (
-    agent_requests,
-    elicitation,
-    initialize,
-    methods,
-    session,
-    updates,
-)
+from acp_tui.protocol.conformance.scene import Check, Scene, as_list, as_object, objects
+from acp_tui.protocol.schemas import Tag, fields_of, reader_of
+from acp_tui.protocol.v1 import agent_requests, initialize, session, updates
 from acp_tui.protocol.v1.agent_requests import PermissionOption
 from acp_tui.protocol.v1.content import Annotations, ToolCallFields
 from acp_tui.protocol.v1.session import PromptResponse
 from acp_tui.protocol.v1.updates import CompactionUpdate, Notice, PlanEntry
-from acp_tui.protocol.wire import UNKNOWN, DefaultOnError, WireModel, describe
+from acp_tui.protocol.wire import UNKNOWN, WireModel, describe
 
 SHAPE: Final = Rule(
     "A-SHAPE-1",
@@ -108,43 +105,43 @@ PROBE: Final = "_acp-tui.check/unknown"
 """A method that no agent has: what it makes of a request, and of a notification, shows how it takes the unknown."""
 
 REQUESTS: Final[dict[str, Any]] = {
-    methods.SESSION_REQUEST_PERMISSION: agent_requests.RequestPermissionRequest,
-    methods.FS_READ_TEXT_FILE: agent_requests.ReadTextFileRequest,
-    methods.FS_WRITE_TEXT_FILE: agent_requests.WriteTextFileRequest,
-    methods.TERMINAL_CREATE: agent_requests.CreateTerminalRequest,
-    methods.TERMINAL_OUTPUT: agent_requests.TerminalOutputRequest,
-    methods.TERMINAL_WAIT_FOR_EXIT: agent_requests.WaitForTerminalExitRequest,
-    methods.TERMINAL_KILL: agent_requests.KillTerminalRequest,
-    methods.TERMINAL_RELEASE: agent_requests.ReleaseTerminalRequest,
-    methods.ELICITATION_CREATE: elicitation.CreateElicitationRequest,
+    v1.SESSION_REQUEST_PERMISSION: agent_requests.RequestPermissionRequest,
+    v1.FS_READ_TEXT_FILE: agent_requests.ReadTextFileRequest,
+    v1.FS_WRITE_TEXT_FILE: agent_requests.WriteTextFileRequest,
+    v1.TERMINAL_CREATE: agent_requests.CreateTerminalRequest,
+    v1.TERMINAL_OUTPUT: agent_requests.TerminalOutputRequest,
+    v1.TERMINAL_WAIT_FOR_EXIT: agent_requests.WaitForTerminalExitRequest,
+    v1.TERMINAL_KILL: agent_requests.KillTerminalRequest,
+    v1.TERMINAL_RELEASE: agent_requests.ReleaseTerminalRequest,
+    v1.ELICITATION_CREATE: agent_requests.CreateElicitationRequest,
 }
 NOTIFICATIONS: Final[dict[str, Any]] = {
-    methods.SESSION_UPDATE: updates.SessionNotification,
-    methods.ELICITATION_COMPLETE: elicitation.CompleteElicitationNotification,
-    methods.CANCEL_REQUEST: session.CancelRequestNotification,
+    v1.SESSION_UPDATE: updates.SessionNotification,
+    v1.ELICITATION_COMPLETE: agent_requests.CompleteElicitationNotification,
+    v1.CANCEL_REQUEST: session.CancelRequestNotification,
 }
 RESULTS: Final[dict[str, Any]] = {
-    methods.INITIALIZE: initialize.InitializeResponse,
-    methods.AUTHENTICATE: initialize.AuthenticateResponse,
-    methods.LOGOUT: initialize.LogoutResponse,
-    methods.SESSION_NEW: session.NewSessionResponse,
-    methods.SESSION_LOAD: session.LoadSessionResponse,
-    methods.SESSION_RESUME: session.ResumeSessionResponse,
-    methods.SESSION_LIST: session.ListSessionsResponse,
-    methods.SESSION_DELETE: session.DeleteSessionResponse,
-    methods.SESSION_CLOSE: session.CloseSessionResponse,
-    methods.SESSION_PROMPT: session.PromptResponse,
-    methods.SESSION_SET_MODE: session.SetSessionModeResponse,
-    methods.SESSION_SET_CONFIG_OPTION: session.SetSessionConfigOptionResponse,
+    v1.INITIALIZE: initialize.InitializeResponse,
+    v1.AUTHENTICATE: initialize.AuthenticateResponse,
+    v1.LOGOUT: initialize.LogoutResponse,
+    v1.SESSION_NEW: session.NewSessionResponse,
+    v1.SESSION_LOAD: session.LoadSessionResponse,
+    v1.SESSION_RESUME: session.ResumeSessionResponse,
+    v1.SESSION_LIST: session.ListSessionsResponse,
+    v1.SESSION_DELETE: session.DeleteSessionResponse,
+    v1.SESSION_CLOSE: session.CloseSessionResponse,
+    v1.SESSION_PROMPT: session.PromptResponse,
+    v1.SESSION_SET_MODE: session.SetSessionModeResponse,
+    v1.SESSION_SET_CONFIG_OPTION: session.SetSessionConfigOptionResponse,
 }
 DRAFT_METHODS: Final = ("mcp/", "auth/", "proxy/", "nes/", "document/", "providers/", "session/")
 
 
-class MessageCheck:
+class MessageCheck(Check):
     """Looks at each message of the agent's on its own."""
 
-    def __init__(self, judge: Judge) -> None:
-        self._judge = judge
+    def __init__(self, judge: Judge, scene: Scene) -> None:
+        super().__init__(judge, scene)
         self._probed_in: int | None = None
 
     def see(self, event: Event) -> None:
@@ -192,13 +189,12 @@ class MessageCheck:
         self._look_into(f"the result of {method}", RESULTS[method], answer.result)
 
     def _look_at_null(self, answer: Answered) -> None:
-        shape = shape_of(RESULTS[answer.request.method])
         what = f"the result of {answer.request.method} is null"
-        _, flaw = shape.read({})
+        _, flaw = read(RESULTS[answer.request.method], {})
         self._judge.check(SHAPE if flaw else NULL, False, what, answer.request.index)
 
     def _look_into(self, what: str, model: Any, raw: Any) -> None:
-        value, flaw = shape_of(model).read(raw)
+        value, flaw = read(model, raw)
         self._judge.check(SHAPE, not flaw, f"{what}: {flaw}")
         if flaw:
             return
@@ -210,9 +206,6 @@ class MessageCheck:
         self._judge.check(OWN_KEYS, not own, f"{what} has {', '.join(own[:5])}")
         self._judge.check(KNOWN_WORDS, not strange, f"{what} has {', '.join(strange[:3])}")
 
-
-BARE_BLOCK: Final = "block"
-"""The tag of a tool call's content without its wrapper, which clients bear and the schema has not (R-DOC-2)."""
 
 _STATUSES: Final = frozenset({"pending", "in_progress", "completed", "failed"})
 _KINDS: Final = "read edit delete move search execute think fetch switch_mode other"
@@ -241,64 +234,12 @@ UNSTABLE_KEYS: Final = frozenset(
 """Keys of drafts and of what was removed; they are told apart from an agent's own."""
 
 
-class Shape:
-    """A type of the wire, strict."""
-
-    def __init__(self, model: Any) -> None:
-        self._adapter: TypeAdapter[Any] = TypeAdapter(_strict(model))
-
-    def read(self, value: Any) -> tuple[Any, str]:
-        """The value, and ""; or None, and what is wrong and where."""
-        try:
-            return self._adapter.validate_python(value, by_alias=True, by_name=False), ""
-        except ValidationError as error:
-            return None, describe(error)
-
-
-@cache
-def shape_of(model: Any) -> Shape:
-    """Made where it is first wanted: a validator takes milliseconds to build."""
-    return Shape(model)
-
-
-# Strict types
-
-
-def _strict(kind: Any) -> Any:
-    """The type without what bears a malformed value."""
-    origin, parts = get_origin(kind), get_args(kind)
-    if origin is Annotated:
-        kept = [each for each in parts[1:] if not isinstance(each, DefaultOnError | WrapValidator)]
-        inner = _strict(parts[0])
-        return Annotated[(inner, *kept)] if kept else inner
-    if origin in (Union, UnionType):
-        return Union[tuple(_strict(part) for part in parts if _is_in_schema(part))]  # noqa: UP007 - made at run time
-    if origin in (list, dict):
-        return origin[tuple(map(_strict, parts))]
-    if isinstance(kind, type) and issubclass(kind, WireModel):
-        return _strict_model(kind)
-    return kind
-
-
-def _is_in_schema(part: Any) -> bool:
-    is_bare_block = any(isinstance(each, Tag) and each.tag == BARE_BLOCK for each in get_args(part)[1:])
-    return part is not UnsetType and not (get_origin(part) is Annotated and is_bare_block)
-
-
-@cache
-def _strict_model(model: type[WireModel]) -> type[WireModel]:
-    hints = get_type_hints(model, include_extras=True)
-    fields: dict[str, Any] = {
-        name: (_strict(hints[name]), _presence(field)) for name, field in model.model_fields.items()
-    }
-    return create_model(model.__name__, __base__=model, **fields)
-
-
-def _presence(field: FieldInfo) -> Any:
-    """Whether it may be left out; under another name than the schema's it is missing."""
-    if field.default_factory is not None:
-        return Field(default_factory=field.default_factory)
-    return ... if field.default is PydanticUndefined else Field(default=field.default)
+def read(kind: Any, value: Any) -> tuple[Any, str]:
+    """The value of a type of the wire as the schema has it, and ""; or None, and what is wrong and where."""
+    try:
+        return reader_of(kind, exact=True).validate_python(value), ""
+    except ValidationError as error:
+        return None, describe(error)
 
 
 # What is well-formed and yet strange
@@ -345,15 +286,15 @@ def _models(value: Any, raw: Any, path: str) -> Iterator[tuple[WireModel, dict[s
 def _names(model: type[WireModel]) -> tuple[tuple[str, str], ...]:
     """The fields with their keys; not those that hold any JSON."""
     return tuple(
-        (name, field.alias or name)
-        for name, field in model.model_fields.items()
+        (name, field.key)
+        for name, field in fields_of(model).items()
         if field.annotation is not Any and name != "meta"
     )
 
 
 @cache
 def _keys(model: type[WireModel]) -> frozenset[str]:
-    return frozenset(field.alias or name for name, field in model.model_fields.items())
+    return frozenset(field.key for field in fields_of(model).values())
 
 
 @cache
@@ -366,7 +307,7 @@ def _known_values(model: type[WireModel]) -> tuple[tuple[str, frozenset[str]], .
 @cache
 def _open_unions(model: type[WireModel]) -> tuple[str, ...]:
     """The fields in which a variant that is not known stays the dict that it is."""
-    return tuple(name for name, field in model.model_fields.items() if _is_open(field.annotation))
+    return tuple(name for name, field in fields_of(model).items() if _is_open(field.annotation))
 
 
 def _is_open(kind: Any) -> bool:
@@ -383,3 +324,151 @@ def _members(value: Any) -> list[Any]:
         value.get("type", value.get("sessionUpdate")), str
     )
     return list(value.values()) if is_mapping else [value]
+
+
+ABSOLUTE: Final = Rule(
+    "A-PATH-1",
+    Severity.ERROR,
+    "All paths are absolute.",
+    "Join them with the session's folder before you send them.",
+    "overview#argument-requirements",
+    "R-FS-5",
+)
+FROM_ONE: Final = Rule(
+    "A-PATH-2",
+    Severity.WARNING,
+    "Lines are counted from 1.",
+    "Leave the line out where none is meant.",
+    "overview#argument-requirements",
+    "R-TOOL-9",
+)
+ISO_TIME: Final = Rule(
+    "A-TIME-1",
+    Severity.WARNING,
+    "Times are written as ISO 8601 has them.",
+    "Write 2026-08-20T10:30:00Z.",
+    "session-list",
+    "R-SESS-8",
+)
+ONE_STEP: Final = Rule(
+    "A-PLAN-1",
+    Severity.NOTE,
+    "One step of a plan is in progress.",
+    "Clients show one as the current one; say the others are pending.",
+    "agent-plan",
+    "R-PLAN-1",
+)
+FITS: Final = Rule(
+    "A-USAGE-1",
+    Severity.WARNING,
+    "What is used of the context is not more than its size.",
+    "Count what is in the context now, not all that was ever sent.",
+    "schema#usageupdate",
+    "R-USAGE-1",
+)
+BASE64: Final = Rule(
+    "A-CONT-1",
+    Severity.WARNING,
+    "The data of pictures, sounds and other bytes is base64.",
+    "Send the standard alphabet with its padding, without line ends and without data:...;base64, before it.",
+    "content",
+    "R-CONT-2",
+)
+VALUE_RULES: Final = (ABSOLUTE, FROM_ONE, ISO_TIME, ONE_STEP, FITS, BASE64)
+
+_ABSOLUTE: Final = re.compile(r"/|[A-Za-z]:[\\/]|\\\\")
+_BASE64: Final = re.compile(r"[A-Za-z0-9+/]*={0,2}")
+_LOOKED_AT: Final = 4096
+"""Characters at the beginning and at the end: a picture has millions."""
+_WITH_PATH: Final = (v1.FS_READ_TEXT_FILE, v1.FS_WRITE_TEXT_FILE)
+
+
+class ValueCheck(Check):
+    """Looks at the values of each message of the agent's."""
+
+    def see(self, event: Event) -> None:
+        """A message passes."""
+        if not event.is_agents:
+            return
+        match event:
+            case Asked(method=method, params=params) if method in _WITH_PATH:
+                self._look_at_place(params.get("path"), params.get("line"))
+            case Asked(method=v1.TERMINAL_CREATE, params=params):
+                self._look_at_path(params.get("cwd"))
+            case Asked(method=v1.SESSION_REQUEST_PERMISSION, params=params):
+                self._look_at_call(as_object(params.get("toolCall")))
+            case Told(method=v1.SESSION_UPDATE, params=params):
+                self._look_at_update(as_object(params.get("update")))
+            case Answered(request=request, result=result) if request.method == v1.SESSION_LIST:
+                for item in objects(as_object(result).get("sessions")):
+                    self._look_at_listed(item)
+
+    def _look_at_update(self, update: dict[str, Any]) -> None:
+        match update.get("sessionUpdate"):
+            case "tool_call" | "tool_call_update":
+                self._look_at_call(update)
+                for part in objects(update.get("content")):
+                    self._look_at_block(as_object(part.get("content")))
+            case "agent_message_chunk" | "agent_thought_chunk" | "user_message_chunk":
+                self._look_at_block(as_object(update.get("content")))
+            case "plan":
+                entries = objects(update.get("entries"))
+                current = sum(entry.get("status") == "in_progress" for entry in entries)
+                self._judge.check(ONE_STEP, current <= 1, f"{current} are")
+            case "session_info_update":
+                self._look_at_time(update.get("updatedAt"))
+            case "usage_update":
+                used, size = update.get("used"), update.get("size")
+                if type(used) is int and type(size) is int and size > 0:
+                    self._judge.check(FITS, used <= size, f"{used:,} of {size:,} tokens are used")
+
+    def _look_at_call(self, call: dict[str, Any]) -> None:
+        for path, line in _places(call):
+            self._look_at_place(path, line)
+
+    def _look_at_block(self, block: dict[str, Any]) -> None:
+        data = block.get("data") if block.get("type") in ("image", "audio") else None
+        if block.get("type") == "resource":
+            data = as_object(block.get("resource")).get("blob")
+        if isinstance(data, str):
+            self._judge.check(
+                BASE64, _is_base64(data), f"the data of {block['type']} begins with {shown(data[:30])}"
+            )
+
+    def _look_at_listed(self, item: dict[str, Any]) -> None:
+        self._look_at_path(item.get("cwd"))
+        for directory in as_list(item.get("additionalDirectories")):
+            self._look_at_path(directory)
+        self._look_at_time(item.get("updatedAt"))
+
+    def _look_at_place(self, path: Any, line: Any) -> None:
+        self._look_at_path(path)
+        if type(line) is int:
+            self._judge.check(FROM_ONE, line >= 1, f"a line is {line}")
+
+    def _look_at_path(self, path: Any) -> None:
+        if isinstance(path, str):
+            self._judge.check(ABSOLUTE, _ABSOLUTE.match(path) is not None, f"a path is {shown(path)}")
+
+    def _look_at_time(self, time: Any) -> None:
+        if not isinstance(time, str):
+            return
+        try:
+            datetime.fromisoformat(time)
+        except ValueError:
+            self._judge.check(ISO_TIME, False, f"a time is {shown(time)}")
+        else:
+            self._judge.check(ISO_TIME, "T" in time, f"a time is {shown(time)}")
+
+
+def _is_base64(data: str) -> bool:
+    is_begun = _BASE64.fullmatch(data[:_LOOKED_AT]) is not None
+    return is_begun and _BASE64.fullmatch(data[-_LOOKED_AT:]) is not None and len(data) % 4 == 0
+
+
+def _places(call: dict[str, Any]) -> Iterator[tuple[Any, Any]]:
+    for location in objects(call.get("locations")):
+        yield location.get("path"), location.get("line")
+    for part in objects(call.get("content")):
+        if part.get("type") == "diff":
+            yield part.get("path"), None

@@ -1,13 +1,17 @@
-"""What the rules remember of a connection: what both sides offer, its sessions, their turns. It judges nothing."""
+"""What the rules remember of a connection: what both sides offer, its sessions, their turns.
+
+A scene judges nothing; a `Check` does, and each matter has its own.
+"""
 
 from __future__ import annotations
 
 from dataclasses import field
 from typing import Any, Final
 
+from acp_tui.protocol import v1
 from acp_tui.protocol.conformance.exchange import Answered, Asked, Event, Told
-from acp_tui.protocol.v1 import methods
-from acp_tui.rpc.pairing import Recent
+from acp_tui.protocol.conformance.rule import Judge
+from acp_tui.rpc.messages import Recent
 from acp_tui.values import dataclass
 
 CROSSING_S: Final = 1.0
@@ -15,7 +19,7 @@ CROSSING_S: Final = 1.0
 KEPT_WORDS: Final = 200
 """Characters of what was said, to know it again in a replay."""
 KEPT_TURNS: Final = 50
-OPENING: Final = (methods.SESSION_NEW, methods.SESSION_LOAD, methods.SESSION_RESUME)
+OPENING: Final = (v1.SESSION_NEW, v1.SESSION_LOAD, v1.SESSION_RESUME)
 
 
 @dataclass(slots=True)
@@ -64,6 +68,8 @@ class Scene:
         self.is_agreed = False
         """`initialize` was answered with a result."""
         self.sessions: Recent[str, SessionScene] = Recent()
+        self.subagents: Recent[str, bool] = Recent()
+        """Sessions that the agent has begun by itself."""
         self.opening = 0
         """How many `session/new` wait for their answer."""
 
@@ -77,26 +83,26 @@ class Scene:
         match event:
             case Asked(is_agents=False):
                 self._follow_request(event)
-            case Told(is_agents=False, method=methods.SESSION_CANCEL):
+            case Told(is_agents=False, method=v1.SESSION_CANCEL):
                 self._cancel(event)
-            case Told(is_agents=False, method=methods.CANCEL_REQUEST):
+            case Told(is_agents=False, method=v1.CANCEL_REQUEST):
                 self._give_up(event.params.get("requestId"))
-            case Told(is_agents=True, method=methods.SESSION_UPDATE):
+            case Told(is_agents=True, method=v1.SESSION_UPDATE):
                 self._hear(event)
             case Answered(is_agents=True):
                 self._follow_answer(event)
 
     def _follow_request(self, request: Asked) -> None:
-        if request.method == methods.INITIALIZE:
+        if request.method == v1.INITIALIZE:
             self.is_whole = True
             self.offer = as_object(request.params.get("clientCapabilities"))
-        elif request.method == methods.SESSION_NEW:
+        elif request.method == v1.SESSION_NEW:
             self.opening += 1
         elif request.method in OPENING:
             session = self._added(request)
             if session is not None:
                 session.reopening, session.loaded_in, session.closed_in = request, None, None
-        elif request.method == methods.SESSION_PROMPT:
+        elif request.method == v1.SESSION_PROMPT:
             session = self.session(request.params) if self.is_whole else self._added(request)
             if session is not None:
                 session.turn, session.loaded_in = Turn(request), None
@@ -122,6 +128,8 @@ class Scene:
 
     def _hear(self, told: Told) -> None:
         session, update = self.session(told.params), as_object(told.params.get("update"))
+        if update.get("sessionUpdate") == "subagent_update" and isinstance(update.get("sessionId"), str):
+            self.subagents[update["sessionId"]] = True
         if session is None or session.turn is None or update.get("sessionUpdate") != "agent_message_chunk":
             return
         session.turn.said = (session.turn.said + text_of(update.get("content"))[:KEPT_WORDS])[:KEPT_WORDS]
@@ -129,14 +137,14 @@ class Scene:
     def _follow_answer(self, answer: Answered) -> None:
         request = answer.request
         session = self.session(request.params)
-        if request.method == methods.INITIALIZE and answer.error is None:
+        if request.method == v1.INITIALIZE and answer.error is None:
             self.is_agreed = True
             self.capabilities = as_object(as_object(answer.result).get("agentCapabilities"))
-        elif request.method == methods.SESSION_NEW:
+        elif request.method == v1.SESSION_NEW:
             self.opening -= 1
         elif session is not None and answer.error is None:
             self._follow_session(session, answer)
-        if session is not None and request.method == methods.SESSION_PROMPT:
+        if session is not None and request.method == v1.SESSION_PROMPT:
             _end_turn(session, answer)
         if session is not None and request is session.reopening:
             session.reopening = None
@@ -147,11 +155,11 @@ class Scene:
 
     def _follow_session(self, session: SessionScene, answer: Answered) -> None:
         match answer.request.method:
-            case methods.SESSION_LOAD:
+            case v1.SESSION_LOAD:
                 session.loaded_in = answer.index
-            case methods.SESSION_CLOSE:
+            case v1.SESSION_CLOSE:
                 session.closed_in = answer.index
-            case methods.SESSION_DELETE:
+            case v1.SESSION_DELETE:
                 session.is_deleted = True
 
 
@@ -194,3 +202,17 @@ def offers(capabilities: dict[str, Any], path: tuple[str, ...]) -> bool:
     for key in path:
         value = value.get(key) if isinstance(value, dict) else None
     return value is True or isinstance(value, dict)
+
+
+class Check:
+    """The rules of one matter, as the messages of a connection pass."""
+
+    def __init__(self, judge: Judge, scene: Scene) -> None:
+        self._judge = judge
+        self._scene = scene
+
+    def see(self, event: Event) -> None:
+        """A message passes; what is remembered of it by the scene is not there yet."""
+
+    def finish(self) -> None:
+        """Nothing comes any more."""

@@ -6,11 +6,13 @@ from collections.abc import Iterable
 from os.path import normpath
 from typing import Any, Final
 
+from acp_tui.protocol import v1
 from acp_tui.protocol.conformance.exchange import Answered, Asked, Event, Told
 from acp_tui.protocol.conformance.rule import Judge, Rule, Severity, shown
 from acp_tui.protocol.conformance.scene import (
     CROSSING_S,
     OPENING,
+    Check,
     Scene,
     SessionScene,
     Turn,
@@ -18,7 +20,6 @@ from acp_tui.protocol.conformance.scene import (
     objects,
     text_of,
 )
-from acp_tui.protocol.v1 import methods
 from acp_tui.rpc import ErrorCode
 
 KNOWN: Final = Rule(
@@ -149,12 +150,11 @@ KEPT_REPLAY: Final = 1 << 20
 KEPT_LISTED: Final = 100_000
 
 
-class SessionCheck:
+class SessionCheck(Check):
     """Compares what is said of sessions with what is known of them."""
 
     def __init__(self, judge: Judge, scene: Scene) -> None:
-        self._judge = judge
-        self._scene = scene
+        super().__init__(judge, scene)
         self._replay: dict[str, dict[str, str]] = {}
         """Of each session that is being reopened: what was said, by the kind of update."""
         self._listed: set[str] = set()
@@ -171,9 +171,6 @@ class SessionCheck:
             case Answered(is_agents=True):
                 self._look_at_answer(event)
 
-    def finish(self) -> None:
-        """Nothing is left to say."""
-
     # What is for a session
 
     def _look_at_place(self, event: Asked | Told) -> None:
@@ -181,6 +178,8 @@ class SessionCheck:
         if not isinstance(session_id, str) or not event.method.startswith(OF_A_SESSION):
             return
         session = self._scene.session(event.params)
+        if session_id in self._scene.subagents:
+            return
         if session is None:
             self._look_at_stranger(event.method, session_id)
             return
@@ -188,7 +187,7 @@ class SessionCheck:
         self._judge.check(OPENED_FIRST, True, "")
         if session.closed_in is not None and session.reopening is None:
             self._judge.check(SILENT, False, f"{event.method} came for it", session.closed_in)
-        if event.method == methods.SESSION_UPDATE:
+        if event.method == v1.SESSION_UPDATE:
             self._look_at_history(session_id, session, as_object(event.params.get("update")))
 
     def _look_at_stranger(self, method: str, session_id: str) -> None:
@@ -212,9 +211,9 @@ class SessionCheck:
 
     def _look_at_answer(self, answer: Answered) -> None:
         method = answer.request.method
-        if method == methods.SESSION_LIST:
+        if method == v1.SESSION_LIST:
             self._look_at_list(answer)
-        elif method == methods.SESSION_NEW:
+        elif method == v1.SESSION_NEW:
             session_id = as_object(answer.result).get("sessionId")
             if isinstance(session_id, str):
                 earlier = self._scene.sessions.get(session_id)
@@ -236,7 +235,7 @@ class SessionCheck:
             self._judge.check(REOPENED, answer.error is None, text, begin)
         if answer.error is not None:
             return
-        if answer.request.method == methods.SESSION_RESUME:
+        if answer.request.method == v1.SESSION_RESUME:
             what = ", ".join(kind for kind in HISTORY if kind in replay)
             self._judge.check(NOT_REPLAYED, not what, f"it sent {what}", begin)
         elif session.talks:
@@ -374,22 +373,19 @@ OF_A_TURN: Final = frozenset(
 SOON_S: Final = 5.0
 
 
-class TurnCheck:
+class TurnCheck(Check):
     """Follows each session's turn."""
 
     def __init__(self, judge: Judge, scene: Scene) -> None:
-        self._judge = judge
-        self._scene = scene
+        super().__init__(judge, scene)
         self._active: set[int] = set()
         """The frames of the open prompts of which something was heard."""
 
     def see(self, event: Event) -> None:
         """A message passes."""
-        if isinstance(event, Told) and event.is_agents and event.method == methods.SESSION_UPDATE:
+        if isinstance(event, Told) and event.is_agents and event.method == v1.SESSION_UPDATE:
             self._look_at_update(event)
-        elif (
-            isinstance(event, Answered) and event.is_agents and event.request.method == methods.SESSION_PROMPT
-        ):
+        elif isinstance(event, Answered) and event.is_agents and event.request.method == v1.SESSION_PROMPT:
             self._look_at_end(event)
 
     def finish(self) -> None:

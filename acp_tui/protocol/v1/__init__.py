@@ -1,5 +1,49 @@
-"""ACP version 1: its messages as models, and the adapters between them and a conversation; imports nothing itself.
+"""ACP version 1: its messages as models, and the adapters between them and a conversation.
 
-Begin with `methods` (the names), then `connection` (the client's calls) and `inbound_requests` (the agent's). Models
-are in the modules that are called after their matter; `inbound*` reads them, `outbound` writes them.
+Here stand the names of the methods, by who answers them. Begin with `connection` (the client's calls and the agent's).
+Models are in the modules that are called after their matter; `inbound*` reads them, `outbound` writes them.
 """
+
+from __future__ import annotations
+
+from typing import Final
+
+PROTOCOL_VERSION: Final = 1
+
+# Of the agent
+INITIALIZE: Final = "initialize"
+AUTHENTICATE: Final = "authenticate"
+LOGOUT: Final = "logout"
+SESSION_NEW: Final = "session/new"
+SESSION_FORK: Final = "session/fork"
+SESSION_LOAD: Final = "session/load"
+SESSION_RESUME: Final = "session/resume"
+SESSION_LIST: Final = "session/list"
+SESSION_DELETE: Final = "session/delete"
+SESSION_CLOSE: Final = "session/close"
+SESSION_PROMPT: Final = "session/prompt"
+SESSION_CANCEL: Final = "session/cancel"
+"""A notification."""
+SESSION_SET_MODE: Final = "session/set_mode"
+SESSION_SET_CONFIG_OPTION: Final = "session/set_config_option"
+SESSION_SET_MODEL: Final = "session/set_model"
+"""Removed from the protocol, still answered by many agents (R-OLD-1)."""
+
+# Of the client
+SESSION_UPDATE: Final = "session/update"
+"""A notification."""
+SESSION_REQUEST_PERMISSION: Final = "session/request_permission"
+FS_READ_TEXT_FILE: Final = "fs/read_text_file"
+FS_WRITE_TEXT_FILE: Final = "fs/write_text_file"
+TERMINAL_CREATE: Final = "terminal/create"
+TERMINAL_OUTPUT: Final = "terminal/output"
+TERMINAL_WAIT_FOR_EXIT: Final = "terminal/wait_for_exit"
+TERMINAL_KILL: Final = "terminal/kill"
+TERMINAL_RELEASE: Final = "terminal/release"
+ELICITATION_CREATE: Final = "elicitation/create"
+ELICITATION_COMPLETE: Final = "elicitation/complete"
+"""A notification."""
+
+# Of both
+CANCEL_REQUEST: Final = "$/cancel_request"
+"""A notification."""

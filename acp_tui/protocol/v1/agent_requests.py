@@ -1,14 +1,28 @@
-"""What an agent asks of the client: permissions, files, terminals. Strict, since it decides what is touched and run."""
+"""What an agent asks of the client: permissions, files, terminals, and questions to the user (`elicitation/*`).
+
+Strict, since it decides what is touched and run.
+"""
 
 from __future__ import annotations
 
-from typing import Annotated, ClassVar, Literal, TypeAlias
+from typing import Annotated, Any, ClassVar, Literal, TypeAlias
 
-from pydantic import Field
-
+from acp_tui.protocol.schemas import DefaultOnError, Discriminator, Tag, field
 from acp_tui.protocol.v1.content import ToolCallUpdate
-from acp_tui.protocol.v1.session import EnvVariable
-from acp_tui.protocol.wire import Lenient, NullIsEmpty, UInt32, UInt64, Variant, WireModel
+from acp_tui.protocol.v1.session import EnvVariable, RequestId
+from acp_tui.protocol.wire import (
+    UNKNOWN,
+    Int64,
+    Lenient,
+    NullIsEmpty,
+    OptionalItems,
+    UInt32,
+    UInt64,
+    Variant,
+    WireModel,
+    kind_of,
+    open_union,
+)
 
 
 class CreateTerminalRequest(WireModel):
@@ -16,16 +30,10 @@ class CreateTerminalRequest(WireModel):
 
     session_id: str
     command: str
-    args: NullIsEmpty[str] = Field(default_factory=list)
-    env: NullIsEmpty[EnvVariable] = Field(default_factory=list)
+    args: NullIsEmpty[str] = field(default_factory=list)
+    env: NullIsEmpty[EnvVariable] = field(default_factory=list)
     cwd: str | None = None
     output_byte_limit: UInt64 | None = None
-
-
-class CreateTerminalResponse(WireModel):
-    """The command was started."""
-
-    terminal_id: str
 
 
 class TerminalRequest(WireModel):
@@ -46,36 +54,16 @@ class TerminalExitStatus(WireModel):
     signal: Lenient[str] = None
 
 
-class TerminalOutputResponse(WireModel):
-    """The output that was kept; with a status once the command has ended."""
-
-    output: str
-    truncated: bool
-    exit_status: Lenient[TerminalExitStatus] = None
-
-
 class WaitForTerminalExitRequest(TerminalRequest):
     """`terminal/wait_for_exit`."""
-
-
-class WaitForTerminalExitResponse(TerminalExitStatus):
-    """The command has ended."""
 
 
 class KillTerminalRequest(TerminalRequest):
     """`terminal/kill`: end the command, keep the terminal."""
 
 
-class KillTerminalResponse(WireModel):
-    """Nothing: the command has ended."""
-
-
 class ReleaseTerminalRequest(TerminalRequest):
     """`terminal/release`: end the command and forget the terminal."""
-
-
-class ReleaseTerminalResponse(WireModel):
-    """Nothing: the id is no longer valid."""
 
 
 class ReadTextFileRequest(WireModel):
@@ -87,22 +75,12 @@ class ReadTextFileRequest(WireModel):
     limit: UInt32 | None = None
 
 
-class ReadTextFileResponse(WireModel):
-    """The text."""
-
-    content: str
-
-
 class WriteTextFileRequest(WireModel):
     """`fs/write_text_file`: the whole new text of a file."""
 
     session_id: str
     path: str
     content: str
-
-
-class WriteTextFileResponse(WireModel):
-    """Nothing: written."""
 
 
 class PermissionOption(WireModel):
@@ -137,7 +115,7 @@ class SelectedPermissionOutcome(Variant):
 
 
 RequestPermissionOutcome: TypeAlias = Annotated[
-    CancelledPermissionOutcome | SelectedPermissionOutcome, Field(discriminator="outcome")
+    CancelledPermissionOutcome | SelectedPermissionOutcome, Discriminator("outcome")
 ]
 
 
@@ -145,3 +123,180 @@ class RequestPermissionResponse(WireModel):
     """The answer."""
 
     outcome: RequestPermissionOutcome
+
+
+# The fields of a form
+
+
+class EnumOption(WireModel):
+    """A value to choose, with its name for people."""
+
+    const: str
+    title: str
+    description: Lenient[str] = None
+
+
+class PropertySchema(Variant):
+    """What every kind of field has."""
+
+    title: Lenient[str] = None
+    description: Lenient[str] = None
+
+
+class StringPropertySchema(PropertySchema):
+    """A text; with `enum` or `one_of` a choice."""
+
+    type: Literal["string"] = "string"
+    min_length: UInt32 | None = None
+    max_length: UInt32 | None = None
+    pattern: str | None = None
+    """Made by the agent: evaluate it within bounds (R-ELIC-9)."""
+    format: str | None = None
+    """email, uri, date, date-time; others mean nothing (R-ELIC-5)."""
+    default: Lenient[str] = None
+    enum: list[str] | None = None
+    one_of: list[EnumOption] | None = None
+
+
+class NumberPropertySchema(PropertySchema):
+    """A number."""
+
+    type: Literal["number"] = "number"
+    minimum: float | None = None
+    maximum: float | None = None
+    default: Lenient[float] = None
+
+
+class IntegerPropertySchema(PropertySchema):
+    """A whole number."""
+
+    type: Literal["integer"] = "integer"
+    minimum: Int64 | None = None
+    maximum: Int64 | None = None
+    default: Lenient[Int64] = None
+
+
+class BooleanPropertySchema(PropertySchema):
+    """Yes or no."""
+
+    type: Literal["boolean"] = "boolean"
+    default: Lenient[bool] = None
+
+
+class StringMultiSelectItems(Variant):
+    """Values to choose from."""
+
+    type: Literal["string"] = "string"
+    enum: list[str]
+
+
+class TitledMultiSelectItems(WireModel):
+    """Values to choose from, with their names."""
+
+    any_of: list[EnumOption]
+
+
+def _items_kind(value: Any) -> str:
+    kind = kind_of(value)
+    is_titled = "anyOf" in value if isinstance(value, dict) else isinstance(value, TitledMultiSelectItems)
+    if kind is None or (kind == "string" and is_titled):
+        return "titled"
+    return "string" if kind == "string" else UNKNOWN
+
+
+MultiSelectItems: TypeAlias = Annotated[
+    Annotated[StringMultiSelectItems, Tag("string")]
+    | Annotated[TitledMultiSelectItems, Tag("titled")]
+    | Annotated[dict[str, Any], Tag(UNKNOWN)],
+    Discriminator(_items_kind),
+]
+
+
+class MultiSelectPropertySchema(PropertySchema):
+    """Any number of given values."""
+
+    type: Literal["array"] = "array"
+    min_items: UInt64 | None = None
+    max_items: UInt64 | None = None
+    items: MultiSelectItems
+    default: OptionalItems[str] = None
+
+
+ElicitationPropertySchema: TypeAlias = Annotated[
+    Annotated[StringPropertySchema, Tag("string")]
+    | Annotated[NumberPropertySchema, Tag("number")]
+    | Annotated[IntegerPropertySchema, Tag("integer")]
+    | Annotated[BooleanPropertySchema, Tag("boolean")]
+    | Annotated[MultiSelectPropertySchema, Tag("array")]
+    | Annotated[dict[str, Any], Tag(UNKNOWN)],
+    open_union(("string", "number", "integer", "boolean", "array")),
+]
+"""A dict: a kind of field we do not know and so cannot draw (R-ELIC-7)."""
+
+
+class ElicitationSchema(WireModel):
+    """A form; its fields are strict, since an answer must fit them (R-ELIC-4)."""
+
+    type: Annotated[Literal["object"], DefaultOnError(lambda: "object")] = "object"
+    title: Lenient[str] = None
+    description: Lenient[str] = None
+    properties: dict[str, ElicitationPropertySchema] = field(default_factory=dict)
+    required: list[str] | None = None
+
+
+# The request
+
+
+class ElicitationMode(Variant):
+    """What every question has, with its scope: a session, or a request of the client's."""
+
+    discriminator: ClassVar[str] = "mode"
+    message: str
+    session_id: str | None = None
+    tool_call_id: Lenient[str] = None
+    request_id: RequestId = None
+
+    def _settle(self, _: Any, /) -> None:
+        super()._settle(_)
+        # A request's id may be null, so it counts as soon as it is named.
+        if self.session_id is None and "request_id" not in self.given:
+            raise ValueError("neither a session nor a request is named")
+
+
+class ElicitationFormMode(ElicitationMode):
+    """A form to fill in."""
+
+    mode: Literal["form"] = "form"
+    requested_schema: ElicitationSchema
+
+
+class ElicitationUrlMode(ElicitationMode):
+    """A page to visit."""
+
+    mode: Literal["url"] = "url"
+    elicitation_id: str
+    url: str
+
+
+CreateElicitationRequest: TypeAlias = Annotated[
+    ElicitationFormMode | ElicitationUrlMode, Discriminator("mode")
+]
+"""`elicitation/create`; one of another mode is malformed, as it must not be shown as a known one (R-ELIC-2)."""
+
+# The answer
+
+ElicitationContentValue: TypeAlias = str | int | float | bool | list[str]
+
+
+class CreateElicitationResponse(WireModel):
+    """The user's answer; `content` goes with accepting a form."""
+
+    action: str
+    """accept, decline, cancel."""
+    content: dict[str, ElicitationContentValue] | None = None
+
+
+class CompleteElicitationNotification(WireModel):
+    """`elicitation/complete`: the page has done its work."""
+
+    elicitation_id: str

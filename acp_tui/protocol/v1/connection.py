@@ -1,22 +1,45 @@
-"""ACP v1 between a peer and the client.
+"""ACP v1 between a peer and the client: the client's calls as requests, what the agent asks and tells as calls on it.
 
-What the agent asks is served by `inbound_requests`; the state of a session is the client's.
+Only what was offered is served. The state of a session is the client's; what an update means is `inbound`'s.
 """
 
 from __future__ import annotations
 
-from collections.abc import Mapping
+from collections.abc import Awaitable, Iterator, Mapping
 from pathlib import Path
-from typing import Any, ClassVar, TypeVar
+from typing import Any, ClassVar, Final, TypeVar, assert_never
 
-from acp_tui.conversation.facts import ConfigOption, SelectOption, SessionId, SessionPage
-from acp_tui.conversation.updates import OptionChanged, SessionUpdate
-from acp_tui.protocol.connection import Connection, OnUpdate, Serve, nothing
-from acp_tui.protocol.roles import Workplace
-from acp_tui.protocol.v1 import inbound, methods, outbound
-from acp_tui.protocol.v1.inbound_requests import InboundRequests, read_completed
+from acp_tui.conversation.elicitation import (
+    BooleanField,
+    ChoiceField,
+    Elicitation,
+    Field,
+    FieldChoice,
+    Form,
+    MultiChoiceField,
+    NumberField,
+    TextField,
+    UnknownField,
+    UrlVisit,
+)
+from acp_tui.conversation.facts import ConfigOption, RequestKey, SelectOption, SessionId, SessionPage
+from acp_tui.conversation.tool_calls import TerminalId, ToolCallId
+from acp_tui.conversation.updates import OptionChanged
+from acp_tui.protocol import MalformedMessage, v1
+from acp_tui.protocol.connection import (
+    Connection,
+    Inbound,
+    OnUpdate,
+    Serve,
+    as_invalid_params,
+    nothing,
+    permission_response,
+    require_distinct,
+)
+from acp_tui.protocol.roles import ClientHandler, ClientOffer, ElicitationAnswer, ExitStatus, Workplace
+from acp_tui.protocol.v1 import agent_requests, inbound, outbound
 from acp_tui.protocol.v1.initialize import AuthenticateRequest, LogoutRequest
-from acp_tui.protocol.wire import to_wire
+from acp_tui.protocol.wire import decode, to_wire
 
 T = TypeVar("T")
 
@@ -24,34 +47,24 @@ T = TypeVar("T")
 class ConnectionV1(Connection):
     """A connection that speaks version 1."""
 
-    version: ClassVar[int] = methods.PROTOCOL_VERSION
+    version: ClassVar[int] = v1.PROTOCOL_VERSION
+    inbound: ClassVar[Inbound] = inbound
 
     def _served(self) -> Mapping[str, Serve]:
         return InboundRequests(self.client, self.offer).served()
 
-    def _notified(self, method: str, params: Any) -> bool:
-        if method == methods.SESSION_UPDATE:
-            session_id, updates = inbound.read_update(params)
-            for update in updates:
-                self.client.on_update(session_id, update)
-        elif method == methods.ELICITATION_COMPLETE and self.offer.elicitation_url:
-            self.client.on_elicitation_complete(read_completed(params))
-        else:
-            return False
-        return True
-
     async def authenticate(self, method_id: str) -> None:
         """See the base class."""
         request = AuthenticateRequest(method_id=method_id)
-        await self.request(methods.AUTHENTICATE, to_wire(request), nothing)
+        await self.request(v1.AUTHENTICATE, to_wire(request), nothing)
 
     async def logout(self) -> None:
         """See the base class."""
-        await self.request(methods.LOGOUT, to_wire(LogoutRequest()), nothing)
+        await self.request(v1.LOGOUT, to_wire(LogoutRequest()), nothing)
 
     @property
     def _loading(self) -> tuple[str, Mapping[str, Any]]:
-        return methods.SESSION_LOAD, {}
+        return v1.SESSION_LOAD, {}
 
     def _workplace(self, workplace: Workplace) -> dict[str, Any]:
         return to_wire(outbound.new_session(workplace))
@@ -59,7 +72,7 @@ class ConnectionV1(Connection):
     async def list_sessions(self, cwd: Path | None, cursor: str | None) -> SessionPage:
         """See the base class."""
         request = outbound.list_sessions(cwd, cursor)
-        return await self.request(methods.SESSION_LIST, to_wire(request), inbound.read_session_page)
+        return await self.request(v1.SESSION_LIST, to_wire(request), inbound.read_session_page)
 
     async def set_option(
         self, session_id: SessionId, option: ConfigOption, value: str | bool, on_update: OnUpdate
@@ -70,29 +83,252 @@ class ConnectionV1(Connection):
 
         def read(result: Any) -> None:
             if source == "config":
-                on_update(self.read_config_options(result))
+                on_update(inbound.read_config_options(result))
             else:
                 # No echo is promised: the success is the report (R-MODE-2).
                 on_update(OptionChanged(option.option_id, value, source))
 
         await self.request(method, to_wire(request), read)
 
-    def read_new_session(self, result: Any) -> tuple[SessionId, tuple[SessionUpdate, ...]]:
-        """See the base class."""
-        return inbound.read_new_session(result)
-
-    def read_opened_session(self, result: Any) -> tuple[SessionUpdate, ...]:
-        """See the base class."""
-        return inbound.read_opened_session(result)
-
-    def read_prompt_answer(self, result: Any) -> SessionUpdate:
-        """The end of the turn."""
-        return inbound.read_turn_end(result)
-
-    def read_config_options(self, result: Any) -> SessionUpdate:
-        """See the base class."""
-        return inbound.read_config_options(result)
-
     def brings_history(self, method: str, params: Mapping[str, Any]) -> bool:
         """See the base class."""
-        return method == methods.SESSION_LOAD
+        return method == v1.SESSION_LOAD
+
+
+class InboundRequests:
+    """The requests that an agent may send, each as a call on the client."""
+
+    def __init__(self, client: ClientHandler, offer: ClientOffer) -> None:
+        self._client = client
+        self._offer = offer
+
+    def served(self) -> dict[str, Serve]:
+        """By method: what was offered."""
+        offer = self._offer
+        requests: dict[str, Serve] = {v1.SESSION_REQUEST_PERMISSION: self._request_permission}
+        if offer.read_text_file:
+            requests[v1.FS_READ_TEXT_FILE] = self._read_text_file
+        if offer.write_text_file:
+            requests[v1.FS_WRITE_TEXT_FILE] = self._write_text_file
+        if offer.elicitation_form or offer.elicitation_url:
+            requests[v1.ELICITATION_CREATE] = self.create_elicitation
+        if offer.terminal:
+            requests |= {
+                v1.TERMINAL_CREATE: self._create_terminal,
+                v1.TERMINAL_OUTPUT: self._terminal_output,
+                v1.TERMINAL_WAIT_FOR_EXIT: self._wait_for_terminal_exit,
+                v1.TERMINAL_KILL: self._kill_terminal,
+                v1.TERMINAL_RELEASE: self._release_terminal,
+            }
+        return requests
+
+    def _request_permission(self, params: Mapping[str, Any]) -> Awaitable[Any]:
+        with as_invalid_params():
+            session_id, question = inbound.read_permission_request(params)
+        require_distinct(question.options)
+        return permission_response(self._client.request_permission(session_id, question))
+
+    def create_elicitation(self, params: Mapping[str, Any]) -> Awaitable[Any]:
+        """Put a question to the user."""
+        with as_invalid_params():
+            asked = read_elicitation(params, self._offer)
+        return _elicitation_response(self._client.elicit(*asked))
+
+    async def _read_text_file(self, params: Mapping[str, Any]) -> Any:
+        with as_invalid_params():
+            request = decode(agent_requests.ReadTextFileRequest, params)
+        session_id = SessionId(request.session_id)
+        content = await self._client.read_text_file(session_id, request.path, request.line, request.limit)
+        return {"content": content}
+
+    async def _write_text_file(self, params: Mapping[str, Any]) -> Any:
+        with as_invalid_params():
+            request = decode(agent_requests.WriteTextFileRequest, params)
+        await self._client.write_text_file(SessionId(request.session_id), request.path, request.content)
+        return {}
+
+    async def _create_terminal(self, params: Mapping[str, Any]) -> Any:
+        with as_invalid_params():
+            request = decode(agent_requests.CreateTerminalRequest, params)
+        terminal_id = await self._client.create_terminal(
+            SessionId(request.session_id),
+            request.command,
+            request.args or (),
+            [(variable.name, variable.value) for variable in request.env or ()],
+            request.cwd,
+            request.output_byte_limit,
+        )
+        return {"terminalId": terminal_id}
+
+    async def _terminal_output(self, params: Mapping[str, Any]) -> Any:
+        snapshot = self._client.terminal_output(*_read_terminal_id(params))
+        result: dict[str, Any] = {"output": snapshot.output, "truncated": snapshot.truncated}
+        if snapshot.exit_status is not None:
+            result["exitStatus"] = _exit_status(snapshot.exit_status)
+        return result
+
+    async def _wait_for_terminal_exit(self, params: Mapping[str, Any]) -> Any:
+        return _exit_status(await self._client.wait_for_terminal_exit(*_read_terminal_id(params)))
+
+    async def _kill_terminal(self, params: Mapping[str, Any]) -> Any:
+        await self._client.kill_terminal(*_read_terminal_id(params))
+        return {}
+
+    async def _release_terminal(self, params: Mapping[str, Any]) -> Any:
+        await self._client.release_terminal(*_read_terminal_id(params))
+        return {}
+
+
+async def _elicitation_response(answer: Awaitable[ElicitationAnswer]) -> Any:
+    return write_answer(await answer)
+
+
+def _read_terminal_id(params: Mapping[str, Any]) -> tuple[SessionId, TerminalId]:
+    with as_invalid_params():
+        request = decode(agent_requests.TerminalOutputRequest, params)
+    return SessionId(request.session_id), TerminalId(request.terminal_id)
+
+
+def _exit_status(status: ExitStatus) -> dict[str, Any]:
+    return {"exitCode": status.exit_code, "signal": status.signal}
+
+
+UNPARKED: Final = RequestKey(0)
+"""The key of an elicitation until the client gives it one."""
+
+
+def read_elicitation(params: Mapping[str, Any], offer: ClientOffer) -> tuple[SessionId | None, Elicitation]:
+    """Whose question, None for no session's, and the question. Raises MalformedMessage, also for a mode not offered."""
+    match params.get("mode"):
+        case "form" if offer.elicitation_form:
+            form = decode(agent_requests.ElicitationFormMode, params)
+            return _session_of(form), _form(form)
+        case "url" if offer.elicitation_url:
+            page = decode(agent_requests.ElicitationUrlMode, params)
+            return _session_of(page), _visit(page)
+        case _:
+            # Shown as one that we know it would be another question (R-ELIC-2).
+            raise MalformedMessage("CreateElicitationRequest", "mode: not one that the client offers")
+
+
+def write_answer(answer: ElicitationAnswer) -> dict[str, Any]:
+    """The answer on the wire: content goes only with accepting a form (R-ELIC-3, R-ELIC-11)."""
+    if answer.action != "accept" or answer.values is None:
+        return to_wire(agent_requests.CreateElicitationResponse(action=answer.action))
+    return to_wire(agent_requests.CreateElicitationResponse(action=answer.action, content=answer.values))
+
+
+def _session_of(request: agent_requests.ElicitationMode) -> SessionId | None:
+    return None if request.session_id is None else SessionId(request.session_id)
+
+
+def _tool_call_of(request: agent_requests.ElicitationMode) -> ToolCallId | None:
+    return None if request.tool_call_id is None else ToolCallId(request.tool_call_id)
+
+
+def _visit(request: agent_requests.ElicitationUrlMode) -> UrlVisit:
+    return UrlVisit(
+        UNPARKED,
+        request.message,
+        request.elicitation_id,
+        request.url,
+        _tool_call_of(request),
+        meta=request.meta,
+    )
+
+
+def _form(request: agent_requests.ElicitationFormMode) -> Form:
+    schema = request.requested_schema
+    return Form(
+        UNPARKED,
+        request.message,
+        tuple(_fields(schema)),
+        schema.title,
+        schema.description,
+        _tool_call_of(request),
+        request.meta,
+    )
+
+
+# Fields
+
+
+def _fields(schema: agent_requests.ElicitationSchema) -> Iterator[Field]:
+    required = set(schema.required or ())
+    for name, prop in schema.properties.items():
+        yield _field(name, prop, name in required)
+    # Required and not described: nothing that we could send would do.
+    for name in sorted(required - schema.properties.keys()):
+        yield UnknownField(name, "undescribed", None, is_required=True)
+
+
+def _field(name: str, prop: agent_requests.ElicitationPropertySchema, is_required: bool) -> Field:
+    match prop:
+        case agent_requests.StringPropertySchema():
+            return _string(name, prop, is_required)
+        case agent_requests.NumberPropertySchema() | agent_requests.IntegerPropertySchema():
+            return NumberField(
+                name,
+                prop.title,
+                prop.description,
+                is_required,
+                isinstance(prop, agent_requests.IntegerPropertySchema),
+                prop.default,
+                prop.minimum,
+                prop.maximum,
+            )
+        case agent_requests.BooleanPropertySchema():
+            return BooleanField(name, prop.title, prop.description, is_required, prop.default)
+        case agent_requests.MultiSelectPropertySchema():
+            return _multi_choice(name, prop, is_required)
+        case dict():
+            return UnknownField(name, str(prop.get("type")), prop, is_required)
+        case _:
+            assert_never(prop)
+
+
+def _string(name: str, prop: agent_requests.StringPropertySchema, is_required: bool) -> Field:
+    choices = _choices(prop.enum, prop.one_of)
+    if choices is not None:
+        default = prop.default if prop.default in {choice.value for choice in choices} else None
+        return ChoiceField(name, choices, prop.title, prop.description, is_required, default)
+    return TextField(
+        name,
+        prop.title,
+        prop.description,
+        is_required,
+        prop.default,
+        prop.min_length,
+        prop.max_length,
+        prop.pattern,
+        prop.format,
+    )
+
+
+def _multi_choice(name: str, prop: agent_requests.MultiSelectPropertySchema, is_required: bool) -> Field:
+    items = prop.items
+    if isinstance(items, dict):
+        return UnknownField(name, "array", to_wire(prop), is_required)
+    if isinstance(items, agent_requests.StringMultiSelectItems):
+        choices = _choices(items.enum, None)
+    else:
+        choices = _choices(None, items.any_of)
+    values = {choice.value for choice in choices or ()}
+    return MultiChoiceField(
+        name,
+        choices or (),
+        prop.title,
+        prop.description,
+        is_required,
+        tuple(value for value in prop.default or () if value in values),
+        prop.min_items,
+        prop.max_items,
+    )
+
+
+def _choices(
+    values: list[str] | None, titled: list[agent_requests.EnumOption] | None
+) -> tuple[FieldChoice, ...] | None:
+    if titled is not None:
+        return tuple(FieldChoice(option.const, option.title, option.description) for option in titled)
+    return None if values is None else tuple(FieldChoice(value, value) for value in values)

@@ -4,8 +4,7 @@ from __future__ import annotations
 
 from typing import Annotated, Any, Final, Literal, TypeAlias
 
-from pydantic import Discriminator, Field, Tag
-
+from acp_tui.protocol.schemas import Discriminator, FirstMatch, Tag
 from acp_tui.protocol.wire import (
     UNKNOWN,
     Int64,
@@ -86,9 +85,7 @@ class BlobResourceContents(WireModel):
     mime_type: Lenient[str] = None
 
 
-EmbeddedResourceResource: TypeAlias = Annotated[
-    TextResourceContents | BlobResourceContents, Field(union_mode="left_to_right")
-]
+EmbeddedResourceResource: TypeAlias = Annotated[TextResourceContents | BlobResourceContents, FirstMatch()]
 
 
 class EmbeddedResource(Variant):
@@ -155,7 +152,7 @@ ToolCallContent: TypeAlias = Annotated[
     | Annotated[Diff, Tag("diff")]
     | Annotated[Terminal, Tag("terminal")]
     # Not in the schema, but in an example of the documentation, and so in agents (R-DOC-2).
-    | Annotated[ContentBlock, Tag(_BARE_BLOCK)]
+    | Annotated[ContentBlock, Tag(_BARE_BLOCK, is_in_schema=False)]
     | Annotated[dict[str, Any], Tag(UNKNOWN)],
     Discriminator(_content_tag),
 ]

@@ -48,8 +48,13 @@ from acp_tui.protocol.roles import (
     AuthMethod,
     PermissionQuestion,
 )
-from acp_tui.protocol.v1 import agent_requests, initialize, session, updates
-from acp_tui.protocol.v1.inbound_content import read_agent_terminals, read_block, read_tool_call
+from acp_tui.protocol.v1 import agent_requests, initialize, session, subagents, updates
+from acp_tui.protocol.v1.inbound_content import (
+    read_agent_terminals,
+    read_block,
+    read_tool_call,
+    read_turn_usage,
+)
 from acp_tui.protocol.wire import decode
 
 Updates: TypeAlias = tuple[SessionUpdate, ...]
@@ -73,7 +78,8 @@ def read_update(
     if role is not None and (chunk := _plain_chunk(role, update)) is not None:
         return SessionId(session_id), (chunk,)
     read = (READERS if readers is None else readers).get(kind)
-    return SessionId(session_id), (UnknownUpdate(kind, update),) if read is None else read(update)
+    said: Updates = (UnknownUpdate(kind, update),) if read is None else read(update)
+    return SessionId(session_id), subagents.of_call(update, said)
 
 
 def _malformed(missing: str) -> NoReturn:
@@ -199,6 +205,9 @@ READERS: Final[dict[str, Callable[[Any], Updates]]] = {
     "notice": _notice,
     "compaction_update": _compaction,
     "compaction_summary_chunk": _compaction_chunk,
+    "subagent_update": subagents.read_subagent,
+    "session_message": subagents.read_message,
+    "session_message_chunk": subagents.read_message_chunk,
 }
 
 # session/request_permission
@@ -247,6 +256,8 @@ def _capabilities(capabilities: initialize.AgentCapabilities, meta: Meta | None)
         resume_session=sessions.resume is not None,
         close_session=sessions.close is not None,
         fork_session=sessions.fork is not None,
+        set_title=sessions.title is not None,
+        archive=sessions.archive is not None,
         steering=offers_steering(meta),
         additional_directories=sessions.additional_directories is not None,
         image=capabilities.prompt_capabilities.image,
@@ -303,20 +314,6 @@ def read_prompt_response(result: Any) -> TurnEnded:
     return TurnEnded(response.stop_reason, response.meta, usage)
 
 
-def read_turn_usage(usage: session.TurnUsage | None) -> TurnUsage | None:
-    """The tokens of a turn, where the agent counts them."""
-    if usage is None:
-        return None
-    return TurnUsage(
-        usage.total_tokens,
-        usage.input_tokens,
-        usage.output_tokens,
-        usage.thought_tokens,
-        usage.cached_read_tokens,
-        usage.cached_write_tokens,
-    )
-
-
 def _quota(meta: Meta | None) -> TurnUsage | None:
     """The same as some agents tell it in `_meta.quota.token_count`."""
     quota = (meta or {}).get("quota")
@@ -334,12 +331,17 @@ def _quota(meta: Meta | None) -> TurnUsage | None:
     return TurnUsage(total, given or 0, said or 0, *rest)
 
 
-def read_turn_end(result: Any) -> TurnEnded | TurnFailed:
+def read_prompt_answer(result: Any) -> TurnEnded | TurnFailed:
     """How the turn ended; one that ended for no reason that can be read has failed."""
     try:
         return read_prompt_response(result)
     except MalformedMessage as error:
         return TurnFailed("the agent ended the turn without a reason that can be read", str(error))
+
+
+def read_completed(params: Any) -> str:
+    """The id of an elicitation that the agent calls complete. Raises MalformedMessage."""
+    return decode(agent_requests.CompleteElicitationNotification, params).elicitation_id
 
 
 MODE: str = "mode"

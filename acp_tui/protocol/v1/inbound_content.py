@@ -18,6 +18,7 @@ from acp_tui.conversation.content import (
     TextResource,
     UnknownBlock,
 )
+from acp_tui.conversation.facts import TurnUsage
 from acp_tui.conversation.tool_calls import (
     BlockContent,
     Location,
@@ -30,7 +31,7 @@ from acp_tui.conversation.tool_calls import (
     UnknownContent,
 )
 from acp_tui.conversation.updates import SessionUpdate, TerminalExited, TerminalOpened, TerminalOutput
-from acp_tui.protocol.v1 import content, updates
+from acp_tui.protocol.v1 import content, session, updates
 
 S = TypeVar("S")
 T = TypeVar("T")
@@ -175,3 +176,17 @@ _TERMINAL_READERS: tuple[tuple[str, Callable[[TerminalId, dict[str, Any]], Sessi
     ("terminal_output_delta", _printed),
     ("terminal_exit", _exited),
 )
+
+
+def read_turn_usage(usage: session.TurnUsage | None) -> TurnUsage | None:
+    """The tokens of a turn, where the agent counts them."""
+    if usage is None:
+        return None
+    return TurnUsage(
+        usage.total_tokens,
+        usage.input_tokens,
+        usage.output_tokens,
+        usage.thought_tokens,
+        usage.cached_read_tokens,
+        usage.cached_write_tokens,
+    )

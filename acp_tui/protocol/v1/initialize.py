@@ -4,10 +4,8 @@ from __future__ import annotations
 
 from typing import Annotated, Any, Literal, TypeAlias
 
-from pydantic import BeforeValidator, Discriminator, Field, Tag
-
+from acp_tui.protocol.schemas import Before, DefaultOnError, Discriminator, Tag, field
 from acp_tui.protocol.wire import (
-    DefaultOnError,
     Items,
     Lenient,
     LenientFlag,
@@ -71,22 +69,23 @@ class ElicitationCapabilities(WireModel):
 class ClientCapabilities(WireModel):
     """What the client supports."""
 
-    fs: Annotated[FileSystemCapabilities, DefaultOnError(FileSystemCapabilities)] = Field(
+    fs: Annotated[FileSystemCapabilities, DefaultOnError(FileSystemCapabilities)] = field(
         default_factory=FileSystemCapabilities
     )
     terminal: LenientFlag = False
     session: Lenient[ClientSessionCapabilities] = None
-    auth: Annotated[AuthCapabilities, DefaultOnError(AuthCapabilities)] = Field(
+    auth: Annotated[AuthCapabilities, DefaultOnError(AuthCapabilities)] = field(
         default_factory=AuthCapabilities
     )
     elicitation: Lenient[ElicitationCapabilities] = None
+    subagents: Lenient[Marker] = None
 
 
 class InitializeRequest(WireModel):
     """`initialize`: the first message of a connection."""
 
     protocol_version: UInt16
-    client_capabilities: Annotated[ClientCapabilities, DefaultOnError(ClientCapabilities)] = Field(
+    client_capabilities: Annotated[ClientCapabilities, DefaultOnError(ClientCapabilities)] = field(
         default_factory=ClientCapabilities
     )
     client_info: Lenient[Implementation] = None
@@ -119,6 +118,8 @@ class SessionCapabilities(WireModel):
     resume: Lenient[Marker] = None
     close: Lenient[Marker] = None
     fork: Lenient[Marker] = None
+    title: Lenient[Marker] = None
+    archive: Lenient[Marker] = None
 
 
 class AgentAuthCapabilities(WireModel):
@@ -131,16 +132,16 @@ class AgentCapabilities(WireModel):
     """What the agent supports."""
 
     load_session: LenientFlag = False
-    prompt_capabilities: Annotated[PromptCapabilities, DefaultOnError(PromptCapabilities)] = Field(
+    prompt_capabilities: Annotated[PromptCapabilities, DefaultOnError(PromptCapabilities)] = field(
         default_factory=PromptCapabilities
     )
-    mcp_capabilities: Annotated[McpCapabilities, DefaultOnError(McpCapabilities)] = Field(
+    mcp_capabilities: Annotated[McpCapabilities, DefaultOnError(McpCapabilities)] = field(
         default_factory=McpCapabilities
     )
-    session_capabilities: Annotated[SessionCapabilities, DefaultOnError(SessionCapabilities)] = Field(
+    session_capabilities: Annotated[SessionCapabilities, DefaultOnError(SessionCapabilities)] = field(
         default_factory=SessionCapabilities
     )
-    auth: Annotated[AgentAuthCapabilities, DefaultOnError(AgentAuthCapabilities)] = Field(
+    auth: Annotated[AgentAuthCapabilities, DefaultOnError(AgentAuthCapabilities)] = field(
         default_factory=AgentAuthCapabilities
     )
 
@@ -160,8 +161,8 @@ class AuthMethodTerminal(Variant):
     id: str
     name: str
     description: Lenient[str] = None
-    args: NullIsEmpty[str] = Field(default_factory=list)
-    env: Annotated[dict[str, str], BeforeValidator(lambda value: {} if value is None else value)] = Field(
+    args: NullIsEmpty[str] = field(default_factory=list)
+    env: Annotated[dict[str, str], Before(lambda value: {} if value is None else value)] = field(
         default_factory=dict
     )
 
@@ -181,10 +182,10 @@ class InitializeResponse(WireModel):
     """The version to speak, and what the agent is."""
 
     protocol_version: UInt16
-    agent_capabilities: Annotated[AgentCapabilities, DefaultOnError(AgentCapabilities)] = Field(
+    agent_capabilities: Annotated[AgentCapabilities, DefaultOnError(AgentCapabilities)] = field(
         default_factory=AgentCapabilities
     )
-    auth_methods: Items[AuthMethod] = Field(default_factory=list)
+    auth_methods: Items[AuthMethod] = field(default_factory=list)
     agent_info: Lenient[Implementation] = None
 
 

@@ -16,8 +16,9 @@ from acp_tui.conversation.content import (
     TextResource,
     UnknownBlock,
 )
+from acp_tui.protocol import v1
 from acp_tui.protocol.roles import ClientOffer, HttpServer, McpServer, Workplace
-from acp_tui.protocol.v1 import content, initialize, methods, session
+from acp_tui.protocol.v1 import content, initialize, session
 from acp_tui.protocol.wire import WireModel
 
 M = TypeVar("M", bound=WireModel)
@@ -57,6 +58,7 @@ def _capabilities(offer: ClientOffer) -> initialize.ClientCapabilities:
             form=_marker(offer.elicitation_form),
             url=_marker(offer.elicitation_url),
         ),
+        subagents=_marker(offer.subagents),
         # Without it claude-agent-acp 0.23 does not report the output of the commands that it runs itself.
         meta={"terminal_output": True, **offer.meta},
     )
@@ -130,11 +132,9 @@ def mcp_server(server: McpServer) -> session.McpServer:
 def set_option(session_id: str, option_id: str, source: str, value: str | bool) -> tuple[str, WireModel]:
     """The method that sets an option of this source, and its parameters."""
     if source == "mode":
-        return methods.SESSION_SET_MODE, session.SetSessionModeRequest(
-            session_id=session_id, mode_id=str(value)
-        )
+        return v1.SESSION_SET_MODE, session.SetSessionModeRequest(session_id=session_id, mode_id=str(value))
     if source == "model":
-        return methods.SESSION_SET_MODEL, session.SetSessionModelRequest(
+        return v1.SESSION_SET_MODEL, session.SetSessionModelRequest(
             session_id=session_id, model_id=str(value)
         )
     request = _made(
@@ -144,7 +144,7 @@ def set_option(session_id: str, option_id: str, source: str, value: str | bool) 
         type="boolean" if isinstance(value, bool) else None,
         value=value,
     )
-    return methods.SESSION_SET_CONFIG_OPTION, request
+    return v1.SESSION_SET_CONFIG_OPTION, request
 
 
 # Content

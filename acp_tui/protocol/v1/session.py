@@ -4,8 +4,7 @@ from __future__ import annotations
 
 from typing import Annotated, Any, Literal, TypeAlias
 
-from pydantic import Discriminator, Field, Tag, model_validator
-
+from acp_tui.protocol.schemas import Discriminator, FirstMatch, Tag, field
 from acp_tui.protocol.v1.content import ContentBlock
 from acp_tui.protocol.wire import (
     Int64,
@@ -148,7 +147,7 @@ class SessionConfigSelectGroup(WireModel):
 
 
 SessionConfigSelectOptions: TypeAlias = Annotated[
-    list[SessionConfigSelectOption] | list[SessionConfigSelectGroup], Field(union_mode="left_to_right")
+    list[SessionConfigSelectOption] | list[SessionConfigSelectGroup], FirstMatch()
 ]
 
 
@@ -176,9 +175,7 @@ class SessionConfigBoolean(SessionConfigFields):
     current_value: bool
 
 
-SessionConfigOption: TypeAlias = Annotated[
-    SessionConfigSelect | SessionConfigBoolean, Field(discriminator="type")
-]
+SessionConfigOption: TypeAlias = Annotated[SessionConfigSelect | SessionConfigBoolean, Discriminator("type")]
 """Of another type: malformed, and so left out of its list (R-CFG-2)."""
 
 
@@ -190,11 +187,9 @@ class SetSessionConfigOptionRequest(WireModel):
     type: str | None = None
     value: str | bool
 
-    @model_validator(mode="after")
-    def _boolean_says_so(self) -> SetSessionConfigOptionRequest:
+    def _settle(self, _: Any, /) -> None:
         if isinstance(self.value, bool) and self.type != "boolean":
             raise ValueError("a boolean value needs the type 'boolean'")
-        return self
 
 
 class SetSessionConfigOptionResponse(WireModel):
@@ -219,7 +214,7 @@ class NewSessionRequest(WireModel):
 
     cwd: str
     mcp_servers: NullIsEmpty[McpServer]
-    additional_directories: NullIsEmpty[str] = Field(default_factory=list)
+    additional_directories: NullIsEmpty[str] = field(default_factory=list)
 
 
 class NewSessionResponse(SessionSetup):
@@ -234,7 +229,7 @@ class LoadSessionRequest(WireModel):
     session_id: str
     cwd: str
     mcp_servers: NullIsEmpty[McpServer]
-    additional_directories: NullIsEmpty[str] = Field(default_factory=list)
+    additional_directories: NullIsEmpty[str] = field(default_factory=list)
 
 
 class LoadSessionResponse(SessionSetup):
@@ -246,8 +241,8 @@ class ResumeSessionRequest(WireModel):
 
     session_id: str
     cwd: str
-    mcp_servers: NullIsEmpty[McpServer] = Field(default_factory=list)
-    additional_directories: NullIsEmpty[str] = Field(default_factory=list)
+    mcp_servers: NullIsEmpty[McpServer] = field(default_factory=list)
+    additional_directories: NullIsEmpty[str] = field(default_factory=list)
 
 
 class ResumeSessionResponse(SessionSetup):
@@ -259,7 +254,7 @@ class SessionInfo(WireModel):
 
     session_id: str
     cwd: str
-    additional_directories: Items[str] = Field(default_factory=list)
+    additional_directories: Items[str] = field(default_factory=list)
     title: Lenient[str] = None
     updated_at: Lenient[str] = None
 
@@ -276,12 +271,6 @@ class ListSessionsResponse(WireModel):
 
     sessions: Items[SessionInfo]
     next_cursor: Lenient[str] = None
-
-
-class DeleteSessionRequest(WireModel):
-    """`session/delete`."""
-
-    session_id: str
 
 
 class DeleteSessionResponse(WireModel):

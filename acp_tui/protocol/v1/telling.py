@@ -33,6 +33,7 @@ from acp_tui.conversation.facts import (
     PlanStep,
     SelectOption,
     SessionId,
+    TurnUsage,
     Usage,
 )
 from acp_tui.conversation.tool_calls import (
@@ -54,12 +55,16 @@ from acp_tui.conversation.updates import (
     OptionsReplaced,
     PlanReplaced,
     SessionUpdate,
+    StateReported,
+    SubagentReported,
+    SubagentSaid,
     ToolCallReported,
     UnknownUpdate,
     UsageReported,
 )
+from acp_tui.protocol import v1
 from acp_tui.protocol.roles import AgentCapabilities, AgentIdentity, AuthMethod
-from acp_tui.protocol.v1 import methods, outbound
+from acp_tui.protocol.v1 import outbound
 from acp_tui.protocol.wire import to_wire
 
 Wire: TypeAlias = dict[str, Any]
@@ -73,6 +78,18 @@ _OF_TERMINALS: Final = frozenset(
     {"terminal_info", "terminal_output", "terminal_output_delta", "terminal_exit"}
 )
 """Keys of a tool call's `_meta`: what they said has been told, and would be taken for more of it."""
+
+
+def led(session_id: SessionId, update: SessionUpdate) -> tuple[SessionId, SessionUpdate]:
+    """The session in which an agent says this, and what it says there: a subagent speaks in its own."""
+    while isinstance(update, SubagentSaid):
+        said = update.update
+        if isinstance(said, StateReported):
+            return session_id, SubagentReported(update.session_id, state=said)
+        if update.is_of_call and isinstance(said, MessageChunk | ToolCallReported):
+            return session_id, update
+        session_id, update = update.session_id, said
+    return session_id, update
 
 
 def update_of(update: SessionUpdate) -> Wire | None:
@@ -110,10 +127,38 @@ def update_of(update: SessionUpdate) -> Wire | None:
         case CompactionChunk(compaction_id, block, meta):
             told = {"sessionUpdate": "compaction_summary_chunk", "compactionId": compaction_id}
             return _with({**told, "content": block_of(block)}, _meta=meta)
+        case SubagentReported(session_id, title, description, state, is_cancellable, meta):
+            told = {"sessionUpdate": "subagent_update", "sessionId": session_id}
+            offers: Any = (
+                is_cancellable if is_cancellable is UNSET else {"cancel": {} if is_cancellable else None}
+            )
+            doing: Any = _state(state) if isinstance(state, StateReported) else state
+            return _with(told, _meta=meta) | _set(
+                title=title, description=description, capabilities=offers, state=doing
+            )
+        case SubagentSaid(call_id, said, is_of_call=True) if (told_alone := update_of(said)) is not None:
+            own = {"claudeCode": {"parentToolUseId": call_id}}
+            return {**told_alone, "_meta": {**told_alone.get("_meta", {}), **own}}
         case UnknownUpdate(kind, raw):
             return {**raw, "sessionUpdate": kind} if isinstance(raw, dict) else None
         case _:
             return None
+
+
+def _state(report: StateReported) -> Wire:
+    told = _with({"state": report.state}, stopReason=report.stop_reason, usage=_spent(report.usage))
+    if report.failure is not None:
+        error = {"code": report.failure.code or -32603, "message": report.failure.message}
+        told |= {"stopReason": "error", "error": error}
+    return told
+
+
+def _spent(usage: TurnUsage | None) -> Wire | None:
+    if usage is None:
+        return None
+    told = {"totalTokens": usage.total, "inputTokens": usage.input, "outputTokens": usage.output}
+    cached = {"cachedReadTokens": usage.cached_read, "cachedWriteTokens": usage.cached_write}
+    return _with(told, thoughtTokens=usage.thought, **cached)
 
 
 def _with(told: Wire, **optional: Any) -> Wire:
@@ -239,7 +284,7 @@ def agreement_of(
         "additionalDirectories": capabilities.additional_directories,
     }
     told: Wire = {
-        "protocolVersion": methods.PROTOCOL_VERSION,
+        "protocolVersion": v1.PROTOCOL_VERSION,
         "agentCapabilities": {
             "loadSession": capabilities.load_session,
             "promptCapabilities": {
@@ -257,6 +302,8 @@ def agreement_of(
             for one in auth_methods
         ],
     }
+    if capabilities.steering:
+        told["_meta"] = {"steering": {"supported": True}}
     if identity is not None:
         told["agentInfo"] = _with({"name": identity.name, "version": identity.version}, title=identity.title)
     return told

@@ -4,9 +4,8 @@ from __future__ import annotations
 
 from typing import Annotated, Any, ClassVar, Final, Literal, TypeAlias
 
-from pydantic import AliasChoices, Field, Tag
-
 from acp_tui.conversation import UNSET
+from acp_tui.protocol.schemas import Tag, field
 from acp_tui.protocol.v1.content import ContentBlock, ToolCallFields, ToolCallUpdate
 from acp_tui.protocol.v1.session import SessionConfigOption
 from acp_tui.protocol.wire import (
@@ -123,9 +122,7 @@ class CurrentModeUpdate(Update):
 
     session_update: Literal["current_mode_update"] = "current_mode_update"
     # An example of the documentation says `modeId` (R-MODE-3).
-    current_mode_id: str = Field(
-        validation_alias=AliasChoices("currentModeId", "modeId"), serialization_alias="currentModeId"
-    )
+    current_mode_id: str = field(aliases=("modeId",))
 
 
 class ConfigOptionUpdate(Update):

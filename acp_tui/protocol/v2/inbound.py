@@ -3,7 +3,7 @@
 from __future__ import annotations
 
 import re
-from collections.abc import Callable, Iterator, Mapping
+from collections.abc import Callable, Iterable, Iterator, Mapping
 from dataclasses import replace
 from functools import partial
 from typing import Any, Final, TypeVar, assert_never
@@ -12,7 +12,6 @@ from acp_tui.conversation import UNSET, UnsetType
 from acp_tui.conversation.content import Meta, Text
 from acp_tui.conversation.facts import (
     AskedCommand,
-    BackgroundWork,
     BooleanOption,
     Choice,
     Command,
@@ -40,7 +39,6 @@ from acp_tui.conversation.updates import (
     PlanReplaced,
     PromptAccepted,
     Role,
-    StateReported,
     TerminalExit,
     TerminalOutput,
     TerminalReported,
@@ -49,6 +47,7 @@ from acp_tui.conversation.updates import (
     TurnEnded,
     TurnFailed,
     UnknownUpdate,
+    UsageReported,
 )
 from acp_tui.protocol import MalformedMessage
 from acp_tui.protocol.roles import (
@@ -59,12 +58,12 @@ from acp_tui.protocol.roles import (
     PermissionQuestion,
 )
 from acp_tui.protocol.v1 import inbound as v1
-from acp_tui.protocol.v1.inbound import Updates, offers_steering, read_turn_usage
+from acp_tui.protocol.v1.inbound import Updates, offers_steering
 from acp_tui.protocol.v1.inbound_content import read_agent_terminals, read_block, read_location
+from acp_tui.protocol.v1.subagents import read_cancellable, read_state
 from acp_tui.protocol.v2 import models
-from acp_tui.protocol.v2.patches import read_git_patch
+from acp_tui.protocol.v2.patches import Patch, read_git_patch
 from acp_tui.protocol.wire import decode
-from acp_tui.rpc import RequestFailed
 
 T = TypeVar("T")
 S = TypeVar("S")
@@ -113,7 +112,7 @@ def read_tool_call(call: models.ToolCallUpdate) -> ToolCallPatch:
         raw_input=_given(call.raw_input),
         raw_output=_given(call.raw_output),
         name=call.name,
-        is_cancellable=_is_cancellable(call.capabilities),
+        is_cancellable=read_cancellable(call.capabilities),
         meta=call.meta,
         cleared=frozenset(name for name in ("raw_input", "raw_output") if getattr(call, name) is None),
     )
@@ -131,12 +130,6 @@ def _each(read: Callable[[S], Any], items: list[S] | None | UnsetType) -> tuple[
     return UNSET if items is UNSET else tuple(part for item in items or () for part in read(item))
 
 
-def _is_cancellable(capabilities: models.CancelCapabilities | None | UnsetType) -> bool | UnsetType:
-    if capabilities is UNSET:
-        return UNSET
-    return capabilities is not None and capabilities.cancel is not None
-
-
 def _content(item: models.ToolCallContent) -> Iterator[ToolCallContent]:
     match item:
         case models.Content():
@@ -152,17 +145,32 @@ def _content(item: models.ToolCallContent) -> Iterator[ToolCallContent]:
 
 
 def _diff(diff: models.Diff) -> Iterator[ToolCallContent]:
-    """One item for each file; the changes say which there are, the patch what is in them."""
-    patch = diff.patch
-    diffs = read_git_patch(patch.text) if patch is not None and patch.format == "git_patch" else {}
+    """One item for each file; the changes say which there are, the patch what is in them.
+
+    What only one of the two says is an item of its own: nothing of a change stays unsaid.
+    """
+    said = diff.patch
+    patch = read_git_patch(said.text) if said is not None and said.format == "git_patch" else None
+    left = list(patch.files) if patch is not None else []
     for change in diff.changes:
-        found = diffs.get(change.path) or diffs.get(f"b{change.path}") or diffs.get(f"a{change.path}")
-        if found is None or change.old_path is not None:
-            yield FileChange(change.operation, change.path, change.old_path)
+        names = (change.path, f"b{change.path}", f"a{change.path}")
+        found = next((file for file in left if file.diff.path in names), None)
+        is_said_by_diff = found is not None and found.operation == change.operation
+        if not is_said_by_diff or change.old_path is not None or change.file_type not in (None, "text"):
+            yield FileChange(change.operation, change.path, change.old_path, change.file_type)
         if found is not None:
-            yield replace(found, path=change.path)
-    if patch is not None and not diffs:
-        yield BlockContent(Text(patch.text))
+            left.remove(found)
+            yield replace(found.diff, path=change.path)
+    yield from (file.diff for file in left)
+    if said is not None and (patch is None or not _is_told(patch, diff.changes)):
+        yield BlockContent(Text(said.text))
+
+
+def _is_told(patch: Patch, changes: Iterable[models.PathChange]) -> bool:
+    """Whether diffs and changes say all that the patch does."""
+    return patch.is_whole and patch.moved <= {
+        path for change in changes for path in (change.path, change.old_path)
+    }
 
 
 def _terminal(update: Any) -> Updates:
@@ -175,7 +183,7 @@ def _terminal(update: Any) -> Updates:
             UNSET if report.output is UNSET else b"" if report.output is None else report.output.data,
             _exit(report.exit_status),
             _size(report.size),
-            _is_cancellable(report.capabilities),
+            read_cancellable(report.capabilities),
         ),
     )
 
@@ -200,29 +208,7 @@ def _terminal_chunk(update: Any) -> Updates:
 
 
 def _state(update: Any) -> Updates:
-    report = decode(models.StateUpdate, update)
-    background = _background(report.background)
-    if report.state != "idle":
-        return (StateReported(report.state, background=background, meta=report.meta),)
-    failure = None
-    if report.stop_reason == "error":
-        error = report.error
-        failure = TurnFailed("the agent ended the turn with an error and does not say which")
-        if error is not None:
-            told = RequestFailed(error.code, error.message, error.data)
-            failure = TurnFailed(told.message, told.detail, told.code)
-    usage = read_turn_usage(report.usage)
-    return (StateReported("idle", report.stop_reason, failure, background, usage, report.meta),)
-
-
-def _background(listed: list[dict[str, Any]] | None) -> tuple[BackgroundWork, ...] | UnsetType:
-    """A list with a malformed item counts as not sent."""
-    if listed is None or not all(isinstance(item.get("type"), str) for item in listed):
-        return UNSET
-    return tuple(
-        BackgroundWork(item["type"], str(item.get(models.BACKGROUND_IDS.get(item["type"], ""), "")))
-        for item in listed
-    )
+    return (read_state(update),)
 
 
 def _plan(update: Any) -> Updates:
@@ -274,6 +260,13 @@ def _commands_replaced(commands: list[models.AvailableCommand], meta: Meta | Non
     return CommandsReplaced(tuple(read), meta)
 
 
+def _usage(update: Any) -> Updates:
+    """A cost that is not said stays; null clears it."""
+    (report,) = v1.READERS["usage_update"](update)
+    assert isinstance(report, UsageReported)
+    return (report if "cost" in update else replace(report, keeps_cost=True),)
+
+
 def _options(update: Any) -> Updates:
     return (read_config_options(update),)
 
@@ -286,10 +279,12 @@ _READERS: Final[Mapping[str, Callable[[Any], Updates]]] = {
             "agent_message_chunk",
             "agent_thought_chunk",
             "session_info_update",
-            "usage_update",
             "notice",
             "compaction_update",
             "compaction_summary_chunk",
+            "subagent_update",
+            "session_message",
+            "session_message_chunk",
         )
     },
     "user_message": partial(_message, "user"),
@@ -304,6 +299,7 @@ _READERS: Final[Mapping[str, Callable[[Any], Updates]]] = {
     "plan_removed": _plan_removed,
     "available_commands_update": _commands,
     "config_option_update": _options,
+    "usage_update": _usage,
 }
 
 # session/request_permission
@@ -379,6 +375,8 @@ def _capabilities(capabilities: models.AgentCapabilities, meta: Meta | None) -> 
         resume_session=True,
         close_session=True,
         fork_session=session.fork is not None,
+        set_title=session.title is not None,
+        archive=session.archive is not None,
         steering=offers_steering(meta),
         additional_directories=session.additional_directories is not None,
         image=session.prompt.image is not None,
@@ -388,6 +386,7 @@ def _capabilities(capabilities: models.AgentCapabilities, meta: Meta | None) -> 
         mcp_http=session.mcp.http is not None,
         logout=True,
         acts_itself=True,
+        more_prompts=True,
         meta=capabilities.meta,
     )
 
@@ -457,10 +456,10 @@ def _choices(select: models.ConfigSelect) -> Iterator[Choice]:
             yield Choice(option.value, option.name, option.description)
 
 
-def read_prompt_response(result: Any) -> PromptAccepted | TurnEnded | TurnFailed:
+def read_prompt_answer(result: Any) -> PromptAccepted | TurnEnded | TurnFailed:
     """The prompt was taken up; or, from an agent that mixes the versions, the turn is over."""
     if isinstance(result, dict) and "stopReason" in result and "messageId" not in result:
-        return v1.read_turn_end(result)
+        return v1.read_prompt_answer(result)
     try:
         return PromptAccepted(decode(models.PromptResponse, result).message_id or "")
     except MalformedMessage as error:

@@ -3,18 +3,17 @@
 from __future__ import annotations
 
 from base64 import b64decode
-from typing import Annotated, Any, Final, Literal, TypeAlias
-
-from pydantic import BeforeValidator, Field, Tag
+from typing import Annotated, Any, Literal, TypeAlias
 
 from acp_tui.conversation import UNSET
+from acp_tui.protocol.schemas import Before, DefaultOnError, Discriminator, FirstMatch, Tag, field
 from acp_tui.protocol.v1.content import ContentBlock, ToolCallLocation
 from acp_tui.protocol.v1.initialize import Implementation, Marker
-from acp_tui.protocol.v1.session import EnvVariable, SessionConfigSelectOption, TurnUsage
+from acp_tui.protocol.v1.session import EnvVariable, SessionConfigSelectOption
+from acp_tui.protocol.v1.subagents import CancelCapabilities
 from acp_tui.protocol.v1.updates import PlanEntry
 from acp_tui.protocol.wire import (
     UNKNOWN,
-    DefaultOnError,
     Int64,
     Items,
     Lenient,
@@ -48,19 +47,21 @@ class McpCapabilities(WireModel):
 class SessionCapabilities(WireModel):
     """What the agent can do with sessions besides new, list, resume, close and prompt."""
 
-    prompt: Annotated[PromptCapabilities, DefaultOnError(PromptCapabilities)] = Field(
+    prompt: Annotated[PromptCapabilities, DefaultOnError(PromptCapabilities)] = field(
         default_factory=PromptCapabilities
     )
-    mcp: Annotated[McpCapabilities, DefaultOnError(McpCapabilities)] = Field(default_factory=McpCapabilities)
+    mcp: Annotated[McpCapabilities, DefaultOnError(McpCapabilities)] = field(default_factory=McpCapabilities)
     delete: Lenient[Marker] = None
     fork: Lenient[Marker] = None
+    title: Lenient[Marker] = None
+    archive: Lenient[Marker] = None
     additional_directories: Lenient[Marker] = None
 
 
 class AgentCapabilities(WireModel):
     """What the agent supports."""
 
-    session: Annotated[SessionCapabilities, DefaultOnError(SessionCapabilities)] = Field(
+    session: Annotated[SessionCapabilities, DefaultOnError(SessionCapabilities)] = field(
         default_factory=SessionCapabilities
     )
 
@@ -81,8 +82,8 @@ class AuthMethodTerminal(Variant):
     method_id: str
     name: str
     description: Lenient[str] = None
-    args: NullIsEmpty[str] = Field(default_factory=list)
-    env: NullIsEmpty[EnvVariable] = Field(default_factory=list)
+    args: NullIsEmpty[str] = field(default_factory=list)
+    env: NullIsEmpty[EnvVariable] = field(default_factory=list)
 
 
 AuthMethod: TypeAlias = Annotated[
@@ -98,10 +99,10 @@ class InitializeResponse(WireModel):
 
     protocol_version: UInt16
     info: Implementation
-    capabilities: Annotated[AgentCapabilities, DefaultOnError(AgentCapabilities)] = Field(
+    capabilities: Annotated[AgentCapabilities, DefaultOnError(AgentCapabilities)] = field(
         default_factory=AgentCapabilities
     )
-    auth_methods: Items[AuthMethod] = Field(default_factory=list)
+    auth_methods: Items[AuthMethod] = field(default_factory=list)
 
 
 # Sessions
@@ -129,7 +130,7 @@ class ConfigSelect(ConfigFields):
 
     type: Literal["select"] = "select"
     current_value: str
-    options: Annotated[list[SessionConfigSelectOption] | list[SelectGroup], Field(union_mode="left_to_right")]
+    options: Annotated[list[SessionConfigSelectOption] | list[SelectGroup], FirstMatch()]
 
 
 class ConfigBoolean(ConfigFields):
@@ -139,7 +140,7 @@ class ConfigBoolean(ConfigFields):
     current_value: bool
 
 
-ConfigOption: TypeAlias = Annotated[ConfigSelect | ConfigBoolean, Field(discriminator="type")]
+ConfigOption: TypeAlias = Annotated[ConfigSelect | ConfigBoolean, Discriminator("type")]
 """Of another type: malformed, and so left out of its list."""
 
 
@@ -160,8 +161,8 @@ class AvailableCommand(WireModel):
 class SessionSetup(WireModel):
     """What a session starts with, new or resumed."""
 
-    config_options: Items[ConfigOption] = Field(default_factory=list)
-    available_commands: Items[AvailableCommand] = Field(default_factory=list)
+    config_options: Items[ConfigOption] = field(default_factory=list)
+    available_commands: Items[AvailableCommand] = field(default_factory=list)
 
 
 class NewSessionResponse(SessionSetup):
@@ -239,12 +240,6 @@ ToolCallContent: TypeAlias = Annotated[
 ]
 
 
-class CancelCapabilities(WireModel):
-    """What can be asked of a tool call or of a terminal."""
-
-    cancel: Lenient[Marker] = None
-
-
 class ToolCallUpdate(WireModel):
     """A report about a tool call: absent keeps, null clears."""
 
@@ -276,7 +271,7 @@ def _decoded(value: object) -> bytes:
 class TerminalOutput(WireModel):
     """Bytes, whole or a chunk of them."""
 
-    data: Annotated[bytes, BeforeValidator(_decoded)]
+    data: Annotated[bytes, Before(_decoded)]
 
 
 class TerminalExitStatus(WireModel):
@@ -309,24 +304,6 @@ class TerminalOutputChunk(TerminalOutput):
     """Bytes behind those that were printed before."""
 
     terminal_id: str
-
-
-class ErrorObject(WireModel):
-    """An error as in a response."""
-
-    code: int
-    message: str
-    data: Any = None
-
-
-class StateUpdate(WireModel):
-    """What the session is doing; of one that we do not know only the state and the background are read."""
-
-    state: str
-    stop_reason: Lenient[str] = None
-    error: Lenient[ErrorObject] = None
-    usage: Lenient[TurnUsage] = None
-    background: Lenient[list[dict[str, Any]]] = None
 
 
 class PlanItems(WireModel):
@@ -400,7 +377,3 @@ class McpServerStdio(Variant):
     command: str
     args: list[str]
     env: list[EnvVariable]
-
-
-BACKGROUND_IDS: Final = {"terminal": "terminalId", "tool_call": "toolCallId", "subagent": "sessionId"}
-"""Where a piece of background work has its id, by its type."""

@@ -5,13 +5,39 @@ from __future__ import annotations
 import re
 from collections.abc import Iterator, Sequence
 from dataclasses import field
-from typing import Final
+from typing import Final, NamedTuple
 
 from acp_tui.conversation.tool_calls import HunkStart, TextDiff
 from acp_tui.values import dataclass
 
 _HUNK: Final = re.compile(r"@@ -(\d{1,9})(?:,(\d{1,9}))? \+(\d{1,9})(?:,(\d{1,9}))? @@")
 _NO_FILE: Final = "/dev/null"
+_SAYS_NO_MORE: Final = re.compile(
+    r"index [0-9a-f]+\.\.[0-9a-f]+(?: 100[0-7]{3})?$|new file mode 100644$|deleted file mode 100[0-7]{3}$"
+    r"|(?:dis)?similarity index \d{1,3}%$"
+)
+"""Lines of which nothing is lost where a diff is shown without them; another mode, such as a link's, is news."""
+_MOVED: Final = re.compile(r"(?:rename|copy) (?:from|to) (.+)")
+
+
+class PatchedFile(NamedTuple):
+    """What a patch does to one file."""
+
+    diff: TextDiff
+    operation: str
+    """add, delete or modify."""
+
+
+@dataclass(frozen=True, slots=True)
+class Patch:
+    """A patch, as far as it is diffs of files."""
+
+    files: tuple[PatchedFile, ...]
+    """Those with lines, in their order; one file may come more than once."""
+    moved: frozenset[str]
+    """The paths that it says are moved or copied, old and new."""
+    is_whole: bool
+    """Whether all that it says stands in `files` and `moved`; else only its own text is all of it."""
 
 
 @dataclass(slots=True)
@@ -23,6 +49,13 @@ class _File:
     hunks: list[HunkStart] = field(default_factory=list)
     last: tuple[list[str], ...] = ()
     """Where the last line was added."""
+    moved: list[str] = field(default_factory=list)
+    is_odd: bool = False
+    """It has lines that stand in none of these."""
+
+    @property
+    def operation(self) -> str:
+        return "add" if self.old_path == _NO_FILE else "delete" if self.path == _NO_FILE else "modify"
 
     @property
     def diff(self) -> TextDiff:
@@ -37,13 +70,14 @@ class _File:
         )
 
 
-def read_git_patch(text: str) -> dict[str, TextDiff]:
-    """The diff of each file by its path, the new one where it has moved; files without lines are left out.
-
-    What is not of the form of a patch is skipped: whoever shows a change without its text says so.
-    """
-    files = (_read(section) for section in _sections(text))
-    return {file.diff.path: file.diff for file in files if file.hunks}
+def read_git_patch(text: str) -> Patch:
+    """What a git patch says of each file. Whoever shows only the diffs of one that is not whole hides something."""
+    files = [_read(section) for section in _sections(text)]
+    return Patch(
+        tuple(PatchedFile(file.diff, file.operation) for file in files if file.hunks),
+        frozenset(path for file in files for path in file.moved),
+        is_whole=not any(file.is_odd for file in files),
+    )
 
 
 def _sections(text: str) -> Iterator[Sequence[str]]:
@@ -68,17 +102,27 @@ def _lines(text: str) -> list[str]:
 def _read(section: Sequence[str]) -> _File:
     file = _File()
     old_left = new_left = 0
-    for line in section:
-        if old_left > 0 or new_left > 0 or line.startswith("\\"):
+    heads_left = {"--- ", "+++ "}
+    for number, line in enumerate(section):
+        if old_left > 0 or new_left > 0 or (line.startswith("\\") and file.last):
             taken = _take(file, line, old_left, new_left)
             old_left, new_left = old_left - taken[0], new_left - taken[1]
-        elif line.startswith("--- "):
-            file.old_path = _path(line[4:])
-        elif line.startswith("+++ "):
-            file.path = _path(line[4:])
+        elif line[:4] in heads_left and not file.hunks:
+            heads_left.remove(line[:4])
+            if line[0] == "-":
+                file.old_path = _path(line[4:])
+            else:
+                file.path = _path(line[4:])
         elif (found := _HUNK.match(line)) is not None:
             old_line, old_left, new_line, new_left = (int(part or 1) for part in found.groups("1"))
             file.hunks.append(HunkStart(len(file.old), old_line, len(file.new), new_line))
+        elif (moved := _MOVED.match(line)) is not None:
+            file.moved.append(_path(moved[1]))
+        elif not (number == 0 and line.startswith("diff --git ")) and not _SAYS_NO_MORE.match(line):
+            file.is_odd = file.is_odd or bool(line.strip())
+    # Without lines or without a head, all that names the file is the first line.
+    is_cut = old_left or new_left or (heads_left if file.hunks else not file.moved)
+    file.is_odd = file.is_odd or bool(is_cut)
     return file
 
 
@@ -94,6 +138,7 @@ def _take(file: _File, line: str, old_left: int, new_left: int) -> tuple[int, in
                 lines[-1] = lines[-1].removesuffix("\n")
             return 0, 0
         case _:
+            file.is_odd = file.is_odd or not (old_left and new_left and line[:1] in (" ", "\n"))
             file.last = (file.old, file.new)
     for lines in file.last:
         lines.append(line[1:] if line[:1] in ("-", "+", " ") else line)

@@ -28,18 +28,18 @@ from acp_tui.client.settings.tree import Appearance, Settings
 from acp_tui.ui.commands.command import Command
 from acp_tui.ui.commands.keymap import AS_BUILT, BY_ID, Keymap, keymap_of, places_of
 from acp_tui.ui.commands.keys import Keys
-from acp_tui.ui.kit.stylesheets import stylesheets
 from acp_tui.ui.kit.terminal_colours import has_unicode
-from acp_tui.ui.kit.themes import ANSI_DARK, DARK, OWN_THEMES, theme_notes
+from acp_tui.ui.kit.themes import ANSI_DARK, DARK, OWN_THEMES, stylesheets, theme_notes
 from acp_tui.ui.kit.toasts import Toasts
 from acp_tui.ui.rendering.ascii import Ascii
+from acp_tui.ui.textual_gaps.driver import Pacing
 from acp_tui.ui.textual_gaps.internals import (
     Removal,
     bindings_of_key,
     forget_callbacks,
     tell_every_first_size,
 )
-from acp_tui.ui.textual_gaps.pacing import Pacing
+from acp_tui.ui.textual_gaps.lean_strips import make_strips_lean
 
 
 @cache
@@ -156,6 +156,7 @@ class BaseApp(App[None]):
     ) -> None:
         """`notes` is what the user should know of the settings."""
         self.pacing = Pacing(self)  # Textual asks for a driver at once
+        make_strips_lean()
         super().__init__()
         # Textual prints its tracebacks with it, and our stderr shows every ESC as a character: no colors, then.
         self.error_console = Console(markup=False, highlight=False, stderr=True, color_system=None)

@@ -9,8 +9,8 @@ from typing import Final
 from rich.segment import Segment
 from rich.style import Style
 
-from acp_tui.client.build_files import BUILD_FILE, MEANS, is_build_file
 from acp_tui.client.changes import FileChange, FileState
+from acp_tui.client.workspace.runs_later import BUILD_FILE, BUILD_FILE_MEANS, is_build_file
 from acp_tui.conversation.visible import make_visible_line, make_visible_path
 from acp_tui.ui.kit.row_list import cut
 from acp_tui.ui.rendering.palette import Palette
@@ -117,7 +117,7 @@ def in_full(change: FileChange) -> str:
     """All that is known of a change, with the whole path."""
     parts = [make_visible_path(change.path), WORDS[change.kind]]
     if is_build_file(change.path):
-        parts.append(MEANS)
+        parts.append(BUILD_FILE_MEANS)
     if change.before_unknown is not None:
         parts.append(f"{UNKNOWN}: {make_visible_line(change.before_unknown)}; it cannot be reverted")
     if change.kind not in ("mode", "type"):

@@ -1,13 +1,13 @@
-"""Follows the changes in a folder while it has a tab, and keeps the reverts that can be undone.
+"""Follows the changes in a folder while it has a tab: what can be reverted and undone, and the files at each prompt.
 
-Draws nothing, and loads the tracker only when started.
+Only files are tracked. Draws nothing, and loads what watches the files only when started.
 """
 
 from __future__ import annotations
 
 import logging
 import time
-from collections.abc import Callable, Mapping, Sequence
+from collections.abc import Callable, Coroutine, Mapping, Sequence
 from datetime import datetime
 from importlib import import_module
 from pathlib import Path
@@ -20,11 +20,17 @@ from textual.app import App
 from textual.message import Message
 from textual.worker import Worker
 
+from acp_tui.client.changes import ChangesError, FileChange, Hunk, Limits, Review, Swapped
+from acp_tui.client.changes.tracker import ChangeTracker, Moment
+from acp_tui.client.settings.tree import Changes
+from acp_tui.conversation.entries import EntryId
 from acp_tui.conversation.visible import make_visible
 from acp_tui.ui.kit.editor import edit
 
 if TYPE_CHECKING:
-    from acp_tui.client.changes import ChangeTracker, FileChange, Hunk, Limits, Moment, Review, Swapped
+    from acp_tui.client.sessions.session import Session
+    from acp_tui.conversation.conversation import Change
+
 
 log = logging.getLogger(__name__)
 
@@ -35,9 +41,8 @@ REST_S: Final = 0.25
 REST_S_PER_CHANGE: Final = 30e-6
 """Ten times what listing one costs: most of the time belongs to others, however many there are."""
 
-# Loaded in a thread. The watcher brings a native library.
-TRACKER: Final = "acp_tui.client.changes"
 WATCHER: Final = "watchfiles"
+"""Loaded in a thread: it brings a native library."""
 
 _NONE: Final[Mapping[str, Any]] = MappingProxyType({})
 
@@ -159,14 +164,18 @@ class ChangesDesk:
             raise
         return last.path
 
+    def at_prompts_of(
+        self, session: Session, run: Callable[[Coroutine[Any, Any, None]], object]
+    ) -> TurnMoments:
+        """Remembers the files at each prompt of this session from now on; `run` works as long as the tab is there."""
+        return TurnMoments(session, self, run)
+
     def edit(self, path: str) -> str:
         """Give the terminal to the user's editor with this file; "" once it has ended well, else what went wrong."""
         return edit(self._app.app, self.root / path)
 
     def _held(self, path: str) -> ChangeTracker:
         if self._tracker is None or self._failure:
-            from acp_tui.client.changes import ChangesError
-
             raise ChangesError(path, self._failure or f"Still {TAKING_STOCK}.")
         return self._tracker
 
@@ -174,9 +183,7 @@ class ChangesDesk:
 
     async def _follow(self) -> None:
         try:
-            await to_thread.run_sync(_load)
-            from acp_tui.client.changes import ChangeTracker, Limits
-
+            await to_thread.run_sync(import_module, WATCHER)
             self._tracker = ChangeTracker(self.root, self._mark, self._limits or Limits())
             async with anyio.create_task_group() as tasks:
                 await tasks.start(self._tracker.run)
@@ -214,9 +221,9 @@ class ChangesDesk:
         self._app.notify(make_visible(text), title="Changes", severity=severity, markup=False)
 
 
-def _load() -> None:
-    for name in (TRACKER, WATCHER):
-        import_module(name)
+def changes_desk(app: App[Any], cwd: Path, kept: Changes) -> ChangesDesk:
+    """One that keeps as much as the settings say; it has not been started."""
+    return ChangesDesk(app, cwd, Limits(kept.max_file_bytes, kept.max_total_bytes, kept.max_files))
 
 
 def summary_of(changes: Mapping[str, FileChange]) -> str:
@@ -234,3 +241,103 @@ def _first(error: BaseException) -> BaseException:
     while isinstance(error, BaseExceptionGroup):
         error = error.exceptions[0]
     return error
+
+
+MOST_MOMENTS: Final = 200
+ONLY_FILES: Final = (
+    "Only files are listed, also those that others changed. The agent still remembers the turn."
+)
+
+
+class TurnMoments:
+    """Remembers, at each prompt of one session, what the changed files are then."""
+
+    def __init__(
+        self, session: Session, changes: ChangesDesk, run: Callable[[Coroutine[Any, Any, None]], object]
+    ) -> None:
+        """`run` does work as long as the tab is there."""
+        self._changes = changes
+        self._run = run
+        self._session = session
+        self._last: EntryId | None = session.conversation.turn_start
+        self._moments: dict[EntryId, Moment] = {}
+        self.end = session.subscribe(self._hear)
+
+    def is_of(self, session: Session) -> bool:
+        """Whether it hears of that session's prompts already."""
+        return self._session.conversation is session.conversation
+
+    def _hear(self, _: Change) -> None:
+        start = self._session.conversation.turn_start
+        if start != self._last:
+            self._last = start
+            if start is not None:
+                self._run(self._remember(start))
+
+    async def _remember(self, prompt: EntryId) -> None:
+        moment = await self._changes.remember()
+        if moment is not None:
+            self._moments[prompt] = moment
+            if len(self._moments) > MOST_MOMENTS:
+                del self._moments[next(iter(self._moments))]
+
+    @property
+    def prompts(self) -> Sequence[EntryId]:
+        """Those whose turns can be undone, the last one first."""
+        return tuple(reversed(self._moments))
+
+    def since(self, prompt: EntryId, name: str) -> ChangesSince:
+        """What changed since this prompt, which is called so."""
+        return ChangesSince(self._changes, self._moments[prompt], name)
+
+
+class ChangesSince:
+    """The changes since one moment, as the list and the review of changes show them: see `ChangesDesk`."""
+
+    def __init__(self, desk: ChangesDesk, moment: Moment, since: str) -> None:
+        self.root: Path = desk.root
+        self.since = since
+        self.changes: Mapping[str, FileChange] = {}
+        self._desk = desk
+        self._moment = moment
+
+    @property
+    def notes(self) -> Sequence[str]:
+        """What the list cannot know."""
+        return (*self._desk.notes, ONLY_FILES)
+
+    def summary(self) -> str:
+        """All changes in a few words; "" where there are none."""
+        return summary_of(self.changes)
+
+    async def rescan(self) -> None:
+        """Look at all files now. Raises ChangesError."""
+        await self._desk.rescan()
+        await self._list()
+
+    async def _list(self) -> None:
+        self.changes = await self._desk.changes_since(self._moment)
+
+    async def review(self, path: str) -> Review:
+        """Both states of a file. Raises ChangesError."""
+        return await self._desk.review(path, self._moment)
+
+    async def revert_file(self, shown: Review) -> None:
+        """Make a file what it was. Raises ChangesError."""
+        await self._desk.revert_file(shown)
+        await self._list()
+
+    async def revert_hunk(self, shown: Review, hunk: Hunk) -> None:
+        """Make these lines what they were. Raises ChangesError."""
+        await self._desk.revert_hunk(shown, hunk)
+        await self._list()
+
+    async def undo(self, path: str | None = None) -> str:
+        """Undo the last revert: see `ChangesDesk.undo`."""
+        undone = await self._desk.undo(path)
+        await self._list()
+        return undone
+
+    def edit(self, path: str) -> str:
+        """Open a file in the user's editor: see `ChangesDesk.edit`."""
+        return self._desk.edit(path)

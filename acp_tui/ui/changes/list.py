@@ -24,8 +24,7 @@ from acp_tui.ui.kit.row_list import NOWHERE, PickerRow, RowList
 from acp_tui.ui.rendering.palette import PLAIN, Palette
 
 if TYPE_CHECKING:
-    from acp_tui.ui.changes.follower import ChangesDesk
-    from acp_tui.ui.changes.turns import ChangesSince
+    from acp_tui.ui.changes.follower import ChangesDesk, ChangesSince
 
 KEYS: Final = "Enter review · r revert · R revert all · u undo · g look again · Esc back"
 

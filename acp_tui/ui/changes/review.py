@@ -21,13 +21,13 @@ from textual.message import Message
 from textual.screen import ModalScreen
 from textual.strip import Strip
 
-from acp_tui.client.build_files import BUILD_FILE, is_build_file
 from acp_tui.client.changes import ChangedMeanwhile, ChangesError, FileChange, Review
+from acp_tui.client.workspace.runs_later import BUILD_FILE, is_build_file
 from acp_tui.conversation.visible import make_visible, make_visible_path
 from acp_tui.ui.changes.changed_files import WORDS, count_words
 from acp_tui.ui.changes.file_review import ReviewDrawing
 from acp_tui.ui.kit.frame import close_when_in_front
-from acp_tui.ui.kit.strip_view import StripView
+from acp_tui.ui.kit.line_window import StripView
 from acp_tui.ui.kit.themes import palette_for
 from acp_tui.ui.permission.lines import keys_lines
 from acp_tui.ui.permission.permission_review import BRIEF_CELLS, COLUMNS_FROM_CELLS
@@ -38,8 +38,7 @@ from acp_tui.ui.rendering.palette import Palette
 from acp_tui.ui.rendering.wrapping import wrap
 
 if TYPE_CHECKING:
-    from acp_tui.ui.changes.follower import ChangesDesk
-    from acp_tui.ui.changes.turns import ChangesSince
+    from acp_tui.ui.changes.follower import ChangesDesk, ChangesSince
 
 BAR: Final = "▌ "
 

@@ -22,6 +22,7 @@ from acp_tui.conversation.entries import (
     Question,
     Remark,
     Restart,
+    Subagent,
     ToolCallEntry,
     TurnEnd,
     Unknown,
@@ -30,6 +31,7 @@ from acp_tui.conversation.facts import Turn
 from acp_tui.ui.conversation.drawing import Drawing, Scene
 from acp_tui.ui.conversation.messages import AgentMessage, Thought, UserMessage
 from acp_tui.ui.conversation.notes import NoteDrawing, QuestionDrawing, Undrawable
+from acp_tui.ui.conversation.subagents import SubagentDrawing
 from acp_tui.ui.conversation.tool_calls import OwnCommandDrawing, ToolCallDrawing, is_run_member, run_lines
 from acp_tui.values import dataclass
 
@@ -474,6 +476,8 @@ def drawing_of(entry: Entry) -> Drawing:
             return QuestionDrawing(entry)
         case OwnCommand():
             return OwnCommandDrawing(entry)
+        case Subagent():
+            return SubagentDrawing(entry)
         case Compaction() | Failure() | Remark() | Restart() | TurnEnd() | Unknown():
             return NoteDrawing(entry)
         case _:

@@ -15,8 +15,7 @@ from acp_tui.conversation.visible import make_visible, make_visible_line
 from acp_tui.conversation.web_address import host_of
 from acp_tui.conversation.wording import STOP_REASONS, answer_words, forked
 from acp_tui.ui.conversation.blocks import block_label
-from acp_tui.ui.conversation.drawing import Indented, Joined, KeptDrawing, Scene
-from acp_tui.ui.conversation.folds import folded
+from acp_tui.ui.conversation.drawing import Indented, Joined, KeptDrawing, Scene, folded
 from acp_tui.ui.conversation.messages import MAX_TEXT_CELLS
 from acp_tui.ui.conversation.tool_calls import when
 from acp_tui.ui.rendering.lines import Gutter

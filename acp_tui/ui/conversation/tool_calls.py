@@ -43,8 +43,7 @@ from acp_tui.conversation.visible import (
     make_visible_path,
 )
 from acp_tui.ui.conversation.blocks import BlockLines, block_label
-from acp_tui.ui.conversation.drawing import Indented, Joined, KeptDrawing, Scene
-from acp_tui.ui.conversation.folds import folded
+from acp_tui.ui.conversation.drawing import Indented, Joined, KeptDrawing, Scene, folded
 from acp_tui.ui.conversation.terminals import TerminalLines, state_of_command
 from acp_tui.ui.kit.row_list import cut
 from acp_tui.ui.rendering.diff import Comparisons

@@ -12,6 +12,7 @@ from typing import ClassVar, Final, Self, cast
 from rich.segment import Segment
 from rich.style import Style
 from textual import events
+from textual.actions import SkipAction
 from textual.binding import BindingType
 from textual.color import Color
 from textual.filter import LineFilter
@@ -23,27 +24,24 @@ from textual.timer import Timer
 from textual.widget import Widget
 
 from acp_tui.conversation.conversation import Change, Conversation
-from acp_tui.conversation.entries import Entry, OwnCommand
+from acp_tui.conversation.entries import Entry, OwnCommand, Subagent
+from acp_tui.conversation.facts import SessionId
 from acp_tui.conversation.tool_calls import TerminalId
 from acp_tui.ui.commands.table import bindings_of
-from acp_tui.ui.conversation.baking import Bakery
 from acp_tui.ui.conversation.column import Column
-from acp_tui.ui.conversation.drawing import Scene
-from acp_tui.ui.conversation.entry_views import EntryView, Kind, command_state, kind_of
-from acp_tui.ui.conversation.folds import AS_BY_DEFAULT, Folds
+from acp_tui.ui.conversation.drawing import AS_BY_DEFAULT, Folds, Scene
+from acp_tui.ui.conversation.entry_views import EntryView, Kind, Looks, command_state, kind_of
 from acp_tui.ui.conversation.images import Pictures, Wanted, pictures_for
-from acp_tui.ui.conversation.looks import Looks
 from acp_tui.ui.conversation.pool import Pool, Slot
-from acp_tui.ui.conversation.scrolling import Scrolling
 from acp_tui.ui.conversation.searching import Searching, Standing, may_hide
 from acp_tui.ui.conversation.selecting import Selecting
 from acp_tui.ui.conversation.terminals import TerminalScreens
+from acp_tui.ui.conversation.window import Bakery, Scrolling
 from acp_tui.ui.kit.frames import FLOOD_FRAME_S, FRAME_S, Frames
-from acp_tui.ui.kit.scroll_bar import line_at
-from acp_tui.ui.kit.stylesheets import stylesheet
-from acp_tui.ui.kit.themes import palette_for
+from acp_tui.ui.kit.line_window import line_at
+from acp_tui.ui.kit.themes import palette_for, stylesheet
 from acp_tui.ui.rendering.ascii import Ascii
-from acp_tui.ui.textual_gaps.pacing import RETRY_S, has_room
+from acp_tui.ui.textual_gaps.driver import RETRY_S, has_room
 
 WHEEL_LINES: Final = 3
 PREPARING_S: Final = 0.03
@@ -62,19 +60,7 @@ class ConversationView(Widget, can_focus=True):
     ALLOW_SELECT = False
     DEFAULT_CSS = "ConversationView { height: 1fr; overflow: hidden hidden; }" + stylesheet("conversation")
 
-    BINDINGS: ClassVar[list[BindingType]] = bindings_of(
-        page_up="page(-1)",
-        page_down="page(1)",
-        end="follow",
-        top="top",
-        entry_above="cursor(-1)",
-        entry_below="cursor(1)",
-        toggle_entry="toggle_entry",
-        select_all="select_all",
-        edit_location="screen.do('edit_location')",
-        save_attached="screen.do('save_attached')",
-        stop_one="screen.do('stop_one')",
-    )
+    BINDINGS: ClassVar[list[BindingType]] = bindings_of(place="conversation")
 
     class FollowingChanged(Message):
         """The view follows the end, or the user has scrolled away from it."""
@@ -83,6 +69,16 @@ class ConversationView(Widget, can_focus=True):
             super().__init__()
             self.is_following = is_following
             self.new_entries = new_entries
+
+    class SubagentChosen(Message):
+        """The user wants to see what a subagent says."""
+
+        def __init__(self, session_id: SessionId) -> None:
+            super().__init__()
+            self.session_id = session_id
+
+    class SubagentLeft(Message):
+        """The user wants to go back to the agent that began this one."""
 
     class Searched(Message):
         """How the search stands."""
@@ -96,10 +92,13 @@ class ConversationView(Widget, can_focus=True):
         *,
         images: Wanted = "auto",
         folds: Folds = AS_BY_DEFAULT,
+        is_of_subagent: bool = False,
         id: str | None = None,  # noqa: A002 - Textual's own name
     ) -> None:
+        """One that `is_of_subagent` can be left."""
         super().__init__(id=id)
         self.conversation = Conversation()
+        self._is_of_subagent = is_of_subagent
         self._cwd = ""
         self.images = images
         self._folds = folds
@@ -122,6 +121,8 @@ class ConversationView(Widget, can_focus=True):
         self._painted: list[Strip | None] = []
         """The rows as they are on the screen; None for one that is not known."""
         self._cursor: int | None = None
+        self._focus_due: int | None = None
+        """The entry that gets the keyboard when it is in view."""
         self.tab_stop: int | None = None
         """The entry that Tab leads to."""
         self._is_alone = True
@@ -181,6 +182,11 @@ class ConversationView(Widget, can_focus=True):
             self.column.dirty or self.terminal_screens.is_feeding or is_decoding
         )
 
+    @property
+    def folds(self) -> Folds:
+        """How much of everything is shown."""
+        return self._folds
+
     def show_as(self, folds: Folds, images: Wanted) -> None:
         """Show so much of everything from now on, and pictures in that way."""
         images = self._fitted(images)
@@ -236,6 +242,8 @@ class ConversationView(Widget, can_focus=True):
     def _draw_frame(self) -> None:
         if not self.outer_size.width:
             return  # the first resize draws
+        if not self.display:
+            return  # a subagent is shown in its place: `come_to_front` draws
         if not self.screen.is_current:
             return  # another tab, or a screen without holes, is in front: `come_to_front` draws
         held_s = getattr(self.app, "last_key_at", 0.0) + KEY_PAUSE_S - self.frames.now
@@ -302,7 +310,14 @@ class ConversationView(Widget, can_focus=True):
             pictures = None if theme.ansi else self._pictures
             terminals = self.conversation.terminals
             self._scene = Scene(
-                width, palette, terminals, self.terminal_screens, self._cwd, pictures, self._folds
+                width,
+                palette,
+                terminals,
+                self.terminal_screens,
+                self._cwd,
+                pictures,
+                self._folds,
+                self.conversation.subagents,
             )
         return self._scene
 
@@ -403,6 +418,8 @@ class ConversationView(Widget, can_focus=True):
                 self.screen.set_focus(successor, scroll_visible=False)  # the entry is of another kind now
             if self._pool.is_lacking:
                 self.set_timer(PREPARING_S, self._pool.prepare)
+        if self._focus_due is not None:
+            self._give_focus()
         strips = self._rows(range(self.outer_size.height))
         before = self._painted if len(self._painted) == len(strips) else [None] * len(strips)
         self._painted = [*strips]
@@ -496,6 +513,12 @@ class ConversationView(Widget, can_focus=True):
         self.scrolling.follow()
         self.scrolling.measure_near()
         self._paint()
+
+    def action_leave_subagent(self) -> None:
+        """Go back to the agent that began this one; elsewhere the key means what it means around the view."""
+        if not self._is_of_subagent:
+            raise SkipAction
+        self.post_message(self.SubagentLeft())
 
     def action_top(self) -> None:
         """Go to the beginning."""
@@ -605,12 +628,31 @@ class ConversationView(Widget, can_focus=True):
         """An entry lies on something else: show it with the next frame."""
         self.frames.schedule()
 
+    def go_to(self, index: int) -> None:
+        """Put the cursor on an entry, and bring it into view."""
+        self._scroll_to_entry(index)
+        self._choose(index)
+
+    def go_to_end(self) -> None:
+        """Put the cursor on the last entry."""
+        if self.conversation.entries:
+            self.action_follow()
+            self._choose(len(self.conversation.entries) - 1)
+        else:
+            self.focus()
+
     def _choose(self, index: int) -> None:
         """Move the cursor to an entry in view."""
-        self._cursor = self.tab_stop = index
+        self._cursor = self.tab_stop = self._focus_due = index
         self._paint()
-        if (view := self._pool.views.get(index)) is not None:
-            self.screen.set_focus(view, scroll_visible=False)
+
+    def _give_focus(self) -> None:
+        """Give the keyboard to the entry that is to have it, once it is in view."""
+        view = self._pool.views.get(self._focus_due)
+        if view is not None:
+            self.tab_stop, self._focus_due = self._focus_due, None
+            if self.has_focus_within or self.screen.focused is None:
+                self.screen.set_focus(view, scroll_visible=False)
 
     def is_open(self, index: int) -> bool:
         """Whether all of an entry is shown."""
@@ -625,16 +667,20 @@ class ConversationView(Widget, can_focus=True):
         return event.is_printable and event.character != " "
 
     def action_cursor(self, step: int) -> None:
-        """Move the cursor by entries, over those that show nothing."""
+        """Move the cursor by entries, over those that show nothing; without one, to the last entry in view."""
         if self._cursor is None:
+            last = self.column.heights.at(
+                min(self.top_line + self.outer_size.height, self.column.heights.total) - 1
+            )
+            if last is not None:
+                self.go_to(last[0])
             return
         at = self._cursor + step
         count = len(self.column.drawings)
         while 0 <= at < count and not self._has_lines(at):
             at += step
         if 0 <= at < count:
-            self._scroll_to_entry(at)
-            self._choose(at)
+            self.go_to(at)
 
     def _has_lines(self, index: int) -> bool:
         self.column.read(index, lambda: True)  # a piece of it is enough to know
@@ -653,7 +699,11 @@ class ConversationView(Widget, can_focus=True):
             self.toggle(self._cursor)
 
     def toggle(self, index: int) -> None:
-        """Fold or unfold an entry, where it folds."""
+        """Fold or unfold an entry, where it folds; ask for the conversation of a subagent."""
+        entry = self.conversation.entries[index]
+        if isinstance(entry, Subagent):
+            self.post_message(self.SubagentChosen(SessionId(entry.session_id)))
+            return
         self._searching.keep_unfolded()
         if self.column.toggle(index):
             if isinstance(view := self._pool.views.get(index), EntryView):

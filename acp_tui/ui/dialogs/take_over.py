@@ -19,17 +19,18 @@ from textual.widget import Widget
 from textual.widgets import Static
 
 from acp_tui.client.terminals.emulator import Line, MouseReports, TerminalModes
-from acp_tui.client.terminals.errors import TerminalInputFull
-from acp_tui.client.terminals.keys import (
+from acp_tui.client.terminals.pty import TerminalInputFull
+from acp_tui.client.terminals.screen import (
     NO_BUTTON,
     WHEEL_DOWN,
     WHEEL_UP,
+    TerminalScreen,
+    Window,
     encode_focus,
     encode_key,
     encode_mouse,
     encode_paste,
 )
-from acp_tui.client.terminals.screen import TerminalScreen, Window
 from acp_tui.conversation.conversation import Change
 from acp_tui.conversation.entries import TerminalState
 from acp_tui.conversation.visible import make_visible_line

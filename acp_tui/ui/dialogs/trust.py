@@ -1,4 +1,4 @@
-"""The question whether what a project brings along is used; remembering the answer is the caller's business."""
+"""What is asked before an agent starts: whether what a project brings along is used, and whether a package may run."""
 
 from __future__ import annotations
 
@@ -18,7 +18,12 @@ from textual.content import Content
 from textual.widgets import Button, Static
 
 from acp_tui.client.agents.command import AgentCommand
-from acp_tui.client.agents.remembered import agree, consent_file, is_agreed, what_runs
+from acp_tui.client.agents.remembered import (
+    agree,
+    consent_file,
+    is_agreed,
+    what_runs,
+)
 from acp_tui.client.errors import SettingsError
 from acp_tui.client.loading_variables import Row, rows_of
 from acp_tui.client.secrets.masking import masked_text
@@ -28,8 +33,8 @@ from acp_tui.client.settings.mcp import Pairs, Server, StdioServer
 from acp_tui.client.settings.project_settings import ProjectSettings, layered
 from acp_tui.client.settings.reader import SettingsRead
 from acp_tui.client.settings.wording import set_value
+from acp_tui.ui.kit.answer_guard import QuestionScreen
 from acp_tui.ui.kit.frame import Frame, shown_line
-from acp_tui.ui.kit.question_screen import QuestionScreen
 
 MASK: Final = "••••••"
 _REFERENCE: Final = re.compile(r"(\$\{[A-Za-z_][A-Za-z0-9_]*(?:\}|:-\}?))")

@@ -22,8 +22,8 @@ from acp_tui.client.export import FileExists
 from acp_tui.ui.dialogs.export import ExportDialog, Write
 from acp_tui.ui.kit.frame import Frame, shown_line
 from acp_tui.ui.kit.row_list import PickerRow
+from acp_tui.workbench.inspect import Detail, Inspection
 from acp_tui.workbench.inspect.index import FrameIndex, Row
-from acp_tui.workbench.inspect.inspection import Detail, Inspection
 from acp_tui.workbench.inspect.search import DIRECTIONS, STATES, Field, Query, Term
 from acp_tui.workbench.inspect.source import FileIsThere, save_frames, save_json
 

@@ -13,12 +13,12 @@ from textual.timer import Timer
 
 from acp_tui.ui.commands.keys import keys_in_force
 from acp_tui.ui.commands.table import bindings_of
-from acp_tui.ui.inspector.line_window import LineWindow
 from acp_tui.ui.inspector.rows import row_strip
 from acp_tui.ui.kit.frames import FRAME_S, Frames
+from acp_tui.ui.kit.line_window import LineWindow
 from acp_tui.ui.rendering.palette import Palette
+from acp_tui.workbench.inspect import Inspection
 from acp_tui.workbench.inspect.index import Form, Glimpse, Row
-from acp_tui.workbench.inspect.inspection import Inspection
 
 FLOOD_FRAME_S: Final = 1 / 8
 """While more comes than anyone can read: each frame draws all rows."""
@@ -34,15 +34,7 @@ _Shown = tuple[Row, Glimpse | None, float | None]
 class FrameList(LineWindow):
     """Follows the end where the cursor is on the last frame."""
 
-    BINDINGS: ClassVar[list[BindingType]] = bindings_of(
-        inspect_up="move(-1)",
-        inspect_down="move(1)",
-        inspect_page_up="page(-1)",
-        inspect_page_down="page(1)",
-        inspect_top="to_top",
-        inspect_end="to_end",
-        inspect_open="open",
-    )
+    BINDINGS: ClassVar[list[BindingType]] = bindings_of(place="frames")
 
     class Moved(Message):
         """Another frame is under the cursor."""

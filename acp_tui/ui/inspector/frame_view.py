@@ -17,13 +17,13 @@ from acp_tui.client.transcript.frame_log import Kind
 from acp_tui.conversation.visible import make_visible, make_visible_line
 from acp_tui.ui.commands.keys import keys_in_force
 from acp_tui.ui.commands.table import bindings_of
-from acp_tui.ui.inspector.line_window import LineWindow
 from acp_tui.ui.inspector.rows import began_at, duration, size
+from acp_tui.ui.kit.line_window import LineWindow
 from acp_tui.ui.kit.themes import palette_for
 from acp_tui.ui.rendering.palette import PLAIN, Palette
 from acp_tui.ui.rendering.wrapping import Span, cut_spans, fold, wrap
+from acp_tui.workbench.inspect import Detail, LintNote
 from acp_tui.workbench.inspect.index import Form
-from acp_tui.workbench.inspect.inspection import Detail, LintNote
 from acp_tui.workbench.inspect.outline import Node, OutlineLine, Role
 
 INDENT: Final = 2
@@ -89,18 +89,7 @@ WAYS: Final = {
 class FrameView(LineWindow):
     """The frame under the cursor of the list."""
 
-    BINDINGS: ClassVar[list[BindingType]] = bindings_of(
-        inspect_line_up="move(-1)",
-        inspect_line_down="move(1)",
-        inspect_lines_up="page(-1)",
-        inspect_lines_down="page(1)",
-        inspect_first_line="move(-1000000)",
-        inspect_last_line="move(1000000)",
-        inspect_fold="fold",
-        inspect_unfold="unfold",
-        inspect_turn="turn",
-        inspect_fold_all="turn_all",
-    )
+    BINDINGS: ClassVar[list[BindingType]] = bindings_of(place="frame")
 
     def __init__(self) -> None:
         super().__init__(id="frame")

@@ -17,8 +17,8 @@ from acp_tui.conversation.visible import make_visible_line
 from acp_tui.ui.kit.row_list import cut
 from acp_tui.ui.rendering.palette import Palette
 from acp_tui.ui.rendering.wrapping import Span, width_cells
+from acp_tui.workbench.inspect import Inspection, Standing
 from acp_tui.workbench.inspect.index import Form, Glimpse, Row
-from acp_tui.workbench.inspect.inspection import Inspection, Standing
 
 NARROW_CELLS: Final = 56
 """Below, the size and what can be guessed are left out."""

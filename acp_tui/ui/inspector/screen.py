@@ -31,9 +31,9 @@ from acp_tui.ui.inspector.rows import standing_of, title_of
 from acp_tui.ui.kit.clipboard import copy
 from acp_tui.ui.kit.filtered_list import Picker
 from acp_tui.ui.recorded.film import growth_of
-from acp_tui.ui.recorded.spot import read_spot
+from acp_tui.ui.recorded.player import read_spot
+from acp_tui.workbench.inspect import Detail, Inspection
 from acp_tui.workbench.inspect.index import Row
-from acp_tui.workbench.inspect.inspection import Detail, Inspection
 from acp_tui.workbench.inspect.outline import pretty
 from acp_tui.workbench.inspect.search import Query, QueryError, Term, read_query, toggled
 
@@ -62,30 +62,7 @@ class InspectorScreen(Screen[None]):
     """Looks at one agent, or at one recording."""
 
     HORIZONTAL_BREAKPOINTS = [(0, "-stacked"), (WIDE_CELLS, "-beside")]  # noqa: RUF012 - no ClassVar in Textual either
-    BINDINGS: ClassVar[list[BindingType]] = bindings_of(
-        inspect_find="find",
-        inspect_next="step(1)",
-        inspect_previous="step(-1)",
-        inspect_filter="filter",
-        inspect_choose="choose",
-        inspect_alike="narrow(False)",
-        inspect_unlike="narrow(True)",
-        inspect_unanswered="only('open')",
-        inspect_errors="only('error')",
-        inspect_lint="only('lint')",
-        inspect_direction="direction",
-        inspect_all="show_all",
-        inspect_go_to="go_to",
-        inspect_partner="partner",
-        inspect_copy="copy",
-        inspect_copy_pretty="copy_pretty",
-        inspect_save="save",
-        inspect_save_all="save_all",
-        inspect_raw="raw",
-        inspect_other="other",
-        inspect_leave="leave",
-        inspect_help="help",
-    )
+    BINDINGS: ClassVar[list[BindingType]] = bindings_of(place="inspector")
 
     def __init__(
         self, inspection: Inspection, title: str, *, folder: Path, grows: Path | None = None

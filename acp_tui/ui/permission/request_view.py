@@ -15,7 +15,7 @@ from textual.strip import Strip
 
 from acp_tui.conversation.facts import PermissionOption
 from acp_tui.ui.kit.answer_guard import AnswerGuard
-from acp_tui.ui.kit.strip_view import StripView
+from acp_tui.ui.kit.line_window import StripView
 from acp_tui.ui.kit.themes import palette_for
 from acp_tui.ui.kit.toasts import ASKING
 from acp_tui.ui.permission import lines as drawings

@@ -89,7 +89,7 @@ def asked_command(request: PermissionRequest, call: ToolCall) -> ShellCommand | 
     if request.command is None:
         return reported
     line, cwd = request.command.line, request.command.cwd
-    if reported is not None and reported.line == line:
+    if reported is not None and reported.line == line and reported.cwd in (None, cwd):
         return replace(reported, cwd=cwd)
     others = tuple(call.raw_input) if isinstance(call.raw_input, Mapping) else ()
     return ShellCommand(line, cwd, others)

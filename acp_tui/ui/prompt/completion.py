@@ -12,8 +12,7 @@ from anyio import to_thread
 from textual import events
 from textual.widget import Widget
 
-from acp_tui.client.completion.matching import Match, fit
-from acp_tui.client.completion.spelling import Writing, being_written, mention_of
+from acp_tui.client.completion.matching import Match, Writing, being_written, fit, mention_of
 from acp_tui.client.completion.workspace_files import Peek, WorkspaceFiles, is_written_out, peek
 from acp_tui.conversation.conversation import Conversation
 from acp_tui.conversation.entries import ToolCallEntry

@@ -129,20 +129,7 @@ class HistorySearch(Vertical):
     HistorySearch Horizontal > Static { width: auto; }
     """
 
-    BINDINGS: ClassVar[list[BindingType]] = [
-        *bindings_of(
-            history_close="close",
-        ),
-        *bindings_of(
-            True,
-            history_older="move(-1)",
-            history_newer="move(1)",
-            history_page_up="page(-1)",
-            history_page_down="page(1)",
-            history_choose="choose",
-            history_projects="toggle_all",
-        ),
-    ]
+    BINDINGS: ClassVar[list[BindingType]] = bindings_of(place="history")
 
     class Chosen(Message):
         """The user wants this prompt in the draft."""

@@ -38,7 +38,7 @@ def may_be_dropped(text: str) -> bool:
 
 def mentions_of_dropped(text: str, cwd: Path) -> str | None:
     """What to write for a paste that is nothing but existing paths; None for any other. For a thread."""
-    from acp_tui.client.completion.spelling import mention_of
+    from acp_tui.client.completion.matching import mention_of
 
     for paths in _readings(text):
         if 0 < len(paths) <= MAX_FILES and all(_exists(path) for path in paths):
@@ -118,19 +118,7 @@ class PromptInput(DraftArea):
 
     DEFAULT_CSS = "PromptInput { height: 3; max-height: 12; }"
 
-    BINDINGS: ClassVar[list[BindingType]] = bindings_of(
-        send="send",
-        steer="send_other_way",
-        cancel="cancel",
-        leave_prompt="leave",
-        pull_back="pull_back",
-        prompt_page_up="page(-1)",
-        prompt_page_down="page(1)",
-        edit_draft="edit_draft",
-        paste="paste",
-        delete_or_quit="delete_right_or_quit",
-        redraw="redraw",
-    )
+    BINDINGS: ClassVar[list[BindingType]] = bindings_of(place="prompt")
 
     class Submitted(Message):
         """The user wants to send this text, made of the draft; what is not sent after all goes to `take_back`."""

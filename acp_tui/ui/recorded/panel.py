@@ -14,7 +14,7 @@ from textual.widgets import Static
 from acp_tui.conversation.conversation import Change, Conversation
 from acp_tui.conversation.facts import PermissionOption, RequestKey
 from acp_tui.conversation.permission_requests import chosen_words
-from acp_tui.ui.conversation.folds import Folds
+from acp_tui.ui.conversation.drawing import Folds
 from acp_tui.ui.conversation.images import Wanted
 from acp_tui.ui.conversation.view import ConversationView
 from acp_tui.ui.permission.permission_card import DockedRequest
@@ -41,9 +41,10 @@ class RecordedPanel(SessionPanel):
 
     def show(self, conversation: Conversation) -> None:
         """Show this one from now on. What it told by the way is past."""
+        self.leave_subagents()
         self.conversation = conversation
         self._shown_notices = conversation.notice_count
-        self.view.show(conversation, self._cwd)
+        self._main.show(conversation, self._cwd)
         self._show_facts()
 
 
@@ -55,6 +56,7 @@ class RecordedView(ConversationView):
         Binding("space", "screen.toggle_playing", "Play or pause", show=False),
         Binding("home", "screen.to_start", "To the beginning", show=False),
         Binding("end", "screen.to_end", "To the end", show=False),
+        Binding("escape", "leave_subagent", "Back from a subagent", show=False),
     ]
 
 
@@ -80,7 +82,7 @@ class ReplayPanel(RecordedPanel):
 
     def compose(self) -> ComposeResult:
         """From top to bottom."""
-        yield self.view
+        yield self._main
         plan = PlanView()
         plan.can_focus = False  # its keys are the replay's
         yield plan

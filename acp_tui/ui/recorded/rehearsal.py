@@ -17,15 +17,15 @@ from typing import Final
 import anyio
 from anyio import to_thread
 
+from acp_tui.client.agents.catalogue import copy_project, demo_command
 from acp_tui.client.agents.command import AgentCommand
-from acp_tui.client.agents.demo import copy_project, demo_command
 from acp_tui.client.errors import AgentRefused, AuthenticationRequired, ClientError
 from acp_tui.client.files import replace_file
+from acp_tui.client.sessions.access import INTERACTIVE
 from acp_tui.client.sessions.agent import Agent
 from acp_tui.client.sessions.driver import logged_in
 from acp_tui.client.sessions.hub import open_hub
-from acp_tui.client.sessions.policy import INTERACTIVE
-from acp_tui.client.sessions.session import Session
+from acp_tui.client.sessions.session import WHY_ACTS_ITSELF, Session
 from acp_tui.client.transcript.events import Event, Own
 from acp_tui.client.transcript.plan import RecordingPlan
 from acp_tui.conversation.content import Text
@@ -39,7 +39,8 @@ from acp_tui.conversation.updates import (
 )
 from acp_tui.ui.recorded.formats import CannotRender
 from acp_tui.values import dataclass
-from acp_tui.workbench.demo import programs, shipped
+from acp_tui.workbench import demo as shipped
+from acp_tui.workbench.demo import programs
 from acp_tui.workbench.demo.scenario import ScenarioError, UnknownScenario, load
 from acp_tui.workbench.demo.script import Fault, Scenario
 
@@ -118,7 +119,8 @@ class _Attendant:
     def _choice(self, request: PermissionRequest) -> PermissionOption | None:
         """What is chosen; what does not offer that is rejected."""
         # A question of our own (a file outside of the project) is about the user's machine, not about the script.
-        kind = "reject_once" if request.note is not None else self.user.answer
+        is_ours = request.note not in (None, WHY_ACTS_ITSELF)
+        kind = "reject_once" if is_ours else self.user.answer
         wanted = (option for option in request.options if option.kind == kind)
         return next(wanted, request.rejection_once)
 

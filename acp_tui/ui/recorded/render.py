@@ -18,11 +18,9 @@ from acp_tui.client.export import ExportFacts, to_html, to_markdown
 from acp_tui.client.terminals import plain_text
 from acp_tui.ui.kit.themes import DARK
 from acp_tui.ui.recorded.film import Film, open_playable
-from acp_tui.ui.recorded.formats import CannotRender, png_of, rows_of, text_of
-from acp_tui.ui.recorded.moving_svg import MovingFrame, moving_svg
-from acp_tui.ui.recorded.player import Pace
+from acp_tui.ui.recorded.formats import CannotRender, MovingFrame, moving_svg, png_of, rows_of, text_of
+from acp_tui.ui.recorded.player import Pace, Spot, moment_of
 from acp_tui.ui.recorded.rehearsal import DemoUser, record_demo, timeless, without_durations
-from acp_tui.ui.recorded.spot import Spot, moment_of
 from acp_tui.ui.recorded.studio import Studio, open_studio
 from acp_tui.values import dataclass
 

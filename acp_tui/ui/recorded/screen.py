@@ -28,16 +28,15 @@ from acp_tui.ui.commands.help import HelpScreen
 from acp_tui.ui.commands.keymap import BY_ID, Keymap
 from acp_tui.ui.commands.keys import keys_in_force
 from acp_tui.ui.commands.table import REPLAY_COMMANDS
-from acp_tui.ui.conversation.folds import folds_of
+from acp_tui.ui.conversation.drawing import folds_of
 from acp_tui.ui.conversation.view import ConversationView
 from acp_tui.ui.kit.clipboard import copy
 from acp_tui.ui.kit.filtered_list import ReadingScreen
 from acp_tui.ui.recorded.bar import Position, ReplayBar, clock
 from acp_tui.ui.recorded.film import Answer, Film, growth_of
 from acp_tui.ui.recorded.panel import ReplayPanel
-from acp_tui.ui.recorded.player import Pace, Player, Projector
+from acp_tui.ui.recorded.player import Pace, Player, Projector, Spot, moment_of
 from acp_tui.ui.recorded.question import Reply
-from acp_tui.ui.recorded.spot import Spot, moment_of
 from acp_tui.ui.session import find_bar
 from acp_tui.ui.session.status import facts_of, state_of, title_of
 from acp_tui.ui.session.status_line import Status, StatusLine

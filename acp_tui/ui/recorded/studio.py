@@ -22,7 +22,7 @@ from acp_tui.conversation.conversation import Conversation
 from acp_tui.conversation.visible import make_visible_line
 from acp_tui.conversation.wording import session_facts
 from acp_tui.ui.base.app import BaseApp
-from acp_tui.ui.conversation.folds import folds_of
+from acp_tui.ui.conversation.drawing import folds_of
 from acp_tui.ui.kit.themes import DARK
 from acp_tui.ui.prompt import PromptFrame, PromptInput
 from acp_tui.ui.recorded.film import Film

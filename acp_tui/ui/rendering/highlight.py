@@ -1,7 +1,7 @@
-"""Finds the tokens of a line of code with Pygments, which loads with the first line; styles are the palette's.
+"""Code: the tokens of a line, found with Pygments, which loads with the first line, and the panel of a block of code.
 
 Lexers are regular expressions written for well-meant code; some take exponential time. Each line has a limit of CPU
-time, and a language that exceeds it stays plain from then on.
+time, and a language that exceeds it stays plain from then on. Where a block ends, others find.
 """
 
 from __future__ import annotations
@@ -14,18 +14,18 @@ import threading
 import time
 from collections.abc import Callable, Iterator, Sequence
 from contextlib import suppress
-from functools import cache, lru_cache
-from typing import TYPE_CHECKING, Any, Final, TypeAlias, TypeVar
+from functools import cache, lru_cache, partial
+from importlib import import_module
+from typing import Any, Final, TypeAlias, TypeVar
 
+from rich.segment import Segment
 from rich.style import Style
+from textual.strip import Strip
 
 from acp_tui.client.line_comparison import Steps
+from acp_tui.ui.rendering.lines import CUT, Gutter, Row
 from acp_tui.ui.rendering.palette import NO_STYLE, Palette
-from acp_tui.ui.rendering.wrapping import Span
-
-if TYPE_CHECKING:
-    from pygments.lexer import RegexLexer  # type: ignore[import-untyped]
-
+from acp_tui.ui.rendering.wrapping import LineRange, Span, fold, slice_spans, width_cells
 
 _AGAIN_S: Final = 0.02
 """Until the next attempt, where something on the way has swallowed the exception."""
@@ -274,25 +274,18 @@ def lex_line(language: str, line: str, stack: LexerState) -> tuple[Lexed, LexerS
 
 
 def _lex_from(lexer: Any, line: str, stack: LexerState) -> tuple[Lexed, LexerState]:
-    from pygments.lexer import ExtendedRegexLexer, LexerContext, RegexLexer
+    from pygments.lexer import ExtendedRegexLexer, LexerContext, RegexLexer  # type: ignore[import-untyped]
 
     if isinstance(lexer, RegexLexer) and not isinstance(lexer, ExtendedRegexLexer):
         context = LexerContext(line + "\n", 0, list(stack))
         try:
-            pieces = _pieces(_with_context(lexer, context), line)
+            # The extended lexer's way, with the state in a context, works for the plain ones too.
+            pieces = _pieces(ExtendedRegexLexer.get_tokens_unprocessed(lexer, context=context), line)
             return pieces, tuple(context.stack) if len(context.stack) <= MAX_STATES else START
         except TypeError:
             # A callback of this lexer does not take a context: its lines are read each on its own.
             pass
     return _pieces(lexer.get_tokens_unprocessed(line + "\n"), line), START
-
-
-def _with_context(lexer: RegexLexer, context: Any) -> Iterator[tuple[int, Any, str]]:
-    """What `lexer` finds, with its state in `context`: the extended lexer's way works for the plain ones too."""
-    from pygments.lexer import ExtendedRegexLexer
-
-    tokens: Iterator[tuple[int, Any, str]] = ExtendedRegexLexer.get_tokens_unprocessed(lexer, context=context)
-    return tokens
 
 
 def _pieces(tokens: Iterator[tuple[int, Any, str]], line: str) -> Lexed:
@@ -326,19 +319,17 @@ def find_lexer(language: str) -> Any | None:
 
     The first time it is imported, which can take 300 ms.
     """
-    from pygments.lexers import find_lexer_class  # type: ignore[import-untyped]
+    from pygments.lexers import find_lexer_class, get_all_lexers  # type: ignore[import-untyped]
 
-    name = _languages().get(language)
+    name = _languages(get_all_lexers).get(language)
     return None if name is None else _loaded(find_lexer_class, name)
 
 
 @cache
-def _languages() -> dict[str, str]:
+def _languages(get_all_lexers: Callable[..., Any]) -> dict[str, str]:
     """The full names of the languages by what they are called, without those of plugins: these have to be searched
     for anew each time.
     """
-    from pygments.lexers import get_all_lexers
-
     return {alias.lower(): name for name, aliases, _, _ in get_all_lexers(plugins=False) for alias in aliases}
 
 
@@ -357,7 +348,85 @@ def load_language(language: str) -> Steps:
         return
     if "pygments.lexers" not in sys.modules:
         yield
-        import pygments.lexers  # type: ignore[import-untyped]  # noqa: F401 - not before something is to be coloured
-
+        import_module("pygments.lexers")  # not before something is to be colored
         yield
     find_lexer(language)
+
+
+PADDING: Final = " "
+CONTINUATION: Final = "↪ "
+"""Begins a row that goes on with the line above."""
+TAB_CELLS: Final = 4
+
+Indent: TypeAlias = Sequence[Segment]
+TakeIndent: TypeAlias = Callable[[], Indent]
+"""What stands left of the next row: bars of quotes, a list marker the first time."""
+
+
+class CodePanel:
+    """One block of code. Rows are cut at once, but highlighted only when they are looked at."""
+
+    def __init__(self, info: str, width: int, palette: Palette, take_indent: TakeIndent = tuple) -> None:
+        """`width` is the panel's own, without the indent; `info` is what follows the opening fence."""
+        self._highlighter = Highlighter(info)
+        self._info = info.expandtabs(TAB_CELLS)
+        self._width = width
+        self._palette = palette
+        self._take_indent = take_indent
+        self._inner = max(width - 2 * len(PADDING), 1)
+
+    def header(self) -> list[Row]:
+        """A row that names the language; none where the block does not."""
+        if not self._info:
+            return []
+        label_style = self._palette.code_block + self._palette.code_label
+        label = fold(self._info, self._inner)[0]
+        return [self._row([(self._info, label_style)], label, False, self._take_indent())]
+
+    def append(self, line: str) -> list[Row]:
+        """The rows of one more line of the code."""
+        text = line.expandtabs(TAB_CELLS)
+        self._highlighter.append(text)
+        number = len(self._highlighter) - 1
+        return [
+            partial(self._lazy_row, number, part, index > 0, self._take_indent())
+            for index, part in enumerate(self._parts(text))
+        ]
+
+    def preview(self, line: str) -> list[Row]:
+        """The rows of a line that is still being written; the next `append` or `preview` replaces it."""
+        text = line.expandtabs(TAB_CELLS)
+        spans = self._highlighter.preview(text, self._palette, self._palette.code_block)
+        return [
+            self._row(spans, part, index > 0, self._take_indent())
+            for index, part in enumerate(self._parts(text))
+        ]
+
+    def _parts(self, text: str) -> list[LineRange]:
+        """The line cut to the width; later parts leave room for the continuation mark."""
+        parts = fold(text, self._inner)
+        if len(parts) == 1:
+            return parts
+        first = parts[0]
+        room = max(self._inner - len(CONTINUATION), 1)
+        rest = fold(text[first.stop :], room)
+        return [
+            first,
+            *(LineRange(start + first.stop, stop + first.stop, cells) for start, stop, cells in rest),
+        ]
+
+    def _lazy_row(self, number: int, part: LineRange, continues: bool, indent: Indent) -> Strip:
+        spans = self._highlighter.spans(number, self._palette, self._palette.code_block)
+        return self._row(spans, part, continues, indent)
+
+    def _row(self, spans: Sequence[Span], part: LineRange, continues: bool, indent: Indent) -> Strip:
+        style = self._palette.code_block
+        segments = [*indent, Gutter(PADDING, style)]
+        cells = len(PADDING) + part.cells
+        if continues:
+            segments += [CUT, Gutter(CONTINUATION, style + self._palette.code_label)]
+            cells += len(CONTINUATION)
+        segments += slice_spans(spans, part.start, part.stop)
+        if cells < self._width:
+            segments.append(Segment(" " * (self._width - cells), style))
+        return Strip(segments, max(cells, self._width) + sum([width_cells(text) for text, _, _ in indent]))

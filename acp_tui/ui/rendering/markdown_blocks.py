@@ -12,7 +12,7 @@ from rich.style import Style
 from textual.strip import Strip
 
 from acp_tui.conversation.visible import make_visible
-from acp_tui.ui.rendering.code import TAB_CELLS, CodePanel
+from acp_tui.ui.rendering.highlight import TAB_CELLS, CodePanel
 from acp_tui.ui.rendering.inline import Lines, inline_lines
 from acp_tui.ui.rendering.lines import BLANK, Gutter, Row
 from acp_tui.ui.rendering.markdown_context import Context, Leaf, is_blank

@@ -7,7 +7,7 @@ from collections.abc import Mapping, Sequence
 from dataclasses import field, replace
 from typing import TYPE_CHECKING, Final, TypeAlias, cast
 
-from acp_tui.ui.rendering.code import CodePanel
+from acp_tui.ui.rendering.highlight import CodePanel
 from acp_tui.ui.rendering.tables import TableLayout, sample_rows
 from acp_tui.values import dataclass
 

@@ -7,7 +7,7 @@ from dataclasses import replace
 from functools import cache
 from typing import TYPE_CHECKING, Any, Final, TypeAlias
 
-from acp_tui.ui.rendering.code import CodePanel
+from acp_tui.ui.rendering.highlight import CodePanel
 from acp_tui.ui.rendering.lines import BLANK, Row, Rows
 from acp_tui.ui.rendering.markdown_blocks import IS_OPEN, MAX_NESTING, BlockPainter, split_blocks
 from acp_tui.ui.rendering.markdown_context import Context, Cut, OpenBlock

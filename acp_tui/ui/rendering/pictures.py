@@ -34,6 +34,8 @@ HALF_BLOCKS: Final = (MAX_COLUMNS, 2 * MAX_ROWS)
 """The most that half blocks can show, in pixels: one above the other in each cell."""
 KEPT_WIDTHS: Final = 4
 """Messages and tool calls leave different room, and both do before and after a change of the screen's size."""
+LANCZOS: Final = 1
+"""Pillow's filter, by its number: Pillow is loaded with the first picture."""
 OPAQUE: Final = 128
 """A pixel with less alpha leaves the background as it is: a cell cannot mix its colours."""
 CLEAR: Final[Pixel] = (0, 0, 0, 0)
@@ -124,12 +126,10 @@ def _decode(data: bytes, room: Size) -> tuple[Size, Image]:
 
 
 def _resized(image: Image, size: Size) -> Image:
-    from PIL import Image
-
     if image.mode == "I;16":  # converting it would cut off all that is brighter than the darkest 256th
         image = image.point(lambda value: value / 256).convert("L")
     rgba = image.convert("RGBA")
-    return rgba if rgba.size == size else rgba.resize(size, Image.Resampling.LANCZOS)
+    return rgba if rgba.size == size else rgba.resize(size, LANCZOS)
 
 
 def _half_blocks(image: Image) -> Rows:

@@ -28,16 +28,7 @@ class FindBar(Horizontal):
     FindBar Static { width: auto; height: 1; }
     """
 
-    BINDINGS: ClassVar[list[BindingType]] = [
-        *bindings_of(
-            end_search="close",
-        ),
-        *bindings_of(
-            True,
-            next_match="step(1)",
-            previous_match="step(-1)",
-        ),
-    ]
+    BINDINGS: ClassVar[list[BindingType]] = bindings_of(place="find")
 
     def __init__(self, view: ConversationView) -> None:
         super().__init__()

@@ -13,14 +13,18 @@ from textual.app import ComposeResult
 from textual.containers import Vertical
 from textual.events import Key, Paste
 from textual.message import Message
+from textual.widgets import Static
 
-from acp_tui.conversation.conversation import Change, Conversation
+from acp_tui.client.settings.tree import Settings
+from acp_tui.conversation.conversation import Change, Conversation, SubagentState
 from acp_tui.conversation.entries import ToolCallEntry
-from acp_tui.conversation.facts import Fact, PermissionRequest, Turn
+from acp_tui.conversation.facts import Fact, PermissionRequest, SessionId, Turn
 from acp_tui.conversation.visible import make_visible, make_visible_line
-from acp_tui.conversation.wording import value_name
-from acp_tui.ui.conversation.folds import AS_BY_DEFAULT, Folds
+from acp_tui.conversation.wording import spent_words, subagent_state, value_name
+from acp_tui.ui.commands.keys import keys_in_force
+from acp_tui.ui.conversation.drawing import AS_BY_DEFAULT, Folds, folds_of
 from acp_tui.ui.conversation.images import Wanted
+from acp_tui.ui.conversation.subagents import name_of
 from acp_tui.ui.conversation.tool_calls import RAIL
 from acp_tui.ui.conversation.view import ConversationView
 from acp_tui.ui.kit.frames import FRAME_S
@@ -29,7 +33,7 @@ from acp_tui.ui.permission.permission_card import DockedRequest, PermissionCard
 from acp_tui.ui.prompt import PromptInput
 from acp_tui.ui.prompt.input import Rejection
 from acp_tui.ui.session.plan_view import PlanView
-from acp_tui.ui.session.status import Work
+from acp_tui.ui.session.status import Work, doing, facts_of, state_of, title_of
 from acp_tui.ui.session.welcome import Welcome
 from acp_tui.ui.textual_gaps.internals import forget_toasts, press_in
 
@@ -47,6 +51,28 @@ MAX_NOTICES_SHOWN: Final = 3
 NOTICES_EVERY_S: Final = 1.0
 """Nobody reads faster, and each that is shown lays out the screen."""
 SEVERITIES: Final[dict[str, SeverityLevel]] = {"warning": "warning", "error": "error"}
+
+
+class SubagentLine(Static):
+    """Says which subagent is shown below, how it stands, and how to go back."""
+
+    DEFAULT_CSS = """
+    SubagentLine {
+        height: 1; padding: 0 2; color: $text-muted; background: $surface;
+        text-wrap: nowrap; text-overflow: ellipsis;
+    }
+    """
+
+    def __init__(self) -> None:
+        super().__init__(markup=False)
+
+    def show(self, path: Sequence[SubagentState]) -> None:
+        """Tell of the last of these, each of which was begun by the one before."""
+        shown = path[-1]
+        names = " › ".join(map(name_of, path))
+        words = filter(None, (names, subagent_state(shown), spent_words(shown.conversation)))
+        back = keys_in_force(self).hint("{leave_subagent} back")
+        self.update(f"⑂ {' · '.join(words)} · {back}")
 
 
 class SessionPanel(Vertical):
@@ -82,8 +108,11 @@ class SessionPanel(Vertical):
         self.is_following = True
         self._cwd = str(session.cwd) if session is not None else ""
         self._clock = clock
-        self.view = self.VIEW(images=images, folds=folds)
+        self._main = self.VIEW(images=images, folds=folds)
         """The conversation; it can be asked before it is mounted."""
+        self._opened: list[SubagentState] = []
+        """The subagent that is shown in its place, behind those that led to it."""
+        self._subagent_view: ConversationView | None = None
         self.welcome = Welcome(agent, greeting)
         self._is_empty = True
         self._shown_request: PermissionRequest | None = None
@@ -101,15 +130,40 @@ class SessionPanel(Vertical):
 
     def compose(self) -> ComposeResult:
         """From top to bottom."""
-        yield self.view
+        yield self._main
         yield self.welcome
         yield PlanView()
         yield PermissionCard(clock=self._clock, write=self._write)
 
+    @property
+    def title(self) -> str:
+        """What to call the session; "" while there is nothing to call it by."""
+        return title_of(self.conversation)
+
+    @property
+    def doing(self) -> str:
+        """What the agent is at."""
+        return doing(self.conversation)
+
+    @property
+    def state(self) -> str:
+        """One of the status line's states."""
+        return state_of(self.conversation)
+
+    @property
+    def facts(self) -> tuple[str, ...]:
+        """What the status line says besides."""
+        return facts_of(self.conversation)
+
+    def use_settings(self, settings: Settings) -> None:
+        """Fold and show pictures as they say from now on."""
+        for view in self.views:
+            view.show_as(folds_of(settings.conversation), settings.appearance.images)
+
     def on_mount(self) -> None:
         """Show what there is, and listen for more."""
         self._look_context = contextvars.copy_context()  # changes come from tasks that know no app
-        self.view.show(self.conversation, self._cwd)
+        self._main.show(self.conversation, self._cwd)
         if self.session is not None:
             self._unsubscribe = self.session.subscribe(self._on_change)
         self._show_facts()
@@ -119,6 +173,94 @@ class SessionPanel(Vertical):
         for handle in filter(None, (self._look_handle, self._notice_handle)):
             handle.cancel()
         self._unsubscribe()
+
+    # Subagents
+
+    @property
+    def view(self) -> ConversationView:
+        """What is to be seen: the conversation, or that of a subagent."""
+        return self._subagent_view or self._main
+
+    @property
+    def views(self) -> tuple[ConversationView, ...]:
+        """All there are, with what is behind it."""
+        return (self._main,) if self._subagent_view is None else (self._main, self._subagent_view)
+
+    def open_subagent(self, session_id: SessionId) -> None:
+        """Show what a subagent of the shown conversation says, in place of that."""
+        subagent = self.view.conversation.subagents.get(session_id)
+        if subagent is None:
+            return
+        self._opened.append(subagent)
+        had_focus = self._main.has_focus_within
+        if self._subagent_view is None:
+            self._subagent_view = self.VIEW(
+                images=self._main.images, folds=self._main.folds, is_of_subagent=True
+            )
+            self._main.display = False
+            self.mount(SubagentLine(), self._subagent_view, before=0)
+        self._show_subagent()
+        if had_focus:
+            self.screen.set_focus(None)
+            self._subagent_view.call_after_refresh(self._subagent_view.go_to_end)
+
+    def leave_subagent(self) -> bool:
+        """Go back to the agent that began it; False where none is shown."""
+        if not self._opened or self._subagent_view is None:
+            return False
+        left = self._opened.pop()
+        if self._opened:
+            self._show_subagent()
+            return True
+        if self._subagent_view.has_focus_within:
+            self.screen.set_focus(None)  # not the prompt, where Escape pressed twice would cancel the turn
+            self._main.call_after_refresh(self._main.go_to, left.entry)
+        self._subagent_view.remove()
+        self.query(SubagentLine).remove()
+        self._subagent_view = None
+        self._main.display = True
+        self._main.come_to_front()
+        return True
+
+    def leave_subagents(self) -> None:
+        """Show the conversation of the session itself."""
+        while self.leave_subagent():
+            pass
+
+    def _show_subagent(self) -> None:
+        assert self._subagent_view is not None
+        self._subagent_view.show(self._opened[-1].conversation, self._cwd)
+        self._tell_subagent()
+
+    def _tell_subagent(self) -> None:
+        for line in self.query(SubagentLine):
+            line.show(self._opened)
+
+    def _mark_subagent(self, change: Change) -> None:
+        """Pass on what changes in the subagent that is shown; its terminals are those of the agent."""
+        assert self._subagent_view is not None
+        terminal = change.terminal
+        inner: Change | None = change
+        for subagent in self._opened:
+            found = inner.subagent if inner is not None else None
+            inner = found[1] if found is not None and found[0] == subagent.session_id else None
+        if inner is None and terminal is not None:
+            entry_id = self._opened[-1].conversation.terminal_entries.get(terminal)
+            inner = Change(() if entry_id is None else (entry_id,), terminal=terminal)
+        if inner is not None:
+            self._subagent_view.mark(inner)
+        if change.facts:
+            self._tell_subagent()
+
+    def on_conversation_view_subagent_chosen(self, message: ConversationView.SubagentChosen) -> None:
+        """Show it."""
+        message.stop()
+        self.open_subagent(message.session_id)
+
+    def on_conversation_view_subagent_left(self, message: ConversationView.SubagentLeft) -> None:
+        """Go back."""
+        message.stop()
+        self.leave_subagent()
 
     @property
     def card(self) -> DockedRequest:
@@ -130,7 +272,9 @@ class SessionPanel(Vertical):
     def _on_change(self, change: Change) -> None:
         """Called for every change, in the midst of a flood too: it marks, and shows only what is asked."""
         self.work.note_change()
-        self.view.mark(change)
+        self._main.mark(change)
+        if self._opened:
+            self._mark_subagent(change)
         if self._is_empty and change.entries:
             self._show_welcome()
         if self._is_about_shown_request(change):
@@ -201,7 +345,7 @@ class SessionPanel(Vertical):
         self._is_empty = self.session is not None and self.conversation.is_blank
         model = next((value_name(one) for one in self.conversation.options if one.category == "model"), "")
         self.welcome.look(self.conversation.commands, make_visible_line(model), is_wanted=self._is_empty)
-        self.view.show_above(is_alone=not self._is_empty)
+        self._main.show_above(is_alone=not self._is_empty)
 
     def _show_permissions(self) -> None:
         requests = self._requests_in_turn

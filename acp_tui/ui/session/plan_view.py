@@ -14,8 +14,8 @@ from textual.strip import Strip
 from acp_tui.conversation.facts import Plan, PlanStep
 from acp_tui.conversation.visible import make_visible_line
 from acp_tui.ui.commands.table import bindings_of
+from acp_tui.ui.kit.line_window import StripView
 from acp_tui.ui.kit.row_list import cut
-from acp_tui.ui.kit.strip_view import StripView
 from acp_tui.ui.kit.themes import palette_for
 from acp_tui.ui.rendering.palette import Palette
 from acp_tui.ui.rendering.wrapping import Span, wrap
@@ -33,13 +33,7 @@ class PlanView(StripView, can_focus=True):
 
     DEFAULT_CSS = "PlanView { height: auto; display: none; }"
 
-    BINDINGS: ClassVar[list[BindingType]] = bindings_of(
-        fold_plan="toggle_plan",
-        plan_up="read(-1)",
-        plan_down="read(1)",
-        plan_page_up="page(-1)",
-        plan_page_down="page(1)",
-    )
+    BINDINGS: ClassVar[list[BindingType]] = bindings_of(place="plan")
 
     def __init__(self, *, id: str | None = None) -> None:  # noqa: A002 - Textual's own name for it
         super().__init__(id=id)

@@ -5,7 +5,7 @@ from __future__ import annotations
 from collections.abc import Iterator, Sequence
 from enum import Enum
 from itertools import islice
-from typing import ClassVar, Final, NamedTuple
+from typing import ClassVar, Final, NamedTuple, TypeAlias
 
 from rich.segment import Segment
 from rich.style import Style
@@ -17,11 +17,12 @@ from textual.scroll_view import ScrollView
 from textual.strip import Strip
 
 from acp_tui.client.changes import FileChange
-from acp_tui.conversation.facts import Plan, PlanStep
+from acp_tui.conversation.facts import Plan, PlanStep, SessionId
 from acp_tui.conversation.visible import make_visible_line, make_visible_path
 from acp_tui.ui.changes.changed_files import count_words, cut_left, note_in_place_of_counts
 from acp_tui.ui.commands.keys import keys_in_force
 from acp_tui.ui.commands.table import bindings_of
+from acp_tui.ui.conversation.subagents import GLYPHS, state_style
 from acp_tui.ui.kit.row_list import cut
 from acp_tui.ui.kit.themes import palette_for
 from acp_tui.ui.rendering.palette import Palette
@@ -40,8 +41,20 @@ class Section(Enum):
     """The value is its heading."""
 
     PLAN = "Plan"
+    SUBAGENTS = "Subagents"
     CHANGES = "Changed files"
     SESSION = "Session"
+
+
+@dataclass(frozen=True, slots=True)
+class SubagentRow:
+    """A subagent in a line."""
+
+    session_id: SessionId
+    name: str
+    state: str
+    """As `subagent_state` says it."""
+    spent: str = ""
 
 
 @dataclass(frozen=True, slots=True)
@@ -56,28 +69,38 @@ class SidebarState:
     facts: tuple[tuple[str, str], ...] = ()
     """What each is called, and what it is."""
     are_changes_known: bool = True
+    subagents: tuple[SubagentRow, ...] = ()
 
     @property
     def sections(self) -> tuple[Section, ...]:
         """From top to bottom; nothing is said of what is not known."""
-        return tuple(each for each in Section if each is not Section.CHANGES or self.are_changes_known)
+        unknown = {
+            Section.CHANGES: not self.are_changes_known,
+            Section.SUBAGENTS: not self.subagents,
+        }
+        return tuple(each for each in Section if not unknown.get(each, False))
 
     def part(self, section: Section) -> tuple[object, ...]:
         """What of it a section shows."""
         match section:
             case Section.PLAN:
                 return self.plans
+            case Section.SUBAGENTS:
+                return self.subagents
             case Section.CHANGES:
                 return (self.are_changes_known, self.summary, self.changes)
             case Section.SESSION:
                 return self.facts
 
 
+Target: TypeAlias = Section | FileChange | SubagentRow
+
+
 class Line(NamedTuple):
     """One line on the screen."""
 
     strip: Strip
-    target: Section | FileChange | None = None
+    target: Target | None = None
     """What it stands for, where it can be chosen: a heading its section."""
 
 
@@ -91,6 +114,8 @@ def section_lines(
     match section:
         case Section.PLAN:
             return [*lines, *map(Line, _plans(state.plans, width, palette))]
+        case Section.SUBAGENTS:
+            return [*lines, *(Line(_subagent(row, width, palette), row) for row in state.subagents)]
         case Section.CHANGES:
             return [*lines, *_files(state, width, palette)]
         case Section.SESSION:
@@ -103,6 +128,7 @@ def _heading(
     """What the section is and, at the right, what it comes to."""
     asides = {
         Section.PLAN: ", ".join(f"{plan.completed}/{len(plan.steps)}" for plan in state.plans),
+        Section.SUBAGENTS: _count(state.subagents),
         Section.CHANGES: state.summary,
         Section.SESSION: "",
     }
@@ -111,6 +137,19 @@ def _heading(
     aside = cut(asides[section], room) if room >= MIN_ASIDE_CELLS else ""
     gap = " " * (width - width_cells(start) - width_cells(aside))
     return Strip([Segment(start, palette.strong), Segment(gap), Segment(aside, palette.muted)])
+
+
+def _count(subagents: Sequence[SubagentRow]) -> str:
+    running = sum(row.state in ("running", "needs you") for row in subagents)
+    return f"{running} of {len(subagents)} running" if running else str(len(subagents))
+
+
+def _subagent(row: SubagentRow, width: int, palette: Palette) -> Strip:
+    mark = Segment(f"{' ' * INDENT}{GLYPHS[row.state]} ", state_style(row.state, palette))
+    room = width - mark.cell_length
+    aside = f" {row.spent}" if width_cells(row.spent) < room // 2 and row.spent else ""
+    name = cut(row.name, max(room - width_cells(aside), 2))
+    return Strip([mark, Segment(name, palette.text), Segment(aside, palette.muted)])
 
 
 def _indented(spans: Sequence[Span], width: int, head: Segment) -> Iterator[Strip]:
@@ -183,15 +222,7 @@ class Sidebar(ScrollView, can_focus=True):
     Sidebar { dock: right; height: 100%; overflow-y: auto; overflow-x: hidden; scrollbar-size-vertical: 1; }
     """
 
-    BINDINGS: ClassVar[list[BindingType]] = bindings_of(
-        sidebar_up="go(-1)",
-        sidebar_down="go(1)",
-        sidebar_first="go(-1000000)",
-        sidebar_last="go(1000000)",
-        sidebar_page_up="page(-1)",
-        sidebar_page_down="page(1)",
-        sidebar_choose="choose",
-    )
+    BINDINGS: ClassVar[list[BindingType]] = bindings_of(place="sidebar")
 
     class FileChosen(Message):
         """The user wants to see what became of this file."""
@@ -200,11 +231,18 @@ class Sidebar(ScrollView, can_focus=True):
             super().__init__()
             self.path = path
 
+    class SubagentChosen(Message):
+        """The user wants to see what this subagent says."""
+
+        def __init__(self, session_id: SessionId) -> None:
+            super().__init__()
+            self.session_id = session_id
+
     def __init__(self, *, id: str | None = None) -> None:  # noqa: A002 - Textual's own name for it
         super().__init__(id=id)
         self._state = SidebarState()
         self._folded: set[Section] = set()
-        self.cursor: Section | FileChange = Section.PLAN
+        self.cursor: Target = Section.PLAN
         self._drawn: dict[Section, list[Line]] = {}
         """Drawn for the present width and theme; what is missing is drawn when the lines are put together."""
         self._lines: list[Line] = []
@@ -281,16 +319,21 @@ class Sidebar(ScrollView, can_focus=True):
     # What the user does
 
     @property
-    def _targets(self) -> list[Section | FileChange]:
+    def _targets(self) -> list[Target]:
         return [line.target for line in self._lines if line.target is not None]
 
     def _keep_cursor(self) -> None:
         """A file that changes again stays under the cursor; one that is gone leaves it on the heading."""
-        if isinstance(self.cursor, Section):
-            return
-        path = self.cursor.path
-        again = (change for change in self._targets if isinstance(change, FileChange) and change.path == path)
-        self.cursor = next(again, Section.CHANGES)
+        match self.cursor:
+            case FileChange(path=path):
+                files = (each for each in self._targets if isinstance(each, FileChange))
+                self.cursor = next((each for each in files if each.path == path), Section.CHANGES)
+            case SubagentRow(session_id=session_id):
+                rows = (each for each in self._targets if isinstance(each, SubagentRow))
+                known = (each for each in rows if each.session_id == session_id)
+                self.cursor = next(known, Section.PLAN)
+            case Section() if self.cursor not in self._targets:
+                self.cursor = Section.PLAN
 
     def action_go(self, step: int) -> None:
         """Move the cursor by so many rows that can be chosen."""
@@ -311,11 +354,14 @@ class Sidebar(ScrollView, can_focus=True):
         self.scroll_to(y=self.scroll_offset.y + direction * max(height - 1, 1), animate=False, force=True)
 
     def action_choose(self) -> None:
-        """Fold or unfold the section, or open the file's review."""
-        if isinstance(self.cursor, Section):
-            self.toggle(self.cursor)
-        else:
-            self.post_message(self.FileChosen(self.cursor.path))
+        """Fold or unfold the section, open the file's review, or show what the subagent says."""
+        match self.cursor:
+            case Section():
+                self.toggle(self.cursor)
+            case SubagentRow(session_id=session_id):
+                self.post_message(self.SubagentChosen(session_id))
+            case FileChange(path=path):
+                self.post_message(self.FileChosen(path))
 
     def on_click(self, event: events.Click) -> None:
         """As the keys do, with what was clicked on; the focus stays where it is."""

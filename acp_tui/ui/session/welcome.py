@@ -17,8 +17,8 @@ from acp_tui.conversation.facts import Command
 from acp_tui.conversation.visible import make_visible_line
 from acp_tui.ui.commands.keys import follow_keys, keys_in_force
 from acp_tui.ui.commands.table import bindings_of
+from acp_tui.ui.kit.line_window import StripView
 from acp_tui.ui.kit.row_list import NOWHERE, NumberedRows, PickerRow, RowList, cut
-from acp_tui.ui.kit.strip_view import StripView
 from acp_tui.ui.kit.themes import palette_for
 from acp_tui.ui.rendering.palette import Palette
 from acp_tui.ui.rendering.wrapping import width_cells, wrap
@@ -62,11 +62,7 @@ class Welcome(Vertical, can_focus=True):
 
     DEFAULT_CSS = "Welcome { height: 1fr; display: none; } Welcome > RowList { height: auto; }"
 
-    BINDINGS: ClassVar[list[BindingType]] = bindings_of(
-        recent_above="move(-1)",
-        recent_below="move(1)",
-        recent_open="choose",
-    )
+    BINDINGS: ClassVar[list[BindingType]] = bindings_of(place="welcome")
 
     class Chosen(Message):
         """The user wants to open this session."""

@@ -1,17 +1,60 @@
-"""What is asked of the user and said to them before an agent starts; starting it is its caller's business."""
+"""Starts the agent of a tab, once the user has agreed and the settings are known. Loaded with the wire types."""
 
 from __future__ import annotations
 
+from collections.abc import Awaitable, Callable
+from dataclasses import replace
+from functools import partial
+from pathlib import Path
 from typing import Any
 
 from anyio import to_thread
 from textual.app import App
 
-from acp_tui.client.agents.command import AgentCommand
+from acp_tui.client.agents.command import AgentCommand, Phase
 from acp_tui.client.agents.remembered import note_used, recent_agents, recent_file
 from acp_tui.client.errors import AgentStartFailed
+from acp_tui.client.sessions.access import INTERACTIVE, policy_of
+from acp_tui.client.sessions.agent import Agent
+from acp_tui.client.sessions.hub import SessionHub
+from acp_tui.client.sessions.session_history import recording_plan
+from acp_tui.client.settings.tree import Settings
+from acp_tui.client.transcript.record_to import RecordTo
 from acp_tui.conversation.visible import make_visible_line
 from acp_tui.ui.dialogs.trust import agreed_command
+
+
+async def start_agent(
+    app: App[Any],
+    hub: SessionHub,
+    command: AgentCommand,
+    cwd: Path,
+    settings_in_force: Callable[[], Awaitable[Settings]],
+    on_phase: Callable[[Phase], None],
+    record_to: RecordTo | None,
+) -> Agent:
+    """The agent, to be initialized by the caller. To be awaited in a worker. Raises AgentStartFailed."""
+    if command.is_host:
+        from acp_tui.client.hosting.finding import attached  # loading point: for hosted sessions alone
+
+        return await attached(hub, command, on_phase)
+    settings = await settings_in_force()
+    trace_context = settings.agent.trace_context.as_mapping()
+    return await hub.start_agent(
+        await ready_to_start(app, command),
+        cwd=cwd,
+        offer=replace(INTERACTIVE, trace_context=trace_context),
+        on_phase=on_phase,
+        policy=policy_of(settings),
+        keeps_frames=True,
+        recordings=recording_plan(
+            settings.recordings,
+            cwd,
+            partial(app.notify, title="Recording", severity="warning", timeout=10, markup=False),
+            to=record_to,
+            screen=(app.size.width, app.size.height),
+        ),
+    )
 
 
 async def ready_to_start(app: App[Any], command: AgentCommand) -> AgentCommand:
@@ -28,7 +71,7 @@ async def ready_to_start(app: App[Any], command: AgentCommand) -> AgentCommand:
     if command.is_listed:
         is_first = command.name not in await to_thread.run_sync(recent_agents, recent_file())
         if is_first and command.package is None:
-            _say(app, f"{command.name} runs: {command.line}")
+            _say(app, f"{command.name} {command.way}")
         await to_thread.run_sync(note_used, command.name, recent_file())
     return agreed
 

@@ -7,7 +7,7 @@ import os
 from collections.abc import Callable, Iterator, Sequence
 from dataclasses import replace
 from datetime import datetime
-from functools import partial
+from functools import cached_property, partial
 from pathlib import Path
 from typing import TYPE_CHECKING, ClassVar, Final
 
@@ -17,14 +17,13 @@ from textual.screen import Screen
 from textual.types import CSSPathType
 
 from acp_tui.client.errors import ClientError, SettingsError
+from acp_tui.client.files import replace_file
 from acp_tui.client.settings.location import project_settings_file, settings_file, state_folder
 from acp_tui.client.settings.tree import Settings
 from acp_tui.ui.base.app import BaseApp
 from acp_tui.ui.commands.command import Command
 from acp_tui.ui.commands.keymap import keymap_of, places_of
-from acp_tui.ui.commands.table import COMMANDS
-from acp_tui.ui.kit.stylesheets import split_stylesheets
-from acp_tui.ui.kit.themes import theme_notes
+from acp_tui.ui.kit.themes import split_stylesheets, theme_notes
 from acp_tui.ui.session.tab_state import TabState
 from acp_tui.ui.tab.agent_link import AgentLink
 from acp_tui.ui.tab.host import Opening
@@ -44,6 +43,7 @@ if TYPE_CHECKING:
     from acp_tui.client.settings.reader import SettingsRead
     from acp_tui.client.transcript.record_to import RecordTo
     from acp_tui.ui.changes.follower import ChangesDesk
+    from acp_tui.ui.shell.dialogs import Dialogs
     from acp_tui.ui.shell.notifier import Notifier
     from acp_tui.ui.shell.settings.follower import SettingsDesk
     from acp_tui.ui.tab.reopening import LeftSession
@@ -136,15 +136,7 @@ class AcpTuiApp(BaseApp):
 
     @work(exclusive=True, group="quit")
     async def _quit_hosted(self, hosted: Sequence[Tab]) -> None:
-        from acp_tui.ui.kit.filtered_list import Picker  # loading point: for hosted sessions alone
-        from acp_tui.ui.kit.row_list import PickerRow
-
-        what = "session" if len(hosted) == 1 else f"{len(hosted)} sessions"
-        rows = [
-            PickerRow("leave", f"Leave the {what} running", "acp-tui attach shows it again"),
-            PickerRow("end", f"Close the {what}", "for every terminal"),
-        ]
-        chosen = await self.push_screen_wait(Picker("Quit", rows, search=False))
+        chosen = await self._dialogs.at_quit(len(hosted))
         if chosen == "end":
             for tab in hosted:
                 await tab.leave()
@@ -211,6 +203,13 @@ class AcpTuiApp(BaseApp):
         link = self.link_to(self._command, self._cwd) if self._command is not None else AgentLink(None)
         return SessionScreen(link, self._cwd, opening=opening, settings=self.settings)
 
+    @cached_property
+    def _dialogs(self) -> Dialogs:
+        """What is opened over the tabs."""
+        from acp_tui.ui.shell.dialogs import Dialogs  # loading point: BEFORE_A_COMMAND
+
+        return Dialogs(self)
+
     @property
     def failure(self) -> ClientError | None:
         """Why no tab has a session; None where one has."""
@@ -223,18 +222,17 @@ class AcpTuiApp(BaseApp):
         tabs = [tab for tab in self.tabs if tab.session is not None]
         if not tabs:
             return ()
-        from acp_tui.ui.tab.reopening import left_sessions  # a session has loaded most of it
-
-        return left_sessions(tabs)
+        return self._dialogs.left_sessions(tabs)
 
     @work
     async def action_choose_agent(self) -> None:
         """Start an agent in a new tab, in the folder of the tab in front; without one, to choose none is to quit."""
-        from acp_tui.ui.dialogs.agents import choose_agent  # loading point: when it is first asked for
-
         front = self.tabs.front
-        command = await choose_agent(self)
-        if command is not None:
+        choice = await self._dialogs.choose_agent(worktrees=front is not None)
+        command = choice.command if choice is not None else None
+        if choice is not None and choice.is_in_worktree and front is not None:
+            await front.begin_in_worktree(choice.command)
+        elif command is not None:
             cwd = command.cwd or (front.cwd if front is not None else self._cwd)
             await self.open_tab(self.link_to(command, cwd), cwd)
         elif front is None:
@@ -258,12 +256,8 @@ class AcpTuiApp(BaseApp):
         if not isinstance(screen, SessionScreen):
             yield from super().commands_for(screen)
             return
-        from acp_tui.ui.tab.possible import is_possible
-
-        here = {"session", "conversation", "app", *places_of(screen.focused or screen)}
-        for command in COMMANDS:
-            if command.action and command.where in here and is_possible(command, screen):
-                yield command
+        places = {"session", "conversation", "app", *places_of(screen.focused or screen)}
+        yield from self._dialogs.possible(screen, places)
 
     # Tabs
 
@@ -274,14 +268,11 @@ class AcpTuiApp(BaseApp):
 
     def changes_in(self, cwd: Path) -> ChangesDesk:
         """What has changed in a folder since the first of its tabs was opened, until the last one is closed."""
-        from acp_tui.client.changes import Limits  # loading point: BEFORE_TAKING_STOCK
-        from acp_tui.ui.changes.follower import ChangesDesk
+        from acp_tui.ui.changes.follower import changes_desk  # loading point: BEFORE_TAKING_STOCK
 
         desk = self._changes.get(cwd)
         if desk is None:
-            kept = self.settings.changes
-            limits = Limits(kept.max_file_bytes, kept.max_total_bytes, kept.max_files)
-            desk = self._changes[cwd] = ChangesDesk(self, cwd, limits)
+            desk = self._changes[cwd] = changes_desk(self, cwd, self.settings.changes)
             desk.start()
         return desk
 
@@ -346,9 +337,7 @@ class AcpTuiApp(BaseApp):
     @work
     async def action_show_board(self) -> None:
         """Show all tabs, and what each is about."""
-        from acp_tui.ui.shell.board import Board  # loading point: when it is first asked for
-
-        await self.push_screen_wait(Board(self.tabs, self.close_tab, self._show_hosted))
+        await self._dialogs.show_board(self.tabs, self.close_tab, self._show_hosted)
 
     async def _show_hosted(self, hosted: HostedSession) -> None:
         """Show a session of a host in a tab; where one shows it already, in that one."""
@@ -363,12 +352,8 @@ class AcpTuiApp(BaseApp):
     @work
     async def action_show_settings(self) -> None:
         """Let the user change the settings, and see what is wrong in them."""
-        from acp_tui.ui.shell.settings.screen import (
-            SettingsScreen,  # loading point: when it is first asked for
-        )
-
         desk = await self._loaded_settings_desk()
-        await self.push_screen_wait(SettingsScreen(desk, self.looks.choose_theme))
+        await self._dialogs.show_settings(desk, self.looks.choose_theme)
 
     async def keep_theme(self, name: str) -> None:
         """Write it into the user's settings."""
@@ -384,14 +369,8 @@ class AcpTuiApp(BaseApp):
         if self._settings_file is not None:
             desk = await self._desk_of_settings()
             await desk.open()
-            self._follow_styles(self._settings_file.parent)
+            self.run_worker(desk.follow_styles(self, partial(self.say, is_wrong=True)))
             await desk.follow()
-
-    @work
-    async def _follow_styles(self, folder: Path) -> None:
-        from acp_tui.ui.shell.user_styles import FOLDER, UserStyles  # loading point: behind the first frame
-
-        await UserStyles(self, folder / FOLDER, partial(self.say, is_wrong=True)).follow()
 
     async def settings_in_force(self) -> Settings:
         """Those that hold once the files are read and the user has said whether to use the project's."""
@@ -419,11 +398,7 @@ class AcpTuiApp(BaseApp):
 
     async def trusts(self, project: ProjectSettings, user: SettingsRead) -> bool:
         """Ask the user whether to use a project's settings."""
-        from acp_tui.ui.dialogs.trust import (
-            TrustSettingsDialog,  # loading point: when there is a question
-        )
-
-        return await self.push_screen_wait(TrustSettingsDialog(project, user))
+        return await self._dialogs.trusts(project, user)
 
     def use_settings(self, settings: Settings) -> Sequence[str]:
         """Put them into force; gives what of them cannot be."""
@@ -451,8 +426,6 @@ class AcpTuiApp(BaseApp):
 
         By the door that all goes through that holds conversation: Textual's own files are as the umask has them.
         """
-        from acp_tui.client.files import replace_file
-
         name = filename or f"acp-tui_{datetime.now():{time_format or '%Y-%m-%dT%H_%M_%S_%f'}}.svg"
         file = Path(path or Path.cwd(), name)
         try:
@@ -468,30 +441,11 @@ class AcpTuiApp(BaseApp):
     ) -> Agent:
         # The wire types take longer to load than a frame may: in a thread, so that keys are answered meanwhile.
         await to_thread.run_sync(self._hub.preload)
-        if command.is_host:
-            from acp_tui.client.hosting.following import attached  # loading point: for hosted sessions alone
+        await preloaded(["acp_tui.ui.shell.agent_start"])
+        from acp_tui.ui.shell.agent_start import start_agent  # loading point: BEFORE_AN_AGENT
 
-            return await attached(self._hub, command, on_phase)
-        from acp_tui.client.sessions.policy import INTERACTIVE, policy_of
-        from acp_tui.client.sessions.session_history import recording_plan
-        from acp_tui.ui.shell.agent_start import ready_to_start
-
-        settings = await self.settings_in_force()
-        trace_context = settings.agent.trace_context.as_mapping()
-        return await self._hub.start_agent(
-            await ready_to_start(self, command),
-            cwd=cwd,
-            offer=replace(INTERACTIVE, trace_context=trace_context),
-            on_phase=on_phase,
-            policy=policy_of(settings),
-            keeps_frames=True,
-            recordings=recording_plan(
-                settings.recordings,
-                cwd,
-                partial(self.notify, title="Recording", severity="warning", timeout=10, markup=False),
-                to=self.record_to,
-                screen=(self.size.width, self.size.height),
-            ),
+        return await start_agent(
+            self, self._hub, command, cwd, self.settings_in_force, on_phase, self.record_to
         )
 
 

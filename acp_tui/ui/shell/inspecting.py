@@ -8,7 +8,7 @@ from acp_tui.client.errors import ClientError
 from acp_tui.client.sessions.session_history import RereadSession
 from acp_tui.ui.inspector.screen import InspectorScreen
 from acp_tui.ui.tab.tabs import Tab
-from acp_tui.workbench.inspect.inspection import Inspection, inspect_agent, inspect_file
+from acp_tui.workbench.inspect import Inspection, inspect_agent, inspect_file
 
 
 async def inspect_tab(tab: Tab) -> None:

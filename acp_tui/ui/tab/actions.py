@@ -1,43 +1,67 @@
-"""One method for each command of the table that acts on a tab, as in `do('take_over')`.
+"""One method for each command of the table that acts on a tab, as in `do('take_over')`, and when it can do anything.
 
-Loaded behind the first answer's start, or with the first key: it imports everything the methods need.
+The palette offers no command that cannot; keys work, or say why not. Loaded behind the first answer's start, or with
+the first key: it imports everything the methods need.
 """
 
 from __future__ import annotations
 
 import os
+import re
+from collections.abc import Callable, Mapping, Sequence
+from dataclasses import replace
 from functools import partial
-from typing import TYPE_CHECKING, Final, Protocol
+from typing import TYPE_CHECKING, Final, Protocol, TypeAlias
 
 from anyio import to_thread
 
+from acp_tui.client.attachments import without_mentions
 from acp_tui.client.changes import ChangesError
 from acp_tui.client.clipboard import ClipboardText, NothingToPaste, Picture, read_clipboard
-from acp_tui.conversation.handover import digest
-from acp_tui.ui.changes.follower import ChangesDesk
+from acp_tui.client.errors import ClientError
+from acp_tui.client.sessions.marks import MAX_NAME, SessionMarks
+from acp_tui.client.sessions.session import Session
+from acp_tui.conversation.conversation import Conversation
+from acp_tui.conversation.entries import Entry, EntryId, Message, TerminalState
+from acp_tui.conversation.facts import SelectOption
+from acp_tui.conversation.retelling import digest
+from acp_tui.ui.changes.follower import ChangesDesk, TurnMoments
 from acp_tui.ui.changes.list import ChangesScreen
 from acp_tui.ui.changes.review import ReviewScreen
-from acp_tui.ui.changes.turns import TurnMoments
+from acp_tui.ui.commands.command import Command
 from acp_tui.ui.commands.help import HelpScreen
 from acp_tui.ui.commands.keymap import places_of
+from acp_tui.ui.conversation.searching import Standing
 from acp_tui.ui.dialogs.agents import choose_agent
+from acp_tui.ui.dialogs.naming import NameDialog
 from acp_tui.ui.kit.clipboard import copy
 from acp_tui.ui.prompt import PastedImage, PromptInput
 from acp_tui.ui.prompt.queue_lines import QueueLines
 from acp_tui.ui.session.find_bar import FindBar
 from acp_tui.ui.session.panel import SessionPanel
 from acp_tui.ui.session.status import title_of
-from acp_tui.ui.tab.entries import EntriesController, TerminalsController, message_text
-from acp_tui.ui.tab.history import HistoryController
+from acp_tui.ui.tab.entries import (
+    EntriesController,
+    TerminalsController,
+    attached_to,
+    last_code,
+    last_reply,
+    locations_of,
+    message_text,
+    stoppable_in,
+)
+from acp_tui.ui.tab.history import HistoryController, Welcoming
+from acp_tui.ui.tab.host import TabHost
 from acp_tui.ui.tab.opening import Opener, StartingHost
 from acp_tui.ui.tab.questions import QuestionsController
 from acp_tui.ui.tab.sidebar import SidebarController
-from acp_tui.ui.tab.welcoming import Welcoming
 from acp_tui.ui.tab.worktrees import WorktreesController
 from acp_tui.ui.tab.writing import NOTHING_QUEUED, Writing
 
 if TYPE_CHECKING:
     from acp_tui.client.sessions.agent import Agent
+    from acp_tui.ui.tab.tabs import Tab
+
 
 NO_SESSION = "There is no session yet."
 
@@ -56,10 +80,6 @@ class ActingHost(StartingHost, Protocol):
     moments: TurnMoments | None
     """The files as they were at each prompt; None where nobody follows them."""
 
-    @property
-    def worktrees(self) -> WorktreesController:
-        """What is done with git worktrees."""
-
 
 class Actions:
     """The commands of one tab. Those that wait for the user are coroutines, to be run in a worker."""
@@ -69,6 +89,7 @@ class Actions:
 
     def __init__(self, host: ActingHost) -> None:
         self._host = host
+        self.worktrees = WorktreesController(host)
         self._entries = EntriesController(host)
         self._terminals = TerminalsController(host)
 
@@ -106,6 +127,11 @@ class Actions:
         if not bars:
             await self._host.screen.mount(bar, before="#prompt-frame")
         bar.begin(query)
+
+    def show_standing(self, standing: Standing) -> None:
+        """Say how the search stands, where it is asked for."""
+        for bar in self._host.screen.query(FindBar):
+            bar.show_standing(standing)
 
     def toggle_all(self) -> None:
         """Unfold or fold everything."""
@@ -158,12 +184,12 @@ class Actions:
     async def copy_reply(self) -> None:
         """Copy the agent's last message."""
         if self._panel is not None:
-            await self._entries.copy_reply(self._panel.conversation)
+            await self._entries.copy_reply(self._panel.view.conversation)
 
     async def copy_code(self) -> None:
         """Copy a piece of code of the agent's."""
         if self._panel is not None:
-            await self._entries.copy_code(self._panel.conversation)
+            await self._entries.copy_code(self._panel.view.conversation)
 
     async def export(self, file: str = "") -> None:
         """Write the conversation to this file; without one, ask for it."""
@@ -246,6 +272,26 @@ class Actions:
         """Look for a session of the past; open it, or begin another."""
         await self._history.choose()
 
+    async def rename_session(self, name: str = "") -> None:
+        """Call the session so; without a name, ask for it."""
+        session, agent = self._host.session, self._host.link.agent
+        if session is None:
+            self._host.say(NO_SESSION)
+            return
+        if not name:
+            asked = await self._host.ask(NameDialog(title_of(session.conversation)))
+            name = asked or ""
+        if not name:
+            return
+        try:
+            name = await session.rename(name[:MAX_NAME])
+            if agent is not None:
+                marks = SessionMarks()
+                mark = marks.of(agent.command.name, session.session_id)
+                marks.note(agent.command.name, session.session_id, replace(mark, name=name))
+        except ClientError as error:
+            self._host.say_error(error)
+
     async def begin_session(self) -> None:
         """Begin a session in a new tab; in this one where that it was opened for is not to be had."""
         if self._host.agent.agent_or_say() is None:
@@ -263,10 +309,47 @@ class Actions:
         if not agent.capabilities.fork_session:
             self._host.say(f"{agent.title} does not offer to fork sessions.")
             return
+        await self._fork(source)
+
+    async def _fork(self, source: Session) -> Tab:
         title = title_of(source.conversation) or "the session above"
-        await self._host.shell.open_tab(
+        return await self._host.shell.open_tab(
             self._host.link, source.cwd, lambda sessions: sessions.fork(source, title)
         )
+
+    async def fork_from_prompt(self) -> None:
+        """Go on from one of the session's prompts: here, in a fork, or in a session that knows what was before it."""
+        session = self._host.session
+        if session is None:
+            self._host.say(NO_SESSION)
+            return
+        conversation = session.conversation
+        entries = enumerate(conversation.entries)
+        prompts = [EntryId(at) for at, one in entries if isinstance(one, Message) and one.role == "user"]
+        if not prompts:
+            self._host.say("There is no prompt yet to go on from.")
+            return
+        question = "Go on from which prompt?"
+        prompt = await self._entries.choose_turn(conversation, prompts[::-1], question)
+        if prompt is not None:
+            await self._go_on_from(session, prompt)
+
+    async def _go_on_from(self, session: Session, prompt: EntryId) -> None:
+        agent = self._host.link.agent
+        can_fork = agent is not None and agent.lost is None and agent.capabilities.fork_session
+        way = await self._entries.choose_way_on(can_fork=can_fork)
+        text = message_text(session.conversation, prompt)
+        if way == "again":
+            if not self._prompt.draft:
+                self._prompt.set_draft(text)
+            self._host.say("Your prompt is in the draft. The agent still remembers what came behind it.")
+        elif way == "fork":
+            tab = await self._fork(session)
+            tab.screen.query_one(PromptInput).set_draft(text)
+        elif way == "anew":
+            told = without_mentions(digest(session.conversation, (), prompt))
+            tab = await self._host.shell.open_tab(self._host.link, session.cwd)
+            tab.screen.query_one(PromptInput).set_draft(told)
 
     async def hand_over(self) -> None:
         """Go on with another agent in a new tab: what was said here is the draft there, to be edited and sent."""
@@ -274,10 +357,12 @@ class Actions:
         if session is None or session.conversation.is_blank:
             self._host.say("There is nothing to hand over yet.")
             return
-        command = await choose_agent(self._host.screen.app)
-        if command is None:
+        choice = await choose_agent(self._host.screen.app)
+        if choice is None:
             return
-        text = digest(session.conversation, sorted(changes.changes) if changes is not None else ())
+        command = choice.command
+        told = digest(session.conversation, sorted(changes.changes) if changes is not None else ())
+        text = without_mentions(told)  # else an agent could have files of its choice attached
         cwd = command.cwd or self._host.cwd
         tab = await self._host.shell.open_tab(self._host.shell.link_to(command, cwd), cwd)
         tab.screen.query_one(PromptInput).set_draft(text)
@@ -285,7 +370,7 @@ class Actions:
     async def begin_in_worktree(self, name: str = "") -> None:
         """Begin a session in a new git worktree of this folder, in a new tab."""
         if self._host.agent.agent_or_say() is not None:
-            await self._host.worktrees.begin(name)
+            await self.worktrees.begin(name)
 
     def restart(self) -> None:
         """Start the agent again, and go on with the session as far as the agent remembers it."""
@@ -325,10 +410,10 @@ class Actions:
         if session is None or moments is None or not moments.prompts:
             self._host.say("No prompt of this session can be undone yet.")
             return
-        prompt = await self._entries.choose_turn(session.conversation, moments.prompts)
+        question = "Undo the file changes since which prompt?"
+        prompt = await self._entries.choose_turn(session.conversation, moments.prompts, question)
         if prompt is None:
             return
-        text = message_text(session.conversation, prompt)
         since = moments.since(prompt, "that prompt")
         try:
             await since.rescan()
@@ -337,9 +422,8 @@ class Actions:
             return
         had_changes = bool(since.changes)
         await self._host.ask(ChangesScreen(since))
-        if had_changes and not since.changes and not self._prompt.draft:
-            self._prompt.set_draft(text)
-            self._host.say("Your prompt is in the draft. The agent still remembers the turn that you undid.")
+        if had_changes and not since.changes:
+            await self._go_on_from(session, prompt)
 
     def review(self, changes: ChangesDesk, path: str) -> None:
         """Show what became of the file."""
@@ -382,3 +466,100 @@ def _say(prompt: PromptInput, problem: NothingToPaste | OSError) -> None:
     hint = getattr(problem, "hint", "")
     said = f"Nothing is pasted: {problem}." + (f" You can {hint}." if hint else "")
     prompt.notify(said, severity="warning", markup=False)
+
+
+Condition: TypeAlias = Callable[[TabHost], bool]
+_GO_TO: Final = re.compile(r"tab_(\d)")
+
+
+def is_possible(command: Command, tab: TabHost) -> bool:
+    """Whether the command would do anything now."""
+    if number := _GO_TO.fullmatch(command.id):
+        return 1 < len(tab.shell.tabs) >= int(number[1])
+    condition = CONDITIONS.get(command.id)
+    return condition is None or condition(tab)
+
+
+def _of_session(condition: Callable[[Session], bool]) -> Condition:
+    return lambda tab: tab.session is not None and condition(tab.session)
+
+
+def _of_conversation(condition: Callable[[Conversation], bool]) -> Condition:
+    return _of_session(lambda session: condition(session.conversation))
+
+
+def _of_entries(found_in: Callable[[Entry], Sequence[object]]) -> Condition:
+    return _of_conversation(lambda conversation: any(map(found_in, conversation.entries)))
+
+
+def _has_agent(tab: TabHost) -> bool:
+    return not tab.link.is_lost
+
+
+def _can_start(tab: TabHost) -> bool:
+    return tab.link.can_start
+
+
+def _can_log_out(tab: TabHost) -> bool:
+    agent = tab.link.agent
+    return agent is not None and agent.lost is None and agent.capabilities.logout
+
+
+def _can_fork(tab: TabHost) -> bool:
+    agent = tab.link.agent
+    return tab.session is not None and agent is not None and agent.capabilities.fork_session
+
+
+def _offers(category: str) -> Condition:
+    """Whether the agent has an option of this kind with anything to choose."""
+    return _of_conversation(
+        lambda conversation: any(
+            isinstance(option, SelectOption) and option.category == category and len(option.choices) > 1
+            for option in conversation.options
+        )
+    )
+
+
+def _is_running(terminal: TerminalState) -> bool:
+    return terminal.is_ours and not terminal.has_exited
+
+
+def _has_tabs(tab: TabHost) -> bool:
+    return len(tab.shell.tabs) > 1
+
+
+_was_said: Final = _of_conversation(lambda conversation: not conversation.is_blank)
+_runs_command: Final = _of_conversation(
+    lambda conversation: any(map(_is_running, conversation.terminals.values()))
+)
+
+CONDITIONS: Final[Mapping[str, Condition]] = {
+    **dict.fromkeys(
+        ("find", "prompt_above", "prompt_below", "follow", "toggle_all", "export", "interrupt"), _was_said
+    ),
+    **dict.fromkeys(("take_over", "interrupt_terminal", "end_terminal"), _runs_command),
+    **dict.fromkeys(("next_tab", "previous_tab", "next_needing"), _has_tabs),
+    **dict.fromkeys(("show_agent", "show_mcp", "inspect"), _has_agent),
+    **dict.fromkeys(("restart", "begin_session", "begin_in_worktree"), _can_start),
+    "detach": lambda tab: tab.link.is_hosted,
+    "log_out": _can_log_out,
+    "next_mode": _offers("mode"),
+    "choose_mode": _offers("mode"),
+    "choose_model": _offers("model"),
+    "choose_option": _of_conversation(lambda conversation: bool(conversation.options)),
+    "toggle_plan": _of_conversation(lambda conversation: bool(conversation.plans)),
+    "dismiss_visits": _of_conversation(lambda conversation: bool(conversation.visits)),
+    "edit_location": _of_entries(locations_of),
+    "save_attached": _of_entries(attached_to),
+    "stop_one": _of_conversation(lambda conversation: bool(stoppable_in(conversation))),
+    "copy_reply": _of_conversation(lambda conversation: bool(last_reply(conversation))),
+    "copy_code": _of_conversation(lambda conversation: bool(last_code(conversation))),
+    "edit_queue": _of_session(lambda session: bool(session.queue.prompts)),
+    "fork_session": _can_fork,
+    "rename_session": lambda tab: tab.session is not None,
+    "fork_from_prompt": _was_said,
+    "hand_over": _was_said,
+    "undo_turn": lambda tab: tab.changes is not None,
+    "show_changes": lambda tab: tab.changes is not None,
+    "sidebar": lambda tab: tab.session is not None,
+}

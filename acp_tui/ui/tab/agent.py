@@ -1,8 +1,9 @@
-"""What you do with an agent besides prompting: log in, change options, see what it offers, restart it."""
+"""What you do with an agent besides prompting: log in, change options, see what it offers, restart it; and with its
+sessions: begin, open, delete, close, resume after a restart.
+"""
 
 from __future__ import annotations
 
-import os
 import signal
 import subprocess
 from collections.abc import Callable
@@ -12,17 +13,33 @@ from urllib.parse import urlsplit
 
 from anyio import to_thread
 
-from acp_tui.client import settings as mcp
 from acp_tui.client.agents.command import Phase
-from acp_tui.client.errors import AuthenticationRequired, ClientError, SettingsError
+from acp_tui.client.errors import (
+    AgentLost,
+    AgentRefused,
+    AuthenticationRequired,
+    ClientError,
+    SessionNotOpened,
+    SettingsError,
+)
+from acp_tui.client.processes import inherited
 from acp_tui.client.sessions.agent import Agent
-from acp_tui.client.sessions.driver import additions_for, usable_servers
+from acp_tui.client.sessions.driver import SessionDriver, additions_for, until_connected, usable_servers
 from acp_tui.client.sessions.session import Session
-from acp_tui.conversation.facts import SelectOption
+from acp_tui.client.settings import mcp, trust
+from acp_tui.client.settings.location import settings_file
+from acp_tui.conversation.entries import Remark
+from acp_tui.conversation.facts import SelectOption, SessionId
+from acp_tui.conversation.updates import Remarked
 from acp_tui.conversation.visible import make_visible_line
-from acp_tui.ui.dialogs.capability_card import AgentFacts, CapabilityCard
-from acp_tui.ui.dialogs.login import LoginDialog, LoginMethod
-from acp_tui.ui.dialogs.options import OptionsDialog, value_picker
+from acp_tui.ui.dialogs.agent_offers import (
+    AgentFacts,
+    CapabilityCard,
+    LoginDialog,
+    LoginMethod,
+    OptionsDialog,
+    value_picker,
+)
 from acp_tui.ui.dialogs.trust import TrustDialog, TrustQuestion
 from acp_tui.ui.kit.filtered_list import ReadingScreen
 from acp_tui.ui.kit.row_list import cut
@@ -46,6 +63,7 @@ class AgentController:
         self._link = host.link
         self._questions = questions
         self._on_phase = on_phase
+        self.sessions = SessionsController(host, self)
 
     @property
     def agent(self) -> Agent | None:
@@ -95,7 +113,7 @@ class AgentController:
             # Ctrl+C belongs to the program that has the terminal; it would inherit SIG_IGN, but not a handler.
             before = signal.signal(signal.SIGINT, lambda *_: None)
             try:
-                status = subprocess.call(command.argv, env={**os.environ, **command.env})
+                status = subprocess.call(command.argv, env={**inherited(), **command.env})
             except OSError as error:
                 status = error.errno or 1
             finally:
@@ -104,7 +122,7 @@ class AgentController:
             self._host.say(f"The login ended with status {status}, so it has not worked.", severity="error")
         await self._start_agent()
 
-    async def trusts(self, project: mcp.ProjectServers) -> bool:
+    async def trusts(self, project: trust.ProjectServers) -> bool:
         """Whether the user trusts a project's MCP servers."""
         return await self._host.ask(TrustDialog(project.file, project.declared.servers))
 
@@ -237,19 +255,19 @@ def _mcp_servers_told(agent: Agent, cwd: Path) -> str:
     parts = [f"Every session of {agent.title} here is opened with:\n{used}"]
     if left_out or problems:
         parts.append("\n".join(("Left out, or odd:", *(f"- {note}" for note in (*problems, *left_out)))))
-    parts.append(f"They are declared in {mcp.settings_file()}, section mcp, and in {cwd / '.mcp.json'}.")
+    parts.append(f"They are declared in {settings_file()}, section mcp, and in {cwd / '.mcp.json'}.")
     return "\n\n".join(parts)
 
 
 def _of_user() -> mcp.ServerList:
-    return mcp.servers_at_start(mcp.settings_file())
+    return mcp.servers_at_start(settings_file())
 
 
 def _of_project(cwd: Path) -> mcp.ServerList:
-    project = mcp.read_project_servers(cwd)
+    project = trust.read_project_servers(cwd)
     if project is None:
         return mcp.ServerList()
-    return mcp.trusted_servers(project, mcp.trust_state(project, mcp.trust_file()))
+    return trust.trusted_servers(project, trust.trust_state(project, trust.trust_file()))
 
 
 def _line(server: mcp.Server) -> str:
@@ -257,3 +275,87 @@ def _line(server: mcp.Server) -> str:
     if isinstance(server, mcp.StdioServer):
         return f"- {server.name}: runs {server.command}"
     return f"- {server.name}: {server.kind} at {urlsplit(server.url).hostname}"
+
+
+WAYS_ON: Final = (
+    "{choose_session} shows the sessions there are, so does `acp-tui sessions`; {begin_session} begins one"
+)
+"""Where the one that the user wanted is not to be had."""
+
+
+class SessionsController:
+    """The sessions of one agent, for one tab. Calls raise ClientError, and log in first where the agent wants that."""
+
+    def __init__(self, host: TabHost, agent: AgentController) -> None:
+        self._host = host
+        self._agent = agent
+
+    async def begin(self, earlier: Session | None = None, why_anew: str = "") -> Session:
+        """A new session; the agent is started where it does not run.
+
+        It goes on below what was said in an `earlier` one; `why_anew` says why that one does not.
+        """
+        await self._agent.ensure_agent()
+        return self._with_remark(await self._driver.begin(earlier, why_anew))
+
+    @property
+    def _driver(self) -> SessionDriver:
+        return SessionDriver(self._host.link, self._agent, self._host.cwd)
+
+    def _show(self, session: Session) -> None:
+        self._host.run(self._host.show(session))
+
+    def _with_remark(self, session: Session) -> Session:
+        """The session, in which it is said, once, which directories and MCP servers it is without."""
+        added = self._host.link.additions
+        assert added is not None
+        remarks = [*added.directories_left_out]
+        if added.servers_left_out:
+            remarks.append(f"MCP servers: {'; '.join(added.servers_left_out)}")
+        for remark in remarks:
+            if Remark(remark) not in session.conversation.entries:
+                session.apply(Remarked(remark))
+        return session
+
+    async def fork(self, source: Session, title: str) -> Session:
+        """Another session that goes on from what was said in `source`, which is called so."""
+        await self._agent.ensure_agent()
+        return self._with_remark(await self._driver.fork(source, title))
+
+    async def open(self, session_id: SessionId, cwd: Path) -> Session:
+        """The session as it is where it is open already, else as the agent gives it (R-SESS-10)."""
+        await self._agent.ensure_agent()
+        return self._with_remark(await self._driver.open(session_id, cwd, self._show))
+
+    async def go_on(self, earlier: Session) -> Session:
+        """Start the agent again where it is gone, and go on with a session as far as the agent remembers it."""
+        await self._agent.ensure_agent()
+
+        def refused(error: AgentRefused) -> str:
+            return str(self.not_opened(earlier.session_id, error))
+
+        return self._with_remark(await self._driver.go_on(earlier, refused, self._show))
+
+    async def reconnected(self, earlier: Session) -> Session:
+        """Go on with a session as soon as there is a way to its agent again."""
+        return await until_connected(lambda: self.go_on(earlier))
+
+    async def delete(self, session_id: SessionId) -> None:
+        """Let the agent forget a session."""
+        assert self._host.link.agent is not None
+        await self._host.link.agent.delete_session(session_id)
+        self._host.say("The session is deleted.")
+
+    async def close(self, session: Session) -> None:
+        """Close a session in the agent, where it runs and offers that."""
+        agent = self._host.link.agent
+        if agent is not None and agent.lost is None and not session.is_closed:
+            await agent.close_session(session)
+
+    def not_opened(self, session_id: SessionId, error: ClientError) -> ClientError:
+        """The error as one about this session, with what can be done instead; the loss of the agent stays that."""
+        if isinstance(error, AgentLost):
+            return error
+        hint = "\n".join(filter(None, (error.hint, self._host.hint(WAYS_ON))))
+        named = f"Session {make_visible_line(session_id)} was not opened. {error}"
+        return SessionNotOpened(named, hint=hint, detail=error.detail)

@@ -3,7 +3,6 @@
 from __future__ import annotations
 
 from collections.abc import Callable, Iterable, Sequence
-from datetime import datetime
 from functools import partial
 from pathlib import Path
 from typing import Any, NamedTuple, TypeVar
@@ -25,8 +24,7 @@ from acp_tui.conversation.content import (
     TextResource,
     is_for_user,
 )
-from acp_tui.conversation.conversation import Conversation
-from acp_tui.conversation.copying import snapshot
+from acp_tui.conversation.conversation import Conversation, snapshot
 from acp_tui.conversation.entries import (
     Compaction,
     Entry,
@@ -36,6 +34,7 @@ from acp_tui.conversation.entries import (
     TerminalState,
     ToolCallEntry,
 )
+from acp_tui.conversation.facts import SessionId
 from acp_tui.conversation.tool_calls import (
     BlockContent,
     Location,
@@ -47,6 +46,7 @@ from acp_tui.conversation.tool_calls import (
 from acp_tui.conversation.tool_text import shown_location
 from acp_tui.conversation.visible import make_visible_line, make_visible_path
 from acp_tui.ui.conversation.blocks import block_label
+from acp_tui.ui.conversation.subagents import name_of
 from acp_tui.ui.dialogs.export import ExportDialog
 from acp_tui.ui.dialogs.take_over import TakeOver
 from acp_tui.ui.kit.clipboard import copy
@@ -95,13 +95,9 @@ class EntriesController:
         agent = self._host.link.agent
         identity = agent.identity if agent is not None else None
         conversation = session.conversation
-        facts = ExportFacts(
-            agent_title=agent.title if agent is not None else "",
-            cwd=str(session.cwd),
-            session_id=str(session.session_id),
-            agent_version=identity.version if identity is not None else None,
-            exported_at=datetime.now().astimezone().isoformat(timespec="seconds"),
-            title=conversation.title,
+        title, version = agent.title if agent is not None else "", identity.version if identity else None
+        facts = ExportFacts.now(
+            title, session.cwd, session.session_id, conversation.title, agent_version=version
         )
 
         async def write(path: Path, is_replaced: bool) -> None:
@@ -122,11 +118,23 @@ class EntriesController:
         title = "Edit an earlier prompt · the agent keeps what was said since"
         return await self._host.screen.app.push_screen_wait(Picker(title, rows, empty="No prompts yet"))
 
-    async def choose_turn(self, conversation: Conversation, prompts: Sequence[EntryId]) -> EntryId | None:
+    async def choose_turn(
+        self, conversation: Conversation, prompts: Sequence[EntryId], question: str
+    ) -> EntryId | None:
         """One of these prompts, as the user chooses."""
         rows = [PickerRow(prompt, _first_line(message_text(conversation, prompt))) for prompt in prompts]
-        title = "Undo the file changes since which prompt?"
-        return await self._host.screen.app.push_screen_wait(Picker(title, rows))
+        return await self._host.screen.app.push_screen_wait(Picker(question, rows))
+
+    async def choose_way_on(self, *, can_fork: bool) -> str | None:
+        """How to go on from a prompt: "again", "fork" or "anew"; None: not at all."""
+        rows = [
+            PickerRow("again", "Edit it and send it again here", "the agent remembers all that was said"),
+            PickerRow("fork", "Fork the session, and send it there", "that one remembers all that was said"),
+            PickerRow("anew", "Begin anew from there", "the new session is told only what was said before"),
+        ]
+        offered = [row for row in rows if can_fork or row.value != "fork"]
+        title = "Go on from that prompt"
+        return await self._host.screen.app.push_screen_wait(Picker(title, offered, search=False))
 
     # Of one entry
 
@@ -158,8 +166,8 @@ class EntriesController:
 
     async def stop_one(self) -> None:
         """Ask the agent to stop what the entry shows, where the agent offers that; the turn goes on."""
-        session = self._host.session
-        found = {} if session is None else stoppable_in(session.conversation)
+        session, panel = self._host.session, self._host.panel
+        found = {} if panel is None else stoppable_in(panel.view.conversation)
 
         def stoppable_of(entry: Entry) -> list[Stoppable]:
             return [one for one, entry_of in found.items() if entry_of is entry]
@@ -173,6 +181,8 @@ class EntriesController:
                 await session.cancel_tool_call(one.call_id)
             elif one.terminal_id is not None:
                 await session.cancel_terminal(one.terminal_id)
+            elif one.subagent_id is not None and panel is not None:
+                session.cancel_subagent(panel.view.conversation.subagents[one.subagent_id])
         except ClientError as error:
             self._say(str(error))
         else:
@@ -187,7 +197,7 @@ class EntriesController:
             self._say("There is no session yet.")
             return None
         entry = panel.view.entry_under_cursor
-        entries = panel.conversation.entries if entry is None else [entry]
+        entries = panel.view.conversation.entries if entry is None else [entry]
         found = next(filter(None, map(found_in, reversed(entries))), ())
         if not found:
             self._say(f"This entry {lack}." if entry is not None else f"The conversation {lack}.")
@@ -240,11 +250,12 @@ def _first_line(text: str) -> str:
 
 
 class Stoppable(NamedTuple):
-    """A tool call, or an agent's own terminal, that the agent can be asked to stop."""
+    """A tool call, an agent's own terminal, or a subagent, that the agent can be asked to stop."""
 
     title: str
     call_id: ToolCallId | None = None
     terminal_id: TerminalId | None = None
+    subagent_id: SessionId | None = None
 
 
 def stoppable_in(conversation: Conversation) -> dict[Stoppable, Entry]:
@@ -259,6 +270,10 @@ def stoppable_in(conversation: Conversation) -> dict[Stoppable, Entry]:
         if state.is_cancellable and not state.has_exited and shown_by is not None:
             title = make_visible_line(state.command or terminal_id)
             found[Stoppable(title, terminal_id=terminal_id)] = conversation.entries[shown_by]
+    for subagent in conversation.subagents.values():
+        if subagent.is_cancellable and not subagent.conversation.is_idle:
+            stoppable = Stoppable(name_of(subagent), subagent_id=subagent.session_id)
+            found[stoppable] = conversation.entries[subagent.entry]
     return found
 
 

@@ -1,8 +1,11 @@
-"""What you do with past sessions of the agent or in recordings: find, open, read, export, delete."""
+"""What you do with past sessions of the agent or in recordings: find, open, read, export, delete; and what an empty
+session shows of them and its folder.
+"""
 
 from __future__ import annotations
 
-from collections.abc import Awaitable, Callable, Sequence
+from collections.abc import Awaitable, Callable, Iterable, Sequence
+from dataclasses import replace
 from datetime import datetime
 from functools import partial
 from pathlib import Path
@@ -14,7 +17,9 @@ from acp_tui.client.agents.catalogue import find_agent
 from acp_tui.client.agents.command import AgentCommand
 from acp_tui.client.errors import AgentNotFound, ClientError
 from acp_tui.client.export import NOT_REDACTED, ExportFacts, default_name, export
+from acp_tui.client.safe_git import branch_of
 from acp_tui.client.sessions.agent import Agent
+from acp_tui.client.sessions.marks import Mark, SessionMarks
 from acp_tui.client.sessions.session_history import (
     HistoryUnreadable,
     PastSession,
@@ -26,14 +31,17 @@ from acp_tui.client.terminals import plain_text
 from acp_tui.client.transcript.index import SessionIndex
 from acp_tui.conversation.facts import SessionPage
 from acp_tui.conversation.visible import make_visible_line
+from acp_tui.conversation.wording import from_home
 from acp_tui.ui.dialogs.export import ExportDialog
-from acp_tui.ui.dialogs.session_rows import Way
+from acp_tui.ui.dialogs.naming import NameDialog
+from acp_tui.ui.dialogs.session_rows import Way, session_rows
 from acp_tui.ui.dialogs.sessions import SessionsDialog
 from acp_tui.ui.dialogs.trust import RunQuestion
+from acp_tui.ui.session.welcome import Welcome
+from acp_tui.ui.tab.agent import SessionsController
 from acp_tui.ui.tab.agent_link import AgentLink
 from acp_tui.ui.tab.host import TabHost
-from acp_tui.ui.tab.reopening import Reopening, is_of
-from acp_tui.ui.tab.sessions import SessionsController
+from acp_tui.ui.tab.reopening import Reopening, is_of, is_shown
 from acp_tui.ui.tab.tabs import Tab
 
 T = TypeVar("T")
@@ -52,6 +60,7 @@ class HistoryController:
         self._sessions = sessions
         self._until_starting = until_starting
         self._index = SessionIndex(recording_store(host.shell.settings.recordings))
+        self._marks = SessionMarks()
 
     async def choose(self) -> None:
         """Let the user open a session of the past, or begin one."""
@@ -94,7 +103,7 @@ class HistoryController:
     async def recorded(self, words: str, is_everywhere: bool) -> Sequence[PastSession]:
         """What was recorded."""
         cwd = None if is_everywhere else self._host.cwd
-        return await self._in_thread(partial(recorded_sessions, self._index, cwd, words))
+        return self.marked(await self._in_thread(partial(recorded_sessions, self._index, cwd, words)))
 
     async def line_with(self, session: PastSession, words: str) -> str:
         """A line of what was said in a recorded session."""
@@ -121,7 +130,7 @@ class HistoryController:
         return (Way.RECORDING if session.recorded is not None else Way.NONE), why
 
     def _tab_of(self, session: PastSession) -> Tab | None:
-        return next((tab for tab in self._host.shell.tabs if tab.shows(session)), None)
+        return next((tab for tab in self._host.shell.tabs if is_shown(session, tab.session, tab.link)), None)
 
     def _why_not(self, session: PastSession) -> str:
         """Why no agent can open it."""
@@ -165,10 +174,7 @@ class HistoryController:
         recorded = session.recorded
         assert recorded is not None
         conversation = await self._in_thread(partial(self._index.reread, recorded))
-        exported_at = datetime.now().astimezone().isoformat(timespec="seconds")
-        facts = ExportFacts(
-            session.agent, str(session.cwd), session.session_id, exported_at=exported_at, title=session.title
-        )
+        facts = ExportFacts.now(session.agent, session.cwd, session.session_id, session.title)
 
         async def write(path: Path, is_replaced: bool) -> None:
             await to_thread.run_sync(
@@ -178,6 +184,37 @@ class HistoryController:
         written = await self._host.ask(ExportDialog(self._host.cwd, default_name(facts, ".md"), write))
         if written is not None:
             self._host.say(f"Written to {make_visible_line(str(written))}\n{NOT_REDACTED}")
+
+    # What the user notes of them
+
+    def marked(self, past: Iterable[PastSession]) -> list[PastSession]:
+        """The sessions with that."""
+        return self._marks.marked(past)
+
+    async def rename(self, session: PastSession) -> None:
+        """As the user writes it; where it is open, its agent hears of it."""
+        name = await self._host.ask(NameDialog(make_visible_line(session.title)))
+        if name is None:
+            return
+        tab = self._tab_of(session)
+        if tab is not None and tab.session is not None:
+            name = await tab.session.rename(name)
+        self._note(session, lambda mark: replace(mark, name=name))
+
+    async def pin(self, session: PastSession) -> None:
+        """It stands above the others, or no longer."""
+        self._note(session, lambda mark: replace(mark, is_pinned=not mark.is_pinned))
+
+    async def archive(self, session: PastSession) -> None:
+        """It is listed no more, or again; its agent does the same where it offers that."""
+        if session.is_listed and self._agent is not None:
+            await self._agent.archive_session(session.session_id, not session.is_archived)
+        self._note(session, lambda mark: replace(mark, is_archived=not mark.is_archived))
+
+    def _note(self, session: PastSession, change: Callable[[Mark], Mark]) -> None:
+        mark = self._marks.of(session.agent, session.session_id)
+        self._marks.note(session.agent, session.session_id, change(mark))
+        self._host.shell.tabs.tell()
 
     # Opening
 
@@ -232,3 +269,62 @@ class HistoryController:
     def _is_blank(self) -> bool:
         """Whether nothing was said in this tab yet."""
         return self._host.session is not None and self._host.session.conversation.is_blank
+
+
+MOST_KEPT: Final = 9
+TIPS: Final = (
+    "{command_palette} finds every command by its name",
+    "{search_history} searches your earlier prompts",
+    "Enter queues a prompt while the agent works; {edit_queue} edits what is queued",
+    "{show_changes} reviews what has changed in the folder, and reverts it",
+    "{next_mode} goes to the agent's next mode",
+    "{edit_draft} opens the draft in your editor",
+    "{begin_session} begins another session in a new tab",
+    "@file:10-20 attaches those lines only",
+    "{find} finds text in the conversation",
+    "{toggle_all} unfolds every diff and output",
+    "/export writes the conversation to a file",
+    "{inspect} shows every message between acp-tui and the agent",
+)
+
+
+class Welcoming:
+    """Tells one tab's welcome what there is, and opens what is chosen there."""
+
+    def __init__(self, host: TabHost, history: HistoryController) -> None:
+        self._host = host
+        self._history = history
+        self._recent: dict[str, PastSession] = {}
+
+    async def tell(self, welcome: Welcome) -> None:
+        """Read what there is, and have it shown. To be awaited in a worker."""
+        session = self._host.session
+        cwd = session.cwd if session is not None else self._host.cwd
+        branch = await to_thread.run_sync(branch_of, cwd, abandon_on_cancel=True)
+        try:
+            past = await self._history.recorded("", is_everywhere=False)
+        except ClientError:
+            past = ()  # the sessions' dialog says what is wrong
+        useful = [one for one in past if self._is_useful(one)][:MOST_KEPT]
+        self._recent = {one.key: one for one in useful}
+        make_rows = partial(
+            session_rows, useful, judge=self._history.judge, here=cwd, now=datetime.now().astimezone()
+        )
+        folder = from_home(cwd) + (f" · git {branch}" if branch else "")
+        welcome.tell(folder=folder, make_rows=lambda cells: make_rows(cells=cells), tip=self._tip(past))
+
+    def _is_useful(self, past: PastSession) -> bool:
+        """Whether something was said there, and it can be shown again."""
+        said = past.recorded is not None and past.recorded.prompts > 0
+        return said and not past.is_archived and self._history.judge(past)[0] not in (Way.HERE, Way.NONE)
+
+    def _tip(self, past: Sequence[PastSession]) -> str:
+        """Another one after each prompt: who works much sees all of them."""
+        tips = [shown for tip in TIPS if (shown := self._host.hint(tip))]
+        prompts = sum(one.recorded.prompts for one in past if one.recorded is not None)
+        return tips[prompts % len(tips)]
+
+    async def open(self, key: str) -> None:
+        """Open this recent session, as the sessions' dialog does."""
+        if key in self._recent:
+            await self._history.open(self._recent[key])

@@ -15,11 +15,12 @@ from typing import TYPE_CHECKING, Any, ClassVar, Final, TypeVar, cast
 from textual.app import ComposeResult
 from textual.binding import Binding, BindingType
 from textual.containers import Vertical
+from textual.content import Content
 from textual.events import Key
 from textual.notifications import SeverityLevel
 from textual.screen import Screen
 
-from acp_tui.client.errors import AgentLost, AgentRefused, ClientError
+from acp_tui.client.errors import AgentRefused, ClientError
 from acp_tui.client.settings.tree import Settings
 from acp_tui.ui.commands.keys import follow_keys, keys_in_force
 from acp_tui.ui.commands.table import bindings
@@ -36,21 +37,20 @@ from acp_tui.ui.tab.tabs import FIRST_MODE, TabLine
 from acp_tui.ui.tab.writing import Writing
 
 if TYPE_CHECKING:
+    from acp_tui.client.agents.command import AgentCommand
     from acp_tui.client.sessions.session import Session
-    from acp_tui.client.sessions.session_history import PastSession
     from acp_tui.conversation.conversation import Conversation
-    from acp_tui.ui.changes.follower import ChangesDesk
-    from acp_tui.ui.changes.turns import TurnMoments
+    from acp_tui.ui.changes.follower import ChangesDesk, TurnMoments
     from acp_tui.ui.conversation.view import ConversationView
     from acp_tui.ui.prompt.history_search import HistorySearch
     from acp_tui.ui.session.panel import SessionPanel
     from acp_tui.ui.session.sidebar import Sidebar
     from acp_tui.ui.session.welcome import Welcome
     from acp_tui.ui.tab.actions import Actions
-    from acp_tui.ui.tab.agent import AgentController
-    from acp_tui.ui.tab.sessions import SessionsController
+    from acp_tui.ui.tab.agent import AgentController, SessionsController
+    from acp_tui.ui.tab.history import Welcoming
     from acp_tui.ui.tab.sidebar import SidebarController
-    from acp_tui.ui.tab.welcoming import Welcoming
+    from acp_tui.ui.tab.stages import Stages
     from acp_tui.ui.tab.worktrees import WorktreesController
 
 T = TypeVar("T")
@@ -138,12 +138,10 @@ class SessionScreen(Screen[None]):
 
         return AgentController(self, self.questions, self.opener.note_phase)
 
-    @cached_property
+    @property
     def sessions(self) -> SessionsController:
         """What is done with the agent's sessions."""
-        from acp_tui.ui.tab.sessions import SessionsController  # loading point: BEFORE_AN_AGENT
-
-        return SessionsController(self, self.agent)
+        return self.agent.sessions
 
     @cached_property
     def sidebar(self) -> SidebarController:
@@ -159,12 +157,17 @@ class SessionScreen(Screen[None]):
 
         return Actions(self)
 
-    @cached_property
+    @property
     def worktrees(self) -> WorktreesController:
         """What is done with git worktrees."""
-        from acp_tui.ui.tab.worktrees import WorktreesController  # loading point: when it is first asked for
+        return self.actions.worktrees
 
-        return WorktreesController(self)
+    @cached_property
+    def _stages(self) -> Stages:
+        """What it can show, with panels."""
+        from acp_tui.ui.tab.stages import Stages  # loading point: BEFORE_A_SESSION
+
+        return Stages(self)
 
     async def help_writing(self) -> None:
         """Load what helps to write a prompt."""
@@ -222,12 +225,6 @@ class SessionScreen(Screen[None]):
         """Whether it is in front: behind a dialog it stands still, though it can be seen, and costs nothing."""
         return self.app.screen is self
 
-    def shows(self, past: PastSession) -> bool:
-        """Whether it is this session."""
-        from acp_tui.ui.tab.reopening import is_shown  # whoever asks has loaded it
-
-        return is_shown(past, self.session, self.link)
-
     # Words to the user, and from them
 
     def say(self, text: str, *, severity: SeverityLevel = "information", title: str = "") -> None:
@@ -255,65 +252,39 @@ class SessionScreen(Screen[None]):
 
     # Showing a session
 
-    async def show(self, session: Session) -> None:
-        """Show this session from now on."""
-        from acp_tui.client.sessions.session_history import RereadSession  # loaded with the session
-
-        if isinstance(session, RereadSession):
-            await self.show_session(session, session.recorded.agent)
-        elif self.link.agent is not None:
-            await self.show_session(session, self.link.agent.title)
-
-    async def show_session(self, session: Session, agent_title: str) -> None:
-        """Show this session from now on, as one of an agent of this name."""
-        from acp_tui.client.sessions.session_history import RereadSession  # loaded with the session
-        from acp_tui.conversation.visible import make_visible_line
-        from acp_tui.ui.conversation.folds import folds_of
-        from acp_tui.ui.session.panel import SessionPanel
-
-        self.agent_title = make_visible_line(agent_title)
-        agent = self.link.agent
-        version = agent.identity.version if agent is not None and agent.identity is not None else ""
-        panel = SessionPanel(
-            session.conversation,
-            session,
-            clock=self.clock,
-            folds=folds_of(self.settings.conversation),
-            images=self.settings.appearance.images,
-            agent=f"{agent.title} {version}".strip() if agent is not None else self.agent_title,
-            greeting=agent.command.greeting if agent is not None else "",
-        )
+    async def show(self, session: Session, agent_title: str = "") -> None:
+        """Show this session from now on; "" for the name that its agent, or its recording, has."""
+        stage = self._stages.of(session, agent_title)
+        if stage is None:
+            return
         for prompt in self.query(PromptInput):  # none where the screen is not composed yet
             prompt.cwd = session.cwd
-        if isinstance(session, RereadSession):
-            await self.show_stage(Reread(panel, session))
-        else:
-            await self.show_stage(Live(panel, session))
+        await self.show_stage(stage)
+        if isinstance(stage, Live):
             self._remember_turns(session)
+
+    def follow_changes(self) -> None:
+        """Find out what the files are now, and what changes from then on."""
+        self.changes = self.shell.changes_in(self.cwd)
+        if isinstance(self.stage, Live):
+            self._remember_turns(self.stage.session)
+
+    async def stock_taken(self) -> None:
+        """Return once a prompt may let the agent change files."""
+        await self.opener.stock_taken()
 
     def _remember_turns(self, session: Session) -> None:
         """Keep the files as they are at each of the session's prompts from now on."""
-        from acp_tui.ui.changes.turns import TurnMoments  # loaded with the session
-
-        if self.moments is not None and self.moments.is_of(session):
-            return  # the agent was started again
+        if self.changes is None or (self.moments is not None and self.moments.is_of(session)):
+            return  # not yet; or the agent was started again
         if self.moments is not None:
             self.moments.end()
-        self.moments = TurnMoments(session, self.changes, self.run) if self.changes is not None else None
+        self.moments = self.changes.at_prompts_of(session, self.run)
 
     async def show_failure(self, error: ClientError) -> None:
         """Tell what went wrong where the conversation would stand."""
-        from acp_tui.conversation import reducer  # loaded with the agent
-        from acp_tui.conversation.conversation import Conversation
-        from acp_tui.conversation.updates import Disconnected
-        from acp_tui.ui.session.panel import SessionPanel
-
-        stderr_tail = error.detail if isinstance(error, AgentLost) else ""
-        parts = (str(error), "" if stderr_tail else error.detail, error.hint)
-        conversation = Conversation()
-        reducer.apply(conversation, Disconnected("\n".join(filter(None, parts)), stderr_tail))
         what_now = self.hint("no session; {restart} tries again; {quit} quits")
-        await self.show_stage(Failed(SessionPanel(conversation), error, what_now))
+        await self.show_stage(self._stages.failed(error, what_now))
 
     async def show_stage(self, stage: Live | Reread | Failed) -> None:
         """Show its panel in place of what is shown."""
@@ -336,6 +307,7 @@ class SessionScreen(Screen[None]):
 
     async def _say_welcome(self, panel: SessionPanel) -> None:
         """Show what is known of the folder and of earlier sessions there."""
+        await self.opener.painted()
         await preloaded(BEFORE_A_COMMAND)
         self._welcoming = self.actions.welcoming()
         await self._welcoming.tell(panel.welcome)
@@ -358,9 +330,7 @@ class SessionScreen(Screen[None]):
         self.settings = settings
         self._show_sidebar()
         if self.panel is not None and self.panel.is_mounted:
-            from acp_tui.ui.conversation.folds import folds_of  # loaded with the panel
-
-            self.panel.view.show_as(folds_of(settings.conversation), settings.appearance.images)
+            self.panel.use_settings(settings)
 
     # As one of the tabs
 
@@ -371,29 +341,19 @@ class SessionScreen(Screen[None]):
 
     @property
     def _title(self) -> str:
-        if self.conversation is None:
-            return ""
-        from acp_tui.ui.session.status import title_of  # loaded with the panel
-
-        return title_of(self.conversation)
+        return self.panel.title if self.panel is not None else ""
 
     def tab_name(self, cells: int = 200) -> str:
         """The agent with the title of its tab, in so many cells; where they are few, the title gets most of them."""
-        from acp_tui.ui.kit.row_list import cut  # where there are several tabs, or a list of them
-
         agent, title = self.link.name or self.agent_title, self._title
         if not title:
-            return cut(self.agent_title or agent or self._phase, cells)
-        return cut(f"{cut(agent, max(cells // 3, LEAST_AGENT))}: {title}" if agent else title, cells)
+            return _cut(self.agent_title or agent or self._phase, cells)
+        return _cut(f"{_cut(agent, max(cells // 3, LEAST_AGENT))}: {title}" if agent else title, cells)
 
     @property
     def doing(self) -> str:
         """Which agent works where in this tab, and at what."""
-        now = self._phase
-        if self.conversation is not None:
-            from acp_tui.ui.session.status import doing  # loaded with the panel
-
-            now = doing(self.conversation)
+        now = self.panel.doing if self.panel is not None else self._phase
         return " · ".join(filter(None, (self.agent_title, self.cwd.name, now)))
 
     def show_tabs(self) -> None:
@@ -418,6 +378,11 @@ class SessionScreen(Screen[None]):
             self._has_news = True
         if self._told_state is not state:
             self.shell.tabs.tell()
+
+    async def begin_in_worktree(self, command: AgentCommand) -> None:
+        """Start this agent in a new git worktree of the folder, in a new tab."""
+        await preloaded(BEFORE_A_COMMAND)
+        await self.worktrees.begin(command=command)
 
     async def begin_anew(self) -> None:
         """Begin a session in place of the one that is shown; where a worktree goes, in the folder it came from."""
@@ -490,16 +455,14 @@ class SessionScreen(Screen[None]):
                 return self._status_of(panel)
 
     def _status_of(self, panel: SessionPanel) -> Status:
-        from acp_tui.ui.session.status import facts_of, state_of  # loaded with the panel
-
-        facts = facts_of(panel.conversation)
+        facts = panel.facts
         if self.changes is not None and self.changes.summary():
             facts = (*facts, self.changes.summary())
         if not panel.is_following:
             below = f"{panel.new_entries} new" if panel.new_entries else "more"
             # Not End: in the prompt, where one mostly is, that leads to the end of the line.
             facts = (f"{below} below{self.hint(': {follow}')}", *facts)
-        state = state_of(panel.conversation)
+        state = panel.state
         if state == "lost" and self.opener.is_reconnecting:
             state = "reconnecting"
         return Status(agent=self.agent_title, state=state, facts=facts, work=panel.work)
@@ -566,6 +529,13 @@ class SessionScreen(Screen[None]):
         if self.changes is not None:
             self.actions.review(self.changes, message.path)
 
+    def on_sidebar_subagent_chosen(self, message: Sidebar.SubagentChosen) -> None:
+        """Show what it says."""
+        if self.panel is not None:
+            self.panel.leave_subagents()
+            self.panel.open_subagent(message.session_id)
+            self.panel.view.focus()
+
     async def on_welcome_chosen(self, message: Welcome.Chosen) -> None:
         """Open that session."""
         if self._welcoming is not None:
@@ -573,10 +543,7 @@ class SessionScreen(Screen[None]):
 
     def on_conversation_view_searched(self, message: ConversationView.Searched) -> None:
         """Say how the search stands, where it is asked for."""
-        from acp_tui.ui.session.find_bar import FindBar  # it is open
-
-        for bar in self.query(FindBar):
-            bar.show_standing(message.standing)
+        self.actions.show_standing(message.standing)
 
     def before_key(self, event: Key) -> None:
         """What is typed where nothing can be written goes to the draft, and the keys behind it go there too."""
@@ -598,6 +565,8 @@ class SessionScreen(Screen[None]):
 
     def on_prompt_input_submitted(self, message: PromptInput.Submitted) -> None:
         """Do what is written."""
+        if self.panel is not None:
+            self.panel.leave_subagents()  # it is for the agent itself
         self.writing.submit(message, self.stage)
 
     def on_prompt_input_rejected(self, message: PromptInput.Rejected) -> None:
@@ -619,8 +588,9 @@ class SessionScreen(Screen[None]):
             self.writing.prompting.drop_output(self.session)
 
     def on_prompt_input_escape_requested(self) -> None:
-        """Cancel the turn, or go back to an earlier prompt."""
-        self.writing.escape()
+        """Go back from a subagent, cancel the turn, or go back to an earlier prompt."""
+        if self.panel is None or not self.panel.leave_subagent():
+            self.writing.escape()
 
     def on_prompt_input_leave_requested(self) -> None:
         """To the card where something waits, else into the conversation, or to the sessions in its place."""
@@ -660,3 +630,8 @@ class SessionScreen(Screen[None]):
     def on_queue_lines_left(self) -> None:
         """Back to the draft."""
         self._prompt.focus()
+
+
+def _cut(text: str, cells: int) -> str:
+    """Measuring a text costs by its length, and no tab shows more."""
+    return Content(text[: cells * 8]).truncate(cells, ellipsis=True).plain

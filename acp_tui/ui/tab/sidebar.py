@@ -3,16 +3,25 @@
 from __future__ import annotations
 
 from collections.abc import Mapping
-from typing import Final
+from typing import TYPE_CHECKING, Final
 
-from acp_tui.client.changes import FileChange
 from acp_tui.client.sessions.session import Session, Unsubscribe
-from acp_tui.conversation.conversation import Change
+from acp_tui.conversation.conversation import Change, SubagentState
 from acp_tui.conversation.tool_calls import TerminalId
-from acp_tui.conversation.wording import from_home, session_facts
+from acp_tui.conversation.wording import from_home, session_facts, spent_words, subagent_state
+from acp_tui.ui.conversation.subagents import name_of
 from acp_tui.ui.prompt import PromptInput
-from acp_tui.ui.session.sidebar import SIDEBAR_FROM_COLUMNS, Section, Sidebar, SidebarState
+from acp_tui.ui.session.sidebar import (
+    SIDEBAR_FROM_COLUMNS,
+    Section,
+    Sidebar,
+    SidebarState,
+    SubagentRow,
+)
 from acp_tui.ui.tab.host import TabHost
+
+if TYPE_CHECKING:
+    from acp_tui.client.changes import FileChange
 
 LEAST_COLUMNS: Final = 72
 """On a narrower one too little of the conversation would be left."""
@@ -115,7 +124,8 @@ class SidebarController:
             self._newest = self._newest_first(changes.changes if changes is not None else {})
         summary = changes.summary() if changes is not None else ""
         plans = tuple(session.conversation.plans.values())
-        return SidebarState(plans, self._newest, summary, self._facts(session))
+        subagents = tuple(map(_row, session.conversation.subagents.values()))
+        return SidebarState(plans, self._newest, summary, self._facts(session), subagents=subagents)
 
     def _newest_first(self, changes: Mapping[str, FileChange]) -> tuple[FileChange, ...]:
         known = self._recency
@@ -156,3 +166,8 @@ class SidebarController:
         self._unsubscribe()
         self._unsubscribe = session.subscribe(hear)
         self._heard = session
+
+
+def _row(subagent: SubagentState) -> SubagentRow:
+    *_, spent = spent_words(subagent.conversation).split(" · ")  # there is room for one of them
+    return SubagentRow(subagent.session_id, name_of(subagent), subagent_state(subagent), spent)

@@ -18,9 +18,9 @@ from textual.widgets import Static
 from acp_tui.ui.session.tab_state import LEAST_CELLS, MARKS, MOST_CELLS, TabState
 
 if TYPE_CHECKING:
+    from acp_tui.client.agents.command import AgentCommand
     from acp_tui.client.errors import ClientError
     from acp_tui.client.sessions.session import Session
-    from acp_tui.client.sessions.session_history import PastSession
     from acp_tui.client.settings.tree import Settings
     from acp_tui.conversation.conversation import Conversation
     from acp_tui.ui.changes.follower import ChangesDesk
@@ -79,9 +79,6 @@ class Tab(Protocol):
     def failure(self) -> ClientError | None:
         """Why there is no session; None where there is one, or may be."""
 
-    def shows(self, past: PastSession) -> bool:
-        """Whether it is this session."""
-
     async def detach(self) -> None:
         """Leave the session as it is, and the agent where no other tab uses it."""
 
@@ -99,6 +96,9 @@ class Tab(Protocol):
 
     async def leave(self) -> None:
         """Close the session, and the agent where no other tab uses it."""
+
+    async def begin_in_worktree(self, command: AgentCommand) -> None:
+        """Start this agent in a new git worktree of its folder, in a new tab."""
 
     async def begin_anew(self) -> None:
         """Begin a session in place of the one that is shown."""

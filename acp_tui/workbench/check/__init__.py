@@ -1,1 +1,425 @@
-"""Drives an agent through what a client does, and says which rules of the protocol it broke on the way."""
+"""One check of one agent: starts it, drives it through what a client does, judges every frame, and ends it.
+
+`Report` is the result. Nothing the agent asks is allowed, and only a model option is changed.
+"""
+
+from __future__ import annotations
+
+import re
+import tempfile
+import time
+from collections import Counter
+from collections.abc import Awaitable, Callable, Iterator
+from contextlib import suppress
+from dataclasses import field
+from pathlib import Path
+from typing import Final, TypeVar
+
+import anyio
+from anyio import to_thread
+
+from acp_tui.client.agents.command import AgentCommand
+from acp_tui.client.agents.process import CLOSE_GRACE_S
+from acp_tui.client.errors import (
+    AgentLost,
+    AgentRefused,
+    AuthenticationRequired,
+    ClientError,
+    UnsupportedProtocol,
+)
+from acp_tui.client.sessions.access import Grant, Policy
+from acp_tui.client.sessions.agent import Agent
+from acp_tui.client.sessions.driver import Refusing
+from acp_tui.client.sessions.hub import open_hub
+from acp_tui.client.sessions.session import Session
+from acp_tui.client.transcript.events import Exited
+from acp_tui.client.transcript.plan import RecordingPlan
+from acp_tui.client.transcript.reader import RecordingUnreadable, open_recording
+from acp_tui.client.transcript.record_to import RecordTo
+from acp_tui.conversation.content import Text
+from acp_tui.conversation.facts import BooleanOption, ConfigOption, Turn
+from acp_tui.protocol.conformance import PROBE, RULES, Finding, Frame, Linter, Rule, Severity
+from acp_tui.protocol.roles import AgentIdentity, ClientOffer
+from acp_tui.rpc import Direction
+from acp_tui.values import dataclass
+
+T = TypeVar("T")
+
+PROMPT: Final = "Say in one sentence what the file notes.txt in this folder is about."
+LONG_PROMPT: Final = "Write a LONG story of at least 2,000 words about a lighthouse. Use no tools."
+MOST_PAGES: Final = 100
+QUIET_S: Final = 0.3
+"""So long nothing comes from an agent that has said all."""
+QUIET_LIMIT_S: Final = 3.0
+CANCEL_AFTER_S: Final = 3.0
+"""The turn that is to be cancelled is so when something was heard of it, or then."""
+CANCEL_LIMIT_S: Final = 10.0
+"""How long a cancelled turn may take to end."""
+HARMLESS: Final = frozenset({"model", "model_config", "thought_level"})
+"""Categories of options that change nothing of what an agent may do."""
+UNKNOWN_LIMIT_S: Final = 10.0
+"""To say that a method is not known takes no work."""
+
+
+@dataclass(frozen=True, slots=True)
+class Plan:
+    """What the user wants of a check."""
+
+    prompt: str = PROMPT
+    long_prompt: str = LONG_PROMPT
+    """For the turn that is cancelled."""
+    limit_s: float = 120.0
+    """For each step."""
+
+
+class Procedure:
+    """One run with one agent that has been started."""
+
+    def __init__(
+        self,
+        agent: Agent,
+        workspace: Path,
+        plan: Plan,
+        refusing: Refusing,
+        frame_came: Callable[[], anyio.Event],
+        on_step: Callable[[str], None],
+    ) -> None:
+        """`frame_came` gives what is set by the agent's next frame, `on_step` is told what is done now."""
+        self.left_out: list[str] = []
+        """What was not done, and why."""
+        self._agent = agent
+        self._workspace = workspace
+        self._plan = plan
+        self._refusing = refusing
+        self._frame_came = frame_came
+        self._on_step = on_step
+
+    async def run(self) -> None:
+        """All steps. Raises ClientError where none can follow: the agent is gone, or wants a login."""
+        await self._required("initialize", self._agent.initialize())
+        session = await self._required("session/new", self._agent.new_session(self._workspace))
+        self._refusing.attend(session)
+        await self._settle()
+        await self._set_options(session)
+        await self._take_turn(session)
+        await self._cancel_turn(session)
+        await self._reopen(session)
+        await self._ask_unknown()
+        await self._end_session(session)
+
+    # Steps
+
+    async def _required(self, what: str, call: Awaitable[T]) -> T:
+        self._on_step(what)
+        with anyio.move_on_after(self._plan.limit_s):
+            return await call
+        raise AgentLost(f"{self._agent.title} has not answered {what} within {self._plan.limit_s:g} s")
+
+    async def _step(self, what: str, call: Awaitable[T]) -> T | None:
+        """None where it failed, or took too long."""
+        with anyio.move_on_after(self._plan.limit_s):
+            return await self._try(what, call)
+        self.left_out.append(f"{what} was given up after {self._plan.limit_s:g} s")
+        return None
+
+    async def _try(self, what: str, call: Awaitable[T]) -> T | None:
+        """None where it failed: the frames show it, and the rules say what is wrong with it."""
+        self._on_step(what)
+        try:
+            return await call
+        except (AgentLost, AuthenticationRequired):
+            raise
+        except ClientError as error:
+            self.left_out.append(f"{what} failed: {error}")
+            return None
+
+    async def _settle(self) -> None:
+        """Let the agent finish what it has to say."""
+        with anyio.move_on_after(QUIET_LIMIT_S):
+            while True:
+                came = self._frame_came()
+                with anyio.move_on_after(QUIET_S):
+                    await came.wait()
+                if not came.is_set():
+                    return
+
+    async def _set_options(self, session: Session) -> None:
+        if not session.conversation.options:
+            self.left_out.append("no mode and no option was set: there are none")
+        for option in list(session.conversation.options):
+            for value in _values_to_set(option):
+                await self._step(f"setting {option.name}", session.set_option(option.option_id, value))
+
+    async def _take_turn(self, session: Session) -> None:
+        if await self._prompt(session, self._plan.prompt, self._plan.limit_s):
+            self.left_out.append(f"the turn was cancelled after {self._plan.limit_s:g} s")
+
+    async def _cancel_turn(self, session: Session) -> None:
+        if not await self._prompt(session, self._plan.long_prompt, CANCEL_AFTER_S, cancels_early=True):
+            self.left_out.append("no turn was cancelled on purpose: it was over before")
+
+    async def _prompt(
+        self, session: Session, text: str, cancel_after_s: float, *, cancels_early: bool = False
+    ) -> bool:
+        """Take a turn; True where it was cancelled on the way: when its time is up, or when something is heard."""
+        heard = self._frame_came() if cancels_early else anyio.Event()
+        was_cancelled = False
+        failure: ClientError | None = None
+
+        async def cancel() -> None:
+            nonlocal was_cancelled
+            with anyio.move_on_after(cancel_after_s):
+                await heard.wait()
+            session.cancel()
+            was_cancelled = session.conversation.turn is Turn.CANCELLING
+            await anyio.sleep(CANCEL_LIMIT_S)
+            self.left_out.append(f"a cancelled turn was given up after {CANCEL_LIMIT_S:g} s")
+            tasks.cancel_scope.cancel()
+
+        async with anyio.create_task_group() as tasks:
+            tasks.start_soon(cancel)
+            try:
+                await self._try("a turn", session.send_prompt([Text(text)]))
+            except ClientError as error:
+                failure = error  # raised below: a task group would wrap it in a group
+            tasks.cancel_scope.cancel()
+        if failure is not None:
+            raise failure
+        await self._settle()
+        return was_cancelled
+
+    async def _reopen(self, session: Session) -> None:
+        agent, place = self._agent, self._workspace
+        can = agent.capabilities
+        await self._list()
+        if can.load_session:
+            loaded = await self._step("session/load", agent.load_session(session.session_id, place))
+            if loaded is not None:
+                self._refusing.attend(loaded)
+            await self._settle()
+        if can.resume_session:
+            await self._step("session/resume", agent.resume_session(session.session_id, place))
+            await self._settle()
+
+    async def _list(self) -> None:
+        """All pages, of all folders and then of ours."""
+        if not self._agent.capabilities.list_sessions:
+            return
+        for folder in (None, self._workspace):
+            page = await self._step("session/list", self._agent.list_sessions(folder))
+            for _ in range(MOST_PAGES):
+                if page is None or page.next_cursor is None:
+                    break
+                page = await self._step("session/list", self._agent.list_sessions(folder, page.next_cursor))
+
+    async def _ask_unknown(self) -> None:
+        self._on_step("an unknown method")
+        self._agent.notify_extension(PROBE, {})
+        limit_s = min(UNKNOWN_LIMIT_S, self._plan.limit_s)
+        with suppress(AgentRefused, AuthenticationRequired), anyio.move_on_after(limit_s):
+            await self._agent.send_extension(PROBE, {})
+
+    async def _end_session(self, session: Session) -> None:
+        current = self._agent.sessions.get(session.session_id, session)
+        await self._step("session/close", self._agent.close_session(current))
+        if self._agent.capabilities.delete_session:
+            await self._step("session/delete", self._agent.delete_session(session.session_id))
+            await self._list()
+        await self._settle()
+
+
+def _values_to_set(option: ConfigOption) -> tuple[str | bool, ...]:
+    """The value that it has; for what is harmless another one before.
+
+    A mode, or an option of which the meaning is not known, may let the agent do more than the user wants.
+    """
+    if isinstance(option, BooleanOption):
+        return (option.value,)
+    others = [choice.value for choice in option.choices if choice.value != option.value]
+    if option.category in HARMLESS and others:
+        return others[0], option.value
+    return (option.value,) if any(choice.value == option.value for choice in option.choices) else ()
+
+
+KEPT_FRAME_BYTES: Final = 2000
+KEPT_FRAMES: Final = 100_000
+KEPT_LAST_WORDS: Final = 15
+KEPT_BREACHES: Final = 100
+"""Of one rule: who breaks it more often is known by then."""
+
+
+@dataclass(slots=True)
+class Report:
+    """It grows while the agent is checked."""
+
+    identity: AgentIdentity | None = None
+    """None: it did not say who it is, or nothing at all."""
+    findings: list[Finding] = field(default_factory=list)
+    """In the order in which they were made; not all of those that there are very many of."""
+    times: Counter[str] = field(default_factory=Counter)
+    """How often each rule was broken, by its id."""
+    frames: list[Frame] = field(default_factory=list)
+    """How each begins; the first ones, where there are very many."""
+    looked_at: frozenset[str] = frozenset()
+    """The ids of the rules for which there was an occasion."""
+    left_out: list[str] = field(default_factory=list)
+    """What was not done with the agent, and why."""
+    failure: ClientError | None = None
+    """What it came to an end by; None: it went to its end."""
+    last_words: tuple[str, ...] = ()
+    """Where it came to an early end: the last lines on stderr, and what on stdout was no message."""
+
+    def keep(self, frame: Frame) -> None:
+        """Remember how a frame begins."""
+        if len(self.frames) < KEPT_FRAMES:
+            self.frames.append(Frame(frame.direction, frame.at_s, frame.raw[:KEPT_FRAME_BYTES]))
+
+    def add(self, findings: tuple[Finding, ...]) -> None:
+        """Count them, and remember the first of each rule."""
+        for finding in findings:
+            self.times[finding.rule.rule_id] += 1
+            if self.times[finding.rule.rule_id] <= KEPT_BREACHES:
+                self.findings.append(finding)
+
+    def breaches(self, severity: Severity) -> Iterator[tuple[Rule, list[Finding]]]:
+        """The broken rules of one severity, in the order of the table, each with its findings."""
+        for rule in RULES:
+            found = [finding for finding in self.findings if finding.rule is rule]
+            if found and rule.severity is severity:
+                yield rule, found
+
+    @property
+    def not_looked_at(self) -> tuple[Rule, ...]:
+        """The rules without an occasion."""
+        return tuple(rule for rule in RULES if rule.rule_id not in self.looked_at)
+
+    @property
+    def has_errors(self) -> bool:
+        """What makes the agent wrong."""
+        return any(finding.rule.severity is Severity.ERROR for finding in self.findings)
+
+
+OFFER: Final = ClientOffer(elicitation_form=True, elicitation_url=True)
+"""As much as nobody's presence allows: an agent shows more of itself to a client that can do more."""
+POLICY: Final = Policy(write=Grant.ASK, terminals=Grant.ASK)
+"""What it wants to write and to run is asked about, and so refused."""
+NOTES: Final = "Notes on keeping bees: feed them in autumn, leave them alone in winter.\n"
+_STATUS: Final = re.compile(r"exited with code (\d+)")
+
+
+class Examination:
+    """Made for one run."""
+
+    def __init__(
+        self,
+        command: AgentCommand,
+        plan: Plan,
+        record: RecordTo | None = None,
+        on_step: Callable[[str], None] = lambda _: None,
+    ) -> None:
+        """`on_step` is told what is done now; it may hold an agent's words."""
+        self.report = Report()
+        """What is known so far: also of a run that was cancelled."""
+        self._on_step = on_step
+        self._command = command
+        self._plan = plan
+        self._record = record
+        self._linter = Linter()
+        self._frame_came = anyio.Event()
+
+    async def run(self) -> Report:
+        """All of it; takes no longer than the limits of its steps, and raises nothing of the agent's."""
+        folder = await to_thread.run_sync(_make_folder)
+        try:
+            await self._run_in(Path(folder.name).resolve())
+        except ClientError as error:
+            self.report.failure = error
+        finally:
+            self.report.looked_at = self._linter.looked_at
+            with anyio.CancelScope(shield=True):
+                await to_thread.run_sync(folder.cleanup)
+        return self.report
+
+    async def _run_in(self, folder: Path) -> None:
+        record = self._record or RecordTo(folder / "check.jsonl")
+        workspace = folder / "workspace"
+        recordings = RecordingPlan(workspace, file=record.file, is_file_raw=record.is_raw)
+        async with open_hub() as hub:
+            agent = await hub.start_agent(
+                self._command,
+                cwd=workspace,
+                offer=OFFER,
+                policy=POLICY,
+                tap=self._see,
+                recordings=recordings,
+            )
+            is_done = False
+            try:
+                await self._talk(agent, workspace)
+                is_done = True
+            finally:
+                with anyio.CancelScope(shield=True):
+                    # Of a run that was cut short the end says nothing about the agent.
+                    await (self._end(agent, record.file) if is_done else agent.stop())
+
+    async def _talk(self, agent: Agent, workspace: Path) -> None:
+        async with anyio.create_task_group() as tasks:
+            refusing = Refusing(tasks)
+            refusing.attend_agent(agent)
+            procedure = Procedure(
+                agent, workspace, self._plan, refusing, lambda: self._frame_came, self._on_step
+            )
+            self.report.left_out = procedure.left_out
+            try:
+                await procedure.run()
+            except ClientError as error:
+                self.report.failure = error
+            finally:
+                self.report.identity = agent.identity
+            tasks.cancel_scope.cancel()
+
+    def _see(self, direction: Direction, raw: bytes) -> None:
+        frame = Frame(direction, time.monotonic(), raw)
+        self.report.keep(frame)
+        self.report.add(self._linter.feed(frame))
+        if direction is Direction.IN:
+            self._frame_came.set()
+            self._frame_came = anyio.Event()
+
+    async def _end(self, agent: Agent, recording: Path) -> None:
+        lost, begin = agent.lost, time.monotonic()
+        await agent.stop()
+        is_slow = time.monotonic() - begin >= CLOSE_GRACE_S
+        if self.report.failure is not None:
+            self.report.last_words = tuple(agent.log)[-KEPT_LAST_WORDS:]
+        if lost is not None and not isinstance(lost, UnsupportedProtocol):
+            self.report.add(self._linter.died(str(lost)))  # and so it owes no answers any more
+            return
+        self.report.add(self._linter.finish())
+        if lost is None:
+            how = await to_thread.run_sync(_how_it_exited, recording)
+            status = _STATUS.search(how)
+            found = self._linter.ended(
+                exit_code=int(status[1]) if status else None,
+                waited_s=CLOSE_GRACE_S,
+                had_to_be_terminated=is_slow,
+            )
+            self.report.add(found)
+
+
+def _make_folder() -> tempfile.TemporaryDirectory[str]:
+    """With a workspace for the agent in it, and something to read."""
+    folder = tempfile.TemporaryDirectory(prefix="acp-tui-check-", ignore_cleanup_errors=True)
+    workspace = Path(folder.name) / "workspace"
+    workspace.mkdir()
+    (workspace / "notes.txt").write_text(NOTES)
+    return folder
+
+
+def _how_it_exited(recording: Path) -> str:
+    """As the recording's end says it; "" where it does not."""
+    try:
+        with open_recording(recording) as events:
+            return next((event.how for event in events if isinstance(event, Exited)), "")
+    except (RecordingUnreadable, OSError):
+        return ""

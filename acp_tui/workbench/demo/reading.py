@@ -367,6 +367,13 @@ STEPS: Final[dict[str, Kind]] = {
     "mode": Shape({"mode": str}, lambda mode: script.SwitchMode(mode)),
     "config": Shape({"config": dict}, lambda config: script.ChangeConfig(config)),
     "together": Shape({"together": SOME}, script.Together),
+    "subagent": Shape(
+        {
+            "subagent": Shape({"title": str, "description?": str, "cancel?": bool}),
+            "does": SOME,
+        },
+        lambda subagent, does: script.Subagent(does=does, **subagent),
+    ),
     "stop": Shape({"stop": STOP_REASONS}, lambda stop: script.Stop(stop)),
     "stderr": Shape({"stderr": str}, lambda stderr: script.Stderr(stderr)),
     "fault": _fault,

@@ -3,16 +3,16 @@
 from __future__ import annotations
 
 import dataclasses
+import tomllib
 from collections.abc import Iterable, Iterator, Sequence
 from dataclasses import replace
 from difflib import get_close_matches
 from pathlib import Path
 from typing import Any
 
-from acp_tui.workbench.demo import script
+from acp_tui.workbench.demo import DEFAULT, SCENARIOS, names, path_of, script
 from acp_tui.workbench.demo.reading import read_scenario
 from acp_tui.workbench.demo.script import Scenario, ScriptedTurn, SessionSetup, Step
-from acp_tui.workbench.demo.shipped import DEFAULT, available, names, path_of
 from acp_tui.workbench.demo.table import ScenarioError
 
 __all__ = ["DEFAULT", "Scenario", "ScenarioError", "UnknownScenario", "available", "load"]
@@ -20,6 +20,14 @@ __all__ = ["DEFAULT", "Scenario", "ScenarioError", "UnknownScenario", "available
 
 class UnknownScenario(ScenarioError):
     """There is neither a shipped scenario nor a file of that name."""
+
+
+def available() -> dict[str, str]:
+    """The name of each and one line about it, the default first."""
+    return {
+        name: str(tomllib.loads((SCENARIOS / f"{name}.toml").read_text("utf-8"))["description"])
+        for name in names()
+    }
 
 
 def load(name_or_path: str | Path) -> Scenario:

@@ -1,7 +1,7 @@
 """What a scenario says, as values: its turns, their steps and what the agent declares of itself.
 
 It neither reads files (`reading`) nor plays anything (`playing`). What goes out on the wire as it stands (tool calls,
-content blocks, config options) is kept in the shape of the wire; `turn` fills in placeholders and absolute paths.
+content blocks, config options) is kept in the shape of the wire; `session` fills in placeholders and absolute paths.
 """
 
 from __future__ import annotations
@@ -219,6 +219,17 @@ class Together:
 
 
 @dataclass(frozen=True, slots=True)
+class Subagent:
+    """Begin another agent, which plays steps in a session of its own; done when it is."""
+
+    title: str
+    does: tuple[Step, ...]
+    description: str | None = None
+    cancel: bool = False
+    """It can be stopped alone."""
+
+
+@dataclass(frozen=True, slots=True)
 class Stop:
     """End the turn here, for this reason."""
 
@@ -262,6 +273,7 @@ Step: TypeAlias = (
     | SwitchMode
     | ChangeConfig
     | Together
+    | Subagent
     | Stop
     | Stderr
     | Fault
@@ -288,7 +300,8 @@ class Initialize:
 
     hang: bool = False
     wait_s: float = 0
-    protocol_version: int = 1
+    protocol_version: int | None = None
+    """What it answers whatever it is asked, with the words of version 1; None: the version is agreed on."""
 
 
 @dataclass(frozen=True, slots=True)

@@ -1,14 +1,25 @@
-"""The sessions of one agent, open and kept, and what it remembers of each between turns. Nothing is sent here."""
+"""The sessions of one agent, open and kept, what it remembers of each between turns, and the turn that one plays.
+
+Of a turn: its ids, what its steps are made of, and the way to the client. `playing` plays it.
+"""
 
 from __future__ import annotations
 
+import re
+import shutil
+import sys
 import time
 from collections import Counter
-from collections.abc import Callable
+from collections.abc import Callable, Iterable, Iterator, Mapping
 from pathlib import Path, PurePath
-from typing import Any, Final
+from typing import Any, Final, TypeAlias
+
+import anyio
 
 from acp_tui.rpc import ErrorCode, RequestFailed
+from acp_tui.values import dataclass
+from acp_tui.workbench.demo import script
+from acp_tui.workbench.demo.client_calls import ClientCalls
 from acp_tui.workbench.demo.script import KeptSession, Scenario, ScriptedTurn, SessionSetup, Step, Wire
 
 TITLE_CHARS: Final = 60
@@ -27,17 +38,57 @@ class Session:
         """Every update so far, the user's prompts among them; None where nobody can ask for it again."""
         self.cancel_turn: Callable[[], None] | None = None
         """Ends the turn that it plays; None where it plays none."""
+        self.held: list[anyio.CancelScope] = []
+        """The prompts that wait for their turn; only in version 2."""
+        self.is_free = anyio.Event()
+        """Set when a turn is over, and made anew."""
         self.files_read: dict[str, str] = {}
+        self.subagents: dict[str, Session] = {}
+        """Of the agents that it has begun."""
         self._modes = dict(setup.modes) if setup.modes is not None else None
         self.takes_boolean_options = False
         self._config = [dict(option) for option in setup.config]
         self._turns_played: dict[str, int] = {}
         self._ids_given: Counter[str] = Counter()
+        self._open_message: tuple[str, str] | None = None
+        self._calls: set[str] = set()
 
     def next_id(self, kind: str) -> str:
         """A fresh id for a tool call, a message or the like: call-1, call-2, ..."""
         self._ids_given[kind] += 1
         return f"{kind}-{self._ids_given[kind]}"
+
+    def begin_subagent(self) -> Session:
+        """A session of an agent that works for this one."""
+        session = Session(f"{self.id}/{self.next_id('subagent')}", self.cwd, SessionSetup())
+        self.subagents[session.id] = session
+        return session
+
+    def message_id(self, kind: str, given: str | None) -> str:
+        """The id of the message that a piece of this kind belongs to."""
+        if given is not None:
+            self.end_message()
+            return given
+        if self._open_message is None or self._open_message[0] != kind:
+            self._open_message = kind, self.next_id("message")
+        return self._open_message[1]
+
+    def end_message(self) -> None:
+        """What is said next is another message."""
+        self._open_message = None
+
+    def knows(self, call_id: str) -> bool:
+        """Whether the tool call was mentioned before; from now on it was."""
+        is_known = call_id in self._calls
+        self._calls.add(call_id)
+        return is_known
+
+    def end_turn(self) -> None:
+        """Nothing is played any more."""
+        self.cancel_turn = None
+        self.end_message()
+        self.is_free.set()
+        self.is_free = anyio.Event()
 
     def remember(self, update: Wire) -> None:
         """Take note of an update that is sent."""
@@ -48,12 +99,12 @@ class Session:
             self.title = update.get("title", self.title)
             self.updated_at = update.get("updatedAt", self.updated_at)
 
-    def remember_prompt(self, text: str, blocks: list[Wire]) -> None:
-        """Take note of what the user says."""
+    def remember_prompt(self, text: str, updates: Iterable[Wire]) -> None:
+        """Take note of what the user says, in these updates."""
         self.updated_at = time.strftime("%Y-%m-%dT%H:%M:%SZ", time.gmtime())
         self.title = self.title or text[:TITLE_CHARS] or None
-        for block in blocks:
-            self.remember({"sessionUpdate": "user_message_chunk", "content": block})
+        for update in updates:
+            self.remember(update)
 
     def summary(self, folder: str) -> dict[str, Any]:
         """How `session/list` tells of it; its cwd may be relative to the folder."""
@@ -79,6 +130,11 @@ class Session:
         if self._shown_config:
             declared["configOptions"] = self.config_options()
         return declared
+
+    @property
+    def modes(self) -> Wire | None:
+        """Those that there are, and which is in force."""
+        return self._modes
 
     def config_options(self) -> list[dict[str, Any]]:
         """Every config option with its value of now."""
@@ -125,6 +181,8 @@ class Sessions:
         self._prefix = "-".join(filter(None, ("demo", run)))
         self._setup = scenario.session
         self._keeping = scenario.keeping
+        self.keeps = bool(scenario.keeping.offers)
+        """Sessions can be opened again; in version 2 always."""
         self._open: dict[str, Session] = {}
         self._kept = {old.session_id: self._session_of(old) for old in scenario.keeping.sessions}
         self._untold = {old.session_id: old.history for old in scenario.keeping.sessions}
@@ -139,9 +197,8 @@ class Sessions:
     def begin(self, cwd: str) -> Session:
         """A new session."""
         self._begun += 1
-        is_kept = bool(self._keeping.offers)
-        session = Session(f"{self._prefix}-{self._begun}", cwd, self._setup, is_kept=is_kept)
-        if is_kept:
+        session = Session(f"{self._prefix}-{self._begun}", cwd, self._setup, is_kept=self.keeps)
+        if self.keeps:
             self._kept = {session.id: session} | self._kept
         return self._opened(session, cwd)
 
@@ -161,6 +218,15 @@ class Sessions:
     def get(self, session_id: Any) -> Session | None:
         """An open session."""
         return self._open.get(session_id)
+
+    def find(self, session_id: str) -> Session | None:
+        """An open session, or one of a subagent's."""
+        return next((one for one in self.with_subagents() if one.id == session_id), None)
+
+    def with_subagents(self) -> Iterator[Session]:
+        """The open ones, and those of their subagents."""
+        for session in self._open.values():
+            yield from _with_subagents(session)
 
     def close(self, session_id: Any) -> None:
         """End what goes on in a session; one that is not open is closed already."""
@@ -194,6 +260,12 @@ class Sessions:
         raise RequestFailed(ErrorCode.INVALID_PARAMS, "There is no such cursor, or not any more")
 
 
+def _with_subagents(session: Session) -> Iterator[Session]:
+    yield session
+    for each in session.subagents.values():
+        yield from _with_subagents(each)
+
+
 def _cursor(last: dict[str, Any]) -> str:
     """Leads to the page behind this session; nobody but the agent can read it."""
     return str(last["sessionId"]).encode().hex()
@@ -201,3 +273,155 @@ def _cursor(last: dict[str, Any]) -> str:
 
 def _invalid(message: str) -> RequestFailed:
     return RequestFailed(ErrorCode.INVALID_PARAMS, message)
+
+
+CHUNK_CHARS: Final = 20
+CHUNKS_PER_FLUSH: Final = 64
+PLACEHOLDER: Final = re.compile(r"{([^{}]+)}")
+PROGRAMS: Final = Path(__file__).with_name("programs.py")
+
+Ending: TypeAlias = str | RequestFailed | None
+"""How a step ended the turn: a stop reason or an error; None where the turn goes on."""
+Outcome: TypeAlias = Ending | tuple[script.Step, ...]
+"""The same, or the branch that is to be played next."""
+
+
+@dataclass(frozen=True, slots=True)
+class Pace:
+    """How fast the agent plays: 2 is twice as fast as written, 0 knows no delays."""
+
+    speed: float = 0
+
+    async def wait(self, seconds: float) -> None:
+        """Let the written time pass."""
+        await anyio.sleep(seconds / self.speed if self.speed else 0)
+
+
+class Turn:
+    """One prompt and the answer to it."""
+
+    def __init__(
+        self,
+        session: Session,
+        client: ClientCalls,
+        pace: Pace,
+        text: str,
+        texts: Mapping[str, str],
+        request_id: Any = None,
+    ) -> None:
+        self.session = session
+        self.client = client
+        self.pace = pace
+        self.request_id = request_id
+        """The prompt's, as the client gave it; None where it has its answer."""
+        place = re.escape(session.cwd)
+        self._whole_places = re.compile(f"{place}|(?:(?!{place})[\\s\\S]){{1,{CHUNK_CHARS}}}")
+        """Cuts what is streamed; the folder stays in one piece, so that there are as many of them in any folder."""
+        self.scope = anyio.CancelScope()
+        self.is_echoed = False
+        """The client was told what the user says."""
+        self.deaf = False
+        self.late: tuple[script.Step, ...] = ()
+        self.spoken = 0
+        """Updates that it has sent: what a subagent reports as its tokens comes from it."""
+        self._ids: dict[tuple[str, str], str] = {}
+        self._values = dict(texts) | {
+            "cwd": session.cwd,
+            "text": text,
+            "speed": f"{pace.speed:g}",
+            "python": "python3" if shutil.which("python3") else sys.executable,
+            "programs": str(PROGRAMS),
+        }
+
+    def cancel(self) -> None:
+        """Stop playing; a turn that plays deaf goes on."""
+        if not self.deaf:
+            self.scope.cancel()
+
+    async def stream(self, step: script.Say) -> None:
+        """Send what is said, a few characters at a time."""
+        update: dict[str, Any] = {"sessionUpdate": step.update}
+        if step.id is not None:
+            update["messageId"] = self.id_of("message", step.id)
+        await self.stream_text(update, self.fill(step.text), step.repeat, step.chunk_s)
+
+    async def stream_text(self, update: script.Wire, text: str, repeat: int, chunk_s: float) -> None:
+        """Send a text in chunks of this update."""
+        chunks = self._whole_places.findall(text)
+        for number, chunk in enumerate(chunks * repeat, 1):
+            self.send({**update, "content": {"type": "text", "text": chunk}})
+            if number % CHUNKS_PER_FLUSH == 0:
+                await self.client.flush()
+            await self.pace.wait(chunk_s)
+
+    def send(self, update: script.Wire) -> None:
+        """Send a session update."""
+        self.spoken += 1
+        self.repeat(self.client.worded(self.session, update))
+
+    def repeat(self, update: script.Wire) -> None:
+        """Send a session update as it is, as when it was remembered."""
+        self.session.remember(update)
+        self.client.update(self.session.id, update)
+
+    def of_subagent(self, session: Session) -> Turn:
+        """The work of an agent that this one begins, in a session of its own."""
+        return Turn(session, self.client, self.pace, self._values["text"], self._values)
+
+    def say(self, text: str) -> None:
+        """Send a short message in one piece, as it is."""
+        self.send({"sessionUpdate": "agent_message_chunk", "content": {"type": "text", "text": text}})
+
+    def lack(self, what: str, so: str) -> None:
+        """Say that the client does not offer what a step needs, and what comes of it."""
+        self.say(f"*The client offers no {what}, so {so}.*\n\n")
+
+    def learn(self, values: Mapping[str, str]) -> None:
+        """Fill in `{name}` with these, too, from now on."""
+        self._values |= values
+
+    def id_of(self, kind: str, name: str | None) -> str:
+        """The id behind a scenario's name: the same within the turn, a fresh one in the next and for no name."""
+        if name is None:
+            return self.session.next_id(kind)
+        if (kind, name) not in self._ids:
+            self._ids[kind, name] = self.session.next_id(kind)
+        return self._ids[kind, name]
+
+    def call_id(self, name: str | None) -> str:
+        """The id of a tool call."""
+        return self.id_of("call", name)
+
+    def is_known(self, name: str | None) -> bool:
+        """Whether this turn has mentioned the tool call before."""
+        return name is not None and ("call", name) in self._ids
+
+    def tool_call(self, patch: script.ToolPatch) -> dict[str, Any]:
+        """A patch as it goes on the wire: filled in, with its id and absolute paths."""
+        fields: dict[str, Any] = {"toolCallId": self.call_id(patch.id)} | self.fill(patch.fields)
+        if "content" in fields:
+            fields["content"] = [self._content(item) for item in fields["content"]]
+        if "locations" in fields:
+            fields["locations"] = [item | {"path": self.path(item["path"])} for item in fields["locations"]]
+        return fields
+
+    def _content(self, item: dict[str, Any]) -> dict[str, Any]:
+        if item["type"] != "diff":
+            return item
+        path = self.path(item["path"])
+        # A diff that names no old text is against what was read; without that it is a new file.
+        return {"oldText": self.session.files_read.get(path)} | item | {"path": path}
+
+    def path(self, path: str) -> str:
+        """A path of the session's, absolute."""
+        return str(Path(self.session.cwd) / path)
+
+    def fill(self, value: Any) -> Any:
+        """A value with `{cwd}`, `{text}` and the like replaced in every text; what they stand for is not looked at."""
+        if isinstance(value, str):
+            return PLACEHOLDER.sub(lambda found: self._values.get(found[1], found[0]), value)
+        if isinstance(value, Mapping):
+            return {key: self.fill(item) for key, item in value.items()}
+        if isinstance(value, list | tuple):
+            return [self.fill(item) for item in value]
+        return value

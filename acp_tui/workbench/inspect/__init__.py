@@ -1,1 +1,467 @@
 """What passed between acp-tui and an agent: indexed, searched and checked when somebody looks. Draws nothing."""
+
+from __future__ import annotations
+
+from array import array
+from bisect import bisect_left, bisect_right
+from collections import OrderedDict
+from collections.abc import AsyncIterator, Callable, Collection, Container, Mapping, Sequence
+from functools import partial
+from pathlib import Path
+from threading import Lock
+from typing import Any, Final, TypeVar
+
+import anyio
+from anyio import to_thread
+
+from acp_tui.client.secrets.masking import Masker
+from acp_tui.client.transcript.frame_log import FrameLog, Kind, Line
+from acp_tui.client.transcript.lines import line as json_line
+from acp_tui.protocol.conformance import Finding, Frame, Linter
+from acp_tui.protocol.conformance.rule import read_json
+from acp_tui.rpc import Direction
+from acp_tui.values import dataclass
+from acp_tui.workbench.inspect.index import Entry, Form, FrameIndex, Glimpse, Row, glimpse, read_entry
+from acp_tui.workbench.inspect.outline import Outline
+from acp_tui.workbench.inspect.search import Query, Search
+from acp_tui.workbench.inspect.source import SLICE_LINES, FileSource, LiveSource, Source
+
+BATCH_S: Final = 0.03
+"""What comes in this time is read together."""
+SEARCHED_LINES: Final = 20_000
+"""By the index."""
+SEARCHED_TEXTS: Final = 2_048
+CHECKED_LINES: Final = 64
+"""A rule takes ten times as long as all else."""
+FEW_LINES: Final = 64
+FEW_BYTES: Final = 32 << 10
+"""So little takes less than a millisecond: less than a thread, for which the event loop has to wait too."""
+KEPT_GLIMPSES: Final = 2_000
+FORM: Final = "elicitation/create"
+
+T = TypeVar("T")
+
+
+@dataclass(frozen=True, slots=True)
+class Detail:
+    """All of one line, without secrets unless it was wanted with them."""
+
+    row: Row
+    line: Line
+    outline: Outline | None
+    """None: it is no JSON."""
+    notes: tuple[LintNote, ...]
+    is_over: bool
+    """Nothing comes any more from where it is of."""
+
+
+@dataclass(frozen=True, slots=True)
+class Standing:
+    """How far the work has come."""
+
+    lines: int
+    """That there were."""
+    gone: int
+    """Of them, no longer to be had."""
+    shown: int
+    found: int | None
+    """None: nothing is looked for."""
+    searched: int
+    checked: int
+    breaches: int
+    """Lines in which a rule is broken."""
+    is_reading: bool
+    waiting: int
+    """Requests without an answer."""
+    foremost: Row | None
+    """The oldest of the agent's, else of the client's."""
+
+
+class Inspection:
+    """The lines of one source, those of them that the user wants to see, and how far it has come with them."""
+
+    def __init__(self, source: Source, mask: Mask) -> None:
+        self.source = source
+        self.index = FrameIndex(source.first)
+        self.mask = mask
+        self.is_raw = False
+        """Secrets are shown, copied and saved; only by the user's choice."""
+        self.listener: Callable[[], None] = lambda: None
+        """Called when there may be something new to be seen."""
+        self.pause_s: Callable[[], float] = lambda: 0.0
+        """How long something else, such as the echo of a key, is to have all of the machine."""
+        self.notes: dict[int, tuple[LintNote, ...]] = {}
+        """By line; the first `MAX_NOTES` of them."""
+        self.failure = ""
+        """Why nothing more can be read."""
+        self._filter: Search | None = None
+        self._find: Search | None = None
+        self._looked_for: Query = ()
+        self._linting = Linting(source.first)
+        self._glimpses: OrderedDict[int, Glimpse] = OrderedDict()
+        self._wanted: Sequence[int] = ()
+        self._has_more = False
+        self._woken = anyio.Event()
+
+    # The work
+
+    def wake(self) -> None:
+        """More may be there to be read. Cheap, and meant to be called for each line."""
+        if not self._woken.is_set():
+            self._woken.set()
+
+    async def run(self) -> None:
+        """Work until cancelled; nothing can be read afterwards."""
+        self.source.listen(self.wake)
+        try:
+            while True:
+                self._woken = anyio.Event()
+                await anyio.sleep(self.pause_s())
+                if not await self._work():
+                    await self._woken.wait()
+                    await anyio.sleep(BATCH_S)
+        finally:
+            self.source.close()
+
+    async def _work(self) -> bool:
+        """A slice of each thing that is to be done; False where nothing is left."""
+        try:
+            done = [await self._look(), await self._read()]
+            done += [await self._search(self._filter), await self._search(self._find)]
+            if not (self._has_more or any(done[2:])):
+                done.append(await self._check())
+        except OSError as error:
+            self.failure = f"It cannot be read on: {error.strerror or error}"
+            self.listener()
+            return False
+        if any(done):
+            self.listener()
+        return any(done)
+
+    async def _read(self) -> bool:
+        start, lines = await self.source.read_on()
+        self._has_more = len(lines) >= SLICE_LINES
+        if start > self.index.end:  # so many came that some were gone before they could be read
+            self.index = FrameIndex(start)
+            self.show_only(self.query)
+            self._forget()
+        if lines:
+            answered = self.index.add(await _done(lines, partial(self._entries, lines)))
+            for search in self._searches:
+                search.settle(answered)
+        if self.index.drop_before(self.source.first):
+            self._forget()
+        return bool(lines)
+
+    def _entries(self, lines: Sequence[Line]) -> list[Entry]:
+        for line in lines:
+            self.mask.learn(line)
+        return [read_entry(line) for line in lines]
+
+    def _forget(self) -> None:
+        """Of a running agent the oldest lines are gone."""
+        first = self.index.first
+        for search in self._searches:
+            search.drop_before(first)
+        self.notes = {position: notes for position, notes in self.notes.items() if position >= first}
+
+    @property
+    def _searches(self) -> list[Search]:
+        return [search for search in (self._filter, self._find) if search is not None]
+
+    async def _search(self, search: Search | None) -> bool:
+        if search is None:
+            return False
+        start, limit = search.examined, self._linting.examined if search.needs_findings else self.index.end
+        stop = min(limit, start + (SEARCHED_TEXTS if search.words else SEARCHED_LINES))
+        if stop <= start:
+            return False
+        columns = self.index.columns(start, stop)
+        names = (tuple(self.index.labels.values), tuple(self.index.sessions.values))
+        found = await to_thread.run_sync(search.candidates, columns, *names)
+        if search.words and found:
+            found = await self.source.matching(found, search.says)
+        search.take(found, stop)
+        return True
+
+    async def _check(self) -> bool:
+        start, linting = self._linting.examined, self._linting
+        if start < self.source.first:
+            # Some are gone: what comes is looked at as if it were the beginning.
+            self._linting = linting = Linting(self.source.first)
+            start = linting.examined
+        lines = await self.source.lines_at(range(start, min(start + CHECKED_LINES, self.index.end)))
+        for position, note in await to_thread.run_sync(linting.feed, lines):
+            self.index.mark_found(position)
+            if len(self.notes) < MAX_NOTES or position in self.notes:
+                self.notes[position] = (*self.notes.get(position, ()), note)
+        return bool(lines)
+
+    # What the user wants to see
+
+    @property
+    def query(self) -> Query:
+        """What is shown; empty: everything."""
+        return self._filter.query if self._filter is not None else ()
+
+    def show_only(self, query: Query) -> None:
+        """Show only these lines from now on."""
+        self._filter = Search(query, self.index.first) if query else None
+        self.look_for(self._looked_for)
+
+    def look_for(self, query: Query) -> None:
+        """Look for these lines among those that are shown."""
+        self._looked_for = query
+        self._find = Search((*self.query, *query), self.index.first) if query else None
+        self.wake()
+
+    @property
+    def count(self) -> int:
+        """How many lines are shown."""
+        return self.index.end - self.index.first if self._filter is None else len(self._filter.matches)
+
+    def position_of(self, ordinal: int) -> int:
+        """Which line is shown in this place, counted from 0."""
+        return self.index.first + ordinal if self._filter is None else self._filter.matches[ordinal]
+
+    def ordinal_of(self, position: int) -> int:
+        """Where this line is shown, or else the next one behind it; `count` where there is none."""
+        if self._filter is None:
+            return min(max(position, self.index.first), self.index.end) - self.index.first
+        return bisect_left(self._filter.matches, position)
+
+    def shows(self, position: int) -> bool:
+        """Whether this line is among those that are shown."""
+        ordinal = self.ordinal_of(position)
+        return ordinal < self.count and self.position_of(ordinal) == position
+
+    def match_from(self, position: int, direction: int) -> int | None:
+        """The next line behind this one (1), or before it (-1), that is looked for; None where there is none yet."""
+        matches = self._find.matches if self._find is not None else ()
+        at = bisect_left(matches, position + (direction > 0)) - (direction < 0)
+        return matches[at] if 0 <= at < len(matches) else None
+
+    @property
+    def standing(self) -> Standing:
+        """How far everything has come."""
+        foremost = self.index.foremost
+        return Standing(
+            lines=self.index.end,
+            gone=self.source.first,
+            shown=self.count,
+            found=None if self._find is None else len(self._find.matches),
+            searched=min((search.examined for search in self._searches), default=self.index.end),
+            checked=self._linting.examined,
+            breaches=len(self.notes),
+            is_reading=self._has_more,
+            waiting=self.index.waiting,
+            foremost=None if foremost is None else self.index.row(foremost),
+        )
+
+    def waited_s(self, row: Row) -> float | None:
+        """How long a request without an answer has been waiting; None where none will come."""
+        now_s = self.source.now_s
+        return None if now_s is None else max(now_s - row.at_s, 0.0)
+
+    # Single lines
+
+    def is_new(self, row: Row) -> bool:
+        """Whether more is known of the line by now."""
+        return self.index.first <= row.position < self.index.end and self.index.row(row.position) != row
+
+    def rows(self, start: int, stop: int) -> list[Row]:
+        """What is shown in these places."""
+        return [self.index.row(self.position_of(at)) for at in range(max(start, 0), min(stop, self.count))]
+
+    def glimpse(self, position: int) -> Glimpse | None:
+        """What the line is about; None where that was not read yet."""
+        return self._glimpses.get(position)
+
+    def want_glimpses(self, positions: Sequence[int]) -> None:
+        """Read these next, in place of what was wanted before."""
+        self._wanted = [position for position in positions if position not in self._glimpses]
+        if self._wanted:
+            self.wake()
+
+    async def _look(self) -> bool:
+        wanted, self._wanted = self._wanted, ()
+        if not wanted:
+            return False
+        is_raw = self.is_raw
+        lines = await self._shown(await self.source.lines_at(wanted))
+        found = await _done(lines.values(), partial(_glimpses, lines))
+        if is_raw == self.is_raw:
+            self._glimpses.update({position: found.get(position, Glimpse()) for position in wanted})
+        while len(self._glimpses) > KEPT_GLIMPSES:
+            self._glimpses.popitem(last=False)
+        return True
+
+    async def detail(self, position: int) -> Detail | None:
+        """All of a line; None where it is gone. Raises OSError."""
+        line = (await self._shown(await self.source.lines_at((position,)))).get(position)
+        if line is None or not self.index.first <= position < self.index.end:
+            return None
+        row, outline = self.index.row(position), await to_thread.run_sync(_outline, line)
+        return Detail(row, line, outline, self.notes.get(position, ()), self.source.now_s is None)
+
+    def show_raw(self, is_raw: bool) -> None:
+        """Show, copy and save secrets, or do not."""
+        self.is_raw = is_raw
+        self._glimpses.clear()
+
+    async def shown_lines(self) -> AsyncIterator[list[Line]]:
+        """All that is shown, as it is shown, in slices. Raises OSError."""
+        positions = [self.position_of(at) for at in range(self.count)]
+        for at in range(0, len(positions), SLICE_LINES):
+            lines = await self._shown(await self.source.lines_at(positions[at : at + SLICE_LINES]))
+            yield list(lines.values())
+
+    async def _shown(self, lines: Mapping[int, Line]) -> Mapping[int, Line]:
+        """Without secrets, unless they are wanted."""
+        if self.is_raw or not self.mask.is_needed or not lines:
+            return lines
+        forms = {position for position in lines if self._answers_form(position)}
+        return await _done(lines.values(), partial(_hidden, self.mask, lines, forms))
+
+    def _answers_form(self, position: int) -> bool:
+        """What the user has written into a form is known as that from its question only."""
+        if not self.index.first <= position < self.index.end:
+            return False
+        row = self.index.row(position)
+        return row.form is Form.RESPONSE and row.label.method == FORM
+
+
+def _hidden(mask: Mask, lines: Mapping[int, Line], forms: Container[int]) -> dict[int, Line]:
+    return {at: mask.hidden(line, is_answer_to_form=at in forms) for at, line in lines.items()}
+
+
+def _glimpses(lines: Mapping[int, Line]) -> dict[int, Glimpse]:
+    return {position: glimpse(line) for position, line in lines.items()}
+
+
+async def _done(lines: Collection[Line], work: Callable[[], T]) -> T:
+    """What the work on these lines gives: at once where there is little of it, else from a thread."""
+    is_little = len(lines) <= FEW_LINES and sum(len(line.data) for line in lines) <= FEW_BYTES
+    return work() if is_little else await to_thread.run_sync(work)
+
+
+def _outline(line: Line) -> Outline | None:
+    if line.kind not in (Kind.IN, Kind.OUT):
+        return None
+    try:
+        return Outline(line.data.decode("utf-8", "replace"))
+    except ValueError:
+        return None
+
+
+def inspect_agent(log: FrameLog) -> Inspection:
+    """A look at a running agent, or at one that was."""
+    return Inspection(LiveSource(log), Mask(log.environ))
+
+
+def inspect_file(path: Path) -> Inspection:
+    """A look at a recording. It blocks. Raises RecordingUnreadable."""
+    source = FileSource(path)
+    return Inspection(source, Mask(is_needed=source.header.is_raw))
+
+
+MAX_NOTES: Final = 10_000
+"""That are kept in words; lines with more of them are still marked."""
+
+
+@dataclass(frozen=True, slots=True)
+class LintNote:
+    """A rule that a line breaks, in words."""
+
+    severity: str
+    """error, warning or note."""
+    rule_id: str
+    text: str
+    """What happened; it may hold what the agent said."""
+    advice: str
+    reference: str
+    """Where to read on."""
+    earlier: tuple[int, ...] = ()
+    """The lines that it began with."""
+
+
+class Linting:
+    """One pass over the lines; for a thread, since rules take their time."""
+
+    def __init__(self, first: int = 0) -> None:
+        self.examined = first
+        """Behind the last line that was looked at."""
+        self._first = first
+        self._linter = Linter()
+        self._counted = 0
+        """By the linter, which sees frames only."""
+        self._between = array("I")
+        """How many frames stood before each other line."""
+
+    def feed(self, lines: Mapping[int, Line]) -> list[tuple[int, LintNote]]:
+        """The next lines; gives what is broken, each with where it shows."""
+        found: list[tuple[int, LintNote]] = []
+        for position, line in lines.items():
+            self.examined = position + 1
+            if line.kind not in (Kind.IN, Kind.OUT):
+                self._between.append(self._counted)
+                continue
+            self._counted += 1
+            direction = Direction.IN if line.kind is Kind.IN else Direction.OUT
+            findings = self._linter.feed(Frame(direction, line.at_s, line.data))
+            found += [self._note(finding) for finding in findings]
+        return found
+
+    def _note(self, finding: Finding) -> tuple[int, LintNote]:
+        *earlier, at = map(self._position, finding.frames)
+        rule = finding.rule
+        note = LintNote(
+            rule.severity.value, rule.rule_id, finding.text, rule.advice, rule.reference, tuple(earlier)
+        )
+        return at, note
+
+    def _position(self, frame: int) -> int:
+        return self._first + frame + bisect_right(self._between, frame)
+
+
+class Mask:
+    """Learns secrets where they pass, and hides them wherever they come back; callable from any thread."""
+
+    def __init__(self, environ: Mapping[str, str] | None = None, *, is_needed: bool = True) -> None:
+        """It is not where the lines have come through one already."""
+        self.is_needed = is_needed
+        self._masker = Masker(environ)
+        self._lock = Lock()
+
+    def learn(self, line: Line) -> None:
+        """Take note of the secrets in it."""
+        if self.is_needed and line.kind in (Kind.IN, Kind.OUT):
+            self.hidden(line)
+
+    def hidden(self, line: Line, *, is_answer_to_form: bool = False) -> Line:
+        """The line without its secrets; the same one where there are none."""
+        if not self.is_needed:
+            return line
+        with self._lock:
+            if not is_answer_to_form and not self._masker.is_suspect(line.data):
+                return line
+            return line._replace(data=self._without_secrets(line, is_answer_to_form))
+
+    def _without_secrets(self, line: Line, is_answer_to_form: bool) -> bytes:
+        value = _message(line)
+        if value is None:
+            text = line.data.decode("utf-8", "surrogateescape")
+            return self._masker.line(text).encode("utf-8", "surrogateescape")
+        hidden = self._masker.message(value, is_answer_to_form=is_answer_to_form)
+        return line.data if hidden == value else json_line(hidden)[:-1]
+
+
+def _message(line: Line) -> Any:
+    """What a frame says; None for what is no message."""
+    if line.kind not in (Kind.IN, Kind.OUT):
+        return None
+    try:
+        value = read_json(line.data)
+    except ValueError:
+        return None
+    return value if isinstance(value, dict | list) else None

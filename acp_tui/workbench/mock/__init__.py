@@ -1,1 +1,487 @@
-"""A recording played as an agent, for any ACP client. `client.transcript`'s README.md has the format."""
+"""Plays a recorded agent for one client: sends what it sent, in its order, when the client has said what it said then.
+
+`client.transcript`'s README.md has the format. Where the client departs from the recording, that is said with the
+frame and its time, and:
+- a request that comes too early is answered at once; what it has passed by may still come, and nothing waits for it;
+- what does not come although the client waits for us is not waited for any longer, but by what depends on it (see
+  `progress`);
+- a request that came before is answered as then, but a prompt with `refusal`; one that never came with an error;
+- an answer of another kind (a permission rejected that was allowed, an error for a result) ends the turn: with
+  `cancelled` where the client cancelled, else with `refusal`; what the agent did in the rest of it is left out;
+- a cancellation that was not there ends the turn with `cancelled`;
+- what the client does not offer is not asked, and what came behind the answer is said all the same.
+"""
+
+from __future__ import annotations
+
+import math
+from collections.abc import Callable, Iterable, Iterator
+from typing import Any, Final
+
+import anyio
+from anyio.abc import ByteStream
+
+from acp_tui.rpc import ErrorCode, FrameTooLarge, RequestFailed, RequestId
+from acp_tui.rpc.messages import (
+    Failure,
+    FrameSplitter,
+    Junk,
+    Notification,
+    Request,
+    Result,
+    read_message,
+    write_failure,
+    write_result,
+)
+from acp_tui.rpc.peer import CANCEL_REQUEST
+from acp_tui.workbench.mock.progress import Mapping, Progress, Surprises
+from acp_tui.workbench.mock.script import (
+    CANCEL,
+    CANCELLED,
+    PROMPT,
+    Script,
+    Step,
+    agreed_handshake,
+    differences,
+    kind_of,
+    session_of,
+)
+
+RECEIVE_BYTES: Final = 64 << 10
+PATIENCE_S: Final = 2.0
+"""So much longer than in the recording a client may take for what it said in the middle of a turn."""
+LAST_WORDS_S: Final = 1.0
+"""For what is still to be said when the client has closed its output: it may read on."""
+STEPS_PER_SLICE: Final = 64
+COMPLAINTS: Final = (ErrorCode.PARSE_ERROR, ErrorCode.INVALID_REQUEST)
+"""With which a line is answered that is no message."""
+
+
+class Departed(Exception):
+    """The client did something else than in the recording, and that is the end."""
+
+
+class MockAgent:
+    """One recorded agent. Speed 1 is as recorded, 2 twice as fast, 0 without delays."""
+
+    def __init__(
+        self,
+        script: Script,
+        *,
+        speed: float = 0,
+        on_departure: Callable[[str], None],
+        on_note: Callable[[str], None] = lambda _: None,
+        on_stderr: Callable[[bytes], None] = lambda _: None,
+        patience_s: float = PATIENCE_S,
+        timeout_s: float | None = None,
+    ) -> None:
+        """`on_departure` may raise Departed. With a timeout a client that says or reads nothing is the end, too."""
+        self._script = script
+        self._speed = speed
+        self._on_departure = on_departure
+        self._on_note = on_note
+        self._on_stderr = on_stderr
+        self._patience_s = patience_s
+        self._timeout_s = math.inf if timeout_s is None else timeout_s
+        self._progress = Progress(script.steps)
+        self._mapping = Mapping()
+        self._surprises = Surprises(self._progress, self._mapping)
+        self._asked: dict[tuple[type, Any], Step] = {}
+        """Our questions that wait, by their ids."""
+        self._unanswered: dict[Step, RequestId] = {}
+        """The client's requests that wait."""
+        self._due = 0.0
+        """When the next step is to be said, in the loop's time."""
+        self._changed = anyio.Event()
+        self._is_deaf = False
+        """The client has closed its output."""
+        self._has_said_all = anyio.Event()
+        """And that was all that can be said without it."""
+        self._out: Outgoing
+        self.is_lost = False
+        """The recorded agent ended here, with the client still waiting or surprised."""
+
+    async def serve(self, stream: ByteStream) -> None:
+        """Serve the client until it ends the connection, or the agent in the recording ended by itself.
+
+        Raises Departed, and BrokenResourceError where the client does not read; in a group.
+        """
+        self._out = Outgoing(stream, self._timeout_s)
+        async with anyio.create_task_group() as tasks:
+            tasks.start_soon(self._write)
+            tasks.start_soon(self._play, tasks.cancel_scope)
+            await self._listen(stream)
+            with anyio.move_on_after(LAST_WORDS_S):
+                await self._has_said_all.wait()
+            self._part()
+            tasks.cancel_scope.cancel()
+
+    # What the agent says
+
+    async def _write(self) -> None:
+        try:
+            await self._out.write()
+        except TimeoutError as error:
+            self._on_note(f"gave up after {self._timeout_s:g} s of waiting for the client to read")
+            raise Departed from error
+
+    async def _play(self, whole: anyio.CancelScope) -> None:
+        said = 0
+        self._due = anyio.current_time()
+        while (step := self._progress.next()) is not None:
+            if not step.is_ours:
+                await self._wait_for(step)
+            elif await self._is_time_for(step):
+                self._progress.pass_by(step)
+                await self._say(step)
+                said += 1
+                if said % STEPS_PER_SLICE == 0:
+                    await anyio.sleep(0)
+        await self._end(whole)
+
+    async def _is_time_for(self, step: Step) -> bool:
+        """Wait until then; False where something came meanwhile, which may change what is next."""
+        if not self._speed or not step.gap_s:
+            return True
+        due = self._due + step.gap_s / self._speed
+        if due > anyio.current_time():
+            changed = self._changed
+            with anyio.move_on_after(due - anyio.current_time()) as scope:
+                await changed.wait()
+            if not scope.cancelled_caught or self._progress.is_left_out(step):
+                return False
+        self._due = due
+        return True
+
+    async def _say(self, step: Step) -> None:
+        match step.message:
+            case None:
+                await self._out.is_empty()
+                self._on_stderr(step.data)
+            case Result() | Failure() if step.answers is not None:
+                self._answer_as_recorded(step)
+            case Request(request_id):
+                self._asked[type(request_id), request_id] = step
+                self._out.put(self._mapping.frame(step.data))
+            case _:
+                self._out.put(self._mapping.frame(step.data))
+        await self._out.has_room()
+
+    def _answer_as_recorded(self, step: Step) -> None:
+        assert step.answers is not None
+        is_again = step is not step.answers.answer
+        if is_again or step.answers in self._unanswered:
+            self._unanswered.pop(step.answers, None)
+            self._out.put(self._mapping.response(step.data, self._progress.came[step.answers]))
+
+    async def _end(self, whole: anyio.CancelScope) -> None:
+        await self._out.is_empty()
+        self._has_said_all.set()
+        if self._script.ended_itself:
+            self.is_lost = True
+        elif self._unanswered and not self._script.how_it_ended:
+            self._on_note("the recording was cut off here, and the client waits for an answer")
+            self.is_lost = True
+        elif self._unanswered:
+            self._on_note("the agent says no more: in the recording it was silent until its client ended it")
+        if self.is_lost:
+            whole.cancel()
+
+    # What does not come
+
+    async def _wait_for(self, step: Step) -> None:
+        if self._is_deaf:
+            await self._out.is_empty()
+            self._has_said_all.set()
+        patience_s = self._patience_with(step)
+        changed = self._changed
+        with anyio.move_on_after(min(patience_s, self._timeout_s)) as scope:
+            await changed.wait()
+        self._due = anyio.current_time()
+        if scope.cancelled_caught and not self._is_deaf:
+            if self._timeout_s <= patience_s:
+                self._on_note(
+                    f"{_place(step)}: gave up after {self._timeout_s:g} s of waiting for {step.what}"
+                )
+                raise Departed
+            self._put_off(step)
+
+    def _patience_with(self, step: Step) -> float:
+        """Without a limit where the client does not wait for us."""
+        is_waiting = any(request.answer is not None for request in self._unanswered)
+        if not is_waiting or self._progress.is_overdue(step):
+            return math.inf
+        return self._patience_s + (step.gap_s / self._speed if self._speed else 0)
+
+    def _put_off(self, step: Step) -> None:
+        self._progress.put_off(step)
+        if isinstance(step.message, Request):
+            self._depart(step, f"{step.method} was expected, and does not come")
+        else:
+            self._on_note(f"{_place(step)}: waits for {step.what}")
+
+    # What the client says
+
+    async def _listen(self, stream: ByteStream) -> None:
+        lines = FrameSplitter()
+        while not self._is_deaf:
+            try:
+                for line in lines.feed(await stream.receive(RECEIVE_BYTES)):
+                    self._hear(line)
+            except (anyio.EndOfStream, anyio.BrokenResourceError, anyio.ClosedResourceError):
+                self._is_deaf = True
+            except FrameTooLarge as error:
+                self._depart(None, f"the client sent {error}")
+                raise Departed from error
+            self._changed.set()
+            self._changed = anyio.Event()
+
+    def _part(self) -> None:
+        for request in self._unanswered:
+            if request.answer is not None:
+                self._depart(request, f"the client went before the answer to {request.method}")
+
+    def _hear(self, line: bytes) -> None:
+        match read_message(line):
+            case Request() as request:
+                self._requested(request)
+            case Notification() as notification:
+                self._notified(notification)
+            case Result() | Failure() as answer:
+                self._answered(answer)
+            case Junk(_, reason, answer):
+                self._depart(None, f"a line that is no message came: {reason}")
+                if answer is not None:
+                    self._out.put(answer)
+            case None:
+                pass
+
+    # Requests
+
+    def _requested(self, request: Request) -> None:
+        step = next(
+            (each for each in self._progress.expected(request) if self._is_of_session(each, request)), None
+        )
+        if step is None:
+            before, what, answer = self._surprises.answer(request)
+            self._depart(before, what)
+            self._out.put(answer)
+            return
+        self._miss_before(step)
+        assert isinstance(step.message, Request)
+        is_handshake = request.method == "initialize"
+        recorded = agreed_handshake(step) if is_handshake else step.message.params
+        for difference in differences(recorded, request.params):
+            self._depart(step, f"{request.method} {difference}")
+        self._mapping.learn(step.message.params, request.params)
+        self._mapping.learn_name("requestId", step.message.id, request.id)
+        if is_handshake:
+            self._leave_out_what_is_not_offered(step.message.params, request.params)
+        self._unanswered[step] = request.id
+        is_to_be_answered_now = self._progress.is_to_be_answered_now(step)
+        self._progress.come(step, request.id)
+        if is_to_be_answered_now and step.answer is not None:
+            self._answer_as_recorded(step.answer)
+            self._progress.leave_out(step.answer)
+
+    def _is_of_session(self, step: Step, message: Request | Notification) -> bool:
+        opens = message.method in ("session/load", "session/resume")
+        return opens or self._mapping.name("sessionId", step.session) == session_of(message.params)
+
+    def _miss_before(self, request: Step) -> None:
+        for missed in self._progress.missed_before(request):
+            self._depart(missed, f"{missed.method} was expected, and {request.method} came")
+            if isinstance(missed.message, Request):
+                self._progress.put_off(missed)
+            else:
+                self._progress.leave_out(missed)
+
+    def _leave_out_what_is_not_offered(self, then: Any, now: Any) -> None:
+        lacking: dict[str, list[Step]] = {}
+        for question, offer in no_longer_asked(self._script.steps, then, now):
+            self._progress.leave_out(question)
+            lacking.setdefault(offer, []).append(question)
+        for offer, questions in lacking.items():
+            which = ", ".join(dict.fromkeys(question.method for question in questions))
+            self._depart(questions[0], f"{which} will not be asked: the client does not offer {offer} now")
+
+    # Cancellations
+
+    def _notified(self, notification: Notification) -> None:
+        if notification.method == CANCEL_REQUEST:
+            self._taken_back(notification)
+        elif notification.method == CANCEL:
+            self._cancelled(notification)
+
+    def _cancelled(self, notification: Notification) -> None:
+        session = session_of(notification.params)
+        prompt = self._turn(lambda step: self._mapping.name("sessionId", step.session) == session)
+        if prompt is None:
+            return
+        for step in self._progress.expected(notification):
+            if step.session == prompt.session and (prompt.answer is None or step.place < prompt.answer.place):
+                self._progress.come(step)
+                return
+        self._depart(prompt, "the turn was cancelled, and was not then")
+        self._end_turn(prompt, CANCELLED)
+
+    def _taken_back(self, notification: Notification) -> None:
+        """The client does not wait for an answer any more."""
+        params = notification.params if isinstance(notification.params, dict) else {}
+        request_id = params.get("requestId")
+        waiting = next((step for step, now in self._unanswered.items() if _is_same_id(now, request_id)), None)
+        if waiting is None:
+            return
+        for step in self._progress.expected(notification):
+            assert isinstance(step.message, Notification) and isinstance(waiting.message, Request)
+            if _is_same_id(step.message.params.get("requestId"), waiting.message.id):
+                self._progress.come(step)
+                return
+        self._depart(waiting, f"{waiting.method} was taken back, and was not then")
+        if waiting.method == PROMPT:
+            self._progress.leave_out_rest(waiting)
+        elif waiting.answer is not None:
+            self._progress.leave_out(waiting.answer)
+        error = RequestFailed(ErrorCode.REQUEST_CANCELLED, "Request cancelled")
+        self._out.put(write_failure(self._unanswered.pop(waiting), error))
+
+    def _turn(self, is_it: Callable[[Step], bool]) -> Step | None:
+        """The prompt that waits for its answer."""
+        return next((step for step in self._unanswered if step.method == PROMPT and is_it(step)), None)
+
+    def _end_turn(self, prompt: Step, reason: str) -> None:
+        self._progress.leave_out_rest(prompt)
+        self._out.put(write_result(self._unanswered.pop(prompt), {"stopReason": reason}))
+
+    # Answers
+
+    def _answered(self, answer: Result | Failure) -> None:
+        question = self._asked.pop((type(answer.id), answer.id), None)
+        if question is None and isinstance(answer, Failure) and answer.error.code in COMPLAINTS:
+            self._on_note(f"the client could not read a line: {answer.error.message}")
+            return
+        if question is None:
+            self._depart(None, f"an answer came to a request that does not wait for one, {answer.id!r}")
+            return
+        recorded = question.answer
+        if recorded is None or self._progress.is_left_out(recorded):
+            return
+        assert isinstance(recorded.message, Result | Failure)
+        then, now = kind_of(question, recorded.message), kind_of(question, answer)
+        if then != now:
+            self._differ(question, recorded, then, now)
+            return
+        self._progress.come(recorded)
+        if isinstance(answer, Result) and isinstance(recorded.message, Result):
+            for difference in differences(recorded.message.value, answer.value):
+                self._depart(recorded, f"the answer to {question.method} {difference}")
+            self._mapping.learn(recorded.message.value, answer.value)
+
+    def _differ(self, question: Step, recorded: Step, then: str, now: str) -> None:
+        prompt = self._turn(lambda step: question.lane in (None, step.lane))
+        ending = CANCELLED if now == CANCELLED else "refusal"
+        so = f", so the turn ends with {ending}" if prompt is not None else ""
+        self._depart(recorded, f"the answer to {question.method} was {then} and is {now}{so}")
+        if prompt is None:
+            self._progress.come(recorded)
+        else:
+            self._end_turn(prompt, ending)
+
+    def _depart(self, step: Step | None, what: str) -> None:
+        self._on_departure(what if step is None else f"{_place(step)}: {what}")
+
+
+def _place(step: Step) -> str:
+    return f"frame {step.number} ({step.at:.3f}s)"
+
+
+def _is_same_id(one: Any, other: Any) -> bool:
+    return type(one) is type(other) and bool(one == other)
+
+
+ROOM_BYTES: Final = 64 << 10
+"""Of lines that wait to be written: a client that departs is heard before more is said."""
+PIECE_BYTES: Final = 16 << 10
+"""So much is taken at a time: what a client takes of a long line counts, too."""
+
+
+class Outgoing:
+    """Lines for one stream, written by one task. With a timeout, a client that takes nothing is not waited for."""
+
+    def __init__(self, stream: ByteStream, timeout_s: float = math.inf) -> None:
+        self._stream = stream
+        self._timeout_s = timeout_s
+        self._lines: list[bytes] = []
+        self._bytes = 0
+        self._changed = anyio.Event()
+
+    def put(self, line: bytes) -> None:
+        """Say it, behind all that was said before."""
+        self._lines.append(line)
+        self._bytes += len(line)
+        if len(self._lines) == 1:  # else nobody waits for it
+            self._signal()
+
+    async def has_room(self) -> None:
+        """Wait until the client has taken enough."""
+        while self._bytes > ROOM_BYTES:
+            await self._changed.wait()
+
+    async def is_empty(self) -> None:
+        """Wait until the client has taken all."""
+        while self._bytes:
+            await self._changed.wait()
+
+    async def write(self) -> None:
+        """Write until this is cancelled.
+
+        Raises BrokenResourceError when nobody can read, TimeoutError when nobody does.
+        """
+        while True:
+            while not self._lines:
+                await self._changed.wait()
+            lines, self._lines = self._lines, []
+            await self._send(b"\n".join([*lines, b""]))
+            self._bytes -= sum(map(len, lines))
+            self._signal()
+
+    async def _send(self, data: bytes) -> None:
+        for start in range(0, len(data), PIECE_BYTES):
+            with anyio.fail_after(self._timeout_s):
+                await self._stream.send(data[start : start + PIECE_BYTES])
+
+    def _signal(self) -> None:
+        self._changed.set()
+        self._changed = anyio.Event()
+
+
+TERMINAL: Final = "terminal/"
+FILES: Final = {"fs/read_text_file": ("fs", "readTextFile"), "fs/write_text_file": ("fs", "writeTextFile")}
+
+
+def no_longer_asked(steps: Iterable[Step], then: Any, now: Any) -> Iterator[tuple[Step, str]]:
+    """The agent's questions that a client which says `now` at `initialize` does not offer to answer, with the offer.
+
+    What the recorded client did not offer either was asked all the same, and is.
+    """
+    for step in steps:
+        if step.is_ours and isinstance(step.message, Request):
+            path = _needs(step.message)
+            if path and _offers(then, path) and not _offers(now, path):
+                yield step, ".".join(path)
+
+
+def _needs(question: Request) -> tuple[str, ...]:
+    if question.method.startswith(TERMINAL):
+        return ("terminal",)
+    if question.method == "elicitation/create":
+        mode = question.params.get("mode") if isinstance(question.params, dict) else None
+        return ("elicitation", mode if isinstance(mode, str) else "form")
+    return FILES.get(question.method, ())
+
+
+def _offers(params: Any, path: tuple[str, ...]) -> bool:
+    value = params.get("clientCapabilities") if isinstance(params, dict) else None
+    for key in path:
+        value = value.get(key) if isinstance(value, dict) else None
+    return value is not None and value is not False

@@ -1,1 +1,109 @@
 """Recordings that you can give away: names, addresses, keys and file contents replaced. README.md has the list."""
+
+from __future__ import annotations
+
+import os
+import pwd
+from collections.abc import Iterable, Iterator, Mapping
+from contextlib import suppress
+from pathlib import Path
+from secrets import token_hex
+from typing import BinaryIO, Final
+
+from acp_tui.client.errors import ClientError
+from acp_tui.client.safe_git import ask_git_global
+from acp_tui.client.transcript.reader import open_recording
+from acp_tui.client.transcript.store import create
+from acp_tui.workbench.redact.ledger import Ledger
+from acp_tui.workbench.redact.passes import Redaction, Report, Wishes
+from acp_tui.workbench.redact.texts import Redactor
+
+__all__ = ["RedactionFailed", "Report", "Wishes", "redact"]
+
+
+class RedactionFailed(ClientError):
+    """Nothing was written."""
+
+
+def redact(
+    source: Path,
+    out: Path,
+    wishes: Wishes,
+    environ: Mapping[str, str],
+    host: str,
+    full_names: Iterable[str] = (),
+) -> Report:
+    """Write what can be given away of a recording to a new file, for its owner only. It blocks.
+
+    `environ`, `host` and `full_names` tell who and where it was made. Memory holds a line, the last ones of texts in
+    pieces, and what is known to be secret.
+
+    Raises: RecordingUnreadable, RedactionFailed.
+    """
+    open_recording(source).close()
+    if os.path.lexists(out):
+        raise RedactionFailed(
+            f"{out} exists: nothing is overwritten; give the redacted recording another name"
+        )
+    ledger = Ledger()
+    for text in wishes.secrets:
+        ledger.learn(text, "given")
+    ledger.learn_environment(environ, host, full_names)
+    try:
+        return _written(source, out, Redaction(Redactor(ledger), wishes))
+    except FileExistsError as error:
+        raise RedactionFailed(f"{out} exists: nothing is overwritten") from error
+    except OSError as error:
+        raise RedactionFailed(f"{out} cannot be written: {error.strerror or error}") from error
+
+
+def _written(source: Path, out: Path, redaction: Redaction) -> Report:
+    part = out.with_name(f".{out.name[:200]}.{token_hex(4)}.part")
+    try:
+        with create(part) as new, source.open("rb") as old:
+            size = source.stat().st_size
+            while redaction.is_to_be_read:
+                redaction.read(_lines(old, size))
+            new.writelines(redaction.write(_lines(old, size)))
+            new.flush()
+            os.fsync(new.fileno())
+        _name(part, out)
+    finally:
+        part.unlink(missing_ok=True)
+    return redaction.report()
+
+
+def _name(part: Path, out: Path) -> None:
+    """Give a file its name, if nothing has it. Raises FileExistsError."""
+    with suppress(PermissionError, NotImplementedError):
+        os.link(part, out)
+        return
+    if os.path.lexists(out):  # a file system without links
+        raise FileExistsError(out)
+    part.rename(out)
+
+
+def _lines(file: BinaryIO, size: int) -> Iterator[bytes]:
+    """The lines that were there when the size was asked for: it may still be written."""
+    file.seek(0)
+    while size > 0 and (line := file.readline()):
+        size -= len(line)
+        yield line
+
+
+_VARIABLES: Final = ("GIT_AUTHOR_NAME", "GIT_COMMITTER_NAME", "FULLNAME", "DEBFULLNAME")
+
+
+def full_names(environ: Mapping[str, str]) -> frozenset[str]:
+    """All that are known; it blocks for as long as git takes."""
+    names = {environ.get(name, "") for name in _VARIABLES}
+    # Of git what is global only: the settings of a project are whoever's it is.
+    names |= {_of_account(), ask_git_global("user.name", environ)}
+    return frozenset(name for each in names if (name := each.strip()))
+
+
+def _of_account() -> str:
+    try:
+        return pwd.getpwuid(os.getuid()).pw_gecos.partition(",")[0]
+    except KeyError:  # a container with a number for a user
+        return ""

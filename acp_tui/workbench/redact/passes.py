@@ -1,6 +1,6 @@
 """The passes over a recording: one finds what is secret in it, one where that is split, the last writes the lines anew.
 
-Which file the lines come from, and where they go, is in `redacting`. `Shortcuts` are ways past a close look at a line,
+Which file the lines come from, and where they go, is in `redact`. `Shortcuts` are ways past a close look at a line,
 which nearly all lines can take: a line whose strings are all known to hold nothing need not be read, one in which no
 string tells what another is can have them replaced one by one, and a piece of a text stands among the same words as
 the piece before.
@@ -16,8 +16,11 @@ from collections.abc import Iterable, Iterator, Sequence
 from functools import cache
 from typing import Any, Final, NamedTuple
 
+from PIL import Image, UnidentifiedImageError
+
 from acp_tui.client.secrets.names import counts_tokens, without_scheme
 from acp_tui.client.secrets.shapes import looks_random
+from acp_tui.protocol.schemas import fields_of
 from acp_tui.protocol.v1 import inbound, outbound  # noqa: F401 - with them all models of the protocol are loaded
 from acp_tui.protocol.wire import WireModel
 from acp_tui.values import dataclass
@@ -494,9 +497,7 @@ def may_be_own_word(text: str) -> bool:
 
 @cache
 def _keys() -> frozenset[str]:
-    return _RPC | {
-        field.alias or name for model in _models(WireModel) for name, field in model.model_fields.items()
-    }
+    return _RPC | {field.key for model in _models(WireModel) for field in fields_of(model).values()}
 
 
 def _models(model: type[WireModel]) -> list[type[WireModel]]:
@@ -514,8 +515,6 @@ _SILENCE: Final = (
 
 def blanked(data: str) -> str:
     """A grey image of the same size and format, or silence; both in base64."""
-    from PIL import Image, UnidentifiedImageError  # only where somebody asked for it
-
     try:
         with Image.open(io.BytesIO(bytes_of(data))) as image:
             size, kind = image.size, image.format or "PNG"

@@ -12,12 +12,11 @@ from acp_tui.conversation.facts import SessionId, SessionPage
 from acp_tui.conversation.updates import ElicitationAction
 from acp_tui.protocol.conformance import Finding, Frame, Linter, Severity
 from acp_tui.protocol.roles import AgentCapabilities, AgentIdentity, AuthMethod, McpServer
-from acp_tui.workbench.testing.answers import ElicitationAnswers, PermissionAnswers, Wanted
 from acp_tui.workbench.testing.attending import Watch
 from acp_tui.workbench.testing.failures import AgentFailure, frames_text, recording_text
 from acp_tui.workbench.testing.link import Link
 from acp_tui.workbench.testing.session import AcpSession, Prompt, RunningTurn
-from acp_tui.workbench.testing.turn import Turn
+from acp_tui.workbench.testing.turn import ElicitationAnswers, PermissionAnswers, Turn, Wanted
 
 
 class AcpAgent:
@@ -194,6 +193,11 @@ class AcpAgent:
     def identity(self) -> AgentIdentity | None:
         """Its name and version, where it says them."""
         return self._link.agent.identity
+
+    @property
+    def protocol_version(self) -> int | None:
+        """The version of ACP that is spoken with it."""
+        return self._link.agent.protocol_version
 
     @property
     def capabilities(self) -> AgentCapabilities:

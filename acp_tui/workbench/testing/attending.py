@@ -30,17 +30,19 @@ from acp_tui.conversation.facts import Fact, PermissionOption, PermissionRequest
 from acp_tui.conversation.tool_calls import TerminalId, ToolCall
 from acp_tui.conversation.visible import make_visible_line
 from acp_tui.protocol.conformance import Frame
-from acp_tui.workbench.testing.answers import (
+from acp_tui.workbench.testing.failures import call_line
+from acp_tui.workbench.testing.turn import (
     CANCEL_TURN,
     AskedElicitation,
     AskedPermission,
     ElicitationAnswers,
     PermissionAnswers,
     Reply,
+    RunCommand,
+    Turn,
     option_of,
+    run_command,
 )
-from acp_tui.workbench.testing.failures import call_line
-from acp_tui.workbench.testing.turn import RunCommand, Turn, run_command
 
 
 class Attendant:

@@ -4,7 +4,7 @@ from __future__ import annotations
 
 import pytest
 
-from acp_tui.cli.plain.starting import _server_words
+from acp_tui.cli.plain.asking import _server_words
 from acp_tui.client.settings.mcp import HttpServer, StdioServer
 
 

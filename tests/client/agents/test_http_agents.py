@@ -12,9 +12,12 @@ from typing import Any
 
 import pytest
 
+from acp_tui.client.agents import streamable_http
 from acp_tui.client.agents.catalogue import command_at
 from acp_tui.client.agents.command import AgentCommand
+from acp_tui.client.agents.http_connections import Transport
 from acp_tui.client.errors import AgentLost, AgentRefused, AgentUnreachable
+from acp_tui.conversation.content import Text
 from support.agents import running
 
 Answer = Callable[[str, dict[str, str], Any], bytes | None]
@@ -80,7 +83,7 @@ async def _failure(answer: Answer) -> AgentLost:
         (response("500 Oops"), r"refuses the connection \(HTTP 500\)", True),
         (response("200 OK", b"<html>", Content_Type="text/html"), r"\(text/html\) names no connection", False),
         (response("302 Found", Location="https://other.example/"), "leads on to https://other.example/", False),
-        (b"220 mail.example ESMTP\r\n\r\n", "is out of reach", True),
+        (b"220 mail.example ESMTP\r\n\r\n", "does not speak HTTP", False),
         (None, "is out of reach: the connection broke off", True),
     ],
 )  # fmt: skip
@@ -158,3 +161,143 @@ async def test_a_command_gives_the_token_anew_for_each_connection(tmp_path: Path
                 with pytest.raises(AgentLost):
                     await agent.initialize()
     assert seen == ["Bearer 1", "Bearer 2"]
+
+
+@pytest.fixture
+def most_bytes(monkeypatch: pytest.MonkeyPatch) -> int:
+    """What a message may have, for servers that send more."""
+    monkeypatch.setattr(streamable_http, "DEFAULT_MAX_FRAME_BYTES", 1 << 16)
+    return 1 << 16
+
+
+@pytest.mark.parametrize(
+    "line", [b"data: xxxxxxxxxxxxxxxxxxxxxxxxxxxxxxxxxxxxxxxx\n", b"x" * 50], ids=["no end", "one line"]
+)
+async def test_an_event_without_an_end_is_the_end_of_its_server(most_bytes: int, line: bytes):
+    def flood(method: str, _: dict[str, str], body: Any) -> bytes | None:
+        return stream() + line * (most_bytes // 40) if method == "GET" else greeting(method, body)
+
+    async with served(flood) as command, running(command) as agent:
+        with suppress(AgentLost):
+            await agent.initialize()
+        with pytest.raises(
+            AgentLost, match="broke the protocol: it sent a message of more than 65,536 bytes"
+        ):
+            await agent.new_session(Path("/"))
+
+
+@pytest.mark.parametrize("asked", ["initialize", "session/new"])
+async def test_an_answer_without_an_end_is_the_end_of_its_server(most_bytes: int, asked: str):
+    content = b"x" * (2 * most_bytes)
+
+    def flood(method: str, _: dict[str, str], body: Any) -> bytes | None:
+        if body.get("method") == asked:
+            return b"HTTP/1.1 200 OK\r\nAcp-Connection-Id: c\r\n\r\n" + content
+        return greeting(method, body)
+
+    async with served(flood) as command, running(command) as agent:
+        with pytest.raises(AgentLost, match="more than 65,536 bytes"):
+            await agent.initialize()
+            await agent.new_session(Path("/"))
+
+
+@pytest.mark.parametrize("name", ["sé\u2028", "s\r\nX-Evil: 1", "s\0", "s" * 100_000, "s\ud800", "\x7f"])
+async def test_a_name_that_no_header_can_hold_ends_its_server_and_nothing_else(name: str):
+    answer = json.dumps({"jsonrpc": "2.0", "id": 2, "result": {"sessionId": name}}).encode()
+
+    def say(method: str, _: dict[str, str], body: Any) -> bytes | None:
+        return response("200 OK", answer) if body.get("method") == "session/new" else greeting(method, body)
+
+    async with served(say) as command, running(command) as agent:
+        await agent.initialize()
+        session = await agent.new_session(Path("/"))
+        with pytest.raises(AgentLost, match="as nobody can name it"):
+            await session.send_prompt((Text("hello"),))
+
+
+async def test_a_connection_that_no_header_can_name_is_refused():
+    def say(*_: Any) -> bytes:
+        return response("200 OK", INITIALIZED).replace(b"OK\r\n", b"OK\r\nAcp-Connection-Id: c\xe9\r\n", 1)
+
+    with pytest.raises(AgentLost, match="names no connection"):
+        raise await _failure(say)
+
+
+async def test_a_server_opens_no_streams_of_sessions_that_were_not_asked_for():
+    names: list[str] = []
+    made_up = [json.dumps({"jsonrpc": "2.0", "id": 99, "result": {"sessionId": f"s{n}"}}) for n in range(50)]
+    events = [*(each.encode() for each in made_up), INITIALIZED]
+    answers = {"session/new": {"sessionId": "real"}, "session/prompt": {"stopReason": "end_turn"}}
+
+    def say(method: str, headers: dict[str, str], body: Any) -> bytes | None:
+        if method == "GET":
+            names.append(headers.get("acp-session-id", ""))
+            return stream() if names[-1] else stream(*events)
+        if method == "DELETE" or body["method"] == "initialize":  # that is answered behind the others
+            return response("200 OK", Acp_Connection_Id="c")
+        answer = {"jsonrpc": "2.0", "id": body["id"], "result": answers[body["method"]]}
+        return response("200 OK", json.dumps(answer).encode())
+
+    async with served(say) as command, running(command) as agent:
+        await agent.initialize()
+        session = await agent.new_session(Path("/"))
+        await session.send_prompt((Text("hello"),))
+        assert names == ["", "real"]
+
+
+# A server that takes its time, or knows no measure
+
+
+@pytest.fixture
+def in_a_hurry(monkeypatch: pytest.MonkeyPatch) -> None:
+    monkeypatch.setattr(streamable_http, "ANSWER_LIMIT_S", 0.3)
+
+
+@pytest.mark.usefixtures("in_a_hurry")
+@pytest.mark.parametrize("trickle", [b"", b"HTTP/1.1 200 OK\r\nX: ", b"HTTP/1.1 200 OK\r\n\r\n{"])
+async def test_a_server_whose_answer_never_ends_is_given_up(trickle: bytes):
+    """Each byte comes in time, and there is always another one."""
+
+    async def talk(_: asyncio.StreamReader, writer: asyncio.StreamWriter) -> None:
+        writer.write(trickle)
+        with suppress(ConnectionError):
+            while True:
+                writer.write(b"x" * bool(trickle))
+                await writer.drain()
+                await asyncio.sleep(0.02)
+
+    async with await asyncio.start_server(talk, "127.0.0.1", 0) as server:
+        command = command_at(f"http://127.0.0.1:{server.sockets[0].getsockname()[1]}/acp")
+        async with running(command) as agent:
+            with pytest.raises(AgentLost, match=r"has not answered within 0\.3 s"):
+                await agent.initialize()
+
+
+async def test_a_stream_may_be_silent_for_as_long_as_the_agent_works(monkeypatch: pytest.MonkeyPatch):
+    limits: dict[str, Any] = {}
+    handle = Transport.handle_async_request
+
+    async def note(self: Transport, request: Any) -> Any:
+        limits[request.method] = request.extensions["timeout"]["read"]
+        return await handle(self, request)
+
+    monkeypatch.setattr(Transport, "handle_async_request", note)
+    async with served(lambda method, _, body: greeting(method, body)) as command, running(command) as agent:
+        await agent.initialize()
+    assert limits["GET"] is None
+    assert limits["POST"] is not None
+
+
+async def test_garbage_among_the_events_is_passed_over():
+    garbage = [b"\xff\xfe", b"{", b'{"id": {}}', b"[[[", b'"id"', b'{"id": 7, "result": "nobody asked"}']
+    answer = json.dumps({"jsonrpc": "2.0", "id": 2, "result": {"sessionId": "s1"}}).encode()
+
+    def mix(method: str, _: dict[str, str], body: Any) -> bytes | None:
+        if method == "GET":
+            return stream(*garbage) + b": a comment\r\n\r\nretry: 5\r\nno colon\r\n\r\n"
+        return greeting(method, body) or response("200 OK", answer)
+
+    async with served(mix) as command, running(command) as agent:
+        await agent.initialize()
+        assert (await agent.new_session(Path("/"))).session_id == "s1"
+        assert agent.lost is None

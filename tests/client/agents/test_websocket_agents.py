@@ -2,7 +2,9 @@
 
 from __future__ import annotations
 
+import asyncio
 import json
+import re
 import sys
 from contextlib import suppress
 from http import HTTPStatus
@@ -11,12 +13,15 @@ from typing import Any
 
 import anyio
 import pytest
+from websockets.asyncio.client import connect
 from websockets.exceptions import ConnectionClosed
+from websockets.frames import Frame, Opcode
+from websockets.utils import accept_key
 
 from acp_tui.client.agents.address import read_address
 from acp_tui.client.agents.catalogue import command_at
 from acp_tui.client.errors import AgentLost, AgentNotRunnable, AgentUnreachable, SettingsError
-from acp_tui.rpc.websocket import MAX_SIZE
+from acp_tui.rpc.websocket import MAX_SIZE, LineConnection
 from support.agents import REPLY, agent_texts, running, scripted
 from support.served import agent_behind, hang_up, unix_websocket_server, websocket_server
 
@@ -249,3 +254,34 @@ def test_an_address_with_a_password_in_it_is_refused_and_the_password_not_repeat
     with pytest.raises(SettingsError) as caught:
         read_address("wss://me:s3cret@host/acp")
     assert "s3cret" not in f"{caught.value}{caught.value.hint}"
+
+
+async def test_pings_of_a_server_that_does_not_read_fill_no_memory():
+    """They are answered as long as it takes the answers."""
+    waiting: list[int] = []
+
+    class Watched(LineConnection):
+        def data_received(self, data: bytes) -> None:
+            super().data_received(data)
+            waiting.append(self.transport.get_write_buffer_size())
+
+    pings = Frame(Opcode.PING, b"p" * 125).serialize(mask=False) * 100_000
+
+    async def flood(reader: asyncio.StreamReader, writer: asyncio.StreamWriter) -> None:
+        head = (await reader.readuntil(b"\r\n\r\n")).decode()
+        (key,) = re.findall("Sec-WebSocket-Key: (.*)\r", head)
+        upgrade = "HTTP/1.1 101 Switching Protocols\r\nUpgrade: websocket\r\nConnection: Upgrade\r\n"
+        writer.write(f"{upgrade}Sec-WebSocket-Accept: {accept_key(key)}\r\n\r\n".encode() + pings)
+        await writer.drain()  # and it never reads
+        writer.write(Frame(Opcode.TEXT, b"done").serialize(mask=False))
+        await stop.wait()
+        writer.close()
+
+    stop = asyncio.Event()
+    async with await asyncio.start_server(flood, "127.0.0.1", 0) as server:
+        port = server.sockets[0].getsockname()[1]
+        connection = await connect(f"ws://127.0.0.1:{port}", create_connection=Watched, proxy=None)
+        assert await connection.texts() == b"done\n"
+        stop.set()
+        connection.transport.abort()
+    assert max(waiting) < len(pings) / 20

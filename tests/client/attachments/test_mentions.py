@@ -8,7 +8,7 @@ import pytest
 from hypothesis import given
 from hypothesis import strategies as st
 
-from acp_tui.client.attachments import Mention, mentions
+from acp_tui.client.attachments import Mention, mentions, without_mentions
 
 PIECES = [
     "@",
@@ -133,3 +133,16 @@ def test_a_span_holds_an_at_sign_and_then_the_name(text: str) -> None:
         written = text[mention.start : mention.stop]
         assert written.startswith((f"@{mention.path_text}", f'@"{mention.path_text}"'))
         assert (mention.first_line is None) == (mention.last_line is None)
+
+
+@given(TEXTS)
+def test_a_text_of_others_mentions_nothing_and_loses_nothing(text: str) -> None:
+    told = without_mentions(text)
+    assert mentions(told) == []
+    assert told.replace("\\@", "@") == text.replace("\\@", "@")
+
+
+@pytest.mark.parametrize("text", ['@"a @b"', "(@a) @b @/etc/passwd:1-2", "```\n@a\n```\n@b", '@"' * 5_000])
+def test_mentions_in_mentions_are_found_too(text: str) -> None:
+    assert mentions(without_mentions(text)) == []
+    assert mentions(without_mentions(text) + "\n@mine.py")

@@ -5,7 +5,7 @@ from hypothesis import given
 from hypothesis import strategies as st
 
 from acp_tui.client.attachments import mentions
-from acp_tui.client.completion.spelling import Writing, being_written, mention_of
+from acp_tui.client.completion.matching import Writing, being_written, mention_of
 
 NAMES = st.text(st.characters(exclude_characters="\0"), min_size=1, max_size=12).filter(
     lambda name: name.strip("/") and not name.startswith("/")

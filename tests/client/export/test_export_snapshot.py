@@ -5,8 +5,7 @@ from copy import deepcopy
 from acp_tui.client.export import ExportFacts, to_jsonl
 from acp_tui.conversation.buffers import ByteRing
 from acp_tui.conversation.content import Text
-from acp_tui.conversation.conversation import Conversation
-from acp_tui.conversation.copying import snapshot
+from acp_tui.conversation.conversation import Conversation, snapshot
 from acp_tui.conversation.entries import ToolCallEntry
 from acp_tui.conversation.facts import PlanStep
 from acp_tui.conversation.reducer import apply

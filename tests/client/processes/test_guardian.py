@@ -16,8 +16,7 @@ import pytest
 from acp_tui.client.processes import guardian
 from acp_tui.client.processes.guard import Guard
 from acp_tui.client.processes.guardian import Watched, end, obey
-from acp_tui.client.processes.signalling import signal_group
-from acp_tui.client.processes.table import Process, row_of
+from acp_tui.client.processes.table import Process, row_of, signal_group
 from support.agents import our_children
 from support.waiting import LIMIT_S
 

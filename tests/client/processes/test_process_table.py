@@ -10,9 +10,17 @@ from collections.abc import Iterator
 
 import pytest
 
-from acp_tui.client.processes import signalling, table
-from acp_tui.client.processes.signalling import group_exists, signal_each
-from acp_tui.client.processes.table import Process, family, is_running, process_table, row_of, session_of
+from acp_tui.client.processes import table
+from acp_tui.client.processes.table import (
+    Process,
+    family,
+    group_exists,
+    is_running,
+    process_table,
+    row_of,
+    session_of,
+    signal_each,
+)
 
 LEADER = Process(100, 1, 100, 100, "t0")
 CHILD = Process(101, 100, 100, 100, "t1")
@@ -69,12 +77,12 @@ def test_a_group_exists_while_it_has_members() -> None:
     assert not group_exists(2**22 + 1)  # beyond the largest pid of Linux and of macOS
 
 
-@pytest.mark.parametrize("can_hold", sorted({signalling._CAN_HOLD, False}))
+@pytest.mark.parametrize("can_hold", sorted({table._CAN_HOLD, False}))
 @pytest.mark.skipif(not table.HAS_PROC, reason="tells two processes of one number apart by /proc")
 def test_a_new_process_of_an_old_number_is_not_signalled(
     monkeypatch: pytest.MonkeyPatch, sleeper: Process, can_hold: bool
 ) -> None:
-    monkeypatch.setattr(signalling, "_CAN_HOLD", can_hold)
+    monkeypatch.setattr(table, "_CAN_HOLD", can_hold)
     signal_each([sleeper._replace(started="long ago")], signal.SIGKILL)
     assert is_running(sleeper)
     signal_each([sleeper], signal.SIGKILL)

@@ -7,9 +7,8 @@ from pathlib import Path
 
 import pytest
 
-from acp_tui.client.prompts import drafts
-from acp_tui.client.prompts.drafts import DraftFile, Drafts, Place
-from acp_tui.client.prompts.memory import PromptMemory
+from acp_tui.client.prompts import memory
+from acp_tui.client.prompts.memory import DraftFile, Drafts, Place, PromptMemory
 
 A, B = Place("/project", "a"), Place("/project", "b")
 BEFORE_ANY = Place("/project", "")
@@ -51,14 +50,14 @@ def test_a_file_that_holds_no_drafts_is_none_and_is_replaced(file: DraftFile, co
 
 
 def test_the_oldest_drafts_make_room(file: DraftFile, monkeypatch: pytest.MonkeyPatch) -> None:
-    monkeypatch.setattr(drafts, "MAX_DRAFTS", 2)
+    monkeypatch.setattr(memory, "MAX_DRAFTS", 2)
     file.change({Place("/project", str(number)): "x" for number in range(4)})
 
     assert [place.session for place in file.read()] == ["2", "3"]
 
 
 def test_a_draft_that_is_far_too_long_is_not_kept_and_takes_no_other_along(file: DraftFile) -> None:
-    file.change({A: "x" * drafts.MAX_DRAFT_BYTES, B: "two"})
+    file.change({A: "x" * memory.MAX_DRAFT_BYTES, B: "two"})
 
     assert file.read() == {B: "two"}
 

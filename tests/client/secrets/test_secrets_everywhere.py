@@ -26,7 +26,7 @@ from acp_tui.client.settings.mcp import HttpServer, StdioServer
 from acp_tui.client.transcript.plan import RecordingPlan
 from acp_tui.client.transcript.store import RecordingStore
 from acp_tui.conversation.content import Text
-from acp_tui.workbench.redact.redacting import Wishes, redact
+from acp_tui.workbench.redact import Wishes, redact
 from support.agents import scripted_argv
 from support.recordings import EVERYTHING, User
 from support.secret_samples import NAMED, SHAPED, UNTOLD, some

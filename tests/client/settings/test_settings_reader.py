@@ -8,7 +8,6 @@ import pytest
 
 from acp_tui.client.errors import SettingsError
 from acp_tui.client.settings.reader import EXAMPLE, SettingsRead, read_settings
-from acp_tui.client.settings.reference import documented
 from acp_tui.client.settings.tree import (
     AgentSettings,
     Appearance,
@@ -21,6 +20,7 @@ from acp_tui.client.settings.tree import (
     TraceContext,
     Workspace,
 )
+from acp_tui.client.settings.wording import documented
 from support.settings_text import ENVIRON, read
 
 

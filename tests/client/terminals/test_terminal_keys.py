@@ -5,7 +5,7 @@ from __future__ import annotations
 import pytest
 
 from acp_tui.client.terminals.emulator import MouseReports, TerminalModes
-from acp_tui.client.terminals.keys import (
+from acp_tui.client.terminals.screen import (
     LEFT,
     NO_BUTTON,
     WHEEL_UP,

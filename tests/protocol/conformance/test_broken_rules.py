@@ -3,7 +3,7 @@
 import pytest
 
 from acp_tui.protocol.conformance import RULES
-from acp_tui.protocol.conformance.lines import END_RULES as OF_THE_END
+from acp_tui.protocol.conformance.exchange import END_RULES as OF_THE_END
 from support.broken_rules import CASES, Case
 
 

@@ -10,7 +10,7 @@ import pytest
 
 from acp_tui.protocol.conformance import PROBE, RULES, Frame, Linter, Severity, version_two
 from acp_tui.rpc import Direction
-from acp_tui.rpc.pairing import Recent
+from acp_tui.rpc.messages import Recent
 from support.broken_rules.version_two import turn_of_two
 from support.golden import TRANSCRIPTS, needs_schema
 from support.linting import Talk, talk_in_turn, talk_of_two, talk_with_session

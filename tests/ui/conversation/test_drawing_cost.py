@@ -6,13 +6,13 @@ import anyio.lowlevel
 import pytest
 from textual.drivers.headless_driver import HeadlessDriver
 
-from acp_tui.ui.conversation.baking import Bakery
 from acp_tui.ui.conversation.column import Column
 from acp_tui.ui.conversation.messages import SLICE_CHARACTERS
 from acp_tui.ui.conversation.view import ConversationView
+from acp_tui.ui.conversation.window import Bakery
 from acp_tui.ui.kit.frames import Frames
 from acp_tui.ui.rendering.markdown_stream import MarkdownStream
-from acp_tui.ui.textual_gaps.pacing import Pace, Pacing
+from acp_tui.ui.textual_gaps.driver import Pace, Pacing
 from support.folding import agent, user
 from support.screens import SIZE, Page, open_page
 

@@ -13,8 +13,7 @@ from acp_tui.conversation.entries import TerminalState
 from acp_tui.conversation.tool_calls import BlockContent, Location, TerminalContent, TerminalId, TextDiff
 from acp_tui.conversation.updates import PromptSent, SessionUpdate
 from acp_tui.ui.conversation.column import drawing_of
-from acp_tui.ui.conversation.drawing import Drawing, Scene
-from acp_tui.ui.conversation.folds import AS_BY_DEFAULT, Folds
+from acp_tui.ui.conversation.drawing import AS_BY_DEFAULT, Drawing, Folds, Scene
 from acp_tui.ui.rendering.palette import PLAIN
 from support.desks import SESSION, OpenDesk
 from support.folding import call, fold, prompt, thought

@@ -229,7 +229,7 @@ async def test_the_agents_title_is_shown_without_what_is_hostile_in_it(text: str
     async with open_page(is_shown=False, size=(500, 10)) as page:
         screen = page.pilot.app.screen
         assert isinstance(screen, SessionScreen)
-        await screen.show_session(page.session, text)
+        await screen.show(page.session, text)
         await page.settled()
         assert _raw(page) == set()
 

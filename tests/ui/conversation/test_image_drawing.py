@@ -14,7 +14,7 @@ from acp_tui.conversation.content import Audio, BlobResource, ContentBlock, Imag
 from acp_tui.conversation.tool_calls import BlockContent
 from acp_tui.conversation.updates import MessageChunk, PromptSent, SessionUpdate
 from acp_tui.ui.conversation import images
-from acp_tui.ui.conversation.folds import AS_BY_DEFAULT
+from acp_tui.ui.conversation.drawing import AS_BY_DEFAULT
 from acp_tui.ui.conversation.images import way_for
 from acp_tui.ui.kit.themes import DARK, LIGHT
 from acp_tui.ui.rendering.ascii import Ascii
@@ -86,7 +86,7 @@ async def test_a_box_is_shown_until_the_picture_is_there(update: SessionUpdate, 
     async with open_page(is_shown=False) as page:
         page.session.apply(update)
         screen: Any = page.pilot.app.screen
-        await screen.show_session(page.session, "Agent")
+        await screen.show(page.session, "Agent")
         await page.until(lambda: f"│ {LABEL}" in page.text)
         assert not page.view.is_settled
         assert PIXELS not in page.text
@@ -142,7 +142,7 @@ async def test_a_picture_of_a_conversation_that_is_gone_changes_nothing(decoder:
     async with open_page(is_shown=False) as page:
         page.session.apply(_says(_image()))
         screen: Any = page.pilot.app.screen
-        await screen.show_session(page.session, "Agent")
+        await screen.show(page.session, "Agent")
         await page.until(lambda: LABEL in page.text)
         page.view.show(new_session(agent("another one")).conversation)
         decoder.go_on.set()

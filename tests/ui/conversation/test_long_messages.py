@@ -4,7 +4,7 @@ from __future__ import annotations
 
 import pytest
 
-from acp_tui.conversation.copying import snapshot
+from acp_tui.conversation.conversation import snapshot
 from acp_tui.conversation.entries import Message
 from acp_tui.ui.conversation import messages
 from support.folding import agent

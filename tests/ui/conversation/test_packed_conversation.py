@@ -8,12 +8,12 @@ from typing import Any
 import pytest
 from textual.widgets import Input
 
-from acp_tui.client.entry_store import EntryStore
 from acp_tui.client.export.outline import ExportFacts, sections
+from acp_tui.client.set_aside import EntryStore
 from acp_tui.client.terminals import plain_text
-from acp_tui.conversation import entry_list
+from acp_tui.conversation import conversation as state
 from acp_tui.conversation.content import Text
-from acp_tui.conversation.copying import snapshot
+from acp_tui.conversation.conversation import snapshot
 from acp_tui.conversation.tool_calls import BlockContent, TextDiff
 from acp_tui.conversation.updates import SessionUpdate
 from acp_tui.ui.conversation import column as column_module
@@ -73,8 +73,8 @@ async def everything_seen(page: Page) -> dict[str, Any]:
 async def test_it_is_as_one_in_memory(monkeypatch: pytest.MonkeyPatch) -> None:
     seen = []
     for kept in (10_000, 5):
-        monkeypatch.setattr(entry_list, "KEPT", kept)
-        monkeypatch.setattr(entry_list, "PACKED_AT_ONCE", 3)
+        monkeypatch.setattr(state, "KEPT", kept)
+        monkeypatch.setattr(state, "PACKED_AT_ONCE", 3)
         monkeypatch.setattr(column_module, "MAX_DRAWN", kept)
         async with open_page(*map(said, range(ENTRIES))) as page:
             entries = page.session.conversation.entries
@@ -86,8 +86,8 @@ async def test_it_is_as_one_in_memory(monkeypatch: pytest.MonkeyPatch) -> None:
 
 
 async def test_of_entries_that_were_not_drawn_yet_nothing_is_kept(monkeypatch: pytest.MonkeyPatch) -> None:
-    monkeypatch.setattr(entry_list, "KEPT", 5)
-    monkeypatch.setattr(entry_list, "PACKED_AT_ONCE", 5)
+    monkeypatch.setattr(state, "KEPT", 5)
+    monkeypatch.setattr(state, "PACKED_AT_ONCE", 5)
     async with open_page() as page:
         for number in range(500):
             page.session.apply(agent("word", f"m{number}"))

@@ -13,8 +13,7 @@ from acp_tui.conversation.reducer import apply
 from acp_tui.conversation.tool_calls import BlockContent, Location
 from acp_tui.conversation.updates import SessionUpdate
 from acp_tui.ui.conversation.column import Column
-from acp_tui.ui.conversation.drawing import Scene
-from acp_tui.ui.conversation.folds import AS_BY_DEFAULT, Folds
+from acp_tui.ui.conversation.drawing import AS_BY_DEFAULT, Folds, Scene
 from acp_tui.ui.conversation.searching import Searching
 from acp_tui.ui.rendering.palette import PLAIN
 from support.folding import agent, ask, call, fold

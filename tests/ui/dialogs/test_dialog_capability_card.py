@@ -3,7 +3,7 @@
 from dataclasses import fields
 
 from acp_tui.protocol.roles import AgentCapabilities, AuthMethod
-from acp_tui.ui.dialogs.capability_card import CAPABILITIES, AgentFacts, CapabilityCard, card_text
+from acp_tui.ui.dialogs.agent_offers import CAPABILITIES, AgentFacts, CapabilityCard, card_text
 from support.dialogs import open_dialog
 
 FACTS = AgentFacts(
@@ -19,7 +19,9 @@ FACTS = AgentFacts(
 
 
 def test_every_capability_has_its_line() -> None:
-    assert set(CAPABILITIES) == {field.name for field in fields(AgentCapabilities)} - {"meta", "acts_itself"}
+    told_otherwise = {"meta", "acts_itself", "steering", "more_prompts"}
+    names = {field.name for field in fields(AgentCapabilities)} - told_otherwise
+    assert set(CAPABILITIES) == names | {"takes_prompts_at_work"}
 
 
 def test_it_says_what_there_is_and_what_follows_from_what_is_not() -> None:

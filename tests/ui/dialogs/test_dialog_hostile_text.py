@@ -26,9 +26,13 @@ from acp_tui.conversation.elicitation import (
 from acp_tui.conversation.facts import BooleanOption, Choice, RequestKey, SelectOption
 from acp_tui.conversation.visible import HIDDEN
 from acp_tui.protocol.roles import AgentCapabilities, AuthMethod
-from acp_tui.ui.dialogs.capability_card import AgentFacts, CapabilityCard
-from acp_tui.ui.dialogs.login import LoginDialog, LoginMethod
-from acp_tui.ui.dialogs.options import OptionsDialog
+from acp_tui.ui.dialogs.agent_offers import (
+    AgentFacts,
+    CapabilityCard,
+    LoginDialog,
+    LoginMethod,
+    OptionsDialog,
+)
 from acp_tui.ui.dialogs.sessions import SessionsDialog
 from acp_tui.ui.dialogs.trust import TrustDialog
 from acp_tui.ui.kit.filtered_list import Picker, PickerRow

@@ -4,7 +4,7 @@ import anyio
 
 from acp_tui.client.errors import ClientError
 from acp_tui.protocol.roles import AuthMethod
-from acp_tui.ui.dialogs.login import LoginDialog, LoginMethod
+from acp_tui.ui.dialogs.agent_offers import LoginDialog, LoginMethod
 from acp_tui.ui.kit.filtered_list import ReadingScreen
 from support.dialogs import NOTHING, open_dialog
 

@@ -5,7 +5,7 @@ from typing import Any
 import pytest
 
 from acp_tui.conversation.facts import BooleanOption, Choice, ConfigOption, SelectOption
-from acp_tui.ui.dialogs.options import OptionsDialog
+from acp_tui.ui.dialogs.agent_offers import OptionsDialog
 from acp_tui.ui.kit.filtered_list import Picker, PickerRow, matching
 from support.dialogs import NOTHING, open_dialog
 

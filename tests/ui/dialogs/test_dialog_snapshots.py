@@ -14,9 +14,13 @@ from acp_tui.client.settings.mcp import HttpServer, StdioServer
 from acp_tui.conversation.facts import BooleanOption, Choice, SelectOption
 from acp_tui.protocol.roles import AgentCapabilities, AuthMethod
 from acp_tui.ui.commands.help import HelpScreen
-from acp_tui.ui.dialogs.capability_card import AgentFacts, CapabilityCard
-from acp_tui.ui.dialogs.login import LoginDialog, LoginMethod
-from acp_tui.ui.dialogs.options import OptionsDialog
+from acp_tui.ui.dialogs.agent_offers import (
+    AgentFacts,
+    CapabilityCard,
+    LoginDialog,
+    LoginMethod,
+    OptionsDialog,
+)
 from acp_tui.ui.dialogs.sessions import SessionsDialog
 from acp_tui.ui.dialogs.trust import TrustDialog
 from acp_tui.ui.kit.filtered_list import Picker, PickerRow

@@ -12,7 +12,7 @@ import anyio
 import pytest
 from textual.pilot import Pilot
 
-from acp_tui.client.agents.demo import demo_command
+from acp_tui.client.agents.catalogue import demo_command
 from acp_tui.client.settings.tree import Appearance, Settings
 from acp_tui.client.transcript.events import Header
 from acp_tui.client.transcript.frame_log import FrameLog
@@ -22,7 +22,7 @@ from acp_tui.ui.inspector import frame_list
 from acp_tui.ui.inspector.frame_view import FrameView, clock_at
 from acp_tui.ui.inspector.rows import title_of
 from acp_tui.ui.inspector.screen import InspectApp, InspectorScreen
-from acp_tui.workbench.inspect.inspection import Inspection, inspect_agent
+from acp_tui.workbench.inspect import Inspection, inspect_agent
 from support.screens import open_agent_page, rows
 from support.settling import until_so
 from support.waiting import TEST_LIMIT_S

@@ -16,7 +16,7 @@ from acp_tui.client.transcript.events import Event, Frame, Stderr
 from acp_tui.rpc import Direction
 from acp_tui.ui.inspector.screen import InspectApp
 from acp_tui.ui.kit.themes import DARK, LIGHT
-from acp_tui.workbench.inspect.inspection import inspect_file
+from acp_tui.workbench.inspect import inspect_file
 from support.filming import HEADER, form, two_turns
 from support.recordings import write
 from support.screens import rows, settled

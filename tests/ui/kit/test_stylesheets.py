@@ -7,17 +7,17 @@ from pathlib import Path
 
 import pytest
 
-from acp_tui.ui.kit import stylesheets as installed
+from acp_tui.ui.kit import themes as installed
 from support.screens import ScreenApp
 
 
 @pytest.fixture
 def find(tmp_path: Path) -> Callable[[], list[Path]]:
     """`stylesheets` of a copy of the package in tmp_path/acp_tui, which has no stylesheets yet."""
-    copy = tmp_path / "acp_tui" / "ui" / "kit" / "stylesheets.py"
+    copy = tmp_path / "acp_tui" / "ui" / "kit" / "themes.py"
     copy.parent.mkdir(parents=True)
     shutil.copy(installed.__file__, copy)
-    spec = importlib.util.spec_from_file_location("copied_stylesheets", copy)
+    spec = importlib.util.spec_from_file_location("copied_themes", copy)
     assert spec is not None
     assert spec.loader is not None
     module = importlib.util.module_from_spec(spec)

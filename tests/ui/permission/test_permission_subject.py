@@ -6,7 +6,7 @@ import pytest
 
 from acp_tui.conversation.content import Text, TextResource
 from acp_tui.conversation.entries import TerminalState
-from acp_tui.conversation.facts import PermissionRequest, RequestKey
+from acp_tui.conversation.facts import AskedCommand, PermissionRequest, RequestKey
 from acp_tui.conversation.tool_calls import (
     BlockContent,
     Location,
@@ -23,12 +23,19 @@ from acp_tui.ui.rendering.palette import PLAIN
 ID = ToolCallId("call")
 
 
-def draw(width: int = 60, *, shows_raw: bool = False, note: str | None = None, **reported: Any) -> list[str]:
+def draw(
+    width: int = 60,
+    *,
+    shows_raw: bool = False,
+    note: str | None = None,
+    command: AskedCommand | None = None,
+    **reported: Any,
+) -> list[str]:
     terminals = {
         TerminalId("ours"): TerminalState(TerminalId("ours"), "npm run dev", "/project/web"),
         TerminalId("theirs"): TerminalState(TerminalId("theirs")),
     }
-    request = PermissionRequest(RequestKey(1), ID, (), note=note)
+    request = PermissionRequest(RequestKey(1), ID, (), note=note, command=command)
     asked = Asked(request, ToolCall(ID, **reported), "/project", terminals=terminals)
     lines = SubjectDrawing().draw(asked, Look(width, PLAIN, shows_raw=shows_raw)).lines
     return [strip.text.rstrip() for strip in lines]
@@ -188,3 +195,16 @@ def test_only_what_leads_out_is_called_outside(path: str) -> None:
 
 def test_a_directory_outside_is_called_so_where_a_command_runs_there() -> None:
     assert execute({"command": "ls", "cwd": "/"})[0] == "outside of the session's folder: /"
+
+
+@pytest.mark.parametrize(
+    "reported", [{"command": "make", "cwd": "/evil"}, {"command": "rm -rf x", "cwd": "/evil"}]
+)
+def test_a_question_about_a_command_hides_nothing_that_its_call_reports_otherwise(
+    reported: dict[str, str],
+) -> None:
+    lines = execute(reported, command=AskedCommand("make", "/project"))
+    assert lines[:2] == ["$ make", "in /project"]
+    shown = "\n".join(lines)
+    assert "cwd: /evil" in shown
+    assert reported["command"] in shown

@@ -12,7 +12,7 @@ import pytest
 from syrupy.assertion import SnapshotAssertion
 
 from acp_tui.conversation.entries import Message
-from acp_tui.workbench.redact.redacting import Wishes, redact
+from acp_tui.workbench.redact import Wishes, redact
 from support.pictured import LARGE, SMALL, SvgPicture, TextPicture, pictured
 from support.real_agents import NAMES, RECORDINGS
 from support.recordings import replayed_whole

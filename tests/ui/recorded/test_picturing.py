@@ -19,10 +19,9 @@ from acp_tui.client.transcript.reader import open_recording
 from acp_tui.ui.kit.themes import DARK, LIGHT
 from acp_tui.ui.recorded.film import Film
 from acp_tui.ui.recorded.formats import CannotRender, png_of
-from acp_tui.ui.recorded.player import Pace
+from acp_tui.ui.recorded.player import Pace, Spot
 from acp_tui.ui.recorded.rehearsal import timeless
 from acp_tui.ui.recorded.render import View, render, suffix_of
-from acp_tui.ui.recorded.spot import Spot
 from support.filming import film_of, two_turns
 from support.waiting import TEST_LIMIT_S
 

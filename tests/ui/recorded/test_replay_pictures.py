@@ -12,9 +12,8 @@ from textual.pilot import Pilot
 
 from acp_tui.client.settings.tree import Appearance, Settings
 from acp_tui.client.transcript.events import Event
-from acp_tui.ui.recorded.player import Pace
+from acp_tui.ui.recorded.player import Pace, Spot
 from acp_tui.ui.recorded.screen import ReplayApp
-from acp_tui.ui.recorded.spot import Spot
 from support.changes import LOOKS
 from support.filming import begun, form, prompted, said, told, two_turns, unread_film_of
 from support.screens import rows, settled

@@ -9,8 +9,7 @@ import pytest
 from acp_tui.client.transcript.replay import Replay
 from acp_tui.conversation.facts import RequestKey, SessionId
 from acp_tui.ui.recorded.film import Film
-from acp_tui.ui.recorded.player import Pace, Player
-from acp_tui.ui.recorded.spot import Spot, moment_of, read_spot
+from acp_tui.ui.recorded.player import Pace, Player, Spot, moment_of, read_spot
 from support.filming import begun, film_of, prompted, said, two_turns
 
 FIRST_PROMPT, QUESTION, SECOND_PROMPT = 3, 6, 13

@@ -16,9 +16,8 @@ from acp_tui.client.transcript.events import Dropped, Event
 from acp_tui.ui.permission.request_pane import RequestPane
 from acp_tui.ui.recorded.bar import Position, ReplayBar, bar_of
 from acp_tui.ui.recorded.panel import RecordedCard
-from acp_tui.ui.recorded.player import Pace
+from acp_tui.ui.recorded.player import Pace, Spot
 from acp_tui.ui.recorded.screen import ReplayApp, ReplayScreen
-from acp_tui.ui.recorded.spot import Spot
 from support.filming import begun, film_of, form, prompted, said, two_turns, unread_film_of
 from support.screens import rows, settled
 from support.settling import until_so

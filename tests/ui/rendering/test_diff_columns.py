@@ -6,8 +6,7 @@ import pytest
 from rich.cells import cell_len
 from rich.style import Style
 
-from acp_tui.ui.rendering.diff import DiffRenderer
-from acp_tui.ui.rendering.diff_columns import MIN_COLUMNS_CELLS
+from acp_tui.ui.rendering.diff import MIN_COLUMNS_CELLS, DiffRenderer
 from acp_tui.ui.rendering.palette import PLAIN, Palette
 
 WIDTH = 61

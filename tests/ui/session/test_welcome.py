@@ -10,18 +10,18 @@ from pathlib import Path
 
 import pytest
 
+from acp_tui.client.safe_git import branch_of
 from acp_tui.client.sessions.session_history import recording_store
 from acp_tui.client.settings.tree import RecordingSettings
 from acp_tui.client.transcript.plan import RecordingPlan
-from acp_tui.client.workspace.branch import branch_of
 from acp_tui.conversation.facts import Command
 from acp_tui.conversation.updates import CommandsReplaced, Remarked
 from acp_tui.ui.commands.keymap import AS_BUILT, Keymap
 from acp_tui.ui.session.panel import SessionPanel
 from acp_tui.ui.shell.app import AcpTuiApp
+from acp_tui.ui.tab.history import TIPS
 from acp_tui.ui.tab.host import Live
 from acp_tui.ui.tab.screen import SessionScreen
-from acp_tui.ui.tab.welcoming import TIPS
 from support.desks import SESSION, OpenDesk
 from support.folding import prompt
 from support.recordings import demo, play

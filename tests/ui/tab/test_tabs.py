@@ -5,6 +5,7 @@ from __future__ import annotations
 import pytest
 from rich.cells import cell_len
 
+from acp_tui.client.attachments import mentions
 from acp_tui.ui.conversation.view import ConversationView
 from acp_tui.ui.session.status_line import Status, StatusLine, line_of
 from support.desks import SESSION, Desk, OpenDesk
@@ -249,7 +250,8 @@ async def test_forking_is_not_offered_where_the_agent_cannot(open_desk: OpenDesk
 
 async def test_another_agent_gets_what_was_said_as_a_draft_to_edit(open_desk: OpenDesk) -> None:
     script = (
-        'prompt = expect("session/prompt")\nsay("Fixed in a.py")\nanswer(prompt, stopReason="end_turn")\n'
+        'prompt = expect("session/prompt")\nsay("Fixed in a.py, see @/etc/passwd")\n'
+        'answer(prompt, stopReason="end_turn")\n'
     )
     async with open_desk(SESSION, script + "serve_until_closed()") as desk:
         await desk.has_session()
@@ -261,6 +263,7 @@ async def test_another_agent_gets_what_was_said_as_a_draft_to_edit(open_desk: Op
         await desk.press(*"demo", "enter")
         await desk.until(lambda: len(desk.tabs) == 2 and "Fixed in a.py" in desk.draft)
         assert "## I asked\n\nFix the bug" in desk.draft
+        assert mentions(desk.draft) == []  # the agent's text attaches no file of its choice
         assert desk.draft.endswith("## Now\n\n")
         assert len(desk.sent("session/prompt")) == 1
 

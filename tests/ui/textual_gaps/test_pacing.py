@@ -8,7 +8,7 @@ from textual.app import App, ComposeResult
 from textual.widgets import Static
 
 from acp_tui.ui.base.app import BaseApp
-from acp_tui.ui.textual_gaps.pacing import (
+from acp_tui.ui.textual_gaps.driver import (
     AHEAD_S,
     BUFFER_BYTES,
     FASTER,

@@ -5,7 +5,7 @@ from __future__ import annotations
 import pytest
 from textual.events import Key, Paste
 
-from acp_tui.ui.textual_gaps.terminal_input import InputParser
+from acp_tui.ui.textual_gaps.driver import InputParser
 
 
 def events(*pieces: str) -> list[str]:

@@ -15,7 +15,7 @@ from hypothesis import strategies as st
 from acp_tui.client.transcript.reader import RecordingUnreadable, open_recording
 from acp_tui.client.transcript.replay import Replay
 from acp_tui.ui.recorded.render import View, film_of, render
-from acp_tui.workbench.mock.agent import Departed, MockAgent
+from acp_tui.workbench.mock import Departed, MockAgent
 from acp_tui.workbench.mock.script import Script, read_script
 from support.broken_recordings import EXAMPLES, broken_recordings
 from support.peers import Counterpart, connected, notification, request, response

@@ -10,7 +10,7 @@ from acp_tui.client.transcript.events import Event, Exited, Frame, Own
 from acp_tui.conversation.facts import SessionId
 from acp_tui.conversation.updates import Disconnected
 from acp_tui.rpc import Direction
-from acp_tui.workbench.mock.agent import MockAgent
+from acp_tui.workbench.mock import MockAgent
 from acp_tui.workbench.mock.script import read_script
 from support.mock_wire import NEW, OPENED, TURN, came, chosen, mocked, prompt, says, went
 from support.peers import connected, notification, request, response

@@ -14,10 +14,10 @@ import pytest
 from acp import schema
 from pydantic import ValidationError
 
-from acp_tui.client.agents.demo import copy_project
+from acp_tui.client.agents.catalogue import copy_project
 from acp_tui.client.transcript.reader import open_recording
 from acp_tui.rpc.messages import Request
-from acp_tui.workbench.demo import shipped
+from acp_tui.workbench import demo as shipped
 from acp_tui.workbench.mock.progress import Mapping
 from acp_tui.workbench.mock.script import PROMPT, Script, read_script
 from support import led_sessions

@@ -18,7 +18,7 @@ from acp_tui.client.transcript.plan import RecordingPlan
 from acp_tui.client.transcript.reader import RecordingUnreadable, open_recording
 from acp_tui.client.transcript.replay import replayed
 from acp_tui.workbench.mock.script import read_script
-from acp_tui.workbench.redact.redacting import Wishes, redact
+from acp_tui.workbench.redact import Wishes, redact
 from support.recordings import play
 
 EXAMPLES: Final = int(os.environ.get("BROKEN_RECORDINGS", "40"))

@@ -49,7 +49,7 @@ REDACT: Final = f"""
 import resource, sys
 resource.setrlimit(resource.RLIMIT_CPU, ({MAX_CPU_S}, {MAX_CPU_S}))
 from pathlib import Path
-from acp_tui.workbench.redact.redacting import Wishes, redact
+from acp_tui.workbench.redact import Wishes, redact
 redact(Path(sys.argv[1]), Path(sys.argv[2]), Wishes(("hidden-away-7",)), {{}}, "")
 """
 

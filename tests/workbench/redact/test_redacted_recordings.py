@@ -16,7 +16,7 @@ import pytest
 from acp_tui.client.errors import ClientError
 from acp_tui.client.transcript.events import Frame
 from acp_tui.client.transcript.replay import replayed
-from acp_tui.workbench.redact.redacting import RedactionFailed, Wishes, redact
+from acp_tui.workbench.redact import RedactionFailed, Wishes, redact
 from support.recordings import write
 from support.redactions import HEADER, IN, OUT, SESSION, TOKEN, Redacted, frame, says, update
 

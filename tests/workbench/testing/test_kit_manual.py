@@ -8,7 +8,7 @@ import pytest
 
 import acp_tui.workbench.testing
 from acp_tui.testing import AcpAgent, AcpRecording, AcpSession, RunningTurn, Turn
-from acp_tui.workbench.testing.answers import ExpectedElicitation, ExpectedPermission
+from acp_tui.workbench.testing.turn import ExpectedElicitation, ExpectedPermission
 from support.pytest_runs import run_pytest
 
 MANUAL = Path(acp_tui.workbench.testing.__file__).with_name("README.md").read_text()

@@ -17,10 +17,9 @@ from textual.widgets import Input, Static, TextArea
 
 from acp_tui.client.settings.location import leaves, value_at
 from acp_tui.client.settings.reader import interpret
-from acp_tui.client.settings.reference import EXPANSION
 from acp_tui.client.settings.setting import Declared
 from acp_tui.client.settings.tree import READ_ELSEWHERE, KeyChoice, Settings
-from acp_tui.client.settings.wording import allowed_values, set_value
+from acp_tui.client.settings.wording import EXPANSION, allowed_values, set_value
 from acp_tui.client.settings.writing import TomlValue
 from acp_tui.ui.commands.command import PLACES, Command
 from acp_tui.ui.commands.help import key_notes

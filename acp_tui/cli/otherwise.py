@@ -1,0 +1,111 @@
+"""Ways to work with an agent that no first frame waits for, and what `acp-tui` and `acp-tui demo` print instead.
+
+`acp-tui demo --list --format json` prints a list of objects with `name` and `description`.
+"""
+
+from __future__ import annotations
+
+import asyncio
+import json
+from collections.abc import Callable
+from pathlib import Path
+
+from acp_tui.cli import ExitCode
+from acp_tui.cli.agents import list_agents
+from acp_tui.cli.arguments import Given
+from acp_tui.cli.command_table import WrongUse
+from acp_tui.cli.prerequisites import command_of, notes_of, require_screen, settings_in_force, stop
+from acp_tui.cli.saying import say
+from acp_tui.cli.screen import run_screen
+from acp_tui.cli.sessions import find_resumed
+from acp_tui.client.errors import ClientError
+from acp_tui.client.worktrees import WorktreeFailed, add_worktree
+from acp_tui.workbench.demo.scenario import ScenarioError, UnknownScenario, available, load
+
+
+def run(given: Given, work_with: Callable[..., int]) -> int:
+    """In a browser, a worktree or an earlier session, or line by line; without a terminal, list the agents.
+
+    `work_with` is that of `work`.
+    """
+    if given.web is not None:
+        return _in_browser(given)
+    if given.resume is not None:
+        return _resume(given)
+    if given.agent is not None:
+        command, cwd = command_of(given.agent), given.cwd
+        if given.worktree is not None:
+            cwd = _worktree(cwd, given.worktree)
+        return work_with(command, cwd, given.record, is_plain=given.plain)
+    if given.worktree is not None:
+        raise WrongUse("--worktree needs an agent: acp-tui AGENT --worktree [NAME]")
+    if given.plain:
+        raise WrongUse("--plain needs an agent: acp-tui AGENT --plain; to list them: acp-tui agents")
+    return list_agents()
+
+
+def _in_browser(given: Given) -> int:
+    if given.plain:
+        raise WrongUse("--web shows a screen, so it doesn't go with --plain")
+    try:
+        from acp_tui.cli.web import serve_in_browser
+    except ImportError as error:  # of the extra
+        missing = ClientError(f"--web needs the package {error.name}", hint="pip install 'acp-tui[web]'")
+        raise stop(missing, ExitCode.ERROR) from None
+    return serve_in_browser(int(given.web))
+
+
+def _worktree(cwd: Path, name: str) -> Path:
+    """A folder in a new git worktree, for the session to work in."""
+    try:
+        worktree = asyncio.run(add_worktree(cwd, name))
+    except WorktreeFailed as error:
+        raise stop(error, ExitCode.ERROR) from None
+    return Path(worktree.folder)
+
+
+def _resume(given: Given) -> int:
+    if given.plain:
+        raise WrongUse("--resume needs the screen, so it can't be used with --plain")
+    command = command_of(given.agent) if given.agent is not None else None
+    require_screen("to read sessions without it: acp-tui sessions")
+    read = settings_in_force()
+    found = find_resumed(given.resume, given.cwd, command)
+    return run_screen(found.command, found.cwd, read.settings, notes_of(read), given.record, found.opening)
+
+
+# The demo
+
+
+def demo(given: Given, play: Callable[[str, Given], int]) -> int:
+    """Show it in a browser, list its scenarios, or `play` one of the user's own."""
+    if given.web is not None:
+        return _in_browser(given)
+    if given.list:
+        return _list_scenarios(given.format)
+    _check_scenario(given.word)
+    return play(given.word, given)
+
+
+def _list_scenarios(form: str) -> int:
+    scenarios = available()
+    if form == "json":
+        told = [{"name": name, "description": text} for name, text in scenarios.items()]
+        print(json.dumps(told, indent=2))
+        return ExitCode.DONE
+    width = max(map(len, scenarios))
+    for name, description in scenarios.items():
+        print(f"{name:<{width}}  {description}")
+    return ExitCode.DONE
+
+
+def _check_scenario(name: str) -> None:
+    """Say what is wrong with a scenario of the user's own, before it comes from an agent that dies."""
+    try:
+        load(name)
+        return
+    except UnknownScenario as error:
+        say(f"{error}; to list them: acp-tui demo --list")
+    except ScenarioError as error:
+        say(str(error))
+    raise SystemExit(ExitCode.USAGE)

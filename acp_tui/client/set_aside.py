@@ -1,0 +1,133 @@
+"""What is set aside within limits: bytes in a file without a name, and updates of sessions that are not known yet.
+
+The early entries of a long conversation are such bytes. Nothing is left behind on the disk.
+"""
+
+from __future__ import annotations
+
+import errno
+import os
+import pickle
+import tempfile
+from threading import Lock
+from typing import IO, Final
+
+from acp_tui.conversation.conversation import Conversation, EntryList
+from acp_tui.conversation.facts import SessionId
+from acp_tui.conversation.updates import SessionUpdate
+from acp_tui.values import dataclass
+
+
+@dataclass(frozen=True, slots=True)
+class Copied:
+    """Where bytes were put."""
+
+    offset: int
+    size: int
+
+
+class Copies:
+    """Bytes that were put aside, on disk, up to a limit. Any thread may use it, also while another closes it."""
+
+    def __init__(self, max_bytes: int) -> None:
+        self.room = max_bytes
+        """Bytes that still fit."""
+        self._file: IO[bytes] | None = None
+        self._is_closed = False
+        self._end = 0
+        # A descriptor that was closed may by then be another file's.
+        self._one_at_a_time = Lock()
+
+    def put(self, data: bytes) -> Copied:
+        """Raises: OSError where the disk takes no more; ValueError beyond the limit."""
+        if len(data) > self.room:
+            raise ValueError("no room for so many bytes")
+        with self._one_at_a_time:
+            copied = Copied(self._end, len(data))
+            file = self._open()
+            rest = memoryview(data)
+            while rest:
+                written = os.pwrite(file.fileno(), rest, self._end)
+                rest = rest[written:]
+                self._end += written
+        self.room -= len(data)
+        return copied
+
+    def get(self, copied: Copied) -> bytes:
+        """Raises: OSError."""
+        with self._one_at_a_time:
+            return os.pread(self._open().fileno(), copied.size, copied.offset)
+
+    def close(self) -> None:
+        """Let go of them all."""
+        with self._one_at_a_time:
+            self._is_closed = True
+            if self._file is not None:
+                self._file.close()
+
+    def __del__(self) -> None:
+        self.close()
+
+    def _open(self) -> IO[bytes]:
+        if self._is_closed:
+            raise OSError(errno.EBADF, "the copies are gone")
+        if self._file is None:
+            # Removed as soon as it is open: a crash leaves nothing, and nobody else can open it.
+            self._file = tempfile.TemporaryFile(prefix="acp-tui-", buffering=0)  # noqa: SIM115 - closed with the copies
+        return self._file
+
+
+MAX_BYTES: Final = 4 << 30
+"""Of one conversation; what is more stays in memory."""
+
+
+class EntryStore:
+    """A file without a name, made when the first entry is packed: nothing of it is left behind."""
+
+    def __init__(self) -> None:
+        self._copies = Copies(MAX_BYTES)
+
+    def put(self, data: bytes) -> int:
+        """Keep them; gives their place. Raises OSError; ValueError where there is no room."""
+        return self._copies.put(data).offset
+
+    def get(self, place: int, size: int) -> bytes:
+        """What is there. Raises OSError."""
+        return self._copies.get(Copied(place, size))
+
+
+def new_conversation() -> Conversation:
+    """One that takes little memory, however long it becomes."""
+    return Conversation(EntryList(store=EntryStore()))
+
+
+MAX_EARLY_UPDATES: Final = 1_000
+MAX_EARLY_BYTES: Final = 4 << 20
+"""Of them together, with the ids of their sessions."""
+
+
+class EarlyUpdates:
+    """The same updates are kept live and in a replay."""
+
+    def __init__(self) -> None:
+        self._updates: dict[SessionId, list[SessionUpdate]] = {}
+        self._count = self._bytes = 0
+
+    def add(self, session_id: SessionId, update: SessionUpdate) -> None:
+        """Keep it, if there is room."""
+        if self._count >= MAX_EARLY_UPDATES:
+            return
+        size = len(pickle.dumps((session_id, update)))
+        if self._bytes + size <= MAX_EARLY_BYTES:
+            self._count += 1
+            self._bytes += size
+            self._updates.setdefault(session_id, []).append(update)
+
+    def take(self, session_id: SessionId) -> list[SessionUpdate]:
+        """Those of a session, which is known now."""
+        return self._updates.pop(session_id, [])
+
+    def clear(self) -> None:
+        """No new session is awaited any more."""
+        self._updates.clear()
+        self._count = self._bytes = 0

@@ -1,0 +1,96 @@
+"""Which sessions belong to subagents, and where what is said in them goes; the same live and in a replay."""
+
+from __future__ import annotations
+
+from collections.abc import Container
+from dataclasses import fields, replace
+from typing import Final
+
+from acp_tui.conversation import UNSET
+from acp_tui.conversation.conversation import Conversation, SubagentState
+from acp_tui.conversation.facts import SessionId
+from acp_tui.conversation.retelling import patch_of
+from acp_tui.conversation.tool_calls import ToolCallId, ToolCallPatch
+from acp_tui.conversation.updates import SessionUpdate, SubagentReported, SubagentSaid
+from acp_tui.protocol.roles import PermissionQuestion
+
+MAX_DEPTH: Final = 5
+"""Of subagents of subagents; a deeper one belongs to the last that counts."""
+MAX_SUBAGENTS: Final = 2_000
+"""Of one agent; those begun later are not shown."""
+
+
+class Subagents:
+    """The sessions that an agent has begun by itself, with the session that each belongs to."""
+
+    def __init__(self, opened: Container[SessionId]) -> None:
+        """`opened` are the sessions that the user has opened: none of them is anybody's subagent."""
+        self._opened = opened
+        self._owners: dict[SessionId, SessionId] = {}
+
+    def lead(self, session_id: SessionId, update: SessionUpdate) -> tuple[SessionId, SessionUpdate] | None:
+        """The session that the user has opened, and what is said to its conversation; None for nobody's."""
+        if isinstance(update, SubagentReported):
+            owner = self._owner(update.session_id, session_id)
+            if owner is None:
+                return None
+            session_id = owner
+        for each in self._up_from(session_id)[:-1]:
+            update = SubagentSaid(each, update)
+        return self.root(session_id), update
+
+    def root(self, session_id: SessionId) -> SessionId:
+        """The session that the user has opened, of which this one is a part."""
+        return self._up_from(session_id)[-1]
+
+    def state(self, root: Conversation, session_id: SessionId) -> SubagentState | None:
+        """The subagent whose session this is; None where it is not one."""
+        found = None
+        for each in self._up_from(session_id)[-2::-1]:
+            found = root.subagents.get(each)
+            if found is None:
+                return None
+            root = found.conversation
+        return found
+
+    def question(
+        self, root: Conversation, session_id: SessionId, question: PermissionQuestion
+    ) -> PermissionQuestion:
+        """The question as the user is asked it: one of a subagent says so, and stands for its tool call."""
+        asking = self.state(root, session_id)
+        if asking is None:
+            return question
+        patch = question.patch
+        if patch.tool_call_id in asking.conversation.tool_call_entries:
+            patch = _over(patch_of(asking.conversation.tool_call(patch.tool_call_id).call), patch)
+        patch = replace(patch, tool_call_id=ToolCallId(f"{session_id} {patch.tool_call_id}"))
+        name = asking.conversation.title or "without a name"
+        description = "\n".join(filter(None, (question.description, f"A subagent asks: {name}")))
+        return replace(question, patch=patch, description=description, is_alone=True)
+
+    def _owner(self, session_id: SessionId, reported_in: SessionId) -> SessionId | None:
+        owner = self._owners.get(session_id)
+        if owner is None and session_id not in self._opened and len(self._owners) < MAX_SUBAGENTS:
+            above = self._up_from(reported_in)
+            owner = above[max(len(above) - MAX_DEPTH, 0)]
+            if session_id in above:
+                return None
+            self._owners[session_id] = owner
+        return None if session_id in self._opened else owner
+
+    def _up_from(self, session_id: SessionId) -> list[SessionId]:
+        """The session and those that it belongs to, the user's own last."""
+        above = [session_id]
+        while above[-1] not in self._opened and above[-1] in self._owners:
+            above.append(self._owners[above[-1]])
+        return above
+
+
+def _over(known: ToolCallPatch, patch: ToolCallPatch) -> ToolCallPatch:
+    """What is known of a call, with what the patch says of it."""
+    said = {
+        field.name: value
+        for field in fields(ToolCallPatch)
+        if (value := getattr(patch, field.name)) is not UNSET and value is not None
+    }
+    return replace(known, **said)

@@ -1,0 +1,308 @@
+"""Turns annotations of wire types into validators of pydantic-core; it knows no message, and no type of the protocol.
+
+pydantic itself does the same and more. Loading it, making its classes, and building its schemas took a quarter of the
+processor time until the agent's title is shown, so only its validators are used, each built when it is first needed.
+"""
+
+from __future__ import annotations
+
+import inspect
+import sys
+from collections.abc import Callable, Mapping
+from dataclasses import MISSING, fields, is_dataclass
+from functools import cache
+from types import NoneType, UnionType
+from typing import (
+    Annotated,
+    Any,
+    ClassVar,
+    Final,
+    Literal,
+    NamedTuple,
+    NewType,
+    Union,
+    dataclass_transform,
+    get_args,
+    get_origin,
+)
+
+from pydantic_core import CoreSchema, SchemaValidator, core_schema
+
+from acp_tui.conversation import UnsetType
+
+# What annotations say beside the type
+
+
+class Bounds(NamedTuple):
+    """Which numbers there are: from `least` on, below `end`."""
+
+    least: int
+    end: int
+
+
+class Before(NamedTuple):
+    """A function that the value goes through first; a ValueError of it is the value's flaw."""
+
+    change: Callable[[Any], Any]
+
+
+class Around(NamedTuple):
+    """A function that gets the value and the type's own validator."""
+
+    validate: Callable[[Any, core_schema.ValidatorFunctionWrapHandler], Any]
+
+
+class DefaultOnError(NamedTuple):
+    """`x-deserialize-default-on-error`: a malformed value is replaced by `factory()` (R-LEN-1)."""
+
+    factory: Callable[[], Any] = NoneType
+
+
+class Tag(NamedTuple):
+    """The name of a union's member."""
+
+    tag: str
+    is_in_schema: bool = True
+    """False for what agents send all the same."""
+
+
+class Discriminator(NamedTuple):
+    """Where a union's members are told apart: a key, or a function that gives the tag."""
+
+    by: str | Callable[[Any], str | None]
+
+
+class FirstMatch(NamedTuple):
+    """The first of a union's members that can be read is taken."""
+
+
+# Fields and models
+
+
+class Field(NamedTuple):
+    """One field of a model."""
+
+    key: str
+    """On the wire."""
+    annotation: Any
+    default: Any = ...
+    """`...` where the value must be there, or a factory makes it."""
+    factory: Callable[[], Any] | None = None
+    aliases: tuple[str, ...] = ()
+    """Other keys that are read, too."""
+
+    @property
+    def is_required(self) -> bool:
+        """Whether it must be given."""
+        return self.default is ... and self.factory is None
+
+
+class _Given(NamedTuple):
+    """What `field` was called with."""
+
+    default_factory: Callable[[], Any] | None
+    aliases: tuple[str, ...]
+
+
+def field(*, default_factory: Callable[[], Any] | None = None, aliases: tuple[str, ...] = ()) -> Any:
+    """More of a field than its type and its default."""
+    return _Given(default_factory, aliases)
+
+
+def _wire_name(name: str) -> str:
+    first, *rest = name.split("_")
+    return "_meta" if name == "meta" else first + "".join(map(str.title, rest))
+
+
+@dataclass_transform(kw_only_default=True, frozen_default=True, field_specifiers=(field,))
+class _ModelType(type):
+    """Tells type checkers what `Model` makes of annotations."""
+
+
+class Model(metaclass=_ModelType):
+    """Fields by name. Read strictly from JSON objects; made in Python without any check but `_settle`."""
+
+    # pydantic-core sets them on what it has read.
+    __slots__ = ("__dict__", "__pydantic_extra__", "__pydantic_fields_set__", "__pydantic_private__")
+    __pydantic_fields_set__: ClassVar[set[str]]
+
+    def __init__(self, **given: Any) -> None:
+        known = fields_of(type(self))
+        if not given.keys() <= known.keys():
+            raise TypeError(f"{type(self).__name__} has no {', '.join(given.keys() - known.keys())}")
+        values = {}
+        for name, of in known.items():
+            if name in given:
+                values[name] = given[name]
+            elif of.is_required:
+                raise TypeError(f"{type(self).__name__} needs {name}")
+            else:
+                values[name] = of.default if of.factory is None else of.factory()
+        object.__setattr__(self, "__dict__", values)
+        object.__setattr__(self, "__pydantic_fields_set__", set(given))
+        self._settle(None)
+
+    def _settle(self, _: Any, /) -> None:
+        """Called once the fields are there, read or given; a ValueError is the model's flaw."""
+
+    @property
+    def given(self) -> set[str]:
+        """The names of the fields that were sent or set; to be written, all others not."""
+        return self.__pydantic_fields_set__
+
+    def __eq__(self, other: object) -> bool:
+        return type(other) is type(self) and vars(other) == vars(self)
+
+    def __setattr__(self, name: str, value: Any) -> None:
+        raise AttributeError(f"{type(self).__name__}.{name} cannot be set")
+
+    def __repr__(self) -> str:
+        return (
+            f"{type(self).__name__}({', '.join(f'{name}={value!r}' for name, value in vars(self).items())})"
+        )
+
+
+@cache
+def fields_of(model: type[Model]) -> Mapping[str, Field]:
+    """The fields by name, those of its bases first."""
+    known: dict[str, Field] = {}
+    for base in reversed(model.__mro__):
+        scope = vars(sys.modules[base.__module__])
+        for name, annotation in inspect.get_annotations(base).items():
+            if annotation.startswith("ClassVar"):
+                continue
+            default = vars(base).get(name, ...)
+            factory, aliases = default if isinstance(default, _Given) else (None, ())
+            default = ... if isinstance(default, _Given) else default
+            known[name] = Field(_wire_name(name), eval(annotation, scope), default, factory, aliases)
+    return known
+
+
+# Validators
+
+
+@cache
+def reader_of(kind: Any, *, exact: bool = False) -> SchemaValidator:
+    """The validator of a type; `exact`: as the protocol's schema has it, without what we are lenient about."""
+    return SchemaValidator(_Schemas(exact).of(kind), {"strict": True})
+
+
+@cache
+def value_reader(kind: type) -> SchemaValidator:
+    """The validator of a dataclass as we have written it as JSON, where a tuple is a list."""
+    return SchemaValidator(_Schemas(exact=False).of(kind))
+
+
+class _Schemas:
+    """Makes the schemas of one validator."""
+
+    def __init__(self, exact: bool) -> None:
+        self._exact = exact
+        self._models: dict[type[Model], CoreSchema] = {}
+
+    def of(self, kind: Any) -> CoreSchema:
+        """The schema of a type as it stands in an annotation."""
+        if kind in _PLAIN:
+            return _PLAIN[kind]
+        if isinstance(kind, type) and issubclass(kind, Model):
+            return self._model(kind)
+        origin, parts = get_origin(kind), get_args(kind)
+        if origin is Annotated:
+            return self._annotated(parts[0], parts[1:])
+        if origin in (Union, UnionType):
+            return self._union(parts, ())
+        if origin is Literal:
+            return core_schema.literal_schema(list(parts))
+        if origin is list:
+            return core_schema.list_schema(self.of(parts[0]))
+        if origin in (dict, Mapping):
+            return core_schema.dict_schema(*map(self.of, parts))
+        if origin is tuple:
+            return core_schema.tuple_variable_schema(self.of(parts[0]))
+        if isinstance(kind, NewType):
+            return self.of(kind.__supertype__)
+        if is_dataclass(kind) and isinstance(kind, type):
+            return self._dataclass(kind)
+        raise TypeError(f"no wire type: {kind}")
+
+    def _model(self, model: type[Model]) -> CoreSchema:
+        if model not in self._models:
+            known = {name: self._field(of) for name, of in fields_of(model).items()}
+            self._models[model] = core_schema.model_schema(
+                model,
+                core_schema.model_fields_schema(known, model_name=model.__name__),
+                post_init=None if model._settle is Model._settle else "_settle",
+                config={"strict": True, "title": model.__name__, "extra_fields_behavior": "ignore"},
+            )
+        return self._models[model]
+
+    def _field(self, of: Field) -> core_schema.ModelField:
+        schema = self.of(of.annotation)
+        if of.factory is not None:
+            schema = core_schema.with_default_schema(schema, default_factory=of.factory)
+        elif of.default is not ...:
+            schema = core_schema.with_default_schema(schema, default=of.default)
+        keys: list[list[str | int]] = [[key] for key in (of.key, *(() if self._exact else of.aliases))]
+        return core_schema.model_field(schema, validation_alias=keys)
+
+    def _dataclass(self, kind: type) -> CoreSchema:
+        scope = vars(sys.modules[kind.__module__])
+        kinds = {name: eval(text, scope) for name, text in inspect.get_annotations(kind).items()}
+        of_fields = {
+            of.name: core_schema.typed_dict_field(
+                self.of(kinds[of.name]), required=of.default is MISSING and of.default_factory is MISSING
+            )
+            for of in fields(kind)
+        }
+        return core_schema.no_info_after_validator_function(
+            lambda values: kind(**values), core_schema.typed_dict_schema(of_fields)
+        )
+
+    def _annotated(self, kind: Any, notes: tuple[Any, ...]) -> CoreSchema:
+        if get_origin(kind) in (Union, UnionType):
+            schema = self._union(get_args(kind), notes)
+        else:
+            schema = self.of(kind)
+        for note in notes:
+            match note:
+                case Bounds(least, end):
+                    schema = core_schema.int_schema(ge=least, lt=end)
+                case Before(change):
+                    schema = core_schema.no_info_before_validator_function(change, schema)
+                case Around(validate) if not self._exact:
+                    schema = core_schema.no_info_wrap_validator_function(validate, schema)
+                case DefaultOnError(factory) if not self._exact:
+                    schema = core_schema.with_default_schema(
+                        schema, default_factory=factory, on_error="default"
+                    )
+        return schema
+
+    def _union(self, members: tuple[Any, ...], notes: tuple[Any, ...]) -> CoreSchema:
+        discriminator = next((note for note in notes if isinstance(note, Discriminator)), None)
+        if discriminator is not None:
+            tagged = [(_tag_of(member, discriminator), member) for member in members]
+            choices = {of.tag: self.of(member) for of, member in tagged if of.is_in_schema or not self._exact}
+            return core_schema.tagged_union_schema(choices, discriminator.by)
+        kept = [member for member in members if member is not NoneType]
+        if self._exact:
+            kept = [member for member in kept if member != UnsetType]
+        mode: Literal["smart", "left_to_right"] = "left_to_right" if FirstMatch() in notes else "smart"
+        schemas = [self.of(member) for member in kept]
+        schema = schemas[0] if len(schemas) == 1 else core_schema.union_schema(list(schemas), mode=mode)
+        return core_schema.nullable_schema(schema) if NoneType in members else schema
+
+
+_PLAIN: Final[Mapping[Any, CoreSchema]] = {
+    Any: core_schema.any_schema(),
+    str: core_schema.str_schema(),
+    int: core_schema.int_schema(),
+    float: core_schema.float_schema(),
+    bool: core_schema.bool_schema(),
+    bytes: core_schema.bytes_schema(),
+}
+
+
+def _tag_of(member: Any, discriminator: Discriminator) -> Tag:
+    if isinstance(discriminator.by, str) and isinstance(member, type):
+        return Tag(fields_of(member)[discriminator.by].default)
+    return next(note for note in get_args(member)[1:] if isinstance(note, Tag))

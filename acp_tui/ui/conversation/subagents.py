@@ -1,0 +1,101 @@
+"""Draws a subagent where it was begun: what it is called, how it stands, what it said last, and what it has cost."""
+
+from __future__ import annotations
+
+from collections.abc import Sequence
+from typing import Final
+
+from rich.style import Style
+from textual.strip import Strip
+
+from acp_tui.conversation.buffers import TextBuffer
+from acp_tui.conversation.conversation import Conversation, SubagentState
+from acp_tui.conversation.entries import Message, Subagent, ToolCallEntry
+from acp_tui.conversation.facts import SessionId
+from acp_tui.conversation.visible import make_visible_line
+from acp_tui.conversation.wording import spent_words, subagent_state
+from acp_tui.ui.conversation.drawing import KeptDrawing, Scene
+from acp_tui.ui.kit.row_list import cut
+from acp_tui.ui.rendering.lines import Gutter
+from acp_tui.ui.rendering.palette import Palette
+from acp_tui.ui.rendering.wrapping import width_cells, wrap
+
+GLYPHS: Final = {
+    "running": "◐",
+    "needs you": "▲",
+    "done": "✓",
+    "cancelled": "⊘",
+    "failed": "✗",
+    "stopped": "■",
+    "idle": "○",
+}
+RAIL: Final = "    ╰ "
+LEAST_CELLS: Final = 12
+"""Of a title, however much is said behind it."""
+MAX_TAIL: Final = 400
+"""Characters of a message that are looked at for its last line."""
+
+
+def name_of(subagent: SubagentState) -> str:
+    """What to call it."""
+    return make_visible_line(subagent.conversation.title or subagent.description or "subagent")
+
+
+def state_style(state: str, palette: Palette) -> Style:
+    """The color of how a subagent stands."""
+    styles = {"running": palette.accent, "done": palette.success, "failed": palette.error}
+    return styles.get(state, palette.warning if state == "needs you" else palette.muted)
+
+
+def last_line(conversation: Conversation) -> str:
+    """What was said or done last, in a line; "" where that is nothing."""
+    entry = conversation.entries[-1] if conversation.entries else None
+    match entry:
+        case Message(parts=parts):
+            texts = [part for part in parts if isinstance(part, TextBuffer)]
+            tail = texts[-1].since(max(texts[-1].length - MAX_TAIL, 0)) if texts else ""
+            lines = [line for line in tail.splitlines() if line.strip()]
+            return make_visible_line(lines[-1].strip()) if lines else ""
+        case ToolCallEntry(call=call):
+            return make_visible_line(call.shown_title)
+        case Subagent(session_id):
+            return name_of(conversation.subagents[SessionId(session_id)])
+        case _:
+            return ""
+
+
+class SubagentDrawing(KeptDrawing):
+    """Two lines, whatever it says: it is opened to be read."""
+
+    def __init__(self, entry: Subagent) -> None:
+        super().__init__()
+        self._entry = entry
+
+    def _draw(self, scene: Scene) -> Sequence[Strip]:
+        subagent = scene.subagents[SessionId(self._entry.session_id)]
+        palette, width = scene.palette, scene.width - len(RAIL) - 2
+        said = subagent.conversation
+        state = subagent_state(subagent)
+        aside = " · ".join(filter(None, (state, _steps(said), spent_words(said))))
+        name = cut(name_of(subagent), max(width - width_cells(aside) - 2, LEAST_CELLS))
+        head = [
+            Gutter(f"  {GLYPHS[state]} ", state_style(state, palette)),
+            Gutter("⑂ ", palette.muted),
+            *wrap([(name, palette.strong), (f"  {aside}", palette.muted)], width)[0],
+        ]
+        below = last_line(said) or make_visible_line(subagent.description or "")
+        if not below:
+            return [Strip(head)]
+        return [
+            Strip(head),
+            Strip([Gutter(RAIL, palette.quote_bar), *wrap([(cut(below, width), palette.muted)], width)[0]]),
+        ]
+
+    def toggle(self) -> bool:
+        """It is opened instead."""
+        return False
+
+
+def _steps(said: Conversation) -> str:
+    count = len(said.tool_call_entries)
+    return f"{count} tool call{'s' * (count > 1)}" if count else ""

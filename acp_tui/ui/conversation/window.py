@@ -1,0 +1,173 @@
+"""Which lines of a column are in view, and the strips that they become on the screen.
+
+A strip that is reused has its escape sequences ready; making them is most of a frame's cost. The last ones are kept.
+"""
+
+from __future__ import annotations
+
+from collections.abc import Callable, Iterator, Sequence
+from contextlib import contextmanager
+from typing import Final, TypeAlias
+
+from rich.segment import Segment
+from rich.style import Style
+from textual.color import Color
+from textual.filter import LineFilter
+from textual.strip import Strip
+
+from acp_tui.ui.conversation.column import Column
+from acp_tui.ui.kit.line_window import handle_rows
+
+
+class Scrolling:
+    """A window on a column; it follows the end until the user scrolls up."""
+
+    def __init__(self, column: Column, height: Callable[[], int], on_following: Callable[[], None]) -> None:
+        """`height` returns the rows of the window; `on_following` is called when `is_following` changes."""
+        self._column = column
+        self._height = height
+        self._on_following = on_following
+        self.top_line = 0
+        """The line of the column on the first row."""
+        self.is_following = True
+        self._seen_entries = 0
+
+    def begin(self) -> None:
+        """Follow the end of another conversation."""
+        self.is_following = True
+
+    @property
+    def max_top_line(self) -> int:
+        """The first line in view when the end is."""
+        return max(0, self._column.heights.total - self._height())
+
+    @property
+    def thumb(self) -> range:
+        """The rows of the scroll bar's handle."""
+        return handle_rows(self._column.heights.total, self._height(), self.top_line)
+
+    @property
+    def new_entries(self) -> int:
+        """Entries below, added since the window followed the end."""
+        return 0 if self.is_following else len(self._column.drawings) - self._seen_entries
+
+    def note_length(self) -> None:
+        """Entries may have been added."""
+        if self.is_following:
+            self._seen_entries = len(self._column.drawings)
+        elif self.new_entries:
+            self._on_following()
+
+    @contextmanager
+    def standing_still(self) -> Iterator[None]:
+        """Keep what is on the first row there, even if something above it grows.
+
+        Until the next frame, the mouse finds what the screen still shows.
+        """
+        heights = self._column.heights
+        place = heights.at(self.top_line)
+        yield
+        if place is not None:
+            index, row = place
+            self.top_line = heights.top(index) + min(row, heights.height(index))
+
+    def measure_near(self) -> None:
+        """Replace guessed heights in view, and in a window above and below, where the next key may lead."""
+        while True:
+            self.top_line = self.max_top_line if self.is_following else min(self.top_line, self.max_top_line)
+            with self.standing_still():
+                has_grown = self._measure_around(self.top_line)
+            if not has_grown:
+                return
+
+    def _measure_around(self, line: int) -> bool:
+        """Returns False if no height was a guess in a window at this line, in one above, and in one below."""
+        height = self._height()
+        return self._column.measure_guesses(range(line - height, line + 2 * height))
+
+    def to_line(self, line: int) -> None:
+        """Put this line on the first row, if enough is below it. At the end, follow; above it, do not."""
+        self.is_following, was_following = False, self.is_following
+        self.top_line = max(0, line)
+        self.measure_near()
+        self.is_following = was_following
+        self.follow(self.top_line >= self.max_top_line)
+
+    def to_row(self, index: int, row: int, above: int = 0) -> None:
+        """Put this row of an entry below `above` others, if enough is around it."""
+        while True:
+            line = self._column.heights.top(index) + row - above
+            if not self._measure_around(line):
+                break
+        self.to_line(line)
+
+    def follow(self, is_following: bool = True) -> None:
+        """Follow the end from now on, or stop following it."""
+        if self.is_following != is_following:
+            self.is_following = is_following
+            self._seen_entries = len(self._column.drawings)
+            self._on_following()
+
+
+MAX_KEPT: Final = 2_000
+"""A baked strip takes about 2 KB."""
+
+_Key: TypeAlias = tuple[int, int, Style | None, Style | None, Style | None]
+
+
+class Bakery:
+    """Pads lines, lays them over the background, filters their colours and adds the scroll bar's cell."""
+
+    def __init__(self) -> None:
+        self._background = Style.null()
+        self._filters: Sequence[LineFilter] = ()
+        self._color = Color(0, 0, 0)
+        # The source is kept beside its strip: as long as it lives, no other line can have its id.
+        self._baked: dict[_Key, tuple[Strip | None, Strip]] = {}
+
+    def use(self, background: Style, filters: Sequence[LineFilter], color: Color) -> None:
+        """Bake with these from now on; `color` is the background's, which some filters need."""
+        if (background, filters, color) != (self._background, self._filters, self._color):
+            self._background, self._filters, self._color = background, filters, color
+            self._baked.clear()
+
+    def bake(
+        self, line: Strip, width: int, thumb: Style | None, marker: Style | None, ground: Style | None = None
+    ) -> Strip:
+        """`line` over `width` cells and one for the scroll bar; a `marker` is drawn over its first cell.
+
+        It lies on `ground`, where it has one of its own.
+        """
+        key = (id(line), width, thumb, marker, ground)
+        found = self._baked.get(key)
+        if found is None:
+            content = line.adjust_cell_length(width)
+            if marker is not None:
+                content = Strip([Segment("▎", marker), *content.crop(1, width)], width)
+            found = self._keep(key, line, self._finish(content, width, thumb, ground))
+        return found[1]
+
+    def blank(self, width: int, thumb: Style | None) -> Strip:
+        """An empty line."""
+        key = (0, width, thumb, None, None)
+        found = self._baked.get(key)
+        if found is None:
+            found = self._keep(key, None, self._finish(Strip([Segment(" " * width)], width), width, thumb))
+        return found[1]
+
+    def _finish(self, content: Strip, width: int, thumb: Style | None, ground: Style | None = None) -> Strip:
+        if ground is not None:
+            content = content.apply_style(ground)
+        bar = Segment(" ") if thumb is None else Segment("▐", thumb)
+        strip = Strip([*content, bar], width + 1).apply_style(self._background)
+        for line_filter in self._filters:
+            strip = strip.apply_filter(line_filter, self._color)
+        return strip
+
+    def _keep(self, key: _Key, line: Strip | None, strip: Strip) -> tuple[Strip | None, Strip]:
+        if len(self._baked) >= MAX_KEPT:
+            # The oldest half goes: what is in view is baked again within a frame.
+            for old in list(self._baked)[: MAX_KEPT // 2]:
+                del self._baked[old]
+        kept = self._baked[key] = (line, strip)
+        return kept

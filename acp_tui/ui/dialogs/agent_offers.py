@@ -1,0 +1,356 @@
+"""Dialogs on what an agent offers: how to log in, the options of a session, and what it can do or lacks.
+
+They ask the agent for nothing: what was chosen is the caller's to do.
+"""
+
+from __future__ import annotations
+
+import json
+import shlex
+from collections.abc import Awaitable, Callable, Mapping, Sequence
+from textwrap import indent
+from typing import Any, ClassVar, Final, Protocol, TypeAlias
+
+from textual import work
+from textual.app import ComposeResult
+from textual.binding import Binding, BindingType
+from textual.containers import VerticalScroll
+from textual.content import Content
+from textual.screen import ModalScreen
+from textual.widgets import Static
+from textual.worker import Worker
+
+from acp_tui.client.errors import ClientError
+from acp_tui.conversation.facts import BooleanOption, Choice, ConfigOption, SelectOption
+from acp_tui.conversation.visible import make_visible_line
+from acp_tui.conversation.wording import value_name
+from acp_tui.ui.kit.filtered_list import FilteredList, Picker
+from acp_tui.ui.kit.frame import Frame, close_when_in_front, shown, shown_line
+from acp_tui.ui.kit.row_list import PickerRow, aligned
+from acp_tui.ui.kit.toasts import ASKING
+from acp_tui.values import dataclass
+
+LOG_LINES: Final = 20
+ACTS_ITSELF: Final = (
+    "no: it reads and writes files and runs commands itself, and you decide only on what it asks"
+)
+FOLDED_CELLS: Final = 60
+
+
+class Offered(Protocol):
+    """What an agent said in the handshake that it supports."""
+
+    @property
+    def meta(self) -> Mapping[str, Any] | None: ...
+
+
+@dataclass(frozen=True, slots=True)
+class AgentFacts:
+    """What there is to tell of an agent."""
+
+    title: str
+    name: str
+    version: str
+    protocol: str
+    command: tuple[str, ...]
+    capabilities: Offered
+    """Has a boolean of each name in `CAPABILITIES`; one that it does not have counts as not offered."""
+    auth_methods: Sequence[LoginMethod] = ()
+    log: Sequence[str] = ()
+    """Its stderr, and what it wrote to stdout that was no message; the last line last."""
+    place: str = ""
+    """What follows from where it runs; "" for here."""
+
+
+@dataclass(frozen=True, slots=True)
+class Capability:
+    """One thing that an agent may offer."""
+
+    attribute: str
+    name: str
+    without: str
+    """What follows for the user where it is missing."""
+
+
+SECTIONS: Final[Mapping[str, tuple[Capability, ...]]] = {
+    "Sessions": (
+        Capability("list_sessions", "list sessions", "earlier sessions cannot be looked up here"),
+        Capability("load_session", "load a session", "an earlier session comes back without its history"),
+        Capability("resume_session", "resume a session", "a session goes on only where it can be loaded"),
+        Capability("close_session", "close a session", "a closed tab leaves the session open in the agent"),
+        Capability("delete_session", "delete a session", "sessions can be deleted only by its own tools"),
+        Capability("additional_directories", "more folders", "a session works in one folder"),
+        Capability("fork_session", "fork a session", "/fork cannot go on from here in another tab"),
+        Capability("set_title", "take a title", "/rename names a session in acp-tui alone"),
+        Capability("archive", "archive a session", "acp-tui alone remembers which you archived"),
+        Capability("takes_prompts_at_work", "steer a turn", "a prompt waits until the turn is over"),
+    ),
+    "In a prompt, besides text and links": (
+        Capability("image", "images", "an image is sent as a link to its file"),
+        Capability("audio", "audio", "a recording is sent as a link to its file"),
+        Capability("embedded_context", "files as a whole", "an attached file is sent as a link"),
+    ),
+    "MCP servers": (
+        Capability("mcp_stdio", "that it starts itself", "such servers in your settings are left out"),
+        Capability("mcp_http", "over HTTP", "such servers in your settings are left out"),
+        Capability("mcp_sse", "over SSE", "such servers in your settings are left out"),
+    ),
+    "Login": (Capability("logout", "log out", "logging out is done by its own tools"),),
+}
+CAPABILITIES: Final = tuple(capability.attribute for group in SECTIONS.values() for capability in group)
+
+
+class CapabilityCard(ModalScreen[None]):
+    """Tells what this agent can do."""
+
+    BINDINGS: ClassVar[list[BindingType]] = [
+        Binding("escape,q", "dismiss", "Close", show=False),
+        Binding("c", "copy", "Copy as text", show=False),
+        Binding("space", "unfold", "Unfold what is folded", show=False),
+    ]
+
+    def __init__(self, facts: AgentFacts) -> None:
+        super().__init__(classes="dialog")
+        self._facts = facts
+        self._is_open = False
+        self._body = Static(markup=False)
+
+    def compose(self) -> ComposeResult:
+        """All of it, scrolling."""
+        unfold = "Space unfold · " if self._facts.capabilities.meta else ""
+        yield Frame(
+            shown_line(self._facts.title),
+            f"↑ ↓ PgUp PgDn read · {unfold}c copy as text · Esc close",
+            VerticalScroll(self._body, classes="dialog-body"),
+        )
+
+    def on_mount(self) -> None:
+        """Draw it, ready to be scrolled."""
+        self._draw()
+        self.query_one(VerticalScroll).focus()
+
+    def _draw(self) -> None:
+        self._body.update(card_text(self._facts, is_open=self._is_open))
+
+    def action_unfold(self) -> None:
+        """Show or hide the JSON of custom capabilities."""
+        self._is_open = not self._is_open
+        self._draw()
+
+    def action_copy(self) -> None:
+        """Copy everything as plain text."""
+        self.app.copy_to_clipboard(card_text(self._facts, is_open=True).plain)
+        self.notify("The card was sent to the terminal's clipboard (OSC 52).")
+
+
+def card_text(facts: AgentFacts, *, is_open: bool) -> Content:
+    """The card; `is_open` for the JSON of custom capabilities in full."""
+    blocks = [_identity(facts)]
+    for name, group in SECTIONS.items():
+        login = [_method(method) for method in facts.auth_methods] if name == "Login" else []
+        blocks.append(_section(name, [*login, *(_line(item, facts.capabilities) for item in group)]))
+    meta = facts.capabilities.meta or {}
+    if meta:
+        blocks.append(_section("Its own extensions", [_custom(key, meta[key], is_open) for key in meta]))
+    if facts.log:
+        blocks.append(
+            _section("Last lines of its log", [shown_line(line) for line in facts.log[-LOG_LINES:]])
+        )
+    return Content("\n\n").join(blocks)
+
+
+def _section(name: str, lines: Sequence[Content]) -> Content:
+    return Content("\n").join([Content.styled(name, "bold $text-primary"), *lines])
+
+
+def _identity(facts: AgentFacts) -> Content:
+    pairs = (
+        ("Name", f"{facts.name} {facts.version}".strip()),
+        ("Protocol", f"ACP {facts.protocol}"),
+        ("Command", shlex.join(facts.command)),
+        *((("Place", facts.place),) if facts.place else ()),
+        *((("Confined", ACTS_ITSELF),) if getattr(facts.capabilities, "acts_itself", False) else ()),
+    )
+    return Content("\n").join(
+        [Content.assemble((f"{label:<10}", "$foreground-muted"), shown_line(value)) for label, value in pairs]
+    )
+
+
+def _line(capability: Capability, offered: Offered) -> Content:
+    if getattr(offered, capability.attribute, False):
+        return Content.assemble(("✓ ", "$text-success"), capability.name)
+    return Content.assemble(
+        ("✗ ", "$foreground-muted"), capability.name, (f": {capability.without}", "$foreground-muted")
+    )
+
+
+def _method(method: LoginMethod) -> Content:
+    how = " (in a terminal)" if method.kind == "terminal" else ""
+    about = f": {method.description}" if method.description else ""
+    return Content.assemble("· ", shown_line(method.name), how, shown_line(about, "$foreground-muted"))
+
+
+def _custom(key: str, value: Any, is_open: bool) -> Content:
+    mark = "▾ " if is_open else "▸ "
+    if is_open:
+        whole = json.dumps(value, ensure_ascii=False, indent=2, default=str)
+        text = shown("\n" + indent(whole, "  "), "$foreground-muted")
+    else:
+        compact = make_visible_line(json.dumps(value, ensure_ascii=False, default=str))
+        short = compact if len(compact) <= FOLDED_CELLS else compact[:FOLDED_CELLS] + " …"
+        text = Content.styled(f"  {short}", "$foreground-muted")
+    return Content.assemble((mark, "$foreground-muted"), shown_line(key), text)
+
+
+MOST_COLUMN_CELLS: Final = 24
+
+Chosen: TypeAlias = tuple[str, str | bool]
+"""An option's id and its new value."""
+
+
+class OptionsDialog(ModalScreen[Chosen | None]):
+    """Gives the option and the value to ask the agent for, or None."""
+
+    BINDINGS: ClassVar[list[BindingType]] = [Binding("escape", "dismiss(None)", "Close", show=False)]
+
+    def __init__(self, options: Sequence[ConfigOption]) -> None:
+        super().__init__(classes="dialog")
+        self._options = options
+
+    def compose(self) -> ComposeResult:
+        """The options with their values, in the agent's order."""
+        rows = FilteredList(
+            _option_rows(self._options),
+            has_search=False,
+            empty="This agent offers no settings for the session",
+        )
+        keys = "↑ ↓ move · Enter change · Esc close"
+        yield Frame(shown_line("Settings of the session"), keys, rows)
+
+    def on_filtered_list_chosen(self, message: FilteredList.Chosen) -> None:
+        """On or off changes at once; a list of values is chosen from."""
+        option: ConfigOption = message.row.value
+        if isinstance(option, BooleanOption):
+            self.dismiss((option.option_id, not option.value))
+            return
+
+        def take(value: str | None) -> None:
+            if value is not None:
+                self.dismiss((option.option_id, value))
+
+        self.app.push_screen(value_picker(option), take)
+
+
+def value_picker(option: SelectOption) -> Picker[str]:
+    """Choose among the values of one option."""
+    rows = [_choice_row(choice, option.value) for choice in option.choices]
+    return Picker(option.name, rows, search=len(rows) > 8, empty="The agent names no values for it")
+
+
+def _option_rows(options: Sequence[ConfigOption]) -> list[PickerRow[ConfigOption]]:
+    names = aligned([make_visible_line(f"{option.name}:") for option in options], MOST_COLUMN_CELLS)
+    values = aligned([make_visible_line(value_name(option)) for option in options], MOST_COLUMN_CELLS)
+    return [
+        PickerRow(option, f"{name} {value}", option.description or "")
+        for option, name, value in zip(options, names, values, strict=True)
+    ]
+
+
+def _choice_row(choice: Choice, current: str) -> PickerRow[str]:
+    return PickerRow(
+        choice.value,
+        choice.name,
+        choice.description or "",
+        choice.group or "",
+        is_current=choice.value == current,
+    )
+
+
+class LoginMethod(Protocol):
+    """A way to log in."""
+
+    @property
+    def method_id(self) -> str: ...
+    @property
+    def name(self) -> str: ...
+    @property
+    def description(self) -> str | None: ...
+    @property
+    def kind(self) -> str: ...
+
+
+Authenticate: TypeAlias = Callable[[LoginMethod], Awaitable[None]]
+"""Lets the agent log in; may take minutes, and be cancelled. Raises ClientError."""
+
+
+class LoginDialog(ModalScreen[LoginMethod | None]):
+    """Gives the method that has worked, for one in a terminal the method that was chosen; None for no login."""
+
+    BINDINGS: ClassVar[list[BindingType]] = [Binding("escape", "back", "Cancel", show=False)]
+
+    def __init__(
+        self,
+        agent_title: str,
+        methods: Sequence[LoginMethod],
+        authenticate: Authenticate,
+        *,
+        reason: str = "",
+    ) -> None:
+        """`reason` is what the agent said when it asked for a login."""
+        super().__init__(classes=f"dialog {ASKING}")
+        self._agent_title = agent_title
+        self._methods = methods
+        self._authenticate = authenticate
+        self._reason = reason
+        self._waiting: Worker[None] | None = None
+        self._said = Static(classes="dialog-said", markup=False)
+
+    def compose(self) -> ComposeResult:
+        """The methods, and below them how it goes."""
+        rows = FilteredList(
+            [_row(method) for method in self._methods],
+            has_search=False,
+            empty="This agent names no way to log in: log in with its own program, then try again",
+        )
+        reason = Static(shown(self._reason), classes="dialog-text", markup=False)
+        reason.display = bool(self._reason)
+        title = Content.assemble("Log in to ", shown_line(self._agent_title))
+        yield Frame(title, "↑ ↓ move · Enter log in · Esc cancel", reason, rows, self._said)
+
+    def on_filtered_list_chosen(self, message: FilteredList.Chosen) -> None:
+        """A terminal is the caller's to open; else the agent is asked."""
+        method: LoginMethod = message.row.value
+        if self._waiting is not None:
+            return
+        if method.kind == "terminal":
+            self.dismiss(method)
+        else:
+            self._waiting = self._log_in(method)
+
+    @work
+    async def _log_in(self, method: LoginMethod) -> None:
+        waiting = "Waiting for the agent; it may have opened a browser. Esc cancels"
+        self._said.update(Content.styled(waiting, "$text-accent"))
+        try:
+            await self._authenticate(method)
+        except ClientError as error:
+            parts = filter(None, (str(error), error.detail, error.hint))
+            self._said.update(shown("\n".join(parts), "$text-error"))
+        else:
+            close_when_in_front(self, method)
+        finally:
+            self._waiting = None
+
+    def action_back(self) -> None:
+        """Stop waiting; without anything to wait for, close."""
+        if self._waiting is None:
+            self.dismiss(None)
+            return
+        self._waiting.cancel()
+        self._said.update("Cancelled. Choose again, or Esc to leave")
+
+
+def _row(method: LoginMethod) -> PickerRow[LoginMethod]:
+    how = "in a terminal of its own" if method.kind == "terminal" else "done by the agent"
+    about = " · ".join(filter(None, (method.description, how)))
+    return PickerRow(method, method.name, about)

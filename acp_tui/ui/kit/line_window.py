@@ -1,0 +1,213 @@
+"""Widgets that show a window on lines: of lines that a subclass draws, or of lines that are ready; and the scroll bar.
+
+`LineWindow` draws only what is in view; its subclasses provide the lines and the cursor.
+"""
+
+from __future__ import annotations
+
+from collections.abc import Collection, Sequence
+from typing import ClassVar, Final
+
+from rich.segment import Segment
+from textual import events
+from textual.geometry import Region, Size
+from textual.scroll_view import ScrollView
+from textual.strip import Strip
+from textual.widget import Widget
+
+from acp_tui.ui.kit.row_list import cut
+from acp_tui.ui.kit.themes import palette_for
+from acp_tui.ui.rendering.palette import PLAIN, Palette
+from acp_tui.ui.rendering.wrapping import width_cells
+
+
+def handle_rows(total: int, height: int, top_line: int) -> range:
+    """The rows of the handle for `total` lines in a window of `height` rows; none where everything is in view."""
+    if total <= height:
+        return range(0)
+    size = max(1, height * height // total)
+    start = round((height - size) * top_line / (total - height))
+    return range(start, start + size)
+
+
+def line_at(row: int, total: int, height: int) -> int:
+    """The line on the first row of the window when the handle is dragged to `row`."""
+    return round(max(0, total - height) * row / max(height - 1, 1))
+
+
+WHEEL_LINES: Final = 3
+
+
+class LineWindow(Widget, can_focus=True):
+    """Lines, one of them under the cursor."""
+
+    ALLOW_SELECT = False
+    COMPONENT_CLASSES: ClassVar[set[str]] = {"line-window--cursor"}
+
+    def __init__(self, *, id: str | None = None) -> None:  # noqa: A002 - Textual's own name for it
+        super().__init__(id=id)
+        self.top = 0
+        """The line on the first row."""
+        self._is_dragging = False
+
+    # What is to be drawn
+
+    @property
+    def total(self) -> int:
+        """How many lines there are."""
+        raise NotImplementedError
+
+    @property
+    def empty_text(self) -> str:
+        """What to say where there are none."""
+        return ""
+
+    def _draw(self, line: int, width: int, palette: Palette) -> Strip:
+        """One of them, in so many cells at most."""
+        raise NotImplementedError
+
+    def _has_cursor(self, line: int) -> bool:
+        raise NotImplementedError
+
+    def _click(self, line: int) -> None:
+        """The user has clicked on it."""
+
+    def on_mount(self) -> None:
+        """Draw again in other colours."""
+        self.watch(self.app, "theme", self._redraw, init=False)
+
+    def _redraw(self) -> None:
+        self.refresh()
+
+    @property
+    def thumb(self) -> range:
+        """The rows of the scroll bar's handle."""
+        return handle_rows(self.total, self.size.height, self.top)
+
+    @property
+    def line_width(self) -> int:
+        """The cells of a line: all but the margin and the scroll bar."""
+        return max(self.size.width - 2, 0)
+
+    def render_line(self, y: int) -> Strip:
+        """A row: the margin, a line, and its part of the scroll bar."""
+        palette, ground, line = (
+            palette_for(self.app.current_theme),
+            self.visual_style.rich_style,
+            self.top + y,
+        )
+        bar = Segment("▐" if y in self.thumb else " ", ground + palette.rule)
+        if not 0 <= line < self.total:
+            said = cut(self.empty_text if y == 1 and not self.total else "", self.line_width)
+            rest = " " * (self.line_width - width_cells(said))
+            return Strip([Segment(f" {said}{rest}", ground + palette.muted), bar])
+        is_at_cursor = self._has_cursor(line)
+        margin = Segment("▎" if is_at_cursor else " ", ground + palette.accent)
+        if is_at_cursor and self.has_focus:
+            ground += self.get_component_rich_style("line-window--cursor")
+            # What can be read on the terminal's own colours is not known.
+            palette = PLAIN if self.app.current_theme.ansi else palette
+        strip = self._draw(line, self.line_width, palette).adjust_cell_length(self.line_width)
+        return Strip([margin, *strip.apply_style(ground), bar])
+
+    def refresh_rows(self, rows: Collection[int]) -> None:
+        """Draw these rows anew; the others are not sent to the terminal."""
+        if rows:
+            self.refresh(*(Region(0, y, self.size.width, 1) for y in rows))
+
+    # Scrolling
+
+    @property
+    def max_top(self) -> int:
+        """The first line in view when the last one is."""
+        return max(0, self.total - self.size.height)
+
+    def scroll_to_line(self, line: int) -> None:
+        """Put this line on the first row, as far as there is enough below it."""
+        self.top = max(0, min(line, self.max_top))
+        self.refresh()
+
+    def _reveal(self, line: int) -> None:
+        """Bring the line into view."""
+        if line < self.top:
+            self.scroll_to_line(line)
+        elif line >= self.top + self.size.height:
+            self.scroll_to_line(line - self.size.height + 1)
+
+    def on_focus(self) -> None:
+        """The cursor looks otherwise."""
+        self.refresh()
+
+    def on_blur(self) -> None:
+        """So it does now."""
+        self.refresh()
+
+    def on_mouse_scroll_up(self, event: events.MouseScrollUp) -> None:
+        """The wheel."""
+        event.stop()
+        self.scroll_to_line(self.top - WHEEL_LINES)
+
+    def on_mouse_scroll_down(self, event: events.MouseScrollDown) -> None:
+        """The wheel."""
+        event.stop()
+        self.scroll_to_line(self.top + WHEEL_LINES)
+
+    def on_mouse_down(self, event: events.MouseDown) -> None:
+        """On the scroll bar: take its handle. On a line: put the cursor there."""
+        if event.x >= self.size.width - 1:
+            self._is_dragging = True
+            self.capture_mouse()
+            self._drag_to(event.y)
+        elif self.top + event.y < self.total:
+            self._click(self.top + event.y)
+
+    def on_mouse_move(self, event: events.MouseMove) -> None:
+        """With the handle."""
+        if self._is_dragging:
+            self._drag_to(event.y)
+
+    def on_mouse_up(self) -> None:
+        """Let the handle go."""
+        self._is_dragging = False
+        self.release_mouse()
+
+    def _drag_to(self, y: int) -> None:
+        self.scroll_to_line(line_at(y, self.total, self.size.height))
+
+
+class StripView(ScrollView, can_focus=False):
+    """Shows lines that somebody else has drawn for its width."""
+
+    DEFAULT_CSS = """
+    StripView {
+        height: auto;
+        overflow-y: auto;
+        overflow-x: hidden;
+        scrollbar-size-vertical: 1;
+    }
+    """
+
+    def __init__(self, *, id: str | None = None) -> None:  # noqa: A002 - Textual's own name for it
+        super().__init__(id=id)
+        self._strips: Sequence[Strip] = ()
+
+    def show(self, strips: Sequence[Strip], height: int) -> None:
+        """Show these lines in `height` rows."""
+        self._strips = strips
+        self.styles.height = height
+        self.virtual_size = Size(self.scrollable_content_region.width, len(strips))
+        self.refresh()
+
+    def render_line(self, y: int) -> Strip:
+        """A line of them."""
+        width = self.scrollable_content_region.width
+        background = self.visual_style.rich_style
+        row = self.scroll_offset.y + y
+        if row >= len(self._strips):
+            return Strip.blank(width, background)
+        return self._strips[row].adjust_cell_length(width).apply_style(background)
+
+    def page(self, direction: int) -> None:
+        """Scroll by a page, up for -1 and down for 1."""
+        height = self.scrollable_content_region.height
+        self.scroll_to(y=self.scroll_offset.y + direction * max(height - 1, 1), animate=False, force=True)

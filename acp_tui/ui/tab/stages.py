@@ -1,0 +1,54 @@
+"""Makes the stages of a tab that show a conversation, with their panels. Loaded with the agent, after the start."""
+
+from __future__ import annotations
+
+from acp_tui.client.errors import AgentLost, ClientError
+from acp_tui.client.sessions.session import Session
+from acp_tui.client.sessions.session_history import RereadSession
+from acp_tui.conversation import reducer
+from acp_tui.conversation.conversation import Conversation
+from acp_tui.conversation.updates import Disconnected
+from acp_tui.conversation.visible import make_visible_line
+from acp_tui.ui.conversation.drawing import folds_of
+from acp_tui.ui.session.panel import SessionPanel
+from acp_tui.ui.tab.host import Failed, Live, Reread, TabHost
+
+
+class Stages:
+    """Those of one tab."""
+
+    def __init__(self, host: TabHost) -> None:
+        self._host = host
+
+    def of(self, session: Session, agent_title: str) -> Live | Reread | None:
+        """The tab with this session, and the agent's name told to it; None where its agent has gone meanwhile.
+
+        "" for the name that the running agent, or the recording, has.
+        """
+        host, agent = self._host, self._host.link.agent
+        if isinstance(session, RereadSession):
+            agent_title = agent_title or session.recorded.agent
+        elif not agent_title:
+            if agent is None:
+                return None
+            agent_title = agent.title
+        host.agent_title = make_visible_line(agent_title)
+        version = agent.identity.version if agent is not None and agent.identity is not None else ""
+        panel = SessionPanel(
+            session.conversation,
+            session,
+            clock=host.clock,
+            folds=folds_of(host.settings.conversation),
+            images=host.settings.appearance.images,
+            agent=f"{agent.title} {version}".strip() if agent is not None else host.agent_title,
+            greeting=agent.command.greeting if agent is not None else "",
+        )
+        return Reread(panel, session) if isinstance(session, RereadSession) else Live(panel, session)
+
+    def failed(self, error: ClientError, what_now: str) -> Failed:
+        """What went wrong stands where the conversation would."""
+        stderr_tail = error.detail if isinstance(error, AgentLost) else ""
+        parts = (str(error), "" if stderr_tail else error.detail, error.hint)
+        conversation = Conversation()
+        reducer.apply(conversation, Disconnected("\n".join(filter(None, parts)), stderr_tail))
+        return Failed(SessionPanel(conversation), error, what_now)

@@ -1,0 +1,427 @@
+"""Our driver of the terminal: repairs input before Textual parses it, and merges frames that wait for a slow terminal.
+
+Pastes never become keys, and keys keep their modifiers. Textual 8.2.8 reads what follows an escape character in a
+paste as keys, Alt+Enter as Enter, Alt+Backspace as Ctrl+W, Alt with a digit as a character, and not the form in which
+tmux and xterm report Shift+Enter. It queues thirty frames, and the system buffers more: over a slow connection an echo
+came seconds late.
+"""
+
+from __future__ import annotations
+
+import asyncio
+import os
+import re
+import select
+import threading
+import time
+from collections.abc import Callable, Iterable
+from contextlib import suppress
+from typing import Any, Final, TextIO, cast
+
+from rich.console import RenderableType
+from textual._compositor import ChopsUpdate, LayoutUpdate
+from textual._xterm_parser import XTermParser
+from textual.app import App
+from textual.driver import Driver
+from textual.drivers import linux_driver
+from textual.drivers.linux_driver import LinuxDriver
+from textual.message import Message
+
+from acp_tui.ui.textual_gaps.internals import draw_rows_again
+from acp_tui.ui.textual_gaps.repainting import LeanUpdate, ShownRows
+
+ESCAPE: Final = "\x1b"
+PASTE_BEGINS: Final = "\x1b[200~"
+PASTE_ENDS: Final = "\x1b[201~"
+STAND_IN: Final = "␛"
+_MODIFIED_KEY: Final = re.compile(r"\x1b\[27;(\d+);(\d+)~")
+"""As xterm tells of it (modifyOtherKeys)."""
+_ALT: Final = {f"\x1b{key}": f"\x1b[{ord(key)};3u" for key in "\r\x7f123456789"}
+_ALT_KEY: Final = re.compile(r"(?<!\x1b)\x1b[\r\x7f1-9]")
+
+
+class Mended:
+    """What was fed, made fit for Textual, however it is cut into pieces."""
+
+    def __init__(self) -> None:
+        self._is_paste = False
+        self._held = ""
+        """The beginning of what may be a marker."""
+        self._has_escaped = False
+        """The escape character that it begins with was given to Textual."""
+
+    def feed(self, data: str) -> str:
+        """What Textual gets for this; "" at the end of the input."""
+        data, self._held = self._held + data, ""
+        pieces: list[str] = []
+        while data:
+            piece, data = self._paste(data) if self._is_paste else self._keys(data)
+            pieces.append(piece)
+        return "".join(pieces)
+
+    def _keys(self, data: str) -> tuple[str, str]:
+        """What is no paste, and what is left."""
+        keys, marker, rest = data.partition(PASTE_BEGINS)
+        self._is_paste = bool(marker)
+        if not marker:
+            keys, self._held = _without_half(keys, PASTE_BEGINS)
+        begun, self._has_escaped = self._has_escaped, False
+        if self._held == ESCAPE:  # it may be the key, which must not wait
+            keys, self._has_escaped = keys + ESCAPE, True
+        elif begun and not keys + marker:
+            self._has_escaped = True
+        sent = (keys + marker)[begun:].replace(PASTE_ENDS, "")
+        return _MODIFIED_KEY.sub("\x1b[\\2;\\1u", _ALT_KEY.sub(lambda found: _ALT[found[0]], sent)), rest
+
+    def _paste(self, data: str) -> tuple[str, str]:
+        """What is pasted, without an escape character, and what is left."""
+        pasted, marker, rest = data.partition(PASTE_ENDS)
+        # An end behind which another comes was part of the paste.
+        while marker and PASTE_ENDS in rest.partition(PASTE_BEGINS)[0]:
+            more, _, rest = rest.partition(PASTE_ENDS)
+            pasted += PASTE_ENDS + more
+        self._is_paste = not marker
+        if not marker:
+            pasted, self._held = _without_half(pasted, PASTE_ENDS)
+        return pasted.replace(ESCAPE, STAND_IN) + marker, rest
+
+
+def _without_half(data: str, marker: str) -> tuple[str, str]:
+    """The data without the beginning of a marker at its end, and that beginning."""
+    for length in range(len(marker) - 1, 0, -1):
+        if data.endswith(marker[:length]):
+            return data[:-length], data[-length:]
+    return data, ""
+
+
+class InputParser(XTermParser):
+    """Textual's parser, fed with what is mended."""
+
+    def __init__(self, debug: bool = False) -> None:
+        super().__init__(debug)
+        self._mended = Mended()
+
+    def feed(self, data: str) -> Iterable[Message]:
+        """The events for what the terminal has sent; "" ends the input."""
+        mended = self._mended.feed(data)
+        return super().feed(mended) if mended or not data else ()
+
+
+def mend_terminal_input() -> None:
+    """Have Textual's driver use the parser from its next start on."""
+    linux_driver.XTermParser = InputParser  # type: ignore[attr-defined]  # imported there, not meant for others
+
+
+CHUNK_BYTES: Final = 1_024
+BLOCKED_S: Final = 0.01
+"""A chunk that takes longer waited for the terminal."""
+FULL_S: Final = 0.05
+"""Who waits so long waited for a full buffer, and not for a busy machine."""
+SLOW_WRITES: Final = 3
+"""So many, with less than `FASTER_S` between them, make a slow terminal; a single one is a hiccup."""
+BUFFER_BYTES: Final = 20_000
+"""What the system takes for a terminal before it lets a writer wait (Linux: 20 KB)."""
+AHEAD_S: Final = 0.1
+"""A slow terminal has no more before it than it takes in this time: so long, at most, a key waits for its echo."""
+FASTER_S: Final = 20.0
+FASTER: Final = 1.5
+"""A terminal that has kept up for so long is tried with more; where that was too much, later next time."""
+LEAST_BYTES_A_SECOND: Final = 2_000
+GONE: Final = select.POLLHUP | select.POLLERR | select.POLLNVAL
+RETRY_S: Final = 0.01
+SMALL_ROWS: Final = 4
+"""The echo of a key is sent at once."""
+ROW_BYTES: Final = 300.0
+"""Of a row, until some were sent."""
+ROW_BYTES_WEIGHT: Final = 0.1
+"""How much each frame says about the next."""
+
+
+class Pace:
+    """How much the terminal still has to take. Written to by Textual's writer thread, asked by the event loop."""
+
+    def __init__(self) -> None:
+        self._sent = 0
+        self._taken = 0
+        self._bytes_a_second: float | None = None
+        """None while the terminal keeps up."""
+        self._buffered = 0.0
+        self._at = 0.0
+        self._slow_writes = 0
+        self._first_full_at = 0.0
+        self._full_at = 0.0
+        """When its buffer was full last, and the first of the times that are counted."""
+        self._since_first = 0
+        self._since_full = 0
+        """Bytes that were written since the buffer was full."""
+        self._faster_s = FASTER_S
+
+    def note_sent(self, characters: int) -> None:
+        """So much is given to the writer thread."""
+        self._sent += characters
+
+    def note_taken(self, characters: int, size: int, blocked: int, blocked_s: float, now_s: float) -> None:
+        """The system has taken it, of `size` bytes, and for the last `blocked` of them had us wait so long."""
+        self._taken += characters
+        self._buffered = min(self._left(now_s) + size, BUFFER_BYTES)
+        self._at = now_s
+        self._since_full += size
+        if blocked and blocked_s >= FULL_S:
+            self._note_full(blocked / blocked_s, now_s)
+        elif now_s - self._full_at > self._faster_s and self._since_full > BUFFER_BYTES:
+            self._slow_writes, self._full_at, self._since_full = 0, now_s, 0
+            self._bytes_a_second = self._bytes_a_second and self._bytes_a_second * FASTER
+
+    def _note_full(self, speed: float, now_s: float) -> None:
+        """The system's buffer was full, and the write that it held up went at this speed."""
+        if self._bytes_a_second is not None:
+            # It was empty, as far as we knew.
+            self._bytes_a_second = max(self._bytes_a_second / FASTER, LEAST_BYTES_A_SECOND)
+            self._faster_s *= 2
+            self._slow_writes = 0
+        if self._slow_writes == 0 or now_s - self._full_at > FASTER_S:
+            self._slow_writes, self._first_full_at, self._since_first = 0, now_s, 0
+        else:
+            self._since_first += self._since_full
+        self._slow_writes += 1
+        if self._slow_writes >= SLOW_WRITES:
+            # The system makes room in steps of up to 12 KB: a single write tells little.
+            seconds = now_s - self._first_full_at
+            speed = self._since_first / seconds if seconds else speed
+            self._bytes_a_second = max(speed, LEAST_BYTES_A_SECOND)
+        self._buffered, self._full_at, self._since_full = BUFFER_BYTES, now_s, 0
+
+    def has_room(self, now_s: float, *, is_small: bool) -> bool:
+        """Whether a frame, or a part of it, may be sent now."""
+        if self._sent > self._taken:
+            return False
+        return is_small or (room := self.room_bytes(now_s)) is None or room > 0
+
+    def room_bytes(self, now_s: float) -> float | None:
+        """How much a slow terminal may be sent now; None: a whole frame, since it keeps up."""
+        if self._bytes_a_second is None:
+            return None
+        return AHEAD_S * self._bytes_a_second - self._left(now_s)
+
+    @property
+    def sent(self) -> int:
+        """Characters that were given to the writer thread, ever."""
+        return self._sent
+
+    def _left(self, now_s: float) -> float:
+        """What the system still holds, as far as one can know."""
+        if self._bytes_a_second is None:
+            return 0.0
+        return max(0.0, self._buffered - (now_s - self._at) * self._bytes_a_second)
+
+
+class PacedFile:
+    """What the writer thread writes into: a terminal's file, whose waiting is timed."""
+
+    def __init__(self, file: TextIO, pace: Pace) -> None:
+        self._file = file
+        self._pace = pace
+
+    def fileno(self) -> int:
+        """The terminal's."""
+        return self._file.fileno()
+
+    def write(self, text: str) -> None:
+        """Give it to the terminal, however long that takes; to none where its window was closed."""
+        with suppress(OSError):  # the writer thread must not die of it: who writes would wait for ever
+            self._write(text)
+
+    def _write(self, text: str) -> None:
+        data = memoryview(text.encode(self._file.encoding, self._file.errors or "strict"))
+        written, blocked_from, begin = 0, None, time.monotonic()
+        while written < len(data):
+            chunk_begin = time.monotonic()
+            size = os.write(self.fileno(), data[written : written + CHUNK_BYTES])
+            if blocked_from is None and time.monotonic() - chunk_begin > BLOCKED_S:
+                blocked_from, begin = written, chunk_begin
+            written += size
+        now = time.monotonic()
+        blocked = 0 if blocked_from is None else len(data) - blocked_from
+        self._pace.note_taken(len(text), len(data), blocked, now - begin, now)
+
+    def flush(self) -> None:
+        """Nothing is held back."""
+
+
+class EndOfInput(threading.Event):
+    """Set when the driver is to read no more keys, and once the terminal is gone, which ends the app.
+
+    Nobody sends SIGHUP where the terminal was not the controlling one. Textual (8.2.8) would read its end again and
+    again, with a whole core, for ever.
+    """
+
+    def __init__(self, terminal: int, end_app: Callable[[], object]) -> None:
+        super().__init__()
+        self._terminal = terminal
+        self._end_app = end_app
+
+    def is_set(self) -> bool:
+        """Asked by the thread that reads the keys, ten times a second at least."""
+        if super().is_set():
+            return True
+        poll = select.poll()  # one for each call: behind a stop, two threads may ask at once
+        poll.register(self._terminal, 0)
+        if not any(event & GONE for _, event in poll.poll(0)):
+            return False
+        self._end_app()
+        return True
+
+
+class PacedDriver(LinuxDriver):
+    """Textual's driver (8.2.8), which knows how far the terminal is behind, and when it is gone."""
+
+    def __init__(self, app: App[Any], **options: Any) -> None:
+        super().__init__(app, **options)
+        self.pace = Pace()
+        # It is only ever written to, flushed and asked for its number.
+        self._file: Any = PacedFile(cast(TextIO, self._file), self.pace)
+        loop = asyncio.get_running_loop()
+        self.exit_event = EndOfInput(self.fileno, lambda: loop.call_soon_threadsafe(app.exit))
+        self._is_continued = False
+        """We were stopped and go on: what has been typed since is for us."""
+
+    def end_threads(self) -> None:
+        """Whatever has ended the app: no thread of the driver's goes on, and keeps the process from ending."""
+        self.exit_event.set()
+        if self._key_thread is not None and self._key_thread.is_alive():
+            self._key_thread.join()
+        if self._writer_thread is not None and self._writer_thread.is_alive():
+            self._writer_thread.stop()
+
+    def write(self, data: str) -> None:
+        """Put it into the writer thread's queue."""
+        self.pace.note_sent(len(data))
+        super().write(data)
+
+    def start_application_mode(self) -> None:
+        """Take the terminal, now or again: what it shows is not ours."""
+        if isinstance(pacing := getattr(self._app, "pacing", None), Pacing):
+            pacing.shown.forget()
+        super().start_application_mode()  # type: ignore[no-untyped-call]  # Textual's has no annotations
+
+    def _sigcont_application(self, *_: object) -> None:
+        # What stopped us was SIGSTOP, or nothing did: SIGCONT comes with SIGHUP too. Without an end of what runs, two
+        # threads would read the keys.
+        if self._auto_restart and not self._must_signal_resume:
+            self._is_continued = True
+            try:
+                self.suspend_application_mode()
+            finally:
+                self._is_continued = False
+            self._must_signal_resume = True
+        super()._sigcont_application()
+
+    def disable_input(self) -> None:
+        """Read no keys any more. Textual's throws away what has been typed and not been read."""
+        if not self._is_continued:
+            super().disable_input()  # type: ignore[no-untyped-call]
+            return
+        self._disable_mouse_support()
+        self.exit_event.set()
+        if self._key_thread is not None:
+            self._key_thread.join()
+        self.exit_event.clear()
+
+
+class Pacing:
+    """Sends the terminal of an app no frame before it has room for one."""
+
+    def __init__(self, app: App[Any]) -> None:
+        self._app = app
+        self._retry: asyncio.TimerHandle | None = None
+        self._missed: set[int] = set()
+        """The rows of frames that were not sent."""
+        self._row_bytes = ROW_BYTES
+        self.shown = ShownRows()
+
+    def driver_class(self, textuals: type[Driver]) -> type[Driver]:
+        """The paced one, in place of the one that it is made of."""
+        if textuals is not LinuxDriver:
+            return textuals
+        mend_terminal_input()
+        return PacedDriver
+
+    def let_go_of_terminal(self) -> None:
+        """To be called when the app has ended, in whatever way."""
+        if isinstance(self._app._driver, PacedDriver):
+            self._app._driver.end_threads()
+
+    def has_room(self, *, is_small: bool) -> bool:
+        """Whether the terminal can take a frame now; none but a small one before the last is on the screen whole."""
+        if self._missed and not is_small:
+            return False
+        pace = self.pace
+        return pace is None or pace.has_room(time.monotonic(), is_small=is_small)
+
+    @property
+    def pace(self) -> Pace | None:
+        """How much the terminal still has to take; None where there is none of ours."""
+        driver = self._app._driver
+        return driver.pace if isinstance(driver, PacedDriver) else None
+
+    def display(
+        self, renderable: RenderableType | None, send: Callable[[RenderableType | None], None]
+    ) -> None:
+        """Send this frame, or as much of it as there is room for, and the rest later."""
+        rows, pace = rows_of(renderable), self.pace
+        if rows and pace is not None and len(rows) > self._rows_to_send(pace):
+            self._missed.update(rows)
+            self._send_missed_later()
+            return
+        sent = pace.sent if pace is not None else 0
+        send(renderable and self.shown.lean(renderable, self._app.screen._compositor.size))
+        if rows and pace is not None:
+            self._row_bytes += ((pace.sent - sent) / len(rows) - self._row_bytes) * ROW_BYTES_WEIGHT
+
+    def _rows_to_send(self, pace: Pace) -> int:
+        """How many rows may be sent now: all of them, or those that an echo waits for no longer than it may."""
+        now_s = time.monotonic()
+        if not pace.has_room(now_s, is_small=True):
+            return 0
+        room = pace.room_bytes(now_s)
+        return self._app.size.height if room is None else max(int(room / self._row_bytes), SMALL_ROWS)
+
+    def _send_missed_later(self) -> None:
+        if self._retry is None:
+            self._retry = asyncio.get_running_loop().call_later(RETRY_S, self._send_missed)
+
+    def _send_missed(self) -> None:
+        self._retry = None
+        if not self._missed or not self._app.is_running or not self._app.screen_stack:
+            return
+        pace = self.pace
+        is_small = len(self._missed) <= SMALL_ROWS
+        if pace is not None and not pace.has_room(time.monotonic(), is_small=is_small):
+            self._send_missed_later()
+            return
+        # From the bottom: there is the prompt, and what is new.
+        count = len(self._missed) if pace is None else self._rows_to_send(pace)
+        rows = sorted(self._missed, reverse=True)[:count]
+        self._missed.difference_update(rows)
+        draw_rows_again(self._app.screen, rows)  # what lay between was never sent, and is not missed
+        if self._missed:
+            self._send_missed_later()
+
+
+def has_room(app: App[Any], *, is_small: bool) -> bool:
+    """Whether the terminal of an app can take a frame now; one that does not pace always can."""
+    pacing = getattr(app, "pacing", None)
+    return not isinstance(pacing, Pacing) or pacing.has_room(is_small=is_small)
+
+
+def rows_of(renderable: RenderableType | None) -> set[int]:
+    """The rows that a frame draws."""
+    match renderable:
+        case ChopsUpdate():
+            return {y for y, _, _ in renderable.spans}
+        case LayoutUpdate():
+            return {*renderable.region.line_range}
+        case LeanUpdate():
+            return rows_of(renderable.update)
+        case _:
+            return set()

@@ -1,0 +1,163 @@
+"""An agent behind Streamable HTTP on loopback: to the agent each connection looks like a WebSocket."""
+
+from __future__ import annotations
+
+import asyncio
+import json
+from collections.abc import AsyncIterator, Awaitable, Callable
+from contextlib import asynccontextmanager, suppress
+from typing import Any
+
+import anyio
+from anyio.abc import TaskGroup
+from websockets.exceptions import ConnectionClosedError
+
+from acp_tui.client.agents.catalogue import command_at
+from acp_tui.client.agents.command import AgentCommand
+
+ON_THE_CONNECTION = ("initialize", "session/new", "session/load", "session/resume")
+"""Answers to these come on the connection's stream, all else on the session's."""
+
+
+class HttpConnection:
+    """What a server knows of one client."""
+
+    def __init__(self) -> None:
+        self._tell, self._frames = anyio.create_memory_object_stream[str](1000)
+        self._streams: dict[str, asyncio.StreamWriter] = {}
+        self._early: dict[str, list[str]] = {}
+        """What was said before the client has opened the stream."""
+        self._asked_in: dict[str, str] = {}
+        self._first = anyio.Event()
+        self._answer = ""
+        self.is_closed = False
+
+    # As the agent sees it
+
+    def __aiter__(self) -> AsyncIterator[str]:
+        return self._frames.__aiter__()
+
+    async def send(self, text: str) -> None:
+        """Say something, on the stream that it belongs to. Raises ConnectionClosed."""
+        if self.is_closed:
+            raise ConnectionClosedError(None, None)
+        message = json.loads(text)
+        asked_in = self._asked_in.pop(json.dumps(message.get("id")), "") if "method" not in message else ""
+        if not self._first.is_set():
+            self._answer = text
+            self._first.set()
+            return
+        session = message.get("params", {}).get("sessionId", asked_in)
+        if session not in self._streams:
+            self._early.setdefault(session, []).append(text)
+            return
+        await self._write(session, text)
+
+    async def _write(self, session: str, text: str) -> None:
+        event = f"event: message\ndata: {text}\n\n".encode()
+        writer = self._streams[session]
+        with suppress(ConnectionError):
+            writer.write(b"%x\r\n%b\r\n" % (len(event), event))
+            await writer.drain()
+            return
+        self.close()
+
+    @property
+    def is_followed(self) -> bool:
+        """Whether there is a stream to it."""
+        return bool(self._streams)
+
+    def close(self) -> None:
+        """The client is gone."""
+        self.is_closed = True
+        self._tell.close()
+        for writer in self._streams.values():
+            writer.transport.abort()
+
+    # As the server sees it
+
+    async def first_answer(self) -> str:
+        """The answer to `initialize`."""
+        await self._first.wait()
+        return self._answer
+
+    async def hear(self, body: bytes) -> None:
+        """Take a message of the client's."""
+        message = json.loads(body)
+        method, params = message.get("method"), message.get("params", {})
+        if "id" in message and method is not None and method not in ON_THE_CONNECTION:
+            self._asked_in[json.dumps(message["id"])] = params.get("sessionId", "")
+        with suppress(anyio.ClosedResourceError, anyio.BrokenResourceError):
+            await self._tell.send(body.decode())
+
+    async def open(self, session: str, writer: asyncio.StreamWriter) -> None:
+        """A stream of events; what waits for it goes first."""
+        writer.write(
+            b"HTTP/1.1 200 OK\r\nContent-Type: text/event-stream\r\nTransfer-Encoding: chunked\r\n\r\n"
+        )
+        self._streams[session] = writer
+        for text in self._early.pop(session, ()):
+            await self._write(session, text)
+
+
+@asynccontextmanager
+async def http_server(
+    handler: Callable[[Any], Awaitable[None]], **options: Any
+) -> AsyncIterator[AgentCommand]:
+    """An agent at an address, whose connections `handler` has, each in a task."""
+    async with anyio.create_task_group() as tasks, _serving(handler, tasks, options) as command:
+        yield command
+        tasks.cancel_scope.cancel()
+
+
+@asynccontextmanager
+async def _serving(
+    handler: Callable[[Any], Awaitable[None]], tasks: TaskGroup, options: dict[str, Any]
+) -> AsyncIterator[AgentCommand]:
+    connections: dict[str, HttpConnection] = {}
+
+    async def serve(connection: HttpConnection) -> None:
+        await handler(connection)
+        connection.close()
+
+    async def talk(reader: asyncio.StreamReader, writer: asyncio.StreamWriter) -> None:
+        begun = None
+        with suppress(asyncio.IncompleteReadError, ConnectionError):
+            while True:
+                first, *rest = (await reader.readuntil(b"\r\n\r\n")).decode().split("\r\n")
+                headers = {name.lower(): value for name, _, value in (line.partition(": ") for line in rest)}
+                body = await reader.readexactly(int(headers.get("content-length", "0")))
+                method, known = first.partition(" ")[0], headers.get("acp-connection-id", "")
+                if method == "POST" and not known:
+                    known = f"c{len(connections) + 1}"
+                    connections[known] = begun = HttpConnection()
+                    tasks.start_soon(serve, begun)
+                    await begun.hear(body)
+                    writer.write(_response("200 OK", (await begun.first_answer()).encode(), known))
+                elif (connection := connections.get(known)) is None or connection.is_closed:
+                    writer.write(_response("404 Not Found"))
+                elif method == "GET":
+                    await connection.open(headers.get("acp-session-id", ""), writer)
+                    with suppress(ConnectionError):
+                        await reader.read()  # nothing comes but the end
+                    connection.close()
+                    return
+                elif method == "DELETE":
+                    connection.close()
+                    writer.write(_response("200 OK"))
+                else:
+                    await connection.hear(body)
+                    writer.write(_response("202 Accepted"))
+        writer.close()
+        if begun is not None and not begun.is_followed:  # it has never heard that there is a connection
+            begun.close()
+
+    async with await asyncio.start_server(talk, "127.0.0.1", 0, **options) as server:
+        yield command_at(f"http://127.0.0.1:{server.sockets[0].getsockname()[1]}/acp")
+        for connection in connections.values():
+            connection.close()
+
+
+def _response(status: str, body: bytes = b"", connection: str = "") -> bytes:
+    named = f"Acp-Connection-Id: {connection}\r\nContent-Type: application/json\r\n" if connection else ""
+    return f"HTTP/1.1 {status}\r\n{named}Content-Length: {len(body)}\r\n\r\n".encode() + body
