@@ -319,7 +319,7 @@ class PacedDriver(LinuxDriver):
     def disable_input(self) -> None:
         """Read no keys any more. Textual's throws away what has been typed and not been read."""
         if not self._is_continued:
-            super().disable_input()  # type: ignore[no-untyped-call]
+            super().disable_input()
             return
         self._disable_mouse_support()
         self.exit_event.set()
