@@ -12,7 +12,7 @@ def rows(*names: str) -> list[PickerRow[str]]:
     return [PickerRow(name, name) for name in names]
 
 
-async def test_enter_chooses_the_row_that_was_gone_to_however_many_come_before_it_meanwhile() -> None:
+async def test_enter_chooses_the_row_that_was_gone_to_whatever_comes_before_it() -> None:
     picker: Picker[Any] = Picker("Choose", rows("one", "two", "three"))
     async with open_dialog(picker) as page:
         await page.press("down")
