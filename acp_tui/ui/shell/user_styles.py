@@ -14,6 +14,8 @@ from textual.css.errors import StylesheetError
 from textual.css.stylesheet import Stylesheet, StylesheetParseError
 from textual.css.tokenizer import TokenError
 
+from acp_tui.client.settings.reader import events_in
+
 FOLDER: Final = "styles"
 STYLED: Final = frozenset(
     {
@@ -42,11 +44,9 @@ class UserStyles:
         """Use what the folder holds, and each change of it, until cancelled."""
         if not self._folder.is_dir():
             return
-        import watchfiles  # loads a native library: only for who has stylesheets
-
         self.use()
         try:
-            async for _ in watchfiles.awatch(self._folder, recursive=False):
+            async for _ in events_in((str(self._folder),)):
                 self.use()
         except (OSError, RuntimeError) as error:
             self._say(f"Edits in {self._folder} are not noticed until the next start: {error}")
