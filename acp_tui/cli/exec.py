@@ -31,8 +31,7 @@ from acp_tui.client.sessions.agent import Agent
 from acp_tui.client.sessions.driver import Link, SessionDriver, additions_for, start_agent
 from acp_tui.client.sessions.hub import SessionHub, open_hub
 from acp_tui.client.sessions.session import Session
-from acp_tui.client.settings import Settings
-from acp_tui.client.settings.tree import RecordingSettings
+from acp_tui.client.settings.tree import RecordingSettings, Settings
 from acp_tui.client.transcript.frame_log import update_params
 from acp_tui.client.transcript.record_to import RecordTo
 from acp_tui.conversation.buffers import TextBuffer

@@ -26,7 +26,7 @@ from acp_tui.client.settings.wording import SettingDoc, as_markdown, documented,
 from acp_tui.docs import for_terminals, markdown_of, topics
 
 if TYPE_CHECKING:
-    from acp_tui.client.settings import Settings
+    from acp_tui.client.settings.tree import Settings
     from acp_tui.ui.commands.command import Command
 
 

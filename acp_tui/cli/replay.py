@@ -24,7 +24,7 @@ from acp_tui.cli.saying import say, say_error
 from acp_tui.cli.screen import fitted, run_app, told_afterwards
 from acp_tui.client.errors import ClientError
 from acp_tui.client.files import replacing
-from acp_tui.client.settings import SettingsRead
+from acp_tui.client.settings.reader import SettingsRead
 from acp_tui.client.settings.tree import Settings
 from acp_tui.client.transcript.reader import open_recording
 from acp_tui.ui.inspector.screen import InspectApp

@@ -27,7 +27,8 @@ from acp_tui.client.sessions.agent import Agent
 from acp_tui.client.sessions.driver import SessionDriver, until_connected
 from acp_tui.client.sessions.hub import open_hub
 from acp_tui.client.sessions.session import Session, Unsubscribe
-from acp_tui.client.settings import Settings, state_folder
+from acp_tui.client.settings.location import state_folder
+from acp_tui.client.settings.tree import Settings
 from acp_tui.client.transcript.record_to import RecordTo
 from acp_tui.conversation.conversation import Change
 from acp_tui.conversation.facts import Fact, SessionId

@@ -386,6 +386,7 @@ def _capabilities(capabilities: models.AgentCapabilities, meta: Meta | None) -> 
         mcp_http=session.mcp.http is not None,
         logout=True,
         acts_itself=True,
+        more_prompts=True,
         meta=capabilities.meta,
     )
 
@@ -455,10 +456,10 @@ def _choices(select: models.ConfigSelect) -> Iterator[Choice]:
             yield Choice(option.value, option.name, option.description)
 
 
-def read_prompt_response(result: Any) -> PromptAccepted | TurnEnded | TurnFailed:
+def read_prompt_answer(result: Any) -> PromptAccepted | TurnEnded | TurnFailed:
     """The prompt was taken up; or, from an agent that mixes the versions, the turn is over."""
     if isinstance(result, dict) and "stopReason" in result and "messageId" not in result:
-        return v1.read_turn_end(result)
+        return v1.read_prompt_answer(result)
     try:
         return PromptAccepted(decode(models.PromptResponse, result).message_id or "")
     except MalformedMessage as error:

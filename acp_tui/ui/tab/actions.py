@@ -357,9 +357,10 @@ class Actions:
         if session is None or session.conversation.is_blank:
             self._host.say("There is nothing to hand over yet.")
             return
-        command = await choose_agent(self._host.screen.app)
-        if command is None:
+        choice = await choose_agent(self._host.screen.app)
+        if choice is None:
             return
+        command = choice.command
         told = digest(session.conversation, sorted(changes.changes) if changes is not None else ())
         text = without_mentions(told)  # else an agent could have files of its choice attached
         cwd = command.cwd or self._host.cwd

@@ -98,7 +98,7 @@ class Prompting:
     def _steers(self, written: PromptInput.Submitted) -> bool:
         """Whether it goes into the turn that runs: by the setting, or by the key for the other way."""
         agent = self._host.link.agent
-        if agent is None or not agent.capabilities.steering or written.is_reason:
+        if agent is None or not agent.capabilities.takes_prompts_at_work or written.is_reason:
             if written.is_other_way and agent is not None:
                 self._host.say(f"{agent.title} takes no prompts while it works: your prompt is queued.")
             return False

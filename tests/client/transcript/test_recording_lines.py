@@ -61,6 +61,7 @@ from acp_tui.conversation.updates import (
     PlanReplaced,
     PromptAccepted,
     PromptJoined,
+    PromptRefused,
     PromptSent,
     Reconnected,
     Remarked,
@@ -129,7 +130,7 @@ OWN: tuple[SessionUpdate, ...] = (
 FOLLOWING_FROM_FRAMES = {
     *(MessageChunk, PlanReplaced, CommandsReplaced, OptionsReplaced, OptionChanged, InfoChanged),
     *(UsageReported, NoticeShown, CompactionChanged, CompactionChunk, UnknownUpdate),
-    *(TurnEnded, TurnFailed, ElicitationAsked, PromptAccepted, StateReported),
+    *(TurnEnded, TurnFailed, ElicitationAsked, PromptAccepted, PromptRefused, StateReported),
     *(MessageReplaced, ToolCallContentAdded, TerminalReported, SubagentReported, SubagentSaid),
 }
 EVENTS: tuple[Event, ...] = (
