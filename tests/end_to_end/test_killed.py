@@ -12,7 +12,7 @@ import psutil  # type: ignore[import-untyped]
 import pytest
 
 from acp_tui.client.transcript.events import Frame
-from acp_tui.client.transcript.reader import Recording, open_recording
+from acp_tui.client.transcript.lines import Recording, open_recording
 from acp_tui.client.transcript.store import RecordingStore
 from support.agents import scripted_argv
 from support.on_terminal import WITHOUT_CONTROL, OnTerminal, all_end, below, environment, on_terminal

@@ -13,8 +13,7 @@ from pathlib import Path
 from typing import Any, Final, TypeVar
 
 from acp_tui.client.errors import SettingsError
-from acp_tui.client.settings.expansion import expand_path
-from acp_tui.client.settings.location import read_toml
+from acp_tui.client.settings.location import expand_path, read_toml
 from acp_tui.client.settings.setting import Declared, Setting, declared
 from acp_tui.client.settings.tree import READ_ELSEWHERE, Settings
 from acp_tui.client.settings.wording import allowed_values, near, quoted, shown_name, shown_value

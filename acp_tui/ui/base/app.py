@@ -39,6 +39,7 @@ from acp_tui.ui.textual_gaps.internals import (
     forget_callbacks,
     tell_every_first_size,
 )
+from acp_tui.ui.textual_gaps.lean_strips import make_strips_lean
 
 
 def keep_what_is_loaded() -> None:
@@ -154,6 +155,7 @@ class BaseApp(App[None]):
     ) -> None:
         """`notes` is what the user should know of the settings."""
         self.pacing = Pacing(self)  # Textual asks for a driver at once
+        make_strips_lean()
         super().__init__()
         # Textual prints its tracebacks with it, and our stderr shows every ESC as a character: no colors, then.
         self.error_console = Console(markup=False, highlight=False, stderr=True, color_system=None)

@@ -15,7 +15,7 @@ import pytest
 from acp_tui.client.transcript import lines
 from acp_tui.client.transcript.events import Event, Exited, Frame, Header, Stderr
 from acp_tui.client.transcript.frame_log import FrameLog
-from acp_tui.client.transcript.reader import RecordingUnreadable, open_recording
+from acp_tui.client.transcript.lines import RecordingUnreadable, open_recording
 from acp_tui.rpc import Direction
 from acp_tui.workbench.inspect import Inspection, inspect_agent, inspect_file
 from acp_tui.workbench.inspect.search import read_query
