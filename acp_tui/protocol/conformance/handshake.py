@@ -12,7 +12,7 @@ from typing import Any, Final
 from acp_tui.protocol import AUTH_REQUIRED, v1
 from acp_tui.protocol.conformance.exchange import Answered, Asked, Event, Told
 from acp_tui.protocol.conformance.rule import Judge, Rule, Severity, shown
-from acp_tui.protocol.conformance.scene import OPENING, Scene, as_object, objects, offers
+from acp_tui.protocol.conformance.scene import OPENING, Check, Scene, as_object, objects, offers
 from acp_tui.rpc import ErrorCode
 from acp_tui.rpc.messages import Recent
 
@@ -138,12 +138,11 @@ UPDATE_GATES: Final[dict[str, tuple[str, ...]]] = {
 }
 
 
-class HandshakeCheck:
+class HandshakeCheck(Check):
     """Compares what is sent with what was offered."""
 
     def __init__(self, judge: Judge, scene: Scene) -> None:
-        self._judge = judge
-        self._scene = scene
+        super().__init__(judge, scene)
         self._names_logins = False
 
     def see(self, event: Event) -> None:
@@ -159,9 +158,6 @@ class HandshakeCheck:
                 self._look_at_update(as_object(params.get("update")).get("sessionUpdate"))
             case Answered():
                 self._look_at_answer(event)
-
-    def finish(self) -> None:
-        """Nothing is left to say."""
 
     def _look_at_time(self, method: str) -> None:
         # A recording may begin in the middle: then nobody knows.
@@ -281,12 +277,11 @@ COMMANDS: Final = Rule(
 OPTION_RULES: Final = (MODE, MODE_SET, CURRENT, DISTINCT, BOOLEAN, TAKEN, COMMANDS)
 
 
-class OptionCheck:
+class OptionCheck(Check):
     """Looks at every state of the options, and remembers the modes."""
 
     def __init__(self, judge: Judge, scene: Scene) -> None:
-        self._judge = judge
-        self._scene = scene
+        super().__init__(judge, scene)
         self._modes: Recent[str, frozenset[str]] = Recent()
         """By session: those that can be chosen."""
 
@@ -296,9 +291,6 @@ class OptionCheck:
             self._look_at_answer(event)
         elif isinstance(event, Told) and event.is_agents and event.method == v1.SESSION_UPDATE:
             self._look_at_update(event.params)
-
-    def finish(self) -> None:
-        """Nothing is left to say."""
 
     def _look_at_answer(self, answer: Answered) -> None:
         method, params, result = answer.request.method, answer.request.params, as_object(answer.result)
