@@ -8,8 +8,8 @@ from collections.abc import Iterator, Sequence
 
 import anyio
 
+from acp_tui.cli import ExitCode, code_of
 from acp_tui.cli.arguments import Given
-from acp_tui.cli.exit_codes import ExitCode, code_of
 from acp_tui.cli.prerequisites import notes_of, require_screen, settings_in_force, stop
 from acp_tui.cli.screen import run_screen
 from acp_tui.client.agents.address import is_address, read_address

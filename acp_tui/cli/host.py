@@ -19,9 +19,9 @@ import anyio
 from anyio import to_thread
 from anyio.abc import TaskGroup
 
+from acp_tui.cli import ExitCode, code_of
 from acp_tui.cli.arguments import Given
 from acp_tui.cli.command_table import WrongUse
-from acp_tui.cli.exit_codes import ExitCode, code_of
 from acp_tui.cli.prerequisites import command_of, notes_of, stop
 from acp_tui.cli.saying import say
 from acp_tui.cli.terminal import Headless, ready_to_run, say_left_out, settings_in

@@ -10,9 +10,9 @@ from pathlib import Path
 
 import anyio
 
+from acp_tui.cli import ExitCode
 from acp_tui.cli.arguments import Given
 from acp_tui.cli.command_table import WrongUse
-from acp_tui.cli.exit_codes import ExitCode
 from acp_tui.cli.prerequisites import stop
 from acp_tui.client.errors import ClientError
 from acp_tui.client.transcript.reader import open_recording

@@ -15,9 +15,9 @@ from datetime import UTC, datetime
 from pathlib import Path
 from typing import TYPE_CHECKING, Final
 
+from acp_tui.cli import ExitCode
 from acp_tui.cli.arguments import Given, absolute
 from acp_tui.cli.command_table import WrongUse
-from acp_tui.cli.exit_codes import ExitCode
 from acp_tui.cli.prerequisites import stop
 from acp_tui.cli.saying import say
 from acp_tui.cli.terminal import agrees

@@ -323,6 +323,9 @@ def _prompt_sent(conversation: Conversation, prompt: PromptSent) -> Change:
 
 def _begin_turn(conversation: Conversation, start: EntryId) -> None:
     conversation.turn = Turn.RUNNING
+    usage, is_first = conversation.usage, conversation.turn_start is None and start == 0
+    told = usage.cost_amount if usage is not None else None
+    conversation.cost_before = 0.0 if told is None and is_first else told
     conversation.turn_start = start
     conversation.last_stop_reason = None
     conversation.has_run, conversation.idle_report = False, None
@@ -442,7 +445,7 @@ def _reconnected(conversation: Conversation, update: Reconnected) -> Change:
     conversation.state, conversation.background = None, ()
     conversation.plans.clear()
     conversation.options = conversation.commands = ()
-    conversation.usage = None
+    conversation.usage = conversation.cost_before = None
     facts = (*let_go.facts, Fact.PLAN, Fact.COMMANDS, Fact.OPTIONS, Fact.USAGE)
     return Change((*let_go.entries, _append(conversation, restart)), facts)
 
@@ -701,6 +704,9 @@ def _fact(
             conversation.title, conversation.is_named = title, True
             return Fact.INFO
         case UsageReported(usage):
+            before = conversation.usage
+            if update.keeps_cost and before is not None:
+                usage = replace(usage, cost_amount=before.cost_amount, cost_currency=before.cost_currency)
             conversation.usage = usage
             return Fact.USAGE
         case NoticeShown(severity, title, description):

@@ -189,6 +189,8 @@ class UsageReported:
 
     usage: Usage
     meta: Meta | None = None
+    keeps_cost: bool = False
+    """The cost is as it was said last."""
 
 
 @dataclass(frozen=True, slots=True)

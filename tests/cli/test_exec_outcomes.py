@@ -14,8 +14,7 @@ from typing import Any
 
 import pytest
 
-from acp_tui.cli import one_turn, permissions, terminal
-from acp_tui.cli.exit_codes import PRECEDENCE, ExitCode, weightiest
+from acp_tui.cli import PRECEDENCE, ExitCode, one_turn, permissions, terminal, weightiest
 from acp_tui.cli.main import main
 from acp_tui.client.agents import catalogue
 from acp_tui.client.agents.user_agents import config_file
@@ -100,7 +99,14 @@ def test_ndjson_is_the_updates_as_received_and_one_result(run: Any):
     assert list(map(json.loads, ran.out.splitlines())) == [
         {"sessionId": "s1", "update": chunk},
         {"sessionId": "s1", "update": {"sessionUpdate": "from_tomorrow", "x": {"y": None}}},
-        {"sessionId": "s1", "stopReason": "end_turn", "usage": None, "exitCode": 0, "error": None},
+        {
+            "sessionId": "s1",
+            "stopReason": "end_turn",
+            "usage": None,
+            "cost": None,
+            "exitCode": 0,
+            "error": None,
+        },
     ]
     assert ran.status == 0
 

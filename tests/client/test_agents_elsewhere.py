@@ -10,7 +10,7 @@ from acp_tui.client.agents.command import AgentCommand
 from acp_tui.client.agents.user_agents import read_user_agents
 from acp_tui.client.sessions.access import INTERACTIVE, Grant, Policy
 from acp_tui.client.sessions.driver import usable_servers
-from acp_tui.client.settings import ServerList, Skipped, StdioServer
+from acp_tui.client.settings.mcp import ServerList, Skipped, StdioServer
 from acp_tui.protocol.roles import AgentCapabilities
 from support.agents import in_memory, shake_hands
 

@@ -46,6 +46,7 @@ from acp_tui.conversation.wording import (
     STOP_REASONS,
     answer_words,
     forked,
+    money,
     spent_words,
     subagent_state,
     tokens_words,
@@ -241,4 +242,4 @@ def _usage(usage: Usage) -> str:
     tokens = f"{usage.used:,} of {usage.size:,} tokens" if usage.size else f"{usage.used:,} tokens"
     if usage.cost_amount is None:
         return tokens
-    return f"{tokens} · {usage.cost_amount:g} {usage.cost_currency or ''}".rstrip()
+    return f"{tokens} · {money(usage.cost_amount, usage.cost_currency)}"

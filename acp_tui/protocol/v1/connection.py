@@ -24,10 +24,11 @@ from acp_tui.conversation.elicitation import (
 )
 from acp_tui.conversation.facts import ConfigOption, RequestKey, SelectOption, SessionId, SessionPage
 from acp_tui.conversation.tool_calls import TerminalId, ToolCallId
-from acp_tui.conversation.updates import OptionChanged, SessionUpdate
+from acp_tui.conversation.updates import OptionChanged
 from acp_tui.protocol import MalformedMessage, v1
 from acp_tui.protocol.connection import (
     Connection,
+    Inbound,
     OnUpdate,
     Serve,
     as_invalid_params,
@@ -47,20 +48,10 @@ class ConnectionV1(Connection):
     """A connection that speaks version 1."""
 
     version: ClassVar[int] = v1.PROTOCOL_VERSION
+    inbound: ClassVar[Inbound] = inbound
 
     def _served(self) -> Mapping[str, Serve]:
         return InboundRequests(self.client, self.offer).served()
-
-    def _notified(self, method: str, params: Any) -> bool:
-        if method == v1.SESSION_UPDATE:
-            session_id, updates = inbound.read_update(params)
-            for update in updates:
-                self.client.on_update(session_id, update)
-        elif method == v1.ELICITATION_COMPLETE and self.offer.elicitation_url:
-            self.client.on_elicitation_complete(read_completed(params))
-        else:
-            return False
-        return True
 
     async def authenticate(self, method_id: str) -> None:
         """See the base class."""
@@ -92,28 +83,12 @@ class ConnectionV1(Connection):
 
         def read(result: Any) -> None:
             if source == "config":
-                on_update(self.read_config_options(result))
+                on_update(inbound.read_config_options(result))
             else:
                 # No echo is promised: the success is the report (R-MODE-2).
                 on_update(OptionChanged(option.option_id, value, source))
 
         await self.request(method, to_wire(request), read)
-
-    def read_new_session(self, result: Any) -> tuple[SessionId, tuple[SessionUpdate, ...]]:
-        """See the base class."""
-        return inbound.read_new_session(result)
-
-    def read_opened_session(self, result: Any) -> tuple[SessionUpdate, ...]:
-        """See the base class."""
-        return inbound.read_opened_session(result)
-
-    def read_prompt_answer(self, result: Any) -> SessionUpdate:
-        """The end of the turn."""
-        return inbound.read_turn_end(result)
-
-    def read_config_options(self, result: Any) -> SessionUpdate:
-        """See the base class."""
-        return inbound.read_config_options(result)
 
     def brings_history(self, method: str, params: Mapping[str, Any]) -> bool:
         """See the base class."""
@@ -234,11 +209,6 @@ def read_elicitation(params: Mapping[str, Any], offer: ClientOffer) -> tuple[Ses
         case _:
             # Shown as one that we know it would be another question (R-ELIC-2).
             raise MalformedMessage("CreateElicitationRequest", "mode: not one that the client offers")
-
-
-def read_completed(params: Any) -> str:
-    """The id of an elicitation that the agent calls complete. Raises MalformedMessage."""
-    return decode(agent_requests.CompleteElicitationNotification, params).elicitation_id
 
 
 def write_answer(answer: ElicitationAnswer) -> dict[str, Any]:

@@ -228,8 +228,11 @@ class AcpTuiApp(BaseApp):
     async def action_choose_agent(self) -> None:
         """Start an agent in a new tab, in the folder of the tab in front; without one, to choose none is to quit."""
         front = self.tabs.front
-        command = await self._dialogs.choose_agent()
-        if command is not None:
+        choice = await self._dialogs.choose_agent(worktrees=front is not None)
+        command = choice.command if choice is not None else None
+        if choice is not None and choice.is_in_worktree and front is not None:
+            await front.begin_in_worktree(choice.command)
+        elif command is not None:
             cwd = command.cwd or (front.cwd if front is not None else self._cwd)
             await self.open_tab(self.link_to(command, cwd), cwd)
         elif front is None:

@@ -14,14 +14,13 @@ from textual.binding import Binding, BindingType
 from textual.content import Content
 from textual.screen import ModalScreen
 
-from acp_tui.client.agents.command import AgentCommand
 from acp_tui.client.errors import ClientError
 from acp_tui.client.sessions.marks import SessionMarks, key_of
 from acp_tui.client.settings.project_settings import ProjectSettings
 from acp_tui.client.settings.reader import SettingsRead
 from acp_tui.ui.commands.command import Command, Place
 from acp_tui.ui.commands.table import COMMANDS
-from acp_tui.ui.dialogs.agents import choose_agent
+from acp_tui.ui.dialogs.agents import Choice, choose_agent
 from acp_tui.ui.dialogs.session_rows import PINNED
 from acp_tui.ui.dialogs.trust import TrustSettingsDialog
 from acp_tui.ui.kit.filtered_list import FilteredList, Picker
@@ -175,9 +174,9 @@ class Dialogs:
         ]
         return await self._app.push_screen_wait(Picker("Quit", rows, search=False))
 
-    async def choose_agent(self) -> AgentCommand | None:
-        """The agent to start; None for none."""
-        return await choose_agent(self._app)
+    async def choose_agent(self, *, worktrees: bool) -> Choice | None:
+        """The agent to start, with `worktrees` also in a new one; None for none."""
+        return await choose_agent(self._app, worktrees=worktrees)
 
     async def show_board(self, tabs: Tabs, close: Close, show_hosted: ShowHosted) -> None:
         """Show all tabs, and what each is about."""

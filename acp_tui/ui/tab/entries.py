@@ -118,11 +118,23 @@ class EntriesController:
         title = "Edit an earlier prompt · the agent keeps what was said since"
         return await self._host.screen.app.push_screen_wait(Picker(title, rows, empty="No prompts yet"))
 
-    async def choose_turn(self, conversation: Conversation, prompts: Sequence[EntryId]) -> EntryId | None:
+    async def choose_turn(
+        self, conversation: Conversation, prompts: Sequence[EntryId], question: str
+    ) -> EntryId | None:
         """One of these prompts, as the user chooses."""
         rows = [PickerRow(prompt, _first_line(message_text(conversation, prompt))) for prompt in prompts]
-        title = "Undo the file changes since which prompt?"
-        return await self._host.screen.app.push_screen_wait(Picker(title, rows))
+        return await self._host.screen.app.push_screen_wait(Picker(question, rows))
+
+    async def choose_way_on(self, *, can_fork: bool) -> str | None:
+        """How to go on from a prompt: "again", "fork" or "anew"; None: not at all."""
+        rows = [
+            PickerRow("again", "Edit it and send it again here", "the agent remembers all that was said"),
+            PickerRow("fork", "Fork the session, and send it there", "that one remembers all that was said"),
+            PickerRow("anew", "Begin anew from there", "the new session is told only what was said before"),
+        ]
+        offered = [row for row in rows if can_fork or row.value != "fork"]
+        title = "Go on from that prompt"
+        return await self._host.screen.app.push_screen_wait(Picker(title, offered, search=False))
 
     # Of one entry
 

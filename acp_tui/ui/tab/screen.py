@@ -37,6 +37,7 @@ from acp_tui.ui.tab.tabs import FIRST_MODE, TabLine
 from acp_tui.ui.tab.writing import Writing
 
 if TYPE_CHECKING:
+    from acp_tui.client.agents.command import AgentCommand
     from acp_tui.client.sessions.session import Session
     from acp_tui.conversation.conversation import Conversation
     from acp_tui.ui.changes.follower import ChangesDesk, TurnMoments
@@ -376,6 +377,11 @@ class SessionScreen(Screen[None]):
             self._has_news = True
         if self._told_state is not state:
             self.shell.tabs.tell()
+
+    async def begin_in_worktree(self, command: AgentCommand) -> None:
+        """Start this agent in a new git worktree of the folder, in a new tab."""
+        await preloaded(BEFORE_A_COMMAND)
+        await self.worktrees.begin(command=command)
 
     async def begin_anew(self) -> None:
         """Begin a session in place of the one that is shown; where a worktree goes, in the folder it came from."""

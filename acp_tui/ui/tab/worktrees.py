@@ -10,6 +10,7 @@ from typing import Final
 
 from anyio import to_thread
 
+from acp_tui.client.agents.command import AgentCommand
 from acp_tui.client.worktrees import (
     Changed,
     Worktree,
@@ -46,14 +47,16 @@ class WorktreesController:
         self.left_for: Path | None = None
         """Where the tab's folder came from, once the user has said that the worktree goes."""
 
-    async def begin(self, name: str = "") -> None:
-        """Make a worktree of the tab's repository, and begin a session there in a new tab."""
+    async def begin(self, name: str = "", command: AgentCommand | None = None) -> None:
+        """Make a worktree of the tab's repository, and begin a session there in a new tab, of this or another agent."""
         try:
             worktree = await add_worktree(self._host.cwd, name)
         except WorktreeFailed as error:
             self._host.say_error(error)
             return
-        await self._host.shell.open_tab(self._host.link, Path(worktree.folder))
+        folder = Path(worktree.folder)
+        link = self._host.link if command is None else self._host.shell.link_to(command, folder)
+        await self._host.shell.open_tab(link, folder)
         self._host.say(
             f"Worktree {worktree.name}, from the last commit: changes in "
             f"{_shown(worktree.origin)} that aren't committed are not in it."
