@@ -229,7 +229,7 @@ def test_every_hint_has_a_key(hints: tuple[str, ...]) -> None:
 # Presets
 
 
-def test_the_vim_preset_adds_vims_keys_where_one_reads_and_takes_none_from_the_prompt() -> None:
+def test_the_vim_preset_adds_keys_for_reading_and_takes_none_from_the_prompt() -> None:
     keymap = keymap_of(chosen(preset="vim"))
     reading, writing = ("conversation", "app"), ("prompt", "app")
     assert keymap.command_at(reading, "j") is BY_ID["entry_below"]

@@ -9,8 +9,8 @@ from textual.events import Key
 from acp_tui.client.settings.tree import Appearance, ConversationSettings, KeyChoice, Settings
 from acp_tui.conversation.content import Text
 from acp_tui.conversation.tool_calls import BlockContent
-from acp_tui.ui.kit.themes import DARK, LIGHT
 from acp_tui.ui.conversation.view import ConversationView
+from acp_tui.ui.kit.themes import DARK, LIGHT
 from acp_tui.ui.session.find_bar import FindBar
 from support.folding import agent, call
 from support.screens import Page, open_page
