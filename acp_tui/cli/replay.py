@@ -26,7 +26,7 @@ from acp_tui.client.errors import ClientError
 from acp_tui.client.files import replacing
 from acp_tui.client.settings.reader import SettingsRead
 from acp_tui.client.settings.tree import Settings
-from acp_tui.client.transcript.reader import open_recording
+from acp_tui.client.transcript.lines import open_recording
 from acp_tui.ui.inspector.screen import InspectApp
 from acp_tui.ui.kit.themes import DARK
 from acp_tui.ui.recorded.bar import clock

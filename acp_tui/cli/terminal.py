@@ -131,7 +131,7 @@ def ready_to_run(command: AgentCommand) -> AgentCommand:
     if not command.is_listed:
         return agreed
     if command.package is None and command.name not in recent_agents(recent_file()):
-        say(f"{command.name} runs: {command.line}")
+        say(f"{command.name} {command.way}")
     if command.place_note:
         say(f"{command.name} {command.place_note}")
     note_used(command.name, recent_file())

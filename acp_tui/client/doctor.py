@@ -295,7 +295,8 @@ class AgentCheck:
             self._add(note("Agent", "it does not say who it is (agentInfo)"))
         else:
             self._add(ok("Agent", f"{agent.title} {agent.identity.version}".strip()))
-        names = [each.name for each in fields(AgentCapabilities) if each.name != "acts_itself"]
+        of_version = ("acts_itself", "more_prompts")  # what the version comes with, and no agent chooses
+        names = [each.name for each in fields(AgentCapabilities) if each.name not in of_version]
         flags = {name: getattr(agent.capabilities, name) for name in names}
         offered = [_words(name) for name, value in flags.items() if value is True]
         lacking = [_words(name) for name, value in flags.items() if value is False]

@@ -358,6 +358,8 @@ class Conversation:
     # Of agents that take up prompts by id, and report states.
     unaccepted: list[EntryId] = field(default_factory=list)
     """Prompts that the agent has not taken up, oldest first."""
+    joining: set[EntryId] = field(default_factory=set)
+    """Those of them that were sent while a turn ran."""
     held: list[MessageChunk | MessageReplaced] = field(default_factory=list)
     """What was said of the user meanwhile: one of them may be such a prompt."""
     echoes: dict[str, Echo] = field(default_factory=dict)

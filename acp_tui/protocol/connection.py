@@ -17,7 +17,7 @@ from typing import Any, ClassVar, Final, Protocol, TypeAlias, TypeVar
 from acp_tui.conversation.content import OWN_META, ContentBlock
 from acp_tui.conversation.facts import ConfigOption, PermissionOption, SessionId, SessionPage
 from acp_tui.conversation.tool_calls import TerminalId, ToolCallId
-from acp_tui.conversation.updates import SessionUpdate, TurnFailed
+from acp_tui.conversation.updates import PromptRefused, SessionUpdate, TurnFailed
 from acp_tui.protocol import MalformedMessage
 from acp_tui.protocol.roles import ClientHandler, ClientOffer, Workplace
 from acp_tui.protocol.v1.inbound import read_completed
@@ -263,7 +263,7 @@ class Connection(ABC):
         def read_error(error: RequestFailed) -> None:
             update = self.read_prompt_refusal(error)
             on_update(update)
-            if isinstance(update, TurnFailed):
+            if isinstance(update, TurnFailed) or (isinstance(update, PromptRefused) and update.failure):
                 raise error
 
         prompt = [to_wire(content_block(block)) for block in blocks]

@@ -18,6 +18,7 @@ from pathlib import Path
 
 import anyio
 import pytest
+from anyio import to_thread
 
 from acp_tui.client.agents.address import read_address
 from acp_tui.client.agents.command import AgentCommand
@@ -26,6 +27,7 @@ from acp_tui.client.sessions.session import Session
 from acp_tui.conversation.content import Text
 from acp_tui.conversation.entries import Message, ToolCallEntry
 from support.agents import SDK_AGENT, agent_texts, running, until
+from support.host_process import a_user, attached_to
 from support.waiting import LIMIT_S
 
 PREFIX = Path(os.environ.get("AGENTS_PREFIX", Path.home() / ".cache/acp-agents"))
@@ -153,6 +155,36 @@ async def test_without_its_token_a_server_lets_nobody_in(scheme: str, ts_server:
         async with running(agent_at(f"{scheme}://127.0.0.1:{ts_server}/acp", "wrong")) as agent:
             await agent.initialize()
     assert "token" in caught.value.hint
+
+
+@needs_ts
+@over_both
+async def test_a_turn_behind_the_typescript_sdk_goes_on_in_a_host(
+    scheme: str, ts_server: int, tmp_path: Path
+):
+    with a_user() as user:
+        settings = user.home / "config" / "acp-tui"
+        settings.mkdir(parents=True)
+        (settings / "agents.toml").write_text(
+            f'[agents.far]\nurl = "{scheme}://127.0.0.1:{ts_server}/acp"\n'
+            f'headers = {{ Authorization = "Bearer {TOKEN}" }}\n'
+        )
+        place = await to_thread.run_sync(user.host, "far")
+        async with attached_to(place, "ts-1") as (agent, leaving), anyio.create_task_group() as tasks:
+            tasks.start_soon(_send_and_leave, leaving)
+            await until(leaving, lambda: bool(leaving.conversation.permissions))
+            await agent.stop()
+        async with attached_to(place, "ts-1") as (_, session):
+            await until(session, lambda: bool(session.conversation.permissions))
+            session.answer_permission(next(iter(session.conversation.permissions)), "y")
+            await until(session, lambda: session.conversation.is_idle)
+            assert "".join(agent_texts(session)) == "".join(f"y{i} " for i in range(500))
+        await to_thread.run_sync(user.run, "host", "--stop")
+
+
+async def _send_and_leave(session: Session) -> None:
+    with suppress(AgentLost):
+        await session.send_prompt([Text("go")])
 
 
 # The official Python SDK

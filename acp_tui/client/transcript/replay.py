@@ -10,7 +10,7 @@ from pathlib import Path
 from typing import Any, Final, TypeAlias, TypeVar
 
 from acp_tui.client.transcript.events import Closed, Event, Frame, Own
-from acp_tui.client.transcript.reader import Recording, open_recording
+from acp_tui.client.transcript.lines import Recording, open_recording
 from acp_tui.client.transcript.replayed_sessions import ReplayedSession, ReplayedSessions, Touch
 from acp_tui.conversation.conversation import Conversation
 from acp_tui.conversation.facts import RequestKey, SessionId

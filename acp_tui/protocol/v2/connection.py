@@ -12,7 +12,7 @@ from pathlib import Path
 from typing import Any, ClassVar, TypeVar
 
 from acp_tui.conversation.facts import ConfigOption, SessionId, SessionPage
-from acp_tui.conversation.updates import SessionUpdate, TurnEnded
+from acp_tui.conversation.updates import PromptRefused, SessionUpdate, TurnFailed
 from acp_tui.protocol.connection import (
     Connection,
     Inbound,
@@ -110,10 +110,10 @@ class ConnectionV2(Connection):
     # What the agent answers
 
     def read_prompt_refusal(self, error: RequestFailed) -> SessionUpdate:
-        """A prompt that was held back is cancelled with the turn."""
+        """One that was held back is cancelled with the turn that it waited for."""
         if error.code == ErrorCode.REQUEST_CANCELLED:
-            return TurnEnded("cancelled")
-        return super().read_prompt_refusal(error)
+            return PromptRefused()
+        return PromptRefused(TurnFailed(error.message, error.detail, error.code))
 
     def brings_history(self, method: str, params: Mapping[str, Any]) -> bool:
         """See the base class."""

@@ -386,6 +386,7 @@ def _capabilities(capabilities: models.AgentCapabilities, meta: Meta | None) -> 
         mcp_http=session.mcp.http is not None,
         logout=True,
         acts_itself=True,
+        more_prompts=True,
         meta=capabilities.meta,
     )
 

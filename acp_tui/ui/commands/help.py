@@ -24,8 +24,8 @@ from acp_tui.ui.kit.filtered_list import FilteredList, Picker, ReadingScreen
 from acp_tui.ui.kit.frame import Frame
 from acp_tui.ui.kit.row_list import PickerRow
 from acp_tui.ui.kit.themes import palette_for
-from acp_tui.ui.rendering.lines import Rows
 from acp_tui.ui.rendering.markdown import MarkdownRenderer
+from acp_tui.ui.rendering.wrapping import Rows
 
 NARROW_CELLS: Final = 60
 

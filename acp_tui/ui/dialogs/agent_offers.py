@@ -83,7 +83,7 @@ SECTIONS: Final[Mapping[str, tuple[Capability, ...]]] = {
         Capability("fork_session", "fork a session", "/fork cannot go on from here in another tab"),
         Capability("set_title", "take a title", "/rename names a session in acp-tui alone"),
         Capability("archive", "archive a session", "acp-tui alone remembers which you archived"),
-        Capability("steering", "steer a turn", "a prompt waits until the turn is over"),
+        Capability("takes_prompts_at_work", "steer a turn", "a prompt waits until the turn is over"),
     ),
     "In a prompt, besides text and links": (
         Capability("image", "images", "an image is sent as a link to its file"),

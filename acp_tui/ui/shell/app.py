@@ -24,7 +24,7 @@ from acp_tui.ui.base.app import BaseApp
 from acp_tui.ui.commands.command import Command
 from acp_tui.ui.commands.keymap import keymap_of, places_of
 from acp_tui.ui.kit.themes import split_stylesheets, theme_notes
-from acp_tui.ui.session.tab_state import TabState
+from acp_tui.ui.session.status_line import TabState
 from acp_tui.ui.tab.agent_link import AgentLink
 from acp_tui.ui.tab.host import Opening
 from acp_tui.ui.tab.loading import preloaded
@@ -241,11 +241,8 @@ class AcpTuiApp(BaseApp):
     @work
     async def action_inspect(self) -> None:
         """Show what passes between us and the agent of the tab in front."""
-        await preloaded(["acp_tui.ui.shell.inspecting"])
-        from acp_tui.ui.shell.inspecting import inspect_tab  # loading point: when it is first asked for
-
         if self.tabs.front is not None:
-            await inspect_tab(self.tabs.front)
+            await self._dialogs.inspect(self.tabs.front)
 
     def link_to(self, command: AgentCommand, cwd: Path) -> AgentLink:
         """A way to an agent that does not run yet, and will start in that folder."""

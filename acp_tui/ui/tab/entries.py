@@ -47,7 +47,7 @@ from acp_tui.conversation.tool_text import shown_location
 from acp_tui.conversation.visible import make_visible_line, make_visible_path
 from acp_tui.ui.conversation.blocks import block_label
 from acp_tui.ui.conversation.subagents import name_of
-from acp_tui.ui.dialogs.export import ExportDialog
+from acp_tui.ui.dialogs.naming import ExportDialog
 from acp_tui.ui.dialogs.take_over import TakeOver
 from acp_tui.ui.kit.clipboard import copy
 from acp_tui.ui.kit.editor import edit

@@ -32,8 +32,7 @@ from acp_tui.client.transcript.index import SessionIndex
 from acp_tui.conversation.facts import SessionPage
 from acp_tui.conversation.visible import make_visible_line
 from acp_tui.conversation.wording import from_home
-from acp_tui.ui.dialogs.export import ExportDialog
-from acp_tui.ui.dialogs.naming import NameDialog
+from acp_tui.ui.dialogs.naming import ExportDialog, NameDialog
 from acp_tui.ui.dialogs.session_rows import Way, session_rows
 from acp_tui.ui.dialogs.sessions import SessionsDialog
 from acp_tui.ui.dialogs.trust import RunQuestion

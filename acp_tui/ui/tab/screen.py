@@ -26,8 +26,7 @@ from acp_tui.ui.commands.keys import follow_keys, keys_in_force
 from acp_tui.ui.commands.table import bindings
 from acp_tui.ui.prompt import PromptFrame, PromptInput
 from acp_tui.ui.prompt.queue_lines import QueueLines
-from acp_tui.ui.session.status_line import StartingLine, Status, StatusLine
-from acp_tui.ui.session.tab_state import TabState, state_of_tab
+from acp_tui.ui.session.status_line import StartingLine, Status, StatusLine, TabState, state_of_tab
 from acp_tui.ui.tab.agent_link import AgentLink
 from acp_tui.ui.tab.host import Failed, Live, Opening, Reread, Shell, Stage, Starting
 from acp_tui.ui.tab.loading import BEFORE_A_COMMAND, preloaded
@@ -290,7 +289,8 @@ class SessionScreen(Screen[None]):
         """Show its panel in place of what is shown."""
         shown, self.stage = self.panel, stage
         if shown is not None:
-            self._prompt.reject_not_yet()  # it would go to another session
+            for prompt in self.query(PromptInput):  # none where the user has quit meanwhile
+                prompt.reject_not_yet()  # it would go to another session
             await self.query("FindBar").remove()
             await shown.remove()
         await self.query(StartingLine).remove()

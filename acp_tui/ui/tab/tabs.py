@@ -15,7 +15,7 @@ from textual.dom import DOMNode
 from textual.screen import Screen
 from textual.widgets import Static
 
-from acp_tui.ui.session.tab_state import LEAST_CELLS, MARKS, MOST_CELLS, TabState
+from acp_tui.ui.session.status_line import LEAST_CELLS, MARKS, MOST_CELLS, TabState
 
 if TYPE_CHECKING:
     from acp_tui.client.agents.command import AgentCommand
