@@ -233,6 +233,32 @@ def test_each_outcome_has_its_status(run: Any, script: str, status: int, said: s
     assert "Traceback" not in ran.err
 
 
+IN_TWO = """
+answer(expect("initialize"), protocolVersion=2, info={"name": "two", "version": "1"})
+answer(expect("session/new"), sessionId="s1")
+p = expect("session/prompt")
+def state(name, **fields): update("state_update", state=name, **fields)
+def said(text): update("agent_message_chunk", messageId="a", content={"type": "text", "text": text})
+answer(p, messageId="u")
+"""
+
+
+@pytest.mark.parametrize(
+    ("script", "status", "out"),
+    [
+        ("state('running'); said('one '); said('two'); state('idle', stopReason='end_turn'); read()", 0, "one two\n"),
+        ("state('idle'); state('running'); said('late'); state('idle', stopReason='refusal'); read()", 3, "late\n"),
+        ("state('_odd'); state('idle', stopReason='error', error={'code': -32603, 'message': 'no'}); read()", 1, ""),
+        ("state('running'); state('idle', stopReason='error', error={'code': -32000, 'message': 'x'}); read()", 6, ""),
+        ("state('running'); said('half'); sys.exit(3)", 7, "half\n"),
+    ],
+)  # fmt: skip
+def test_it_ends_with_the_state_of_an_agent_of_version_2(run: Any, script: str, status: int, out: str):
+    """R2-TURN, R2-STATE, R2-ERR: the answer to the prompt ends nothing."""
+    ran = run(IN_TWO + script)
+    assert (ran.status, ran.out) == (status, out), ran.err
+
+
 def test_a_command_that_is_not_there_is_127(capfd: pytest.CaptureFixture[str]):
     assert main(["exec", "--prompt", "go", "--", "no-such-agent"]) == 127
     assert "no-such-agent was not found" in capfd.readouterr().err

@@ -287,7 +287,8 @@ class SessionScreen(Screen[None]):
         """Show its panel in place of what is shown."""
         shown, self.stage = self.panel, stage
         if shown is not None:
-            self._prompt.reject_not_yet()  # it would go to another session
+            for prompt in self.query(PromptInput):  # none where the user has quit meanwhile
+                prompt.reject_not_yet()  # it would go to another session
             await self.query("FindBar").remove()
             await shown.remove()
         await self.query(StartingLine).remove()

@@ -49,8 +49,11 @@ class WorktreesController:
 
     async def begin(self, name: str = "", command: AgentCommand | None = None) -> None:
         """Make a worktree of the tab's repository, and begin a session there in a new tab, of this or another agent."""
+        known = await to_thread.run_sync(known_worktree, self._host.cwd)
+        # Beside the others, not within one: all of them are of the same repository.
+        repository = self._host.cwd if known is None else Path(known.origin)
         try:
-            worktree = await add_worktree(self._host.cwd, name)
+            worktree = await add_worktree(repository, name)
         except WorktreeFailed as error:
             self._host.say_error(error)
             return

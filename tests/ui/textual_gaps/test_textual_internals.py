@@ -36,6 +36,7 @@ OVERRIDDEN = (
 )
 CALLED = (
     (App, "_unnotify"),
+    (LinuxDriver, "_disable_mouse_support"),
     (Pilot, "_wait_for_screen"),
     (Screen, "_compositor_refresh"),
     (Screen, "_on_timer_update"),

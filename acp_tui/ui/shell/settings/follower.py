@@ -27,7 +27,7 @@ from acp_tui.client.settings.project_settings import (
     layered,
     read_project_settings,
 )
-from acp_tui.client.settings.reader import Problem, SettingsRead, changes_of, read_settings
+from acp_tui.client.settings.reader import Problem, SettingsRead, changes_of, events_in, read_settings
 from acp_tui.client.settings.tree import Settings
 from acp_tui.client.settings.trust import Trust, remember, trust_file, trust_state
 from acp_tui.client.settings.writing import TomlValue, reset_setting, write_setting
@@ -285,11 +285,9 @@ class UserStyles:
         """Use what the folder holds, and each change of it, until cancelled."""
         if not self._folder.is_dir():
             return
-        import watchfiles  # loads a native library: only for who has stylesheets
-
         self.use()
         try:
-            async for _ in watchfiles.awatch(self._folder, recursive=False):
+            async for _ in events_in((str(self._folder),)):
                 self.use()
         except (OSError, RuntimeError) as error:
             self._say(f"Edits in {self._folder} are not noticed until the next start: {error}")
