@@ -72,7 +72,9 @@ def help_rows(
     """
     for place in (*here, *(place for place in PLACES if place not in here)):
         for command in COMMANDS:
-            if command.where == place:
+            if command.where == place and (
+                keymap.keys[command.id] or command.typed or place in ("session", "app")
+            ):
                 keys = (
                     (keymap.shown(command.id) or command.typed) if is_narrow else keymap.all_shown(command.id)
                 )

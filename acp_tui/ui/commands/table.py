@@ -207,6 +207,13 @@ WIDGET_COMMANDS: Final = (
           where="conversation"),
     _here("stop_one", "delete", "do('stop_one')", "Stop one tool call, command, or subagent", "the turn goes on",
           where="conversation"),
+    # Without keys of their own: for the vim preset, or for keys you choose
+    _here("find_here", "", "do('find')", "Find in the conversation", where="conversation"),
+    _here("next_match_here", "", "do('find_next', 1)", "Next match", "while you search", where="conversation"),
+    _here("previous_match_here", "", "do('find_next', -1)", "Previous match", "while you search",
+          where="conversation"),
+    _here("prompt_above_here", "", "do('to_prompt', -1)", "Go to the prompt above", where="conversation"),
+    _here("prompt_below_here", "", "do('to_prompt', 1)", "Go to the prompt below", where="conversation"),
     _own("conversation", "leave_subagent", "escape", "leave_subagent", "Back from a subagent",
          "Enter on its entry shows what it says"),
     # In the plan, and while searching
@@ -409,7 +416,7 @@ def bindings_of(*ids: str, place: Place | None = None) -> list[BindingType]:
     return [
         Binding(one.keys, one.own, one.title, show=False, priority=one.has_priority, id=one.id)
         for one in commands
-        if one.own
+        if one.own and one.keys
     ]
 
 

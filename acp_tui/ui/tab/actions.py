@@ -128,6 +128,11 @@ class Actions:
             await self._host.screen.mount(bar, before="#prompt-frame")
         bar.begin(query)
 
+    def find_next(self, direction: int) -> None:
+        """Go to the next match of the search, or with -1 to the previous one."""
+        if self._panel is not None:
+            self._panel.view.action_find(direction)
+
     def show_standing(self, standing: Standing) -> None:
         """Say how the search stands, where it is asked for."""
         for bar in self._host.screen.query(FindBar):
