@@ -51,7 +51,10 @@ class WorktreesController:
         """Make a worktree of the tab's repository, and begin a session there in a new tab, of this or another agent."""
         known = await to_thread.run_sync(known_worktree, self._host.cwd)
         # Beside the others, not within one: all of them are of the same repository.
-        repository = self._host.cwd if known is None else Path(known.origin)
+        repository = self._host.cwd
+        if known is not None:
+            below = Path(known.origin) / Path(known.folder).relative_to(known.root)
+            repository = below if await to_thread.run_sync(below.is_dir) else Path(known.origin)
         try:
             worktree = await add_worktree(repository, name)
         except WorktreeFailed as error:
