@@ -20,6 +20,7 @@ from textual.message import Message
 from acp_tui.conversation.wording import reason_prompt
 from acp_tui.ui.commands.keys import follow_keys, idle_s, keys_in_force
 from acp_tui.ui.commands.table import bindings_of
+from acp_tui.ui.kit.editor import edit_text
 from acp_tui.ui.prompt.draft import DraftArea
 from acp_tui.ui.prompt.images import ImageChips, PastedImage
 
@@ -314,8 +315,6 @@ class PromptInput(DraftArea):
     @work
     async def action_edit_draft(self) -> None:
         """Open all of the draft in the user's editor; what comes back is the draft."""
-        from acp_tui.ui.kit.editor import edit_text  # when it is first asked for
-
         edited, problem = await edit_text(self.app, self.draft)
         if problem:
             self.notify(f"{problem} The draft is as it was.", severity="error", markup=False)

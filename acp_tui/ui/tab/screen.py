@@ -142,12 +142,10 @@ class SessionScreen(Screen[None]):
         """What is done with the agent's sessions."""
         return self.agent.sessions
 
-    @cached_property
+    @property
     def sidebar(self) -> SidebarController:
         """When the sidebar is shown."""
-        from acp_tui.ui.tab.sidebar import SidebarController  # loading point: BEFORE_A_SESSION
-
-        return SidebarController(self)
+        return self._stages.sidebar
 
     @cached_property
     def actions(self) -> Actions:
