@@ -169,7 +169,7 @@ def running(work: str) -> Iterator[Terminal]:
         )
         try:
             if terminal.wait_for(b"Hostile", 30) is None:
-                raise RuntimeError("acp-tui did not start")
+                raise RuntimeError("acp-tui didn't start")
             while terminal.read(0.5):
                 pass
             for letter in work:

@@ -184,7 +184,7 @@ async def test_the_sdks_agent_is_hosted(user: User) -> None:
 async def test_an_agent_that_cannot_start_is_told_at_once(user: User) -> None:
     done = user.run("host", "--", "no-such-agent")
     assert done.returncode == 127
-    assert "the command no-such-agent was not found" in done.stdout
+    assert "the command no-such-agent wasn't found" in done.stdout
 
 
 # Who may attach

@@ -170,7 +170,7 @@ def assert_harmless(sent: bytes, *, escapes: re.Pattern[str] | None = None) -> N
 @pytest.fixture(params=AGENTS, ids=lambda seed: f"agent {seed}")
 def agent(request: pytest.FixtureRequest, tmp_path: Path) -> tuple[str, ...]:
     if not SCHEMA_V1.exists():
-        pytest.skip("the schema is not there")
+        pytest.skip("the schema isn't there")
     return agent_of(request.param, tmp_path)
 
 

@@ -176,7 +176,7 @@ async def settled(pilot: Pilot[Any]) -> None:
             before, places = places, _places(pilot)
             quiet = quiet + 1 if places == before else 0
 
-    await until(lambda: quiet >= QUIET_ROUNDS, step, lambda: "the screen does not settle")
+    await until(lambda: quiet >= QUIET_ROUNDS, step, lambda: "the screen doesn't settle")
 
 
 def _places(pilot: Pilot[Any]) -> dict[Widget, Region]:
@@ -326,7 +326,7 @@ class Page:
 
     def _place_of(self, text: str) -> tuple[int, int]:
         row = next((index for index, line in enumerate(self.lines) if text in line), None)
-        assert row is not None, f"{text!r} is not on the screen:\n{self.text}"
+        assert row is not None, f"{text!r} isn't on the screen:\n{self.text}"
         return cell_len(self.lines[row].partition(text)[0]), row
 
     async def use_mouse(self, kind: type[MouseDown | MouseUp], text: str) -> None:

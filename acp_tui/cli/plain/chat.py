@@ -323,7 +323,7 @@ class Chat:
         """The conversation says what went wrong, but for what to do."""
         session.queue.hold()
         if not session.conversation.is_connected:
-            self.say("the agent has stopped; to start it again: /restart")
+            self.say("the agent has stopped; to restart it: /restart")
         elif error.hint:
             self.say(error.hint)
 
@@ -336,7 +336,7 @@ class Chat:
             return
         self.session.queue.hold()
         self.session.cancel()
-        self.say("cancelling; press Ctrl+C again to quit")
+        self.say("canceling; press Ctrl+C again to quit")
 
     def interrupt(self, had_draft: bool) -> None:
         """Ctrl+C: what was typed is dropped; else the turn is cancelled; a second time it is the end."""

@@ -40,7 +40,7 @@ def expand(text: str, environ: Mapping[str, str]) -> str:
             return environ.get(name) or default
         if name not in environ:
             advice = f"export it, or write ${{{name}:-default}}"
-            raise SettingsError(f"the environment variable {name} is not set: {advice}")
+            raise SettingsError(f"the environment variable {name} isn't set: {advice}")
         return environ[name]
 
     return _REFERENCE.sub(value_of, text)

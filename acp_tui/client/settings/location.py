@@ -54,7 +54,7 @@ def read_toml(file: Path, example: str) -> dict[str, object]:
     # ValueError: not UTF-8, not TOML, or a number of thousands of digits.
     except (OSError, ValueError, RecursionError) as error:
         raise SettingsError(
-            f"{file} cannot be read: {error}", hint=f"mend it or move it away; it looks like:\n{example}"
+            f"{file} can't be read: {error}", hint=f"fix it or move it away; it should look like:\n{example}"
         ) from error
 
 

@@ -83,12 +83,12 @@ def open_recording(path: Path) -> Recording:
     try:
         file = path.open("rb")
     except OSError as error:
-        raise RecordingUnreadable(f"{path} cannot be read: {error.strerror or error}") from error
+        raise RecordingUnreadable(f"{path} can't be read: {error.strerror or error}") from error
     try:
         return Recording(path, file, read_header(file.readline(MAX_LINE_BYTES)))
     except NotARecording as error:
         file.close()
-        raise RecordingUnreadable(f"{path} is no recording: {error}") from error
+        raise RecordingUnreadable(f"{path} isn't a recording: {error}") from error
     except OSError as error:
         file.close()
-        raise RecordingUnreadable(f"{path} cannot be read: {error.strerror or error}") from error
+        raise RecordingUnreadable(f"{path} can't be read: {error.strerror or error}") from error

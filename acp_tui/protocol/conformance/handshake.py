@@ -14,7 +14,7 @@ FIRST: Final = Rule(
     "A-INIT-1",
     Severity.WARNING,
     "Nothing is sent before initialize is answered.",
-    "Wait with requests and updates: the client does not know yet what you are.",
+    "Wait with requests and updates: the client doesn't know yet what you are.",
     "initialization",
     "R-INIT-1",
 )
@@ -22,7 +22,7 @@ AGREED_VERSION: Final = Rule(
     "A-INIT-2",
     Severity.WARNING,
     "The agent speaks the version that was asked for, or an older one.",
-    "Answer with the client's version if you support it: clients cannot go on with a newer one.",
+    "Answer with the client's version if you support it: clients can't go on with a newer one.",
     "initialization#version-negotiation",
     "R-INIT-4",
 )
@@ -193,7 +193,7 @@ class HandshakeCheck:
                 KEPT_PROMISE, is_served, f"{method} is offered, and unknown", answer.request.index
             )
         elif path is not None and answer.error is None:
-            text = f"{method} works, and {'.'.join(path)} is not offered"
+            text = f"{method} works, and {'.'.join(path)} isn't offered"
             self._judge.check(SAID, False, text, answer.request.index)
 
     def _look_at_agreement(self, answer: Answered) -> None:

@@ -56,7 +56,7 @@ TAKEN: Final = Rule(
     "A-CFG-4",
     Severity.ERROR,
     "The answer to session/set_config_option has all options, with the value that was set.",
-    "Answer with the whole new state, or with an error where the value was not taken.",
+    "Answer with the whole new state, or with an error where the value wasn't taken.",
     "session-config-options",
     "R-CFG-7",
 )
@@ -110,7 +110,7 @@ class OptionCheck:
         options = objects(as_object(answer.result).get("configOptions"))
         option = next((each for each in options if each.get("id") == wanted), None)
         if option is None:
-            text = f"the option {shown(wanted)} is not in it"
+            text = f"the option {shown(wanted)} isn't in it"
         else:
             text = f"{shown(wanted)} was set to {shown(value)}, and is {shown(option.get('currentValue'))}"
         is_taken = option is not None and option.get("currentValue") == value

@@ -37,7 +37,7 @@ REPLAY_COMMANDS: Final = (
         "slash,f9,ctrl+shift+f",
         "find",
         "Find in the conversation",
-        "as far as it is replayed",
+        "as far as it is played",
         like="find",
     ),
     _replay_table_command("page_up", "pageup", "page(-1)", "Page up"),
@@ -63,7 +63,7 @@ REPLAY_COMMANDS: Final = (
     ),
     _replay_table_command("copy", "ctrl+c", "copy", "Copy the selection", like="interrupt"),
     _replay_table_command(
-        "about", "i", "tell_about", "About the recording", "what it is of, and what is wrong in it"
+        "about", "i", "tell_about", "About the recording", "what it contains, and problems in it"
     ),
     _replay_table_command("help", "f1,question_mark", "help", "Help", like="help"),
     _replay_table_command("leave", "q,escape", "app.quit", "Quit"),
@@ -76,7 +76,7 @@ WIDGET_COMMANDS: Final = (
     Command(
         "steer",
         "Send the prompt into the running turn",
-        "where the agent offers that; queues it where Enter does not",
+        "if the agent supports it; otherwise queues it",
         "alt+t",
         where="prompt",
     ),
@@ -89,21 +89,19 @@ WIDGET_COMMANDS: Final = (
     ),
     Command(
         "cancel",
-        "Close what is open, else cancel the turn",
-        "what you have written stays",
+        "Close what is open, or cancel the turn",
+        "your draft stays",
         "escape",
         where="prompt",
     ),
     Command(
         "leave_prompt",
-        "Go to what the agent asks, else to the conversation",
+        "Go to the agent's question, or to the conversation",
         "or to the recent sessions",
         "tab",
         where="prompt",
     ),
-    Command(
-        "shell", "Run a command of your own", "Backspace drops its output again", typed="!", where="prompt"
-    ),
+    Command("shell", "Run a command of your own", "Backspace removes its output", typed="!", where="prompt"),
     Command(
         "attach",
         "Attach a file to the prompt",
@@ -112,15 +110,15 @@ WIDGET_COMMANDS: Final = (
         where="prompt",
     ),
     Command(
-        "pull_back", "Take the last queued prompt back", "to change or to drop it", "alt+up", where="prompt"
+        "pull_back", "Take back the last queued prompt", "to edit or delete it", "alt+up", where="prompt"
     ),
     Command(
-        "edit_queue", "Go to the queued prompts", "edit, remove, move them", "alt+down", "do('edit_queue')"
+        "edit_queue", "Go to the queued prompts", "edit, remove, or move them", "alt+down", "do('edit_queue')"
     ),
     Command(
         "walk_history",
         "Earlier prompts of this project",
-        "from the first and last line",
+        "from the first or last line",
         typed="↑ ↓",
         where="prompt",
     ),
@@ -134,30 +132,28 @@ WIDGET_COMMANDS: Final = (
     ),
     Command("queue_above", "Prompt above", "", "up", where="queue"),
     Command("queue_below", "Prompt below", "", "down", where="queue"),
-    Command("queue_edit", "Back into the draft", "to change it", "enter", where="queue"),
+    Command("queue_edit", "Back to the draft", "to change it", "enter", where="queue"),
     Command("queue_send_now", "Send it now", "it interrupts the turn", "alt+enter,ctrl+enter", where="queue"),
-    Command("queue_remove", "Remove it", "it is not sent", "delete,backspace", where="queue"),
+    Command("queue_remove", "Remove it", "doesn't send it", "delete,backspace", where="queue"),
     Command("queue_earlier", "Send it earlier", "", "alt+up,shift+up", where="queue"),
     Command("queue_later", "Send it later", "", "alt+down,shift+down", where="queue"),
     Command("history_older", "Older prompt", "", "ctrl+r,up", where="history"),
     Command("history_newer", "Newer prompt", "", "down", where="history"),
     Command("history_page_up", "A page older", "", "pageup", where="history"),
     Command("history_page_down", "A page newer", "", "pagedown", where="history"),
-    Command("history_choose", "Put it into the draft", "it is not sent", "enter,tab", where="history"),
+    Command("history_choose", "Put it into the draft", "doesn't send it", "enter,tab", where="history"),
     Command("history_projects", "All projects, or this one", "", "shift+tab", where="history"),
-    Command("history_close", "Close the search", "the draft is as it was", "escape", where="history"),
+    Command("history_close", "Close the search", "your draft is unchanged", "escape", where="history"),
     Command("prompt_page_up", "Page up in the conversation", "", "pageup", where="prompt"),
     Command("prompt_page_down", "Page down in the conversation", "", "pagedown", where="prompt"),
-    Command(
-        "edit_draft", "Open the draft in your editor", "as $VISUAL or $EDITOR says", "ctrl+g", where="prompt"
-    ),
+    Command("edit_draft", "Open the draft in your editor", "$VISUAL or $EDITOR", "ctrl+g", where="prompt"),
     Command(
         "paste", "Paste from the clipboard", "text, or a picture", "ctrl+v,alt+v,super+v", where="prompt"
     ),
     Command(
         "open_paste",
-        "Open a long paste in its place",
-        "the only one, or that beside the cursor; a click too",
+        "Unfold a pasted text",
+        "the only one, or the one at the cursor; or click it",
         "alt+o",
         where="prompt",
     ),
@@ -167,20 +163,20 @@ WIDGET_COMMANDS: Final = (
     Command("word_right", "Word on", "", "alt+f,alt+right", where="prompt"),
     Command("kill_line_end", "Kill to the line's end", "", "ctrl+k", where="prompt"),
     Command("kill_line_start", "Kill to the line's start", "", "ctrl+u,super+backspace", where="prompt"),
-    Command("kill_to_blank", "Kill to the blank before", "", "ctrl+w", where="prompt"),
-    Command("kill_word_left", "Kill the word before", "", "alt+backspace,ctrl+backspace", where="prompt"),
-    Command("kill_word_right", "Kill the word behind", "", "alt+d,alt+delete,ctrl+delete", where="prompt"),
-    Command("yank", "Yank what was killed, or cleared, last", "", "ctrl+y", where="prompt"),
+    Command("kill_to_blank", "Kill back to the space", "", "ctrl+w", where="prompt"),
+    Command("kill_word_left", "Kill the previous word", "", "alt+backspace,ctrl+backspace", where="prompt"),
+    Command("kill_word_right", "Kill the next word", "", "alt+d,alt+delete,ctrl+delete", where="prompt"),
+    Command("yank", "Yank what you last killed or cleared", "", "ctrl+y", where="prompt"),
     Command("undo", "Undo", "", "ctrl+underscore,ctrl+z,super+z", where="prompt"),
     Command("redo", "Redo", "", "ctrl+shift+z,alt+underscore,alt+z", where="prompt"),
-    Command("redraw", "Draw the screen anew", "", "ctrl+l", where="prompt"),
+    Command("redraw", "Redraw the screen", "", "ctrl+l", where="prompt"),
     Command("delete_or_quit", "Delete, or quit where the prompt is empty", "", "ctrl+d", where="prompt"),
     # On the permission card, and on its full screen
     Command("answer", "Answer with that option", "these keys are fixed", typed="1-9", where="card"),
     Command(
         "answer_by_kind",
         "Allow once, allow always, reject once",
-        "where one option does; these keys are fixed",
+        "if an option does that; these keys are fixed",
         typed="y a n",
         where="card",
     ),
@@ -188,7 +184,7 @@ WIDGET_COMMANDS: Final = (
     Command("option_below", "Option below", "", "down", where="card"),
     Command("confirm", "Answer with the chosen option", "", "enter", where="card"),
     Command("review", "See the request full screen", "", "f", where="card"),
-    Command("raw", "Show or hide the raw input", "", "r", where="card"),
+    Command("raw", "Show or hide raw input", "", "r", where="card"),
     Command(
         "reject_and_say_why",
         "Reject and say why",
@@ -198,7 +194,9 @@ WIDGET_COMMANDS: Final = (
     ),
     Command("card_page_up", "Page up", "", "pageup", where="card"),
     Command("card_page_down", "Page down", "", "pagedown,space", where="card"),
-    Command("leave_card", "Back to the prompt", "the request stays", "escape,tab,shift+tab", where="card"),
+    Command(
+        "leave_card", "Back to the prompt", "the request stays open", "escape,tab,shift+tab", where="card"
+    ),
     # On a form, or the question whether to visit a page
     Command(
         "question_answer",
@@ -209,22 +207,22 @@ WIDGET_COMMANDS: Final = (
     ),
     Command("decline", "Decline", "outside of the fields; these keys are fixed", typed="0", where="question"),
     Command("next_field", "Go to the next field, or button", "", "tab", where="question"),
-    Command("field_before", "Field before, or back to the prompt", "", "shift+tab", where="question"),
-    Command("send_form", "Send the form", "as Enter on the last field", "ctrl+enter", where="question"),
+    Command("field_before", "Previous field, or back to the prompt", "", "shift+tab", where="question"),
+    Command("send_form", "Send the form", "like Enter on the last field", "ctrl+enter", where="question"),
     Command("copy_address", "Copy the page's address", "", "c", where="question"),
-    Command("leave_question", "Back to the prompt", "the question stays", "escape", where="question"),
+    Command("leave_question", "Back to the prompt", "the question stays open", "escape", where="question"),
     Command("review_answer", "Answer with that option", "these keys are fixed", typed="1-9", where="review"),
     Command(
         "review_answer_by_kind",
         "Allow once, allow always, reject once",
-        "where one option does; these keys are fixed",
+        "if an option does that; these keys are fixed",
         typed="y a n",
         where="review",
     ),
     Command("review_option_next", "Next option", "", "tab", where="review"),
     Command("review_option_before", "Option before", "", "shift+tab", where="review"),
     Command("review_confirm", "Answer with the chosen option", "", "enter", where="review"),
-    Command("review_raw", "Show or hide the raw input", "", "r", where="review"),
+    Command("review_raw", "Show or hide raw input", "", "r", where="review"),
     Command("review_reject", "Reject and say why", "", "w", where="review"),
     Command("review_up", "Line up", "", "up", where="review"),
     Command("review_down", "Line down", "", "down", where="review"),
@@ -320,24 +318,18 @@ def _command(where: Place, id_: str, keys: str, title: str, about: str = "", lik
 
 
 INSPECTOR_COMMANDS: Final = (
-    _command(
-        "inspector", "find", "slash,ctrl+f", "Look for a text", "among the frames that are shown", "find"
-    ),
+    _command("inspector", "find", "slash,ctrl+f", "Find text", "in the frames shown", "find"),
     _command("inspector", "next", "n", "Next match"),
     _command("inspector", "previous", "N", "Previous match"),
     _command(
         "inspector", "filter", "f", "Show only some frames", 'method:prompt -kind:chunk is:error "words"'
     ),
-    _command(
-        "inspector", "choose", "F", "Choose what to show", "from the methods, kinds and sessions there are"
-    ),
+    _command("inspector", "choose", "F", "Choose what to show", "from its methods, kinds, and sessions"),
     _command("inspector", "alike", "equals_sign", "Show only frames like this one"),
     _command("inspector", "unlike", "minus", "Hide frames like this one"),
-    _command("inspector", "unanswered", "o", "Requests without an answer only, or everything"),
-    _command("inspector", "errors", "e", "Errors only, or everything"),
-    _command(
-        "inspector", "lint", "l", "Broken rules only, or everything", "of the protocol, as `check` has them"
-    ),
+    _command("inspector", "unanswered", "o", "Only unanswered requests, or everything"),
+    _command("inspector", "errors", "e", "Only errors, or everything"),
+    _command("inspector", "lint", "l", "Only broken rules, or everything", "the rules that `check` uses"),
     _command("inspector", "direction", "d", "One direction, or both", "the agent's, the client's, stderr"),
     _command("inspector", "all", "x", "Show everything"),
     _command("inspector", "go_to", "g", "Go to a time or a number", "120, 12.5s or 1:05"),
@@ -345,7 +337,7 @@ INSPECTOR_COMMANDS: Final = (
     _command("inspector", "copy", "c", "Copy the frame", "as one line"),
     _command("inspector", "copy_pretty", "C", "Copy the frame, indented"),
     _command("inspector", "save", "w", "Write the frame to a file"),
-    _command("inspector", "save_all", "W", "Write all frames that are shown to a file", "a recording"),
+    _command("inspector", "save_all", "W", "Write all frames shown to a file", "a recording"),
     _command("inspector", "raw", "R", "Show and keep secrets, or mask them", "in copies and files too"),
     _command("inspector", "other", "tab,shift+tab", "To the list, or to the frame"),
     _command("inspector", "leave", "escape,q", "Close"),
@@ -363,7 +355,7 @@ INSPECTOR_COMMANDS: Final = (
     _command("frame", "lines_down", "pagedown", "Page down"),
     _command("frame", "first_line", "home", "To the beginning"),
     _command("frame", "last_line", "end", "To the end"),
-    _command("frame", "fold", "left", "Fold, or to what it is in"),
+    _command("frame", "fold", "left", "Fold, or go to its parent"),
     _command("frame", "unfold", "right", "Unfold"),
     _command("frame", "turn", "enter,space", "Fold or unfold"),
     _command("frame", "fold_all", "z", "Fold or unfold everything"),
@@ -378,7 +370,7 @@ COMMANDS: Final = (
     *INSPECTOR_COMMANDS,
     *REPLAY_COMMANDS,
     # With a session
-    Command("next_mode", "Next mode of the agent", "where it has modes", "shift+tab", "do('next_mode')"),
+    Command("next_mode", "Next agent mode", "if it has modes", "shift+tab", "do('next_mode')"),
     Command(
         "find",
         "Find in the conversation",
@@ -410,7 +402,7 @@ COMMANDS: Final = (
     Command(
         "toggle_plan",
         "Unfold or fold the plan",
-        "where the agent has one",
+        "if the agent has one",
         "ctrl+t",
         "do('toggle_plan')",
         has_priority=True,
@@ -418,7 +410,7 @@ COMMANDS: Final = (
     Command(
         "sidebar",
         "Show the sidebar, go to it, hide it",
-        "plan, changed files, facts of the session",
+        "plan, changed files, session details",
         "alt+s",
         "do('turn_sidebar')",
         has_priority=True,
@@ -427,7 +419,7 @@ COMMANDS: Final = (
     Command(
         "choose_option",
         "Change a setting of the session",
-        "mode, model, what the agent has",
+        "mode, model, and what else the agent offers",
         "f2",
         "do('choose_option')",
         has_priority=True,
@@ -436,20 +428,20 @@ COMMANDS: Final = (
     Command(
         "choose_model",
         "Change the model",
-        "where the agent offers several",
+        "if the agent offers several",
         action="do('choose_value', 'model')",
         slash="model",
     ),
     Command(
         "choose_mode",
         "Change the mode",
-        "where the agent has modes",
+        "if the agent has modes",
         action="do('choose_value', 'mode')",
         slash="mode",
     ),
     Command(
         "choose_session",
-        "Open, delete or begin a session",
+        "Open, delete, or start a session",
         "as the agent lists them",
         "f3",
         "do('choose_session')",
@@ -458,8 +450,8 @@ COMMANDS: Final = (
     ),
     Command(
         "show_agent",
-        "Show what this agent offers and lacks",
-        "with its command and its log",
+        "Show what this agent can do",
+        "with its command and log",
         "f4",
         "do('show_agent')",
         has_priority=True,
@@ -467,15 +459,15 @@ COMMANDS: Final = (
     ),
     Command(
         "show_mcp",
-        "Show the MCP servers of the session",
-        "and what was left out, and why",
+        "Show the session's MCP servers",
+        "and which were skipped, and why",
         action="do('show_mcp')",
         slash="mcp",
     ),
     Command(
         "show_changes",
         "Show what has changed in the workspace",
-        "since the start, whoever did it; review, revert",
+        "since the start, by anyone; review and revert",
         "f5",
         "do('show_changes')",
         has_priority=True,
@@ -484,14 +476,14 @@ COMMANDS: Final = (
     Command(
         "undo_turn",
         "Undo a turn",
-        "revert files to what they were before a prompt; see the changes first",
+        "review the changes since a prompt, and revert them",
         action="do('undo_turn')",
         slash="undo",
     ),
     Command(
         "begin_session",
-        "Begin another session",
-        "of this agent, in a new tab",
+        "Start another session",
+        "with this agent, in a new tab",
         "ctrl+n",
         "do('begin_session')",
         has_priority=True,
@@ -500,20 +492,20 @@ COMMANDS: Final = (
     Command(
         "fork_session",
         "Fork the session",
-        "a new tab that goes on from here; this session stays as it is",
+        "continue in a new tab; this session stays as it is",
         action="do('fork_session')",
         slash="fork",
     ),
     Command(
         "hand_over",
-        "Go on with another agent",
-        "in a new tab; its draft tells what was said, changed and planned here",
+        "Continue with another agent",
+        "in a new tab, with a draft that sums up this session",
         action="do('hand_over')",
         slash="handover",
     ),
     Command(
         "begin_in_worktree",
-        "Begin a session in a new git worktree",
+        "Start a session in a new git worktree",
         "of this folder, in a new tab",
         action="do('begin_in_worktree')",
         slash="worktree",
@@ -539,7 +531,7 @@ COMMANDS: Final = (
     ),
     Command(
         "previous_tab",
-        "Go to the tab before",
+        "Go to the previous tab",
         "",
         "ctrl+pageup",
         "app.step_tab(-1)",
@@ -561,7 +553,7 @@ COMMANDS: Final = (
     Command(
         "next_needing",
         "Go to the next tab that needs you",
-        "else to one that has failed or is done",
+        "or one that failed or is done",
         "alt+n",
         "app.next_needing",
         has_priority=True,
@@ -570,7 +562,7 @@ COMMANDS: Final = (
     Command(
         "board",
         "Show all tabs",
-        "what each is about, how it stands, and what runs in hosts",
+        "their titles and states, and what runs in hosts",
         "f10",
         "app.show_board",
         has_priority=True,
@@ -579,7 +571,7 @@ COMMANDS: Final = (
     Command(
         "close_tab",
         "Close the tab",
-        "and its session in the agent; of the last tab, begin another session",
+        "and its session; the last tab gets a new session",
         "alt+w",
         "app.close_tab",
         has_priority=True,
@@ -589,7 +581,7 @@ COMMANDS: Final = (
     Command(
         "detach",
         "Detach from the session",
-        "it goes on in its host: acp-tui attach shows it again",
+        "it keeps running in its host; acp-tui attach reopens it",
         "alt+q",
         "app.detach",
         has_priority=True,
@@ -598,8 +590,8 @@ COMMANDS: Final = (
     ),
     Command(
         "restart",
-        "Start the agent again",
-        "and go on with the session, as far as the agent remembers it",
+        "Restart the agent",
+        "and continue the session, as far as the agent remembers it",
         "alt+r",
         "do('restart')",
         has_priority=True,
@@ -609,7 +601,7 @@ COMMANDS: Final = (
     Command(
         "take_over",
         "Type into a running command",
-        "passwords, prompts, a pager",
+        "passwords, questions, a pager",
         "f6",
         "do('take_over')",
         has_priority=True,
@@ -617,7 +609,7 @@ COMMANDS: Final = (
     Command(
         "interrupt_terminal",
         "Press Ctrl+C in a running command",
-        "as from its keyboard",
+        "as if typed there",
         "f7",
         "do('interrupt_terminal')",
         has_priority=True,
@@ -625,15 +617,15 @@ COMMANDS: Final = (
     Command(
         "end_terminal",
         "End a running command",
-        "the agent sees that it was ended",
+        "the agent sees that it ended",
         "f8",
         "do('end_terminal')",
         has_priority=True,
     ),
     Command(
         "inspect",
-        "Inspect what passes between acp-tui and the agent",
-        "every frame, and the rules that are broken",
+        "Inspect the messages between acp-tui and the agent",
+        "every frame, and broken rules",
         "alt+i",
         "app.inspect",
         has_priority=True,
@@ -649,7 +641,7 @@ COMMANDS: Final = (
     Command(
         "copy_code",
         "Copy a piece of code",
-        "of the agent's last reply that has any",
+        "from the agent's last reply that has any",
         action="do('copy_code')",
     ),
     Command(
@@ -662,11 +654,11 @@ COMMANDS: Final = (
     ),
     Command(
         "dismiss_visits",
-        "Be done with the pages you opened for the agent",
-        "where the agent does not say that they are dealt with",
+        "Clear the pages you opened for the agent",
+        "if the agent doesn't report that they are done",
         action="do('dismiss_visits')",
     ),
-    Command("log_out", "Log out of the agent", "where the agent offers it", action="do('log_out')"),
+    Command("log_out", "Log out of the agent", "if the agent offers it", action="do('log_out')"),
     Command(
         "interrupt",
         "Copy the selection, clear the draft, or cancel the turn",
@@ -679,7 +671,7 @@ COMMANDS: Final = (
     Command(
         "settings",
         "Change the settings",
-        "and see what is wrong in them",
+        "and see problems in them",
         "f12,ctrl+comma",
         "app.show_settings",
         has_priority=True,
@@ -688,7 +680,7 @@ COMMANDS: Final = (
     Command(
         "help",
         "Help for where you are",
-        "? outside of the prompt",
+        "? outside the prompt",
         "f1,question_mark",
         "do('help')",
         has_priority=True,
@@ -707,7 +699,7 @@ COMMANDS: Final = (
     Command(
         "change_theme",
         "Change the theme",
-        "each is shown as you move to it",
+        "previews each as you move",
         action="app.choose_theme",
         where="app",
         slash="theme",
@@ -715,14 +707,14 @@ COMMANDS: Final = (
     Command(
         "screenshot",
         "Save a picture of the screen",
-        "as .svg, in the folder where acp-tui was started",
+        "an .svg in the folder acp-tui was started in",
         action="app.screenshot",
         where="app",
     ),
     Command(
         "quit",
         "Quit",
-        "ends the agent and everything it runs",
+        "stops the agent and everything it runs",
         "ctrl+q",
         "app.quit",
         "app",

@@ -108,7 +108,7 @@ def _whole(session: PastSession, why: str) -> str:
         filter(
             None,
             (
-                why and f"cannot be opened: {why}",
+                why and f"can't be opened: {why}",
                 f"{when:%Y-%m-%d %H:%M}" if when else session.told_time,
                 shlex.join(session.command) or session.agent,
                 _prompts(session),

@@ -20,7 +20,7 @@ from acp_tui.ui.tab.tabs import Tab, Tabs
 if TYPE_CHECKING:
     from acp_tui.client.hosting.finding import HostedSession
 
-KEYS: Final = "Enter go there · Alt+↑ ↓ move it · Alt+W close it · Esc close"
+KEYS: Final = "Enter go to it · Alt+↑ ↓ move it · Alt+W close it · Esc close"
 
 
 class Board(ModalScreen[None]):
@@ -111,7 +111,7 @@ def hosted_at_quit(count: int) -> Picker[str]:
     """Gives "leave" where so many sessions go on in their hosts, "end" where they do not, None to go on."""
     what = "session" if count == 1 else f"{count} sessions"
     rows = [
-        PickerRow("leave", f"Leave the {what} running", "acp-tui attach shows it again"),
+        PickerRow("leave", f"Leave the {what} running", "acp-tui attach reopens it"),
         PickerRow("end", f"Close the {what}", "for every terminal"),
     ]
     return Picker("Quit", rows, search=False)

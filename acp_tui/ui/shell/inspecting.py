@@ -26,6 +26,6 @@ async def inspect_tab(tab: Tab) -> None:
             return
         screen = InspectorScreen(inspection, file.name, folder=tab.cwd, grows=file)
     else:
-        tab.screen.notify("There is no agent yet whose frames could be looked at.")
+        tab.screen.notify("There is no agent to inspect yet.")
         return
     await tab.screen.app.push_screen(screen)

@@ -49,7 +49,7 @@ class UserStyles:
             async for _ in watchfiles.awatch(self._folder, recursive=False):
                 self.use()
         except (OSError, RuntimeError) as error:
-            self._say(f"Edits in {self._folder} are not noticed until the next start: {error}")
+            self._say(f"Edits in {self._folder} won't be noticed until the next start: {error}")
 
     def use(self) -> None:
         """Style the app by the files as they are now. A file with an error is left out, and named."""
@@ -62,7 +62,7 @@ class UserStyles:
         for file, text in texts.items():
             problem = problem_in(file, text, self._app.get_css_variables())
             if problem:
-                self._say(f"{problem}. The file is not used.")
+                self._say(f"{problem}. The file isn't used.")
             else:
                 sheet.add_source(text, (str(file), ""), tie_breaker=ABOVE_OURS)
         self._read = texts
@@ -76,7 +76,7 @@ class UserStyles:
             try:
                 yield file, file.read_text(encoding="utf-8")
             except (OSError, ValueError) as error:
-                self._say(f"{file} cannot be read: {error}")
+                self._say(f"{file} can't be read: {error}")
 
 
 def problem_in(file: Path, text: str, variables: dict[str, str]) -> str:
@@ -95,8 +95,8 @@ def problem_in(file: Path, text: str, variables: dict[str, str]) -> str:
     for rule in sheet.rules:
         for selectors in rule.selector_set:
             if (name := selectors.selectors[0].name) not in STYLED:
-                return f"{file}: {name} cannot be styled, only {', '.join(sorted(STYLED))}"
+                return f"{file}: {name} can't be styled, only {', '.join(sorted(STYLED))}"
         found = (name.removeprefix("auto_").replace("_", "-") for name in rule.styles.get_rules())
         if beyond := sorted(set(found) - set(PROPERTIES)):
-            return f"{file}: {', '.join(beyond)} cannot be set, only {', '.join(PROPERTIES)}"
+            return f"{file}: {', '.join(beyond)} can't be set, only {', '.join(PROPERTIES)}"
     return ""

@@ -143,7 +143,7 @@ class Opener:
                 await self._host.give_up(error)
             return
         if self._host.changes is not None:
-            self._host.show_phase("taking stock of the files")
+            self._host.show_phase("reading the files")
             await self._host.changes.ready()  # before anything is asked of the agent
         await preloaded(BEFORE_A_SESSION)
         await self._host.show(session)
@@ -180,7 +180,7 @@ class Opener:
         """Start the agent again, and go on with the session as far as the agent remembers it."""
         session = self._host.session
         if not self._host.link.can_start:
-            self._host.say("There is no agent that could be started again.")
+            self._host.say("There is no agent to restart.")
         elif self._is_connecting:
             self._host.say(STILL_STARTING)
         elif session is None:
@@ -194,7 +194,7 @@ class Opener:
 
     async def _go_on(self, session: Session) -> None:
         if session.conversation.is_connected:
-            await self._host.link.stop("You have stopped the agent to start it again")
+            await self._host.link.stop("You stopped the agent to restart it")
         try:
             await self._host.show(await self._sessions.go_on(session))
         except ClientError as error:
@@ -206,7 +206,7 @@ class Opener:
             self._host.say(STILL_STARTING)
             return
         if not self._host.link.can_start:
-            self._host.say("There is no agent here that could begin another session.", severity="warning")
+            self._host.say("There is no agent here to start another session with.", severity="warning")
             return
         if self._host.session is not None:
             await self._sessions.close(self._host.session)

@@ -97,7 +97,7 @@ class DemoAgent:
         if method not in self._methods:
             raise RequestFailed(ErrorCode.METHOD_NOT_FOUND, f"Method not found: {method}")
         if not isinstance(params, dict):
-            raise _invalid("The params are not an object")
+            raise _invalid("The params aren't an object")
         return self._methods[method](params)
 
     def on_notification(self, method: str, params: Any) -> None:
@@ -262,7 +262,7 @@ class DemoAgent:
 def _prompt_text(blocks: Any) -> str:
     """The text of a prompt; attachments have none. Raises RequestFailed."""
     if not isinstance(blocks, list):
-        raise _invalid("The prompt is not a list of content blocks")
+        raise _invalid("The prompt isn't a list of content blocks")
     texts = [block.get("text") for block in blocks if isinstance(block, dict) and block.get("type") == "text"]
     return "\n".join(text for text in texts if isinstance(text, str)).strip()
 

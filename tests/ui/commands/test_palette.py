@@ -71,18 +71,18 @@ async def test_only_what_can_be_done_now_is_offered(open_desk: OpenDesk) -> None
     async with open_desk(SESSION, script, "serve_until_closed()") as desk:
         await desk.has_session()
         empty = set(await desk.offers())
-        assert empty >= {"Begin another session", "Open, delete or begin a session", "Change the settings"}
+        assert empty >= {"Start another session", "Open, delete, or start a session", "Change the settings"}
         assert not empty & {
             "Unfold or fold the plan",
             "Type into a running command",
             "Change the model",
             "Change the mode",
-            "Next mode of the agent",
+            "Next agent mode",
             "Find in the conversation",
             "Go to the next tab",
             "Go to tab 2",
             "Log out of the agent",
-            "Be done with the pages you opened for the agent",
+            "Clear the pages you opened for the agent",
         }
         await desk.send("Is it?")
         await desk.shows("Well, yes.")
@@ -93,8 +93,8 @@ async def test_without_an_agent_nothing_of_an_agents_is_offered(open_desk: OpenD
     async with open_desk("import sys; sys.exit(3)") as desk:
         await desk.shows("exited with code 3")
         offered = await desk.offers()
-        assert "Start the agent again" in offered
-        assert "Show what this agent offers and lacks" not in offered
+        assert "Restart the agent" in offered
+        assert "Show what this agent can do" not in offered
 
 
 async def test_ctrl_p_in_the_palette_opens_no_other() -> None:
@@ -143,7 +143,7 @@ async def test_a_theme_in_the_settings_is_tried_on_too() -> None:
         await page.press("f12")
         await page.until(lambda: "Settings" in page.text)
         await page.press(*"appearance.theme", "enter")
-        await page.until(lambda: "as it fits the terminal" in page.text)
+        await page.until(lambda: "match the terminal" in page.text)
         await page.press("down", "down")
         assert app.theme == LIGHT.name
         await page.press("escape")

@@ -81,7 +81,7 @@ async def test_a_setting_is_found_with_its_limits_its_default_and_when_it_counts
 ) -> None:
     async with opened(desk, size) as page:
         await look_for(page, "workspace.write")
-        assert "Files that an agent writes through acp-tui." in page.words
+        assert "Files an agent writes through acp-tui." in page.words
         assert '"on", "ask" or "off"' in page.words
         assert 'default: "on"' in page.words
 
@@ -150,7 +150,7 @@ async def test_keys_are_changed_and_a_conflict_is_named(desk: SettingsDesk) -> N
         await page.press("enter", "ctrl+u")
         await page.write("ctrl+q")
         await page.press("enter")
-        assert "quit would be left without a key" in page.words
+        assert "quit would be left no key" in page.words
         await page.press("ctrl+u")
         await page.write("f3 ctrl+x")
         await page.press("enter")
@@ -181,5 +181,5 @@ async def test_a_file_that_cannot_be_changed_is_said(desk: SettingsDesk) -> None
     async with opened(desk) as page:
         await look_for(page, "agent writes")
         await page.press("enter", "down", "enter")
-        await page.until(lambda: "cannot be changed" in page.words)
-        assert "mend it in an editor first" in page.words
+        await page.until(lambda: "can't be changed" in page.words)
+        assert "fix it in an editor first" in page.words

@@ -45,7 +45,7 @@ async def test_after_a_cancel_the_queue_waits_for_the_users_word() -> None:
         await page.press("escape")
         await page.end_turn("cancelled")
         assert page.connection.prompts == ["one"]
-        assert "2 queued, held back: Enter in an empty prompt sends the next" in page.text
+        assert "2 queued, on hold: Enter in an empty prompt sends the next" in page.text
         await page.press("enter")
         assert page.connection.prompts == ["one", "two"]
         await page.end_turn()

@@ -170,7 +170,7 @@ async def test_the_states_of_a_session_are_said_in_words() -> None:
         await page.send("go")
         assert "working; Esc cancels" in page.status
         await page.ask("call")
-        assert "waits for your decision; Tab" in page.status
+        assert "needs your decision; Tab" in page.status
         await page.press("escape")
         assert "cancelling" in page.status
         await page.end_turn("cancelled")
@@ -218,16 +218,16 @@ async def test_an_on_off_option_and_a_value_beyond_the_choices_are_shown() -> No
 
 async def test_what_does_not_fit_into_the_status_line_is_left_out_from_the_left() -> None:
     async with open_page(OptionsReplaced((MODE, MODEL)), ask(1, "call"), size=(60, 20)) as page:
-        assert page.status == f"▲ {AGENT}  waits for your decision; Tab            F1 help"
+        assert page.status == f"▲ {AGENT}  needs your decision; Tab            F1 help"
 
 
 @pytest.mark.parametrize(
     ("cells", "left"),
     [
-        (60, "▲ Agent Smith  waits for your decision; Tab"),
-        (47, "▲ Agent Smith  waits for your decision; Tab"),
-        (46, "▲ Agent Smith  waits for your decision"),
-        (40, "▲ Agent Sm…  waits for your decision"),
+        (60, "▲ Agent Smith  needs your decision; Tab"),
+        (47, "▲ Agent Smith  needs your decision; Tab"),
+        (46, "▲ Agent Smith  needs your decision"),
+        (40, "▲ Agent Sm…  needs your decision"),
         (30, "▲ Age…  waits for your de…"),
     ],
 )

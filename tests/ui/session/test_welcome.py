@@ -70,8 +70,8 @@ async def test_commands_are_named_when_the_agent_tells_them() -> None:
 
 
 async def test_what_its_command_has_to_say_of_an_agent_stands_above() -> None:
-    async with open_greeted("Any prompt starts it.") as page:
-        assert page.text.index("Any prompt starts it.") < page.text.index(WAYS[0])
+    async with open_greeted("Type anything to start it.") as page:
+        assert page.text.index("Type anything to start it.") < page.text.index(WAYS[0])
 
 
 async def test_in_few_lines_it_says_the_same_shorter() -> None:

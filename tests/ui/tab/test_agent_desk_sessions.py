@@ -144,7 +144,7 @@ async def test_deleting_asks_first_and_no_keeps_the_session(open_desk: OpenDesk)
         await desk.hides("Delete “Earlier 1”")
         assert desk.sent("session/delete") == []
         await desk.press("d", "y")
-        await desk.shows("The session is deleted.")
+        await desk.shows("Deleted the session.")
         assert desk.sent("session/delete") == [{"sessionId": "old-1"}]
 
 

@@ -96,7 +96,7 @@ async def test_a_session_that_it_cannot_resume_after_all_is_begun_anew(
     async with open_desk(RESUMES, first_run, script) as desk:
         await crashed(desk)
         await desk.press("alt+r")
-        await desk.shows("a clean sheet", "Session s1 was not opened. scripted: no such session")
+        await desk.shows("a clean sheet", "Session s1 wasn't opened. scripted: no such session")
         assert any("no such session" in line for line in desk.lines[: desk.view.region.bottom])
 
 
@@ -123,7 +123,7 @@ async def test_an_agent_at_work_is_stopped_only_when_the_user_is_sure(open_desk:
     async with open_desk(SESSION, 'say("hello")', "serve_until_closed()") as desk:
         await desk.shows("hello")
         await desk.press("alt+r")
-        await desk.shows("Stop the agent and start it again?")
+        await desk.shows("Restart the agent?")
         await desk.press("escape")
         await desk.hides("Stop the agent")
         assert len(desk.sent("initialize")) == 1

@@ -184,7 +184,7 @@ async def test_a_form_withdrawn_behind_another_tab_is_gone_on_return(
         desk.let_go_on()
         await desk.until(lambda: first.state.value != "needs you")
         await desk.press("alt+1")
-        await desk.shows("cancelled without an answer")
+        await desk.shows("canceled without an answer")
         await desk.hides("scripted asks")
 
 

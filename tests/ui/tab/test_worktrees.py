@@ -10,7 +10,7 @@ import pytest
 
 from support.desks import SESSION, Desk, OpenDesk
 
-pytestmark = pytest.mark.skipif(shutil.which("git") is None, reason="git is not installed")
+pytestmark = pytest.mark.skipif(shutil.which("git") is None, reason="git isn't installed")
 
 TWO = """
 answer(expect("session/new"), sessionId="s2")

@@ -26,10 +26,8 @@ from acp_tui.client.settings.writing import TomlValue, reset_setting, write_sett
 
 Origin: TypeAlias = Literal["default", "yours", "project"]
 
-STILL: Final = "what held before still does"
-HELD_BACK: Final = (
-    f"has changed while acp-tui runs and names a program: it counts from the next start on; {STILL}"
-)
+STILL: Final = "the previous value stays in effect"
+HELD_BACK: Final = f"has changed and names a program, so it takes effect at the next start; {STILL}"
 PROGRAMS: Final = tuple(key for key, one in leaves() if one.setting.runs_program)
 
 
@@ -127,7 +125,7 @@ class SettingsDesk:
                 if self.project_file in files:
                     await self._notice_project()
         except (OSError, RuntimeError) as error:
-            self._unreadable[Path()] = f"edits of {self.file} are not noticed until the next start: {error}"
+            self._unreadable[Path()] = f"edits of {self.file} won't be noticed until the next start: {error}"
 
     async def read_again(self, chosen: str = "") -> None:
         """Put the user's file into force as it is now; what is wrong in it is said.
@@ -186,7 +184,7 @@ class SettingsDesk:
         self._use()
         if self.pending is not None:
             self._app.say(
-                f"{self.project_file} has changed. What held still does; the settings ask you about it."
+                f"{self.project_file} has changed. The previous settings stay in effect; open the settings to decide."
             )
 
     async def ask(self) -> None:
@@ -227,7 +225,7 @@ class SettingsDesk:
             if one.setting.applies != "at once":
                 waiting.setdefault(one.setting.applies, []).append(key)
         for when, keys in waiting.items():
-            self._app.say(f"{', '.join(keys)}: counts from the {when} on.")
+            self._app.say(f"{', '.join(keys)}: takes effect from the {when}.")
 
 
 def _with_the_last_good(read: SettingsRead, before: Settings) -> SettingsRead:
