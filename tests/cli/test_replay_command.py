@@ -115,8 +115,8 @@ def test_what_is_wrong_is_said_in_a_line(line: str, said: str, capsys: pytest.Ca
     ("content", "said"),
     [
         (None, "can't be read: No such file"),
-        ("", "is no recording"),
-        ("a text\n", "is no recording"),
+        ("", "isn't a recording"),
+        ("a text\n", "isn't a recording"),
         (json.dumps({"format": "acp-tui-recording", "version": 99}) + "\n", "99"),
     ],
     ids=["missing", "empty", "something else", "too new"],

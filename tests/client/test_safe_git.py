@@ -406,7 +406,7 @@ def test_worktrees_are_only_made_without_a_checkout_and_removed_without_a_look()
         ["worktree remove", "x"],
         ["merge-file", "a"],
     ):
-        with pytest.raises(ValueError, match="git isn't called like this"):
+        with pytest.raises(ValueError, match="git must not be called like this"):
             anyio.run(ask_git, Path("/"), *words)
 
 

@@ -16,11 +16,11 @@ SUSPICIOUS = [
     ("example.org", "scheme: none", False),
     ("https://", "n't a web page", False),
     ("https://good.example\\@evil.example/", "backslash", False),
-    ("https://example.org/\u202egpj", "can't be seen", False),
-    ("https://example.org/\n", "can't be seen", False),
-    ("java\tscript:alert(1)", "can't be seen", False),
-    ("https://[::1", "not an address", False),
-    ("https://example.org:99999/", "not an address", False),
+    ("https://example.org/\u202egpj", "invisible characters", False),
+    ("https://example.org/\n", "invisible characters", False),
+    ("java\tscript:alert(1)", "invisible characters", False),
+    ("https://[::1", "a readable address", False),
+    ("https://example.org:99999/", "a readable address", False),
 ]
 
 

@@ -112,7 +112,7 @@ async def test_requests_in_flight_are_bounded_whatever_their_ids_until_answered(
         await counterpart.send(*(request("same", "wait") for _ in range(MAX_UNDER_WAY + 10)))
         refused = [await counterpart.receive() for _ in range(10)]
         assert {answer["error"]["code"] for answer in refused} == {ErrorCode.INTERNAL_ERROR}
-        assert "500 others wait" in refused[0]["error"]["message"]
+        assert "500 others are waiting" in refused[0]["error"]["message"]
         gate.set()
         for _ in range(MAX_UNDER_WAY):
             assert await counterpart.receive() == response("same", None)

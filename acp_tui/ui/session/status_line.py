@@ -23,7 +23,7 @@ STATES: Final = {
     "waiting": ("▲", "$text-warning", "needs your decision; {leave_prompt}"),
     "cancelling": ("◐", "$text-warning", "cancelling"),
     "reconnecting": ("○", "$text-warning", "reconnecting; {restart} tries now"),
-    "lost": ("✗", "$text-error", "stopped; {restart} restarts it"),
+    "lost": ("✗", "$text-error", "gone; {restart} restarts it"),
 }
 AT_WORK: Final = ("working", "cancelling")
 MOVING: Final = "◐◓◑◒"

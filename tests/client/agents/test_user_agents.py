@@ -93,7 +93,7 @@ def test_variables_are_filled_in_and_a_tilde_in_front_is_the_home(file: Path):
         (f'{URL}insecure = "yes"', "agents.a.insecure isn't true or false"),
         (f'{URL}cwd = "src"', "agents.a.cwd isn't an absolute path of the other machine"),
         (f'{URL}token_command = "pass"', "agents.a.token_command isn't a list of strings"),
-        (f'{URL}token_command = ["a"]\nheaders = {{ authorization = "b" }}', "agents.a names a token twice"),
+        (f'{URL}token_command = ["a"]\nheaders = {{ authorization = "b" }}', "agents.a sets the token twice"),
     ],
 )  # fmt: skip
 def test_a_mistake_is_named_by_file_and_key_and_costs_no_other_agent(file: Path, entry: str, said: str):

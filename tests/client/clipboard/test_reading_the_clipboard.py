@@ -81,7 +81,7 @@ def test_a_tool_that_hangs_is_ended(desktop: Path, monkeypatch: pytest.MonkeyPat
         ({"WAYLAND_DISPLAY": "w"}, "linux", "wl-paste is missing"),
         ({}, "darwin", "pbpaste is missing"),
         ({}, "linux", "there is no desktop"),
-        ({"DISPLAY": ":0", "SSH_CONNECTION": "a"}, "linux", "on another machine"),
+        ({"DISPLAY": ":0", "SSH_CONNECTION": "a"}, "linux", "on a different machine"),
     ],
 )
 def test_what_is_missing_is_said(more: dict[str, str], platform: str, said: str, tmp_path: Path) -> None:

@@ -107,7 +107,7 @@ async def test_an_agent_that_does_not_answer_is_given_up_and_ended(tmp_path: Pat
 
 async def test_a_session_that_is_never_opened_is_given_up(tmp_path: Path):
     check = await checked('handshake()\nexpect("session/new")\nexpect("never")', tmp_path, limit_s=0.5)
-    assert "hasn't opened a session" in found(check, "Failed").text
+    assert "didn't open a session" in found(check, "Failed").text
 
 
 ASKING = """

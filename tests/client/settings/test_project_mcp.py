@@ -66,9 +66,9 @@ def test_a_mistake_in_one_server_leaves_the_others_alone(file: Path) -> None:
 
     assert [server.name for server in read.servers] == ["good"]
     assert [one.reason for one in read.skipped] == [
-        rf"{file}: mcpServers.'bad\x1b'.command is not a program, or a list of strings with the program first"
+        rf"{file}: mcpServers.'bad\x1b'.command isn't a program, or a list of strings with the program first"
     ]
-    assert read.warnings[0].startswith(f"{file}: mcpServers.good.timeout means nothing")
+    assert read.warnings[0].startswith(f"{file}: mcpServers.good.timeout is unknown")
 
 
 @pytest.mark.parametrize(

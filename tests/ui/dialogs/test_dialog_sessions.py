@@ -179,9 +179,9 @@ async def test_the_folders_can_be_switched_while_an_agent_keeps_the_list_to_itse
 
 async def test_without_a_session_in_this_folder_the_others_are_pointed_to() -> None:
     async with open_dialog(SessionsDialog(Pages(([], None), ([], None)))) as page:
-        await loaded(page, "There is no session yet in this folder; press a for all folders")
+        await loaded(page, "No sessions yet in this folder; press a for all folders")
         await page.press("a")
-        await loaded(page, "There is no session yet, n makes one")
+        await loaded(page, "No sessions yet; press n to start one")
 
 
 async def test_an_error_stands_in_its_place_and_r_loads_again() -> None:
@@ -272,7 +272,7 @@ async def test_what_cannot_be_done_is_said() -> None:
         await page.press("enter")
         assert "It can't load." in page.words
         await page.press("e")
-        assert "There isn't a recording of it here" in page.words
+        assert "It has no recording here" in page.words
         assert page.result is NOTHING
 
 
@@ -329,7 +329,7 @@ async def test_what_was_said_is_searched_too_and_its_line_shown() -> None:
 
 async def test_n_makes_a_new_session_and_esc_none() -> None:
     async with open_dialog(SessionsDialog(Pages(([], None)))) as page:
-        await loaded(page, "There is no session yet")
+        await loaded(page, "No sessions yet")
         await page.press("n")
         assert chosen(page) == ""
     async with open_dialog(SessionsDialog(Pages((ONE, None)))) as page:

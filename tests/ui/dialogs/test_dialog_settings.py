@@ -129,7 +129,7 @@ async def test_a_number_out_of_its_limits_is_refused_where_it_is_written(desk: S
 
 async def test_a_list_has_an_item_a_line(desk: SettingsDesk) -> None:
     async with opened(desk) as page:
-        await look_for(page, "directories beside")
+        await look_for(page, "addition to the session")
         await page.press("enter")
         await page.write("/a\n\n /b c ")
         await page.press("ctrl+s")
@@ -138,7 +138,7 @@ async def test_a_list_has_an_item_a_line(desk: SettingsDesk) -> None:
 
 async def test_several_of_some_are_chosen_with_space(desk: SettingsDesk) -> None:
     async with opened(desk) as page:
-        await look_for(page, "folded away")
+        await look_for(page, "calls to fold")
         await page.press("enter", "space", "enter")
         await page.until(lambda: "yours" in page.text)
         assert 'fold_kinds = ["search", "think", "fetch"]' in desk.file.read_text()

@@ -63,7 +63,7 @@ async def test_when_the_agent_is_gone_the_draft_stays_and_it_says_why() -> None:
         await page.send("anyone?")
         assert page.connection.prompts == []
         assert page.draft == "anyone?"
-        assert "The agent is gone; Alt+R starts it again." in page.text
+        assert "The agent is gone; Alt+R restarts it." in page.text
 
 
 # What Shift+Enter and Alt+Enter send where a terminal tells them apart, and what every terminal sends for Ctrl+J.
@@ -240,7 +240,7 @@ async def test_with_the_agent_gone_the_empty_prompt_says_how_to_start_it_again()
     async with open_page() as page:
         assert "Enter sends it" in page.text
         await page.apply(Disconnected("it exited with 1"))
-        assert "The agent is gone; Alt+R starts it again" in page.text
+        assert "The agent is gone; Alt+R restarts it" in page.text
         assert "Enter sends it" not in page.text
         await page.apply(Reconnected(remembers=True))
         assert "Enter sends it" in page.text

@@ -184,7 +184,7 @@ async def test_a_login_in_the_terminal_that_failed_is_told_and_asked_for_again(
     async with open_desk(terminal.script, IN_TERMINAL) as desk:
         await desk.shows("In here")
         await desk.press("down", "enter")
-        await desk.shows("The login ended with status 3", "Log in to scripted")
+        await desk.shows("The login failed with status 3", "Log in to scripted")
         await desk.press("down", "enter")
         await desk.shows("welcome")
         assert len(terminal.ran) == 2
@@ -201,7 +201,7 @@ async def test_a_login_in_the_terminal_tells_the_agents_other_tabs_that_it_was_s
         await desk.press("down", "enter")
         await desk.shows("welcome")
         await desk.press("alt+1")
-        await desk.shows("stopped, so that you could log in", "Alt+R starts it again")
+        await desk.shows("stopped so that you could log in", "Alt+R restarts it")
 
 
 async def test_a_program_that_cannot_be_run_in_the_terminal_counts_as_a_failed_login(
@@ -214,7 +214,7 @@ async def test_a_program_that_cannot_be_run_in_the_terminal_counts_as_a_failed_l
     async with open_desk(terminal.script, IN_TERMINAL) as desk:
         await desk.shows("In here")
         await desk.press("down", "enter")
-        await desk.shows("The login ended with status 2", "Log in to scripted")
+        await desk.shows("The login failed with status 2", "Log in to scripted")
 
 
 async def test_ctrl_c_is_for_the_program_in_the_terminal(
@@ -231,7 +231,7 @@ async def test_ctrl_c_is_for_the_program_in_the_terminal(
     async with open_desk(script, "credentials = ''", IN_TERMINAL) as desk:
         await desk.shows("In here")
         await desk.press("down", "enter")
-        await desk.shows("The login ended with status 3", "Log in to scripted")
+        await desk.shows("The login failed with status 3", "Log in to scripted")
         assert signal.getsignal(signal.SIGINT) is before
 
 

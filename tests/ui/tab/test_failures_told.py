@@ -40,7 +40,7 @@ async def test_an_agent_that_dies_in_mid_turn_leaves_the_conversation_and_its_la
     async with open_agent_page(CRASH, tmp_path) as page:
         await page.until(lambda: page.status.startswith("●"))
         await page.send("go")
-        await page.until(lambda: "gone; Alt+R starts it again" in page.status)
+        await page.until(lambda: "gone; Alt+R restarts it" in page.status)
         await page.settled()
         assert "▌ go" in page.text
         assert "exited with code" in page.text

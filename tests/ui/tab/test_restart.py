@@ -36,7 +36,7 @@ async def crashed(desk: Desk) -> None:
     """The agent has died in the middle of a turn."""
     await desk.shows("before the crash")
     await desk.send("Go on")
-    await desk.shows("exited with code 3", "out of memory", "gone; Alt+R starts it again")
+    await desk.shows("exited with code 3", "out of memory", "gone; Alt+R restarts it")
 
 
 async def test_a_session_that_the_agent_remembers_goes_on_below_what_was_said(
@@ -50,7 +50,7 @@ async def test_a_session_that_the_agent_remembers_goes_on_below_what_was_said(
     async with open_desk(RESUMES, first_run, script) as desk:
         await crashed(desk)
         await desk.press("alt+r")
-        await desk.shows("before the crash", "goes on with this session", "where were we")
+        await desk.shows("before the crash", "continues this session", "where were we")
         assert desk.status.startswith("● scripted")
 
 
@@ -114,7 +114,7 @@ async def test_what_was_queued_waits_until_the_user_says_so(open_desk: OpenDesk,
         desk.let_go_on()
         await desk.shows("gone")
         await desk.press("alt+r")
-        await desk.shows("goes on with this session")
+        await desk.shows("continues this session")
         assert [params["prompt"][0]["text"] for params in desk.sent("session/prompt")] == ["first"]
         assert "second" in desk.text
 
