@@ -40,6 +40,8 @@ OTHERS: Final = {
     "client/agents/catalogue.py: write_bytes": "the same",
     "workbench/demo/agent.py: os.O_CREAT": "an empty mark of the demo agent, which shares no client code; 0600",
     "workbench/demo/agent.py: os.O_WRONLY": "the same",
+    "workbench/demo/version_two.py: write_text": "what a scenario writes, as any agent does",
+    "workbench/demo/version_two.py: mkdir": "the same",
     "workbench/testing/picture.py: TemporaryDirectory": "0700 under any umask; what is in it goes with it",
     "testing/plugin.py: mkdir": "with 0700, in pytest's own folder",
     "workbench/testing/session.py: mkdir": "the files that a test gives to its agent",

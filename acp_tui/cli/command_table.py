@@ -123,6 +123,9 @@ def _format(*choices: str, about: str = "how to print it") -> Option:
 
 _CWD = Option(("--cwd",), "the folder to work in (default: this one)", Value("DIR", Kind.FOLDER), ".")
 _PROTOCOL = Option(("--protocol",), "speak only this version of ACP", Value("VERSION", choices=("1", "2")))
+_PROTOCOL_OF_DEMO = Option(
+    ("--protocol",), "speak this version of ACP (default: 1)", Value("VERSION", choices=("1", "2")), "1"
+)
 _RECORDING = (
     Option(("--record",), "record everything sent and received", Value("FILE", Kind.NEW_FILE)),
     Option(("--record-raw",), "keep secrets in that recording"),
@@ -220,7 +223,7 @@ COMMANDS: Final[tuple[Command, ...]] = (
     Command(
         "exec",
         "run one turn without a screen",
-        "acp_tui.cli.exec",
+        "acp_tui.cli.one_turn",
         _AGENT,
         needs=_NEEDS_AGENT,
         options=(
@@ -287,6 +290,7 @@ COMMANDS: Final[tuple[Command, ...]] = (
             _SPEED,
             _PLAIN,
             _WEB,
+            _PROTOCOL_OF_DEMO,
         ),
         group=_WORK,
     ),

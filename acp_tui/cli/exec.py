@@ -8,11 +8,9 @@ from __future__ import annotations
 import json
 import math
 import os
-import select
 import signal
-import stat
 import sys
-from collections.abc import AsyncIterator, Callable, Iterator, Sequence
+from collections.abc import AsyncIterator, Callable, Iterator
 from contextlib import contextmanager
 from dataclasses import asdict
 from pathlib import Path
@@ -22,12 +20,10 @@ import anyio
 from anyio.abc import TaskGroup
 
 from acp_tui.cli.arguments import Given
-from acp_tui.cli.command_table import WrongUse
 from acp_tui.cli.exit_codes import OF_STOP_REASON, ExitCode, code_of, weightiest
 from acp_tui.cli.permissions import PermissionDesk
-from acp_tui.cli.prerequisites import command_of, notes_of
-from acp_tui.cli.saying import error_text, say
-from acp_tui.cli.terminal import Headless, SlowStart, ready_to_run, say_left_out, settings_in
+from acp_tui.cli.saying import error_text
+from acp_tui.cli.terminal import Headless, SlowStart, say_left_out
 from acp_tui.client.agents.command import AgentCommand
 from acp_tui.client.errors import ClientError
 from acp_tui.client.sessions.access import HEADLESS
@@ -257,64 +253,16 @@ LAST_WORDS: Final = 5
 """So many lines are shown of what an agent said on stderr."""
 CANCEL_GRACE_S: Final = 10.0
 """How long a cancelled turn may take to end before the agent is ended; a second Ctrl+C does so at once."""
-STDIN_LIMIT_S: Final = 3.0
-"""A pipe that stays silent so long belongs to somebody else: scripts and services leave theirs open."""
 
 
-def run(given: Given) -> int:
+def take_turn(command: AgentCommand, prompt: str, settings: Settings, given: Given) -> int:
     """Run one turn; returns the exit status."""
-    command, read = command_of(given.agent), settings_in(given.cwd)
-    command = ready_to_run(command)
-    for note in notes_of(read):
-        say(note)
-    if given.prompt is None and sys.stdin.isatty() and (flag := _prompt_flag(given.agent.argv)):
-        raise WrongUse(f"{flag} went to the agent, since it follows --; put {flag} before --")
-    prompt = _read_prompt(given.prompt)
-    if not prompt.strip():
-        flag = "" if given.prompt is not None else _prompt_flag(given.agent.argv)
-        advice = f"; {flag} went to the agent, since it follows --" if flag else ""
-        say(f"the prompt is empty{advice}")
-        return ExitCode.USAGE
 
-    async def take_turn() -> int:
+    async def run() -> int:
         cwd = command.cwd or given.cwd
-        return await _Turn(command, cwd, prompt, given.format, read.settings, given.record).run()
+        return await _Turn(command, cwd, prompt, given.format, settings, given.record).run()
 
-    return anyio.run(take_turn)
-
-
-def _prompt_flag(agent_argv: Sequence[str]) -> str:
-    """Our option that stands in the agent's command line, where it was perhaps not meant to be."""
-    return next((word for word in agent_argv if word in ("-p", "--prompt")), "")
-
-
-def _read_prompt(given: str | None) -> str:
-    """`given` with what stdin holds behind it, where that is a pipe or a file; without one, all that stdin holds."""
-    if given is None:
-        if sys.stdin.isatty():
-            sys.stderr.write("Type your prompt, then press Ctrl+D:\n")
-        return _read_stdin()
-    piped = _read_stdin() if _has_input() else ""
-    return f"{given}\n\n{piped}" if piped.strip() else given
-
-
-def _has_input() -> bool:
-    try:
-        mode = os.fstat(sys.stdin.fileno()).st_mode
-    except (OSError, ValueError, AttributeError):  # closed, or never there
-        return False
-    if stat.S_ISREG(mode):
-        return True
-    if not stat.S_ISFIFO(mode):  # a terminal, /dev/null, a service's socket
-        return False
-    if select.select([sys.stdin], [], [], STDIN_LIMIT_S)[0]:
-        return True
-    say(f"nothing on stdin after {STDIN_LIMIT_S:g} s, so it is ignored (to skip the wait: < /dev/null)")
-    return False
-
-
-def _read_stdin() -> str:
-    return sys.stdin.buffer.read().decode("utf-8", "replace")
+    return anyio.run(run)
 
 
 def _signals() -> list[signal.Signals]:

@@ -1,11 +1,11 @@
-"""Permission requests in lines of text: the question, and how `exec` asks it. Nothing is ever granted unasked."""
+"""Permission requests in lines of text: the question, and how it is asked. Nothing is ever granted unasked."""
 
 from __future__ import annotations
 
-from collections.abc import Awaitable, Callable, Iterator
+from collections.abc import Awaitable, Callable, Iterator, Mapping
 from contextlib import AbstractContextManager
 from dataclasses import fields, replace
-from typing import Any, Final
+from typing import Any, Final, Generic, Protocol, TypeVar
 
 import anyio
 from anyio import to_thread
@@ -18,7 +18,7 @@ from acp_tui.client.workspace.runs_later import BUILD_FILE_MEANS, is_build_file
 from acp_tui.conversation import UNSET
 from acp_tui.conversation.content import Text, UnknownBlock
 from acp_tui.conversation.entries import ToolCallEntry
-from acp_tui.conversation.facts import REJECTIONS, PermissionRequest, RequestKey
+from acp_tui.conversation.facts import REJECTIONS, PermissionOption, PermissionRequest, RequestKey
 from acp_tui.conversation.permission_requests import (
     MAX_FIELDS,
     answer_of,
@@ -47,6 +47,8 @@ from acp_tui.conversation.visible import (
     make_visible_path,
 )
 
+T = TypeVar("T")
+
 GUARD_S: Final = 0.4
 """Nobody reads a question and answers it in less."""
 MAX_CHARACTERS: Final = 20_000
@@ -55,8 +57,108 @@ _NOT_TOLD: Final = frozenset({"data", "blob", "annotations", "meta"})
 """Of a block: bytes, and what is said of it to programs."""
 
 
+class OneByOne(Generic[T]):
+    """Asks what waits, one after the other and each once; a question that is gone meanwhile is asked no longer."""
+
+    def __init__(
+        self,
+        waiting: Callable[[], Mapping[RequestKey, T]],
+        ask: Callable[[T], Awaitable[None]],
+        withdrawn: Callable[[], None],
+    ) -> None:
+        """`withdrawn` tells the user that the question is gone."""
+        self._waiting = waiting
+        self._ask = ask
+        self._withdrawn = withdrawn
+        self._taken: set[RequestKey] = set()
+        self._asked: RequestKey | None = None
+        self._asking = anyio.CancelScope()
+
+    def look(self, tasks: TaskGroup) -> None:
+        """Ask what is to be asked, and ask no longer what is not waiting any more."""
+        if self._asked is None:
+            if self._next() is not None:
+                tasks.start_soon(self._ask_all)
+        elif self._asked not in self._waiting():
+            self._asking.cancel()
+
+    def _next(self) -> RequestKey | None:
+        waiting = self._waiting()
+        self._taken &= waiting.keys()
+        self._asked = next((key for key in waiting if key not in self._taken), None)
+        return self._asked
+
+    async def _ask_all(self) -> None:
+        while (key := self._next()) is not None:
+            self._taken.add(key)
+            with anyio.CancelScope() as self._asking:
+                await self._ask(self._waiting()[key])
+            if self._asking.cancelled_caught:
+                self._withdrawn()
+
+
+class Place(Protocol):
+    """Where a question is put to the user."""
+
+    def say(self, text: str) -> None:
+        """Print these lines."""
+
+    async def ask(self, prompt: str) -> str | None:
+        """A line that was typed when the question could have been read; None at the end of input."""
+
+
+async def ask_permission(
+    session: Session,
+    request: PermissionRequest,
+    place: Place,
+    *,
+    head: str = "",
+    on_shown: Callable[[ToolCall], None] = lambda _: None,
+    reject: Callable[[PermissionOption], Awaitable[None]] | None = None,
+) -> None:
+    """Ask until there is an answer to the question as it is now, and give it to the agent.
+
+    `head` stands above the question. `on_shown` hears which call was shown; `reject` rejects with a reason, where that
+    can be said.
+    """
+
+    waiting, cwd = session.conversation.permissions, str(session.cwd)
+
+    async def question() -> str:
+        """As it is now: the call changes in place, and the client may have found something out meanwhile."""
+        nonlocal request
+        while True:
+            call = replace(session.conversation.tool_call(request.tool_call_id).call)  # for a thread
+            on_shown(call)
+            text = await to_thread.run_sync(question_text, call, request, cwd)
+            if waiting.get(request.key, request) is request:
+                return text
+            request = waiting[request.key]
+
+    text = await question()
+    place.say(f"\n{head}{text}")
+    rejection = request.rejection if reject is not None else None
+    why = "" if rejection is None else ", w to reject and say why"
+    prompt = f"Your choice, {keys_told(request.answers)}{why} (Ctrl+C cancels the turn): "
+    while request.key in waiting:
+        line = await place.ask(prompt)
+        if line is None:
+            session.cancel()
+            return
+        if line == "w" and rejection is not None and reject is not None:
+            await reject(rejection)
+            return
+        index, now = answer_of(request.answers, line), await question()
+        if now != text:
+            text = now
+            place.say(f"\nIgnored: the question has changed:\n\n{text}")
+        elif index is not None:
+            session.answer_permission(request.key, request.answers[index].option_id)
+            return
+
+
 class PermissionDesk:
-    """Takes the requests of one session one after the other."""
+    """Takes the requests of one session of `exec`: asks on the terminal, refuses where there is none."""
 
     def __init__(
         self,
@@ -73,52 +175,36 @@ class PermissionDesk:
         self._say = say
         self._hold_output = hold_output
         self._sleep = sleep
-        self._taken: set[RequestKey] = set()
-        self._lock = anyio.Lock()
-        self._asked: RequestKey | None = None
-        self._asking = anyio.CancelScope()
+        self._requests = OneByOne(lambda: session.conversation.permissions, self._decide, self._say_withdrawn)
 
     def look(self) -> None:
         """Take up the requests that are new, and drop the question on the terminal where its request is gone."""
-        waiting = self._session.conversation.permissions
-        for key in waiting:
-            if key not in self._taken:
-                self._taken.add(key)
-                self._tasks.start_soon(self._decide, key)
-        if self._asked is not None and self._asked not in waiting:
-            self._asking.cancel()
+        self._requests.look(self._tasks)
 
     def note_decisions(self, entry: ToolCallEntry) -> None:
         """See whether a permission about this call was rejected."""
         self.has_rejected |= any(decision.option_kind in REJECTIONS for decision in entry.decisions)
 
-    async def _decide(self, key: RequestKey) -> None:
-        async with self._lock:
-            request = self._session.conversation.permissions.get(key)
-            if request is None:
-                return
-            terminal = open_terminal()
-            if terminal is None:
-                self._refuse(request)
-                return
-            try:
-                with self._hold_output():
-                    await self._ask_until_gone(terminal, request)
-            finally:
-                terminal.close()
+    async def _decide(self, request: PermissionRequest) -> None:
+        terminal = open_terminal()
+        if terminal is None:
+            self._refuse(request)
+            return
+        try:
+            with self._hold_output():
+                await ask_permission(self._session, request, _Guarded(terminal, self._sleep))
+        finally:
+            terminal.close()
 
-    async def _ask_until_gone(self, terminal: Terminal, request: PermissionRequest) -> None:
-        """Ask; where the agent takes its question back meanwhile, say so and let the next one be asked."""
-        self._asked = request.key
-        with anyio.CancelScope() as self._asking:
-            await self._ask(terminal, request)
-        self._asked = None
-        if self._asking.cancelled_caught:
+    def _say_withdrawn(self) -> None:
+        terminal = open_terminal()
+        if terminal is not None:
             terminal.show("\n(no longer needed)\n")
+            terminal.close()
 
     def _refuse(self, request: PermissionRequest) -> None:
         """Nobody can be asked. "Always" would speak for the user about more than this: only reject_once will do."""
-        title = make_visible_line(self._call(request).shown_title)
+        title = make_visible_line(self._session.conversation.tool_call(request.tool_call_id).call.shown_title)
         if self._session.refuse_unasked(request.key):
             self._say(f"rejected, since there is no terminal to ask on: {title}")
         else:
@@ -126,42 +212,30 @@ class PermissionDesk:
             self.has_rejected = True
             self._session.cancel()
 
-    def _call(self, request: PermissionRequest) -> ToolCall:
-        return self._session.conversation.tool_call(request.tool_call_id).call
 
-    async def _ask(self, terminal: Terminal, request: PermissionRequest) -> None:
-        text = await self._text(request)
-        terminal.show(f"\n{text}\n")
-        keys = keys_told(request.answers)
-        while request.key in self._session.conversation.permissions:
-            # What is typed until the question can have been read, or behind another line, was meant for something else.
-            await self._sleep(GUARD_S)
-            terminal.forget_typed()
-            terminal.show(f"\nYour choice, {keys} (Ctrl+C cancels the turn): ")
-            line = await terminal.read_line()
-            if line is None:
-                self._session.cancel()
-                return
-            index = answer_of(request.answers, line)
-            if index is None:
-                continue
-            await self._sleep(GUARD_S)
-            if terminal.has_more():  # a paste, or text
-                terminal.show("\nIgnored: more was typed after it.\n")
-                continue
-            now = await self._text(request)
-            if now != text:
-                text = now
-                terminal.show(f"\nIgnored: the question has changed:\n\n{text}\n")
-                continue
-            self._session.answer_permission(request.key, request.answers[index].option_id)
-            return
+class _Guarded:
+    """A terminal where a line counts only if it was typed after the question could be read, and nothing behind it."""
 
-    async def _text(self, request: PermissionRequest) -> str:
-        """The question as it is now: the call changes in place, and the client may have found something out."""
-        request = self._session.conversation.permissions.get(request.key, request)
-        call, cwd = replace(self._call(request)), str(self._session.cwd)
-        return await to_thread.run_sync(question_text, call, request, cwd)
+    def __init__(self, terminal: Terminal, sleep: Callable[[float], Awaitable[None]]) -> None:
+        self._terminal = terminal
+        self._sleep = sleep
+
+    def say(self, text: str) -> None:
+        self._terminal.show(f"{text}\n")
+
+    async def ask(self, prompt: str) -> str | None:
+        # What is typed until the question can have been read, or behind another line, was meant for something else.
+        await self._sleep(GUARD_S)
+        self._terminal.forget_typed()
+        self._terminal.show(f"\n{prompt}")
+        line = await self._terminal.read_line()
+        if line is None:
+            return None
+        await self._sleep(GUARD_S)
+        if self._terminal.has_more():  # a paste, or text
+            self._terminal.show("\nIgnored: more was typed after it.\n")
+            return ""
+        return line
 
 
 # The question, whoever asks it

@@ -24,6 +24,7 @@ from acp_tui.cli.terminal import agrees
 from acp_tui.client.agents.catalogue import find_agent
 from acp_tui.client.agents.command import AgentCommand
 from acp_tui.client.errors import AgentNotFound, ClientError
+from acp_tui.client.sessions.marks import SessionMarks
 from acp_tui.client.sessions.session_history import (
     PastSession,
     line_with,
@@ -61,7 +62,7 @@ def list_sessions(cwd: Path | None, words: str, *, as_json: bool) -> None:
     """Print those of a folder, or of all, in which `words` stand."""
     index = recordings_index()
     try:
-        found = recorded_sessions(index, cwd, words)
+        found = SessionMarks().marked(recorded_sessions(index, cwd, words))
         everywhere = recorded_sessions(index, None)
     except ClientError as error:
         raise stop(error, ExitCode.ERROR) from None
@@ -176,6 +177,7 @@ def find_resumed(wanted: str, cwd: Path, given: AgentCommand | None) -> Resumed:
     index = recordings_index()
     try:
         past = _named(index, wanted, cwd, given) if wanted else _last(index, cwd, given)
+        (past,) = SessionMarks().marked([past])
         command = _command_of(past, given)
     except ClientError as error:
         raise stop(error) from None
@@ -207,7 +209,8 @@ def _named(index: SessionIndex, wanted: str, cwd: Path, given: AgentCommand | No
 
 def _last(index: SessionIndex, cwd: Path, given: AgentCommand | None) -> PastSession:
     for past in recorded_sessions(index, cwd):
-        if given is None or past.is_of(given):
+        is_archived = SessionMarks().of(past.agent, past.session_id).is_archived
+        if not is_archived and (given is None or past.is_of(given)):
             return past
     of_agent = f" with {given.name}" if given is not None else ""
     raise NoSuchSession(f"no session{of_agent} was recorded in {cwd}", hint=_which_there_are(index))

@@ -14,7 +14,7 @@ from collections.abc import Awaitable, Callable
 from contextlib import suppress
 from dataclasses import replace
 from pathlib import Path
-from typing import Final, Self
+from typing import TYPE_CHECKING, Final, Self
 
 import anyio
 from anyio.abc import TaskGroup
@@ -34,10 +34,12 @@ from acp_tui.client.agents.remembered import (
     what_runs,
 )
 from acp_tui.client.errors import AuthenticationRequired, SettingsError
-from acp_tui.client.sessions.driver import Additions
-from acp_tui.client.settings import SettingsRead
 from acp_tui.client.settings.project_settings import with_trusted_project
 from acp_tui.conversation.visible import make_visible, make_visible_line
+
+if TYPE_CHECKING:
+    from acp_tui.client.sessions.driver import Additions  # brings the wire types along
+    from acp_tui.client.settings import SettingsRead
 
 
 def open_terminal() -> Terminal | None:

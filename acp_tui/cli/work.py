@@ -9,6 +9,8 @@ from acp_tui.cli.arguments import Given
 from acp_tui.cli.prerequisites import command_of, has_terminal, notes_of, require_screen, settings_in_force
 from acp_tui.cli.screen import run_screen
 from acp_tui.client.agents.catalogue import demo_command, with_project
+from acp_tui.client.agents.starting import end_early, start_early
+from acp_tui.client.settings import servers_at_start, settings_file
 from acp_tui.workbench import demo as shipped
 
 if TYPE_CHECKING:
@@ -40,7 +42,7 @@ def demo(given: Given) -> int:
 
 def play(scenario: str, given: Given) -> int:
     """Work with the scripted agent that plays a scenario."""
-    command = with_project(demo_command(scenario, given.speed))
+    command = with_project(demo_command(scenario, given.speed, 2 if given.protocol == "2" else 1))
     return work_with(command, Path(), is_plain=given.plain)  # it has a folder of its own
 
 
@@ -54,4 +56,11 @@ def work_with(
 
         return run_plain(command, cwd, read.settings, notes_of(read), record)
     require_screen("to run one turn without it: acp-tui exec")
-    return run_screen(command, cwd, read.settings, notes_of(read), record)
+    if command is None:
+        return run_screen(command, cwd, read.settings, notes_of(read), record)
+    servers_at_start(settings_file())  # before any agent can write there
+    start_early(command, command.cwd or cwd)  # it gets ready while the screen is loaded
+    try:
+        return run_screen(command, cwd, read.settings, notes_of(read), record)
+    finally:
+        end_early()

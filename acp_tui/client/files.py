@@ -86,9 +86,12 @@ def close_to_others(path: Path | int) -> None:
             os.chmod(path, mode & ~_OTHERS)  # noqa: PTH101
 
 
-def create_private(file: Path, *, mode: int = PRIVATE) -> BinaryIO:
-    """A new file to write to; no link is followed. Raises OSError, FileExistsError among them."""
-    return open(file, "xb", opener=lambda name, _: os.open(name, _NEW | os.O_APPEND, mode))
+def create_private(file: Path, *, mode: int = PRIVATE, folder: int | None = None) -> BinaryIO:
+    """A new file to write to; it is not itself a link. Raises OSError, FileExistsError among them.
+
+    `folder`: a descriptor of the directory that a relative path begins in.
+    """
+    return open(file, "xb", opener=lambda name, _: os.open(name, _NEW | os.O_APPEND, mode, dir_fd=folder))
 
 
 def open_private(file: Path) -> int:

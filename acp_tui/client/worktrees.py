@@ -20,7 +20,7 @@ from typing import Final, NamedTuple
 from anyio import to_thread
 
 from acp_tui.client.changes.git import Git, blob_id
-from acp_tui.client.changes.tree import Tree, swap
+from acp_tui.client.changes.tree import Tree, make_parents, swap
 from acp_tui.client.changes.values import ChangedMeanwhile, ChangesError, FileState
 from acp_tui.client.errors import ClientError
 from acp_tui.client.files import create_private, encoded, locked, replace_file
@@ -296,16 +296,24 @@ async def _fill(worktree: Worktree) -> None:
 
 
 def _create_all(root: str, files: dict[str, FileState]) -> None:
-    """Write files that are not there yet; as in git's own checkout, the umask says who else may write them."""
+    """Write files that are not there yet; as in git's own checkout, the umask says who else may write them.
+
+    A commit can hold a link and a directory of one name: no file and no link is written through another.
+    """
+    tree = Tree(Path(root))
+    made: set[str] = set()
     for path, state in files.items():
         assert state.data is not None
-        target = Path(root, path)
-        target.parent.mkdir(parents=True, exist_ok=True)
-        if state.is_link:
-            target.symlink_to(os.fsdecode(state.data))
-        else:
-            with create_private(target, mode=state.permissions | 0o022) as file:
-                file.write(state.data)
+        directory, _, name = path.rpartition("/")
+        if directory not in made:
+            make_parents(tree, path)
+            made.add(directory)
+        with tree.parent_of(path) as parent:
+            if state.is_link:
+                os.symlink(os.fsdecode(state.data), name, dir_fd=parent)
+            else:
+                with create_private(Path(name), mode=state.permissions | 0o022, folder=parent) as file:
+                    file.write(state.data)
 
 
 def _state(stored: _Stored | None, blobs: dict[bytes, bytes]) -> FileState | None:

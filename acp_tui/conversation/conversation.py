@@ -311,6 +311,8 @@ class Conversation:
     commands: tuple[Command, ...] = ()
     options: tuple[ConfigOption, ...] = ()
     title: str | None = None
+    is_named: bool = False
+    """The title is the user's own."""
     updated_at: str | None = None
     usage: Usage | None = None
     turn_usage: TurnUsage | None = None

@@ -84,6 +84,7 @@ from acp_tui.conversation.updates import (
     PromptSent,
     Reconnected,
     Remarked,
+    Renamed,
     Role,
     SessionUpdate,
     StateReported,
@@ -169,6 +170,7 @@ def apply(conversation: Conversation, update: SessionUpdate) -> Change:
             | OptionsReplaced()
             | OptionChanged()
             | InfoChanged()
+            | Renamed()
             | UsageReported()
             | NoticeShown()
         ):
@@ -669,6 +671,7 @@ def _fact(
     | OptionsReplaced
     | OptionChanged
     | InfoChanged
+    | Renamed
     | UsageReported
     | NoticeShown,
 ) -> Fact:
@@ -690,8 +693,12 @@ def _fact(
             conversation.options = tuple(_with_value(option, update) for option in conversation.options)
             return Fact.OPTIONS
         case InfoChanged(title, updated_at):
-            conversation.title = or_else(title, conversation.title)
+            if not conversation.is_named:
+                conversation.title = or_else(title, conversation.title)
             conversation.updated_at = or_else(updated_at, conversation.updated_at)
+            return Fact.INFO
+        case Renamed(title):
+            conversation.title, conversation.is_named = title, True
             return Fact.INFO
         case UsageReported(usage):
             conversation.usage = usage

@@ -52,6 +52,7 @@ from acp_tui.conversation.updates import (
     PromptSent,
     Reconnected,
     Remarked,
+    Renamed,
     SessionUpdate,
     StateReported,
     SubagentReported,
@@ -124,6 +125,8 @@ class _Retelling:
             yield CommandsReplaced(conversation.commands)
         if conversation.title is not None or conversation.updated_at is not None:
             yield InfoChanged(conversation.title, conversation.updated_at)
+        if conversation.is_named:
+            yield Renamed(conversation.title or "")
         if conversation.usage is not None:
             yield UsageReported(conversation.usage)
 

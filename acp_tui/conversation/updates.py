@@ -177,6 +177,13 @@ class InfoChanged:
 
 
 @dataclass(frozen=True, slots=True)
+class Renamed:
+    """The user has given the session a title, which the agent does not change any more."""
+
+    title: str
+
+
+@dataclass(frozen=True, slots=True)
 class UsageReported:
     """Context used and cost so far; replaces the last report."""
 
@@ -430,6 +437,7 @@ SessionUpdate: TypeAlias = (
     | OptionsReplaced
     | OptionChanged
     | InfoChanged
+    | Renamed
     | UsageReported
     | NoticeShown
     | CompactionChanged

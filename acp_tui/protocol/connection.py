@@ -14,7 +14,7 @@ from contextlib import contextmanager, suppress
 from pathlib import Path
 from typing import Any, ClassVar, Final, TypeAlias, TypeVar
 
-from acp_tui.conversation.content import ContentBlock
+from acp_tui.conversation.content import OWN_META, ContentBlock
 from acp_tui.conversation.facts import ConfigOption, PermissionOption, SessionId, SessionPage
 from acp_tui.conversation.tool_calls import TerminalId, ToolCallId
 from acp_tui.conversation.updates import SessionUpdate, TurnFailed
@@ -26,6 +26,8 @@ from acp_tui.rpc import ConnectionLost, ErrorCode, Peer, RequestFailed
 
 log = logging.getLogger(__name__)
 
+STEERING: Final = "_session/steering"
+"""A draft of ACP: a prompt for the turn that runs."""
 TRACE_KEYS: Final = ("traceparent", "tracestate", "baggage")
 """What `_meta` may hold of W3C trace context (R-EXT-2)."""
 
@@ -203,6 +205,20 @@ class Connection(ABC):
         """Let the agent forget a session."""
         await self.request("session/delete", {"sessionId": session_id}, nothing)
 
+    async def set_title(self, session_id: SessionId, title: str) -> str:
+        """Give a session a title; gives the one that the agent has kept. A draft."""
+
+        def read(result: Any) -> str:
+            kept = result.get("title") if isinstance(result, dict) else None
+            return kept if isinstance(kept, str) and kept else title
+
+        return await self.request("session/set_title", {"sessionId": session_id, "title": title}, read)
+
+    async def archive_session(self, session_id: SessionId, is_archived: bool) -> None:
+        """Let the agent put a session away, or take it back. A draft."""
+        method = "session/archive" if is_archived else "session/unarchive"
+        await self.request(method, {"sessionId": session_id}, nothing)
+
     async def prompt(
         self, session_id: SessionId, blocks: Sequence[ContentBlock], on_update: OnUpdate
     ) -> None:
@@ -234,7 +250,8 @@ class Connection(ABC):
         def read(result: Any) -> bool:
             outcome = result.get("outcome") if isinstance(result, dict) else None
             is_taken = outcome in ("injected", "startedNewTurn")
-            if is_taken:
+            # A host tells it to all of its clients, as an update among what the agent says.
+            if is_taken and OWN_META not in (result.get("_meta") or ()):
                 on_taken()
             return is_taken
 
@@ -243,7 +260,7 @@ class Connection(ABC):
             "prompt": [to_wire(content_block(block)) for block in blocks],
             "_meta": {**self._meta, "steering": {"idleBehavior": "promptRequired"}},
         }
-        return await self.peer.request("_session/steering", params, read=read)
+        return await self.peer.request(STEERING, params, read=read)
 
     def cancel(self, session_id: SessionId) -> None:
         """Ask the agent to stop a session's turn; the agent says when it has (R-CANC-1)."""

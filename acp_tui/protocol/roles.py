@@ -36,6 +36,9 @@ class AgentCapabilities:
     close_session: bool = False
     fork_session: bool = False
     """A draft that agents ship, as is `steering`."""
+    set_title: bool = False
+    archive: bool = False
+    """Drafts, too: sessions are renamed and put away by the client."""
     steering: bool = False
     """A prompt may join the turn that runs (`_session/steering`)."""
     additional_directories: bool = False

@@ -21,7 +21,7 @@ GEMINI = AgentChoice(name="gemini")
 
 
 EXEC = {"agent": GEMINI, "cwd": HERE, "format": "text"}
-DEMO = {"speed": 1.0, "format": "text"}
+DEMO = {"speed": 1.0, "format": "text", "protocol": "1"}
 
 
 @pytest.mark.parametrize(

@@ -14,8 +14,7 @@ from typing import Any
 
 import pytest
 
-from acp_tui.cli import exec as exec_command
-from acp_tui.cli import permissions, terminal
+from acp_tui.cli import one_turn, permissions, terminal
 from acp_tui.cli.exit_codes import PRECEDENCE, ExitCode, weightiest
 from acp_tui.cli.main import main
 from acp_tui.client.agents import catalogue
@@ -174,7 +173,7 @@ def test_a_pipe_that_is_closed_and_empty_adds_nothing(run: Any, monkeypatch: pyt
 
 
 def test_a_pipe_of_somebody_else_holds_nothing_up(run: Any, monkeypatch: pytest.MonkeyPatch):
-    monkeypatch.setattr(exec_command, "STDIN_LIMIT_S", 0)
+    monkeypatch.setattr(one_turn, "STDIN_LIMIT_S", 0)
     piped(monkeypatch, None)
     ran = run(ECHO)
     assert ran.out == "go\n"
@@ -271,7 +270,7 @@ def test_an_always_option_is_never_taken_unasked_and_the_turn_is_cancelled(run: 
         say(f"{expect('session/cancel')['method']}, then {outcome()}"); end(p, "cancelled"); read()
     """
     ran = run(script)
-    assert (ran.status, ran.out) == (130, "session/cancel, then cancelled\n")
+    assert (ran.status, ran.out) == (130, "session/cancel, then canceled\n")
 
 
 def test_a_cancel_that_the_agent_passes_over_still_counts_as_a_rejection(run: Any):

@@ -17,8 +17,11 @@ import psutil
 import pytest
 
 from acp_tui.client.agents import process as process_module
-from acp_tui.client.agents.command import AgentCommand
+from acp_tui.client.agents import starting
+from acp_tui.client.agents.command import AgentCommand, Package
 from acp_tui.client.errors import AgentLost, AgentNotFound, AgentNotRunnable
+from acp_tui.client.processes.guard import guard
+from acp_tui.client.processes.table import row_of
 from acp_tui.client.sessions import agent as agent_module
 from acp_tui.client.sessions.hub import open_hub
 from acp_tui.conversation.entries import Failure
@@ -341,3 +344,33 @@ async def words_of(command: AgentCommand, folder: Path) -> list[str]:
         async with process_module.running_agent(command, heard.extend, folder) as process:
             await process.wait_for_end(20)
     return heard.decode().splitlines()
+
+
+def test_an_agent_that_was_started_early_is_the_one_that_runs(tmp_path: Path) -> None:
+    command = AgentCommand("early", (sys.executable, "-c", "input()"))
+    starting.start_early(command, tmp_path)
+    process = starting.started(command, tmp_path)
+    other = starting.started(command, tmp_path)
+    try:
+        assert process.pid != other.pid
+        starting.end_early()  # neither: both are somebody's by now
+        assert process.poll() is None
+    finally:
+        for each in (process, other):
+            each.kill()
+            each.communicate()
+            guard.forget(each.pid)
+
+
+def test_an_agent_that_was_started_early_for_nothing_is_ended(tmp_path: Path) -> None:
+    pid_file = tmp_path / "pid"
+    script = f"import os, pathlib; pathlib.Path({str(pid_file)!r}).write_text(str(os.getpid())); input()"
+    starting.start_early(AgentCommand("early", (sys.executable, "-c", script)), tmp_path)
+    starting.end_early()
+    assert not pid_file.exists() or row_of(int(pid_file.read_text())) is None
+
+
+def test_what_must_be_agreed_to_is_not_started_early(tmp_path: Path) -> None:
+    command = AgentCommand("early", (sys.executable, "-c", "input()"), package=Package("npx", "early@1", "1"))
+    starting.start_early(command, tmp_path)
+    assert starting._early == []

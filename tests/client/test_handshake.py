@@ -32,6 +32,7 @@ async def test_the_client_offers_exactly_what_it_serves():
             "fs": {"readTextFile": True, "writeTextFile": True},
             "terminal": True,
             "session": {"configOptions": {"boolean": {}}, "notices": {}, "compaction": {}},
+            "subagents": {},
             "_meta": {"terminal_output": True},
         },
     }

@@ -16,7 +16,7 @@ from typing import Final
 import anyio
 import pytest
 
-from acp_tui.client.changes import ChangeTracker
+from acp_tui.client.changes.tracker import ChangeTracker
 from acp_tui.client.completion.workspace_files import list_files
 from acp_tui.client.safe_git import GitFailed, ask_git
 from acp_tui.workbench.redact import full_names
@@ -41,7 +41,7 @@ STARTERS: Final = {
     "cli/plain/console.py": "an agent's own login",
     "cli/doctor.py": "tmux, about its options",
     "cli/host.py": "itself, in the background",
-    "client/agents/process.py": "the agents that the user starts",
+    "client/agents/starting.py": "the agents that the user starts",
     "client/agents/channel.py": "the command that prints a token, from agents.toml",
     "client/clipboard.py": "the system's clipboard",
     "client/doctor.py": "programs, for their versions",
@@ -49,6 +49,7 @@ STARTERS: Final = {
     "client/processes/table.py": "ps",
     "client/safe_git.py": "git",
     "client/terminals/launcher.py": "commands in terminals",
+    "workbench/demo/version_two.py": "the demo agent's own commands, as its scenario has them",
     "ui/tab/agent.py": "an agent's own login",
     "ui/kit/clipboard.py": "the system's clipboard",
     "ui/shell/notifier.py": "the user's own for notices",

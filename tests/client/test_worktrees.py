@@ -128,6 +128,29 @@ async def test_a_commit_cannot_write_outside_or_into_git(repository: Repository,
         assert (Path(worktree.root) / ".git").is_file()
 
 
+@pytest.mark.parametrize("inner_mode", ["120000", "100644"])
+async def test_a_commit_with_a_link_and_a_folder_of_one_name_writes_nothing_outside(
+    repository: Repository, tmp_path: Path, inner_mode: str
+) -> None:
+    """Git makes no such commit, and takes one over from a server as it is."""
+    outside = tmp_path / "outside"
+    outside.mkdir()
+
+    def write(kind: str, content: bytes) -> bytes:
+        command = ["git", "hash-object", "-t", kind, "-w", "--stdin", "--literally"]
+        written = subprocess.run(command, cwd=repository.root, input=content, capture_output=True, check=True)
+        return bytes.fromhex(written.stdout.decode().strip())
+
+    target, content = write("blob", os.fsencode(outside)), write("blob", b"/etc/passwd")
+    inner = write("tree", f"{inner_mode} evil\0".encode() + content)
+    tree = write("tree", b"120000 a\0" + target + b"40000 a\0" + inner)
+    commit = repository.git("commit-tree", "-m", "evil", tree.hex()).strip()
+    repository.git("update-ref", "HEAD", commit)
+    with pytest.raises(WorktreeFailed):
+        await add_worktree(repository.root)
+    assert list(outside.iterdir()) == []
+
+
 async def test_changes_are_copied_back_whether_committed_or_not(repository: Repository) -> None:
     worktree = await add_worktree(repository.root)
     inside = Repository.__new__(Repository)

@@ -129,14 +129,14 @@ async def test_a_turn_that_is_cancelled_while_it_asks_takes_its_question_back(tm
 
     async def tour(lead: Lead) -> None:
         session = await lead.begin()
-        lead.users[session.session_id].cancels_at = "cargo test"
+        lead.users[session.session_id].cancels_at = 1
         await lead.prompt(session, "run it")
         seen["decisions"] = session.conversation.tool_call(ToolCallId("c")).decisions
         seen["reason"] = session.conversation.last_stop_reason
 
     await led(tiny(tmp_path), tmp_path, tour)
     assert seen["reason"] == "cancelled"
-    assert all(decision.option_name is None for decision in seen["decisions"])
+    assert [(decision.option_name, decision.is_withdrawn) for decision in seen["decisions"]] == [(None, True)]
 
 
 @pytest.mark.skipif(why_not("codex") is not None, reason=str(why_not("codex")))
@@ -151,6 +151,13 @@ async def test_codex_speaks_version_2_and_its_recording_replays_equal(tmp_path: 
         seen["live"] = told(session.conversation)
         seen["version"] = lead.agent.protocol_version
         seen["usage"] = session.conversation.turn_usage
+        user = lead.users[session.session_id]
+        user.cancels_at = 1
+        await lead.prompt(session, "WRITE")
+        seen["reason"] = session.conversation.last_stop_reason
+        user.cancels_at = None
+        page = await lead.agent.list_sessions()
+        seen["is_listed"] = session.session_id in [one.session_id for one in page.sessions]
         again = lead.attend(await lead.agent.load_session(session.session_id, lead.cwd))
         seen["loaded"] = told(again.conversation)
         await lead.agent.close_session(again)
@@ -162,7 +169,14 @@ async def test_codex_speaks_version_2_and_its_recording_replays_equal(tmp_path: 
     run = await lead(asking, project, tmp_path / "codex.jsonl", tour, 10.0, 120.0)
     assert seen["version"] == 2
     assert [one[1] for one in seen["live"] if one[0] == "user"] == ["HELLO", "RUNASK", "WRITE", "PLAN"]
-    assert [one[1] for one in seen["loaded"] if one[0] == "user"] == ["HELLO", "RUNASK", "WRITE", "PLAN"]
+    assert [one[1] for one in seen["loaded"] if one[0] == "user"] == [
+        "HELLO",
+        "RUNASK",
+        "WRITE",
+        "PLAN",
+        "WRITE",
+    ]
+    assert (seen["reason"], seen["is_listed"]) == ("cancelled", True)
     assert any(decisions for *_, decisions in seen["live"] if isinstance(decisions, list))
     assert (project / "fake_out.txt").read_text() == "written by fake llm\n"
     assert seen["usage"].total > 0

@@ -2,7 +2,8 @@
 
 from pathlib import Path
 
-from acp_tui.client.changes import ChangeTracker, FileChange
+from acp_tui.client.changes import FileChange
+from acp_tui.client.changes.tracker import ChangeTracker
 
 
 async def changes(tracker: ChangeTracker) -> dict[str, FileChange]:

@@ -43,6 +43,9 @@ OFFERS: Final[dict[str, tuple[str, ...]]] = {
 }
 """Requests of the agent, and the client's capability without which it may not serve them."""
 
+DRAFTS: Final = frozenset({"subagents"})
+"""What the client offers beyond the schema of version 1; it stands in the unstable one."""
+
 BLOCK_GATES: Final = {"image": "image", "audio": "audio", "resource": "embeddedContext"}
 
 
@@ -55,6 +58,14 @@ def _has(capabilities: Any, path: tuple[str, ...]) -> bool:
 def _key(request_id: Any) -> tuple[type, Any]:
     """An id with its type: 1 and "1" are two."""
     return type(request_id), request_id
+
+
+def _without_drafts(params: dict[str, Any]) -> dict[str, Any]:
+    offer = params.get("clientCapabilities")
+    if not isinstance(offer, dict):
+        return params
+    kept = {name: value for name, value in offer.items() if name not in DRAFTS}
+    return {**params, "clientCapabilities": kept}
 
 
 class Conduct:
@@ -98,9 +109,11 @@ class Conduct:
     ) -> None:
         if not schema.definitions() or method.startswith("_") or method in EXEMPT_METHODS:
             return
-        if method == "initialize" and side == "agent" and value.get("protocolVersion") == 2:
-            self._check_initialize(message, value)
-            return
+        if method == "initialize" and side == "agent" and shape == "Request":
+            value = _without_drafts(value)
+            if value.get("protocolVersion") == 2:
+                self._check_initialize(message, value)
+                return
         name = schema.definition_for(method, side, shape, self._version)
         if name is None:
             self._note(f"the protocol has no such {shape.lower()}", message)

@@ -70,11 +70,10 @@ async def cut_often(
     agent: RememberingAgent, bytes_until_cut: Callable[[], int | None], scheme: str = "ws"
 ) -> AsyncIterator[tuple[AgentCommand, CuttingProxy]]:
     """The agent behind connections that break."""
-    async with anyio.create_task_group() as tasks:
-        server = websocket_server(agent.serve) if scheme == "ws" else http_server(agent.serve, tasks)
-        async with server as direct:
-            proxy = CuttingProxy(int(direct.name.rpartition(":")[2].partition("/")[0]), bytes_until_cut)
-            listener = await anyio.create_tcp_listener(local_host="127.0.0.1")
-            tasks.start_soon(listener.serve, proxy.lead)
-            yield command_at(f"{scheme}://127.0.0.1:{listener.extra(SocketAttribute.local_port)}/acp"), proxy
-            tasks.cancel_scope.cancel()
+    server = websocket_server(agent.serve) if scheme == "ws" else http_server(agent.serve)
+    async with anyio.create_task_group() as tasks, server as direct:
+        proxy = CuttingProxy(int(direct.name.rpartition(":")[2].partition("/")[0]), bytes_until_cut)
+        listener = await anyio.create_tcp_listener(local_host="127.0.0.1")
+        tasks.start_soon(listener.serve, proxy.lead)
+        yield command_at(f"{scheme}://127.0.0.1:{listener.extra(SocketAttribute.local_port)}/acp"), proxy
+        tasks.cancel_scope.cancel()

@@ -23,7 +23,7 @@ from acp_tui.rpc import Direction, Peer, Tap
 from support.conduct import Conduct
 
 TESTS: Final = str(Path(__file__).parents[1])
-ASKS: Final = ("PermissionDesk._ask", "Client._answer")
+ASKS: Final = ("ask_permission", "Client._answer")
 """Where a user's answer comes from that is no key of Textual's: the line mode's terminal, the client of a host."""
 
 

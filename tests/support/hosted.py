@@ -2,7 +2,7 @@
 
 from __future__ import annotations
 
-from collections.abc import AsyncIterator
+from collections.abc import AsyncIterator, Sequence
 from contextlib import asynccontextmanager
 from dataclasses import dataclass, field
 from pathlib import Path
@@ -65,8 +65,18 @@ class Hosted:
 
 
 @asynccontextmanager
-async def hosted(cwd: Path, policy: Policy | None = None, **setup: Any) -> AsyncIterator[Hosted]:
-    """A host with one session, whose opening the agent answers with `setup`."""
+async def hosted(
+    cwd: Path,
+    policy: Policy | None = None,
+    *,
+    offers: dict[str, Any] | None = None,
+    ways: Sequence[Any] = (),
+    **setup: Any,
+) -> AsyncIterator[Hosted]:
+    """A host with one session, whose opening the agent answers with `setup`.
+
+    `offers` is the `_meta` of what it says of itself, `ways` those to log in.
+    """
     with connected() as (wire, stream), anyio.fail_after(TEST_LIMIT_S), pytest.MonkeyPatch.context() as patch:
         streams: dict[str, ByteStream] = {"played": stream}
 
@@ -79,7 +89,8 @@ async def hosted(cwd: Path, policy: Policy | None = None, **setup: Any) -> Async
         async with open_hub() as hub, anyio.create_task_group() as tasks:
             command = AgentCommand("played", ("played",))
             agent = await hub.start_agent(command, offer=INTERACTIVE, policy=policy)
-            await shake_hands(agent, wire)
+            agreed = {"protocolVersion": 1, "authMethods": list(ways), "_meta": offers or {}}
+            await shake_hands(agent, wire, answer=agreed)
             host = Host(agent, tasks)
             session = await _open(agent, host, wire, cwd, setup)
             yield Hosted(host, session, wire, hub, tasks, streams)

@@ -102,9 +102,18 @@ class HttpConnection:
 
 @asynccontextmanager
 async def http_server(
-    handler: Callable[[Any], Awaitable[None]], tasks: TaskGroup
+    handler: Callable[[Any], Awaitable[None]], **options: Any
 ) -> AsyncIterator[AgentCommand]:
     """An agent at an address, whose connections `handler` has, each in a task."""
+    async with anyio.create_task_group() as tasks, _serving(handler, tasks, options) as command:
+        yield command
+        tasks.cancel_scope.cancel()
+
+
+@asynccontextmanager
+async def _serving(
+    handler: Callable[[Any], Awaitable[None]], tasks: TaskGroup, options: dict[str, Any]
+) -> AsyncIterator[AgentCommand]:
     connections: dict[str, HttpConnection] = {}
 
     async def serve(connection: HttpConnection) -> None:
@@ -143,7 +152,7 @@ async def http_server(
         if begun is not None and not begun.is_followed:  # it has never heard that there is a connection
             begun.close()
 
-    async with await asyncio.start_server(talk, "127.0.0.1", 0) as server:
+    async with await asyncio.start_server(talk, "127.0.0.1", 0, **options) as server:
         yield command_at(f"http://127.0.0.1:{server.sockets[0].getsockname()[1]}/acp")
         for connection in connections.values():
             connection.close()

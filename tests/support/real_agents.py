@@ -129,7 +129,7 @@ def given_away(recording: Path) -> Path:
 def version_in(recording: Path) -> str:
     """The version of the agent, as it told it."""
     said = re.search(
-        r'"(?:agentInfo|info)":\{[^}]*"version":"([^"]*)"', recording.read_text(encoding="utf-8")
+        r'"result":.*?"(?:agentInfo|info)":\{[^}]*"version":"([^"]*)"', recording.read_text(encoding="utf-8")
     )
     return said[1] if said else ""
 

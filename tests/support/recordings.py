@@ -7,7 +7,7 @@ from collections.abc import Callable, Iterable
 from contextlib import suppress
 from dataclasses import dataclass, field, replace
 from pathlib import Path
-from typing import Any
+from typing import Any, Literal
 
 import anyio
 import anyio.lowlevel
@@ -127,9 +127,11 @@ def filled_in(form: Form) -> FormValues:
     return values
 
 
-def demo(name: str) -> AgentCommand:
+def demo(name: str, protocol: Literal[1, 2] = 1) -> AgentCommand:
     """The demo agent with a scenario, without waiting."""
-    return AgentCommand("demo", (sys.executable, "-m", "acp_tui.demo", name, "--speed", "0"))
+    return AgentCommand(
+        "demo", (sys.executable, "-m", "acp_tui.demo", name, "--speed", "0"), protocol=protocol
+    )
 
 
 async def play(

@@ -14,41 +14,64 @@ ANSWERS: Final = [("allow_once", "accept"), ("reject_once", "decline"), ("reject
 
 
 async def frames_of(
-    shipped: script.Scenario, turn: script.ScriptedTurn, answers: tuple[str, str], connect: Any
+    shipped: script.Scenario,
+    turn: script.ScriptedTurn,
+    answers: tuple[str, str],
+    connect: Any,
+    cwd: str = "/project",
+    protocol: int = 1,
 ) -> list[tuple[Direction, bytes]]:
     """One turn of a scenario, each frame once; `connect` is the fixture of tests/demo."""
     frames: dict[tuple[Direction, bytes], None] = {}
     played = _alone(shipped, turn)
+    of_two = protocol == 2
     async with connect(played, tap=lambda way, frame: frames.setdefault((way, frame))) as client:
         client.permission_kind, client.elicitation_action = answers
         client.files["/project/durations.py"] = "total = 0\n"
-        await client.initialize()
+        client.cwd = cwd
+        await client.initialize(protocol=protocol)
         for method in played.auth.methods:
             if method.get("type") != "terminal":
-                await client.peer.request("authenticate", {"methodId": method["id"]})
+                log_in = "auth/login" if of_two else "authenticate"
+                await client.peer.request(log_in, {"methodId": method["id"]})
         await client.new_session()
         await client.peer.request("session/prompt", {"sessionId": "demo-1", "prompt": []}, read_error=str)
-        await _use_kept_sessions(played.keeping, client)
+        if of_two:
+            await client.until(lambda: client.is_idle)
+        await _use_kept_sessions(played.keeping, client, of_two=of_two)
         if played.auth.logout:
-            await client.peer.request("logout", {})
+            await client.peer.request("auth/logout" if of_two else "logout", {})
     return list(frames)
 
 
 def _alone(shipped: script.Scenario, turn: script.ScriptedTurn) -> script.Scenario:
     """A scenario of this one turn, for any prompt, without what would never end."""
-    steps = tuple(s for s in turn.steps if not (isinstance(s, script.Fault) and s.kind in ENDLESS))
+    steps = tuple(step for step in turn.steps if not _is_endless(step))
     initialize = replace(shipped.initialize, hang=False)
     return replace(shipped, turns=(replace(turn, match=None, steps=steps),), initialize=initialize)
 
 
-async def _use_kept_sessions(keeping: script.Keeping, client: Any) -> None:
+def _is_endless(step: script.Step) -> bool:
+    match step:
+        case script.Fault(kind):
+            return kind in ENDLESS
+        case script.Run(args=(_, "wait"), kill_after_s=None):  # a program that waits for its end
+            return True
+    return False
+
+
+async def _use_kept_sessions(keeping: script.Keeping, client: Any, *, of_two: bool) -> None:
     """Every method for sessions that are kept, as far as the scenario offers it."""
-    if "list" in keeping.offers:
-        await client.peer.request("session/list", {})
+    if "list" in keeping.offers or of_two:
+        await client.peer.request("session/list", {}, read_error=str)  # the login may be over
     for old in keeping.sessions:
-        place = {"sessionId": old.session_id, "cwd": "/project", "mcpServers": []}
-        for method in sorted(keeping.offers & {"load", "resume"}):
-            await client.peer.request(f"session/{method}", place)
+        place = {"sessionId": old.session_id, "cwd": client.cwd, "mcpServers": []}
+        if of_two:
+            await client.peer.request("session/resume", {**place, "replayFrom": {"type": "start"}})
+            await client.peer.request("session/resume", place)
+        else:
+            for method in sorted(keeping.offers & {"load", "resume"}):
+                await client.peer.request(f"session/{method}", place)
         await client.peer.request("session/close", {"sessionId": old.session_id})
         if "delete" in keeping.offers:
             await client.peer.request("session/delete", {"sessionId": old.session_id})

@@ -2,7 +2,7 @@
 
 from __future__ import annotations
 
-from collections.abc import Sequence
+from collections.abc import Iterable, Sequence
 from datetime import datetime, timedelta
 from pathlib import Path
 
@@ -57,6 +57,15 @@ class NoSessions:
     async def forget(self, session: PastSession) -> None: ...
 
     async def export(self, session: PastSession) -> None: ...
+
+    async def rename(self, session: PastSession) -> None: ...
+
+    async def pin(self, session: PastSession) -> None: ...
+
+    async def archive(self, session: PastSession) -> None: ...
+
+    def marked(self, past: Iterable[PastSession]) -> list[PastSession]:
+        return list(past)
 
 
 class SampleSessions(NoSessions):

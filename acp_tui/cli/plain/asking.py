@@ -10,7 +10,7 @@ import os
 import shlex
 import webbrowser
 from collections.abc import Awaitable, Callable, Iterator, Sequence
-from dataclasses import replace
+from functools import partial
 from pathlib import Path
 from typing import TYPE_CHECKING, Any, Final, Literal, TypeAlias
 
@@ -18,7 +18,7 @@ import anyio
 from anyio import to_thread
 from anyio.abc import TaskGroup
 
-from acp_tui.cli.permissions import question_text
+from acp_tui.cli.permissions import OneByOne, ask_permission
 from acp_tui.cli.plain.console import Console, Outbox
 from acp_tui.cli.plain.words import ours
 from acp_tui.cli.saying import error_text
@@ -49,7 +49,6 @@ from acp_tui.conversation.elicitation import (
     UrlVisit,
 )
 from acp_tui.conversation.facts import PermissionOption, PermissionRequest, RequestKey
-from acp_tui.conversation.permission_requests import answer_of, keys_told
 from acp_tui.conversation.tool_calls import ToolCall
 from acp_tui.conversation.visible import make_visible, make_visible_line
 from acp_tui.conversation.web_address import host_of, is_openable, warnings_of
@@ -113,56 +112,25 @@ class Permissions:
         self._console = console
         self._outbox = outbox
         self._queue_first = queue_first
-        self._asked: RequestKey | None = None
-        self._asking = anyio.CancelScope()
+        self._requests = OneByOne(
+            lambda: session.conversation.permissions, self._ask, lambda: console.say(WITHDRAWN)
+        )
 
     def look(self, tasks: TaskGroup) -> None:
         """Ask what is to be asked, and ask no longer what is not waiting any more."""
-        waiting = self._session.conversation.permissions
-        if self._asked is not None and self._asked not in waiting:
-            self._asking.cancel()
-        elif self._asked is None and waiting:
-            self._asked = next(iter(waiting))
-            tasks.start_soon(self._ask_all)
-
-    async def _ask_all(self) -> None:
-        waiting = self._session.conversation.permissions
-        while waiting:
-            self._asked = next(iter(waiting))
-            with anyio.CancelScope() as self._asking:
-                await self._ask(waiting[self._asked])
-            if self._asking.cancelled_caught:
-                self._console.say(WITHDRAWN)
-        self._asked = None
+        self._requests.look(tasks)
 
     async def _ask(self, request: PermissionRequest) -> None:
         await self._outbox.flush()
-        text = await self._text(request)
         others = len(self._session.conversation.permissions)
-        self._console.say(f"\n1 of {others} questions\n{text}" if others > 1 else f"\n{text}")
-        rejection = request.rejection
-        why = "" if rejection is None else ", w to reject and say why"
-        prompt = f"Your choice, {keys_told(request.answers)}{why} (Ctrl+C cancels the turn): "
-        while request.key in self._session.conversation.permissions:
-            line = await self._console.ask(prompt)
-            if line is None:
-                self._session.cancel()
-            elif line == "w" and rejection is not None:
-                await self._reject(request, rejection)
-            else:
-                index, now = answer_of(request.answers, line), await self._text(request)
-                if index is not None and now == text:
-                    self._session.answer_permission(request.key, request.answers[index].option_id)
-                elif now != text:  # the call changes in place
-                    text = now
-                    self._console.say(f"\nIgnored: the question has changed:\n\n{text}")
-
-    async def _text(self, request: PermissionRequest) -> str:
-        conversation = self._session.conversation
-        request = conversation.permissions.get(request.key, request)
-        call = replace(conversation.tool_call(request.tool_call_id).call)  # it is looked at in a thread
-        self._on_shown(call)
-        return await to_thread.run_sync(question_text, call, request, str(self._session.cwd))
+        await ask_permission(
+            self._session,
+            request,
+            self._console,
+            head=f"1 of {others} questions\n" if others > 1 else "",
+            on_shown=self._on_shown,
+            reject=partial(self._reject, request),
+        )
 
     async def _reject(self, request: PermissionRequest, rejection: PermissionOption) -> None:
         title = self._session.conversation.tool_call(request.tool_call_id).call.shown_title
@@ -179,40 +147,27 @@ class Questions:
     def __init__(self, owner: Session | Agent, title: str, console: Console, outbox: Outbox) -> None:
         """`title` is the agent's."""
         self._owner = owner
-        self._owner = owner
         self._title = make_visible_line(title)
         self._console = console
         self._outbox = outbox
-        self._asked: RequestKey | None = None
-        self._asking = anyio.CancelScope()
+        self._requests = OneByOne(self._waiting, self._answer, lambda: console.say(WITHDRAWN))
 
-    @property
+    def look(self, tasks: TaskGroup) -> None:
+        """Ask what is to be asked, and ask no longer what is not waiting any more."""
+        self._requests.look(tasks)
+
     def _waiting(self) -> dict[RequestKey, Elicitation]:
         owner: Any = self._owner
         waiting: dict[RequestKey, Elicitation] = getattr(owner, "conversation", owner).elicitations
         return waiting
 
-    def look(self, tasks: TaskGroup) -> None:
-        """Ask what is to be asked, and ask no longer what is not waiting any more."""
-        if self._asked is not None and self._asked not in self._waiting:
-            self._asking.cancel()
-        elif self._asked is None and self._waiting:
-            self._asked = next(iter(self._waiting))
-            tasks.start_soon(self._ask_all)
-
-    async def _ask_all(self) -> None:
-        while self._waiting:
-            self._asked, elicitation = next(iter(self._waiting.items()))
-            action = None
-            with anyio.CancelScope() as self._asking:
-                await self._outbox.flush()
-                action, values = await self._ask(elicitation)
-                self._owner.answer_elicitation(elicitation.key, action, values)
-            if action is None:
-                self._console.say(WITHDRAWN)
-            elif isinstance(elicitation, UrlVisit) and action == "accept":
+    async def _answer(self, elicitation: Elicitation) -> None:
+        await self._outbox.flush()
+        action, values = await self._ask(elicitation)
+        with anyio.CancelScope(shield=True):  # the answer takes the question back, not the page
+            self._owner.answer_elicitation(elicitation.key, action, values)
+            if isinstance(elicitation, UrlVisit) and action == "accept":
                 await self._open(elicitation.url)
-        self._asked = None
 
     async def _ask(self, elicitation: Elicitation) -> Answered:
         if isinstance(elicitation, UrlVisit):

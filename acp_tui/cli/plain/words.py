@@ -9,7 +9,7 @@ from typing import Final
 from acp_tui.client.export.parts import Code, Folded, Link, Note, Part, Picture, Prose, block_parts
 from acp_tui.client.export.tool_calls import told_diff
 from acp_tui.client.settings.tree import ConversationSettings
-from acp_tui.client.terminals.emulator import make_emulator
+from acp_tui.client.terminals.emulator import BARE_LINE_FEEDS, make_emulator
 from acp_tui.conversation import UNSET
 from acp_tui.conversation.content import ContentBlock
 from acp_tui.conversation.entries import TerminalState
@@ -156,7 +156,7 @@ def _printed(state: TerminalState) -> list[str]:
     """As a terminal would show it: what a program writes over, it takes back."""
     emulator = make_emulator(state.columns, state.rows, MAX_OUTPUT_LINES)
     try:
-        emulator.feed(state.output.read())
+        emulator.feed((b"" if state.is_ours else BARE_LINE_FEEDS) + state.output.read())
         text = "\n".join("".join(segment.text for segment in line).rstrip() for line in emulator.lines())
     finally:
         emulator.close()

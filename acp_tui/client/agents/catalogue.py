@@ -18,7 +18,7 @@ from dataclasses import field, replace
 from difflib import get_close_matches
 from enum import Enum
 from pathlib import Path
-from typing import Final
+from typing import Final, Literal
 
 from acp_tui.client.agents.address import read_address
 from acp_tui.client.agents.command import AgentCommand, Package
@@ -396,11 +396,14 @@ _SUFFIX: Final = ".txt"
 """The project's files end so in this package, so that no tool takes its deliberate bug and its tests for ours."""
 
 
-def demo_command(scenario: str = "coding", speed: float = 1.0) -> AgentCommand:
-    """The command, which works where the user is: see `with_project`."""
+def demo_command(scenario: str = "coding", speed: float = 1.0, protocol: Literal[1, 2] = 1) -> AgentCommand:
+    """The command, which works where the user is: see `with_project`.
+
+    It speaks both versions; by default the one in which acp-tui has more to do, and so to show: files and terminals.
+    """
     # -P: it starts in the project's folder, of which no module is to be taken for one of Python's.
     argv = (sys.executable, "-P", "-m", "acp_tui.demo", scenario, "--speed", f"{speed:g}")
-    return AgentCommand(DEMO, argv, is_listed=True, greeting=_GREETING)
+    return AgentCommand(DEMO, argv, is_listed=True, protocol=protocol, greeting=_GREETING)
 
 
 def with_project(command: AgentCommand) -> AgentCommand:

@@ -10,23 +10,25 @@ import subprocess
 from collections.abc import AsyncIterator, Callable, Mapping
 from contextlib import AbstractAsyncContextManager, asynccontextmanager
 from pathlib import Path
-from typing import Final, Protocol, TypeAlias
+from typing import TYPE_CHECKING, Final, Protocol, TypeAlias
 
 import anyio
 from anyio.abc import ByteStream
 
 from acp_tui.client.agents.address import Address
 from acp_tui.client.agents.command import AgentCommand
-from acp_tui.client.agents.endings import RemoteStream
 from acp_tui.client.agents.process import running_agent
 from acp_tui.client.errors import AgentLost, AgentNotRunnable, AgentUnreachable
+
+if TYPE_CHECKING:
+    from acp_tui.client.agents.endings import RemoteStream  # brings http and email along, for proxies
 
 TOKEN_LIMIT_S: Final = 60.0
 """How long a command may take to print a token: it may ask the user for a finger or a touch."""
 MAX_TOKEN: Final = 16 << 10
 
 
-Opened: TypeAlias = Callable[[Address, Mapping[str, str]], AbstractAsyncContextManager[RemoteStream]]
+Opened: TypeAlias = Callable[[Address, Mapping[str, str]], "AbstractAsyncContextManager[RemoteStream]"]
 """Opens the way to an address, with these headers."""
 
 

@@ -103,11 +103,12 @@ def failure(error: OSError, proxy: str | None = None) -> Ended:
         hint = _UNTRUSTED.get(error.verify_code, "")
         return Ended(f"can't be trusted: {error.verify_message}", hint, is_temporary=False)
     if isinstance(error, SSLError):
-        return Ended(f"offers no TLS that can be trusted: {error.reason or error}", is_temporary=False)
+        hint = "is it plain ws:// or http://?" if error.reason == "WRONG_VERSION_NUMBER" else ""
+        return Ended(f"offers no TLS that can be trusted: {error.reason or error}", hint, is_temporary=False)
     if isinstance(error, TimeoutError):
         reason = f"no answer within {OPEN_LIMIT_S:g} s"
     else:
-        reason = error.strerror or str(error)
+        reason = error.strerror or str(error) or "the connection broke off"
     if error.errno == errno.ECONNREFUSED or "Connect call failed" in reason:
         reason = "nothing listens there"
     if proxy is not None:

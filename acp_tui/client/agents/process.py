@@ -2,107 +2,28 @@
 
 from __future__ import annotations
 
-import errno
 import os
 import re
-import shutil
 import signal
 import subprocess
 from codecs import getincrementaldecoder
 from collections import deque
-from collections.abc import AsyncIterator, Callable, Iterator, Mapping
+from collections.abc import AsyncIterator, Callable, Mapping
 from contextlib import asynccontextmanager, suppress
 from pathlib import Path
-from typing import Final
+from typing import IO, Final
 
 import anyio
-from anyio.abc import ByteStream, Process
+from anyio.abc import ByteReceiveStream, ByteSendStream, ByteStream
+from anyio.lowlevel import checkpoint
 from anyio.streams.stapled import StapledByteStream
 
 from acp_tui.client.agents.command import AgentCommand
-from acp_tui.client.errors import AgentLost, AgentNotFound, AgentNotRunnable
-from acp_tui.client.files import create_private, make_private
+from acp_tui.client.agents.starting import started
+from acp_tui.client.errors import AgentLost
 from acp_tui.client.processes.guard import guard
 from acp_tui.client.processes.table import signal_group
-from acp_tui.client.settings.location import cache_folder
 from acp_tui.conversation.buffers import ByteRing
-from acp_tui.values import dataclass
-
-# Agents take that folder for granted: some run their commands there, whatever folder a session names.
-
-_ENTER: Final = """#!/bin/sh
-# What npx runs its package with: on into the folder where the agent works.
-cd "$ACP_TUI_FOLDER" || exit
-unset npm_config_script_shell ACP_TUI_FOLDER
-exec /bin/sh "$@"
-"""
-
-
-@dataclass(frozen=True, slots=True)
-class Start:
-    """What the operating system is asked for."""
-
-    args: tuple[str, ...]
-    """Behind the program."""
-    env: Mapping[str, str]
-    """All of it."""
-    folder: Path
-
-
-def start_of(command: AgentCommand, folder: Path | None) -> Start:
-    """How to start it, to work in `folder`; None, or a folder that is gone: where we are. Raises AgentNotRunnable."""
-    here = _here()
-    folder = folder if folder is not None and folder.is_dir() else here
-    env = {**os.environ, **command.env}
-    if command.runner == "npx":
-        packages = _packages_folder()
-        env |= {"npm_config_script_shell": str(packages / "enter"), "ACP_TUI_FOLDER": str(folder)}
-        return Start(command.argv[1:], env, packages)
-    is_typed_here = folder != here and not command.is_elsewhere
-    args = _anchored(command.argv[1:], here) if is_typed_here else command.argv[1:]
-    return Start(tuple(args), env, folder)
-
-
-def _here() -> Path:
-    try:
-        return Path.cwd()
-    except FileNotFoundError as error:
-        raise AgentNotRunnable(
-            "the folder acp-tui was started in is gone", hint="start acp-tui in another one"
-        ) from error
-
-
-def _anchored(words: tuple[str, ...], here: Path) -> Iterator[str]:
-    """A word that names a file of where the user is names it from elsewhere too, as in `node build/agent.js`."""
-    for word in words:
-        is_file = not word.startswith("-") and os.path.isfile(here / word)  # noqa: PTH113 - a Path raises for a name that is too long
-        yield str(here / word) if is_file else word
-
-
-def _packages_folder() -> Path:
-    """Where npx starts: it takes the packages and the settings of the folder that it is started in for those that the
-    user has agreed to. From there it leads on into the folder where the agent works.
-    """
-    folder = cache_folder() / "packages"
-    try:
-        make_private(folder, is_ours=True)
-        _write_enter(folder / "enter")
-    except OSError as error:
-        raise AgentNotRunnable(
-            f"{folder} can't be made: {error.strerror}", hint="packages are started there"
-        ) from error
-    return folder
-
-
-def _write_enter(file: Path) -> None:
-    if file.is_file() and file.read_text("utf-8") == _ENTER and os.access(file, os.X_OK):
-        return
-    # Another acp-tui may run it meanwhile.
-    new = file.with_name(f".enter-{os.getpid()}")
-    with create_private(new, mode=0o700) as opened:
-        opened.write(_ENTER.encode())
-    new.replace(file)
-
 
 MAX_OPEN_CHARACTERS: Final = 4 << 10
 """Of a line that does not end: what comes then begins another. It is made anew with each piece of it."""
@@ -135,27 +56,86 @@ class StderrLines:
 
 
 STDERR_KEPT_BYTES: Final = 64 << 10
-STDIN_CLOSE_S: Final = 0.2
-"""What is still to be written into a pipe that nobody reads does not hold the end up."""
 CLOSE_GRACE_S: Final = 1.0
 TERMINATE_GRACE_S: Final = 1.5
+
+
+class _Pipe:
+    """Our end of one of a process's pipes; anyio's own way would start the process itself, and not before the loop."""
+
+    def __init__(self, file: IO[bytes]) -> None:
+        self._file = file
+        os.set_blocking(file.fileno(), False)
+
+    @property
+    def _fd(self) -> int:
+        if self._file.closed:
+            raise anyio.ClosedResourceError
+        return self._file.fileno()
+
+    async def aclose(self) -> None:
+        """Close it; who waits for it is told."""
+        if not self._file.closed:
+            anyio.notify_closing(self._file.fileno())
+            self._file.close()
+        await checkpoint()
+
+
+class _Output(_Pipe, ByteReceiveStream):
+    """What the process writes."""
+
+    async def receive(self, max_bytes: int = 65536) -> bytes:
+        """What there is, once there is something."""
+        await checkpoint()  # a flood must not keep the event loop
+        while True:
+            try:
+                data = os.read(self._fd, max_bytes)
+            except BlockingIOError:
+                await anyio.wait_readable(self._fd)
+            else:
+                if not data:
+                    raise anyio.EndOfStream
+                return data
+
+
+class _Input(_Pipe, ByteSendStream):
+    """What the process reads."""
+
+    async def send(self, item: bytes) -> None:
+        """Hand all of it over."""
+        await checkpoint()
+        left = memoryview(item)
+        while left:
+            try:
+                left = left[os.write(self._fd, left) :]
+            except BlockingIOError:
+                await anyio.wait_writable(self._fd)
+            except OSError as error:
+                raise anyio.BrokenResourceError from error
 
 
 class AgentProcess:
     """A running agent; made by `running_agent`."""
 
     def __init__(
-        self, process: Process, given: Mapping[str, str], on_stderr: Callable[[bytes], None]
+        self,
+        process: subprocess.Popen[bytes],
+        given: Mapping[str, str],
+        on_stderr: Callable[[bytes], None],
     ) -> None:
         assert process.stdin is not None
         assert process.stdout is not None
+        assert process.stderr is not None
         self.given = given
         """The variables over the user's own."""
         self._process = process
         self._on_stderr = on_stderr
         self._stderr = ByteRing(STDERR_KEPT_BYTES)
         self._stderr_ended = anyio.Event()
-        self.stream: ByteStream = StapledByteStream(process.stdin, process.stdout)
+        self._exited = anyio.Event()
+        self._stdin, self._stdout = _Input(process.stdin), _Output(process.stdout)
+        self._stderr_pipe = _Output(process.stderr)
+        self.stream: ByteStream = StapledByteStream(self._stdin, self._stdout)
         """The agent's stdin and stdout as one stream."""
 
     @property
@@ -189,33 +169,35 @@ class AgentProcess:
 
     async def drain_stderr(self) -> None:
         """Read stderr to its end: a pipe that nobody reads blocks the agent after 64 KiB (R-TRANS-3)."""
-        assert self._process.stderr is not None
         with suppress(anyio.BrokenResourceError, anyio.ClosedResourceError):
-            async for data in self._process.stderr:
+            async for data in self._stderr_pipe:
                 self._stderr.append(data)
                 self._on_stderr(data)
         self._stderr_ended.set()
 
     async def note_exit(self) -> None:
         """Wait for its exit, and let the guardian know: its number is no proof of it any more."""
-        await self._process.wait()
+        with anyio.CancelScope(shield=True):  # `end` waits for it
+            await _until_exit(self._process)
         guard.note_exit(self.pid)
+        self._exited.set()
 
     async def wait(self, timeout_s: float) -> bool:
         """True once the process has ended, False where that took longer."""
         with anyio.move_on_after(timeout_s):
-            await self._process.wait()
-        return self._process.returncode is not None
+            await self._exited.wait()
+        return self._exited.is_set()
 
     async def wait_for_end(self, timeout_s: float) -> None:
         """Wait for the exit and for the last of stderr, but no longer than that."""
         with anyio.move_on_after(timeout_s):
-            await self._process.wait()
+            await self._exited.wait()
             await self._stderr_ended.wait()
 
     async def release(self) -> None:
         """Close our ends of its pipes."""
-        await self._process.aclose()
+        for pipe in (self._stdin, self._stdout, self._stderr_pipe):
+            await pipe.aclose()
 
     def signal_group(self, number: signal.Signals) -> None:
         """Signal the process and its children, also where the process itself is gone already."""
@@ -224,18 +206,13 @@ class AgentProcess:
     async def end(self) -> None:
         """Close its stdin, wait, terminate, kill; takes a few seconds at the most and cannot be cancelled."""
         with anyio.CancelScope(shield=True):
-            assert self._process.stdin is not None
-            with (
-                suppress(anyio.BrokenResourceError, anyio.ClosedResourceError, OSError),
-                anyio.move_on_after(STDIN_CLOSE_S),
-            ):
-                await self._process.stdin.aclose()
+            await self._stdin.aclose()
             if not await self.wait(CLOSE_GRACE_S):
                 self.signal_group(signal.SIGTERM)
                 await self.wait(TERMINATE_GRACE_S)
             # Children of npx or uvx outlive it; the group is killed even where its leader has gone.
             self.signal_group(signal.SIGKILL)
-            await self._process.wait()
+            await self._exited.wait()
 
 
 @asynccontextmanager
@@ -246,8 +223,7 @@ async def running_agent(
 
     Raises AgentNotFound and AgentNotRunnable.
     """
-    process = AgentProcess(await _spawn(command, folder), command.env, on_stderr)
-    guard.watch(process.pid, "session")
+    process = AgentProcess(started(command, folder), command.env, on_stderr)
     try:
         async with anyio.create_task_group() as tasks:
             tasks.start_soon(process.drain_stderr)
@@ -263,38 +239,15 @@ async def running_agent(
             await process.release()
 
 
-async def _spawn(command: AgentCommand, folder: Path | None) -> Process:
-    start = start_of(command, folder)
-    program = _find_program(command, start.env.get("PATH"))
+async def _until_exit(process: subprocess.Popen[bytes]) -> None:
+    """Wait for its exit and reap it."""
     try:
-        return await anyio.open_process(
-            [program, *start.args],
-            stdin=subprocess.PIPE,
-            stdout=subprocess.PIPE,
-            stderr=subprocess.PIPE,
-            env=start.env,
-            cwd=start.folder,
-            start_new_session=True,
-        )
-    except OSError as error:
-        raise AgentNotRunnable(
-            f"{command.argv[0]} can't be run: {error.strerror}",
-            hint="its first line (#!) may name an interpreter that isn't installed"
-            if error.errno in (errno.ENOENT, errno.ENOEXEC)
-            else "",
-        ) from error
-
-
-def _find_program(command: AgentCommand, path: str | None) -> str:
-    program = command.argv[0]
-    found = shutil.which(program, path=path)
-    if found is not None:
-        return str(Path(found).absolute())  # it may start in another folder than ours
-    if "/" in program and Path(program).exists():
-        raise AgentNotRunnable(f"{program} isn't an executable file", hint=f"chmod +x {program}")
-    raise AgentNotFound(
-        f"the command {program} wasn't found",
-        hint=f"install it: {command.install_hint}"
-        if command.install_hint
-        else "is it installed, and on PATH?",
-    )
+        fd = os.pidfd_open(process.pid)
+    except (AttributeError, OSError):  # not Linux, or an old one, or a sandbox that forbids it
+        await anyio.to_thread.run_sync(process.wait, abandon_on_cancel=True)
+        return
+    try:
+        await anyio.wait_readable(fd)
+    finally:
+        os.close(fd)
+    process.wait()

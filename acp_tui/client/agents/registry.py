@@ -98,9 +98,9 @@ class _Broken(Exception):
 
 def _fetch(url: str, etag: str, limit_s: float) -> tuple[str | None, str]:
     """The index, None where it is the one with that tag, and its tag."""
+    # 30 ms that only an update pays
     from http.client import HTTPException
-    from urllib.error import HTTPError
-    from urllib.request import Request, urlopen  # 30 ms that only an update pays
+    from urllib.request import HTTPError, Request, urlopen
 
     headers = {"User-Agent": f"acp-tui/{__version__}", "Accept": "application/json"}
     deadline = time.monotonic() + limit_s

@@ -146,6 +146,7 @@ def _at_address(name: str, entry: Mapping[str, object], key: str, environ: Mappi
         shares_files=_one_of(entry, "files", ("shared",), key) == "shared",
         mcp_servers=_mcp(entry, key),
         cwd=Path(cwd) if cwd else None,
+        protocol=_protocol(entry, key),
         address=address,
     )
 

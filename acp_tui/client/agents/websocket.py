@@ -88,6 +88,8 @@ async def _open(address: Address, headers: Mapping[str, str]) -> ClientConnectio
         ended = Ended(f"can't be reached: the proxy in the environment isn't valid ({error.msg})")
     except InvalidProxyStatus as error:
         ended = proxy_refusal(proxy or "", f"HTTP {error.response.status_code}")
+    except ValueError:
+        ended = Ended("can't be reached: the proxy of the environment isn't valid", is_temporary=False)
     except (ImportError, ProxyError) as error:
         ended = Ended(f"can't be reached through the proxy: {error}")
     except InvalidMessage as error:

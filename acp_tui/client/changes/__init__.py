@@ -1,9 +1,9 @@
 """What changed in a workspace since its session began: a list, a review of each file, and a way back.
 
-Run a `ChangeTracker` beside each session, and start the agent once it has started. It never says who changed a file.
+Run a `tracker.ChangeTracker` beside each session, and send no prompt before it has started. It never says who changed
+a file.
 """
 
-from acp_tui.client.changes.tracker import ChangeTracker, Moment
 from acp_tui.client.changes.values import (
     CannotRevert,
     ChangedMeanwhile,
@@ -20,14 +20,12 @@ from acp_tui.client.changes.values import (
 __all__ = [
     "CannotRevert",
     "ChangeKind",
-    "ChangeTracker",
     "ChangedMeanwhile",
     "ChangesError",
     "FileChange",
     "FileState",
     "Hunk",
     "Limits",
-    "Moment",
     "Review",
     "Swapped",
 ]

@@ -212,7 +212,7 @@ def swap(tree: Tree, path: str, expected: FileState | None, wanted: FileState | 
     _require_unchanged(path, expected, tree.read(path, _enough_for(expected)))
     try:
         if wanted is not None:
-            _make_parents(tree, path)
+            make_parents(tree, path)
         with tree.parent_of(path) as parent:
             _swap_in(parent, path, expected, wanted)
     except OSError as error:
@@ -235,7 +235,8 @@ def _enough_for(state: FileState | None) -> int:
     return max(1 << 20, state.size if state else 0)
 
 
-def _make_parents(tree: Tree, path: str) -> None:
+def make_parents(tree: Tree, path: str) -> None:
+    """The directories above `path`, none of them a link. Raises OSError."""
     directory = ""
     for name in path.split("/")[:-1]:
         directory = join(directory, name)

@@ -20,15 +20,15 @@ class Limits:
     """How much is kept, read and waited for; what goes beyond is said to be unknown."""
 
     max_file_bytes: int = 1 << 20
-    """A larger file is not copied before the agent starts."""
+    """A larger file is not copied before the first prompt."""
     max_total_bytes: int = 64 << 20
     """All copies together."""
     max_files: int = 100_000
     """Files remembered, and changes listed."""
     max_review_bytes: int = 16 << 20
     """A larger file is listed with its size, but neither compared nor reverted."""
-    max_capture_s: float = 30.0
-    """How long the start may be held up by looking at files."""
+    max_capture_s: float = 5.0
+    """How long the first prompt may be held up by looking at files."""
 
 
 @dataclass(frozen=True, slots=True)

@@ -30,6 +30,7 @@ from acp_tui.conversation.conversation import Change, snapshot
 from acp_tui.conversation.elicitation import Elicitation
 from acp_tui.conversation.facts import Fact, PermissionRequest, RequestKey, SessionId
 from acp_tui.conversation.retelling import patch_of, retold
+from acp_tui.conversation.tool_calls import TerminalContent
 from acp_tui.conversation.updates import (
     Disconnected,
     ElicitationAction,
@@ -42,10 +43,13 @@ from acp_tui.conversation.updates import (
     PromptJoined,
     PromptSent,
     SessionUpdate,
+    TerminalOpened,
+    ToolCallReported,
     TurnEnded,
     TurnFailed,
 )
 from acp_tui.protocol import AUTH_REQUIRED, RESOURCE_NOT_FOUND, MalformedMessage, v1
+from acp_tui.protocol.connection import STEERING
 from acp_tui.protocol.v1 import session, telling
 from acp_tui.protocol.v1.agent_requests import (
     CreateElicitationResponse,
@@ -79,12 +83,37 @@ class _Turn:
 
 
 @dataclass(slots=True)
+class _Question:
+    """What a client was asked."""
+
+    about: tuple[object, ...]
+    """What it was about."""
+    has_changed: bool = False
+    """It is about something else by now: withdrawn, and asked anew behind that."""
+    scope: anyio.CancelScope = field(default_factory=anyio.CancelScope)
+
+
+def _about(told: Session | None, asked: PermissionRequest | Elicitation) -> tuple[object, ...]:
+    """All that is shown of it, and may change while it waits."""
+    if told is None or not isinstance(asked, PermissionRequest):
+        return (asked,)
+    call, terminals = told.conversation.tool_call(asked.tool_call_id).call, told.conversation.terminals
+    shown = [item.terminal_id for item in call.content if isinstance(item, TerminalContent)]
+    commands = ((terminals[each].command, terminals[each].cwd) for each in shown if each in terminals)
+    reported = call.content, call.locations, call.raw_input, call.raw_output, dict(call.meta)
+    return (asked.options, call.shown_title, call.name, call.kind, *reported, *commands)
+
+
+@dataclass(slots=True)
 class _Turns:
     """The prompts of one session: one at a time, the others wait in their order."""
 
     lock: anyio.Lock = field(default_factory=anyio.Lock)
     waiting: list[_Turn] = field(default_factory=list)
     running: _Turn | None = None
+    steering: anyio.Lock = field(default_factory=anyio.Lock)
+    joining: Client | None = None
+    """Whose prompt is on its way into the turn."""
 
 
 class Host:
@@ -131,11 +160,17 @@ class Host:
         if isinstance(update, PromptSent | TurnEnded | TurnFailed):
             running = self._turns[told.session_id].running
             asker = running.client if running is not None else None  # it knows
+        elif isinstance(update, PromptJoined):
+            joining = self._turns[told.session_id].joining
+            asker = joining if joining is not None and not joining.follows else None
         for client in tuple(self._clients):
             if client is not asker:
                 client.tell(told, update, change)
         if Fact.PERMISSIONS in change.facts or Fact.ELICITATIONS in change.facts:
             self._look_at_questions()
+        elif isinstance(update, ToolCallReported | TerminalOpened) and told.conversation.permissions:
+            for client in tuple(self._clients):
+                client.ask_anew(told, update)
         if isinstance(update, Disconnected):
             self.ended.set()
 
@@ -163,6 +198,16 @@ class Host:
                 turns.running = None
                 turn.stop_reason = told.conversation.last_stop_reason
         turn.over.set()
+
+    async def steer(self, told: Session, client: Client, blocks: Sequence[ContentBlock]) -> bool:
+        """Send a prompt into the turn that runs; False where no turn took it."""
+        turns = self._turns[told.session_id]
+        async with turns.steering:
+            turns.joining = client
+            try:
+                return await told.steer(blocks)
+            finally:
+                turns.joining = None
 
     def cancel(self, told: Session, client: Client) -> None:
         """Stop the turn; a client whose prompt has not been sent means that one."""
@@ -219,11 +264,12 @@ class Client:
         self.peer = Peer(stream, self)
         self._host = host
         self._tasks = tasks
-        self._follows = False
+        self.follows = False
+        """Whether it understands what ACP cannot say."""
         self._open: set[SessionId] = set()
         self._held_back: dict[SessionId, list[tuple[SessionUpdate, Change]]] = {}
         """What happens in a session while it is being told again."""
-        self._asked: dict[RequestKey, anyio.CancelScope] = {}
+        self._asked: dict[RequestKey, _Question] = {}
         self._requests: dict[str, Callable[[Any], Awaitable[Any]]] = {
             v1.INITIALIZE: self._initialize,
             v1.AUTHENTICATE: self._authenticate,
@@ -233,6 +279,7 @@ class Client:
             v1.SESSION_LIST: self._list_sessions,
             v1.SESSION_CLOSE: self._close_session,
             v1.SESSION_PROMPT: self._prompt,
+            STEERING: self._steer,
             v1.SESSION_SET_CONFIG_OPTION: self._set_option,
             own_methods.STATUS: self._status,
             own_methods.STOP: self._stop,
@@ -264,7 +311,7 @@ class Client:
     async def _initialize(self, params: Any) -> Any:
         request = decode(InitializeRequest, params)
         agent = self._host.agent
-        self._follows = own_methods.follows(request.client_capabilities.meta)
+        self.follows = own_methods.follows(request.client_capabilities.meta)
         # It is loaded here, whatever the agent can; without the history a client would miss what went on meanwhile.
         capabilities = replace(
             agent.capabilities,
@@ -348,6 +395,13 @@ class Client:
             raise RequestFailed(ErrorCode.INTERNAL_ERROR, "The agent ended the turn without a reason")
         return {"stopReason": turn.stop_reason}
 
+    async def _steer(self, params: Any) -> Any:
+        request = decode(session.PromptRequest, params)
+        told = self._session(request.session_id)
+        if not await self._host.steer(told, self, tuple(map(read_block, request.prompt))):
+            return {"outcome": "promptRequired"}
+        return {"outcome": "injected"} | ({"_meta": own_methods.TOLD} if self.follows else {})
+
     async def _set_option(self, params: Any) -> Any:
         request = decode(session.SetSessionConfigOptionRequest, params)
         told = self._session(request.session_id)
@@ -394,7 +448,7 @@ class Client:
             self._notify(v1.SESSION_UPDATE, {"sessionId": session_id, "update": said})
         elif session_id != told.session_id:
             pass  # what cannot be told of a subagent is left out
-        elif self._follows:
+        elif self.follows:
             self._notify(own_methods.UPDATE, own_methods.write_update(told.session_id, update))
         elif isinstance(update, PromptSent | PromptJoined):
             for block in update.blocks:
@@ -414,10 +468,21 @@ class Client:
         """Ask what waits and has not been asked here; withdraw what was and waits no longer."""
         waiting = dict(self._waiting())
         for key in self._asked.keys() - waiting.keys():
-            self._asked.pop(key).cancel()
+            self._asked.pop(key).scope.cancel()
         for key, ask in waiting.items():
             if key not in self._asked:
                 self._ask(key, *ask)
+
+    def ask_anew(self, told: Session, update: ToolCallReported | TerminalOpened) -> None:
+        """What is asked has changed: an answer to what it was, which is on its way maybe, counts no more."""
+        if told.session_id not in self._open or told.session_id in self._held_back:
+            return
+        for key, request in told.conversation.permissions.items():
+            is_meant = isinstance(update, TerminalOpened) or update.patch.tool_call_id == request.tool_call_id
+            asked = self._asked.get(key) if is_meant else None
+            if asked is not None and asked.about != _about(told, request):
+                asked.has_changed = True
+                asked.scope.cancel()
 
     def _waiting(self) -> Iterator[tuple[RequestKey, tuple[Session | None, PermissionRequest | Elicitation]]]:
         agent = self._host.agent
@@ -447,20 +512,24 @@ class Client:
             answer = self.peer.request(method, params)
         except ConnectionLost:
             return
-        scope = self._asked[key] = anyio.CancelScope()
-        self._tasks.start_soon(self._take_answer, key, told, answer, scope)
+        question = self._asked[key] = _Question(_about(told, asked))
+        self._tasks.start_soon(self._take_answer, key, told, answer, question)
         if told is not None and isinstance(asked, PermissionRequest) and asked.note is not None:
             self._say(told, PermissionNoted(key, asked.note))
 
     async def _take_answer(
-        self, key: RequestKey, told: Session | None, answer: Awaitable[Any], scope: anyio.CancelScope
+        self, key: RequestKey, told: Session | None, answer: Awaitable[Any], question: _Question
     ) -> None:
-        with scope:
+        with question.scope:
             try:
                 said = await answer
-                self._answer(key, told, said)
+                if not question.has_changed:
+                    self._answer(key, told, said)
             except (RpcError, MalformedMessage, ValueError):
                 pass  # it could not ask, or nobody answered: the question waits for somebody else
+        if question.has_changed and self._asked.get(key) is question:
+            del self._asked[key]
+            self.look_at_questions()
 
     def _answer(self, key: RequestKey, told: Session | None, said: Any) -> None:
         """Pass on what its user chose. A question that it only let go of waits on."""

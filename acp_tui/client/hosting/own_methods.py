@@ -22,6 +22,8 @@ FOLLOWS: Final[Mapping[str, Any]] = {OWN_META: {"updates": True}}
 """Said of a client's capabilities: it understands `UPDATE`."""
 HOST: Final[Mapping[str, Any]] = {OWN_META: {"host": 1}}
 """Said of an agent's capabilities: it is a host."""
+TOLD: Final[Mapping[str, Any]] = {OWN_META: {"told": True}}
+"""Said of a prompt that joined a turn: `UPDATE` has told it, where it belongs."""
 
 
 def follows(meta: object) -> bool:

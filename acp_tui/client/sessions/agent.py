@@ -17,6 +17,7 @@ from pathlib import Path
 from typing import TYPE_CHECKING, Any, Final, TypeVar
 
 import anyio
+from anyio import to_thread
 from anyio.abc import TaskStatus
 
 from acp_tui import __version__
@@ -39,6 +40,8 @@ from acp_tui.client.sessions.access import Policy
 from acp_tui.client.sessions.client_role import ClientRole, SessionTable
 from acp_tui.client.sessions.elicitations import Elicitations
 from acp_tui.client.sessions.session import Attend, Session
+from acp_tui.client.settings.location import settings_file
+from acp_tui.client.settings.mcp import servers_at_start
 from acp_tui.client.transcript.frame_log import FrameLog
 from acp_tui.conversation import reducer
 from acp_tui.conversation.conversation import Conversation, snapshot
@@ -184,6 +187,8 @@ class Agent:
         """Own the way to the agent from start to end. Raises ClientError only before it is open."""
         try:
             with self._scope:
+                # Before any agent can write there.
+                await to_thread.run_sync(servers_at_start, settings_file())
                 async with open_channel(self.command, self._on_stderr, self._cwd) as channel:
                     self._channel = channel
                     self._record(channel)
@@ -456,7 +461,7 @@ class Agent:
         try:
             return await self._reopen(session, workplace, self._connection.resume_session)
         except ClientError as error:
-            session.apply(Disconnected(str(error)))
+            session.disconnect(str(error))
             raise
 
     async def open_session(
@@ -594,6 +599,11 @@ class Agent:
         if session is not None:
             await self.close_session(session)
         await self._ask(self._connection.delete_session(session_id))
+
+    async def archive_session(self, session_id: SessionId, is_archived: bool) -> None:
+        """Let the agent put a session away, or take it back, where it offers that; else nothing happens."""
+        if self.capabilities.archive and self.lost is None:
+            await self._ask(self._connection.archive_session(session_id, is_archived))
 
     # What it asks outside of any session
 

@@ -10,7 +10,6 @@ from pathlib import Path
 from typing import TYPE_CHECKING
 
 import anyio
-from anyio import to_thread
 from anyio.abc import TaskGroup, TaskStatus
 
 from acp_tui.client.agents.command import Phase
@@ -64,11 +63,8 @@ class SessionHub:
         What `policy` turns off is not offered, whatever `offer` says. Without `recordings` nothing is recorded;
         `keeps_frames` is for those who can look at what passes.
         """
-        from acp_tui.client.sessions.agent import Agent
-        from acp_tui.client.settings import servers_at_start, settings_file
+        from acp_tui.client.sessions.agent import Agent  # loading point: what `preload` loads
 
-        # Before any agent can write there.
-        await to_thread.run_sync(servers_at_start, settings_file())
         agent = Agent(
             command,
             cwd=cwd,

@@ -45,12 +45,14 @@ from acp_tui.conversation.facts import (
 from acp_tui.conversation.tool_calls import TerminalId, TextDiff, ToolCallId, ToolCallPatch
 from acp_tui.conversation.updates import (
     CancelRequested,
+    Disconnected,
     ElicitationAction,
     PermissionAnswered,
     PermissionAsked,
     PermissionNoted,
     PromptJoined,
     PromptSent,
+    Renamed,
     SessionUpdate,
     StateReported,
     TerminalExited,
@@ -282,6 +284,10 @@ class Session:
             self.relay(update, change)
         self._listeners.tell(change)
 
+    def disconnect(self, reason: str) -> None:
+        """There is no agent any more, and the conversation says why."""
+        self.apply(Disconnected(reason))
+
     def hear(self, update: SessionUpdate) -> None:
         """Apply what the agent says; of a terminal that runs here it has no say."""
         if isinstance(update, TerminalOpened | TerminalOutput | TerminalExited | TerminalReported):
@@ -453,6 +459,20 @@ class Session:
         # The oldest is on the screen: it goes last, so that none comes in its place.
         for key in reversed(cancelled):
             self.apply(PermissionAnswered(key, None, self.now()))
+
+    async def rename(self, title: str) -> str:
+        """Call the session so from now on, at its agent too where that takes titles; gives the title that it has.
+
+        Raises AgentRefused and AgentLost.
+        """
+        title = " ".join(title.split())
+        if self._capabilities.set_title and self.conversation.is_connected and not self.is_closed:
+            try:
+                title = await self._connection.set_title(self.session_id, title)
+            except (RpcError, MalformedMessage) as error:
+                raise await self._explain(error) from error
+        self.apply(Renamed(title))
+        return title
 
     async def set_option(self, option_id: str, value: str | bool) -> None:
         """Set a mode, a model or another option of the session.

@@ -122,6 +122,10 @@ class PastSession:
     """No later session of this agent bears its id."""
     has_folder: bool = True
     """There is still the folder that it worked in."""
+    is_named: bool = False
+    """The title is the user's own."""
+    is_pinned: bool = False
+    is_archived: bool = False
 
     @property
     def key(self) -> str:

@@ -83,6 +83,10 @@ class TerminalModes:
     cursor_visible: bool = True
 
 
+BARE_LINE_FEEDS: Final = b"\x1b[20h"
+"""For output of an agent's own command, which it may have read from a pipe: no terminal put the returns into it."""
+
+
 class Emulator(Protocol):
     """A terminal without a window. After `close` every call but another `close` raises ValueError."""
 

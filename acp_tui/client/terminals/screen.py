@@ -18,7 +18,7 @@ from functools import partial
 from threading import Lock
 from typing import Final, TypeAlias
 
-from acp_tui.client.terminals.emulator import Emulator, Line, MouseReports, TerminalModes
+from acp_tui.client.terminals.emulator import BARE_LINE_FEEDS, Emulator, Line, MouseReports, TerminalModes
 from acp_tui.client.terminals.feeder import Feeder
 from acp_tui.conversation.buffers import from_character_boundary
 from acp_tui.conversation.entries import TerminalState
@@ -153,7 +153,12 @@ class TerminalScreen:
     def _awake(self) -> Emulator:
         if self._emulator is None:
             self._emulator = self._make(*self._size, SCROLLBACK_LINES)
+            self._emulator.feed(self._preparation)
         return self._emulator
+
+    @property
+    def _preparation(self) -> bytes:
+        return b"" if self.state.is_ours else BARE_LINE_FEEDS
 
     def _fit(self) -> None:
         """Take the size that the terminal has now; what has been shown flows anew."""
@@ -169,7 +174,7 @@ class TerminalScreen:
             self._ring, self._fed = self.state.output, 0
             start, data = self._ring.read_from(0, PIECE_BYTES)
             self._fed = start + len(data)
-            return RESET + data
+            return RESET + self._preparation + data
         at = max(self._fed, self.state.output.dropped)
         start, data = self.state.output.read_from(at, PIECE_BYTES)
         has_gap = start > self._fed

@@ -17,7 +17,8 @@ from typing import Final
 import anyio
 from anyio import to_thread
 
-from acp_tui.client.processes.guard import guard, terminate
+from acp_tui.client.processes.ending import terminate
+from acp_tui.client.processes.guard import guard
 from acp_tui.client.processes.table import group_exists
 from acp_tui.client.terminals.emulator import Emulator, load_emulator, make_emulator
 from acp_tui.client.terminals.feeder import Feeder

@@ -8,8 +8,9 @@ from datetime import datetime
 from typing import Any, Final
 
 from acp_tui.client.secrets.masking import masked_text
-from acp_tui.client.transcript.events import Event, Frame, Header
+from acp_tui.client.transcript.events import Event, Frame, Header, Own
 from acp_tui.client.transcript.lines import MAX_S
+from acp_tui.conversation.updates import Renamed
 from acp_tui.protocol import v1
 from acp_tui.rpc import Direction
 from acp_tui.values import dataclass
@@ -37,6 +38,8 @@ class Part:
     prompts: int = 0
     asked: list[str] = field(default_factory=list)
     replied: list[str] = field(default_factory=list)
+    is_named: bool = False
+    """The title is the user's."""
     room_asked: int = MAX_WORDS
     room_replied: int = MAX_WORDS
 
@@ -58,6 +61,11 @@ class Digest:
 
     def see(self, event: Event, message: Any) -> None:
         """An event, with what a frame says."""
+        if isinstance(event, Own) and isinstance(event.update, Renamed):
+            part = self.parts.get(event.session_id or "")
+            if part is not None:
+                part.title, part.is_named = masked_text(event.update.title)[:MAX_TITLE], True
+                self.changed.add(part.session_id)
         if isinstance(event, Frame) and isinstance(message, dict):
             at = self._start + event.at
             if event.direction is Direction.OUT:
@@ -113,7 +121,7 @@ class Digest:
                 part.replied.append(text)
             case "user_message_chunk" if not part.prompts:  # the history of a session that was loaded
                 self._asked(part, _text(update.get("content")), at)
-            case "session_info_update" if isinstance(update.get("title"), str):
+            case "session_info_update" if isinstance(update.get("title"), str) and not part.is_named:
                 part.title = masked_text(update["title"])[:MAX_TITLE]
                 self.changed.add(part.session_id)
 

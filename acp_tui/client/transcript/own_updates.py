@@ -29,6 +29,7 @@ from acp_tui.conversation.updates import (
     PromptSent,
     Reconnected,
     Remarked,
+    Renamed,
     SessionUpdate,
     TerminalExited,
     TerminalOpened,
@@ -68,6 +69,7 @@ TYPES: Final[Mapping[str, type]] = {
     "disconnected": Disconnected,
     "reconnected": Reconnected,
     "remark": Remarked,
+    "renamed": Renamed,
 }
 """What a recording holds: the rest stands in its frames."""
 KINDS: Final = {update: kind for kind, update in TYPES.items()}

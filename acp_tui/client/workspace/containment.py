@@ -40,6 +40,8 @@ from acp_tui.values import dataclass
 # same folder; by where links in them lead, since settings are often kept elsewhere; and by name, as long as they are
 # not there yet. A file with more than one name is looked for in them. They are looked at anew for every request.
 
+STYLES: Final = "styles"
+"""The folder of the user's stylesheets, below that of the settings."""
 _Id: TypeAlias = tuple[int, int]
 """Device and inode."""
 
@@ -97,8 +99,8 @@ class PrivateFolders:
 
 
 def _links_in(folders: Sequence[Path]) -> Iterator[Path]:
-    """The symbolic links right in the folders: settings are often kept elsewhere."""
-    for folder in folders:
+    """The symbolic links right in the folders, and among stylesheets: settings are often kept elsewhere."""
+    for folder in (*folders, *(folder / STYLES for folder in folders)):
         with suppress(OSError), os.scandir(folder) as entries:
             yield from [Path(entry.path) for entry in entries if entry.is_symlink()]
 

@@ -256,6 +256,8 @@ def _capabilities(capabilities: initialize.AgentCapabilities, meta: Meta | None)
         resume_session=sessions.resume is not None,
         close_session=sessions.close is not None,
         fork_session=sessions.fork is not None,
+        set_title=sessions.title is not None,
+        archive=sessions.archive is not None,
         steering=offers_steering(meta),
         additional_directories=sessions.additional_directories is not None,
         image=capabilities.prompt_capabilities.image,

@@ -118,6 +118,8 @@ class SessionCapabilities(WireModel):
     resume: Lenient[Marker] = None
     close: Lenient[Marker] = None
     fork: Lenient[Marker] = None
+    title: Lenient[Marker] = None
+    archive: Lenient[Marker] = None
 
 
 class AgentAuthCapabilities(WireModel):

@@ -302,6 +302,8 @@ def agreement_of(
             for one in auth_methods
         ],
     }
+    if capabilities.steering:
+        told["_meta"] = {"steering": {"supported": True}}
     if identity is not None:
         told["agentInfo"] = _with({"name": identity.name, "version": identity.version}, title=identity.title)
     return told

@@ -367,6 +367,8 @@ def _capabilities(capabilities: models.AgentCapabilities, meta: Meta | None) -> 
         resume_session=True,
         close_session=True,
         fork_session=session.fork is not None,
+        set_title=session.title is not None,
+        archive=session.archive is not None,
         steering=offers_steering(meta),
         additional_directories=session.additional_directories is not None,
         image=session.prompt.image is not None,

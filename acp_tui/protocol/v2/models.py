@@ -53,6 +53,8 @@ class SessionCapabilities(WireModel):
     mcp: Annotated[McpCapabilities, DefaultOnError(McpCapabilities)] = field(default_factory=McpCapabilities)
     delete: Lenient[Marker] = None
     fork: Lenient[Marker] = None
+    title: Lenient[Marker] = None
+    archive: Lenient[Marker] = None
     additional_directories: Lenient[Marker] = None
 
 

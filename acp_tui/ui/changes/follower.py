@@ -20,16 +20,8 @@ from textual.app import App
 from textual.message import Message
 from textual.worker import Worker
 
-from acp_tui.client.changes import (
-    ChangesError,
-    ChangeTracker,
-    FileChange,
-    Hunk,
-    Limits,
-    Moment,
-    Review,
-    Swapped,
-)
+from acp_tui.client.changes import ChangesError, FileChange, Hunk, Limits, Review, Swapped
+from acp_tui.client.changes.tracker import ChangeTracker, Moment
 from acp_tui.client.settings.tree import Changes
 from acp_tui.conversation.entries import EntryId
 from acp_tui.conversation.visible import make_visible

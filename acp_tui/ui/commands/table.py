@@ -441,12 +441,20 @@ COMMANDS: Final = (
     ),
     Command(
         "choose_session",
-        "Open, delete, or start a session",
-        "as the agent lists them",
+        "Open, rename, pin, archive, delete or begin a session",
+        "those of the agent, and those that were recorded",
         "f3",
         "do('choose_session')",
         has_priority=True,
         slash="sessions",
+    ),
+    Command(
+        "rename_session",
+        "Rename the session",
+        "in its agent too, where that takes titles",
+        action="do('rename_session')",
+        slash="rename",
+        slash_argument="name",
     ),
     Command(
         "show_agent",

@@ -32,7 +32,7 @@ from acp_tui.values import dataclass
 
 LOG_LINES: Final = 20
 ACTS_ITSELF: Final = (
-    "no: it reads and writes files and runs commands itself; you only decide what it asks about"
+    "no: it reads and writes files and runs commands itself, and you decide only on what it asks"
 )
 FOLDED_CELLS: Final = 60
 
@@ -81,6 +81,8 @@ SECTIONS: Final[Mapping[str, tuple[Capability, ...]]] = {
         Capability("delete_session", "delete a session", "sessions can be deleted only with its own tools"),
         Capability("additional_directories", "more folders", "a session works in one folder"),
         Capability("fork_session", "fork a session", "/fork isn't available"),
+        Capability("set_title", "take a title", "/rename names a session in acp-tui alone"),
+        Capability("archive", "archive a session", "acp-tui alone remembers which you archived"),
         Capability("steering", "steer a turn", "a prompt waits until the turn ends"),
     ),
     "In prompts, besides text and links": (

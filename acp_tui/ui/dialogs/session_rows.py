@@ -20,6 +20,9 @@ MOST_WHEN_CELLS: Final = 16
 MOST_AGENT_CELLS: Final = 14
 
 
+PINNED: Final = "★ "
+
+
 class Way(Enum):
     """How a session is come to; the value is what its row says of that."""
 
@@ -55,7 +58,12 @@ def session_rows(
     judged = [judge(session) for session in past]
     columns = _fitting(
         {
-            "way": aligned([way.value.strip() for way, _ in judged]),
+            "way": aligned(
+                [
+                    "archived" if session.is_archived else way.value.strip()
+                    for session, (way, _) in zip(past, judged, strict=True)
+                ]
+            ),
             "agent": aligned([_short(session.agent) for session in past]),
             "prompts": aligned([_prompts(session) for session in past]),
             "when": aligned([_when(session, now) for session in past]),
@@ -67,7 +75,7 @@ def session_rows(
     return [
         PickerRow(
             session.key,
-            session.title or session.session_id,
+            f"{PINNED * session.is_pinned}{session.title or session.session_id}",
             _whole(session, why),
             group,
             aside=GAP.join(aside),
@@ -111,6 +119,7 @@ def _whole(session: PastSession, why: str) -> str:
                 why and f"can't be opened: {why}",
                 f"{when:%Y-%m-%d %H:%M}" if when else session.told_time,
                 shlex.join(session.command) or session.agent,
+                "archived" * session.is_archived,
                 _prompts(session),
                 str(session.cwd),
                 session.session_id,

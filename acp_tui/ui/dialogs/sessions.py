@@ -65,6 +65,18 @@ class Source(Protocol):
     async def export(self, session: PastSession) -> None:
         """Write it to a file."""
 
+    async def rename(self, session: PastSession) -> None:
+        """Ask what it is to be called."""
+
+    async def pin(self, session: PastSession) -> None:
+        """Pin it, or let it go."""
+
+    async def archive(self, session: PastSession) -> None:
+        """Put it away, or take it back."""
+
+    def marked(self, past: Iterable[PastSession]) -> list[PastSession]:
+        """The sessions with what the user has noted of them: pinned ones first, archived ones last."""
+
 
 class Listing:
     """What the agent lists, as far as it was asked for."""
@@ -171,7 +183,11 @@ class SessionList(FilteredList):
             self._about.update(Content("\n").join([shown_line(line), shown_line(self.row.description)]))
 
 
-KEYS: Final = "Enter open · n new · d delete · e export · a {other} · / search · Esc close"
+KEYS: Final = (
+    "Enter open · n new · t rename · p pin · x archive · d delete · e export · a {other} · v {archived}"
+    " · / search · Esc close"
+)
+ARCHIVED: Final = {False: "with archived", True: "without archived"}
 HERE: Final = "this folder"
 EVERYWHERE: Final = "all folders"
 MARK_CELLS: Final = 2
@@ -203,6 +219,10 @@ class SessionsDialog(ModalScreen[Wish | None]):
         Binding("d", "delete", "Delete the session", show=False),
         Binding("y", "confirm", "Yes, delete it", show=False),
         Binding("e", "export", "Write it to a file", show=False),
+        Binding("t", "change('rename')", "Rename it", show=False),
+        Binding("p", "change('pin')", "Pin it, or let it go", show=False),
+        Binding("x", "change('archive')", "Archive it, or take it back", show=False),
+        Binding("v", "switch_archived", "With the archived ones, or without", show=False),
         Binding("a", "switch_folders", "All folders or this one", show=False),
         Binding("r", "retry", "Load again", show=False),
         Binding("slash", "search", "Search", show=False),
@@ -225,6 +245,7 @@ class SessionsDialog(ModalScreen[Wish | None]):
         self._troubles: dict[str, ClientError] = {}
         """What could not be listed, and why."""
         self._is_everywhere = False
+        self._shows_archived = False
         self._loading: Worker[None] | None = None
         self._doomed: PastSession | None = None
         """What the questions are about."""
@@ -243,7 +264,7 @@ class SessionsDialog(ModalScreen[Wish | None]):
 
     def compose(self) -> ComposeResult:
         """The list, and below it what is going on."""
-        yield Frame(Content("Sessions"), KEYS.format(other=EVERYWHERE), self._list, self._said)
+        yield Frame(Content("Sessions"), self._keys, self._list, self._said)
 
     def on_mount(self) -> None:
         """Load what there is."""
@@ -304,15 +325,33 @@ class SessionsDialog(ModalScreen[Wish | None]):
         self._listing = Listing(self._source, is_everywhere=self._is_everywhere)
         self._recorded = self._found = ()
         self._loading = None
-        self.query_one(Frame).show_keys(KEYS.format(other=HERE if self._is_everywhere else EVERYWHERE))
+        self.query_one(Frame).show_keys(self._keys)
         self._begin()
         self._show()
         self._look_for(self._list.words)
 
+    @property
+    def _keys(self) -> str:
+        other = HERE if self._is_everywhere else EVERYWHERE
+        return KEYS.format(other=other, archived=ARCHIVED[self._shows_archived])
+
+    def action_switch_archived(self) -> None:
+        """List the archived sessions too, or no longer; in the middle of a question, only that ends."""
+        if self._questions:
+            self._spare()
+            return
+        self._shows_archived = not self._shows_archived
+        self.query_one(Frame).show_keys(self._keys)
+        self._show()
+
     # What is shown
 
+    def _marked(self, past: Iterable[PastSession]) -> list[PastSession]:
+        """As the user has noted them, without the archived ones where those are not wanted."""
+        return [one for one in self._source.marked(past) if self._shows_archived or not one.is_archived]
+
     def _show(self) -> None:
-        past = merged(self._listing.sessions.values(), self._source.agent, self._recorded)
+        past = self._marked(merged(self._listing.sessions.values(), self._source.agent, self._recorded))
         self._past = {session.key: session for session in past}
         self._list.show_rows(self._rows(past), empty=self._nothing())
         self._show_found()
@@ -392,15 +431,17 @@ class SessionsDialog(ModalScreen[Wish | None]):
 
     def _show_found(self) -> None:
         """Below those that are found by their titles."""
-        for session in self._found:
+        found = self._marked(self._found)
+        for session in found:
             self._past.setdefault(session.key, session)
-        self._list.show_found(self._rows(self._found, FOUND) if self._found else ())
+        self._list.show_found(self._rows(found, FOUND) if found else ())
 
     @work(exclusive=True, group="line")
     async def on_filtered_list_moved(self) -> None:
         """Show what was said in the session under the cursor that is looked for."""
         session, words = self._session, self._list.words
-        if session is None or not words or session.key in self._lines or session not in self._found:
+        found = {one.key for one in self._found}
+        if session is None or not words or session.key in self._lines or session.key not in found:
             return
         try:
             line = await self._source.line_with(session, words)
@@ -514,6 +555,23 @@ class SessionsDialog(ModalScreen[Wish | None]):
                 await self._source.export(session)
             except ClientError as error:
                 self._say(shown(_told(error), "$text-error"))
+
+    @work(exclusive=True, group="changing")
+    async def action_change(self, how: str) -> None:
+        """Rename, pin or archive it; the dialog stays."""
+        session = self._session
+        if session is None or self._questions:
+            self._spare()
+            return
+        change = {"rename": self._source.rename, "pin": self._source.pin, "archive": self._source.archive}[
+            how
+        ]
+        try:
+            await change(session)
+        except ClientError as error:
+            self._say(shown(_told(error), "$text-error"))
+        else:
+            self._show()
 
     def action_back(self) -> None:
         """Close what is open: the question, the search, the dialog."""

@@ -25,7 +25,7 @@ from acp_tui.client.sessions.access import INTERACTIVE
 from acp_tui.client.sessions.agent import Agent
 from acp_tui.client.sessions.driver import logged_in
 from acp_tui.client.sessions.hub import open_hub
-from acp_tui.client.sessions.session import Session
+from acp_tui.client.sessions.session import WHY_ACTS_ITSELF, Session
 from acp_tui.client.transcript.events import Event, Own
 from acp_tui.client.transcript.plan import RecordingPlan
 from acp_tui.conversation.content import Text
@@ -119,7 +119,8 @@ class _Attendant:
     def _choice(self, request: PermissionRequest) -> PermissionOption | None:
         """What is chosen; what does not offer that is rejected."""
         # A question of our own (a file outside of the project) is about the user's machine, not about the script.
-        kind = "reject_once" if request.note is not None else self.user.answer
+        is_ours = request.note not in (None, WHY_ACTS_ITSELF)
+        kind = "reject_once" if is_ours else self.user.answer
         wanted = (option for option in request.options if option.kind == kind)
         return next(wanted, request.rejection_once)
 

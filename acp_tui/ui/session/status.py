@@ -38,6 +38,8 @@ def facts_of(conversation: Conversation) -> tuple[str, ...]:
     shown = [_value(option) for option in conversation.options if option.category in ("mode", "model")]
     if conversation.usage is not None:
         shown.append(_usage(conversation.usage))
+    if behind := len(conversation.background):
+        shown.append(f"{behind} in the background")
     # The agent may never say that a page was dealt with: the palette takes the word away.
     shown += [
         f"page open: {urlsplit(visit.url).hostname or visit.url}" for visit in conversation.visits.values()

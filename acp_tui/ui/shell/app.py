@@ -7,7 +7,7 @@ import os
 from collections.abc import Callable, Iterator, Sequence
 from dataclasses import replace
 from datetime import datetime
-from functools import partial
+from functools import cached_property, partial
 from pathlib import Path
 from typing import TYPE_CHECKING, ClassVar, Final
 
@@ -23,7 +23,6 @@ from acp_tui.client.settings.tree import Settings
 from acp_tui.ui.base.app import BaseApp
 from acp_tui.ui.commands.command import Command
 from acp_tui.ui.commands.keymap import keymap_of, places_of
-from acp_tui.ui.commands.table import COMMANDS
 from acp_tui.ui.kit.themes import split_stylesheets, theme_notes
 from acp_tui.ui.session.tab_state import TabState
 from acp_tui.ui.tab.agent_link import AgentLink
@@ -44,6 +43,7 @@ if TYPE_CHECKING:
     from acp_tui.client.settings.reader import SettingsRead
     from acp_tui.client.transcript.record_to import RecordTo
     from acp_tui.ui.changes.follower import ChangesDesk
+    from acp_tui.ui.shell.dialogs import Dialogs
     from acp_tui.ui.shell.notifier import Notifier
     from acp_tui.ui.shell.settings.follower import SettingsDesk
     from acp_tui.ui.tab.reopening import LeftSession
@@ -136,9 +136,7 @@ class AcpTuiApp(BaseApp):
 
     @work(exclusive=True, group="quit")
     async def _quit_hosted(self, hosted: Sequence[Tab]) -> None:
-        from acp_tui.ui.shell.board import hosted_at_quit  # loading point: for hosted sessions alone
-
-        chosen = await self.push_screen_wait(hosted_at_quit(len(hosted)))
+        chosen = await self._dialogs.at_quit(len(hosted))
         if chosen == "end":
             for tab in hosted:
                 await tab.leave()
@@ -205,6 +203,13 @@ class AcpTuiApp(BaseApp):
         link = self.link_to(self._command, self._cwd) if self._command is not None else AgentLink(None)
         return SessionScreen(link, self._cwd, opening=opening, settings=self.settings)
 
+    @cached_property
+    def _dialogs(self) -> Dialogs:
+        """What is opened over the tabs."""
+        from acp_tui.ui.shell.dialogs import Dialogs  # loading point: BEFORE_A_COMMAND
+
+        return Dialogs(self)
+
     @property
     def failure(self) -> ClientError | None:
         """Why no tab has a session; None where one has."""
@@ -217,17 +222,13 @@ class AcpTuiApp(BaseApp):
         tabs = [tab for tab in self.tabs if tab.session is not None]
         if not tabs:
             return ()
-        from acp_tui.ui.tab.reopening import left_sessions  # a session has loaded most of it
-
-        return left_sessions(tabs)
+        return self._dialogs.left_sessions(tabs)
 
     @work
     async def action_choose_agent(self) -> None:
         """Start an agent in a new tab, in the folder of the tab in front; without one, to choose none is to quit."""
-        from acp_tui.ui.dialogs.agents import choose_agent  # loading point: when it is first asked for
-
         front = self.tabs.front
-        command = await choose_agent(self)
+        command = await self._dialogs.choose_agent()
         if command is not None:
             cwd = command.cwd or (front.cwd if front is not None else self._cwd)
             await self.open_tab(self.link_to(command, cwd), cwd)
@@ -252,12 +253,8 @@ class AcpTuiApp(BaseApp):
         if not isinstance(screen, SessionScreen):
             yield from super().commands_for(screen)
             return
-        from acp_tui.ui.tab.actions import is_possible
-
-        here = {"session", "conversation", "app", *places_of(screen.focused or screen)}
-        for command in COMMANDS:
-            if command.action and command.where in here and is_possible(command, screen):
-                yield command
+        places = {"session", "conversation", "app", *places_of(screen.focused or screen)}
+        yield from self._dialogs.possible(screen, places)
 
     # Tabs
 
@@ -337,9 +334,7 @@ class AcpTuiApp(BaseApp):
     @work
     async def action_show_board(self) -> None:
         """Show all tabs, and what each is about."""
-        from acp_tui.ui.shell.board import Board  # loading point: when it is first asked for
-
-        await self.push_screen_wait(Board(self.tabs, self.close_tab, self._show_hosted))
+        await self._dialogs.show_board(self.tabs, self.close_tab, self._show_hosted)
 
     async def _show_hosted(self, hosted: HostedSession) -> None:
         """Show a session of a host in a tab; where one shows it already, in that one."""
@@ -354,12 +349,8 @@ class AcpTuiApp(BaseApp):
     @work
     async def action_show_settings(self) -> None:
         """Let the user change the settings, and see what is wrong in them."""
-        from acp_tui.ui.shell.settings.screen import (
-            SettingsScreen,  # loading point: when it is first asked for
-        )
-
         desk = await self._loaded_settings_desk()
-        await self.push_screen_wait(SettingsScreen(desk, self.looks.choose_theme))
+        await self._dialogs.show_settings(desk, self.looks.choose_theme)
 
     async def keep_theme(self, name: str) -> None:
         """Write it into the user's settings."""
@@ -375,14 +366,8 @@ class AcpTuiApp(BaseApp):
         if self._settings_file is not None:
             desk = await self._desk_of_settings()
             await desk.open()
-            self._follow_styles(self._settings_file.parent)
+            self.run_worker(desk.follow_styles(self, partial(self.say, is_wrong=True)))
             await desk.follow()
-
-    @work
-    async def _follow_styles(self, folder: Path) -> None:
-        from acp_tui.ui.shell.user_styles import FOLDER, UserStyles  # loading point: behind the first frame
-
-        await UserStyles(self, folder / FOLDER, partial(self.say, is_wrong=True)).follow()
 
     async def settings_in_force(self) -> Settings:
         """Those that hold once the files are read and the user has said whether to use the project's."""
@@ -410,11 +395,7 @@ class AcpTuiApp(BaseApp):
 
     async def trusts(self, project: ProjectSettings, user: SettingsRead) -> bool:
         """Ask the user whether to use a project's settings."""
-        from acp_tui.ui.dialogs.trust import (
-            TrustSettingsDialog,  # loading point: when there is a question
-        )
-
-        return await self.push_screen_wait(TrustSettingsDialog(project, user))
+        return await self._dialogs.trusts(project, user)
 
     def use_settings(self, settings: Settings) -> Sequence[str]:
         """Put them into force; gives what of them cannot be."""

@@ -9,6 +9,7 @@ from __future__ import annotations
 import os
 import re
 from collections.abc import Callable, Mapping, Sequence
+from dataclasses import replace
 from functools import partial
 from typing import TYPE_CHECKING, Final, Protocol, TypeAlias
 
@@ -17,6 +18,8 @@ from anyio import to_thread
 from acp_tui.client.attachments import without_mentions
 from acp_tui.client.changes import ChangesError
 from acp_tui.client.clipboard import ClipboardText, NothingToPaste, Picture, read_clipboard
+from acp_tui.client.errors import ClientError
+from acp_tui.client.sessions.marks import MAX_NAME, SessionMarks
 from acp_tui.client.sessions.session import Session
 from acp_tui.conversation.conversation import Conversation
 from acp_tui.conversation.entries import Entry, TerminalState
@@ -30,6 +33,7 @@ from acp_tui.ui.commands.help import HelpScreen
 from acp_tui.ui.commands.keymap import places_of
 from acp_tui.ui.conversation.searching import Standing
 from acp_tui.ui.dialogs.agents import choose_agent
+from acp_tui.ui.dialogs.naming import NameDialog
 from acp_tui.ui.kit.clipboard import copy
 from acp_tui.ui.prompt import PastedImage, PromptInput
 from acp_tui.ui.prompt.queue_lines import QueueLines
@@ -267,6 +271,26 @@ class Actions:
         """Look for a session of the past; open it, or begin another."""
         await self._history.choose()
 
+    async def rename_session(self, name: str = "") -> None:
+        """Call the session so; without a name, ask for it."""
+        session, agent = self._host.session, self._host.link.agent
+        if session is None:
+            self._host.say(NO_SESSION)
+            return
+        if not name:
+            asked = await self._host.ask(NameDialog(title_of(session.conversation)))
+            name = asked or ""
+        if not name:
+            return
+        try:
+            name = await session.rename(name[:MAX_NAME])
+            if agent is not None:
+                marks = SessionMarks()
+                mark = marks.of(agent.command.name, session.session_id)
+                marks.note(agent.command.name, session.session_id, replace(mark, name=name))
+        except ClientError as error:
+            self._host.say_error(error)
+
     async def begin_session(self) -> None:
         """Begin a session in a new tab; in this one where that it was opened for is not to be had."""
         if self._host.agent.agent_or_say() is None:
@@ -494,6 +518,7 @@ CONDITIONS: Final[Mapping[str, Condition]] = {
     "copy_code": _of_conversation(lambda conversation: bool(last_code(conversation))),
     "edit_queue": _of_session(lambda session: bool(session.queue.prompts)),
     "fork_session": _can_fork,
+    "rename_session": lambda tab: tab.session is not None,
     "hand_over": _was_said,
     "undo_turn": lambda tab: tab.changes is not None,
     "show_changes": lambda tab: tab.changes is not None,

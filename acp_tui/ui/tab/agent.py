@@ -25,7 +25,7 @@ from acp_tui.client.errors import (
     SettingsError,
 )
 from acp_tui.client.sessions.agent import Agent
-from acp_tui.client.sessions.driver import SessionDriver, additions_for, usable_servers
+from acp_tui.client.sessions.driver import SessionDriver, additions_for, until_connected, usable_servers
 from acp_tui.client.sessions.session import Session
 from acp_tui.conversation.entries import Remark
 from acp_tui.conversation.facts import SelectOption, SessionId
@@ -332,6 +332,10 @@ class SessionsController:
             return str(self.not_opened(earlier.session_id, error))
 
         return self._with_remark(await self._driver.go_on(earlier, refused, self._show))
+
+    async def reconnected(self, earlier: Session) -> Session:
+        """Go on with a session as soon as there is a way to its agent again."""
+        return await until_connected(lambda: self.go_on(earlier))
 
     async def delete(self, session_id: SessionId) -> None:
         """Let the agent forget a session."""

@@ -75,8 +75,6 @@ class AgentLink:
 
     async def stop(self, reason: str) -> None:
         """End the process; its sessions say why."""
-        from acp_tui.conversation.updates import Disconnected
-
         agent, self.agent = self.agent or self.starting, None
         if agent is None:
             return
@@ -85,7 +83,7 @@ class AgentLink:
             await agent.stop()
         finally:  # it ends also where nobody waits for that any more
             for session in sessions:
-                session.apply(Disconnected(reason))
+                session.disconnect(reason)
 
     def _tell(self) -> None:
         for listener in tuple(self.listeners):

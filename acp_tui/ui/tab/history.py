@@ -4,7 +4,8 @@ session shows of them and its folder.
 
 from __future__ import annotations
 
-from collections.abc import Awaitable, Callable, Sequence
+from collections.abc import Awaitable, Callable, Iterable, Sequence
+from dataclasses import replace
 from datetime import datetime
 from functools import partial
 from pathlib import Path
@@ -18,6 +19,7 @@ from acp_tui.client.errors import AgentNotFound, ClientError
 from acp_tui.client.export import NOT_REDACTED, ExportFacts, default_name, export
 from acp_tui.client.safe_git import branch_of
 from acp_tui.client.sessions.agent import Agent
+from acp_tui.client.sessions.marks import Mark, SessionMarks
 from acp_tui.client.sessions.session_history import (
     HistoryUnreadable,
     PastSession,
@@ -31,6 +33,7 @@ from acp_tui.conversation.facts import SessionPage
 from acp_tui.conversation.visible import make_visible_line
 from acp_tui.conversation.wording import from_home
 from acp_tui.ui.dialogs.export import ExportDialog
+from acp_tui.ui.dialogs.naming import NameDialog
 from acp_tui.ui.dialogs.session_rows import Way, session_rows
 from acp_tui.ui.dialogs.sessions import SessionsDialog
 from acp_tui.ui.dialogs.trust import RunQuestion
@@ -57,6 +60,7 @@ class HistoryController:
         self._sessions = sessions
         self._until_starting = until_starting
         self._index = SessionIndex(recording_store(host.shell.settings.recordings))
+        self._marks = SessionMarks()
 
     async def choose(self) -> None:
         """Let the user open a session of the past, or begin one."""
@@ -99,7 +103,7 @@ class HistoryController:
     async def recorded(self, words: str, is_everywhere: bool) -> Sequence[PastSession]:
         """What was recorded."""
         cwd = None if is_everywhere else self._host.cwd
-        return await self._in_thread(partial(recorded_sessions, self._index, cwd, words))
+        return self.marked(await self._in_thread(partial(recorded_sessions, self._index, cwd, words)))
 
     async def line_with(self, session: PastSession, words: str) -> str:
         """A line of what was said in a recorded session."""
@@ -183,6 +187,37 @@ class HistoryController:
         written = await self._host.ask(ExportDialog(self._host.cwd, default_name(facts, ".md"), write))
         if written is not None:
             self._host.say(f"Written to {make_visible_line(str(written))}\n{NOT_REDACTED}")
+
+    # What the user notes of them
+
+    def marked(self, past: Iterable[PastSession]) -> list[PastSession]:
+        """The sessions with that."""
+        return self._marks.marked(past)
+
+    async def rename(self, session: PastSession) -> None:
+        """As the user writes it; where it is open, its agent hears of it."""
+        name = await self._host.ask(NameDialog(make_visible_line(session.title)))
+        if name is None:
+            return
+        tab = self._tab_of(session)
+        if tab is not None and tab.session is not None:
+            name = await tab.session.rename(name)
+        self._note(session, lambda mark: replace(mark, name=name))
+
+    async def pin(self, session: PastSession) -> None:
+        """It stands above the others, or no longer."""
+        self._note(session, lambda mark: replace(mark, is_pinned=not mark.is_pinned))
+
+    async def archive(self, session: PastSession) -> None:
+        """It is listed no more, or again; its agent does the same where it offers that."""
+        if session.is_listed and self._agent is not None:
+            await self._agent.archive_session(session.session_id, not session.is_archived)
+        self._note(session, lambda mark: replace(mark, is_archived=not mark.is_archived))
+
+    def _note(self, session: PastSession, change: Callable[[Mark], Mark]) -> None:
+        mark = self._marks.of(session.agent, session.session_id)
+        self._marks.note(session.agent, session.session_id, change(mark))
+        self._host.shell.tabs.tell()
 
     # Opening
 
@@ -284,7 +319,7 @@ class Welcoming:
     def _is_useful(self, past: PastSession) -> bool:
         """Whether something was said there, and it can be shown again."""
         said = past.recorded is not None and past.recorded.prompts > 0
-        return said and self._history.judge(past)[0] not in (Way.HERE, Way.NONE)
+        return said and not past.is_archived and self._history.judge(past)[0] not in (Way.HERE, Way.NONE)
 
     def _tip(self, past: Sequence[PastSession]) -> str:
         """Another one after each prompt: who works much sees all of them."""

@@ -109,6 +109,9 @@ class TabHost(Protocol):
     async def show(self, session: Session) -> None:
         """Show this session from now on."""
 
+    async def stock_taken(self) -> None:
+        """Return once a prompt may let the agent change files."""
+
     async def begin_anew(self) -> None:
         """Begin a session in place of the one that is shown."""
 

@@ -8,19 +8,16 @@ from importlib import import_module
 from typing import Final
 
 # With the agent's start, and while it thinks about its first answer.
-BEFORE_TAKING_STOCK: Final = ("acp_tui.client.changes", "acp_tui.ui.changes.follower")
 BEFORE_WRITING: Final = ("acp_tui.ui.prompt.completion", "acp_tui.ui.prompt.recall")
 BEFORE_AN_AGENT: Final = (
     "acp_tui.client.sessions.agent",
     "acp_tui.ui.tab.agent",
     "acp_tui.ui.shell.agent_start",
 )
-BEFORE_A_SESSION: Final = (
-    "acp_tui.ui.tab.stages",
-    "acp_tui.ui.tab.sidebar",
-    "acp_tui.ui.changes.follower",
-)
-BEFORE_A_COMMAND: Final = ("acp_tui.ui.tab.actions",)
+BEFORE_A_SESSION: Final = ("acp_tui.ui.tab.stages", "acp_tui.ui.tab.sidebar")
+# Once a session is shown.
+BEFORE_TAKING_STOCK: Final = ("acp_tui.ui.changes.follower",)
+BEFORE_A_COMMAND: Final = ("acp_tui.ui.tab.actions", "acp_tui.ui.shell.dialogs")
 BEFORE_AN_ANSWER: Final = ("markdown_it", "pygments.lexers")
 
 

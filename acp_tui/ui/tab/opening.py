@@ -25,8 +25,10 @@ if TYPE_CHECKING:
 
 PATIENCE_S: Final = 0.5
 """An agent that needs longer to start leaves time to load what only a session needs."""
-HEAD_START_S: Final = 0.5
-"""How long the agent's start waits for what the files are now; beyond that, both go on side by side."""
+STOCK_LIMIT_S: Final = 6.0
+"""How long a prompt waits for what the files are now."""
+SAY_SO_S: Final = 0.5
+"""A prompt that waits longer is said to wait."""
 STILL_STARTING: Final = "The session is still being opened."
 
 
@@ -40,6 +42,9 @@ class StartingHost(TabHost, Protocol):
     @property
     def sessions(self) -> SessionsController:
         """What is done with the agent's sessions; likewise."""
+
+    def follow_changes(self) -> None:
+        """Find out what the files are now, and what changes from then on."""
 
     async def help_writing(self) -> None:
         """Load what helps to write a prompt."""
@@ -74,6 +79,8 @@ class Opener:
         """The first session is shown, or is not to be had."""
         self.is_under_way = asyncio.Event()
         """Set when the agent is being started, or nobody is to start it."""
+        self._takes_stock = asyncio.Event()
+        """What the files are now is being found out."""
 
     @property
     def wants_session(self) -> bool:
@@ -100,14 +107,14 @@ class Opener:
             self._is_connecting = False
 
     async def _connect(self) -> None:
-        await preloaded(BEFORE_TAKING_STOCK)
-        changes = self._host.changes = self._host.shell.changes_in(self._host.cwd)
         await preloaded(BEFORE_AN_AGENT)
-        with move_on_after(HEAD_START_S):
-            await changes.ready()
         self.is_under_way.set()
         await self._open()
         self._is_open.set()
+        await self.painted()
+        await preloaded(BEFORE_TAKING_STOCK)
+        self._host.follow_changes()
+        self._takes_stock.set()
         self._do_what_can_wait()
         if len(self._host.shell.tabs) < 2:  # another tab would be kept for good with it
             keep_what_is_loaded()
@@ -122,6 +129,7 @@ class Opener:
         await preloaded(BEFORE_A_SESSION)
         with move_on_after(PATIENCE_S):
             await self._is_open.wait()
+        await self.painted()
         self._host.shell.begin_to_follow()
         await self._host.help_writing()
         await preloaded(BEFORE_A_COMMAND)
@@ -142,11 +150,31 @@ class Opener:
             else:
                 await self._host.give_up(error)
             return
-        if self._host.changes is not None:
-            self._host.show_phase("reading the files")
-            await self._host.changes.ready()  # before anything is asked of the agent
         await preloaded(BEFORE_A_SESSION)
         await self._host.show(session)
+
+    async def painted(self) -> None:
+        """Return once what was changed on the screen is seen there; what is loaded before that would hold it up."""
+        is_painted = asyncio.Event()
+        self._host.screen.call_after_refresh(is_painted.set)
+        with move_on_after(PATIENCE_S):  # a tab in the background is not painted
+            await is_painted.wait()
+
+    async def stock_taken(self) -> None:
+        """Return once it is known what the files are, before a prompt lets the agent change them; or at the limit."""
+        if not self._host.link.can_start:
+            return
+        with move_on_after(STOCK_LIMIT_S):
+            with move_on_after(SAY_SO_S) as short:
+                await self._await_stock()
+            if short.cancelled_caught:
+                self._host.say("Your prompt is sent once it is known what the files are now.")
+                await self._await_stock()
+
+    async def _await_stock(self) -> None:
+        await self._takes_stock.wait()
+        if self._host.changes is not None:
+            await self._host.changes.ready()
 
     def note_phase(self, phase: Phase) -> None:
         """The agent has come so far."""
@@ -165,11 +193,9 @@ class Opener:
 
     async def _reconnect(self, session: Session) -> None:
         """Go on with a session as soon as there is a way to its agent again."""
-        from acp_tui.client.sessions.driver import until_connected  # loaded with the agent
-
         self.is_reconnecting = True
         try:
-            await self._host.show(await until_connected(lambda: self._sessions.go_on(session)))
+            await self._host.show(await self._sessions.reconnected(session))
         except ClientError as error:
             self._host.say_error(error)
         finally:

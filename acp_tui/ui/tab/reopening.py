@@ -12,7 +12,7 @@ from acp_tui.client.sessions.session import Session
 from acp_tui.client.sessions.session_history import PastSession, RereadSession, reread
 from acp_tui.client.transcript.index import SessionIndex
 from acp_tui.conversation.entries import Message
-from acp_tui.conversation.updates import InfoChanged
+from acp_tui.conversation.updates import InfoChanged, Renamed
 from acp_tui.ui.session.status import title_of
 from acp_tui.ui.tab.agent_link import AgentLink
 from acp_tui.ui.tab.host import OpensSessions
@@ -34,6 +34,8 @@ class Reopening:
     async def __call__(self, sessions: OpensSessions) -> Session:
         """The session, open or read again. Raises ClientError where it can be had in neither way."""
         session = await self._opened(sessions)
+        if self.past.is_named and not session.conversation.is_named:
+            session.apply(Renamed(self.past.title))
         # A first prompt that begins with markup is the agent's rather than the user's.
         if not session.conversation.title and not self.past.title.startswith(MARKUP):
             session.hear(InfoChanged(title=self.past.title))

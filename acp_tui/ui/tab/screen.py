@@ -15,6 +15,7 @@ from typing import TYPE_CHECKING, Any, ClassVar, Final, TypeVar, cast
 from textual.app import ComposeResult
 from textual.binding import Binding, BindingType
 from textual.containers import Vertical
+from textual.content import Content
 from textual.events import Key
 from textual.notifications import SeverityLevel
 from textual.screen import Screen
@@ -48,6 +49,7 @@ if TYPE_CHECKING:
     from acp_tui.ui.tab.agent import AgentController, SessionsController
     from acp_tui.ui.tab.history import Welcoming
     from acp_tui.ui.tab.sidebar import SidebarController
+    from acp_tui.ui.tab.stages import Stages
     from acp_tui.ui.tab.worktrees import WorktreesController
 
 T = TypeVar("T")
@@ -159,6 +161,13 @@ class SessionScreen(Screen[None]):
         """What is done with git worktrees."""
         return self.actions.worktrees
 
+    @cached_property
+    def _stages(self) -> Stages:
+        """What it can show, with panels."""
+        from acp_tui.ui.tab.stages import Stages  # loading point: BEFORE_A_SESSION
+
+        return Stages(self)
+
     async def help_writing(self) -> None:
         """Load what helps to write a prompt."""
         await self.writing.help()
@@ -244,9 +253,7 @@ class SessionScreen(Screen[None]):
 
     async def show(self, session: Session, agent_title: str = "") -> None:
         """Show this session from now on; "" for the name that its agent, or its recording, has."""
-        from acp_tui.ui.tab.stages import stage_of  # loading point: BEFORE_A_SESSION
-
-        stage = stage_of(self, session, agent_title)
+        stage = self._stages.of(session, agent_title)
         if stage is None:
             return
         for prompt in self.query(PromptInput):  # none where the screen is not composed yet
@@ -255,20 +262,28 @@ class SessionScreen(Screen[None]):
         if isinstance(stage, Live):
             self._remember_turns(session)
 
+    def follow_changes(self) -> None:
+        """Find out what the files are now, and what changes from then on."""
+        self.changes = self.shell.changes_in(self.cwd)
+        if isinstance(self.stage, Live):
+            self._remember_turns(self.stage.session)
+
+    async def stock_taken(self) -> None:
+        """Return once a prompt may let the agent change files."""
+        await self.opener.stock_taken()
+
     def _remember_turns(self, session: Session) -> None:
         """Keep the files as they are at each of the session's prompts from now on."""
-        if self.moments is not None and self.moments.is_of(session):
-            return  # the agent was started again
+        if self.changes is None or (self.moments is not None and self.moments.is_of(session)):
+            return  # not yet; or the agent was started again
         if self.moments is not None:
             self.moments.end()
-        self.moments = self.changes.at_prompts_of(session, self.run) if self.changes is not None else None
+        self.moments = self.changes.at_prompts_of(session, self.run)
 
     async def show_failure(self, error: ClientError) -> None:
         """Tell what went wrong where the conversation would stand."""
-        from acp_tui.ui.tab.stages import failed_stage  # loading point: BEFORE_A_SESSION
-
         what_now = self.hint("no session; {restart} tries again; {quit} quits")
-        await self.show_stage(failed_stage(error, what_now))
+        await self.show_stage(self._stages.failed(error, what_now))
 
     async def show_stage(self, stage: Live | Reread | Failed) -> None:
         """Show its panel in place of what is shown."""
@@ -290,6 +305,7 @@ class SessionScreen(Screen[None]):
 
     async def _say_welcome(self, panel: SessionPanel) -> None:
         """Show what is known of the folder and of earlier sessions there."""
+        await self.opener.painted()
         await preloaded(BEFORE_A_COMMAND)
         self._welcoming = self.actions.welcoming()
         await self._welcoming.tell(panel.welcome)
@@ -327,12 +343,10 @@ class SessionScreen(Screen[None]):
 
     def tab_name(self, cells: int = 200) -> str:
         """The agent with the title of its tab, in so many cells; where they are few, the title gets most of them."""
-        from acp_tui.ui.kit.row_list import cut  # where there are several tabs, or a list of them
-
         agent, title = self.link.name or self.agent_title, self._title
         if not title:
-            return cut(self.agent_title or agent or self._phase, cells)
-        return cut(f"{cut(agent, max(cells // 3, LEAST_AGENT))}: {title}" if agent else title, cells)
+            return _cut(self.agent_title or agent or self._phase, cells)
+        return _cut(f"{_cut(agent, max(cells // 3, LEAST_AGENT))}: {title}" if agent else title, cells)
 
     @property
     def doing(self) -> str:
@@ -609,3 +623,8 @@ class SessionScreen(Screen[None]):
     def on_queue_lines_left(self) -> None:
         """Back to the draft."""
         self._prompt.focus()
+
+
+def _cut(text: str, cells: int) -> str:
+    """Measuring a text costs by its length, and no tab shows more."""
+    return Content(text[: cells * 8]).truncate(cells, ellipsis=True).plain

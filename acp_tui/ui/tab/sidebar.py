@@ -3,9 +3,8 @@
 from __future__ import annotations
 
 from collections.abc import Mapping
-from typing import Final
+from typing import TYPE_CHECKING, Final
 
-from acp_tui.client.changes import FileChange
 from acp_tui.client.sessions.session import Session, Unsubscribe
 from acp_tui.conversation.conversation import Change, SubagentState
 from acp_tui.conversation.tool_calls import TerminalId
@@ -20,6 +19,9 @@ from acp_tui.ui.session.sidebar import (
     SubagentRow,
 )
 from acp_tui.ui.tab.host import TabHost
+
+if TYPE_CHECKING:
+    from acp_tui.client.changes import FileChange
 
 LEAST_COLUMNS: Final = 72
 """On a narrower one too little of the conversation would be left."""

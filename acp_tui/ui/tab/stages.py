@@ -14,36 +14,41 @@ from acp_tui.ui.session.panel import SessionPanel
 from acp_tui.ui.tab.host import Failed, Live, Reread, TabHost
 
 
-def stage_of(host: TabHost, session: Session, agent_title: str) -> Live | Reread | None:
-    """The tab with this session, and the agent's name told to it; None where its agent has gone meanwhile.
+class Stages:
+    """Those of one tab."""
 
-    "" for the name that the running agent, or the recording, has.
-    """
-    agent = host.link.agent
-    if isinstance(session, RereadSession):
-        agent_title = agent_title or session.recorded.agent
-    elif not agent_title:
-        if agent is None:
-            return None
-        agent_title = agent.title
-    host.agent_title = make_visible_line(agent_title)
-    version = agent.identity.version if agent is not None and agent.identity is not None else ""
-    panel = SessionPanel(
-        session.conversation,
-        session,
-        clock=host.clock,
-        folds=folds_of(host.settings.conversation),
-        images=host.settings.appearance.images,
-        agent=f"{agent.title} {version}".strip() if agent is not None else host.agent_title,
-        greeting=agent.command.greeting if agent is not None else "",
-    )
-    return Reread(panel, session) if isinstance(session, RereadSession) else Live(panel, session)
+    def __init__(self, host: TabHost) -> None:
+        self._host = host
 
+    def of(self, session: Session, agent_title: str) -> Live | Reread | None:
+        """The tab with this session, and the agent's name told to it; None where its agent has gone meanwhile.
 
-def failed_stage(error: ClientError, what_now: str) -> Failed:
-    """What went wrong stands where the conversation would."""
-    stderr_tail = error.detail if isinstance(error, AgentLost) else ""
-    parts = (str(error), "" if stderr_tail else error.detail, error.hint)
-    conversation = Conversation()
-    reducer.apply(conversation, Disconnected("\n".join(filter(None, parts)), stderr_tail))
-    return Failed(SessionPanel(conversation), error, what_now)
+        "" for the name that the running agent, or the recording, has.
+        """
+        host, agent = self._host, self._host.link.agent
+        if isinstance(session, RereadSession):
+            agent_title = agent_title or session.recorded.agent
+        elif not agent_title:
+            if agent is None:
+                return None
+            agent_title = agent.title
+        host.agent_title = make_visible_line(agent_title)
+        version = agent.identity.version if agent is not None and agent.identity is not None else ""
+        panel = SessionPanel(
+            session.conversation,
+            session,
+            clock=host.clock,
+            folds=folds_of(host.settings.conversation),
+            images=host.settings.appearance.images,
+            agent=f"{agent.title} {version}".strip() if agent is not None else host.agent_title,
+            greeting=agent.command.greeting if agent is not None else "",
+        )
+        return Reread(panel, session) if isinstance(session, RereadSession) else Live(panel, session)
+
+    def failed(self, error: ClientError, what_now: str) -> Failed:
+        """What went wrong stands where the conversation would."""
+        stderr_tail = error.detail if isinstance(error, AgentLost) else ""
+        parts = (str(error), "" if stderr_tail else error.detail, error.hint)
+        conversation = Conversation()
+        reducer.apply(conversation, Disconnected("\n".join(filter(None, parts)), stderr_tail))
+        return Failed(SessionPanel(conversation), error, what_now)

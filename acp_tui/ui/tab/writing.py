@@ -205,6 +205,7 @@ class Prompting:
             self._on_changed()
 
     async def _run_command(self, session: Session, line: str) -> None:
+        await self._host.stock_taken()
         try:
             await session.commands.run(line)
         except ClientError as error:
@@ -216,6 +217,7 @@ class Prompting:
         wanted: Prompt | None = prompt
         while wanted is not None:
             blocks, notes = await _attached(wanted, session.cwd)
+            await self._host.stock_taken()
             if not session.conversation.is_idle:
                 # While its files were read, another was sent.
                 self._queued_images.add(session.queue, wanted)

@@ -20,6 +20,7 @@ from anyio.abc import ByteStream, TaskGroup
 from acp_tui import __version__
 from acp_tui.rpc import Direction, ErrorCode, Peer, RequestFailed, Tap
 from acp_tui.workbench.demo import scenario as scenarios
+from acp_tui.workbench.demo import version_two as two
 from acp_tui.workbench.demo.client_calls import ClientCalls, StdioStream
 from acp_tui.workbench.demo.playing import AUTH_REQUIRED, play
 from acp_tui.workbench.demo.scenario import DEFAULT, ScenarioError, UnknownScenario, available, load
@@ -30,7 +31,10 @@ PROMPT_CAPABILITIES: Final = {"image": True, "audio": True, "embeddedContext": T
 
 
 class DemoAgent:
-    """Plays one scenario for one client. Speed 1 is as written, 2 twice as fast, 0 without delays."""
+    """Plays one scenario for one client, in version 1 or 2 of the protocol, as the client asks.
+
+    Speed 1 is as written, 2 twice as fast, 0 without delays.
+    """
 
     def __init__(
         self, scenario: Scenario, *, speed: float = 0, logged_in: bool = False, run: str = ""
@@ -42,6 +46,8 @@ class DemoAgent:
         self._sessions = Sessions(scenario, run)
         self._last_line = b""
         self._client: ClientCalls
+        self._peer: Peer
+        self._stream: ByteStream
         self._tasks: TaskGroup
         self._methods: dict[str, Callable[[Any], Awaitable[Any]]] = {
             "initialize": self._initialize,
@@ -64,6 +70,27 @@ class DemoAgent:
         offered = {f"session/{name}": kept[name] for name in self._scenario.keeping.offers}
         return offered | ({"logout": self._logout} if self._scenario.auth.logout else {})
 
+    def _methods_of_two(self) -> dict[str, Callable[[Any], Awaitable[Any]]]:
+        methods: dict[str, Callable[[Any], Awaitable[Any]]] = {
+            "auth/login": self._authenticate,
+            "session/new": self._new_session,
+            "session/list": self._list_sessions,
+            "session/resume": self._resume_or_load,
+            "session/close": self._close_session,
+            "session/prompt": self._prompt_of_two,
+            "session/set_config_option": self._set_config_option,
+            "terminal/cancel": self._cancel_terminal,
+        }
+        if "delete" in self._scenario.keeping.offers:
+            methods["session/delete"] = self._delete_session
+        return methods | ({"auth/logout": self._logout} if self._scenario.auth.logout else {})
+
+    def _capabilities_of_two(self) -> dict[str, Any]:
+        session: dict[str, Any] = {"prompt": {kind: {} for kind in PROMPT_CAPABILITIES}, "mcp": {"stdio": {}}}
+        if "delete" in self._scenario.keeping.offers:
+            session["delete"] = {}
+        return {"session": session}
+
     def _capabilities(self) -> dict[str, Any]:
         offers = self._scenario.keeping.offers
         return {
@@ -83,11 +110,11 @@ class DemoAgent:
             if tap is not None:
                 tap(way, line)
 
-        peer = Peer(stream, self, tap=keep_line)
-        self._client = ClientCalls(peer, stream)
+        self._peer, self._stream = Peer(stream, self, tap=keep_line), stream
+        self._client = ClientCalls(self._peer, stream)
         # Outlives each request: for what is sent after its answer.
         async with anyio.create_task_group() as self._tasks:
-            await peer.serve()
+            await self._peer.serve()
             self._tasks.cancel_scope.cancel()
 
     # rpc.Handler
@@ -106,6 +133,8 @@ class DemoAgent:
             for session in self._sessions.with_subagents():
                 if session.id == params.get("sessionId") and session.cancel_turn is not None:
                     session.cancel_turn()
+                    for held in session.held:
+                        held.cancel()
 
     def on_junk(self, line: bytes, reason: str) -> None:
         """The client writes no junk; if it does, that is no reason to stop."""
@@ -117,10 +146,23 @@ class DemoAgent:
         if setup.hang:
             await anyio.sleep_forever()
         await self._pace.wait(setup.wait_s)
+        identity = {"name": "acp-tui-demo", "title": "Demo", "version": __version__}
+        asked = params.get("protocolVersion")
+        if setup.protocol_version is None and isinstance(asked, int) and asked >= two.VERSION:
+            self._client = two.SelfReliant(self._peer, self._stream, self._sessions.find, self._tasks)
+            self._client.learn(params.get("capabilities"))
+            self._methods = {"initialize": self._initialize, **self._methods_of_two()}
+            self._sessions.keeps = True
+            return {
+                "protocolVersion": two.VERSION,
+                "info": identity,
+                "capabilities": self._capabilities_of_two(),
+                "authMethods": [two.login_of(method) for method in self._auth_methods()],
+            }
         self._client.learn(params.get("clientCapabilities"))
         return {
-            "protocolVersion": setup.protocol_version,
-            "agentInfo": {"name": "acp-tui-demo", "title": "Demo", "version": __version__},
+            "protocolVersion": setup.protocol_version or 1,
+            "agentInfo": identity,
             "agentCapabilities": self._capabilities(),
             "authMethods": self._auth_methods(),
         }
@@ -160,8 +202,15 @@ class DemoAgent:
         replay = Turn(session, self._client, Pace(), "", self._scenario.texts)
         await play(replay, self._sessions.untold(session))
         for update in past:
-            replay.send(update)
+            replay.repeat(update)
         return self._declare(session)
+
+    async def _resume_or_load(self, params: dict[str, Any]) -> dict[str, Any]:
+        """Version 2 has one method for both; what the session does is told before the answer."""
+        open_it = self._resume_session if params.get("replayFrom") is None else self._load_session
+        declared = await open_it(params)
+        two.report(self._client, params["sessionId"], "idle")
+        return declared
 
     async def _resume_session(self, params: dict[str, Any]) -> dict[str, Any]:
         return self._declare(self._sessions.reopen(params.get("sessionId"), self._cwd(params)))
@@ -175,6 +224,8 @@ class DemoAgent:
 
     def _declare(self, session: Session) -> dict[str, Any]:
         session.takes_boolean_options = self._client.takes_boolean_options
+        if isinstance(self._client, two.SelfReliant):
+            return two.declaration_of(session, self._scenario.session)
         if self._scenario.session.commands:
             self._tasks.start_soon(self._announce_commands, session.id)
         return session.declaration()
@@ -203,8 +254,16 @@ class DemoAgent:
 
     async def _set_config_option(self, params: dict[str, Any]) -> dict[str, Any]:
         session = self._session(params)
-        session.set_option(params.get("configId"), params.get("value"))
-        return {"configOptions": session.config_options()}
+        is_of_two = isinstance(self._client, two.SelfReliant)
+        if is_of_two and two.is_mode(session, params.get("configId")):
+            session.set_mode(params.get("value"))
+        else:
+            session.set_option(params.get("configId"), params.get("value"))
+        return {"configOptions": two.options_of(session) if is_of_two else session.config_options()}
+
+    async def _cancel_terminal(self, params: dict[str, Any]) -> dict[str, Any]:
+        await self._client.kill_terminal(self._session(params).id, str(params.get("terminalId")))
+        return {}
 
     def _session(self, params: dict[str, Any]) -> Session:
         self._check_login()
@@ -222,11 +281,49 @@ class DemoAgent:
             raise _invalid("The session is in the middle of a turn")
         text = _prompt_text(params.get("prompt"))
         scenario, scripted = self._answer_to(session, text)
-        session.remember_prompt(text, params["prompt"])
+        chunk = {"sessionUpdate": "user_message_chunk"}
+        session.remember_prompt(text, [{**chunk, "content": block} for block in params["prompt"]])
         request_id = json.loads(self._last_line)["id"]
         turn = Turn(session, self._client, self._pace, text, scenario.texts, request_id)
         session.cancel_turn = turn.cancel
         return self._play(session, turn, scripted)
+
+    def _prompt_of_two(self, params: dict[str, Any]) -> Awaitable[dict[str, Any]]:
+        """Take up a prompt, now where nothing is played."""
+        session = self._session(params)
+        text = _prompt_text(params.get("prompt"))
+        if session.cancel_turn is None and not session.held:
+            return _at_once(self._take_up(session, text, params["prompt"]))
+        held = anyio.CancelScope()
+        session.held.append(held)
+        return self._hold(held, session, text, params["prompt"])
+
+    async def _hold(
+        self, held: anyio.CancelScope, session: Session, text: str, blocks: list[Wire]
+    ) -> dict[str, Any]:
+        """Keep a prompt back until the turns before it are over; cancelled with them."""
+        with held:
+            try:
+                while session.cancel_turn is not None:
+                    await session.is_free.wait()
+            finally:
+                session.held.remove(held)
+        if not held.cancel_called:
+            return self._take_up(session, text, blocks)
+        raise RequestFailed(ErrorCode.REQUEST_CANCELLED, "The prompt was canceled before its turn")
+
+    def _take_up(self, session: Session, text: str, blocks: list[Wire]) -> dict[str, Any]:
+        scenario, scripted = self._answer_to(session, text)
+        turn = Turn(session, self._client, self._pace, text, scenario.texts)
+        turn.is_echoed = True
+        session.cancel_turn = turn.cancel
+        message_id = session.next_id("message")
+        message = {"sessionUpdate": "user_message", "messageId": message_id, "content": blocks}
+        session.remember_prompt(text, [message])
+        two.report(self._client, session.id, "running")
+        self._client.update(session.id, message)
+        self._tasks.start_soon(self._play_of_two, session, turn, scripted)
+        return {"messageId": message_id}
 
     def _answer_to(self, session: Session, text: str) -> tuple[Scenario, ScriptedTurn]:
         scenario = self._scenario
@@ -245,18 +342,41 @@ class DemoAgent:
         return scenario, scripted
 
     async def _play(self, session: Session, turn: Turn, scripted: ScriptedTurn) -> dict[str, Any]:
-        ending = None
         try:
-            with turn.scope:
-                ending = await play(turn, scripted.steps)
+            ending = await self._played(turn, scripted)
         finally:
-            session.cancel_turn = None
+            session.end_turn()
         if turn.late:
             self._tasks.start_soon(play, turn, turn.late)
         if isinstance(ending, RequestFailed):
-            self._logged_in &= ending.code != AUTH_REQUIRED
             raise ending
-        return {"stopReason": "cancelled" if turn.scope.cancelled_caught else ending or "end_turn"}
+        return {"stopReason": ending}
+
+    async def _play_of_two(self, session: Session, turn: Turn, scripted: ScriptedTurn) -> None:
+        ending = await self._played(turn, scripted)
+        if isinstance(ending, RequestFailed):
+            told = {"code": ending.code, "message": ending.message}
+            error = told if ending.data is None else {**told, "data": ending.data}
+            two.report(self._client, session.id, "idle", stopReason="error", error=error)
+        else:
+            two.report(self._client, session.id, "idle", stopReason=ending)
+        session.end_turn()
+        if turn.late:
+            await play(turn, turn.late)
+
+    async def _played(self, turn: Turn, scripted: ScriptedTurn) -> str | RequestFailed:
+        """How the turn has ended."""
+        ending = None
+        with turn.scope:
+            ending = await play(turn, scripted.steps)
+        if isinstance(ending, RequestFailed):
+            self._logged_in &= ending.code != AUTH_REQUIRED
+            return ending
+        return "cancelled" if turn.scope.cancelled_caught else ending or "end_turn"
+
+
+async def _at_once(result: dict[str, Any]) -> dict[str, Any]:
+    return result
 
 
 def _prompt_text(blocks: Any) -> str:

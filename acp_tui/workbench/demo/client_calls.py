@@ -5,13 +5,24 @@ from __future__ import annotations
 import os
 import select
 from collections.abc import Awaitable, Callable, Mapping, Sequence
-from typing import Any
+from typing import Any, Protocol
 
 import anyio
 from anyio.abc import ByteStream
 
 from acp_tui.rpc import Peer
 from acp_tui.workbench.demo.script import Wire
+
+
+class Speaker(Protocol):
+    """The session for which something is said."""
+
+    @property
+    def modes(self) -> Wire | None: ...
+    def config_options(self) -> Sequence[Wire]: ...
+    def message_id(self, kind: str, given: str | None) -> str: ...
+    def end_message(self) -> None: ...
+    def knows(self, call_id: str) -> bool: ...
 
 
 class ClientCalls:
@@ -33,16 +44,20 @@ class ClientCalls:
 
     def learn(self, capabilities: Any) -> None:
         """Note what the client offered in `initialize`; whatever is missing or malformed is not offered."""
-        self.can_read = _at(capabilities, "fs", "readTextFile") is True
-        self.can_write = _at(capabilities, "fs", "writeTextFile") is True
-        self.can_run = _at(capabilities, "terminal") is True
-        self.can_log_in_in_terminal = _at(capabilities, "auth", "terminal") is True
-        self.takes_boolean_options = _is_marked(capabilities, "session", "configOptions", "boolean")
-        self.takes_notices = _is_marked(capabilities, "session", "notices")
-        self.takes_compaction = _is_marked(capabilities, "session", "compaction")
-        self.takes_subagents = _is_marked(capabilities, "subagents")
-        self.takes_forms = _is_marked(capabilities, "elicitation", "form")
-        self.takes_pages = _is_marked(capabilities, "elicitation", "url")
+        self.can_read = at(capabilities, "fs", "readTextFile") is True
+        self.can_write = at(capabilities, "fs", "writeTextFile") is True
+        self.can_run = at(capabilities, "terminal") is True
+        self.can_log_in_in_terminal = at(capabilities, "auth", "terminal") is True
+        self.takes_boolean_options = is_marked(capabilities, "session", "configOptions", "boolean")
+        self.takes_notices = is_marked(capabilities, "session", "notices")
+        self.takes_compaction = is_marked(capabilities, "session", "compaction")
+        self.takes_subagents = is_marked(capabilities, "subagents")
+        self.takes_forms = is_marked(capabilities, "elicitation", "form")
+        self.takes_pages = is_marked(capabilities, "elicitation", "url")
+
+    def worded(self, session: Speaker, update: Wire) -> Wire:
+        """An update in the words of the protocol's version; scenarios have those of version 1."""
+        return update
 
     def update(self, session_id: str, update: Wire) -> None:
         """Send a session update."""
@@ -63,14 +78,14 @@ class ClientCalls:
         """Ask the user: the id of the chosen option, or None when the client says that the turn was cancelled."""
         params = {"sessionId": session_id, "toolCall": tool_call, "options": options}
         answer: Any = await self._peer.request("session/request_permission", params)
-        option_id = _at(answer, "outcome", "optionId")
+        option_id = at(answer, "outcome", "optionId")
         return option_id if isinstance(option_id, str) else None
 
     async def elicit(self, question: Wire) -> tuple[str, dict[str, Any]]:
         """Ask the user: accept, decline or cancel, and what a form was filled in with."""
         answer: Any = await self._peer.request("elicitation/create", question)
-        content = _at(answer, "content")
-        return str(_at(answer, "action")), content if isinstance(content, dict) else {}
+        content = at(answer, "content")
+        return str(at(answer, "action")), content if isinstance(content, dict) else {}
 
     def complete_elicitation(self, elicitation_id: str) -> None:
         """Say that what was to be done on a page is done."""
@@ -89,7 +104,7 @@ class ClientCalls:
         params: dict[str, Any] = {"sessionId": session_id, "path": path}
         params |= {key: value for key, value in (("line", line), ("limit", limit)) if value is not None}
         answer: Any = await self._peer.request("fs/read_text_file", params)
-        return str(_at(answer, "content") or "")
+        return str(at(answer, "content") or "")
 
     async def write_text_file(self, session_id: str, path: str, content: str) -> None:
         """Write a file, whole."""
@@ -110,16 +125,16 @@ class ClientCalls:
         params["env"] = [{"name": name, "value": value} for name, value in env.items()]
         if output_limit_bytes is not None:
             params["outputByteLimit"] = output_limit_bytes
-        return str(_at(await self._peer.request("terminal/create", params), "terminalId"))
+        return str(at(await self._peer.request("terminal/create", params), "terminalId"))
 
     async def wait_for_terminal_exit(self, session_id: str, terminal_id: str) -> int | None:
         """The exit code; None when a signal ended the command."""
-        exit_code = _at(await self._terminal("wait_for_exit", session_id, terminal_id), "exitCode")
+        exit_code = at(await self._terminal("wait_for_exit", session_id, terminal_id), "exitCode")
         return exit_code if isinstance(exit_code, int) else None
 
     async def terminal_output(self, session_id: str, terminal_id: str) -> str:
         """What the command printed so far."""
-        return str(_at(await self._terminal("output", session_id, terminal_id), "output") or "")
+        return str(at(await self._terminal("output", session_id, terminal_id), "output") or "")
 
     async def kill_terminal(self, session_id: str, terminal_id: str) -> None:
         """End the command."""
@@ -135,15 +150,16 @@ class ClientCalls:
         )
 
 
-def _at(value: Any, *keys: str) -> Any:
+def at(value: Any, *keys: str) -> Any:
+    """What stands there; None where something on the way is missing."""
     for key in keys:
         value = value.get(key) if isinstance(value, dict) else None
     return value
 
 
-def _is_marked(value: Any, *keys: str) -> bool:
+def is_marked(value: Any, *keys: str) -> bool:
     """Whether a capability is there that has no value but an object."""
-    return isinstance(_at(value, *keys), dict)
+    return isinstance(at(value, *keys), dict)
 
 
 STDIN_FD = 0

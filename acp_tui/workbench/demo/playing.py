@@ -37,6 +37,8 @@ async def _play(turn: Turn, step: script.Step) -> Ending:
 
 async def _played(turn: Turn, step: script.Step) -> Outcome:
     match step:
+        case script.Say(update="user_message_chunk") if turn.is_echoed:
+            pass  # a piece would be added to what was said
         case script.Say():
             await turn.stream(step)
         case script.Block(block):
@@ -453,7 +455,7 @@ async def elicit(turn: Turn, step: script.Elicit) -> Outcome:
 
 def _request(turn: Turn, step: script.Elicit) -> script.Wire:
     request: dict[str, Any] = turn.fill(step.question)
-    if step.scope == "request":
+    if step.scope == "request" and turn.request_id is not None:
         request["requestId"] = turn.request_id
     else:
         request["sessionId"] = turn.session.id

@@ -300,7 +300,8 @@ class Initialize:
 
     hang: bool = False
     wait_s: float = 0
-    protocol_version: int = 1
+    protocol_version: int | None = None
+    """What it answers whatever it is asked, with the words of version 1; None: the version is agreed on."""
 
 
 @dataclass(frozen=True, slots=True)

@@ -10,7 +10,7 @@ import shutil
 import sys
 import time
 from collections import Counter
-from collections.abc import Callable, Iterator, Mapping
+from collections.abc import Callable, Iterable, Iterator, Mapping
 from pathlib import Path, PurePath
 from typing import Any, Final, TypeAlias
 
@@ -38,6 +38,10 @@ class Session:
         """Every update so far, the user's prompts among them; None where nobody can ask for it again."""
         self.cancel_turn: Callable[[], None] | None = None
         """Ends the turn that it plays; None where it plays none."""
+        self.held: list[anyio.CancelScope] = []
+        """The prompts that wait for their turn; only in version 2."""
+        self.is_free = anyio.Event()
+        """Set when a turn is over, and made anew."""
         self.files_read: dict[str, str] = {}
         self.subagents: dict[str, Session] = {}
         """Of the agents that it has begun."""
@@ -46,6 +50,8 @@ class Session:
         self._config = [dict(option) for option in setup.config]
         self._turns_played: dict[str, int] = {}
         self._ids_given: Counter[str] = Counter()
+        self._open_message: tuple[str, str] | None = None
+        self._calls: set[str] = set()
 
     def next_id(self, kind: str) -> str:
         """A fresh id for a tool call, a message or the like: call-1, call-2, ..."""
@@ -58,6 +64,32 @@ class Session:
         self.subagents[session.id] = session
         return session
 
+    def message_id(self, kind: str, given: str | None) -> str:
+        """The id of the message that a piece of this kind belongs to."""
+        if given is not None:
+            self.end_message()
+            return given
+        if self._open_message is None or self._open_message[0] != kind:
+            self._open_message = kind, self.next_id("message")
+        return self._open_message[1]
+
+    def end_message(self) -> None:
+        """What is said next is another message."""
+        self._open_message = None
+
+    def knows(self, call_id: str) -> bool:
+        """Whether the tool call was mentioned before; from now on it was."""
+        is_known = call_id in self._calls
+        self._calls.add(call_id)
+        return is_known
+
+    def end_turn(self) -> None:
+        """Nothing is played any more."""
+        self.cancel_turn = None
+        self.end_message()
+        self.is_free.set()
+        self.is_free = anyio.Event()
+
     def remember(self, update: Wire) -> None:
         """Take note of an update that is sent."""
         if self.past is None:
@@ -67,12 +99,12 @@ class Session:
             self.title = update.get("title", self.title)
             self.updated_at = update.get("updatedAt", self.updated_at)
 
-    def remember_prompt(self, text: str, blocks: list[Wire]) -> None:
-        """Take note of what the user says."""
+    def remember_prompt(self, text: str, updates: Iterable[Wire]) -> None:
+        """Take note of what the user says, in these updates."""
         self.updated_at = time.strftime("%Y-%m-%dT%H:%M:%SZ", time.gmtime())
         self.title = self.title or text[:TITLE_CHARS] or None
-        for block in blocks:
-            self.remember({"sessionUpdate": "user_message_chunk", "content": block})
+        for update in updates:
+            self.remember(update)
 
     def summary(self, folder: str) -> dict[str, Any]:
         """How `session/list` tells of it; its cwd may be relative to the folder."""
@@ -98,6 +130,11 @@ class Session:
         if self._shown_config:
             declared["configOptions"] = self.config_options()
         return declared
+
+    @property
+    def modes(self) -> Wire | None:
+        """Those that there are, and which is in force."""
+        return self._modes
 
     def config_options(self) -> list[dict[str, Any]]:
         """Every config option with its value of now."""
@@ -144,6 +181,8 @@ class Sessions:
         self._prefix = "-".join(filter(None, ("demo", run)))
         self._setup = scenario.session
         self._keeping = scenario.keeping
+        self.keeps = bool(scenario.keeping.offers)
+        """Sessions can be opened again; in version 2 always."""
         self._open: dict[str, Session] = {}
         self._kept = {old.session_id: self._session_of(old) for old in scenario.keeping.sessions}
         self._untold = {old.session_id: old.history for old in scenario.keeping.sessions}
@@ -158,9 +197,8 @@ class Sessions:
     def begin(self, cwd: str) -> Session:
         """A new session."""
         self._begun += 1
-        is_kept = bool(self._keeping.offers)
-        session = Session(f"{self._prefix}-{self._begun}", cwd, self._setup, is_kept=is_kept)
-        if is_kept:
+        session = Session(f"{self._prefix}-{self._begun}", cwd, self._setup, is_kept=self.keeps)
+        if self.keeps:
             self._kept = {session.id: session} | self._kept
         return self._opened(session, cwd)
 
@@ -180,6 +218,10 @@ class Sessions:
     def get(self, session_id: Any) -> Session | None:
         """An open session."""
         return self._open.get(session_id)
+
+    def find(self, session_id: str) -> Session | None:
+        """An open session, or one of a subagent's."""
+        return next((one for one in self.with_subagents() if one.id == session_id), None)
 
     def with_subagents(self) -> Iterator[Session]:
         """The open ones, and those of their subagents."""
@@ -271,11 +313,13 @@ class Turn:
         self.client = client
         self.pace = pace
         self.request_id = request_id
-        """The prompt's, as the client gave it."""
+        """The prompt's, as the client gave it; None where it has its answer."""
         place = re.escape(session.cwd)
         self._whole_places = re.compile(f"{place}|(?:(?!{place})[\\s\\S]){{1,{CHUNK_CHARS}}}")
         """Cuts what is streamed; the folder stays in one piece, so that there are as many of them in any folder."""
         self.scope = anyio.CancelScope()
+        self.is_echoed = False
+        """The client was told what the user says."""
         self.deaf = False
         self.late: tuple[script.Step, ...] = ()
         self.spoken = 0
@@ -311,8 +355,12 @@ class Turn:
             await self.pace.wait(chunk_s)
 
     def send(self, update: script.Wire) -> None:
-        """Send a session update as it is."""
+        """Send a session update."""
         self.spoken += 1
+        self.repeat(self.client.worded(self.session, update))
+
+    def repeat(self, update: script.Wire) -> None:
+        """Send a session update as it is, as when it was remembered."""
         self.session.remember(update)
         self.client.update(self.session.id, update)
 

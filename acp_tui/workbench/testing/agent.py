@@ -195,6 +195,11 @@ class AcpAgent:
         return self._link.agent.identity
 
     @property
+    def protocol_version(self) -> int | None:
+        """The version of ACP that is spoken with it."""
+        return self._link.agent.protocol_version
+
+    @property
     def capabilities(self) -> AgentCapabilities:
         """What it offers."""
         return self._link.agent.capabilities

@@ -9,7 +9,7 @@ from collections.abc import Mapping, Sequence
 from contextlib import ExitStack
 from functools import partial
 from pathlib import Path
-from typing import Final, Protocol, TypeAlias
+from typing import Final, Literal, Protocol, TypeAlias
 
 from anyio.from_thread import BlockingPortal, start_blocking_portal
 
@@ -45,6 +45,7 @@ class StartAgent(Protocol):
         cwd: Path | None = None,
         timeout_s: float = TIMEOUT_S,
         offer: ClientOffer = OFFER,
+        protocol: Literal[1, 2] | None = None,
     ) -> AcpAgent:
         """Start an agent and agree on the protocol with it.
 
@@ -52,6 +53,7 @@ class StartAgent(Protocol):
         for where pytest runs, then beside the test. `files` are written into the workspace: a fresh folder, or `cwd`;
         the process starts there, and files that its words name are found from where pytest runs. `env` is added to the
         environment. `timeout_s` is for each call that does not say another. `offer` is what the client says it can do.
+        `protocol` is the only version to speak; None: the newest that the agent has (`agent.protocol_version`).
         """
 
 
@@ -79,6 +81,7 @@ class Bench:
         cwd: Path | None = None,
         timeout_s: float = TIMEOUT_S,
         offer: ClientOffer = OFFER,
+        protocol: Literal[1, 2] | None = None,
     ) -> AcpAgent:
         """See StartAgent. Raises AgentNotStarted, AgentGone, RequestRefused and TimedOut."""
         __tracebackhide__ = True
@@ -89,7 +92,7 @@ class Bench:
         fill(workspace, files or {})
         link = Link(portal, name, workspace, self._recording(f"{number}-{Path(name).stem[:40]}"), timeout_s)
         plan = RecordingPlan(workspace, file=link.recording, screen=SCREEN)
-        start = partial(self._hub.start_agent, AgentCommand(name, argv, env or {}))
+        start = partial(self._hub.start_agent, AgentCommand(name, argv, env or {}, protocol=protocol))
         try:
             process = link.wait(lambda: start(cwd=workspace, offer=offer, tap=link.tap, recordings=plan))
         except ClientError as error:

@@ -49,6 +49,16 @@ def test_an_entry_with_an_address_is_an_agent_elsewhere_with_its_headers(file: P
     assert "s3cret" not in repr(command)
 
 
+@pytest.mark.parametrize("way", ['command = ["run"]', 'url = "wss://build.example/acp"'])
+def test_an_entry_says_which_version_is_spoken(file: Path, way: str):
+    """R2-INIT."""
+    found = read(
+        file, f"[agents.a]\n{way}\nprotocol = 1\n[agents.b]\n{way}\n[agents.c]\n{way}\nprotocol = true"
+    )
+    assert [found.agents[name].command.protocol for name in "ab"] == [1, None]
+    assert "agents.c.protocol" in str(found.problems["c"])
+
+
 def test_the_users_word_lets_an_address_be_plain_and_share_files(file: Path):
     text = '[agents.a]\nurl = "ws://10.0.0.1/acp"\ninsecure = true\nfiles = "shared"'
     command = read(file, text).agents["a"].command

@@ -9,7 +9,8 @@ from pathlib import Path
 import anyio
 import pytest
 
-from acp_tui.client.changes import ChangeTracker, Limits
+from acp_tui.client.changes import Limits
+from acp_tui.client.changes.tracker import ChangeTracker
 from support.waiting import LIMIT_S
 
 Track = Callable[..., AbstractAsyncContextManager[ChangeTracker]]

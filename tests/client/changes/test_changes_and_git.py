@@ -9,7 +9,8 @@ from pathlib import Path
 import anyio
 import pytest
 
-from acp_tui.client.changes import ChangeTracker, FileChange, Limits
+from acp_tui.client.changes import FileChange, Limits
+from acp_tui.client.changes.tracker import ChangeTracker
 from support.change_lists import changes, kinds, let_the_clock_tick
 
 Track = Callable[..., AbstractAsyncContextManager[ChangeTracker]]

@@ -9,7 +9,8 @@ import pytest
 from hypothesis import HealthCheck, given, settings
 from hypothesis import strategies as st
 
-from acp_tui.client.changes import ChangedMeanwhile, ChangeTracker, Limits, Moment
+from acp_tui.client.changes import ChangedMeanwhile, Limits
+from acp_tui.client.changes.tracker import ChangeTracker, Moment
 
 Track = Callable[..., AbstractAsyncContextManager[ChangeTracker]]
 

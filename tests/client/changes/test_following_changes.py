@@ -9,7 +9,8 @@ import anyio
 import pytest
 import watchfiles
 
-from acp_tui.client.changes import ChangeTracker, Limits
+from acp_tui.client.changes import Limits
+from acp_tui.client.changes.tracker import ChangeTracker
 from support.waiting import LIMIT_S
 
 

@@ -7,7 +7,8 @@ from pathlib import Path
 
 import pytest
 
-from acp_tui.client.changes import CannotRevert, ChangedMeanwhile, ChangeTracker, Limits
+from acp_tui.client.changes import CannotRevert, ChangedMeanwhile, Limits
+from acp_tui.client.changes.tracker import ChangeTracker
 
 Track = Callable[..., AbstractAsyncContextManager[ChangeTracker]]
 

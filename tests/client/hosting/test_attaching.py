@@ -9,7 +9,9 @@ import anyio
 import pytest
 
 from acp_tui.client.sessions.session import Session
+from acp_tui.conversation.content import Text
 from acp_tui.conversation.conversation import Conversation
+from acp_tui.conversation.entries import Message
 from acp_tui.conversation.facts import SelectOption, Turn
 from conversation.test_retelling import shown
 from support.agents import REPLY, agent_texts, asked, said, until
@@ -19,6 +21,7 @@ from support.peers import notification, request, settle
 
 pytestmark = pytest.mark.anyio
 
+STEERED = (Text("turn left"),)
 MODES = {
     "modes": {
         "currentModeId": "ask",
@@ -105,6 +108,42 @@ async def test_prompts_of_two_clients_are_sent_one_after_the_other(tmp_path: Pat
         assert [message for message in await other.receive_all() if "id" in message] == [
             {"jsonrpc": "2.0", "id": 2, "result": {"stopReason": "refusal"}}
         ]
+
+
+async def test_a_prompt_that_joins_a_turn_stands_in_every_terminal_where_it_did(tmp_path: Path) -> None:
+    async with hosted(tmp_path, offers={"steering": {"supported": True}}) as its:
+        one, other = await its.attach("one"), await its.attach("other")
+        async with anyio.create_task_group() as tasks:
+            tasks.start_soon(one.send_prompt, REPLY)
+            prompt = await its.wire.expect("session/prompt")
+            await its.wire.send(said("so far"))
+            await until(other, lambda: agent_texts(other) == ["so far"])
+            taken: list[bool] = []
+
+            async def steer() -> None:
+                taken.append(await other.steer(STEERED))
+
+            tasks.start_soon(steer)
+            await its.wire.answer(await its.wire.expect("_session/steering"), {"outcome": "injected"})
+            await its.wire.send(said("as you say"))
+            await its.wire.answer(prompt, {"stopReason": "end_turn"})
+        for client in (one, other):
+            await until(client, lambda client=client: client.conversation.is_idle)  # type: ignore[misc]
+        messages = [entry.text for entry in other.conversation.entries if isinstance(entry, Message)]
+        assert messages[1:] == ["so far", "turn left", "as you say"]
+        assert taken == [True]
+        assert same(its.session, one, other)
+
+
+async def test_a_login_of_the_agents_own_is_passed_on(tmp_path: Path) -> None:
+    async with hosted(tmp_path, ways=[{"id": "code", "name": "A code"}]) as its:
+        client = await its.connect()
+        assert [way.method_id for way in client.auth_methods] == ["code"]
+        async with anyio.create_task_group() as tasks:
+            tasks.start_soon(client.authenticate, "code")
+            login = await its.wire.expect("authenticate")
+            assert login["params"] == {"methodId": "code"}
+            await its.wire.answer(login, {})
 
 
 async def test_a_client_takes_back_a_prompt_that_waits_for_anothers_turn(tmp_path: Path) -> None:

@@ -12,7 +12,7 @@ from acp_tui.conversation.elicitation import Form
 from acp_tui.conversation.entries import Question, ToolCallEntry
 from support.agents import asked, until
 from support.hosted import hosted
-from support.peers import request, settle
+from support.peers import notification, request, settle
 
 pytestmark = pytest.mark.anyio
 
@@ -21,6 +21,10 @@ def key_of(session: Session) -> int:
     """The key of the one question that waits."""
     (key,) = [*session.conversation.permissions, *session.conversation.elicitations]
     return key
+
+
+def update(fields: dict[str, object]) -> dict[str, object]:
+    return notification("session/update", {"sessionId": "s1", "update": fields})
 
 
 def waits(session: Session) -> bool:
@@ -71,6 +75,53 @@ async def test_a_client_of_others_is_told_by_a_cancelled_request(tmp_path: Path)
         its.session.answer_permission(key_of(its.session), "yes")  # type: ignore[arg-type]
         withdrawn = await client.expect("$/cancel_request")
         assert withdrawn["params"] == {"requestId": question["id"]}
+
+
+async def test_an_answer_to_what_a_call_was_before_it_changed_counts_for_nothing(tmp_path: Path) -> None:
+    """A client far away, or behind a flood, still shows what was asked at first."""
+    async with hosted(tmp_path) as its, its.played() as client:
+        await client.send(request(1, "session/load", {"sessionId": "s1", "cwd": "/", "mcpServers": []}))
+        await client.receive()
+        await its.wire.send(asked("p", "yes"))
+        await client.receive()  # the tool call
+        first = await client.expect("session/request_permission")
+        call_id = first["params"]["toolCall"]["toolCallId"]
+        same = {"sessionUpdate": "tool_call_update", "toolCallId": call_id, "status": "in_progress"}
+        await its.wire.send(update(same), update({**same, "rawInput": {"command": "rm -rf ~"}}))
+        for _ in range(2):
+            await client.expect("session/update")
+        withdrawn = await client.expect("$/cancel_request")
+        assert withdrawn["params"] == {"requestId": first["id"]}
+        again = await client.expect("session/request_permission")
+        assert again["params"]["toolCall"]["rawInput"] == {"command": "rm -rf ~"}
+        yes = {"outcome": {"outcome": "selected", "optionId": "yes"}}
+        await client.send({"jsonrpc": "2.0", "id": first["id"], "result": yes})
+        await settle()
+        assert waits(its.session)
+        assert await its.wire.receive_all() == []
+        await client.send({"jsonrpc": "2.0", "id": again["id"], "result": yes})
+        answer = await its.wire.receive()
+        assert answer["result"] == yes
+
+
+async def test_a_call_that_changes_is_asked_about_anew_in_a_terminal_and_can_be_answered(
+    tmp_path: Path,
+) -> None:
+    async with hosted(tmp_path) as its:
+        one = await its.attach("one")
+        await its.wire.send(asked("p", "yes"))
+        await until(one, lambda: waits(one))
+        before = key_of(one)
+        call_id = one.conversation.permissions[before].tool_call_id  # type: ignore[index]
+        changed = {"sessionUpdate": "tool_call_update", "toolCallId": call_id, "rawInput": {"command": "ls"}}
+        await its.wire.send(update(changed))
+        await until(one, lambda: [key for key in one.conversation.permissions if key != before] != [])
+        await until(one, lambda: before not in one.conversation.permissions)
+        assert one.conversation.tool_call(call_id).call.raw_input == {"command": "ls"}
+        one.answer_permission(key_of(one), "yes")  # type: ignore[arg-type]
+        answer = await its.wire.receive()
+        assert answer["result"]["outcome"]["optionId"] == "yes"
+        await until(one, lambda: not waits(one))
 
 
 async def test_with_nobody_attached_a_permission_waits_and_is_asked_of_who_comes(tmp_path: Path) -> None:

@@ -64,8 +64,11 @@ from acp_tui.conversation.updates import (
     PromptSent,
     Reconnected,
     Remarked,
+    Renamed,
     SessionUpdate,
     StateReported,
+    SubagentReported,
+    SubagentSaid,
     TerminalExited,
     TerminalOpened,
     TerminalOutput,
@@ -121,12 +124,13 @@ OWN: tuple[SessionUpdate, ...] = (
     Reconnected(True),
     Reconnected(False, why="it knows it no more"),
     Remarked("a word"),
+    Renamed("mine"),
 )
 FOLLOWING_FROM_FRAMES = {
     *(MessageChunk, PlanReplaced, CommandsReplaced, OptionsReplaced, OptionChanged, InfoChanged),
     *(UsageReported, NoticeShown, CompactionChanged, CompactionChunk, UnknownUpdate),
     *(TurnEnded, TurnFailed, ElicitationAsked, PromptAccepted, StateReported),
-    *(MessageReplaced, ToolCallContentAdded, TerminalReported),
+    *(MessageReplaced, ToolCallContentAdded, TerminalReported, SubagentReported, SubagentSaid),
 }
 EVENTS: tuple[Event, ...] = (
     *(Own(0.25, SessionId("s"), update) for update in OWN),

@@ -8,7 +8,8 @@ from pathlib import Path
 import pytest
 from textual.widget import Widget
 
-from acp_tui.client.changes import ChangeTracker, FileChange, Limits
+from acp_tui.client.changes import FileChange, Limits
+from acp_tui.client.changes.tracker import ChangeTracker
 from acp_tui.ui.changes.changed_files import change_segments, cut_left
 from acp_tui.ui.changes.list import ChangeList, ChangesScreen
 from acp_tui.ui.changes.review import ReviewScreen

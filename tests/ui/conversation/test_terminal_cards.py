@@ -6,6 +6,7 @@ from acp_tui.conversation.updates import (
     TerminalExited,
     TerminalOpened,
     TerminalOutput,
+    TerminalReported,
     TerminalWaiting,
 )
 from support.folding import call
@@ -105,6 +106,18 @@ async def test_terminals_that_agents_own_are_shown_by_the_same_means() -> None:
         await page.emulator_loaded()
         assert "│ 99%" in page.text
         assert "10%" not in page.text
+
+
+async def test_bare_line_feeds_of_an_agents_command_begin_lines() -> None:
+    """R2-TERM: what was read from a pipe has no returns, as with Codex; a snapshot may have them or not."""
+    theirs = TerminalOpened(TERMINAL, is_ours=False)
+    async with open_page(*_open_terminal(), theirs, _prints("one\ntwo\r\nthree\n")) as page:
+        await page.emulator_loaded()
+        rows = [line.partition("│ ")[2] for line in page.lines if "│ " in line]
+        assert rows[:3] == ["one", "two", "three"]
+        await page.apply(TerminalReported(TERMINAL, output=b"four\nfive\n"))
+        await page.until(lambda: "four" in page.text)
+        assert "│ five" in page.text
 
 
 async def test_output_that_came_before_its_tool_call_is_shown() -> None:

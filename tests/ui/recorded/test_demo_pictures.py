@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+from functools import partial
 from pathlib import Path
 
 import anyio
@@ -9,6 +10,7 @@ import pytest
 from syrupy.assertion import SnapshotAssertion
 from syrupy.extensions.single_file import SingleFileSnapshotExtension, WriteMode
 
+from acp_tui.client.agents.catalogue import demo_command
 from acp_tui.ui.recorded import rehearsal
 from acp_tui.ui.recorded.formats import CannotRender
 from acp_tui.ui.recorded.player import Spot
@@ -18,6 +20,7 @@ from acp_tui.workbench import demo as shipped
 from support.waiting import TEST_LIMIT_S
 
 SIZE = (100, 60)
+PICTURES = Path(__file__).parent / "__snapshots__/test_demo_pictures"
 
 pytest.importorskip("pyghostty", reason="the texts were taken with its terminals")
 
@@ -45,6 +48,16 @@ async def pictured(name: str, user: DemoUser, at: Spot | None = None) -> str:
 @pytest.mark.parametrize("name", shipped.names())
 async def test_every_scenario_ends_as_it_did(name: str, snapshot: SnapshotAssertion) -> None:
     assert await pictured(name, DemoUser()) == snapshot(extension_class=_Text)
+
+
+@pytest.mark.parametrize("name", ["coding", "session_updates", "terminal", "tool_calls"])
+async def test_it_looks_the_same_where_the_agent_speaks_version_2(
+    name: str, monkeypatch: pytest.MonkeyPatch
+) -> None:
+    """R2-TURN, R2-MSG, R2-TOOL, R2-DIFF, R2-TERM, R2-PERM, R2-PLAN."""
+    monkeypatch.setattr(rehearsal, "demo_command", partial(demo_command, protocol=2))
+    picture = PICTURES / f"test_every_scenario_ends_as_it_did[{name}].txt"
+    assert await pictured(name, DemoUser()) == picture.read_text(encoding="utf-8")
 
 
 async def test_it_stops_where_it_is_asked_for_and_what_is_rejected_stays_undone() -> None:

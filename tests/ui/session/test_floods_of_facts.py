@@ -57,3 +57,12 @@ async def test_of_a_long_notice_the_beginning_is_drawn() -> None:
         [toast] = page.toasts
         assert (len(toast.title), len(toast.message)) == (MAX_TOAST_CHARACTERS + 2, MAX_TOAST_CHARACTERS + 2)
         assert "TTT" in page.text
+
+
+async def test_however_long_notices_are_what_you_write_and_the_status_line_stay_in_view() -> None:
+    async with open_page() as page:
+        for number in range(MAX_NOTICES_SHOWN):
+            await page.apply(NoticeShown("error", f"{number}" + "T" * 50_000, "many words " * 50_000))
+        await page.until(lambda: "TTT" in page.text)
+        rows = page.text.split("\n")
+        assert not any("TTT" in row or "many words" in row for row in rows[len(rows) // 2 + 1 :])

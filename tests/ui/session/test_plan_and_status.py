@@ -8,7 +8,7 @@ from acp_tui.client.errors import AgentRefused
 from acp_tui.conversation import reducer
 from acp_tui.conversation.content import Text
 from acp_tui.conversation.conversation import Conversation
-from acp_tui.conversation.facts import BooleanOption, Choice, PlanStep, SelectOption, Usage
+from acp_tui.conversation.facts import BackgroundWork, BooleanOption, Choice, PlanStep, SelectOption, Usage
 from acp_tui.conversation.updates import (
     Disconnected,
     MessageChunk,
@@ -16,6 +16,7 @@ from acp_tui.conversation.updates import (
     OptionChanged,
     OptionsReplaced,
     PlanReplaced,
+    StateReported,
     UsageReported,
 )
 from acp_tui.ui.session.status import title_of
@@ -202,6 +203,16 @@ async def test_usage_is_never_made_up(usage: Usage, words: str) -> None:
     async with open_page(UsageReported(usage)) as page:
         assert words in page.status
         assert "%" not in page.status
+
+
+async def test_work_behind_the_turn_is_counted_beside_it() -> None:
+    """R2-STATE."""
+    server = BackgroundWork("terminal", "t")
+    async with open_page(StateReported("idle", background=(server,))) as page:
+        assert page.status.startswith(f"● {AGENT}")
+        assert "1 in the background" in page.status
+        await page.apply(StateReported("idle", background=()))
+        assert "background" not in page.status
 
 
 async def test_nothing_is_said_of_usage_that_was_not_reported() -> None:

@@ -29,7 +29,7 @@ early = loaded()
 import acp_tui.cli.screen, acp_tui.client.sessions.hub, acp_tui.ui.shell.app
 first = loaded()
 from acp_tui.ui.tab import loading
-loading.preload([*loading.BEFORE_TAKING_STOCK, *loading.BEFORE_AN_AGENT, *loading.BEFORE_A_SESSION])
+loading.preload([*loading.BEFORE_AN_AGENT, *loading.BEFORE_A_SESSION])
 print(json.dumps({"version": early, "first frame": first, "session": loaded()}))
 """
 MOST = {
@@ -39,6 +39,8 @@ MOST = {
 }
 """What is loaded now, and a few more. Look for something to load later before you raise one."""
 AFTER_A_SESSION = (
+    "pydantic",
+    "watchfiles",
     "markdown_it",
     "pygments",
     "acp_tui.client.export",

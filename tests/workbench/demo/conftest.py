@@ -24,6 +24,7 @@ OFFERED = {
     "elicitation": {"form": {}, "url": {}},
     "auth": {"terminal": True},
 }
+OFFERED_IN_TWO = {"elicitation": {"form": {}, "url": {}}, "auth": {"terminal": {}}}
 CWD = "/project"
 
 
@@ -32,6 +33,7 @@ class FakeClient:
 
     def __init__(self) -> None:
         self.peer: Peer
+        self.cwd = CWD
         self.updates: list[dict[str, Any]] = []
         self.updates_of: dict[str, list[dict[str, Any]]] = defaultdict(list)
         self.requests: list[tuple[str, dict[str, Any]]] = []
@@ -53,12 +55,22 @@ class FakeClient:
         await self.initialize(capabilities)
         return await self.new_session()
 
-    async def initialize(self, capabilities: dict[str, Any] = OFFERED) -> dict[str, Any]:
-        params = {"protocolVersion": 1, "clientCapabilities": capabilities}
-        return await self.peer.request("initialize", params)
+    async def initialize(self, capabilities: dict[str, Any] = OFFERED, protocol: int = 1) -> dict[str, Any]:
+        shapes = {"clientCapabilities": capabilities, "capabilities": OFFERED_IN_TWO}
+        return await self.peer.request("initialize", {"protocolVersion": protocol, **shapes})
 
     async def new_session(self) -> dict[str, Any]:
-        return await self.peer.request("session/new", {"cwd": CWD, "mcpServers": []})
+        return await self.peer.request("session/new", {"cwd": self.cwd, "mcpServers": []})
+
+    @property
+    def states(self) -> list[dict[str, Any]]:
+        """Those that were reported."""
+        return [update for update in self.updates if update["sessionUpdate"] == "state_update"]
+
+    @property
+    def is_idle(self) -> bool:
+        """Whether the agent has said so last."""
+        return bool(self.states) and self.states[-1]["state"] == "idle"
 
     async def prompt(self, text: str = "go", session_id: str = "demo-1") -> str:
         """One turn; its stop reason."""

@@ -2,6 +2,9 @@
 
 import sys
 from pathlib import Path
+from typing import Literal
+
+import pytest
 
 from acp_tui.client.agents.catalogue import copy_project
 from acp_tui.testing import StartAgent
@@ -33,10 +36,14 @@ def test_the_agent_leaves_the_file_alone_where_it_may_not_edit_it(acp_agent: Sta
     assert not turn.files_changed
 
 
-def test_the_scripted_agent_fixes_its_bug(acp_agent: StartAgent, tmp_path: Path) -> None:
+@pytest.mark.parametrize("version", [1, 2])
+def test_the_scripted_agent_fixes_its_bug(
+    acp_agent: StartAgent, tmp_path: Path, version: Literal[1, 2]
+) -> None:
     project = tmp_path / "project"
     copy_project(project)
-    agent = acp_agent([sys.executable, "-m", "acp_tui.demo", "coding", "--speed", "0"], cwd=project)
+    argv = [sys.executable, "-m", "acp_tui.demo", "coding", "--speed", "0"]
+    agent = acp_agent(argv, cwd=project, protocol=version)
     agent.on_permission("allow_once")
 
     turn = agent.prompt("The tests fail. Fix them.")
@@ -44,6 +51,9 @@ def test_the_scripted_agent_fixes_its_bug(acp_agent: StartAgent, tmp_path: Path)
     assert turn.stop_reason == "end_turn"
     assert turn.plan is not None
     assert turn.plan.completed == len(turn.plan.steps)
-    assert turn.tool_calls
-    assert turn.files_changed
+    assert agent.protocol_version == version
+    assert [asked.title for asked in turn.permissions] == ["Edit durations.py"]
+    turn.assert_diff("durations.py", contains="fullmatch")
+    turn.assert_command(output="8 passed")
+    assert list(turn.files_changed) == ["durations.py"]
     agent.assert_conformant(warnings=True)

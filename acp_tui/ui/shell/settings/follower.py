@@ -7,9 +7,10 @@ from collections.abc import Callable, Sequence
 from dataclasses import replace
 from functools import partial
 from pathlib import Path
-from typing import Final, Literal, Protocol, TypeAlias
+from typing import Any, Final, Literal, Protocol, TypeAlias
 
 from anyio import to_thread
+from textual.app import App
 
 from acp_tui.client.errors import SettingsError
 from acp_tui.client.settings.location import changed, leaves, value_at, with_value
@@ -23,6 +24,7 @@ from acp_tui.client.settings.reader import Problem, SettingsRead, changes_of, re
 from acp_tui.client.settings.tree import Settings
 from acp_tui.client.settings.trust import Trust, remember, trust_file, trust_state
 from acp_tui.client.settings.writing import TomlValue, reset_setting, write_setting
+from acp_tui.ui.shell.user_styles import FOLDER, UserStyles
 
 Origin: TypeAlias = Literal["default", "yours", "project"]
 
@@ -126,6 +128,10 @@ class SettingsDesk:
                     await self._notice_project()
         except (OSError, RuntimeError) as error:
             self._unreadable[Path()] = f"edits of {self.file} won't be noticed until the next start: {error}"
+
+    async def follow_styles(self, app: App[Any], say: Callable[[str], None]) -> None:
+        """Use the stylesheets beside the user's file, and each change of them, until cancelled."""
+        await UserStyles(app, self.file.parent / FOLDER, say).follow()
 
     async def read_again(self, chosen: str = "") -> None:
         """Put the user's file into force as it is now; what is wrong in it is said.

@@ -1,0 +1,81 @@
+"""`acp-tui exec` until its agent is started: the command, the settings, and the prompt; `exec` runs the turn."""
+
+from __future__ import annotations
+
+import os
+import select
+import stat
+import sys
+from collections.abc import Sequence
+from typing import Final
+
+from acp_tui.cli.arguments import Given
+from acp_tui.cli.command_table import WrongUse
+from acp_tui.cli.exit_codes import ExitCode
+from acp_tui.cli.prerequisites import command_of, notes_of
+from acp_tui.cli.saying import say
+from acp_tui.cli.terminal import ready_to_run, settings_in
+from acp_tui.client.agents.starting import end_early, start_early
+from acp_tui.client.settings import servers_at_start, settings_file
+
+STDIN_LIMIT_S: Final = 3.0
+"""A pipe that stays silent so long belongs to somebody else: scripts and services leave theirs open."""
+
+
+def run(given: Given) -> int:
+    """Run one turn; returns the exit status."""
+    command, read = command_of(given.agent), settings_in(given.cwd)
+    command = ready_to_run(command)
+    for note in notes_of(read):
+        say(note)
+    if given.prompt is None and sys.stdin.isatty() and (flag := _prompt_flag(given.agent.argv)):
+        raise WrongUse(f"{flag} went to the agent, since it follows --; put {flag} before --")
+    prompt = _read_prompt(given.prompt)
+    if not prompt.strip():
+        flag = "" if given.prompt is not None else _prompt_flag(given.agent.argv)
+        advice = f"; {flag} went to the agent, since it follows --" if flag else ""
+        say(f"the prompt is empty{advice}")
+        return ExitCode.USAGE
+
+    servers_at_start(settings_file())  # before any agent can write there
+    start_early(command, command.cwd or given.cwd)  # it gets ready while all else is loaded
+    try:
+        from acp_tui.cli.exec import take_turn
+
+        return take_turn(command, prompt, read.settings, given)
+    finally:
+        end_early()
+
+
+def _prompt_flag(agent_argv: Sequence[str]) -> str:
+    """Our option that stands in the agent's command line, where it was perhaps not meant to be."""
+    return next((word for word in agent_argv if word in ("-p", "--prompt")), "")
+
+
+def _read_prompt(given: str | None) -> str:
+    """`given` with what stdin holds behind it, where that is a pipe or a file; without one, all that stdin holds."""
+    if given is None:
+        if sys.stdin.isatty():
+            sys.stderr.write("Type your prompt, then press Ctrl+D:\n")
+        return _read_stdin()
+    piped = _read_stdin() if _has_input() else ""
+    return f"{given}\n\n{piped}" if piped.strip() else given
+
+
+def _has_input() -> bool:
+    try:
+        mode = os.fstat(sys.stdin.fileno()).st_mode
+    except (OSError, ValueError, AttributeError):  # closed, or never there
+        return False
+    if stat.S_ISREG(mode):
+        return True
+    if not stat.S_ISFIFO(mode):  # a terminal, /dev/null, a service's socket
+        return False
+    if select.select([sys.stdin], [], [], STDIN_LIMIT_S)[0]:
+        return True
+    say(f"nothing on stdin after {STDIN_LIMIT_S:g} s, so it is ignored (to skip the wait: < /dev/null)")
+    return False
+
+
+def _read_stdin() -> str:
+    return sys.stdin.buffer.read().decode("utf-8", "replace")

@@ -1,0 +1,177 @@
+"""Starts an agent's process: what is asked of the operating system, and what it says where that cannot be.
+
+The process may be started before there is an event loop, and before the screen is loaded: then it gets ready meanwhile.
+It loads no event loop itself; `process` owns what runs.
+"""
+
+from __future__ import annotations
+
+import errno
+import os
+import shutil
+import signal
+import subprocess
+from collections.abc import Iterator, Mapping
+from contextlib import suppress
+from pathlib import Path
+from typing import Final
+
+from acp_tui.client.agents.command import AgentCommand
+from acp_tui.client.errors import AgentNotFound, AgentNotRunnable, AgentStartFailed
+from acp_tui.client.files import create_private, make_private
+from acp_tui.client.processes.guard import guard
+from acp_tui.client.processes.table import signal_group
+from acp_tui.client.settings.location import cache_folder
+from acp_tui.values import dataclass
+
+# Agents take the folder that they are started in for granted: some run their commands there, whatever a session names.
+
+_ENTER: Final = """#!/bin/sh
+# What npx runs its package with: on into the folder where the agent works.
+cd "$ACP_TUI_FOLDER" || exit
+unset npm_config_script_shell ACP_TUI_FOLDER
+exec /bin/sh "$@"
+"""
+
+
+@dataclass(frozen=True, slots=True)
+class Start:
+    """What the operating system is asked for."""
+
+    args: tuple[str, ...]
+    """Behind the program."""
+    env: Mapping[str, str]
+    """All of it."""
+    folder: Path
+
+
+def start_of(command: AgentCommand, folder: Path | None) -> Start:
+    """How to start it, to work in `folder`; None, or a folder that is gone: where we are. Raises AgentNotRunnable."""
+    here = _here()
+    folder = folder if folder is not None and folder.is_dir() else here
+    env = {**os.environ, **command.env}
+    if command.runner == "npx":
+        packages = _packages_folder()
+        env |= {"npm_config_script_shell": str(packages / "enter"), "ACP_TUI_FOLDER": str(folder)}
+        return Start(command.argv[1:], env, packages)
+    is_typed_here = folder != here and not command.is_elsewhere
+    args = _anchored(command.argv[1:], here) if is_typed_here else command.argv[1:]
+    return Start(tuple(args), env, folder)
+
+
+def _here() -> Path:
+    try:
+        return Path.cwd()
+    except FileNotFoundError as error:
+        raise AgentNotRunnable(
+            "the folder acp-tui was started in is gone", hint="start acp-tui in another one"
+        ) from error
+
+
+def _anchored(words: tuple[str, ...], here: Path) -> Iterator[str]:
+    """A word that names a file of where the user is names it from elsewhere too, as in `node build/agent.js`."""
+    for word in words:
+        is_file = not word.startswith("-") and os.path.isfile(here / word)  # noqa: PTH113 - a Path raises for a name that is too long
+        yield str(here / word) if is_file else word
+
+
+def _packages_folder() -> Path:
+    """Where npx starts: it takes the packages and the settings of the folder that it is started in for those that the
+    user has agreed to. From there it leads on into the folder where the agent works.
+    """
+    folder = cache_folder() / "packages"
+    try:
+        make_private(folder, is_ours=True)
+        _write_enter(folder / "enter")
+    except OSError as error:
+        raise AgentNotRunnable(
+            f"{folder} can't be made: {error.strerror}", hint="packages are started there"
+        ) from error
+    return folder
+
+
+def _write_enter(file: Path) -> None:
+    if file.is_file() and file.read_text("utf-8") == _ENTER and os.access(file, os.X_OK):
+        return
+    # Another acp-tui may run it meanwhile.
+    new = file.with_name(f".enter-{os.getpid()}")
+    with create_private(new, mode=0o700) as opened:
+        opened.write(_ENTER.encode())
+    new.replace(file)
+
+
+def started(command: AgentCommand, folder: Path | None) -> subprocess.Popen[bytes]:
+    """The agent's process, which leads a session of its own and is guarded; the one of `start_early` where it is that.
+
+    Raises AgentNotFound and AgentNotRunnable.
+    """
+    for early in _early:
+        if early[:2] == (command, folder):
+            _early.remove(early)
+            return early[2]
+    return _spawn(command, folder)
+
+
+_early: Final[list[tuple[AgentCommand, Path | None, subprocess.Popen[bytes]]]] = []
+
+
+def start_early(command: AgentCommand, folder: Path | None) -> None:
+    """Start the process now, for a `started` that comes later; what is in its way is said then.
+
+    An agent that the user may have to agree to is not started so.
+    """
+    if command.address is None and command.package is None:
+        with suppress(AgentStartFailed):
+            _early.append((command, folder, _spawn(command, folder)))
+
+
+def end_early() -> None:
+    """End what was started early and is not wanted after all."""
+    while _early:
+        *_, process = _early.pop()
+        signal_group(process.pid, signal.SIGKILL)
+        process.wait()
+        for pipe in (process.stdin, process.stdout, process.stderr):
+            assert pipe is not None
+            pipe.close()
+        guard.forget(process.pid)
+
+
+def _spawn(command: AgentCommand, folder: Path | None) -> subprocess.Popen[bytes]:
+    start = start_of(command, folder)
+    program = _find_program(command, start.env.get("PATH"))
+    try:
+        process = subprocess.Popen(
+            [program, *start.args],
+            bufsize=0,
+            stdin=subprocess.PIPE,
+            stdout=subprocess.PIPE,
+            stderr=subprocess.PIPE,
+            env=start.env,
+            cwd=start.folder,
+            start_new_session=True,
+        )
+    except OSError as error:
+        raise AgentNotRunnable(
+            f"{command.argv[0]} can't be run: {error.strerror}",
+            hint="its first line (#!) may name an interpreter that isn't installed"
+            if error.errno in (errno.ENOENT, errno.ENOEXEC)
+            else "",
+        ) from error
+    guard.watch(process.pid, "session")
+    return process
+
+
+def _find_program(command: AgentCommand, path: str | None) -> str:
+    program = command.argv[0]
+    found = shutil.which(program, path=path)
+    if found is not None:
+        return str(Path(found).absolute())  # it may start in another folder than ours
+    if "/" in program and Path(program).exists():
+        raise AgentNotRunnable(f"{program} isn't an executable file", hint=f"chmod +x {program}")
+    raise AgentNotFound(
+        f"the command {program} wasn't found",
+        hint=f"install it: {command.install_hint}"
+        if command.install_hint
+        else "is it installed, and on PATH?",
+    )

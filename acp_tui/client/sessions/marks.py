@@ -1,0 +1,103 @@
+"""What the user has noted of sessions: a name of their own, pinned, archived; kept here."""
+
+from __future__ import annotations
+
+from collections.abc import Iterable
+from dataclasses import asdict, replace
+from pathlib import Path
+from typing import Final
+
+from acp_tui.client.agents.remembered import read_kept, write_kept
+from acp_tui.client.errors import ClientError
+from acp_tui.client.sessions.session_history import PastSession
+from acp_tui.client.settings.location import state_folder
+from acp_tui.conversation.facts import SessionId
+from acp_tui.values import dataclass
+
+MOST_KEPT: Final = 5_000
+"""Sessions; those that were marked first go first."""
+MAX_NAME: Final = 200
+"""Characters."""
+
+
+class MarksUnwritable(ClientError):
+    """The file cannot be written."""
+
+
+@dataclass(frozen=True, slots=True)
+class Mark:
+    """What was noted of one session."""
+
+    name: str = ""
+    """What the user calls it; "" where they do not."""
+    is_pinned: bool = False
+    is_archived: bool = False
+
+
+def marks_file() -> Path:
+    """Where they are kept."""
+    return state_folder() / "session-marks.json"
+
+
+class SessionMarks:
+    """The marks of all sessions. Its methods read and write a small file; of two that write at once the last wins."""
+
+    def __init__(self, file: Path | None = None) -> None:
+        self._file = file or marks_file()
+
+    def all(self) -> dict[str, Mark]:
+        """By agent and session; what cannot be read counts as not noted."""
+        kept = read_kept(self._file)
+        marks = kept.items() if isinstance(kept, dict) else ()
+        return {key: _mark(fields) for key, fields in marks if isinstance(fields, dict)}
+
+    def pinned(self) -> set[str]:
+        """The keys of the sessions that are."""
+        return {key for key, mark in self.all().items() if mark.is_pinned}
+
+    def of(self, agent: str, session_id: SessionId) -> Mark:
+        """What was noted of a session."""
+        return self.all().get(key_of(agent, session_id), Mark())
+
+    def note(self, agent: str, session_id: SessionId, mark: Mark) -> None:
+        """Note this of a session. Raises MarksUnwritable."""
+        marks = self.all()
+        key = key_of(agent, session_id)
+        marks.pop(key, None)
+        if mark != Mark():
+            marks[key] = mark
+        kept = list(marks.items())[-MOST_KEPT:]
+        try:
+            write_kept(self._file, {key: asdict(mark) for key, mark in kept})
+        except OSError as error:
+            raise MarksUnwritable(f"{self._file} can't be written: {error.strerror or error}") from error
+
+    def marked(self, past: Iterable[PastSession]) -> list[PastSession]:
+        """The sessions with what was noted of them: pinned ones first, archived ones last."""
+        marks = self.all()
+        known = [
+            replace(
+                one,
+                title=mark.name or one.title,
+                is_named=bool(mark.name),
+                is_pinned=mark.is_pinned,
+                is_archived=mark.is_archived,
+            )
+            for one in past
+            for mark in (marks.get(key_of(one.agent, one.session_id), Mark()),)
+        ]
+        return sorted(known, key=lambda one: (one.is_archived, not one.is_pinned))
+
+
+def key_of(agent: str, session_id: SessionId) -> str:
+    """Tells a session from those of other agents."""
+    return f"{agent}/{session_id}"
+
+
+def _mark(fields: dict[str, object]) -> Mark:
+    name = fields.get("name")
+    return Mark(
+        name[:MAX_NAME] if isinstance(name, str) else "",
+        fields.get("is_pinned") is True,
+        fields.get("is_archived") is True,
+    )

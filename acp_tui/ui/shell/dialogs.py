@@ -1,0 +1,214 @@
+"""What the app opens over its tabs: the board of all tabs and of the sessions that hosts keep, and the other dialogs.
+
+Loaded behind the first answer's start, or with the first command.
+"""
+
+from __future__ import annotations
+
+from collections.abc import Callable, Collection, Coroutine, Iterable, Iterator, Sequence
+from dataclasses import replace
+from typing import TYPE_CHECKING, Any, ClassVar, Final, TypeAlias
+
+from textual.app import App, ComposeResult
+from textual.binding import Binding, BindingType
+from textual.content import Content
+from textual.screen import ModalScreen
+
+from acp_tui.client.agents.command import AgentCommand
+from acp_tui.client.errors import ClientError
+from acp_tui.client.sessions.marks import SessionMarks, key_of
+from acp_tui.client.settings.project_settings import ProjectSettings
+from acp_tui.client.settings.reader import SettingsRead
+from acp_tui.ui.commands.command import Command, Place
+from acp_tui.ui.commands.table import COMMANDS
+from acp_tui.ui.dialogs.agents import choose_agent
+from acp_tui.ui.dialogs.session_rows import PINNED
+from acp_tui.ui.dialogs.trust import TrustSettingsDialog
+from acp_tui.ui.kit.filtered_list import FilteredList, Picker
+from acp_tui.ui.kit.frame import Frame
+from acp_tui.ui.kit.row_list import PickerRow
+from acp_tui.ui.session.tab_state import MARKS
+from acp_tui.ui.shell.settings.follower import SettingsDesk
+from acp_tui.ui.shell.settings.screen import ChooseTheme, SettingsScreen
+from acp_tui.ui.tab.actions import is_possible
+from acp_tui.ui.tab.host import TabHost
+from acp_tui.ui.tab.loading import preloaded
+from acp_tui.ui.tab.reopening import LeftSession, left_sessions
+from acp_tui.ui.tab.tabs import Tab, Tabs
+
+if TYPE_CHECKING:
+    from acp_tui.client.hosting.finding import HostedSession
+
+Close: TypeAlias = Callable[[Tab], Coroutine[Any, Any, None]]
+ShowHosted: TypeAlias = "Callable[[HostedSession], Coroutine[Any, Any, None]]"
+KEYS: Final = "Enter go to it · Alt+↑ ↓ move it · Alt+P pin it · Alt+W close it · Esc close"
+
+
+class Board(ModalScreen[None]):
+    """Lists the tabs as they stand, also while they change."""
+
+    BINDINGS: ClassVar[list[BindingType]] = [
+        Binding("escape", "dismiss(None)", "Close", show=False),
+        Binding("alt+up", "move(-1)", "Move the tab up", show=False, priority=True),
+        Binding("alt+p", "pin", "Pin the tab's session", show=False, priority=True),
+        Binding("alt+w", "close_tab", "Close the tab", show=False, priority=True),
+        Binding("alt+down", "move(1)", "Move the tab down", show=False, priority=True),
+    ]
+
+    def __init__(
+        self,
+        tabs: Tabs,
+        close: Close,
+        show_hosted: ShowHosted,
+    ) -> None:
+        """`close` closes a tab once the user is sure; `show_hosted` shows a session of a host."""
+        super().__init__(classes="dialog")
+        self._tabs = tabs
+        self._close = close
+        self._show_hosted = show_hosted
+        self._hosted: Sequence[HostedSession] = ()
+        self._marks = SessionMarks()
+        self._pinned = self._marks.pinned()
+        self._list = FilteredList(self._rows(), empty="No such tab")
+
+    def compose(self) -> ComposeResult:
+        """The rows in a frame."""
+        yield Frame(Content("Tabs"), KEYS, self._list)
+
+    def on_mount(self) -> None:
+        """Begin at the tab in front, and follow what happens in all of them."""
+        rows = self._rows()
+        self._list.action_move(next((at for at, row in enumerate(rows) if row.value is self._tabs.front), 0))
+        self._tabs.listeners.append(self._show)
+        self.run_worker(self._look_for_hosts())
+
+    async def _look_for_hosts(self) -> None:
+        await preloaded(["acp_tui.client.hosting.finding"])
+        from acp_tui.client.hosting.finding import (
+            hosted_sessions,
+        )  # loading point: when it is first asked for
+
+        self._hosted = await hosted_sessions()
+        self._show()
+
+    def on_unmount(self) -> None:
+        """Nobody looks any more."""
+        self._tabs.listeners.remove(self._show)
+
+    def _show(self) -> None:
+        others = [
+            one
+            for one in self._hosted
+            if not any(one.is_shown_by(tab.link.agent, tab.session) for tab in self._tabs)
+        ]
+        self._list.show_rows((*self._rows(), *map(_hosted_row, others)))
+
+    def _rows(self) -> list[PickerRow[Tab]]:
+        """The tabs in their order, those of pinned sessions first."""
+        tabs, front = enumerate(self._tabs, 1), self._tabs.front
+        rows = [
+            _row(number, tab, is_front=tab is front, is_pinned=self._key(tab) in self._pinned)
+            for number, tab in tabs
+        ]
+        return sorted(rows, key=lambda row: self._key(row.value) not in self._pinned)
+
+    def _key(self, tab: Tab) -> str:
+        agent, session = tab.link.agent, tab.session
+        return "" if agent is None or session is None else key_of(agent.command.name, session.session_id)
+
+    def action_pin(self) -> None:
+        """Pin the session of the tab at the cursor, or let it go."""
+        tab = self._tab
+        agent, session = (tab.link.agent, tab.session) if tab is not None else (None, None)
+        if agent is None or session is None:
+            return
+        name, session_id = agent.command.name, session.session_id
+        mark = self._marks.of(name, session_id)
+        try:
+            self._marks.note(name, session_id, replace(mark, is_pinned=not mark.is_pinned))
+        except ClientError as error:
+            self.notify(str(error), severity="error", markup=False)
+        self._pinned = self._marks.pinned()
+        self._show()
+
+    def action_move(self, direction: int) -> None:
+        """Change the place of the tab at the cursor."""
+        tab = self._tab
+        if tab is not None:
+            self._tabs.move(tab, direction)
+
+    @property
+    def _tab(self) -> Tab | None:
+        """The one at the cursor; None where a hosted session is."""
+        row = self._list.row
+        return next((tab for tab in self._tabs if row is not None and tab is row.value), None)
+
+    def action_close_tab(self) -> None:
+        """Close the tab at the cursor; the board goes first, since it may stand over that tab."""
+        tab = self._tab
+        if tab is not None:
+            self.dismiss(None)
+            self.app.run_worker(self._close(tab))
+
+    async def on_filtered_list_chosen(self, message: FilteredList.Chosen) -> None:
+        """Go there."""
+        tab = self._tab
+        self.dismiss(None)
+        if tab is not None:
+            await self._tabs.go_to(tab)
+        else:
+            self.app.run_worker(self._show_hosted(message.row.value))
+
+
+class Dialogs:
+    """Opens dialogs over the tab in front. To be awaited in a worker."""
+
+    def __init__(self, app: App[Any]) -> None:
+        self._app = app
+
+    async def at_quit(self, hosted: int) -> str | None:
+        """Gives "leave" where so many sessions go on in their hosts, "end" where they do not; None: do not quit."""
+        what = "session" if hosted == 1 else f"{hosted} sessions"
+        rows = [
+            PickerRow("leave", f"Leave the {what} running", "acp-tui attach reopens it"),
+            PickerRow("end", f"Close the {what}", "for every terminal"),
+        ]
+        return await self._app.push_screen_wait(Picker("Quit", rows, search=False))
+
+    async def choose_agent(self) -> AgentCommand | None:
+        """The agent to start; None for none."""
+        return await choose_agent(self._app)
+
+    async def show_board(self, tabs: Tabs, close: Close, show_hosted: ShowHosted) -> None:
+        """Show all tabs, and what each is about."""
+        await self._app.push_screen_wait(Board(tabs, close, show_hosted))
+
+    async def show_settings(self, desk: SettingsDesk, choose_theme: ChooseTheme) -> None:
+        """Let the user change the settings, and see what is wrong in them."""
+        await self._app.push_screen_wait(SettingsScreen(desk, choose_theme))
+
+    async def trusts(self, project: ProjectSettings, user: SettingsRead) -> bool:
+        """Ask the user whether to use a project's settings."""
+        return await self._app.push_screen_wait(TrustSettingsDialog(project, user))
+
+    def possible(self, screen: TabHost, places: Collection[Place]) -> Iterator[Command]:
+        """The commands of these places that can do anything in the tab as it stands."""
+        for command in COMMANDS:
+            if command.action and command.where in places and is_possible(command, screen):
+                yield command
+
+    def left_sessions(self, tabs: Iterable[Tab]) -> Sequence[LeftSession]:
+        """What the user can come back to, once the app has ended."""
+        return left_sessions(tabs)
+
+
+def _row(number: int, tab: Tab, *, is_front: bool, is_pinned: bool) -> PickerRow[Tab]:
+    mark, _ = MARKS[tab.state]
+    state = f"{tab.state.value} · here" if is_front else tab.state.value
+    return PickerRow(tab, f"{number:>2} {mark} {PINNED * is_pinned}{tab.tab_name()}", tab.doing, aside=state)
+
+
+def _hosted_row(hosted: HostedSession) -> PickerRow[Any]:
+    doing = " · ".join(filter(None, (hosted.agent, hosted.cwd.name, *hosted.waiting[:1])))
+    label = f"{hosted.host}: {hosted.title or hosted.session_id}"
+    return PickerRow(hosted, label, doing, group="In hosts", aside=hosted.state)

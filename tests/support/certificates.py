@@ -1,0 +1,67 @@
+"""Certificates of a CA that a test makes for itself, with the program openssl."""
+
+from __future__ import annotations
+
+import shutil
+import ssl
+import subprocess
+from dataclasses import dataclass
+from pathlib import Path
+
+import pytest
+
+NAME = "agent.example"
+"""Whom the certificates are for; nobody is called that."""
+_KEY = ("-newkey", "ec", "-pkeyopt", "ec_paramgen_curve:P-256", "-nodes")
+
+
+@dataclass(frozen=True)
+class Authority:
+    """A CA; its folder holds its certificate and those that it has signed."""
+
+    folder: Path
+
+    @property
+    def certificate(self) -> Path:
+        """What a client trusts."""
+        return self.folder / "ca.pem"
+
+    def issue(self, names: str, days: int = 2) -> tuple[Path, Path]:
+        """A certificate and its key, for names such as `DNS:agent.example,IP:127.0.0.1`; 0 days: it is too old."""
+        stem = self.folder / f"{abs(hash(names))}-{days}"
+        request, certificate, key, extension = (
+            stem.with_suffix(end) for end in (".csr", ".pem", ".key", ".ext")
+        )
+        extension.write_text(f"subjectAltName={names}\n")
+        _openssl("req", *_KEY, "-keyout", key, "-out", request, "-subj", f"/CN={NAME}")
+        signing = ("-CA", self.certificate, "-CAkey", self.folder / "ca.key", "-extfile", extension)
+        _openssl("x509", "-req", "-in", request, *signing, "-days", days, "-out", certificate)
+        return certificate, key
+
+    def context(self, names: str, days: int = 2) -> ssl.SSLContext:
+        """For a server that shows such a certificate."""
+        context = ssl.SSLContext(ssl.PROTOCOL_TLS_SERVER)
+        context.load_cert_chain(*self.issue(names, days))
+        return context
+
+
+def authority(folder: Path) -> Authority:
+    """A new CA. Skips the test where there is no openssl."""
+    if shutil.which("openssl") is None:
+        pytest.skip("certificates are made with openssl, which isn't installed")
+    _openssl(
+        "req",
+        "-x509",
+        *_KEY,
+        "-keyout",
+        folder / "ca.key",
+        "-out",
+        folder / "ca.pem",
+        "-subj",
+        "/CN=a test's CA",
+    )
+    return Authority(folder)
+
+
+def _openssl(*words: object) -> None:
+    subprocess.run(["openssl", *map(str, words)], check=True, capture_output=True, timeout=60)

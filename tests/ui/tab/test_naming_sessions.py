@@ -1,0 +1,68 @@
+"""A session is renamed, pinned and archived where it is shown, in the list of sessions, and on the board."""
+
+from __future__ import annotations
+
+from acp_tui.client.sessions.marks import Mark, SessionMarks
+from acp_tui.conversation.facts import SessionId
+from support.desks import OpenDesk
+
+LISTED = """
+handshake(agentCapabilities={"sessionCapabilities": {"list": {}}, "loadSession": True})
+answer(expect("session/new"), sessionId="s1")
+sessions = [
+    {"sessionId": name, "cwd": "/elsewhere", "title": f"About {name}", "updatedAt": f"2026-09-0{day}T10:00:00Z"}
+    for day, name in enumerate(("tests", "docs", "bugs"), 1)
+]
+while True:
+    answer(expect("session/list"), sessions=sessions)
+"""
+
+
+def mark(session_id: str) -> Mark:
+    return SessionMarks().of("scripted", SessionId(session_id))
+
+
+async def test_a_session_is_renamed_by_a_slash_command(open_desk: OpenDesk) -> None:
+    async with open_desk(LISTED) as desk:
+        await desk.has_session()
+        await desk.send("/rename The big one")
+        await desk.until(lambda: desk.tabs[0].screen.tab_title == "The big one")
+        assert mark("s1").name == "The big one"
+        await desk.send("/rename")
+        await desk.shows("Rename the session")
+        await desk.press("end", "!", "enter")
+        await desk.until(lambda: desk.tabs[0].screen.tab_title == "The big one!")
+
+
+async def test_the_list_of_sessions_pins_archives_and_renames(open_desk: OpenDesk) -> None:
+    async with open_desk(LISTED) as desk:
+        await desk.has_session()
+        await desk.press("f3")
+        await desk.shows("About bugs", "About docs", "About tests")
+        assert desk.words.index("About bugs") < desk.words.index("About docs")
+        await desk.press("down", "p")
+        await desk.shows("★ About docs")
+        assert desk.words.index("★ About docs") < desk.words.index("About bugs")
+        assert mark("docs").is_pinned
+        await desk.press("down", "down", "x")
+        await desk.hides("About tests")
+        assert mark("tests").is_archived
+        await desk.press("v")
+        await desk.shows("About tests", "archived")
+        await desk.press("up", "up", "up", "t")
+        await desk.shows("Rename the session")
+        await desk.press("ctrl+u", "D", "enter")
+        await desk.shows("★ D")
+        assert mark("docs") == Mark("D", is_pinned=True)
+
+
+async def test_the_board_shows_pinned_tabs_first(open_desk: OpenDesk) -> None:
+    async with open_desk(LISTED) as desk:
+        await desk.has_session()
+        await desk.press("f10")
+        await desk.shows("Alt+P pin it")
+        await desk.press("alt+p")
+        await desk.shows("★ ")
+        assert mark("s1").is_pinned
+        await desk.press("alt+p")
+        await desk.hides("★ ")
