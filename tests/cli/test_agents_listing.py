@@ -115,7 +115,7 @@ def test_a_registry_that_cannot_be_fetched_is_said_and_the_list_comes_all_the_sa
     monkeypatch.setattr(agents, "update_registry", fail)
     assert main(["agents", "--update"]) == 1
     out, err = capfd.readouterr()
-    assert err == "acp-tui: the agent registry couldn't be fetched; still used\n"
+    assert err == "acp-tui: the agent registry couldn't be fetched; still in use\n"
     assert "acp-tui demo" in out
 
 

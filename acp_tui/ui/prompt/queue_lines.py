@@ -222,7 +222,7 @@ class QueueLines(Static, can_focus=True):
     def _when(self) -> tuple[str, ...]:
         """When they are sent, in many words and in few."""
         if self._shown.is_held:
-            return "on hold: Enter in an empty prompt sends the next", "on hold: empty Enter sends"
+            return "on hold: Enter in an empty prompt sends the next", "on hold: Enter sends"
         return ("sent after this turn",)
 
     def _line(self, prompt: QueuedPrompt, width: int) -> Content:

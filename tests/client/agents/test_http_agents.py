@@ -219,7 +219,7 @@ async def test_a_connection_that_no_header_can_name_is_refused():
     def say(*_: Any) -> bytes:
         return response("200 OK", INITIALIZED).replace(b"OK\r\n", b"OK\r\nAcp-Connection-Id: c\xe9\r\n", 1)
 
-    with pytest.raises(AgentLost, match="names no connection"):
+    with pytest.raises(AgentLost, match="doesn't name a connection"):
         raise await _failure(say)
 
 

@@ -96,7 +96,7 @@ async def test_a_certificate_that_is_trusted_opens_the_way(scheme: str, ca: Auth
         (
             "DNS:other.example",
             2,
-            "certificate isn't valid for '127.0.0.1'",
+            "certificate is not valid for '127.0.0.1'",
             "the name that its certificate is for",
         ),
         ("IP:127.0.0.1", 0, "certificate has expired", "needs to be renewed"),
@@ -133,7 +133,7 @@ async def test_a_server_without_tls_is_said_so(scheme: str):
     async with await asyncio.start_server(talk, "127.0.0.1", 0) as server:
         port = server.sockets[0].getsockname()[1]
         lost = await failure(command_at(f"{scheme}://127.0.0.1:{port}/acp"))
-    assert "speaks no TLS" in str(lost)
+    assert "offers no TLS" in str(lost)
     assert {"wss": "ws://", "https": "http://"}[scheme] in lost.hint
 
 

@@ -153,7 +153,7 @@ async def test_a_hunk_is_reverted_exactly_and_undo_brings_it_back(root: Path) ->
     async with open_changes(root) as page:
         await page.change({"a.py": NEW})
         await page.open_review()
-        await page.press_until("The hunk is reverted", "n", "x")
+        await page.press_until("Reverted the hunk", "n", "x")
         assert (root / "a.py").read_bytes() == MIDDLE_BACK
         assert "hunk 2/2" in page.text
         await page.press_until("Undid the revert.", "u")
@@ -197,7 +197,7 @@ async def test_a_file_that_changed_meanwhile_is_left_alone_and_both_states_are_s
         await page.change({"a.py": NEW})
         await page.open_review()
         (root / "a.py").write_bytes(OLD + b"later\n")
-        await page.press_until("The file has changed meanwhile, so nothing was reverted", key)
+        await page.press_until("The file has changed in the meantime, so nothing was reverted", key)
         assert (root / "a.py").read_bytes() == OLD + b"later\n"
         assert "+ later" in page.text
         page.app.screen.post_message(ChangesDesk.Changed())  # the list may not know it yet

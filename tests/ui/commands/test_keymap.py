@@ -139,8 +139,7 @@ def test_a_key_that_stays_another_commands_somewhere_is_named() -> None:
         "keys.find: Ctrl+A stays line_start in the prompt\nkeys.find: Ctrl+A stays select_all in the conversation"
     )
     assert (
-        notes(entry_above="ctrl+o")
-        == "keys.entry_above: Ctrl+O isn't toggle_all any more in the conversation"
+        notes(entry_above="ctrl+o") == "keys.entry_above: Ctrl+O is no longer toggle_all in the conversation"
     )
 
 
@@ -148,7 +147,7 @@ def test_of_two_choices_of_one_key_the_first_holds() -> None:
     keymap = keymap_of(chosen(find="f3", toggle_plan="f3"))
 
     assert (keymap.keys["find"], keymap.keys["toggle_plan"]) == (("f3",), ("ctrl+t",))
-    assert "keys.toggle_plan: 'f3' is left out: you gave it to find already" in keymap.notes
+    assert "keys.toggle_plan: 'f3' is ignored: you already gave it to find" in keymap.notes
 
 
 @pytest.mark.parametrize(
@@ -171,7 +170,7 @@ def test_what_cannot_be_is_refused_with_a_reason_and_the_usual_key_holds(
     keymap = keymap_of(chosen(**{id_: key}))
 
     assert keymap.keys == AS_BUILT.keys
-    assert keymap.notes[0].startswith(f"keys.{id_}: {key!r} is left out: ")
+    assert keymap.notes[0].startswith(f"keys.{id_}: {key!r} is ignored: ")
     assert why in keymap.notes[0]
     assert "the usual key holds" in keymap.notes[1]
 
@@ -189,7 +188,7 @@ def test_there_is_always_a_way_out_and_to_an_answer(id_: str) -> None:
     keymap = keymap_of(chosen(**{id_: ""}))
 
     assert keymap.keys[id_] == AS_BUILT.keys[id_]
-    assert "can't be no key" in keymap.notes[0]
+    assert "must have a key" in keymap.notes[0]
 
 
 def test_a_misspelt_command_is_named_with_what_may_be_meant() -> None:
@@ -200,7 +199,7 @@ def test_a_misspelt_command_is_named_with_what_may_be_meant() -> None:
 
 
 def test_what_is_typed_is_no_key_to_choose() -> None:
-    assert "there is no command of that name" in notes(shell="f3")
+    assert "there is no command with that name" in notes(shell="f3")
 
 
 # Hints

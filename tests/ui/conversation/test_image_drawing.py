@@ -157,7 +157,7 @@ async def test_a_picture_of_a_conversation_that_is_gone_changes_nothing(decoder:
     [
         ("aGVsbG8=", "not PNG, JPEG, GIF, or WebP"),
         (PICTURE[:80], "its data is corrupt"),
-        ("%", "its data is n't base64"),
+        ("%", "its data isn't base64"),
         (png_header(50_000, 50_000), "50000 × 50000 pixels are too many"),
     ],
 )

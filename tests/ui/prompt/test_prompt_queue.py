@@ -62,7 +62,7 @@ async def test_while_the_queue_is_held_back_a_new_prompt_goes_first() -> None:
         assert page.connection.prompts == ["one", "instead"]
         await page.end_turn()
         assert page.connection.prompts == ["one", "instead"]
-        assert "held back" in page.text
+        assert "on hold" in page.text
 
 
 async def test_an_enter_in_an_empty_prompt_sends_nothing_while_the_agent_works() -> None:

@@ -207,7 +207,7 @@ async def test_what_is_wrong_with_a_recording_is_said(tmp_path: Path) -> None:
     with anyio.fail_after(TEST_LIMIT_S):
         async with ReplayApp(film, pace=AT_ONCE).run_test(size=(120, 30), notifications=True) as pilot:
             replay = Projection(pilot)
-            await replay.until(lambda: "Left out: line" in replay.text)
+            await replay.until(lambda: "Skipped: line" in replay.text)
             await replay.paused()
             assert "5 events are missing" in replay.text
             await pilot.press("i")
@@ -217,7 +217,7 @@ async def test_what_is_wrong_with_a_recording_is_said(tmp_path: Path) -> None:
 async def test_a_recording_without_a_session_says_so(tmp_path: Path) -> None:
     async with projected(tmp_path, []) as replay:
         await replay.until(lambda: "Nothing was recorded." in replay.text)
-        assert "no session of agent yet" in replay.text
+        assert "no session with agent yet" in replay.text
 
 
 async def test_a_recording_that_grows_is_followed(tmp_path: Path) -> None:

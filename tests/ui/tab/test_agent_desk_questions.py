@@ -410,4 +410,4 @@ async def test_esc_cancels_the_turn_and_the_permission_request_with_it(open_desk
         await desk.send("go")
         await desk.shows("Delete everything")
         await desk.press("escape")
-        await desk.shows("decided: canceled", "■ cancelled")
+        await desk.shows("decided: canceled", "■ canceled")

@@ -161,7 +161,7 @@ async def test_esc_cancels_the_turn(open_desk: OpenDesk) -> None:
         await desk.send("go")
         await desk.shows("thinking")
         await desk.press("escape")
-        await desk.shows("■ cancelled")
+        await desk.shows("■ canceled")
         assert desk.sent("session/cancel") == [{"sessionId": "s1"}]
 
 

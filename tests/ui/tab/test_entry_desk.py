@@ -223,7 +223,7 @@ async def test_of_several_blocks_the_user_chooses_one(project: Path, open_projec
 async def test_what_cannot_be_saved_is_said(project: Path, open_project: OpenPage) -> None:
     async with open_project(_shows(Audio("no base64", "audio/wav"))) as page:
         await page.press("tab", "ctrl+s")
-        await page.shows("It can't be saved: what the agent")
+        await page.shows("It can't be saved: the agent's data")
     assert len(list(project.iterdir())) == 2
 
 

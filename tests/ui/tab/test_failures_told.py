@@ -68,7 +68,7 @@ async def test_an_agents_error_is_told_with_its_detail_and_the_next_prompt_can_b
         ("refusal", "■ refused: the agent drops this prompt and everything after it from its context"),
         ("max_tokens", "■ stopped: token limit reached"),
         ("max_turn_requests", "■ stopped: reached the limit of requests in one turn"),
-        ("cancelled", "■ cancelled"),
+        ("cancelled", "■ canceled"),
         ("out_of_coffee", "■ out_of_coffee"),
     ],
 )

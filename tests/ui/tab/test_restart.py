@@ -64,7 +64,7 @@ async def test_one_that_it_can_load_is_shown_as_it_replays_it(open_desk: OpenDes
     async with open_desk(LOADS, first_run, script) as desk:
         await crashed(desk)
         await desk.press("alt+r")
-        await desk.shows("as I kept it", "what was said is shown as it has kept it")
+        await desk.shows("as I kept it", "the conversation is shown as the agent kept it")
         assert "out of memory" not in desk.text
 
 
@@ -80,7 +80,7 @@ async def test_an_agent_that_forgets_begins_below_what_was_said_and_that_is_told
         await crashed(desk)
         await desk.write("my next thought")
         await desk.press("alt+r")
-        await desk.shows("before the crash", "it knows nothing of what stands above", "a clean sheet")
+        await desk.shows("before the crash", "it has no memory of the conversation above", "a clean sheet")
         assert desk.draft == "my next thought"
 
 
@@ -128,7 +128,7 @@ async def test_an_agent_at_work_is_stopped_only_when_the_user_is_sure(open_desk:
         await desk.hides("Stop the agent")
         assert len(desk.sent("initialize")) == 1
         await desk.press("alt+r", "y")
-        await desk.shows("You have stopped the agent", "it knows nothing of what stands above")
+        await desk.shows("You stopped the agent", "it has no memory of the conversation above")
         assert len(desk.sent("initialize")) == 2
 
 
