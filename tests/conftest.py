@@ -8,6 +8,7 @@ from collections.abc import Generator
 from itertools import count
 from pathlib import Path
 from typing import Any
+from weakref import WeakKeyDictionary
 
 import hypothesis
 import pytest
@@ -24,6 +25,9 @@ hypothesis.settings.register_profile(
     max_examples=int(os.environ.get("ACP_TUI_EXAMPLES", "50")),
 )
 hypothesis.settings.load_profile("here")
+
+# A screen that changes while a test waits is laid out and painted so often; a test that looks at it paints it itself.
+os.environ["TEXTUAL_FPS"] = "20"
 
 # Hundreds of test files, and the program in hundreds of processes, are compiled once, wherever they run.
 sys.dont_write_bytecode = False
@@ -69,14 +73,24 @@ def pytest_collection_finish() -> None:
     if "textual" in sys.modules:
         mark_answers_of_the_user(_patches)
         _parse_each_stylesheet_once(_patches)
+        _wait_exactly(_patches)
     _leave_what_stays_alone()
 
 
 def _leave_what_stays_alone() -> None:
     """What has been loaded by now stays until the end: looking through it for garbage was a quarter of all the work."""
     gc.collect()
+    if "textual" in sys.modules:
+        _freeze_as_the_app_does()
     gc.freeze()
-    gc.set_threshold(50_000, 10, 10)
+    gc.set_threshold(200_000, 10, 10)
+
+
+def _freeze_as_the_app_does() -> None:
+    """It does so once in a process: not in the midst of a test, whose things are to go."""
+    from acp_tui.ui.base.app import keep_what_is_loaded
+
+    keep_what_is_loaded()
 
 
 def _parse_each_stylesheet_once(patch: pytest.MonkeyPatch) -> None:
@@ -85,14 +99,26 @@ def _parse_each_stylesheet_once(patch: pytest.MonkeyPatch) -> None:
 
     parse_rules = Stylesheet._parse_rules
     parsed: dict[Any, Any] = {}
+    values_of: WeakKeyDictionary[Stylesheet, tuple[dict[str, str], frozenset[tuple[str, str]]]]
+    values_of = WeakKeyDictionary()
 
     def parse_once(self: Stylesheet, *args: Any, **kwargs: Any) -> Any:
-        key = (args, *sorted(kwargs.items()), frozenset(self._variables.items()))
+        variables, values = values_of.get(self, (None, frozenset()))
+        if variables is not self._variables:  # Textual sets others, it changes none
+            values = frozenset(self._variables.items())
+            values_of[self] = self._variables, values
+        key = (args, *sorted(kwargs.items()), values)
         if key not in parsed:
             parsed[key] = parse_rules(self, *args, **kwargs)
         return parsed[key]
 
     patch.setattr(Stylesheet, "_parse_rules", parse_once)
+
+
+def _wait_exactly(patch: pytest.MonkeyPatch) -> None:
+    from support.settling import install
+
+    install(patch)
 
 
 def pytest_unconfigure() -> None:

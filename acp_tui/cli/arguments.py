@@ -16,8 +16,8 @@ from pathlib import Path
 from typing import Any, Final, Literal, NamedTuple, NoReturn, TypeAlias
 
 from acp_tui import __version__
+from acp_tui.cli import ExitCode
 from acp_tui.cli.command_table import ALWAYS, COMMANDS, Command, Kind, Value, WrongUse, split_command
-from acp_tui.cli.exit_codes import ExitCode
 from acp_tui.client.transcript.record_to import RecordTo
 
 Given: TypeAlias = argparse.Namespace

@@ -5,12 +5,11 @@ from __future__ import annotations
 import json
 import os
 from collections.abc import Iterator, Sequence
-from typing import Final
 
 import anyio
 
+from acp_tui.cli import ExitCode, code_of
 from acp_tui.cli.arguments import Given
-from acp_tui.cli.exit_codes import ExitCode, code_of
 from acp_tui.cli.prerequisites import notes_of, require_screen, settings_in_force, stop
 from acp_tui.cli.screen import run_screen
 from acp_tui.client.agents.address import is_address, read_address
@@ -18,9 +17,8 @@ from acp_tui.client.agents.command import AgentCommand
 from acp_tui.client.errors import ClientError
 from acp_tui.client.hosting import finding
 from acp_tui.client.hosting.finding import HostedSession
+from acp_tui.client.processes import HOST_TOKEN_VARIABLE
 from acp_tui.conversation.visible import make_visible_line
-
-TOKEN_VARIABLE: Final = "ACP_TUI_HOST_TOKEN"
 
 
 def run(given: Given) -> int:
@@ -38,7 +36,7 @@ async def _found(name: str) -> HostedSession:
     """The session of this name, or the only one at this address. Raises ClientError."""
     if not is_address(name):
         return finding.named(await finding.hosted_sessions(), name)
-    token = os.environ.get(TOKEN_VARIABLE)
+    token = os.environ.get(HOST_TOKEN_VARIABLE)
     address = read_address(name, {"Authorization": f"Bearer {token}"} if token else {})
     command = AgentCommand(
         name, (name,), is_elsewhere=not address.socket_path, is_host=True, protocol=1, address=address

@@ -13,9 +13,9 @@ from typing import Any, Final
 
 import anyio
 
+from acp_tui.cli import ExitCode, code_of, weightiest
 from acp_tui.cli.arguments import Given
 from acp_tui.cli.command_table import WrongUse
-from acp_tui.cli.exit_codes import ExitCode, code_of, weightiest
 from acp_tui.cli.prerequisites import command_of
 from acp_tui.cli.saying import Clean, cleaning, columns, wrapped
 from acp_tui.cli.terminal import ready_to_run

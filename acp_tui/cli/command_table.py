@@ -243,6 +243,12 @@ COMMANDS: Final[tuple[Command, ...]] = (
         _AGENT,
         options=(
             _CWD,
+            Option(
+                ("--resume",),
+                "go on with the agent's last session in this folder, or with the one named",
+                Value("ID"),
+                value_when_bare="",
+            ),
             Option(("--stop",), "end the host of this name, or all", Value("NAME"), value_when_bare=""),
             Option(("--listen",), "for clients over TCP too, with a token", Value("HOST:PORT")),
             Option(("--tls-cert",), "what shows who it is, in PEM", Value("FILE", Kind.FILE)),

@@ -23,19 +23,22 @@ from typing import Final, TypeAlias
 
 import anyio
 
+from acp_tui.cli import ExitCode, code_of
 from acp_tui.cli.arguments import Given
 from acp_tui.cli.command_table import WrongUse
-from acp_tui.cli.exit_codes import ExitCode, code_of
 from acp_tui.cli.prerequisites import command_of, reason_not_to_draw
 from acp_tui.cli.saying import Clean, cleaning, wrapped
 from acp_tui.cli.terminal import Headless, ready_to_run, say_left_out
-from acp_tui.client import settings
 from acp_tui.client.agents.command import AgentCommand
 from acp_tui.client.doctor import AgentCheck, Finding, Verdict, look_at_machine, note, ok, wrong
 from acp_tui.client.errors import ClientError, SettingsError
 from acp_tui.client.sessions.access import policy_of
 from acp_tui.client.sessions.agent import Agent
 from acp_tui.client.sessions.driver import additions_for
+from acp_tui.client.settings.location import settings_file
+from acp_tui.client.settings.mcp import Server
+from acp_tui.client.settings.reader import read_settings
+from acp_tui.client.settings.tree import Settings
 from acp_tui.ui.commands.keymap import keymap_of
 from acp_tui.ui.kit.terminal_colours import FENCE, MUTE, has_unicode
 from acp_tui.ui.kit.themes import theme_notes
@@ -76,7 +79,7 @@ def run(given: Given) -> int:
     return code
 
 
-def _unusable(read: settings.Settings) -> Sequence[str]:
+def _unusable(read: Settings) -> Sequence[str]:
     """Themes and keys that are not there: only the screen knows."""
     return (*theme_notes(read.appearance.theme), *keymap_of(read.keys).notes)
 
@@ -85,12 +88,12 @@ async def _examine(
     command: AgentCommand, cwd: Path, prompt: str | None
 ) -> tuple[Sequence[Finding], ClientError | None]:
     try:
-        read = settings.read_settings(settings.settings_file()).settings
+        read = read_settings(settings_file()).settings
     except SettingsError:
-        read = settings.Settings()  # what is wrong is told where the machine is
+        read = Settings()  # what is wrong is told where the machine is
     notes: list[str] = []
 
-    async def servers(agent: Agent) -> Sequence[settings.Server]:
+    async def servers(agent: Agent) -> Sequence[Server]:
         added = await additions_for(agent, cwd, (), Headless(notes.append))
         say_left_out(added, notes.append)
         return added.servers

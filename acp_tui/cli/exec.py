@@ -19,8 +19,8 @@ from typing import Any, Final, Protocol
 import anyio
 from anyio.abc import TaskGroup
 
+from acp_tui.cli import OF_STOP_REASON, ExitCode, code_of, weightiest
 from acp_tui.cli.arguments import Given
-from acp_tui.cli.exit_codes import OF_STOP_REASON, ExitCode, code_of, weightiest
 from acp_tui.cli.permissions import PermissionDesk
 from acp_tui.cli.saying import error_text
 from acp_tui.cli.terminal import Headless, SlowStart, say_left_out
@@ -31,8 +31,7 @@ from acp_tui.client.sessions.agent import Agent
 from acp_tui.client.sessions.driver import Link, SessionDriver, additions_for, start_agent
 from acp_tui.client.sessions.hub import SessionHub, open_hub
 from acp_tui.client.sessions.session import Session
-from acp_tui.client.settings import Settings
-from acp_tui.client.settings.tree import RecordingSettings
+from acp_tui.client.settings.tree import RecordingSettings, Settings
 from acp_tui.client.transcript.frame_log import update_params
 from acp_tui.client.transcript.record_to import RecordTo
 from acp_tui.conversation.buffers import TextBuffer
@@ -150,6 +149,14 @@ def _title(call: ToolCall) -> str:
     return title if subject is None else f"{title}: {subject.visible}"
 
 
+def _cost(session: Session | None) -> dict[str, Any] | None:
+    """What the session has cost, as its agent says."""
+    usage = session.conversation.usage if session is not None else None
+    if usage is None or usage.cost_amount is None:
+        return None
+    return {"amount": usage.cost_amount, "currency": usage.cost_currency}
+
+
 class NdjsonOutput:
     """The params of every session/update as received, one a line, and one result object at the end."""
 
@@ -186,6 +193,7 @@ class NdjsonOutput:
                 "sessionId": session.session_id if session else None,
                 "stopReason": session.conversation.last_stop_reason if session else None,
                 "usage": asdict(spent) if (spent := session and session.conversation.spent) else None,
+                "cost": _cost(session),
                 "exitCode": int(code),
                 "error": self._error,
             }

@@ -16,7 +16,7 @@ from importlib import import_module
 from typing import TYPE_CHECKING, Final, TextIO, cast
 
 from acp_tui import __version__
-from acp_tui.cli.exit_codes import ExitCode
+from acp_tui.cli import ExitCode
 
 if TYPE_CHECKING:
     from acp_tui.cli.arguments import Given

@@ -10,12 +10,12 @@ from pathlib import Path
 
 import anyio
 
+from acp_tui.cli import ExitCode
 from acp_tui.cli.arguments import Given
 from acp_tui.cli.command_table import WrongUse
-from acp_tui.cli.exit_codes import ExitCode
 from acp_tui.cli.prerequisites import stop
 from acp_tui.client.errors import ClientError
-from acp_tui.client.transcript.reader import open_recording
+from acp_tui.client.transcript.lines import open_recording
 from acp_tui.conversation.visible import make_visible_line
 from acp_tui.workbench.demo.agent import main as play
 from acp_tui.workbench.demo.client_calls import StdioStream

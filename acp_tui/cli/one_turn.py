@@ -9,14 +9,15 @@ import sys
 from collections.abc import Sequence
 from typing import Final
 
+from acp_tui.cli import ExitCode
 from acp_tui.cli.arguments import Given
 from acp_tui.cli.command_table import WrongUse
-from acp_tui.cli.exit_codes import ExitCode
 from acp_tui.cli.prerequisites import command_of, notes_of
 from acp_tui.cli.saying import say
 from acp_tui.cli.terminal import ready_to_run, settings_in
 from acp_tui.client.agents.starting import end_early, start_early
-from acp_tui.client.settings import servers_at_start, settings_file
+from acp_tui.client.settings.location import settings_file
+from acp_tui.client.settings.mcp import servers_at_start
 
 STDIN_LIMIT_S: Final = 3.0
 """A pipe that stays silent so long belongs to somebody else: scripts and services leave theirs open."""

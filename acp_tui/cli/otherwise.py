@@ -10,10 +10,10 @@ import json
 from collections.abc import Callable
 from pathlib import Path
 
+from acp_tui.cli import ExitCode
 from acp_tui.cli.agents import list_agents
 from acp_tui.cli.arguments import Given
 from acp_tui.cli.command_table import WrongUse
-from acp_tui.cli.exit_codes import ExitCode
 from acp_tui.cli.prerequisites import command_of, notes_of, require_screen, settings_in_force, stop
 from acp_tui.cli.saying import say
 from acp_tui.cli.screen import run_screen

@@ -12,6 +12,7 @@ from anyio import to_thread
 from anyio.abc import TaskGroup
 
 from acp_tui.cli.terminal import Terminal, open_terminal
+from acp_tui.client.line_comparison import told_diff
 from acp_tui.client.loading_variables import call_warnings
 from acp_tui.client.sessions.session import Session
 from acp_tui.client.workspace.runs_later import BUILD_FILE_MEANS, is_build_file
@@ -323,8 +324,6 @@ def _options(request: PermissionRequest) -> Iterator[str]:
 
 
 def _diff_lines(diff: TextDiff) -> Iterator[str]:
-    from acp_tui.client.export.tool_calls import told_diff
-
     for line in told_diff(diff.path, diff.old_text, diff.new_text).split("\n"):
         yield f"  {line}"
 

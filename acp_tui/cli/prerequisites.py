@@ -12,16 +12,17 @@ from dataclasses import replace
 from pathlib import Path
 from typing import TYPE_CHECKING, Final
 
+from acp_tui.cli import ExitCode
 from acp_tui.cli.arguments import AgentChoice, nearest
 from acp_tui.cli.command_table import COMMANDS
-from acp_tui.cli.exit_codes import ExitCode
-from acp_tui.client import settings
 from acp_tui.client.agents import catalogue
 from acp_tui.client.agents.command import AgentCommand
 from acp_tui.client.errors import AgentNotFound, ClientError, SettingsError
+from acp_tui.client.settings.location import settings_file
+from acp_tui.client.settings.reader import read_settings
 
 if TYPE_CHECKING:
-    from acp_tui.client.settings import SettingsRead
+    from acp_tui.client.settings.reader import SettingsRead
 
 NO_SCREEN: Final = frozenset({"", "dumb", "unknown"})
 """Values of TERM of what cannot move a cursor."""
@@ -57,7 +58,7 @@ def _command_of(choice: AgentChoice) -> AgentCommand:
 def settings_in_force() -> SettingsRead:
     """The user's settings. It stops where it is not safe to go on without what is wrong in them."""
     try:
-        read = settings.read_settings(settings.settings_file())
+        read = read_settings(settings_file())
         if any(problem.key.startswith("refuse") for problem in read.problems):
             read.checked()  # a rule that cannot be read would not refuse
     except SettingsError as error:

@@ -15,9 +15,9 @@ from io import StringIO
 from pathlib import Path
 from typing import TYPE_CHECKING, Final
 
+from acp_tui.cli import ExitCode
 from acp_tui.cli.arguments import Given, nearest
 from acp_tui.cli.command_table import COMMANDS, WrongUse, command_named
-from acp_tui.cli.exit_codes import ExitCode
 from acp_tui.cli.help_text import columns, help_of, man_page, overview
 from acp_tui.cli.prerequisites import notes_of
 from acp_tui.cli.saying import say
@@ -26,7 +26,7 @@ from acp_tui.client.settings.wording import SettingDoc, as_markdown, documented,
 from acp_tui.docs import for_terminals, markdown_of, topics
 
 if TYPE_CHECKING:
-    from acp_tui.client.settings import Settings
+    from acp_tui.client.settings.tree import Settings
     from acp_tui.ui.commands.command import Command
 
 

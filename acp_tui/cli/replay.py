@@ -16,17 +16,17 @@ from typing import Any, Final, TypeAlias
 
 from textual.app import App
 
+from acp_tui.cli import ExitCode
 from acp_tui.cli.arguments import Given
 from acp_tui.cli.command_table import WrongUse
-from acp_tui.cli.exit_codes import ExitCode
 from acp_tui.cli.prerequisites import has_terminal, notes_of, require_screen, settings_in_force, stop
 from acp_tui.cli.saying import say, say_error
 from acp_tui.cli.screen import fitted, run_app, told_afterwards
 from acp_tui.client.errors import ClientError
 from acp_tui.client.files import replacing
-from acp_tui.client.settings import SettingsRead
+from acp_tui.client.settings.reader import SettingsRead
 from acp_tui.client.settings.tree import Settings
-from acp_tui.client.transcript.reader import open_recording
+from acp_tui.client.transcript.lines import open_recording
 from acp_tui.ui.inspector.screen import InspectApp
 from acp_tui.ui.kit.themes import DARK
 from acp_tui.ui.recorded.bar import clock

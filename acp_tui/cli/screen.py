@@ -18,7 +18,7 @@ from dataclasses import replace
 from pathlib import Path
 from typing import TYPE_CHECKING, Any, Final
 
-from acp_tui.cli.exit_codes import code_of
+from acp_tui.cli import code_of
 from acp_tui.client.settings.location import settings_file
 from acp_tui.client.settings.tree import Appearance, Settings
 from acp_tui.ui.kit.terminal_colours import ask_terminal, has_unicode, light_or_dark

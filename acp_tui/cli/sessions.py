@@ -15,9 +15,9 @@ from datetime import UTC, datetime
 from pathlib import Path
 from typing import TYPE_CHECKING, Final
 
+from acp_tui.cli import ExitCode
 from acp_tui.cli.arguments import Given, absolute
 from acp_tui.cli.command_table import WrongUse
-from acp_tui.cli.exit_codes import ExitCode
 from acp_tui.cli.prerequisites import stop
 from acp_tui.cli.saying import say
 from acp_tui.cli.terminal import agrees
@@ -134,10 +134,7 @@ def export_session(wanted: str, file: Path) -> None:
     try:
         past = find_session(index, wanted)
         assert past.recorded is not None
-        exported_at = datetime.now().astimezone().isoformat(timespec="seconds")
-        facts = ExportFacts(
-            past.agent, str(past.cwd), past.session_id, exported_at=exported_at, title=past.title
-        )
+        facts = ExportFacts.now(past.agent, past.cwd, past.session_id, past.title)
         export(index.reread(past.recorded), facts, file, plain_text)
     except ClientError as error:
         raise stop(error, ExitCode.ERROR) from None
@@ -182,6 +179,15 @@ def find_resumed(wanted: str, cwd: Path, given: AgentCommand | None) -> Resumed:
     except ClientError as error:
         raise stop(error) from None
     return Resumed(Reopening(past, index, by_agent=command is not None), command, past.cwd)
+
+
+def session_of(command: AgentCommand, wanted: str, cwd: Path) -> PastSession:
+    """The session of this agent with this id, or its last one in the folder. Raises ClientError."""
+    index = recordings_index()
+    past = _named(index, wanted, cwd, command) if wanted else _last(index, cwd, command)
+    if not past.is_listed and past.why_not_again:
+        raise NoSuchSession(f"{past.title or past.session_id}: {past.why_not_again}")
+    return past
 
 
 def find_session(index: SessionIndex, wanted: str) -> PastSession:

@@ -19,10 +19,9 @@ from typing import TYPE_CHECKING, Final, Self
 import anyio
 from anyio.abc import TaskGroup
 
-from acp_tui.cli.exit_codes import ExitCode
+from acp_tui.cli import ExitCode
 from acp_tui.cli.prerequisites import settings_in_force, stop
 from acp_tui.cli.saying import say
-from acp_tui.client import settings
 from acp_tui.client.agents.command import AgentCommand, Phase
 from acp_tui.client.agents.remembered import (
     agree,
@@ -35,11 +34,12 @@ from acp_tui.client.agents.remembered import (
 )
 from acp_tui.client.errors import AuthenticationRequired, SettingsError
 from acp_tui.client.settings.project_settings import with_trusted_project
+from acp_tui.client.settings.trust import ProjectServers, trust_file
 from acp_tui.conversation.visible import make_visible, make_visible_line
 
 if TYPE_CHECKING:
     from acp_tui.client.sessions.driver import Additions  # brings the wire types along
-    from acp_tui.client.settings import SettingsRead
+    from acp_tui.client.settings.reader import SettingsRead
 
 
 def open_terminal() -> Terminal | None:
@@ -114,7 +114,7 @@ def settings_in(project: Path) -> SettingsRead:
     """The user's settings, with a trusted project's; the screen reads those once it is drawn. It may stop, as there."""
     read = settings_in_force()
     try:
-        return with_trusted_project(read, project, settings.trust_file())
+        return with_trusted_project(read, project, trust_file())
     except SettingsError as error:
         raise stop(error) from None
 
@@ -131,7 +131,7 @@ def ready_to_run(command: AgentCommand) -> AgentCommand:
     if not command.is_listed:
         return agreed
     if command.package is None and command.name not in recent_agents(recent_file()):
-        say(f"{command.name} runs: {command.line}")
+        say(f"{command.name} {command.way}")
     if command.place_note:
         say(f"{command.name} {command.place_note}")
     note_used(command.name, recent_file())
@@ -210,7 +210,7 @@ class Headless:
         """Not here."""
         return False
 
-    async def trusts(self, project: settings.ProjectServers) -> None:
+    async def trusts(self, project: ProjectServers) -> None:
         """Undecided, as it was."""
         self._say(
             f"MCP servers skipped: you haven't trusted {project.file} yet; acp-tui asks about it on the screen"

@@ -16,7 +16,7 @@ from typing import Final
 from aiohttp import web  # of the extra, as textual-serve is
 from textual_serve.server import Server
 
-from acp_tui.cli.exit_codes import ExitCode
+from acp_tui.cli import ExitCode
 from acp_tui.cli.prerequisites import stop
 from acp_tui.client.errors import ClientError
 

@@ -10,7 +10,8 @@ from acp_tui.cli.prerequisites import command_of, has_terminal, notes_of, requir
 from acp_tui.cli.screen import run_screen
 from acp_tui.client.agents.catalogue import demo_command, with_project
 from acp_tui.client.agents.starting import end_early, start_early
-from acp_tui.client.settings import servers_at_start, settings_file
+from acp_tui.client.settings.location import settings_file
+from acp_tui.client.settings.mcp import servers_at_start
 from acp_tui.workbench import demo as shipped
 
 if TYPE_CHECKING:

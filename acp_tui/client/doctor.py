@@ -30,7 +30,9 @@ from acp_tui.client.sessions.agent import Agent
 from acp_tui.client.sessions.driver import Refusing
 from acp_tui.client.sessions.hub import SessionHub, open_hub
 from acp_tui.client.sessions.session import Session
-from acp_tui.client.settings import Settings, cache_folder, read_settings, settings_file, state_folder
+from acp_tui.client.settings.location import cache_folder, settings_file, state_folder
+from acp_tui.client.settings.reader import read_settings
+from acp_tui.client.settings.tree import Settings
 from acp_tui.client.terminals import emulator
 from acp_tui.conversation.content import Text
 from acp_tui.conversation.entries import Message
@@ -291,7 +293,8 @@ class AgentCheck:
             self._add(note("Agent", "it doesn't say who it is (agentInfo)"))
         else:
             self._add(ok("Agent", f"{agent.title} {agent.identity.version}".strip()))
-        names = [each.name for each in fields(AgentCapabilities) if each.name != "acts_itself"]
+        of_version = ("acts_itself", "more_prompts")  # what the version comes with, and no agent chooses
+        names = [each.name for each in fields(AgentCapabilities) if each.name not in of_version]
         flags = {name: getattr(agent.capabilities, name) for name in names}
         offered = [_words(name) for name, value in flags.items() if value is True]
         lacking = [_words(name) for name, value in flags.items() if value is False]

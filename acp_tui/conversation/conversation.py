@@ -319,6 +319,8 @@ class Conversation:
     """Of the last turn that has ended, where the agent counts."""
     spent: TurnUsage | None = None
     """Of all turns that have ended here."""
+    cost_before: float | None = None
+    """What the session had cost when the last turn began; None where nobody knows."""
     state: str | None = None
     """What the session does, as its agent last said; None: it says nothing of the kind."""
     background: tuple[BackgroundWork, ...] = ()
@@ -356,6 +358,8 @@ class Conversation:
     # Of agents that take up prompts by id, and report states.
     unaccepted: list[EntryId] = field(default_factory=list)
     """Prompts that the agent has not taken up, oldest first."""
+    joining: set[EntryId] = field(default_factory=set)
+    """Those of them that were sent while a turn ran."""
     held: list[MessageChunk | MessageReplaced] = field(default_factory=list)
     """What was said of the user meanwhile: one of them may be such a prompt."""
     echoes: dict[str, Echo] = field(default_factory=dict)
@@ -379,6 +383,14 @@ class Conversation:
     def is_cancelling(self) -> bool:
         """Whether the agent was told to stop and has not done so yet."""
         return self.turn is Turn.CANCELLING
+
+    @property
+    def turn_cost(self) -> float | None:
+        """What the last turn, or the one that runs, has cost in the unit of `usage`; None where nobody knows."""
+        if self.usage is None or self.usage.cost_amount is None or self.cost_before is None:
+            return None
+        cost = self.usage.cost_amount - self.cost_before
+        return cost if cost >= 0 else None
 
     @property
     def plan(self) -> Plan | None:

@@ -81,6 +81,7 @@ from acp_tui.conversation.updates import (
     PlanReplaced,
     PromptAccepted,
     PromptJoined,
+    PromptRefused,
     PromptSent,
     Reconnected,
     Remarked,
@@ -136,6 +137,8 @@ def apply(conversation: Conversation, update: SessionUpdate) -> Change:
             return Change((_append(conversation, _prompt_message(update)),))
         case PromptAccepted(message_id):
             return _prompt_accepted(conversation, message_id)
+        case PromptRefused(failure):
+            return _prompt_refused(conversation, failure)
         case StateReported():
             return _state_reported(conversation, update)
         case CancelRequested():
@@ -300,6 +303,10 @@ def _user_chunk(conversation: Conversation, echo: Echo, chunk: MessageChunk) -> 
 # Turns
 
 
+NOT_TAKEN_UP: Final = "The agent didn't take it up."
+"""Of a prompt that was sent while a turn ran."""
+
+
 def _prompt_message(prompt: PromptSent | PromptJoined) -> Message:
     message = Message("user", notes=prompt.notes)
     for block in prompt.blocks:
@@ -312,6 +319,10 @@ def _prompt_sent(conversation: Conversation, prompt: PromptSent) -> Change:
     entry_id = _append(conversation, message)
     if prompt.awaits_id:
         conversation.unaccepted.append(entry_id)
+        if conversation.turn is not Turn.IDLE:
+            conversation.joining.add(entry_id)
+            conversation.has_run, conversation.idle_report = False, None
+            return Change((entry_id,), (Fact.TURN,))
     else:
         conversation.echo = Echo(message.text)
     _begin_turn(conversation, entry_id)
@@ -323,6 +334,9 @@ def _prompt_sent(conversation: Conversation, prompt: PromptSent) -> Change:
 
 def _begin_turn(conversation: Conversation, start: EntryId) -> None:
     conversation.turn = Turn.RUNNING
+    usage, is_first = conversation.usage, conversation.turn_start is None and start == 0
+    told = usage.cost_amount if usage is not None else None
+    conversation.cost_before = 0.0 if told is None and is_first else told
     conversation.turn_start = start
     conversation.last_stop_reason = None
     conversation.has_run, conversation.idle_report = False, None
@@ -344,6 +358,21 @@ def _prompt_accepted(conversation: Conversation, message_id: str) -> Change:
     return Change((entry_id, *told, *ended.entries), ended.facts)
 
 
+def _prompt_refused(conversation: Conversation, failure: TurnFailed | None) -> Change:
+    joined = conversation.unaccepted[-1] if conversation.unaccepted else None
+    if joined not in conversation.joining:
+        if failure is not None:
+            return _turn_failed(conversation, failure)
+        return _turn_ended(conversation, "cancelled", None)
+    conversation.unaccepted.pop()
+    entry = conversation.entries.changing(joined)
+    assert isinstance(entry, Message)
+    entry.notes = (*entry.notes, NOT_TAKEN_UP)
+    conversation.has_run = True  # for the prompt before it
+    ended = _end_if_over(conversation)
+    return Change((joined, *ended.entries), (Fact.TURN,))
+
+
 def _release_held(conversation: Conversation) -> tuple[EntryId, ...]:
     held, conversation.held = conversation.held, []
     return tuple(entry for said in held for entry in _message(conversation, said).entries)
@@ -361,6 +390,8 @@ def _state_reported(conversation: Conversation, report: StateReported) -> Change
     if report.state != IDLE:
         if conversation.turn is Turn.IDLE:  # work that the agent has begun by itself
             _begin_turn(conversation, EntryId(len(conversation.entries)))
+        if conversation.idle_report is not None:  # a turn was over, and another prompt waited for that
+            _count(conversation, conversation.idle_report.usage)
         conversation.has_run, conversation.idle_report = True, None
         return Change(facts=(Fact.TURN,))
     if conversation.turn is Turn.IDLE:
@@ -389,15 +420,19 @@ def _cancel_requested(conversation: Conversation) -> Change:
 
 
 def _turn_ended(conversation: Conversation, stop_reason: str, usage: TurnUsage | None) -> Change:
-    conversation.turn_usage = usage
-    if usage is not None:
-        conversation.spent = usage if conversation.spent is None else conversation.spent.plus(usage)
+    _count(conversation, usage)
     touched: tuple[EntryId, ...] = ()
     if stop_reason == "cancelled":
         touched = _settle_calls_of_turn(conversation, tool_calls.CANCELLED)
     if stop_reason != "end_turn":
         touched = (*touched, _append(conversation, TurnEnd(stop_reason)))
     return _end_turn(conversation, touched, stop_reason)
+
+
+def _count(conversation: Conversation, usage: TurnUsage | None) -> None:
+    conversation.turn_usage = usage
+    if usage is not None:
+        conversation.spent = usage if conversation.spent is None else conversation.spent.plus(usage)
 
 
 def _turn_failed(conversation: Conversation, failed: TurnFailed) -> Change:
@@ -409,6 +444,7 @@ def _turn_failed(conversation: Conversation, failed: TurnFailed) -> Change:
 
 def _end_turn(conversation: Conversation, touched: tuple[EntryId, ...], stop_reason: str | None) -> Change:
     conversation.unaccepted.clear()
+    conversation.joining.clear()
     touched = (*touched, *_release_held(conversation))
     conversation.turn = Turn.IDLE
     conversation.last_stop_reason = stop_reason
@@ -442,7 +478,7 @@ def _reconnected(conversation: Conversation, update: Reconnected) -> Change:
     conversation.state, conversation.background = None, ()
     conversation.plans.clear()
     conversation.options = conversation.commands = ()
-    conversation.usage = None
+    conversation.usage = conversation.cost_before = None
     facts = (*let_go.facts, Fact.PLAN, Fact.COMMANDS, Fact.OPTIONS, Fact.USAGE)
     return Change((*let_go.entries, _append(conversation, restart)), facts)
 
@@ -701,6 +737,9 @@ def _fact(
             conversation.title, conversation.is_named = title, True
             return Fact.INFO
         case UsageReported(usage):
+            before = conversation.usage
+            if update.keeps_cost and before is not None:
+                usage = replace(usage, cost_amount=before.cost_amount, cost_currency=before.cost_currency)
             conversation.usage = usage
             return Fact.USAGE
         case NoticeShown(severity, title, description):

@@ -6,7 +6,7 @@ the prompt before it is sent; what an agent wrote is quoted in it, so that none 
 
 from __future__ import annotations
 
-from collections.abc import Iterator, Sequence
+from collections.abc import Iterable, Iterator, Sequence
 from itertools import count
 from typing import Final, NamedTuple, assert_never
 
@@ -283,10 +283,15 @@ class _Exchange(NamedTuple):
     answer: str
 
 
-def digest(conversation: Conversation, changed_files: Sequence[str]) -> str:
-    """The conversation in Markdown, at most some `MAX_CHARACTERS` and a list of files long."""
+def digest(conversation: Conversation, changed_files: Sequence[str], until: EntryId | None = None) -> str:
+    """The conversation in Markdown, at most some `MAX_CHARACTERS` and a list of files long.
+
+    With `until`, only what was said before that prompt, behind which the prompt itself stands as what is wanted now.
+    """
+    entries: Sequence[Entry] = conversation.entries if until is None else conversation.entries[:until]
+    prompt = conversation.entries[until] if until is not None else None
     parts = [_BEGINNING]
-    exchanges, left_out = _latest(list(_exchanges(conversation)))
+    exchanges, left_out = _latest(list(_exchanges(entries)))
     if left_out:
         parts.append(f"({left_out} earlier prompts are left out.)")
     for exchange in exchanges:
@@ -299,14 +304,16 @@ def digest(conversation: Conversation, changed_files: Sequence[str]) -> str:
         parts.append(
             "\n".join(["## Files changed", "", *names, *([f"- and {more} more"] if more > 0 else [])])
         )
-    parts += (_plan(plan) for plan in conversation.plans.values() if plan.steps)
-    return "\n\n".join(parts) + "\n\n## Now\n\n"
+    if until is None:
+        parts += (_plan(plan) for plan in conversation.plans.values() if plan.steps)
+    now = make_visible(prompt.text) if isinstance(prompt, Message) else ""
+    return "\n\n".join(parts) + f"\n\n## Now\n\n{now}"
 
 
-def _exchanges(conversation: Conversation) -> Iterator[_Exchange]:
+def _exchanges(entries: Iterable[Entry]) -> Iterator[_Exchange]:
     """Each prompt with the last message of its answer, which says most about how it went."""
     prompt, answer = "", ""
-    for entry in conversation.entries:
+    for entry in entries:
         if not isinstance(entry, Message):
             continue
         if entry.role == "user":

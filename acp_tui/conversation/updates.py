@@ -58,6 +58,14 @@ class PromptAccepted:
 
 
 @dataclass(frozen=True, slots=True)
+class PromptRefused:
+    """The agent has not taken up the prompt that was sent last; a turn that runs for another goes on."""
+
+    failure: TurnFailed | None = None
+    """Why; None: the turn that it waited for was cancelled."""
+
+
+@dataclass(frozen=True, slots=True)
 class CancelRequested:
     """The user asked the agent to stop the turn."""
 
@@ -189,6 +197,8 @@ class UsageReported:
 
     usage: Usage
     meta: Meta | None = None
+    keeps_cost: bool = False
+    """The cost is as it was said last."""
 
 
 @dataclass(frozen=True, slots=True)
@@ -423,6 +433,7 @@ class UnknownUpdate:
 SessionUpdate: TypeAlias = (
     PromptSent
     | PromptAccepted
+    | PromptRefused
     | PromptJoined
     | CancelRequested
     | TurnEnded

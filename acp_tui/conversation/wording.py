@@ -46,13 +46,22 @@ def usage_words(usage: Usage | None) -> str:
     tokens = f"{usage.used:,} of {usage.size:,} tokens" if usage.size else f"{usage.used:,} tokens"
     if usage.cost_amount is None:
         return tokens
-    return f"{tokens}, {usage.cost_amount:.2f} {usage.cost_currency or ''}".rstrip()
+    return f"{tokens}, {money(usage.cost_amount, usage.cost_currency)}"
 
 
 def money(amount: float, currency: str | None) -> str:
     """An amount in the agent's unit, as in $0.42; small ones to the first digits that say anything."""
     digits = f"{amount:.2f}" if amount == 0 or abs(amount) >= 0.01 else f"{amount:.2g}"
     return f"${digits}" if currency == "USD" else f"{digits} {currency or ''}".rstrip()
+
+
+def turn_words(conversation: Conversation) -> str:
+    """The tokens and the money of the last turn, as far as the agent counts them; "" for neither."""
+    spent, usage, cost = conversation.turn_usage, conversation.usage, conversation.turn_cost
+    words = [tokens_words(spent)] if spent is not None else []
+    if cost and usage is not None:
+        words.append(money(cost, usage.cost_currency))
+    return ", ".join(words)
 
 
 def spent_words(conversation: Conversation) -> str:
@@ -111,7 +120,7 @@ def session_facts(
         ("Folder", folder),
         *((option.name, value_name(option)) for option in conversation.options),
         ("Usage", usage_words(conversation.usage)),
-        *((("Last turn", tokens_words(conversation.turn_usage)),) if conversation.turn_usage else ()),
+        *((("Last turn", words),) if (words := turn_words(conversation)) else ()),
         *((("Session", tokens_words(conversation.spent)),) if conversation.spent else ()),
         *((("MCP", ", ".join(servers) or "no servers"),) if servers is not None else ()),
         *(("Running", command) for command in running),

@@ -12,14 +12,15 @@ from abc import ABC, abstractmethod
 from collections.abc import Awaitable, Callable, Iterator, Mapping, Sequence
 from contextlib import contextmanager, suppress
 from pathlib import Path
-from typing import Any, ClassVar, Final, TypeAlias, TypeVar
+from typing import Any, ClassVar, Final, Protocol, TypeAlias, TypeVar
 
 from acp_tui.conversation.content import OWN_META, ContentBlock
 from acp_tui.conversation.facts import ConfigOption, PermissionOption, SessionId, SessionPage
 from acp_tui.conversation.tool_calls import TerminalId, ToolCallId
-from acp_tui.conversation.updates import SessionUpdate, TurnFailed
+from acp_tui.conversation.updates import PromptRefused, SessionUpdate, TurnFailed
 from acp_tui.protocol import MalformedMessage
 from acp_tui.protocol.roles import ClientHandler, ClientOffer, Workplace
+from acp_tui.protocol.v1.inbound import read_completed
 from acp_tui.protocol.v1.outbound import content_block
 from acp_tui.protocol.wire import to_wire
 from acp_tui.rpc import ConnectionLost, ErrorCode, Peer, RequestFailed
@@ -42,9 +43,30 @@ OnUpdate: TypeAlias = Callable[[SessionUpdate], None]
 """Runs inside the read loop, in wire order."""
 
 
+class Inbound(Protocol):
+    """The module that reads what the agent says in one version. What cannot be read raises MalformedMessage."""
+
+    def read_update(self, params: Any) -> tuple[SessionId, tuple[SessionUpdate, ...]]:
+        """Whose update it is, and what it says."""
+
+    def read_new_session(self, result: Any) -> tuple[SessionId, tuple[SessionUpdate, ...]]:
+        """The new session, and what it starts with."""
+
+    def read_opened_session(self, result: Any) -> tuple[SessionUpdate, ...]:
+        """What a session that was loaded or resumed starts with."""
+
+    def read_prompt_answer(self, result: Any) -> SessionUpdate:
+        """What becomes of the prompt; raises nothing."""
+
+    def read_config_options(self, result: Any) -> SessionUpdate:
+        """All options, after one was set."""
+
+
 class Connection(ABC):
     """One connection's ACP side; set `peer` before its first call."""
 
+    inbound: ClassVar[Inbound]
+    """Reads what the agent sends and answers, live and in a recording."""
     version: ClassVar[int]
     """Of the protocol."""
     accepts_prompts: ClassVar[bool] = False
@@ -75,9 +97,17 @@ class Connection(ABC):
         except MalformedMessage as error:
             self.client.on_dropped(error.what, error.detail)
 
-    @abstractmethod
     def _notified(self, method: str, params: Any) -> bool:
         """Apply a notification of the protocol; False where it is not known. Raises MalformedMessage."""
+        if method == "session/update":
+            session_id, updates = self.inbound.read_update(params)
+            for update in updates:
+                self.client.on_update(session_id, update)
+        elif method == "elicitation/complete" and self.offer.elicitation_url:
+            self.client.on_elicitation_complete(read_completed(params))
+        else:
+            return False
+        return True
 
     def on_request(self, method: str, params: Any) -> Awaitable[Any]:
         """Take up a request that we offered to serve, or an extension. Raises RequestFailed."""
@@ -131,7 +161,7 @@ class Connection(ABC):
         """Open a session; `register` runs inside the read loop, before any update behind the response."""
 
         def read(result: Any) -> T:
-            return register(*self.read_new_session(result))
+            return register(*self.inbound.read_new_session(result))
 
         return await self.request("session/new", self._workplace(workplace), read)
 
@@ -144,7 +174,7 @@ class Connection(ABC):
         """Open another session that knows what was said in this one; `register` as for a new one."""
 
         def read(result: Any) -> T:
-            return register(*self.read_new_session(result))
+            return register(*self.inbound.read_new_session(result))
 
         params = {"sessionId": session_id, **self._workplace(workplace)}
         return await self.request("session/fork", params, read)
@@ -172,7 +202,7 @@ class Connection(ABC):
     ) -> None:
         def read(result: Any) -> None:
             try:
-                state = self.read_opened_session(result)
+                state = self.inbound.read_opened_session(result)
             except MalformedMessage:
                 on_refused()
                 raise
@@ -228,12 +258,12 @@ class Connection(ABC):
         """
 
         def read(result: Any) -> None:
-            on_update(self.read_prompt_answer(result))
+            on_update(self.inbound.read_prompt_answer(result))
 
         def read_error(error: RequestFailed) -> None:
             update = self.read_prompt_refusal(error)
             on_update(update)
-            if isinstance(update, TurnFailed):
+            if isinstance(update, TurnFailed) or (isinstance(update, PromptRefused) and update.failure):
                 raise error
 
         prompt = [to_wire(content_block(block)) for block in blocks]
@@ -282,27 +312,11 @@ class Connection(ABC):
     ) -> None:
         """Set an option; what the agent makes of it is applied inside the read loop, in wire order (R-CFG-9)."""
 
-    # What the agent answers, live and in a recording
-
-    @abstractmethod
-    def read_new_session(self, result: Any) -> tuple[SessionId, tuple[SessionUpdate, ...]]:
-        """The new session, and what it starts with. Raises MalformedMessage."""
-
-    @abstractmethod
-    def read_opened_session(self, result: Any) -> tuple[SessionUpdate, ...]:
-        """What a session that was loaded or resumed starts with. Raises MalformedMessage."""
-
-    @abstractmethod
-    def read_prompt_answer(self, result: Any) -> SessionUpdate:
-        """What becomes of the prompt."""
+    # In a recording, too
 
     def read_prompt_refusal(self, error: RequestFailed) -> SessionUpdate:
-        """The same where the answer is an error."""
+        """What becomes of the prompt where the answer is an error."""
         return TurnFailed(error.message, error.detail, error.code)
-
-    @abstractmethod
-    def read_config_options(self, result: Any) -> SessionUpdate:
-        """All options, after one was set. Raises MalformedMessage."""
 
     @abstractmethod
     def brings_history(self, method: str, params: Mapping[str, Any]) -> bool:

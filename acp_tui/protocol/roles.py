@@ -41,6 +41,8 @@ class AgentCapabilities:
     """Drafts, too: sessions are renamed and put away by the client."""
     steering: bool = False
     """A prompt may join the turn that runs (`_session/steering`)."""
+    more_prompts: bool = False
+    """A prompt may be sent while a turn runs; the agent takes it up when it can."""
     additional_directories: bool = False
     image: bool = False
     audio: bool = False
@@ -52,6 +54,11 @@ class AgentCapabilities:
     acts_itself: bool = False
     """It reads and writes files and runs commands itself, never through the client, which cannot confine it."""
     meta: Meta | None = None
+
+    @property
+    def takes_prompts_at_work(self) -> bool:
+        """Whether one may be sent while a turn runs, in one way or the other."""
+        return self.steering or self.more_prompts
 
 
 @dataclass(frozen=True, slots=True)

@@ -25,7 +25,7 @@ def _home(tmp_path: Path, monkeypatch: pytest.MonkeyPatch) -> None:
 
 
 def settings_file(tmp_path: Path) -> Path:
-    from acp_tui.client.settings import settings_file
+    from acp_tui.client.settings.location import settings_file
 
     file = settings_file()
     file.parent.mkdir(parents=True)

@@ -14,8 +14,7 @@ from typing import Any
 
 import pytest
 
-from acp_tui.cli import one_turn, permissions, terminal
-from acp_tui.cli.exit_codes import PRECEDENCE, ExitCode, weightiest
+from acp_tui.cli import PRECEDENCE, ExitCode, one_turn, permissions, terminal, weightiest
 from acp_tui.cli.main import main
 from acp_tui.client.agents import catalogue
 from acp_tui.client.agents.user_agents import config_file
@@ -100,7 +99,14 @@ def test_ndjson_is_the_updates_as_received_and_one_result(run: Any):
     assert list(map(json.loads, ran.out.splitlines())) == [
         {"sessionId": "s1", "update": chunk},
         {"sessionId": "s1", "update": {"sessionUpdate": "from_tomorrow", "x": {"y": None}}},
-        {"sessionId": "s1", "stopReason": "end_turn", "usage": None, "exitCode": 0, "error": None},
+        {
+            "sessionId": "s1",
+            "stopReason": "end_turn",
+            "usage": None,
+            "cost": None,
+            "exitCode": 0,
+            "error": None,
+        },
     ]
     assert ran.status == 0
 
@@ -227,6 +233,32 @@ def test_each_outcome_has_its_status(run: Any, script: str, status: int, said: s
     assert "Traceback" not in ran.err
 
 
+IN_TWO = """
+answer(expect("initialize"), protocolVersion=2, info={"name": "two", "version": "1"})
+answer(expect("session/new"), sessionId="s1")
+p = expect("session/prompt")
+def state(name, **fields): update("state_update", state=name, **fields)
+def said(text): update("agent_message_chunk", messageId="a", content={"type": "text", "text": text})
+answer(p, messageId="u")
+"""
+
+
+@pytest.mark.parametrize(
+    ("script", "status", "out"),
+    [
+        ("state('running'); said('one '); said('two'); state('idle', stopReason='end_turn'); read()", 0, "one two\n"),
+        ("state('idle'); state('running'); said('late'); state('idle', stopReason='refusal'); read()", 3, "late\n"),
+        ("state('_odd'); state('idle', stopReason='error', error={'code': -32603, 'message': 'no'}); read()", 1, ""),
+        ("state('running'); state('idle', stopReason='error', error={'code': -32000, 'message': 'x'}); read()", 6, ""),
+        ("state('running'); said('half'); sys.exit(3)", 7, "half\n"),
+    ],
+)  # fmt: skip
+def test_it_ends_with_the_state_of_an_agent_of_version_2(run: Any, script: str, status: int, out: str):
+    """R2-TURN, R2-STATE, R2-ERR: the answer to the prompt ends nothing."""
+    ran = run(IN_TWO + script)
+    assert (ran.status, ran.out) == (status, out), ran.err
+
+
 def test_a_command_that_is_not_there_is_127(capfd: pytest.CaptureFixture[str]):
     assert main(["exec", "--prompt", "go", "--", "no-such-agent"]) == 127
     assert "no-such-agent wasn't found" in capfd.readouterr().err
@@ -270,7 +302,7 @@ def test_an_always_option_is_never_taken_unasked_and_the_turn_is_cancelled(run: 
         say(f"{expect('session/cancel')['method']}, then {outcome()}"); end(p, "cancelled"); read()
     """
     ran = run(script)
-    assert (ran.status, ran.out) == (130, "session/cancel, then cancelled\n")
+    assert (ran.status, ran.out) == (130, "session/cancel, then canceled\n")
 
 
 def test_a_cancel_that_the_agent_passes_over_still_counts_as_a_rejection(run: Any):

@@ -11,7 +11,7 @@ import pytest
 
 from acp_tui.cli import permissions
 from acp_tui.cli.main import main
-from acp_tui.client import settings
+from acp_tui.client.settings.location import settings_file
 from support.agents import scripted_argv
 
 TELLS = """
@@ -38,7 +38,7 @@ def run(capfd: pytest.CaptureFixture[str], tmp_path: Path, home: Path) -> Any:
     """Writes settings.toml and calls `exec` with a scripted agent; gives status, stdout, stderr."""
 
     def call(text: str, script: str) -> tuple[int, str, str]:
-        file = settings.settings_file()
+        file = settings_file()
         file.parent.mkdir(parents=True, exist_ok=True)
         file.write_text(text)
         status = main(["exec", "--cwd", str(tmp_path), "--prompt", "go", "--", *scripted_argv(script)])

@@ -10,9 +10,9 @@ from pathlib import Path
 import pytest
 
 from acp_tui.cli.main import main
-from acp_tui.client.settings import settings_file, trust_file
+from acp_tui.client.settings.location import settings_file
 from acp_tui.client.settings.project_settings import FILE_NAME, read_project_settings
-from acp_tui.client.settings.trust import Trust, remember
+from acp_tui.client.settings.trust import Trust, remember, trust_file
 
 
 def given_settings(text: str) -> None:

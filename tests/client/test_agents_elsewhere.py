@@ -6,11 +6,12 @@ from pathlib import Path
 
 import pytest
 
+from acp_tui.client.agents.catalogue import command_at
 from acp_tui.client.agents.command import AgentCommand
 from acp_tui.client.agents.user_agents import read_user_agents
 from acp_tui.client.sessions.access import INTERACTIVE, Grant, Policy
 from acp_tui.client.sessions.driver import usable_servers
-from acp_tui.client.settings import ServerList, Skipped, StdioServer
+from acp_tui.client.settings.mcp import ServerList, Skipped, StdioServer
 from acp_tui.protocol.roles import AgentCapabilities
 from support.agents import in_memory, shake_hands
 
@@ -35,6 +36,11 @@ async def test_an_agent_elsewhere_is_not_told_of_this_machine():
         capabilities = (await shake_hands(agent, wire))["params"]["clientCapabilities"]
     assert not any(capabilities.get("fs", {}).values())
     assert not capabilities.get("terminal")
+
+
+def test_an_agent_at_an_address_is_connected_to_and_not_run():
+    assert command_at("wss://build.example/acp").way == "is at wss://build.example/acp"
+    assert HERE.way == "runs: a"
 
 
 # Logging in

@@ -31,6 +31,10 @@ README: Final = Path(__file__).parents[2] / "acp_tui/client/workspace/README.md"
 ASKED: Final = (
     *(
         ".git/config",
+        ".bazeliskrc",
+        ".ocamlinit",
+        ".rspec",
+        ".rubocop.yml",
         ".git/hooks/pre-commit",
         ".git/info/attributes",
         ".git",

@@ -31,7 +31,7 @@ NAMES_OF_GIT: Final = {
     "client/permissions/launchers.py": "reads command lines, for rules",
     "client/safe_git.py": "the door itself",
     "client/doctor.py": "asks the program for its version only",
-    "workbench/redact/names.py": "a user's name in ssh addresses",
+    "workbench/redact/ledger.py": "a user's name in ssh addresses",
 }
 STARTS_A_PROGRAM: Final = re.compile(
     r"open_process\(|run_process\(|Popen\(|subprocess\.(run|call|check_)|create_subprocess|os\.(exec|spawn|popen|system)"

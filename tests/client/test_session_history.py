@@ -19,8 +19,8 @@ from acp_tui.client.sessions.session_history import (
     short_ids,
 )
 from acp_tui.client.transcript.index import SessionIndex
+from acp_tui.client.transcript.lines import RecordingUnreadable
 from acp_tui.client.transcript.plan import RecordingPlan
-from acp_tui.client.transcript.reader import RecordingUnreadable
 from acp_tui.client.transcript.store import RecordingStore
 from acp_tui.conversation.facts import SessionId, SessionSummary
 from support.recordings import play

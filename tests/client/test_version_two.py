@@ -17,6 +17,7 @@ from acp_tui.client.sessions.agent import Agent
 from acp_tui.client.sessions.session import WHY_ACTS_ITSELF, Session
 from acp_tui.client.settings.mcp import HttpServer, StdioServer
 from acp_tui.client.settings.tree import RefusalRule
+from acp_tui.conversation.content import Text
 from acp_tui.conversation.entries import Question
 from acp_tui.conversation.facts import AskedCommand, BooleanOption, Turn
 from acp_tui.conversation.tool_calls import FileChange, TerminalId, TextDiff, ToolCall, ToolCallId
@@ -291,6 +292,44 @@ async def test_a_prompt_held_back_and_cancelled_ends_its_turn(tmp_path: Path):
             await wire.expect("session/cancel")
             await wire.refuse(prompt, -32800, "cancelled")
         assert session.conversation.last_stop_reason == "cancelled"
+
+
+async def test_a_further_prompt_is_left_to_the_agent(tmp_path: Path):
+    """R2-QUEUE: it is sent while the turn runs, and both are over with the last idle."""
+    async with session_of_two(tmp_path) as (session, wire):
+        taken: list[bool] = []
+        async with anyio.create_task_group() as tasks:
+            tasks.start_soon(session.send_prompt, REPLY)
+            first = await wire.expect("session/prompt")
+            await wire.send(response(first["id"], {"messageId": "1"}), *told(RUNNING))
+            await settle()
+
+            async def send_another() -> None:
+                taken.append(await session.steer([Text("also")]))
+
+            tasks.start_soon(send_another)
+            second = await wire.expect("session/prompt")
+            await wire.send(*told(IDLE), response(second["id"], {"messageId": "2"}), *told(RUNNING))
+            await settle()
+            assert session.conversation.turn is Turn.RUNNING
+            await wire.send(*told(IDLE))
+        assert taken == [True]
+        assert session.conversation.is_idle
+        assert not await session.steer([Text("too late")])
+
+
+async def test_a_further_prompt_that_is_refused_is_told_and_the_turn_goes_on(tmp_path: Path):
+    """R2-QUEUE."""
+    async with session_of_two(tmp_path) as (session, wire), turn_of_two(session, wire):
+        async with anyio.create_task_group() as tasks:
+
+            async def send_another() -> None:
+                with pytest.raises(AgentRefused, match="busy"):
+                    await session.steer([Text("also")])
+
+            tasks.start_soon(send_another)
+            await wire.refuse(await wire.expect("session/prompt"), -32600, "busy")
+        assert session.conversation.turn is Turn.RUNNING
 
 
 async def test_an_agent_that_goes_ends_the_wait_for_its_idle(tmp_path: Path):

@@ -10,12 +10,13 @@ from acp_tui.conversation.content import Image, Text
 from acp_tui.conversation.conversation import Conversation
 from acp_tui.conversation.entries import Failure, Message, TurnEnd
 from acp_tui.conversation.facts import BackgroundWork, Turn, TurnUsage
-from acp_tui.conversation.reducer import apply
+from acp_tui.conversation.reducer import NOT_TAKEN_UP, apply
 from acp_tui.conversation.updates import (
     CancelRequested,
     Disconnected,
     MessageReplaced,
     PromptAccepted,
+    PromptRefused,
     PromptSent,
     SessionUpdate,
     StateReported,
@@ -199,3 +200,48 @@ def test_several_prompts_are_accepted_in_the_order_in_which_they_were_sent() -> 
         ids = [entry.message_id for entry in conversation.entries if isinstance(entry, Message)]
         assert ids == [update.message_id for update in order]
         assert conversation.is_idle
+
+
+AGAIN = PromptSent((Text("and this"),), awaits_id=True)
+AT_WORK = (SENT, ACCEPTED, RUNNING, AGAIN)
+
+
+def test_a_prompt_that_waits_for_the_end_of_another_begins_behind_it() -> None:
+    """R2-QUEUE: with the first idle not all is done, and its tokens count."""
+    used = StateReported("idle", "end_turn", usage=TurnUsage(10, 6, 4))
+    updates = (*AT_WORK, used, PromptAccepted("2"), RUNNING, used)
+    assert turns(*updates) == [*[Turn.RUNNING] * 7, Turn.IDLE]
+    assert fold(*updates).spent == TurnUsage(20, 12, 8)
+
+
+def test_a_prompt_that_joins_the_turn_ends_with_it() -> None:
+    """R2-QUEUE."""
+    assert turns(*AT_WORK, PromptAccepted("2"), IDLE) == [*[Turn.RUNNING] * 5, Turn.IDLE]
+
+
+@pytest.mark.parametrize("why", [None, TurnFailed("I am busy")])
+def test_a_further_prompt_that_is_refused_says_so_and_the_turn_goes_on(why: TurnFailed | None) -> None:
+    """R2-QUEUE."""
+    refused = PromptRefused(why)
+    assert turns(*AT_WORK, refused, IDLE)[-2:] == [Turn.RUNNING, Turn.IDLE]
+    assert turns(*AT_WORK, IDLE, refused)[-2:] == [Turn.RUNNING, Turn.IDLE]
+    first, second = fold(*AT_WORK, refused).entries
+    assert isinstance(first, Message)
+    assert isinstance(second, Message)
+    assert (first.notes, second.notes) == ((), (NOT_TAKEN_UP,))
+
+
+def test_a_cancel_settles_what_was_begun_before_a_further_prompt() -> None:
+    """R2-QUEUE, R2-CANC."""
+    conversation = fold(
+        *(SENT, ACCEPTED, RUNNING, call("test"), AGAIN, CancelRequested(), PromptRefused()),
+        StateReported("idle", "cancelled"),
+    )
+    assert conversation.tool_call("test").call.status == "cancelled"  # type: ignore[arg-type]
+    assert (conversation.turn, conversation.last_stop_reason) == (Turn.IDLE, "cancelled")
+
+
+@pytest.mark.parametrize("why", [None, TurnFailed("no")])
+def test_the_only_prompt_that_is_refused_ends_its_turn(why: TurnFailed | None) -> None:
+    """R2-QUEUE, R2-ERR."""
+    assert fold(SENT, PromptRefused(why)).is_idle

@@ -8,10 +8,12 @@ import pytest
 
 from acp_tui.conversation import reducer
 from acp_tui.conversation.conversation import Conversation
-from acp_tui.conversation.facts import TurnUsage
-from acp_tui.conversation.updates import TurnEnded
-from acp_tui.conversation.wording import tokens_words
+from acp_tui.conversation.facts import TurnUsage, Usage
+from acp_tui.conversation.updates import SessionUpdate, TurnEnded, UsageReported
+from acp_tui.conversation.wording import money, tokens_words, turn_words
 from acp_tui.protocol.v1.inbound import read_prompt_response
+from acp_tui.protocol.v2.inbound import read_update as read_v2
+from support.folding import fold, prompt, user
 
 USAGE = {"totalTokens": 240, "inputTokens": 200, "outputTokens": 40, "cachedReadTokens": 120}
 QUOTA = {
@@ -49,3 +51,54 @@ def test_turns_add_up_and_one_without_a_count_adds_nothing() -> None:
 def test_the_words_name_what_was_counted() -> None:
     words = tokens_words(TurnUsage(18_240, 18_000, 240, 0, 12_000))
     assert words == "18,240 tokens (18k in, 240 out, 12k from cache)"
+
+
+def cost(amount: float | None, currency: str | None = "USD") -> UsageReported:
+    return UsageReported(Usage(1000, 200_000, amount, currency if amount is not None else None))
+
+
+def test_a_turn_costs_what_the_session_costs_more_at_its_end() -> None:
+    conversation = fold(prompt("one"), cost(0.02), TurnEnded("end_turn"))
+    assert conversation.turn_cost == pytest.approx(0.02)
+    for update in (prompt("two"), cost(0.05), TurnEnded("end_turn", usage=TurnUsage(1200, 1000, 200))):
+        reducer.apply(conversation, update)
+    assert conversation.turn_cost == pytest.approx(0.03)
+    assert turn_words(conversation) == "1,200 tokens (1k in, 200 out), $0.03"
+    reducer.apply(conversation, cost(0.06))  # it comes late
+    assert conversation.turn_cost == pytest.approx(0.04)
+
+
+def test_a_cost_that_is_not_said_again_stays() -> None:
+    report = {"sessionUpdate": "usage_update", "used": 1000, "size": 200_000}
+    _, omitted = read_v2({"sessionId": "s", "update": report})
+    _, cleared = read_v2({"sessionId": "s", "update": {**report, "cost": None}})
+    assert fold(cost(0.02), *omitted).usage == Usage(1000, 200_000, 0.02, "USD")
+    assert fold(cost(0.02), *cleared).usage == Usage(1000, 200_000)
+
+
+@pytest.mark.parametrize(
+    "updates",
+    [
+        (prompt("one"), TurnEnded("end_turn")),
+        # What an earlier session has cost is in the first report of the one that goes on with it.
+        (user("before"), prompt("one"), cost(3.0), TurnEnded("end_turn")),
+        (prompt("one"), cost(3.0), TurnEnded("end_turn"), prompt("two"), cost(1.0)),
+    ],
+)
+def test_nothing_is_made_up(updates: tuple[SessionUpdate, ...]) -> None:
+    assert fold(*updates).turn_cost is None
+
+
+@pytest.mark.parametrize(
+    ("amount", "currency", "words"),
+    [
+        (0.5, "USD", "$0.50"),
+        (0.0, "USD", "$0.00"),
+        (0.0042, "USD", "$0.0042"),
+        (12.345, "EUR", "12.35 EUR"),
+        (3, "credits", "3.00 credits"),
+        (1, None, "1.00"),
+    ],
+)
+def test_money_is_told_in_the_agents_unit(amount: float, currency: str | None, words: str) -> None:
+    assert money(amount, currency) == words

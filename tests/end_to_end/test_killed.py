@@ -12,7 +12,7 @@ import psutil  # type: ignore[import-untyped]
 import pytest
 
 from acp_tui.client.transcript.events import Frame
-from acp_tui.client.transcript.reader import Recording, open_recording
+from acp_tui.client.transcript.lines import Recording, open_recording
 from acp_tui.client.transcript.store import RecordingStore
 from support.agents import scripted_argv
 from support.on_terminal import WITHOUT_CONTROL, OnTerminal, all_end, below, environment, on_terminal
@@ -129,13 +129,14 @@ def test_a_crash_of_the_screen_ends_all_that_runs_and_leaves_the_terminal_as_it_
         assert all_end(family)
 
 
-def test_continued_after_a_stop_it_takes_each_key_once(tmp_path: Path) -> None:
+def test_continued_after_a_stop_it_takes_each_key_once_and_all_of_them(tmp_path: Path) -> None:
     script = "prompt = open_session(); say(prompt['params']['prompt'][0]['text'][::-1]); end(prompt); read()"
     with on_terminal(tmp_path, "--", *scripted_argv(script)) as screen:
         screen.wait_for(READY)
         screen.process.send_signal(signal.SIGSTOP)
+        screen.type("abcd")
         screen.process.send_signal(signal.SIGCONT)
-        screen.prompt("abcdefgh")
+        screen.prompt("efgh")
         screen.wait_for("hgfedcba")
         screen.type(CTRL_Q)
         assert screen.wait_for_end() == 0

@@ -11,6 +11,7 @@ import os
 import re
 import subprocess
 import sys
+from base64 import b64encode
 from collections.abc import Iterator
 from pathlib import Path
 from random import Random
@@ -20,7 +21,7 @@ import pytest
 
 from acp_tui.conversation.visible import HIDDEN
 from support.agents import scripted_argv
-from support.golden import SCHEMA_V1
+from support.golden import SCHEMA_V1, schema_v2
 from support.messages_from_schema import Messages
 from support.on_terminal import on_terminal
 from support.terminal_process import TerminalProcess, process_on_terminal
@@ -54,6 +55,7 @@ PAYLOADS: Final = (
     "]0;Zz9\x07",
     "\n\x1b[1337A",
 )
+KINDS_OF_ANSWERS: Final = ("allow_once", "reject_once")
 KINDS: Final = {"sessionUpdate", "type"}
 """They tell what is read of a value: only now and then these are another."""
 
@@ -109,6 +111,64 @@ def updates(seed: int) -> Iterator[dict[str, Any]]:
             yield {"sessionUpdate": kind, "content": {"type": "text", "text": payload}}
 
 
+def updates_of_two(seed: int) -> Iterator[dict[str, Any]]:
+    """The same of version 2: with terminals that the agent runs, whose bytes come in base64, and in pieces."""
+    random, messages = Random(seed), Messages(seed, schema_v2()["$defs"])
+    for _ in range(UPDATES):
+        update = messages.valid("SessionUpdate")
+        # The end of a turn belongs behind all of them.
+        if isinstance(update, dict) and update.get("sessionUpdate") != "state_update":
+            yield poisoned(update, random)
+    for number, payload in enumerate(PAYLOADS):
+        raw = payload.encode("utf-8", "surrogatepass") + b"\x9b1337m"
+        half = len(raw) // 2
+        terminal = {"sessionUpdate": "terminal_update", "terminalId": f"t{number}", "command": payload}
+        yield {**terminal, "cwd": payload, "output": {"data": b64encode(raw).decode()}}
+        for piece in (raw[:half], raw[half:], raw * 100):
+            chunk = {"sessionUpdate": "terminal_output_chunk", "terminalId": f"t{number}"}
+            yield {**chunk, "data": b64encode(piece).decode()}
+        changes = [{"operation": payload, "path": f"/w/{payload}", "fileType": payload}]
+        patch = f"--- /w/{payload}\n+++ /w/{payload}\n@@ -1 +1 @@ {payload}\n-{payload}\n+{payload}\n"
+        diff = {"type": "diff", "changes": changes, "patch": {"format": "git_patch", "text": patch}}
+        shown = [diff, {"type": "terminal", "terminalId": f"t{number}"}]
+        yield {"sessionUpdate": "tool_call_update", "toolCallId": payload, "title": payload, "content": shown}
+        exited = {"exitCode": None, "signal": payload}
+        yield {"sessionUpdate": "terminal_update", "terminalId": f"t{number}", "exitStatus": exited}
+        for kind in ("markdown", "file"):
+            plan = {"type": kind, "planId": payload, "content": payload, "uri": payload}
+            yield {"sessionUpdate": "plan_update", "plan": plan}
+
+
+def agent_of_two(seed: int, folder: Path) -> tuple[str, ...]:
+    """The command of one that speaks version 2."""
+    file = folder / "messages.json"
+    file.write_text(json.dumps(list(updates_of_two(seed))))
+    random = Random(seed)
+    named = poisoned({"name": "agent", "title": "Agent", "version": "1"}, random)
+    subject = {"type": "command", "command": random.choice(PAYLOADS), "cwd": f"/{random.choice(PAYLOADS)}"}
+    asked = poisoned({"title": "Do it", "description": "Now"}, random)
+    options = [{"optionId": kind, "kind": kind, "name": random.choice(PAYLOADS)} for kind in KINDS_OF_ANSWERS]
+    failure = {"code": -32603, "message": PAYLOADS[0], "data": PAYLOADS[1]}
+    return scripted_argv(
+        f"""
+        answer(expect("initialize"), protocolVersion=2, info={named!r}, capabilities={{"session": {{}}}})
+        answer(expect("session/new"), sessionId="s1")
+        prompt = expect("session/prompt")
+        answer(prompt, messageId="p")
+        update("state_update", state="running")
+        for each in json.load(open({str(file)!r})):
+            send(method="session/update", params={{"sessionId": "s1", "update": each}})
+        send(id=1, method="session/request_permission", params={{"sessionId": "s1", "subject": {subject!r},
+             "options": {options!r}, **{asked!r}}})
+        send(method="$/cancel_request", params={{"requestId": 1}})
+        while read().get("id") != 1: pass
+        update("agent_message", messageId="last", content=[{{"type": "text", "text": "\\n\\n{END}\\n\\n"}}])
+        update("state_update", state="idle", stopReason="error", error={failure!r})
+        while True: read()
+        """
+    )
+
+
 def agent_of(seed: int, folder: Path) -> tuple[str, ...]:
     """The command of an agent that sends all of them, and asks with such words."""
     file = folder / "messages.json"
@@ -116,10 +176,7 @@ def agent_of(seed: int, folder: Path) -> tuple[str, ...]:
     random = Random(seed)
     named = poisoned({"name": "agent", "title": "Agent", "version": "1"}, random)
     call = {"toolCallId": "asked", **poisoned({"title": "Do it", "kind": "execute"}, random)}
-    options = [
-        {"optionId": kind, "kind": kind, "name": random.choice(PAYLOADS)}
-        for kind in ("allow_once", "reject_once")
-    ]
+    options = [{"optionId": kind, "kind": kind, "name": random.choice(PAYLOADS)} for kind in KINDS_OF_ANSWERS]
     return scripted_argv(
         f"""
         handshake(agentInfo={named!r})
@@ -167,11 +224,16 @@ def assert_harmless(sent: bytes, *, escapes: re.Pattern[str] | None = None) -> N
         assert at < 0, repr(text[max(at - 80, 0) : at + 80])
 
 
-@pytest.fixture(params=AGENTS, ids=lambda seed: f"agent {seed}")
+@pytest.fixture(
+    params=[(made, seed) for seed in AGENTS for made in (agent_of, agent_of_two)],
+    ids=lambda each: f"{each[0].__name__} {each[1]}",
+)
 def agent(request: pytest.FixtureRequest, tmp_path: Path) -> tuple[str, ...]:
     if not SCHEMA_V1.exists():
         pytest.skip("the schema isn't there")
-    return agent_of(request.param, tmp_path)
+    made, seed = request.param
+    command: tuple[str, ...] = made(seed, tmp_path)
+    return command
 
 
 @pytest.fixture

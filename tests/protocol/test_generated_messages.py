@@ -66,7 +66,7 @@ READERS: dict[str, Callable[[Any], Any]] = {
     "PromptResponse": inbound.read_prompt_response,
     "ListSessionsResponse": inbound.read_session_page,
     "CreateElicitationRequest": read_elicitation,
-    "CompleteElicitationNotification": connection.read_completed,
+    "CompleteElicitationNotification": inbound.read_completed,
 }
 """What turns a message into the client's values, where there is more to it than its model."""
 

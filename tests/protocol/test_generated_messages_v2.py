@@ -18,7 +18,7 @@ from acp_tui.conversation.updates import UnknownUpdate
 from acp_tui.protocol import MalformedMessage
 from acp_tui.protocol.roles import ClientOffer
 from acp_tui.protocol.v1 import connection
-from acp_tui.protocol.v1.inbound import read_session_page
+from acp_tui.protocol.v1.inbound import read_completed, read_session_page
 from acp_tui.protocol.v2 import inbound
 from support.golden import SCHEMA_V2, schema_v2
 from support.messages_from_schema import UNKNOWN_VALUE, Messages
@@ -42,12 +42,12 @@ READERS: dict[str, Callable[[Any], Any]] = {
     "UpdateSessionNotification": inbound.read_update,
     "RequestPermissionRequest": lambda params: inbound.read_permission_request(params, "question"),
     "CreateElicitationRequest": read_elicitation,
-    "CompleteElicitationNotification": connection.read_completed,
+    "CompleteElicitationNotification": read_completed,
     "InitializeResponse": inbound.read_initialize_response,
     "NewSessionResponse": inbound.read_new_session,
     "ResumeSessionResponse": inbound.read_opened_session,
     "SetSessionConfigOptionResponse": inbound.read_config_options,
-    "PromptResponse": inbound.read_prompt_response,
+    "PromptResponse": inbound.read_prompt_answer,
     "ListSessionsResponse": read_session_page,
 }
 WEIGHTED = ["UpdateSessionNotification"] * 24 + ["RequestPermissionRequest"] * 6 + sorted(READERS)

@@ -10,7 +10,6 @@ import pytest
 from acp_tui.protocol.schemas import reader_of
 from acp_tui.protocol.v1.agent_requests import (
     ReadTextFileRequest,
-    ReadTextFileResponse,
     RequestPermissionOutcome,
     RequestPermissionRequest,
     RequestPermissionResponse,
@@ -34,7 +33,6 @@ TYPES: dict[str, Any] = {
     "cancel_notification": CancelNotification,
     "content_": ContentBlock,
     "fs_read_text_file_request": ReadTextFileRequest,
-    "fs_read_text_file_response": ReadTextFileResponse,
     "fs_write_text_file_request": WriteTextFileRequest,
     "initialize_request": InitializeRequest,
     "initialize_response": InitializeResponse,
@@ -51,7 +49,15 @@ TYPES: dict[str, Any] = {
 }
 
 
-@pytest.mark.parametrize("path", golden_files(), ids=lambda path: path.stem)
+NOT_READ = ("fs_read_text_file_response",)
+"""What only we send, and never read."""
+
+
+@pytest.mark.parametrize(
+    "path",
+    [path for path in golden_files() if not path.stem.startswith(NOT_READ)],
+    ids=lambda path: path.stem,
+)
 def test_a_golden_message_survives_decoding_and_encoding(path: Path) -> None:
     message = read_or_skip(path)
     kind: Any = next(of for prefix, of in TYPES.items() if path.stem.startswith(prefix))

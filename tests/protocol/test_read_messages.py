@@ -18,11 +18,8 @@ from acp_tui.protocol.v1.agent_requests import (
     CreateElicitationRequest,
     CreateTerminalRequest,
     ElicitationFormMode,
-    KillTerminalResponse,
-    ReleaseTerminalResponse,
     StringPropertySchema,
     TitledMultiSelectItems,
-    WriteTextFileResponse,
 )
 from acp_tui.protocol.v1.initialize import AuthenticateResponse, LogoutResponse
 from acp_tui.protocol.v1.session import (
@@ -167,9 +164,6 @@ EMPTY_RESULTS: list[type[WireModel]] = [
     DeleteSessionResponse,
     CloseSessionResponse,
     SetSessionModeResponse,
-    WriteTextFileResponse,
-    KillTerminalResponse,
-    ReleaseTerminalResponse,
 ]
 
 

@@ -27,7 +27,7 @@ from acp_tui.client.transcript.plan import RecordingPlan
 from acp_tui.conversation.content import Text
 from acp_tui.protocol.roles import ClientOffer
 from support.peers import Counterpart, connected, notification
-from support.waiting import TEST_LIMIT_S
+from support.waiting import TEST_LIMIT_S, Bell
 
 _SCRIPTED = Path(__file__).with_name("scripted_agent.py")
 SDK_AGENT = (sys.executable, str(Path(__file__).with_name("sdk_agent.py")))
@@ -169,12 +169,10 @@ def asked(request_id: Any, *options: str, call_id: str = "call", session_id: str
 
 async def until(session: Session, is_so: Callable[[], bool]) -> None:
     """Wait for a change of the conversation after which `is_so` holds."""
-    changed = anyio.Event()
-    unsubscribe = session.subscribe(lambda _: changed.set())
+    bell = Bell()
+    unsubscribe = session.subscribe(bell.ring)
     try:
-        while not is_so():
-            await changed.wait()
-            changed = anyio.Event()
+        await bell.until(is_so)
     finally:
         unsubscribe()
 

@@ -20,6 +20,7 @@ from acp_tui.ui.changes.follower import ChangesDesk
 from acp_tui.ui.changes.list import ChangesScreen
 from acp_tui.ui.kit.themes import DARK, LIGHT, OWN_THEMES, stylesheets
 from support.dialogs import DialogPage
+from support.settling import until_so
 from support.waiting import LIMIT_S, TEST_LIMIT_S
 
 LOOKS: Final = {
@@ -29,7 +30,6 @@ LOOKS: Final = {
     "120x40-light": (LIGHT.name, (120, 40)),
     "100x30-ansi": ("ansi-dark", (100, 30)),
 }
-POLL_S: Final = 0.01
 BEGAN: Final = datetime(2026, 11, 22, 14, 3)
 
 
@@ -100,17 +100,12 @@ class ChangesPage(DialogPage):
 
     async def until(self, condition: Callable[[], bool]) -> None:
         """Wait for what a thread or the watch brings."""
-        while not condition():
-            await self.pilot.pause(POLL_S)
+        await until_so(self.pilot, condition, lambda: self.text)
         await self.settled()
 
     async def until_shown(self, text: str) -> None:
         """Wait until this is to be read."""
-        try:
-            with anyio.fail_after(LIMIT_S):
-                await self.until(lambda: text in self.words)
-        except TimeoutError:
-            raise AssertionError(f"{text!r} isn't on the screen:\n{self.text}") from None
+        await self.until(lambda: text in self.words)
 
     async def press_until(self, text: str, *keys: str) -> None:
         """Press these keys, and wait for what that brings to be read."""

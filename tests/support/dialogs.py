@@ -2,7 +2,6 @@
 
 from __future__ import annotations
 
-import asyncio
 from collections.abc import AsyncIterator, Callable
 from contextlib import asynccontextmanager
 from typing import Any, Final
@@ -15,7 +14,8 @@ from textual.screen import Screen
 
 from acp_tui.ui.kit.themes import DARK, OWN_THEMES, stylesheets
 from support.screens import rows
-from support.waiting import TEST_LIMIT_S, until
+from support.settling import settle, until_so
+from support.waiting import TEST_LIMIT_S
 
 SIZE: Final = (100, 30)
 NOTHING: Final = object()
@@ -30,6 +30,7 @@ class DialogApp(App[None]):
     def __init__(self, dialog: Screen[Any], *, theme: str = DARK.name) -> None:
         super().__init__()
         self._dialog = dialog
+        self.animation_level = "none"  # as with reduced motion
         self.result: Any = NOTHING
         for own in OWN_THEMES:
             self.register_theme(own)
@@ -92,15 +93,13 @@ class DialogPage:
 
     async def settled(self) -> None:
         """Every message is worked off, laid out and painted."""
-        for _ in range(3):
-            await asyncio.sleep(0)
-            await self.pilot._wait_for_screen()
-            await self.pilot.wait_for_animation()
-            self.app.screen._on_timer_update()
+        await settle(self.pilot)
+        await self.pilot.wait_for_animation()
+        await settle(self.pilot)
 
     async def until(self, condition: Callable[[], bool]) -> None:
         """Wait for what a worker brings."""
-        await until(condition, self.pilot.pause, lambda: self.text)
+        await until_so(self.pilot, condition, lambda: self.text)
 
 
 @asynccontextmanager

@@ -8,7 +8,7 @@ from pathlib import Path
 from typing import Any, Final
 
 from acp_tui.client.transcript.events import Event, Exited, Frame, Header, Own
-from acp_tui.client.transcript.reader import open_recording
+from acp_tui.client.transcript.lines import open_recording
 from acp_tui.conversation.facts import RequestKey, SessionId
 from acp_tui.conversation.tool_calls import TerminalId
 from acp_tui.conversation.updates import (

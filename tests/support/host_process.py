@@ -46,7 +46,8 @@ class User:
         """Begin a host in the background; its agent is the last of the words."""
         done = self.run("host", *words, **variables)
         assert done.returncode == 0, done.stdout + done.stderr
-        return Place(done.stdout.split()[0], self.home / "state" / "acp-tui" / "hosts")
+        (name,) = (line.split()[0] for line in done.stdout.splitlines() if " is hosted: " in line)
+        return Place(name, self.home / "state" / "acp-tui" / "hosts")
 
 
 @contextmanager

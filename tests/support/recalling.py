@@ -13,7 +13,7 @@ from typing import Final
 from acp_tui.client.prompts import PastPrompt
 from acp_tui.client.prompts.history import HistoryFile
 from acp_tui.client.prompts.memory import DraftFile
-from acp_tui.client.settings import state_folder
+from acp_tui.client.settings.location import state_folder
 from acp_tui.ui.prompt.recall import Recall
 from support.screens import CWD, SIZE, Page, open_page
 

@@ -19,8 +19,8 @@ from acp_tui.client.sessions.agent import Agent
 from acp_tui.client.sessions.hub import open_hub
 from acp_tui.client.sessions.session import Session
 from acp_tui.client.transcript.events import Dropped, Event, Header, UnknownEvent
+from acp_tui.client.transcript.lines import open_recording
 from acp_tui.client.transcript.plan import RecordingPlan
-from acp_tui.client.transcript.reader import open_recording
 from acp_tui.client.transcript.recorder import Outlet, Recorder
 from acp_tui.client.transcript.replay import Replay
 from acp_tui.conversation.content import Text

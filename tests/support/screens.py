@@ -46,7 +46,8 @@ from acp_tui.ui.shell.app import AcpTuiApp
 from acp_tui.ui.tab.host import Opening
 from acp_tui.ui.tab.screen import SessionScreen
 from support.folding import ALLOW, REJECT
-from support.waiting import TEST_LIMIT_S, until
+from support.settling import settle, until_so
+from support.waiting import TEST_LIMIT_S
 
 CWD: Final = Path("/project")
 AGENT: Final = "Agent"
@@ -54,8 +55,6 @@ SIZE: Final = (100, 30)
 LOADING: Final = re.compile("    │ …[ ▐]*")
 """What stands in the place of a terminal until then."""
 FRAMES: Final = frozenset("│╭╮╰╯▌▐─")
-QUIET_ROUNDS: Final = 3
-"""One message leads to another, which may lead to a layout."""
 
 W = TypeVar("W", bound=Widget)
 
@@ -164,24 +163,7 @@ async def show(pilot: Pilot[Any], session: Session) -> None:
 
 async def settled(pilot: Pilot[Any]) -> None:
     """Wait until no frame of the conversation is due, and every message is worked off, laid out and painted."""
-    quiet, places = 0, _places(pilot)
-
-    async def step() -> None:
-        nonlocal quiet, places
-        if _is_frame_due(pilot):
-            await pilot.pause()
-            quiet = 0
-        else:
-            await _work_off_messages(pilot)
-            before, places = places, _places(pilot)
-            quiet = quiet + 1 if places == before else 0
-
-    await until(lambda: quiet >= QUIET_ROUNDS, step, lambda: "the screen doesn't settle")
-
-
-def _places(pilot: Pilot[Any]) -> dict[Widget, Region]:
-    """Where everything stands: what moves may lead to another layout."""
-    return {widget: placed.region for widget, placed in pilot.app.screen._compositor.full_map.items()}
+    await settle(pilot, lambda: _is_frame_due(pilot))
 
 
 def _is_frame_due(pilot: Pilot[Any]) -> bool:
@@ -192,12 +174,6 @@ def _is_frame_due(pilot: Pilot[Any]) -> bool:
     return session.is_current and not all(
         panel.query(ConversationView) and panel.is_settled for panel in panels
     )
-
-
-async def _work_off_messages(pilot: Pilot[Any]) -> None:
-    # What Pilot.pause does, without its 20 ms of waiting for an idle process.
-    await pilot._wait_for_screen()
-    pilot.app.screen._on_timer_update()
 
 
 def rows(pilot: Pilot[Any]) -> list[Strip]:
@@ -231,7 +207,7 @@ class Page:
 
     async def until(self, condition: Callable[[], bool]) -> None:
         """Wait for what a thread or a process brings."""
-        await until(condition, self.pilot.pause, lambda: self.text)
+        await until_so(self.pilot, condition, lambda: self.text)
 
     async def emulator_loaded(self) -> None:
         """Wait for the terminal emulator, which a thread loads when the first terminal is looked at."""
@@ -294,6 +270,12 @@ class Page:
         for key in keys:
             self.pilot.app.post_message(Key(key, " " if key == "space" else key if len(key) == 1 else None))
             await self.settled()
+
+    async def press_at_once(self, *keys: str) -> None:
+        """Press these keys faster than anything is done with them, as over a slow line."""
+        for key in keys:
+            self.pilot.app.post_message(Key(key, key if len(key) == 1 else None))
+        await self.settled()
 
     async def press_slowly(self, *keys: str) -> None:
         """Press these keys with so much time before each that it counts as an answer."""

@@ -15,7 +15,7 @@ import acp
 import anyio
 from acp import schema
 
-from acp_tui.client.transcript.reader import open_recording
+from acp_tui.client.transcript.lines import open_recording
 from acp_tui.rpc.messages import Failure, Notification, Request, Result
 from acp_tui.workbench.mock.script import CANCEL, Script, Step, read_script
 from support.waiting import LIMIT_S

@@ -37,6 +37,12 @@ def parts(*makers: str | Callable[[Random], str]) -> Callable[[Random], str]:
 
 # By the name of the service, what one of its keys is, whole.
 SHAPED: Final[dict[str, Callable[[Random], str]]] = {
+    "1Password": parts("A3-", some(UPPER, 6), "-", some(UPPER, 11), *(["-", some(UPPER, 5)] * 3)),
+    "Cursor": key("crsr_", HEX, 64),
+    "Cursor in the cloud": key("key_", HEX, 64),
+    "Fly, opaque": key("fo1_", URL, 43),
+    "PostHog": key("phx_", ALNUM, 43),
+    "Sourcegraph": parts("sgp_", some(HEX, 16), "_", some(HEX, 40)),
     "AWS access key id": key("AKIA", UPPER, 16),
     "AWS temporary key id": key("ASIA", UPPER, 16),
     "Anthropic": key("sk-ant-api03-", URL, 93, "AA"),

@@ -18,7 +18,7 @@ from collections.abc import Iterator, Mapping, Sequence
 from contextlib import contextmanager
 from pathlib import Path
 
-from support.waiting import LIMIT_S
+from support.waiting import LIMIT_S, TEST_LIMIT_S
 
 
 class TerminalProcess:
@@ -29,7 +29,7 @@ class TerminalProcess:
         self.said = b""
         """All that came, raw."""
         self._fd = fd
-        self._deadline = time.monotonic() + LIMIT_S
+        self._deadline = time.monotonic() + TEST_LIMIT_S
 
     @property
     def text(self) -> str:

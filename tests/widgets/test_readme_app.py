@@ -18,7 +18,7 @@ from acp_tui.widgets import (
     ToolCallView,
     open_hub,
 )
-from support.waiting import until
+from support.settling import until_so
 
 DOC = Path(__file__).parents[2] / "acp_tui/docs/authors.md"
 
@@ -32,7 +32,7 @@ def _example() -> ModuleType:
 
 
 async def _shown(pilot: Pilot[Any], kind: type[Any]) -> None:
-    await until(lambda: bool(pilot.app.query(kind)), pilot.pause)
+    await until_so(pilot, lambda: bool(pilot.app.query(kind)))
 
 
 async def test_the_documented_app_shows_a_turn_and_asks_its_user(tmp_path: Path, monkeypatch: Any) -> None:
@@ -44,21 +44,21 @@ async def test_the_documented_app_shows_a_turn_and_asks_its_user(tmp_path: Path,
         app = _example().Notes(hub, AgentCommand("demo", argv))
         async with app.run_test(size=(100, 40)) as pilot:
             view = app.query_one(SessionView)
-            await until(lambda: view.session is not None, pilot.pause)
+            await until_so(pilot, lambda: view.session is not None)
             field = app.query_one(Input)
             field.focus()
             field.value = "The tests fail. Fix them."
             await pilot.press("enter")
             card = app.query_one(PermissionCard)
-            await until(lambda: card in app.screen.focus_chain, pilot.pause)
+            await until_so(pilot, lambda: card in app.screen.focus_chain)
             assert field.has_focus, "the card takes the keyboard from nobody who writes"
             await pilot.press("shift+tab")
-            await until(lambda: card.has_focus, pilot.pause)
+            await until_so(pilot, lambda: card.has_focus)
             await _shown(pilot, MessageView)
             await _shown(pilot, ToolCallView)
             # Nobody but the user answers: they go away from the card, and it still asks.
             await pilot.press("escape")
-            await until(lambda: not card.has_focus, pilot.pause)
+            await until_so(pilot, lambda: not card.has_focus)
             assert card.display
             assert view.session is not None
             assert len(view.session.conversation.permissions) == 1

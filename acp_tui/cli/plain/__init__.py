@@ -17,7 +17,7 @@ from typing import Final
 from anyio import to_thread
 from anyio.from_thread import BlockingPortal, start_blocking_portal
 
-from acp_tui.cli.exit_codes import ExitCode
+from acp_tui.cli import ExitCode
 from acp_tui.cli.plain.asking import choose, number_in
 from acp_tui.cli.plain.chat import Chat, Work
 from acp_tui.cli.plain.console import Console
@@ -26,7 +26,7 @@ from acp_tui.cli.terminal import ready_to_run
 from acp_tui.client.agents.command import AgentCommand
 from acp_tui.client.errors import Unsupported
 from acp_tui.client.sessions.session import Session
-from acp_tui.client.settings import Settings
+from acp_tui.client.settings.tree import Settings
 from acp_tui.client.transcript.record_to import RecordTo
 from acp_tui.conversation.entries import ToolCallEntry
 from acp_tui.conversation.facts import BooleanOption, ConfigOption, SessionSummary

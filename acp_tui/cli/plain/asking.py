@@ -23,7 +23,6 @@ from acp_tui.cli.plain.console import Console, Outbox
 from acp_tui.cli.plain.words import ours
 from acp_tui.cli.saying import error_text
 from acp_tui.cli.terminal import SlowStart, say_left_out
-from acp_tui.client import settings as mcp
 from acp_tui.client.agents.command import AgentCommand
 from acp_tui.client.errors import AuthenticationRequired, ClientError, SettingsError
 from acp_tui.client.form_answers import InvalidAnswer, Raw, check, check_all, pattern_note
@@ -33,7 +32,8 @@ from acp_tui.client.sessions.access import INTERACTIVE
 from acp_tui.client.sessions.agent import Agent
 from acp_tui.client.sessions.driver import Additions, additions_for, start_agent
 from acp_tui.client.sessions.hub import SessionHub
-from acp_tui.client.settings import Settings
+from acp_tui.client.settings import mcp, trust
+from acp_tui.client.settings.tree import Settings
 from acp_tui.client.transcript.record_to import RecordTo
 from acp_tui.conversation.elicitation import (
     BooleanField,
@@ -415,7 +415,7 @@ class AgentStart:
             self._console.say(error_text(error))
         return True
 
-    async def trusts(self, project: mcp.ProjectServers) -> bool:
+    async def trusts(self, project: trust.ProjectServers) -> bool:
         """Whether a project's MCP servers are used."""
         self._console.say(f"The project's file {make_visible_line(str(project.file))} names MCP servers:")
         self._console.say("\n".join(map(_server_words, project.declared.servers)))

@@ -13,7 +13,7 @@ import anyio
 from anyio import to_thread
 from anyio.abc import TaskGroup
 
-from acp_tui.cli.exit_codes import ExitCode, code_of
+from acp_tui.cli import ExitCode, code_of
 from acp_tui.cli.plain.asking import AgentStart, Permissions, Questions
 from acp_tui.cli.plain.console import Console, Outbox
 from acp_tui.cli.plain.telling import Teller
@@ -24,10 +24,11 @@ from acp_tui.client.attachments import attach
 from acp_tui.client.errors import AgentRefused, ClientError
 from acp_tui.client.prompts import PromptMemory
 from acp_tui.client.sessions.agent import Agent
-from acp_tui.client.sessions.driver import SessionDriver
+from acp_tui.client.sessions.driver import SessionDriver, until_connected
 from acp_tui.client.sessions.hub import open_hub
 from acp_tui.client.sessions.session import Session, Unsubscribe
-from acp_tui.client.settings import Settings, state_folder
+from acp_tui.client.settings.location import state_folder
+from acp_tui.client.settings.tree import Settings
 from acp_tui.client.transcript.record_to import RecordTo
 from acp_tui.conversation.conversation import Change
 from acp_tui.conversation.facts import Fact, SessionId
@@ -75,6 +76,7 @@ class Chat:
         self._is_ready = False
         """There is a session, and nothing more to say before the first prompt."""
         self._was_interrupted = False
+        self._is_reconnecting = False
         self._outside: Questions | None = None
         self._unsubscribe: Unsubscribe = lambda: None
         self._start: AgentStart
@@ -170,16 +172,45 @@ class Chat:
         if session is not self.session:
             self.use(session)
 
-    async def restart(self) -> None:
-        """Start the agent again, and go on with the session as far as the agent remembers it. Raises ClientError."""
+    async def restart(self, show: Callable[[Session], None] | None = None) -> None:
+        """Start the agent again, and go on with the session as far as the agent remembers it. Raises ClientError.
+
+        A session is loaded, with all that was said, only where there is a way to `show` it.
+        """
         earlier = self.session
         await self.agent.stop()
         if earlier is not None and earlier.conversation.is_connected:
             earlier.apply(Disconnected("you are restarting the agent"))
         await self.start_agent()
-        self.use(
-            await (self._driver.begin() if earlier is None else self._driver.go_on(earlier, self._refused))
-        )
+        if earlier is None:
+            await self.begin()
+            return
+        session = await self._driver.go_on(earlier, self._refused, show)
+        if session is not self.session:
+            (show or self.use)(session)
+
+    async def _reconnect(self) -> None:
+        """Go on with the session as soon as there is a way to its agent again."""
+        self.say("connecting again; press Ctrl+D to quit")
+        try:
+            await until_connected(lambda: self.restart(self._use_loaded))
+        except ClientError as error:
+            self.tell_error(error)
+        else:
+            assert self.session is not None
+            if len(self.session.queue.prompts):
+                self.session.queue.hold()
+                self.say(
+                    f"{_count(self.session)}, held back: an empty line sends the next one, /drop deletes them"
+                )
+        finally:
+            self._is_reconnecting = False
+        await self._show_prompt()
+
+    def _use_loaded(self, session: Session) -> None:
+        if self.session is None or session.conversation is not self.session.conversation:
+            self.say("connected; this is what the session holds:")
+        self.use(session)
 
     def _refused(self, error: AgentRefused) -> str:
         self.tell_error(error)
@@ -211,6 +242,10 @@ class Chat:
             self._permissions.look(self._tasks)
         if Fact.ELICITATIONS in facts:
             self._questions.look(self._tasks)
+        is_lost = self.session is not None and not self.session.conversation.is_connected
+        if is_lost and self.agent.may_come_back and not self._is_reconnecting:
+            self._is_reconnecting = True
+            self._tasks.start_soon(self._reconnect)
         if Fact.TURN in facts or Fact.CONNECTION in facts:
             if self.is_idle:
                 self._teller.finish()
@@ -252,6 +287,9 @@ class Chat:
         elif not text.strip():
             self._go_on(session)
             self._tasks.start_soon(self._show_prompt)
+        elif self._is_reconnecting:
+            session.queue.add(text)
+            self.say(f"queued until there is a connection; {_count(session)}")
         elif session.conversation.is_idle:
             self._tasks.start_soon(self._send, session, text)
         else:
@@ -323,7 +361,8 @@ class Chat:
         """The conversation says what went wrong, but for what to do."""
         session.queue.hold()
         if not session.conversation.is_connected:
-            self.say("the agent has stopped; to restart it: /restart")
+            if not self._is_reconnecting:
+                self.say("the agent has stopped; to restart it: /restart")
         elif error.hint:
             self.say(error.hint)
 

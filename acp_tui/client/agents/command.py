@@ -107,6 +107,11 @@ class AgentCommand:
     """What a session says as long as it is empty."""
 
     @property
+    def way(self) -> str:
+        """How it is reached, as the end of a sentence: a process is run, an address is connected to."""
+        return f"runs: {self.line}" if self.address is None else f"is at {self.line}"
+
+    @property
     def line(self) -> str:
         """The command as one would type it."""
         return shlex.join(self.argv)

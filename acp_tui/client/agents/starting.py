@@ -19,6 +19,7 @@ from typing import Final
 from acp_tui.client.agents.command import AgentCommand
 from acp_tui.client.errors import AgentNotFound, AgentNotRunnable, AgentStartFailed
 from acp_tui.client.files import create_private, make_private
+from acp_tui.client.processes import inherited
 from acp_tui.client.processes.guard import guard
 from acp_tui.client.processes.table import signal_group
 from acp_tui.client.settings.location import cache_folder
@@ -49,7 +50,7 @@ def start_of(command: AgentCommand, folder: Path | None) -> Start:
     """How to start it, to work in `folder`; None, or a folder that is gone: where we are. Raises AgentNotRunnable."""
     here = _here()
     folder = folder if folder is not None and folder.is_dir() else here
-    env = {**os.environ, **command.env}
+    env = {**inherited(), **command.env}
     if command.runner == "npx":
         packages = _packages_folder()
         env |= {"npm_config_script_shell": str(packages / "enter"), "ACP_TUI_FOLDER": str(folder)}

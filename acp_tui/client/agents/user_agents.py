@@ -16,8 +16,7 @@ import platformdirs
 from acp_tui.client.agents.address import read_address
 from acp_tui.client.agents.command import AgentCommand, behind
 from acp_tui.client.errors import SettingsError
-from acp_tui.client.settings.expansion import expand, expand_path
-from acp_tui.client.settings.location import read_toml
+from acp_tui.client.settings.location import expand, expand_path, read_toml
 from acp_tui.client.settings.wording import near, shown_name
 from acp_tui.values import dataclass
 

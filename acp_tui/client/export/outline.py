@@ -4,7 +4,9 @@ from __future__ import annotations
 
 import re
 from collections.abc import Iterator
-from typing import Final, assert_never
+from datetime import datetime
+from pathlib import Path
+from typing import Final, Self, assert_never
 
 from acp_tui.client.export.parts import (
     Code,
@@ -44,6 +46,7 @@ from acp_tui.conversation.wording import (
     STOP_REASONS,
     answer_words,
     forked,
+    money,
     spent_words,
     subagent_state,
     tokens_words,
@@ -67,6 +70,20 @@ class ExportFacts:
     """ISO 8601; None: left out, so that two exports are equal."""
     title: str | None = None
     """None: the conversation's own."""
+
+    @classmethod
+    def now(
+        cls,
+        agent_title: str,
+        cwd: Path,
+        session_id: str,
+        title: str | None,
+        *,
+        agent_version: str | None = None,
+    ) -> Self:
+        """Of an export that is made now."""
+        exported_at = datetime.now().astimezone().isoformat(timespec="seconds")
+        return cls(agent_title, str(cwd), session_id, agent_version, exported_at, title)
 
     @property
     def agent(self) -> str:
@@ -227,4 +244,4 @@ def _usage(usage: Usage) -> str:
     tokens = f"{usage.used:,} of {usage.size:,} tokens" if usage.size else f"{usage.used:,} tokens"
     if usage.cost_amount is None:
         return tokens
-    return f"{tokens} · {usage.cost_amount:g} {usage.cost_currency or ''}".rstrip()
+    return f"{tokens} · {money(usage.cost_amount, usage.cost_currency)}"

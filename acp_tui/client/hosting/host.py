@@ -24,7 +24,7 @@ from acp_tui.client.errors import AgentRefused, AuthenticationRequired, ClientEr
 from acp_tui.client.hosting import own_methods
 from acp_tui.client.sessions.agent import Agent
 from acp_tui.client.sessions.session import Session
-from acp_tui.client.settings import HttpServer, Server, StdioServer
+from acp_tui.client.settings.mcp import HttpServer, Server, StdioServer
 from acp_tui.conversation.content import ContentBlock
 from acp_tui.conversation.conversation import Change, snapshot
 from acp_tui.conversation.elicitation import Elicitation

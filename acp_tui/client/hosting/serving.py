@@ -26,6 +26,7 @@ import anyio
 from acp_tui.client.files import replace_file
 from acp_tui.client.hosting.finding import HostNotStarted, Place
 from acp_tui.client.hosting.host import Host
+from acp_tui.client.processes import HOST_TOKEN_VARIABLE
 
 try:
     from websockets.asyncio.server import Server, ServerConnection, serve, unix_serve
@@ -38,8 +39,6 @@ except ImportError as error:
 from acp_tui.rpc.websocket import CLOSE_LIMIT_S, MAX_SIZE, PING_S, WebSocketStream
 from acp_tui.values import dataclass
 
-TOKEN_VARIABLE: Final = "ACP_TUI_HOST_TOKEN"
-"""Holds the token for TCP; without it one is made."""
 TOKEN_BYTES: Final = 32
 ENDED: Final = 4410
 """The code of a WebSocket's end after which there is nothing to come back to."""
@@ -166,7 +165,7 @@ def _require_token(token: str, connection: ServerConnection, request: Request) -
 
 def _token_for(place: Place) -> str:
     """The user's own, or a new one; kept where only the user reads it. Raises HostNotStarted."""
-    token = os.environ.pop(TOKEN_VARIABLE, "") or secrets.token_urlsafe(TOKEN_BYTES)
+    token = os.environ.get(HOST_TOKEN_VARIABLE, "") or secrets.token_urlsafe(TOKEN_BYTES)
     try:
         replace_file(place.token, token.encode())
     except OSError as error:

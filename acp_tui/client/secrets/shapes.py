@@ -139,6 +139,9 @@ SHAPES: Final = (
     *_shapes(r"[A-Za-z0-9]{50,}", "cmVmdGtu"),
     *_shapes(r"[A-Za-z0-9]{20,}", *(f"AP{digit}" for digit in "0123456789ABCDEF"), is_random=True),
     # Clouds, databases, builds, watching
+    *_shapes(r"[A-Za-z0-9]{40,}", "phx_"), *_shapes(r"[\w-]{40,}", "fo1_"),
+    *_shapes(rf"(?:(?:{_HEX}{{16}}|local)_)?{_HEX}{{40}}", "sgp_"), *_shapes(rf"{_HEX}{{64}}", "crsr_", "key_"),
+    *_shapes(r"[A-Z0-9]{6}-(?:[A-Z0-9]{11}|[A-Z0-9]{6}-[A-Z0-9]{5})(?:-[A-Z0-9]{5}){3}", "A3-"),
     *_shapes(r"[a-f0-9]{32,}", "dop_v1_", "doo_v1_", "dor_v1_"),
     *_shapes(r"[A-Z0-9]{16}(?![A-Za-z0-9])", "DO00", "DO80"),
     *_shapes(r"[\w-]{20,}", "hvs.", "hvb.", "hvr."),
@@ -150,7 +153,7 @@ SHAPES: Final = (
     *_shapes(r"[\w-]{20,}(?:\.[\w-]+)*", "pscale_tkn_", "pscale_pw_", "pscale_oauth_", "dt0c01.", "dt0s01."),
     *_shapes(r"[A-Za-z0-9]{40,}", *(f"dp.{kind}." for kind in ("pt", "ct", "sa", "scim", "audit"))),
     *_shapes(r"(?:[a-z0-9_-]{2,35}\.)?[A-Za-z0-9]{40,}", "dp.st."),
-    *_shapes(r"[a-zA-Z0-9/+=]{40,}", "fo1_", "fm1r_", "fm1a_", "fm2_"), *_shapes(r"[\w-]{30,}", "HRKU-"),
+    *_shapes(r"[a-zA-Z0-9/+=]{40,}", "fm1r_", "fm1a_", "fm2_"), *_shapes(r"[\w-]{30,}", "HRKU-"),
     *_shapes(r"[a-zA-Z0-9]{24,}", "vcp_", "vci_", "vca_", "vcr_", "vck_"),
     *_shapes(r"[a-f0-9]{24}-[a-f0-9]{100,}", "v1.0-"), *_shapes(r"[\w-]{40,}", "cfut_", "cfat_", "cfk_"),
     *_shapes(r"[A-Z0-9a-f]{20,}", "NRAK-", "NRJS-", "NRRA-", "NRII-"),

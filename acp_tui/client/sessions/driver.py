@@ -15,7 +15,6 @@ import anyio
 from anyio import to_thread
 from anyio.abc import TaskGroup
 
-from acp_tui.client import settings as mcp
 from acp_tui.client.agents.command import AgentCommand, Phase
 from acp_tui.client.errors import AgentRefused, AgentUnreachable, AuthenticationRequired, SettingsError
 from acp_tui.client.sessions.access import policy_of
@@ -23,6 +22,8 @@ from acp_tui.client.sessions.agent import Agent
 from acp_tui.client.sessions.hub import SessionHub
 from acp_tui.client.sessions.session import Session, shown_early
 from acp_tui.client.sessions.session_history import recording_plan
+from acp_tui.client.settings import mcp, trust
+from acp_tui.client.settings.location import settings_file
 from acp_tui.client.settings.tree import RecordingSettings, Settings
 from acp_tui.client.transcript.record_to import RecordTo
 from acp_tui.conversation.conversation import Change
@@ -54,7 +55,7 @@ class Front(Protocol):
     async def log_in(self, wanted: AuthenticationRequired) -> bool:
         """Let the user log in; False where it is not worth trying again (R-AUTH-3)."""
 
-    async def trusts(self, project: mcp.ProjectServers) -> bool | None:
+    async def trusts(self, project: trust.ProjectServers) -> bool | None:
         """Whether the user trusts a project's MCP servers; None leaves that undecided."""
 
     def say_error(self, error: SettingsError) -> None:
@@ -133,7 +134,7 @@ async def logged_in(
 async def additions_for(agent: Agent, cwd: Path, directories: Sequence[Path], front: Front) -> Additions:
     """The directories of the settings, the user's MCP servers and, once they are trusted, the project's."""
     usable, left_out = usable_directories(agent.capabilities, directories)
-    user = await _readable(to_thread.run_sync(mcp.servers_at_start, mcp.settings_file()), front)
+    user = await _readable(to_thread.run_sync(mcp.servers_at_start, settings_file()), front)
     project = await _readable(_project_servers(cwd, front), front)
     servers, notes = usable_servers(agent.capabilities, (user, project), agent.command.mcp_servers)
     return Additions(usable, left_out, servers, notes)
@@ -149,19 +150,19 @@ async def _readable(servers: Awaitable[mcp.ServerList], front: Front) -> mcp.Ser
 
 
 async def _project_servers(cwd: Path, front: Front) -> mcp.ServerList:
-    project = await to_thread.run_sync(mcp.read_project_servers, cwd)
+    project = await to_thread.run_sync(trust.read_project_servers, cwd)
     if project is None:
         return mcp.ServerList()
-    trust = await to_thread.run_sync(mcp.trust_state, project, mcp.trust_file())
-    if trust is mcp.Trust.UNDECIDED and project.declared.servers:
+    state = await to_thread.run_sync(trust.trust_state, project, trust.trust_file())
+    if state is trust.Trust.UNDECIDED and project.declared.servers:
         is_trusted = await front.trusts(project)
         if is_trusted is not None:
-            trust = mcp.Trust.TRUSTED if is_trusted else mcp.Trust.REJECTED
+            state = trust.Trust.TRUSTED if is_trusted else trust.Trust.REJECTED
             try:
-                await to_thread.run_sync(mcp.remember, project, trust, mcp.trust_file())
+                await to_thread.run_sync(trust.remember, project, state, trust.trust_file())
             except SettingsError as error:
                 front.say_error(error)  # the answer holds all the same
-    return mcp.trusted_servers(project, trust)
+    return trust.trusted_servers(project, state)
 
 
 def usable_directories(

@@ -328,9 +328,11 @@ class Session:
         Raises Unsupported, SessionClosed, AgentLost, and AgentRefused where the agent answered with an error.
         """
         self._require_open()
-        if not self._capabilities.steering:
+        if not self._capabilities.takes_prompts_at_work:
             raise Unsupported("The agent doesn't accept prompts while it works")
         sendable, unlike = fit(blocks, self._capabilities)
+        if not self._capabilities.steering:
+            return await self._send_another(sendable, (*notes, *unlike))
 
         def show() -> None:
             if not self._connection.accepts_prompts:  # else the agent reports it as it does every prompt
@@ -340,6 +342,17 @@ class Session:
             return await self._connection.steer(self.session_id, sendable, show)
         except RpcError as error:
             raise await self._explain(error) from error
+
+    async def _send_another(self, sendable: Sequence[ContentBlock], notes: Sequence[str]) -> bool:
+        """Leave it to the agent when to take it up; one that is cancelled with the turn says so where it stands."""
+        if self.conversation.turn is not Turn.RUNNING:
+            return False
+        self.apply(PromptSent(tuple(sendable), tuple(notes), awaits_id=True))
+        try:
+            await self._connection.prompt(self.session_id, sendable, self._prompt_answered)
+        except RpcError as error:
+            raise await self._explain(error) from error
+        return True
 
     async def _until_idle(self) -> None:
         """Wait for the end of the turn, where the agent's answer was not that. Raises RpcError where it has failed."""

@@ -20,9 +20,8 @@ from acp_tui.client.settings.tree import RecordingSettings
 from acp_tui.client.transcript.digest import Digest
 from acp_tui.client.transcript.events import Frame
 from acp_tui.client.transcript.index import RecordedSession, SessionIndex
-from acp_tui.client.transcript.lines import parsed
+from acp_tui.client.transcript.lines import RecordingUnreadable, open_recording, parsed
 from acp_tui.client.transcript.plan import RecordingPlan
-from acp_tui.client.transcript.reader import RecordingUnreadable, open_recording
 from acp_tui.client.transcript.record_to import RecordTo
 from acp_tui.client.transcript.replayed_sessions import ReplayedSessions
 from acp_tui.client.transcript.store import RecordingStore

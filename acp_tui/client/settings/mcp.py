@@ -13,8 +13,7 @@ from pathlib import Path
 from typing import Final, Literal, TypeAlias, TypeGuard
 
 from acp_tui.client.errors import SettingsError
-from acp_tui.client.settings.expansion import expand, referenced
-from acp_tui.client.settings.location import read_toml
+from acp_tui.client.settings.location import expand, read_toml, referenced
 from acp_tui.client.settings.wording import shown_name
 from acp_tui.values import dataclass
 

@@ -12,9 +12,10 @@ from dataclasses import field, is_dataclass
 from pathlib import Path
 from typing import Any, Final, TypeVar
 
+import anyio
+
 from acp_tui.client.errors import SettingsError
-from acp_tui.client.settings.expansion import expand_path
-from acp_tui.client.settings.location import read_toml
+from acp_tui.client.settings.location import expand_path, read_toml
 from acp_tui.client.settings.setting import Declared, Setting, declared
 from acp_tui.client.settings.tree import READ_ELSEWHERE, Settings
 from acp_tui.client.settings.wording import allowed_values, near, quoted, shown_name, shown_value
@@ -76,6 +77,8 @@ DEBOUNCE_MS: Final = 900
 STEP_MS: Final = 300
 """How often watchfiles' own thread looks at what the system has told it: seldom, since settings seldom change."""
 _NO_TIMEOUT: Final = 0
+AGAIN_S: Final = 1.0
+"""Between two watches, where one has failed."""
 
 
 async def changes_of(files: Sequence[Path]) -> AsyncIterator[frozenset[Path]]:
@@ -84,29 +87,46 @@ async def changes_of(files: Sequence[Path]) -> AsyncIterator[frozenset[Path]]:
     Their folders are watched, and where links lead: an editor replaces a file, and a folder may have yet to be made.
     Raises OSError or RuntimeError where the system does not let us watch.
     """
-    import watchfiles  # loads a native library, for which no start should wait
-
     while True:
         folders = _folders(files)
-        async for events in watchfiles.awatch(
-            *folders,
-            watch_filter=None,
-            recursive=False,
-            debounce=DEBOUNCE_MS,
-            step=STEP_MS,
-            rust_timeout=_NO_TIMEOUT,
-        ):
-            paths = {path for _, path in events}
+        async for paths in events_in(folders):
             has_moved = _folders(files) != folders
             touched = frozenset(
                 file
                 for file in files
-                if has_moved or not paths.isdisjoint((str(file), os.path.realpath(file)))
+                if has_moved or paths is None or not paths.isdisjoint((str(file), os.path.realpath(file)))
             )
             if touched:
                 yield touched
             if has_moved:
                 break
+
+
+async def events_in(folders: Iterable[str]) -> AsyncIterator[frozenset[str] | None]:
+    """The paths right in these folders at which something has happened; None: at any, also at none.
+
+    Raises OSError or RuntimeError where the system does not let us watch.
+    """
+    import watchfiles  # loads a native library, for which no start should wait
+
+    while True:
+        try:
+            async for events in watchfiles.awatch(
+                *folders,
+                watch_filter=None,
+                recursive=False,
+                debounce=DEBOUNCE_MS,
+                step=STEP_MS,
+                rust_timeout=_NO_TIMEOUT,
+            ):
+                yield frozenset(path for _, path in events)
+        except ExceptionGroup as failures:
+            others = failures.split(RuntimeError)[1]
+            if others is not None:
+                raise RuntimeError(str(others.exceptions[0])) from failures
+        # A name that is not UTF-8 does that, and whoever writes into the folder can make one again and again.
+        await anyio.sleep(AGAIN_S)
+        yield None
 
 
 def _folders(files: Iterable[Path]) -> frozenset[str]:

@@ -17,8 +17,8 @@ from typing import Final
 import anyio
 from anyio import to_thread
 
-from acp_tui.client.processes.ending import terminate
-from acp_tui.client.processes.guard import guard
+from acp_tui.client.processes import inherited
+from acp_tui.client.processes.guard import guard, terminate
 from acp_tui.client.processes.table import group_exists
 from acp_tui.client.terminals.emulator import Emulator, load_emulator, make_emulator
 from acp_tui.client.terminals.feeder import Feeder
@@ -338,7 +338,7 @@ class Terminals:
         rows: int = 30,
     ) -> None:
         self._cwd = cwd
-        self._base_env = os.environ if base_env is None else base_env
+        self._base_env = inherited() if base_env is None else base_env
         self._on_output = on_output
         self._on_exit = on_exit
         self._on_waiting = on_waiting or (lambda _id, _is_waiting: None)

@@ -20,8 +20,7 @@ from acp_tui.client.files import close_to_others, make_private, open_private
 from acp_tui.client.transcript import index_tables
 from acp_tui.client.transcript.digest import Digest, Part
 from acp_tui.client.transcript.events import Closed, Event, Frame, Header, Own
-from acp_tui.client.transcript.lines import BadLine, parsed, read_event
-from acp_tui.client.transcript.reader import RecordingUnreadable, open_recording
+from acp_tui.client.transcript.lines import BadLine, RecordingUnreadable, open_recording, parsed, read_event
 from acp_tui.client.transcript.replay import Replay
 from acp_tui.client.transcript.store import RecordingStore, create, held, is_being_written
 from acp_tui.conversation.conversation import Conversation

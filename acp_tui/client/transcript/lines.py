@@ -1,14 +1,19 @@
-"""The lines of a recording: an event as JSON and back. Which file they stand in is not its matter."""
+"""The lines of a recording: an event as JSON and back; and reading a file of them, in constant memory and whatever its
+state. What they mean is `replay`'s.
+"""
 
 from __future__ import annotations
 
 import json
 import re
-from collections.abc import Mapping
-from typing import Any, Final
+from collections.abc import Iterator, Mapping
+from pathlib import Path
+from types import TracebackType
+from typing import Any, BinaryIO, Final
 
 from pydantic_core import from_json
 
+from acp_tui.client.errors import ClientError
 from acp_tui.client.transcript import own_updates
 from acp_tui.client.transcript.events import (
     Closed,
@@ -25,6 +30,7 @@ from acp_tui.client.transcript.events import (
 )
 from acp_tui.conversation.facts import SessionId
 from acp_tui.rpc import Direction
+from acp_tui.values import dataclass
 
 FORMAT: Final = "acp-tui-recording"
 VERSION: Final = 1
@@ -225,3 +231,85 @@ def _mapping(value: Any) -> Mapping[str, Any]:
 
 def _texts(value: Any) -> tuple[str, ...]:
     return tuple(map(str, value)) if isinstance(value, list) else ()
+
+
+MAX_LINE_BYTES: Final = 512 << 20
+MAX_PROBLEMS: Final = 100
+
+
+class RecordingUnreadable(ClientError):
+    """The file is no recording, or cannot be read."""
+
+
+@dataclass(frozen=True, slots=True)
+class Problem:
+    """A line that was left out."""
+
+    line: int
+    """From 1."""
+    why: str
+
+
+class Recording:
+    """A recording that is open; made by `open_recording`. Iterating gives its events, also those that come later."""
+
+    def __init__(self, path: Path, file: BinaryIO, header: Header) -> None:
+        self.path = path
+        self.header = header
+        self.problems: list[Problem] = []
+        """The first ones, of the lines read so far."""
+        self.half_line = b""
+        """What stands behind the last line end: its writer was ended in the middle, or has not come further."""
+        self._file = file
+        self._line = 1
+
+    def __iter__(self) -> Iterator[Event]:
+        """The events from where the last iteration ended. On a file that still grows, ask again later."""
+        while data := self._file.readline(MAX_LINE_BYTES):
+            if not data.endswith(b"\n"):
+                self.half_line = data
+                self._file.seek(-len(data), 1)
+                return
+            self.half_line = b""
+            self._line += 1
+            event = self._read(data.rstrip(b"\r\n"))
+            if event is not None:
+                yield event
+
+    def _read(self, line: bytes) -> Event | None:
+        if not line or line.isspace():
+            return None
+        try:
+            return read_event(line)
+        except BadLine as error:
+            if len(self.problems) < MAX_PROBLEMS:
+                self.problems.append(Problem(self._line, str(error)))
+            return None
+
+    def close(self) -> None:
+        """Close the file."""
+        self._file.close()
+
+    def __enter__(self) -> Recording:
+        return self
+
+    def __exit__(
+        self, kind: type[BaseException] | None, error: BaseException | None, trace: TracebackType | None
+    ) -> None:
+        self.close()
+
+
+def open_recording(path: Path) -> Recording:
+    """Open a recording and read its header; a context manager. It blocks. Raises RecordingUnreadable."""
+    try:
+        file = path.open("rb")
+    except OSError as error:
+        raise RecordingUnreadable(f"{path} can't be read: {error.strerror or error}") from error
+    try:
+        return Recording(path, file, read_header(file.readline(MAX_LINE_BYTES)))
+    except NotARecording as error:
+        file.close()
+        raise RecordingUnreadable(f"{path} isn't a recording: {error}") from error
+    except OSError as error:
+        file.close()
+        raise RecordingUnreadable(f"{path} can't be read: {error.strerror or error}") from error

@@ -10,7 +10,7 @@ from pathlib import Path
 from typing import Any, Final, TypeAlias, TypeVar
 
 from acp_tui.client.transcript.events import Closed, Event, Frame, Own
-from acp_tui.client.transcript.reader import Recording, open_recording
+from acp_tui.client.transcript.lines import Recording, open_recording
 from acp_tui.client.transcript.replayed_sessions import ReplayedSession, ReplayedSessions, Touch
 from acp_tui.conversation.conversation import Conversation
 from acp_tui.conversation.facts import RequestKey, SessionId
@@ -219,26 +219,26 @@ class Replay:
     # What the agent answered
 
     def _new(self, answer: _Answer) -> None:
-        read = _result(answer, self._speaking.read_new_session)
+        read = _result(answer, self._speaking.inbound.read_new_session)
         if read is not None:
             self._sessions.add(*read)
         self._sessions.end_awaiting()
 
     def _forked(self, source: ReplayedSession | None, answer: _Answer) -> None:
-        read = _result(answer, self._speaking.read_new_session)
+        read = _result(answer, self._speaking.inbound.read_new_session)
         if read is not None:
             self._sessions.add(*read, forked_from=source)
         self._sessions.end_awaiting()
 
     def _opened(self, session: ReplayedSession, answer: _Answer) -> None:
-        state = _result(answer, self._speaking.read_opened_session)
+        state = _result(answer, self._speaking.inbound.read_opened_session)
         if state is None:
             self._sessions.give_up(session)
         else:
             self._sessions.finish(session, state)
 
     def _resumed(self, session: ReplayedSession, answer: _Answer) -> None:
-        for update in _result(answer, self._speaking.read_opened_session) or ():
+        for update in _result(answer, self._speaking.inbound.read_opened_session) or ():
             self._sessions.apply(session, update)
 
     def _agreed(self, offer: ClientOffer, answer: _Answer) -> None:
@@ -250,13 +250,13 @@ class Replay:
         if isinstance(answer, Failure):
             update = self._speaking.read_prompt_refusal(answer.error)
         else:
-            update = self._speaking.read_prompt_answer(answer.value)
+            update = self._speaking.inbound.read_prompt_answer(answer.value)
         self._sessions.apply(session, update)
 
     def _option_set(self, session: ReplayedSession, method: str, params: _Params, answer: _Answer) -> None:
         update: SessionUpdate | None
         if method == v1.SESSION_SET_CONFIG_OPTION:
-            update = _result(answer, self._speaking.read_config_options)
+            update = _result(answer, self._speaking.inbound.read_config_options)
         else:
             option_id, value = (
                 (MODE, params.get("modeId"))

@@ -141,8 +141,9 @@ RUNS_LATER: Final = (
         .tmux.conf .tmux/ .screenrc .lesskey .lessfilter .curlrc .wgetrc .netrc .docker/ .kube/ .aws/
         .azure/ .terraformrc .terraform.d/ .terraform/ _netrc .git-credentials ansible.cfg .ansible.cfg
         .psqlrc .sqliterc .my.cnf .gdbinit* .lldbinit* .pdbrc* .pythonrc* .rprofile .renviron .irbrc .pryrc
-        .iex.exs .ghci .octaverc .ipython/ .jupyter/ .mailcap .muttrc .watchmanconfig .bazelrc .buckconfig*
-        .rgrc .ripgreprc .fdignore .ackrc .mozilla/ .thunderbird/ Library/Application?Support/
+        .iex.exs .ghci .octaverc .ipython/ .jupyter/ .mailcap .muttrc .watchmanconfig .bazelrc .bazeliskrc
+        .buckconfig* .ocamlinit .tmuxinator.yml .rspec .rubocop*.yml .rgrc .ripgreprc .fdignore
+        .ackrc .mozilla/ .thunderbird/ Library/Application?Support/
         """,
     ),
     RunsLater(

@@ -6,13 +6,12 @@ connection, a recording) is the caller's matter. What is remembered has a limit,
 
 from __future__ import annotations
 
-from typing import Final, Protocol
+from typing import Final
 
 from acp_tui.protocol.conformance import (
     exchange,
     handshake,
     messages,
-    options,
     sessions,
     tool_calls,
     version_two,
@@ -20,7 +19,7 @@ from acp_tui.protocol.conformance import (
 from acp_tui.protocol.conformance.exchange import Answered, Event, Exchange, LineCheck
 from acp_tui.protocol.conformance.messages import PROBE
 from acp_tui.protocol.conformance.rule import Finding, Frame, Judge, Rule, Severity
-from acp_tui.protocol.conformance.scene import Scene
+from acp_tui.protocol.conformance.scene import Check, Scene
 from acp_tui.protocol.negotiation import speaks_v2
 from acp_tui.protocol.v1 import INITIALIZE
 from acp_tui.rpc import Direction
@@ -34,7 +33,7 @@ RULES: Final[tuple[Rule, ...]] = (
     *messages.VALUE_RULES,
     *handshake.RULES,
     *sessions.RULES,
-    *options.RULES,
+    *handshake.OPTION_RULES,
     *sessions.TURN_RULES,
     *tool_calls.RULES,
     *tool_calls.PERMISSION_RULES,
@@ -44,16 +43,6 @@ RULES: Final[tuple[Rule, ...]] = (
     *exchange.END_RULES,
 )
 """From the line to the end of the agent."""
-
-
-class Check(Protocol):
-    """The rules of one matter."""
-
-    def see(self, event: Event) -> None:
-        """A message passes; what is remembered of it by the scene is not there yet."""
-
-    def finish(self) -> None:
-        """Nothing comes any more."""
 
 
 class Linter:
@@ -66,16 +55,16 @@ class Linter:
         self._scene = Scene()
         calls = tool_calls.ToolCallCheck(self._judge, self._scene)
         self._checks: tuple[Check, ...] = (
-            messages.MessageCheck(self._judge),
-            messages.ValueCheck(self._judge),
+            messages.MessageCheck(self._judge, self._scene),
+            messages.ValueCheck(self._judge, self._scene),
             handshake.HandshakeCheck(self._judge, self._scene),
             sessions.SessionCheck(self._judge, self._scene),
-            options.OptionCheck(self._judge, self._scene),
+            handshake.OptionCheck(self._judge, self._scene),
             sessions.TurnCheck(self._judge, self._scene),
             tool_calls.PermissionCheck(self._judge, self._scene, calls),
             calls,
-            tool_calls.TerminalCheck(self._judge),
-            tool_calls.ElicitationCheck(self._judge),
+            tool_calls.TerminalCheck(self._judge, self._scene),
+            tool_calls.ElicitationCheck(self._judge, self._scene),
         )
         self._count = 0
 
@@ -91,7 +80,7 @@ class Linter:
         event = self._read(frame)
         if event is not None:
             if isinstance(event, Answered) and event.request.method == INITIALIZE and speaks_v2(event.result):
-                self._checks = (version_two.VersionTwoCheck(self._judge),)
+                self._checks = (version_two.VersionTwoCheck(self._judge, self._scene),)
             for check in self._checks:
                 check.see(event)
             self._scene.follow(event)

@@ -16,7 +16,7 @@ from pydantic_core import ValidationError
 from acp_tui.protocol import v1
 from acp_tui.protocol.conformance.exchange import Answered, Asked, Event, Told
 from acp_tui.protocol.conformance.rule import Judge, Rule, Severity, shown
-from acp_tui.protocol.conformance.scene import as_list, as_object, objects
+from acp_tui.protocol.conformance.scene import Check, Scene, as_list, as_object, objects
 from acp_tui.protocol.schemas import Tag, fields_of, reader_of
 from acp_tui.protocol.v1 import agent_requests, initialize, session, updates
 from acp_tui.protocol.v1.agent_requests import PermissionOption
@@ -137,11 +137,11 @@ RESULTS: Final[dict[str, Any]] = {
 DRAFT_METHODS: Final = ("mcp/", "auth/", "proxy/", "nes/", "document/", "providers/", "session/")
 
 
-class MessageCheck:
+class MessageCheck(Check):
     """Looks at each message of the agent's on its own."""
 
-    def __init__(self, judge: Judge) -> None:
-        self._judge = judge
+    def __init__(self, judge: Judge, scene: Scene) -> None:
+        super().__init__(judge, scene)
         self._probed_in: int | None = None
 
     def see(self, event: Event) -> None:
@@ -383,11 +383,8 @@ _LOOKED_AT: Final = 4096
 _WITH_PATH: Final = (v1.FS_READ_TEXT_FILE, v1.FS_WRITE_TEXT_FILE)
 
 
-class ValueCheck:
+class ValueCheck(Check):
     """Looks at the values of each message of the agent's."""
-
-    def __init__(self, judge: Judge) -> None:
-        self._judge = judge
 
     def see(self, event: Event) -> None:
         """A message passes."""
@@ -405,9 +402,6 @@ class ValueCheck:
             case Answered(request=request, result=result) if request.method == v1.SESSION_LIST:
                 for item in objects(as_object(result).get("sessions")):
                     self._look_at_listed(item)
-
-    def finish(self) -> None:
-        """Nothing is left to say."""
 
     def _look_at_update(self, update: dict[str, Any]) -> None:
         match update.get("sessionUpdate"):

@@ -1,4 +1,7 @@
-"""What the rules remember of a connection: what both sides offer, its sessions, their turns. It judges nothing."""
+"""What the rules remember of a connection: what both sides offer, its sessions, their turns.
+
+A scene judges nothing; a `Check` does, and each matter has its own.
+"""
 
 from __future__ import annotations
 
@@ -7,6 +10,7 @@ from typing import Any, Final
 
 from acp_tui.protocol import v1
 from acp_tui.protocol.conformance.exchange import Answered, Asked, Event, Told
+from acp_tui.protocol.conformance.rule import Judge
 from acp_tui.rpc.messages import Recent
 from acp_tui.values import dataclass
 
@@ -198,3 +202,17 @@ def offers(capabilities: dict[str, Any], path: tuple[str, ...]) -> bool:
     for key in path:
         value = value.get(key) if isinstance(value, dict) else None
     return value is True or isinstance(value, dict)
+
+
+class Check:
+    """The rules of one matter, as the messages of a connection pass."""
+
+    def __init__(self, judge: Judge, scene: Scene) -> None:
+        self._judge = judge
+        self._scene = scene
+
+    def see(self, event: Event) -> None:
+        """A message passes; what is remembered of it by the scene is not there yet."""
+
+    def finish(self) -> None:
+        """Nothing comes any more."""

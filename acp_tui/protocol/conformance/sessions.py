@@ -12,6 +12,7 @@ from acp_tui.protocol.conformance.rule import Judge, Rule, Severity, shown
 from acp_tui.protocol.conformance.scene import (
     CROSSING_S,
     OPENING,
+    Check,
     Scene,
     SessionScene,
     Turn,
@@ -149,12 +150,11 @@ KEPT_REPLAY: Final = 1 << 20
 KEPT_LISTED: Final = 100_000
 
 
-class SessionCheck:
+class SessionCheck(Check):
     """Compares what is said of sessions with what is known of them."""
 
     def __init__(self, judge: Judge, scene: Scene) -> None:
-        self._judge = judge
-        self._scene = scene
+        super().__init__(judge, scene)
         self._replay: dict[str, dict[str, str]] = {}
         """Of each session that is being reopened: what was said, by the kind of update."""
         self._listed: set[str] = set()
@@ -170,9 +170,6 @@ class SessionCheck:
                 self._look_at_place(event)
             case Answered(is_agents=True):
                 self._look_at_answer(event)
-
-    def finish(self) -> None:
-        """Nothing is left to say."""
 
     # What is for a session
 
@@ -376,12 +373,11 @@ OF_A_TURN: Final = frozenset(
 SOON_S: Final = 5.0
 
 
-class TurnCheck:
+class TurnCheck(Check):
     """Follows each session's turn."""
 
     def __init__(self, judge: Judge, scene: Scene) -> None:
-        self._judge = judge
-        self._scene = scene
+        super().__init__(judge, scene)
         self._active: set[int] = set()
         """The frames of the open prompts of which something was heard."""
 

@@ -10,7 +10,7 @@ from typing import Any, Final
 from acp_tui.protocol import v1
 from acp_tui.protocol.conformance.exchange import Answered, Asked, Event, Told
 from acp_tui.protocol.conformance.rule import Judge, Rule, Severity, shown
-from acp_tui.protocol.conformance.scene import CROSSING_S, Scene, as_list, as_object, objects
+from acp_tui.protocol.conformance.scene import CROSSING_S, Check, Scene, as_list, as_object, objects
 from acp_tui.rpc.messages import Recent
 from acp_tui.values import dataclass
 
@@ -73,12 +73,11 @@ class Report:
     """By an update, and not by a permission request alone."""
 
 
-class ToolCallCheck:
+class ToolCallCheck(Check):
     """Follows the calls of all sessions; what it remembers is for the permissions, too."""
 
     def __init__(self, judge: Judge, scene: Scene) -> None:
-        self._judge = judge
-        self._scene = scene
+        super().__init__(judge, scene)
         self.calls: Recent[_Id, Report] = Recent()
         """By session and call."""
         self._terminals: Recent[_Id, None] = Recent()
@@ -100,9 +99,6 @@ class ToolCallCheck:
             case Answered(is_agents=True, request=request):
                 if request.method == v1.SESSION_PROMPT:
                     self._look_at_open_calls(event)
-
-    def finish(self) -> None:
-        """Nothing is left to say."""
 
     def _look_at_report(self, told: Told, update: dict[str, Any]) -> None:
         session = self._scene.session(told.params)
@@ -246,12 +242,11 @@ PERMISSION_RULES: Final = (
 )
 
 
-class PermissionCheck:
+class PermissionCheck(Check):
     """Looks at each request, and at what becomes of the rejected calls."""
 
     def __init__(self, judge: Judge, scene: Scene, tool_calls: ToolCallCheck) -> None:
-        self._judge = judge
-        self._scene = scene
+        super().__init__(judge, scene)
         self._tool_calls = tool_calls
         self._rejected: Recent[tuple[str, str], int] = Recent()
         """By session and call: the frame of the answer."""
@@ -269,9 +264,6 @@ class PermissionCheck:
                 self._take_note(event)
             case Told(is_agents=True, method=v1.SESSION_UPDATE, params=params):
                 self._look_at_outcome(params)
-
-    def finish(self) -> None:
-        """Nothing is left to say."""
 
     def _look_at_options(self, options: list[dict[str, Any]]) -> None:
         self._judge.check(CHOICE, bool(options), "there are no options")
@@ -360,11 +352,11 @@ USES: Final = (
 )
 
 
-class TerminalCheck:
+class TerminalCheck(Check):
     """Follows each terminal from its creation to its release."""
 
-    def __init__(self, judge: Judge) -> None:
-        self._judge = judge
+    def __init__(self, judge: Judge, scene: Scene) -> None:
+        super().__init__(judge, scene)
         self._live: Recent[tuple[str, str], int] = Recent()
         """By session and terminal: the frame in which its id was told."""
 
@@ -435,11 +427,11 @@ TYPES: Final = ("string", "number", "integer", "boolean", "array")
 LIMITS: Final = (("minimum", "maximum"), ("minLength", "maxLength"), ("minItems", "maxItems"))
 
 
-class ElicitationCheck:
+class ElicitationCheck(Check):
     """Looks at each question, and remembers the pages."""
 
-    def __init__(self, judge: Judge) -> None:
-        self._judge = judge
+    def __init__(self, judge: Judge, scene: Scene) -> None:
+        super().__init__(judge, scene)
         self._pages: Recent[str, None] = Recent()
 
     def see(self, event: Event) -> None:
@@ -452,9 +444,6 @@ class ElicitationCheck:
             case Told(is_agents=True, method=v1.ELICITATION_COMPLETE, params=params):
                 page = str(params.get("elicitationId"))
                 self._judge.check(KNOWN_PAGE, self._pages.may_know(page), f"nobody asked for {shown(page)}")
-
-    def finish(self) -> None:
-        """Nothing is left to say."""
 
     def _look_at_page(self, params: dict[str, Any]) -> None:
         self._pages[str(params.get("elicitationId"))] = None

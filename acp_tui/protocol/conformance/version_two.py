@@ -8,6 +8,7 @@ from typing import Any, Final
 from acp_tui.protocol import MalformedMessage
 from acp_tui.protocol.conformance.exchange import Answered, Asked, Event, Told
 from acp_tui.protocol.conformance.rule import Judge, Rule, Severity, shown
+from acp_tui.protocol.conformance.scene import Check, Scene
 from acp_tui.protocol.v1.inbound import read_session_page
 from acp_tui.rpc.messages import Recent
 
@@ -94,14 +95,14 @@ class _Session:
         """Prompts that were taken up since the last idle, and the frames of their answers."""
 
 
-class VersionTwoCheck:
+class VersionTwoCheck(Check):
     """Follows the sessions of one connection, from the answer to `initialize` on."""
 
-    def __init__(self, judge: Judge) -> None:
+    def __init__(self, judge: Judge, scene: Scene) -> None:
         # Loaded with the first agent that speaks it.
         from acp_tui.protocol.v2 import inbound
 
-        self._judge = judge
+        super().__init__(judge, scene)
         self._sessions: Recent[str, _Session] = Recent()
         self._results: Mapping[str, Callable[[Any], Any]] = {
             "initialize": inbound.read_initialize_response,

@@ -36,12 +36,6 @@ class CreateTerminalRequest(WireModel):
     output_byte_limit: UInt64 | None = None
 
 
-class CreateTerminalResponse(WireModel):
-    """The command was started."""
-
-    terminal_id: str
-
-
 class TerminalRequest(WireModel):
     """A request about one terminal."""
 
@@ -60,36 +54,16 @@ class TerminalExitStatus(WireModel):
     signal: Lenient[str] = None
 
 
-class TerminalOutputResponse(WireModel):
-    """The output that was kept; with a status once the command has ended."""
-
-    output: str
-    truncated: bool
-    exit_status: Lenient[TerminalExitStatus] = None
-
-
 class WaitForTerminalExitRequest(TerminalRequest):
     """`terminal/wait_for_exit`."""
-
-
-class WaitForTerminalExitResponse(TerminalExitStatus):
-    """The command has ended."""
 
 
 class KillTerminalRequest(TerminalRequest):
     """`terminal/kill`: end the command, keep the terminal."""
 
 
-class KillTerminalResponse(WireModel):
-    """Nothing: the command has ended."""
-
-
 class ReleaseTerminalRequest(TerminalRequest):
     """`terminal/release`: end the command and forget the terminal."""
-
-
-class ReleaseTerminalResponse(WireModel):
-    """Nothing: the id is no longer valid."""
 
 
 class ReadTextFileRequest(WireModel):
@@ -101,22 +75,12 @@ class ReadTextFileRequest(WireModel):
     limit: UInt32 | None = None
 
 
-class ReadTextFileResponse(WireModel):
-    """The text."""
-
-    content: str
-
-
 class WriteTextFileRequest(WireModel):
     """`fs/write_text_file`: the whole new text of a file."""
 
     session_id: str
     path: str
     content: str
-
-
-class WriteTextFileResponse(WireModel):
-    """Nothing: written."""
 
 
 class PermissionOption(WireModel):

@@ -9,25 +9,14 @@ from collections.abc import Awaitable, Iterator, Mapping
 from pathlib import Path
 from typing import Any, ClassVar, Final, TypeVar, assert_never
 
-from acp_tui.conversation.elicitation import (
-    BooleanField,
-    ChoiceField,
-    Elicitation,
-    Field,
-    FieldChoice,
-    Form,
-    MultiChoiceField,
-    NumberField,
-    TextField,
-    UnknownField,
-    UrlVisit,
-)
+from acp_tui.conversation import elicitation
 from acp_tui.conversation.facts import ConfigOption, RequestKey, SelectOption, SessionId, SessionPage
 from acp_tui.conversation.tool_calls import TerminalId, ToolCallId
-from acp_tui.conversation.updates import OptionChanged, SessionUpdate
+from acp_tui.conversation.updates import OptionChanged
 from acp_tui.protocol import MalformedMessage, v1
 from acp_tui.protocol.connection import (
     Connection,
+    Inbound,
     OnUpdate,
     Serve,
     as_invalid_params,
@@ -47,20 +36,10 @@ class ConnectionV1(Connection):
     """A connection that speaks version 1."""
 
     version: ClassVar[int] = v1.PROTOCOL_VERSION
+    inbound: ClassVar[Inbound] = inbound
 
     def _served(self) -> Mapping[str, Serve]:
         return InboundRequests(self.client, self.offer).served()
-
-    def _notified(self, method: str, params: Any) -> bool:
-        if method == v1.SESSION_UPDATE:
-            session_id, updates = inbound.read_update(params)
-            for update in updates:
-                self.client.on_update(session_id, update)
-        elif method == v1.ELICITATION_COMPLETE and self.offer.elicitation_url:
-            self.client.on_elicitation_complete(read_completed(params))
-        else:
-            return False
-        return True
 
     async def authenticate(self, method_id: str) -> None:
         """See the base class."""
@@ -92,28 +71,12 @@ class ConnectionV1(Connection):
 
         def read(result: Any) -> None:
             if source == "config":
-                on_update(self.read_config_options(result))
+                on_update(inbound.read_config_options(result))
             else:
                 # No echo is promised: the success is the report (R-MODE-2).
                 on_update(OptionChanged(option.option_id, value, source))
 
         await self.request(method, to_wire(request), read)
-
-    def read_new_session(self, result: Any) -> tuple[SessionId, tuple[SessionUpdate, ...]]:
-        """See the base class."""
-        return inbound.read_new_session(result)
-
-    def read_opened_session(self, result: Any) -> tuple[SessionUpdate, ...]:
-        """See the base class."""
-        return inbound.read_opened_session(result)
-
-    def read_prompt_answer(self, result: Any) -> SessionUpdate:
-        """The end of the turn."""
-        return inbound.read_turn_end(result)
-
-    def read_config_options(self, result: Any) -> SessionUpdate:
-        """See the base class."""
-        return inbound.read_config_options(result)
 
     def brings_history(self, method: str, params: Mapping[str, Any]) -> bool:
         """See the base class."""
@@ -222,7 +185,9 @@ UNPARKED: Final = RequestKey(0)
 """The key of an elicitation until the client gives it one."""
 
 
-def read_elicitation(params: Mapping[str, Any], offer: ClientOffer) -> tuple[SessionId | None, Elicitation]:
+def read_elicitation(
+    params: Mapping[str, Any], offer: ClientOffer
+) -> tuple[SessionId | None, elicitation.Elicitation]:
     """Whose question, None for no session's, and the question. Raises MalformedMessage, also for a mode not offered."""
     match params.get("mode"):
         case "form" if offer.elicitation_form:
@@ -234,11 +199,6 @@ def read_elicitation(params: Mapping[str, Any], offer: ClientOffer) -> tuple[Ses
         case _:
             # Shown as one that we know it would be another question (R-ELIC-2).
             raise MalformedMessage("CreateElicitationRequest", "mode: not one that the client offers")
-
-
-def read_completed(params: Any) -> str:
-    """The id of an elicitation that the agent calls complete. Raises MalformedMessage."""
-    return decode(agent_requests.CompleteElicitationNotification, params).elicitation_id
 
 
 def write_answer(answer: ElicitationAnswer) -> dict[str, Any]:
@@ -256,8 +216,8 @@ def _tool_call_of(request: agent_requests.ElicitationMode) -> ToolCallId | None:
     return None if request.tool_call_id is None else ToolCallId(request.tool_call_id)
 
 
-def _visit(request: agent_requests.ElicitationUrlMode) -> UrlVisit:
-    return UrlVisit(
+def _visit(request: agent_requests.ElicitationUrlMode) -> elicitation.UrlVisit:
+    return elicitation.UrlVisit(
         UNPARKED,
         request.message,
         request.elicitation_id,
@@ -267,9 +227,9 @@ def _visit(request: agent_requests.ElicitationUrlMode) -> UrlVisit:
     )
 
 
-def _form(request: agent_requests.ElicitationFormMode) -> Form:
+def _form(request: agent_requests.ElicitationFormMode) -> elicitation.Form:
     schema = request.requested_schema
-    return Form(
+    return elicitation.Form(
         UNPARKED,
         request.message,
         tuple(_fields(schema)),
@@ -283,21 +243,21 @@ def _form(request: agent_requests.ElicitationFormMode) -> Form:
 # Fields
 
 
-def _fields(schema: agent_requests.ElicitationSchema) -> Iterator[Field]:
+def _fields(schema: agent_requests.ElicitationSchema) -> Iterator[elicitation.Field]:
     required = set(schema.required or ())
     for name, prop in schema.properties.items():
         yield _field(name, prop, name in required)
     # Required and not described: nothing that we could send would do.
     for name in sorted(required - schema.properties.keys()):
-        yield UnknownField(name, "undescribed", None, is_required=True)
+        yield elicitation.UnknownField(name, "undescribed", None, is_required=True)
 
 
-def _field(name: str, prop: agent_requests.ElicitationPropertySchema, is_required: bool) -> Field:
+def _field(name: str, prop: agent_requests.ElicitationPropertySchema, is_required: bool) -> elicitation.Field:
     match prop:
         case agent_requests.StringPropertySchema():
             return _string(name, prop, is_required)
         case agent_requests.NumberPropertySchema() | agent_requests.IntegerPropertySchema():
-            return NumberField(
+            return elicitation.NumberField(
                 name,
                 prop.title,
                 prop.description,
@@ -308,21 +268,21 @@ def _field(name: str, prop: agent_requests.ElicitationPropertySchema, is_require
                 prop.maximum,
             )
         case agent_requests.BooleanPropertySchema():
-            return BooleanField(name, prop.title, prop.description, is_required, prop.default)
+            return elicitation.BooleanField(name, prop.title, prop.description, is_required, prop.default)
         case agent_requests.MultiSelectPropertySchema():
             return _multi_choice(name, prop, is_required)
         case dict():
-            return UnknownField(name, str(prop.get("type")), prop, is_required)
+            return elicitation.UnknownField(name, str(prop.get("type")), prop, is_required)
         case _:
             assert_never(prop)
 
 
-def _string(name: str, prop: agent_requests.StringPropertySchema, is_required: bool) -> Field:
+def _string(name: str, prop: agent_requests.StringPropertySchema, is_required: bool) -> elicitation.Field:
     choices = _choices(prop.enum, prop.one_of)
     if choices is not None:
         default = prop.default if prop.default in {choice.value for choice in choices} else None
-        return ChoiceField(name, choices, prop.title, prop.description, is_required, default)
-    return TextField(
+        return elicitation.ChoiceField(name, choices, prop.title, prop.description, is_required, default)
+    return elicitation.TextField(
         name,
         prop.title,
         prop.description,
@@ -335,16 +295,18 @@ def _string(name: str, prop: agent_requests.StringPropertySchema, is_required: b
     )
 
 
-def _multi_choice(name: str, prop: agent_requests.MultiSelectPropertySchema, is_required: bool) -> Field:
+def _multi_choice(
+    name: str, prop: agent_requests.MultiSelectPropertySchema, is_required: bool
+) -> elicitation.Field:
     items = prop.items
     if isinstance(items, dict):
-        return UnknownField(name, "array", to_wire(prop), is_required)
+        return elicitation.UnknownField(name, "array", to_wire(prop), is_required)
     if isinstance(items, agent_requests.StringMultiSelectItems):
         choices = _choices(items.enum, None)
     else:
         choices = _choices(None, items.any_of)
     values = {choice.value for choice in choices or ()}
-    return MultiChoiceField(
+    return elicitation.MultiChoiceField(
         name,
         choices or (),
         prop.title,
@@ -358,7 +320,9 @@ def _multi_choice(name: str, prop: agent_requests.MultiSelectPropertySchema, is_
 
 def _choices(
     values: list[str] | None, titled: list[agent_requests.EnumOption] | None
-) -> tuple[FieldChoice, ...] | None:
+) -> tuple[elicitation.FieldChoice, ...] | None:
     if titled is not None:
-        return tuple(FieldChoice(option.const, option.title, option.description) for option in titled)
-    return None if values is None else tuple(FieldChoice(value, value) for value in values)
+        return tuple(
+            elicitation.FieldChoice(option.const, option.title, option.description) for option in titled
+        )
+    return None if values is None else tuple(elicitation.FieldChoice(value, value) for value in values)

@@ -331,12 +331,17 @@ def _quota(meta: Meta | None) -> TurnUsage | None:
     return TurnUsage(total, given or 0, said or 0, *rest)
 
 
-def read_turn_end(result: Any) -> TurnEnded | TurnFailed:
+def read_prompt_answer(result: Any) -> TurnEnded | TurnFailed:
     """How the turn ended; one that ended for no reason that can be read has failed."""
     try:
         return read_prompt_response(result)
     except MalformedMessage as error:
         return TurnFailed("the agent ended the turn without a readable reason", str(error))
+
+
+def read_completed(params: Any) -> str:
+    """The id of an elicitation that the agent calls complete. Raises MalformedMessage."""
+    return decode(agent_requests.CompleteElicitationNotification, params).elicitation_id
 
 
 MODE: str = "mode"

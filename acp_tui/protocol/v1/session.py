@@ -273,12 +273,6 @@ class ListSessionsResponse(WireModel):
     next_cursor: Lenient[str] = None
 
 
-class DeleteSessionRequest(WireModel):
-    """`session/delete`."""
-
-    session_id: str
-
-
 class DeleteSessionResponse(WireModel):
     """Nothing: the session is gone."""
 

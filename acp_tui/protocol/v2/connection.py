@@ -12,9 +12,10 @@ from pathlib import Path
 from typing import Any, ClassVar, TypeVar
 
 from acp_tui.conversation.facts import ConfigOption, SessionId, SessionPage
-from acp_tui.conversation.updates import SessionUpdate, TurnEnded
+from acp_tui.conversation.updates import PromptRefused, SessionUpdate, TurnFailed
 from acp_tui.protocol.connection import (
     Connection,
+    Inbound,
     OnUpdate,
     Serve,
     as_invalid_params,
@@ -24,7 +25,7 @@ from acp_tui.protocol.connection import (
 )
 from acp_tui.protocol.roles import ClientHandler, ClientOffer, HttpServer, McpServer, Workplace
 from acp_tui.protocol.v1 import outbound as v1
-from acp_tui.protocol.v1.connection import InboundRequests, read_completed
+from acp_tui.protocol.v1.connection import InboundRequests
 from acp_tui.protocol.v1.inbound import read_session_page
 from acp_tui.protocol.v1.session import EnvVariable
 from acp_tui.protocol.v2 import inbound
@@ -39,6 +40,7 @@ class ConnectionV2(Connection):
     """A connection that speaks version 2."""
 
     version: ClassVar[int] = 2
+    inbound: ClassVar[Inbound] = inbound
     accepts_prompts: ClassVar[bool] = True
     withdraws_questions: ClassVar[bool] = True
 
@@ -53,17 +55,6 @@ class ConnectionV2(Connection):
         if self.offer.elicitation_form or self.offer.elicitation_url:
             served["elicitation/create"] = InboundRequests(self.client, self.offer).create_elicitation
         return served
-
-    def _notified(self, method: str, params: Any) -> bool:
-        if method == "session/update":
-            session_id, updates = inbound.read_update(params)
-            for update in updates:
-                self.client.on_update(session_id, update)
-        elif method == "elicitation/complete" and self.offer.elicitation_url:
-            self.client.on_elicitation_complete(read_completed(params))
-        else:
-            return False
-        return True
 
     def _request_permission(self, params: Mapping[str, Any]) -> Awaitable[Any]:
         with as_invalid_params():
@@ -113,32 +104,16 @@ class ConnectionV2(Connection):
         await self.request(
             "session/set_config_option",
             request,
-            lambda result: on_update(self.read_config_options(result)),
+            lambda result: on_update(inbound.read_config_options(result)),
         )
 
     # What the agent answers
 
-    def read_new_session(self, result: Any) -> tuple[SessionId, tuple[SessionUpdate, ...]]:
-        """See the base class."""
-        return inbound.read_new_session(result)
-
-    def read_opened_session(self, result: Any) -> tuple[SessionUpdate, ...]:
-        """See the base class."""
-        return inbound.read_opened_session(result)
-
-    def read_prompt_answer(self, result: Any) -> SessionUpdate:
-        """The prompt was taken up; states tell of the rest."""
-        return inbound.read_prompt_response(result)
-
     def read_prompt_refusal(self, error: RequestFailed) -> SessionUpdate:
-        """A prompt that was held back is cancelled with the turn."""
+        """One that was held back is cancelled with the turn that it waited for."""
         if error.code == ErrorCode.REQUEST_CANCELLED:
-            return TurnEnded("cancelled")
-        return super().read_prompt_refusal(error)
-
-    def read_config_options(self, result: Any) -> SessionUpdate:
-        """See the base class."""
-        return inbound.read_config_options(result)
+            return PromptRefused()
+        return PromptRefused(TurnFailed(error.message, error.detail, error.code))
 
     def brings_history(self, method: str, params: Mapping[str, Any]) -> bool:
         """See the base class."""

@@ -47,6 +47,7 @@ from acp_tui.conversation.updates import (
     TurnEnded,
     TurnFailed,
     UnknownUpdate,
+    UsageReported,
 )
 from acp_tui.protocol import MalformedMessage
 from acp_tui.protocol.roles import (
@@ -259,6 +260,13 @@ def _commands_replaced(commands: list[models.AvailableCommand], meta: Meta | Non
     return CommandsReplaced(tuple(read), meta)
 
 
+def _usage(update: Any) -> Updates:
+    """A cost that is not said stays; null clears it."""
+    (report,) = v1.READERS["usage_update"](update)
+    assert isinstance(report, UsageReported)
+    return (report if "cost" in update else replace(report, keeps_cost=True),)
+
+
 def _options(update: Any) -> Updates:
     return (read_config_options(update),)
 
@@ -271,7 +279,6 @@ _READERS: Final[Mapping[str, Callable[[Any], Updates]]] = {
             "agent_message_chunk",
             "agent_thought_chunk",
             "session_info_update",
-            "usage_update",
             "notice",
             "compaction_update",
             "compaction_summary_chunk",
@@ -292,6 +299,7 @@ _READERS: Final[Mapping[str, Callable[[Any], Updates]]] = {
     "plan_removed": _plan_removed,
     "available_commands_update": _commands,
     "config_option_update": _options,
+    "usage_update": _usage,
 }
 
 # session/request_permission
@@ -378,6 +386,7 @@ def _capabilities(capabilities: models.AgentCapabilities, meta: Meta | None) -> 
         mcp_http=session.mcp.http is not None,
         logout=True,
         acts_itself=True,
+        more_prompts=True,
         meta=capabilities.meta,
     )
 
@@ -447,10 +456,10 @@ def _choices(select: models.ConfigSelect) -> Iterator[Choice]:
             yield Choice(option.value, option.name, option.description)
 
 
-def read_prompt_response(result: Any) -> PromptAccepted | TurnEnded | TurnFailed:
+def read_prompt_answer(result: Any) -> PromptAccepted | TurnEnded | TurnFailed:
     """The prompt was taken up; or, from an agent that mixes the versions, the turn is over."""
     if isinstance(result, dict) and "stopReason" in result and "messageId" not in result:
-        return v1.read_turn_end(result)
+        return v1.read_prompt_answer(result)
     try:
         return PromptAccepted(decode(models.PromptResponse, result).message_id or "")
     except MalformedMessage as error:

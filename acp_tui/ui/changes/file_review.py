@@ -13,9 +13,9 @@ from acp_tui.client.line_comparison import Change
 from acp_tui.ui.changes.changed_files import UNKNOWN, state_words
 from acp_tui.ui.rendering import diff_model as model
 from acp_tui.ui.rendering.diff import MIN_COLUMNS_CELLS, DiffLayout, DiffRenderer
-from acp_tui.ui.rendering.lines import Lines
 from acp_tui.ui.rendering.palette import Palette
 from acp_tui.ui.rendering.plain import plain_lines
+from acp_tui.ui.rendering.wrapping import Lines
 
 TOO_NARROW: Final = "Too narrow for two columns, so one is shown."
 

@@ -33,9 +33,8 @@ from acp_tui.ui.permission.lines import keys_lines
 from acp_tui.ui.permission.permission_review import BRIEF_CELLS, COLUMNS_FROM_CELLS
 from acp_tui.ui.rendering.diff import DiffLayout
 from acp_tui.ui.rendering.diff_model import CONTEXT_LINES
-from acp_tui.ui.rendering.lines import Lines
 from acp_tui.ui.rendering.palette import Palette
-from acp_tui.ui.rendering.wrapping import wrap
+from acp_tui.ui.rendering.wrapping import Lines, wrap
 
 if TYPE_CHECKING:
     from acp_tui.ui.changes.follower import ChangesDesk, ChangesSince

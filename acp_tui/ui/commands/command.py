@@ -62,7 +62,9 @@ class Command:
     keys: str = ""
     """As Textual spells them, separated by commas; the first is the one that is shown."""
     action: str = ""
-    """The action of the screen that it counts on; "" where it belongs to the widget that has the focus."""
+    """The action of the screen that it counts on; "" where only a widget can do it."""
+    own: str = ""
+    """The action of the widget that has the focus."""
     where: Place = "session"
     has_priority: bool = False
     """Works whatever has the focus."""

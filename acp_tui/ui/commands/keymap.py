@@ -118,6 +118,31 @@ TERMINALS_OWN: Final[dict[str, str]] = {
 }
 """Keys that may never come, and why."""
 
+PRESET: Final = "preset"
+"""What stands in `[keys]` for a whole set of keys."""
+PRESETS: Final[Mapping[str, Mapping[str, tuple[str, ...]]]] = {
+    "vim": {
+        "entry_above": ("up", "k"),
+        "entry_below": ("down", "j"),
+        "top": ("home", "g"),
+        "end": ("end", "G"),
+        "find_here": ("/",),
+        "next_match_here": ("n",),
+        "previous_match_here": ("N",),
+        "prompt_above_here": ("[",),
+        "prompt_below_here": ("]",),
+        "plan_up": ("up", "k"),
+        "plan_down": ("down", "j"),
+        "review_up": ("up", "k"),
+        "review_down": ("down", "j"),
+        "review_top": ("home", "g"),
+        "review_end": ("end", "G"),
+        "review_next_change": ("]",),
+        "review_change_before": ("[",),
+    }
+}
+"""Keys by command, in the spelling of `[keys]`. Commands whose keys you set keep those."""
+
 
 def parse_key(text: str) -> str | None:
     """What Textual calls the key, as in `ctrl+question_mark` for `Ctrl+?`; None where there is no such key."""
@@ -283,9 +308,10 @@ def is_writing(focused: DOMNode | None) -> bool:
 
 def keymap_of(chosen: Iterable[KeyChoice]) -> Keymap:
     """The table's keys with the user's in their place; what is wrong with a choice costs that choice alone."""
+    chosen = list(chosen)
     notes: list[str] = []
     accepted: _Chosen = {}
-    for choice in chosen:
+    for choice in (*(choice for choice in chosen if choice.command != PRESET), *_presets(chosen, notes)):
         keys, wrong = _judged(choice, accepted)
         notes += wrong
         if keys is not None:
@@ -300,6 +326,17 @@ def keymap_of(chosen: Iterable[KeyChoice]) -> Keymap:
         if command.like in accepted and command.id not in accepted:
             kept[command.id] = _like(command, kept)
     return Keymap(kept, tuple(notes))
+
+
+def _presets(chosen: Sequence[KeyChoice], notes: list[str]) -> Iterator[KeyChoice]:
+    """The keys of the presets that the user chose, but for commands and keys that the user set."""
+    own = {choice.command for choice in chosen}
+    for name in (name for choice in chosen if choice.command == PRESET for name in choice.keys):
+        if name not in PRESETS:
+            notes.append(f"keys.{PRESET}: there is no preset {name!r}; known: {', '.join(PRESETS)}")
+        for command, keys in PRESETS.get(name, {}).items():
+            if command not in own:
+                yield KeyChoice(command, keys)
 
 
 def _like(command: Command, keys: Mapping[str, tuple[str, ...]]) -> tuple[str, ...]:

@@ -7,6 +7,7 @@ import time
 from collections.abc import Callable
 from typing import Any, Final
 
+import anyio
 from textual import events
 from textual.app import App
 from textual.widget import Widget
@@ -17,6 +18,8 @@ from acp_tui.ui.kit.answer_guard import GUARD_S, REPEAT_S, AnswerGuard, age_of
 from acp_tui.ui.kit.toasts import ASKING
 from acp_tui.ui.textual_gaps.internals import has_priority
 
+CAUGHT_UP_S: Final = 0.5
+"""A field needs no longer for the keys on their way to it."""
 ACTING_KEYS: Final = frozenset({"enter", "escape"})
 """They send the draft, cancel the turn, or choose what is marked in a dialog."""
 
@@ -174,3 +177,11 @@ def follow_keys(widget: Widget, redraw: Callable[[], None]) -> None:
     """Call `redraw` when other keys come into force, as long as the widget is there."""
     if _keys_of(widget) is not None:
         widget.watch(widget.app, "keymap", redraw, init=False)
+
+
+async def caught_up(field: Widget) -> None:
+    """Wait until the field has what was typed before: a key that is bound with priority overtakes those before it."""
+    has_all = anyio.Event()
+    if field.call_later(has_all.set):
+        with anyio.move_on_after(CAUGHT_UP_S):
+            await has_all.wait()

@@ -19,8 +19,8 @@ from acp_tui.conversation.facts import SessionId
 from acp_tui.conversation.tool_calls import TerminalId
 from acp_tui.ui.conversation.images import Pictures
 from acp_tui.ui.conversation.terminals import TerminalScreens
-from acp_tui.ui.rendering.lines import Lines
 from acp_tui.ui.rendering.palette import Palette
+from acp_tui.ui.rendering.wrapping import Lines
 from acp_tui.values import dataclass
 
 

@@ -13,9 +13,9 @@ from acp_tui.conversation.content import ContentBlock, is_for_user
 from acp_tui.conversation.entries import Message
 from acp_tui.ui.conversation.blocks import BlockLines
 from acp_tui.ui.conversation.drawing import Indented, Joined, KeptDrawing, Scene, folded
-from acp_tui.ui.rendering.lines import BLANK, Gutter
 from acp_tui.ui.rendering.markdown import MarkdownRenderer
 from acp_tui.ui.rendering.plain import PlainStream, plain_lines
+from acp_tui.ui.rendering.wrapping import BLANK, Gutter
 
 MAX_TEXT_CELLS: Final = 120
 """Longer lines are hard to read."""

@@ -26,8 +26,7 @@ from acp_tui.conversation.entries import (
 )
 from acp_tui.conversation.tool_calls import BlockContent, FileChange, TerminalContent, TerminalId, TextDiff
 from acp_tui.ui.conversation.column import Column
-from acp_tui.ui.rendering.lines import Cut, Gutter, Joint
-from acp_tui.ui.rendering.wrapping import width_cells
+from acp_tui.ui.rendering.wrapping import Cut, Gutter, Joint, width_cells
 from acp_tui.values import dataclass
 
 

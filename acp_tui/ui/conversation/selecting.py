@@ -9,8 +9,7 @@ from typing import Final, NamedTuple
 from textual.strip import Strip
 
 from acp_tui.ui.conversation.column import Column
-from acp_tui.ui.rendering.lines import Cut, Gutter, Joint
-from acp_tui.ui.rendering.wrapping import width_cells
+from acp_tui.ui.rendering.wrapping import Cut, Gutter, Joint, width_cells
 from acp_tui.values import dataclass
 
 

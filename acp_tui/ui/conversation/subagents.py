@@ -16,9 +16,8 @@ from acp_tui.conversation.visible import make_visible_line
 from acp_tui.conversation.wording import spent_words, subagent_state
 from acp_tui.ui.conversation.drawing import KeptDrawing, Scene
 from acp_tui.ui.kit.row_list import cut
-from acp_tui.ui.rendering.lines import Gutter
 from acp_tui.ui.rendering.palette import Palette
-from acp_tui.ui.rendering.wrapping import width_cells, wrap
+from acp_tui.ui.rendering.wrapping import Gutter, width_cells, wrap
 
 GLYPHS: Final = {
     "running": "◐",
@@ -80,7 +79,7 @@ class SubagentDrawing(KeptDrawing):
         name = cut(name_of(subagent), max(width - width_cells(aside) - 2, LEAST_CELLS))
         head = [
             Gutter(f"  {GLYPHS[state]} ", state_style(state, palette)),
-            Gutter("⑂ ", palette.muted),
+            Gutter("↳ ", palette.muted),
             *wrap([(name, palette.strong), (f"  {aside}", palette.muted)], width)[0],
         ]
         below = last_line(said) or make_visible_line(subagent.description or "")

@@ -18,8 +18,8 @@ from acp_tui.conversation.entries import TerminalState
 from acp_tui.conversation.tool_calls import TerminalId
 from acp_tui.conversation.visible import make_visible_line
 from acp_tui.conversation.wording import duration
-from acp_tui.ui.rendering.lines import Lines
 from acp_tui.ui.rendering.palette import Palette
+from acp_tui.ui.rendering.wrapping import Lines
 
 if TYPE_CHECKING:
     from acp_tui.client.terminals.emulator import CellStyle, Emulator, Line

@@ -47,11 +47,10 @@ from acp_tui.ui.conversation.drawing import Indented, Joined, KeptDrawing, Scene
 from acp_tui.ui.conversation.terminals import TerminalLines, state_of_command
 from acp_tui.ui.kit.row_list import cut
 from acp_tui.ui.rendering.diff import Comparisons
-from acp_tui.ui.rendering.lines import Gutter
 from acp_tui.ui.rendering.markdown import MarkdownRenderer
 from acp_tui.ui.rendering.palette import Palette
 from acp_tui.ui.rendering.plain import plain_lines
-from acp_tui.ui.rendering.wrapping import width_cells, wrap
+from acp_tui.ui.rendering.wrapping import Gutter, width_cells, wrap
 
 
 class ToolText:

@@ -60,20 +60,7 @@ class ConversationView(Widget, can_focus=True):
     ALLOW_SELECT = False
     DEFAULT_CSS = "ConversationView { height: 1fr; overflow: hidden hidden; }" + stylesheet("conversation")
 
-    BINDINGS: ClassVar[list[BindingType]] = bindings_of(
-        page_up="page(-1)",
-        page_down="page(1)",
-        end="follow",
-        top="top",
-        entry_above="cursor(-1)",
-        entry_below="cursor(1)",
-        toggle_entry="toggle_entry",
-        select_all="select_all",
-        edit_location="screen.do('edit_location')",
-        save_attached="screen.do('save_attached')",
-        stop_one="screen.do('stop_one')",
-        leave_subagent="leave_subagent",
-    )
+    BINDINGS: ClassVar[list[BindingType]] = bindings_of(place="conversation")
 
     class FollowingChanged(Message):
         """The view follows the end, or the user has scrolled away from it."""

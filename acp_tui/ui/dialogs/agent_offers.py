@@ -83,7 +83,7 @@ SECTIONS: Final[Mapping[str, tuple[Capability, ...]]] = {
         Capability("fork_session", "fork a session", "/fork isn't available"),
         Capability("set_title", "take a title", "/rename names a session in acp-tui alone"),
         Capability("archive", "archive a session", "acp-tui alone remembers which you archived"),
-        Capability("steering", "steer a turn", "a prompt waits until the turn ends"),
+        Capability("takes_prompts_at_work", "steer a turn", "a prompt waits until the turn ends"),
     ),
     "In prompts, besides text and links": (
         Capability("image", "images", "images are sent as links to their files"),

@@ -4,7 +4,7 @@ from __future__ import annotations
 
 from collections.abc import Callable, Sequence
 from datetime import datetime
-from typing import Any, ClassVar, Final, TypeAlias
+from typing import Any, ClassVar, Final, NamedTuple, TypeAlias
 
 from anyio import to_thread
 from textual import work
@@ -150,19 +150,33 @@ Update: TypeAlias = Callable[[], object]
 """Fetches the registry; it blocks. Raises RegistryUnavailable."""
 
 
-async def choose_agent(app: App[Any]) -> AgentCommand | None:
+WHERE: Final = {True: "in a new worktree", False: "in this folder"}
+
+
+class Choice(NamedTuple):
+    """What the user wants to start."""
+
+    command: AgentCommand
+    is_in_worktree: bool = False
+    """Its session gets a git worktree of its own."""
+
+
+async def choose_agent(app: App[Any], *, worktrees: bool = False) -> Choice | None:
     """Let the user choose an agent, and agree to what it runs where that is needed; None where they do not.
 
-    To be awaited in a worker. The command is ready to be started.
+    To be awaited in a worker. The command is ready to be started. With `worktrees`, the user may want one for it.
     """
+    is_in_worktree = False
     while True:
-        chosen = await app.push_screen_wait(AgentsScreen())
+        screen = AgentsScreen(worktrees=worktrees, is_in_worktree=is_in_worktree)
+        chosen = await app.push_screen_wait(screen)
         if chosen is None:
             return None
+        is_in_worktree = screen.is_in_worktree
         command = await to_thread.run_sync(chosen.ready)
         agreed = await agreed_command(app, command)
         if agreed is not None:
-            return agreed
+            return Choice(agreed, is_in_worktree)
 
 
 class AgentsScreen(ModalScreen[ListedAgent | None]):
@@ -172,6 +186,7 @@ class AgentsScreen(ModalScreen[ListedAgent | None]):
         Binding("escape", "dismiss(None)", "Close", show=False),
         Binding("f5", "update", "Fetch the registry", show=False),
         Binding("ctrl+y", "copy", "Copy the command", show=False),
+        Binding("ctrl+t", "switch_worktree", "In a worktree, or here", show=False, priority=True),
         *(
             Binding(str(number), f"choose({number - 1})", "Choose", show=False, priority=True)
             for number in range(1, 10)
@@ -179,21 +194,42 @@ class AgentsScreen(ModalScreen[ListedAgent | None]):
     ]
 
     def __init__(
-        self, read: Read = read_catalogue, update: Update = lambda: update_registry(registry_file())
+        self,
+        read: Read = read_catalogue,
+        update: Update = lambda: update_registry(registry_file()),
+        *,
+        worktrees: bool = False,
+        is_in_worktree: bool = False,
     ) -> None:
+        """With `worktrees`, the user may want the session in a new git worktree."""
         super().__init__(classes="dialog")
+        self._worktrees = worktrees
+        self.is_in_worktree = is_in_worktree
+        """Whether the user wants that."""
         self._read = read
         self._update = update
         self._list = AgentList()
+        self._worktree_line = Static(classes="dialog-said", markup=False)
         self._said = Static(classes="dialog-said", markup=False)
 
     def compose(self) -> ComposeResult:
         """The agents, what the one under the cursor is, and below what is to be said."""
-        yield Frame(Content("Start an agent"), self._keys, self._list, self._said)
+        yield Frame(Content("Start an agent"), self._keys, self._list, self._worktree_line, self._said)
 
     def on_mount(self) -> None:
         """Look for the agents."""
+        self._show_worktree()
         self._show_catalogue()
+
+    def action_switch_worktree(self) -> None:
+        """Want a worktree, or not."""
+        self.is_in_worktree = self._worktrees and not self.is_in_worktree
+        self._show_worktree()
+
+    def _show_worktree(self) -> None:
+        self._worktree_line.display = self._worktrees
+        where = "in a new git worktree of this folder" if self.is_in_worktree else "in this folder"
+        self._worktree_line.update(f"It works {where} · Ctrl+T: {WHERE[not self.is_in_worktree]}")
 
     @work(exclusive=True)
     async def _show_catalogue(self) -> None:

@@ -5,7 +5,7 @@ from __future__ import annotations
 from collections.abc import Awaitable, Callable, Iterable, Mapping, Sequence
 from datetime import datetime
 from pathlib import Path
-from typing import Any, ClassVar, Final, Protocol
+from typing import ClassVar, Final, Protocol
 
 from textual import events, work
 from textual.app import ComposeResult
@@ -145,15 +145,6 @@ class SessionList(FilteredList):
     def on_resize(self, event: events.Resize) -> None:
         """The columns may be others."""
         self.post_message(self.Resized())
-
-    def show_rows(self, rows: Iterable[PickerRow[Any]], *, empty: str = "") -> None:
-        """Show these from now on; a cursor that was moved stays on its session, wherever that is now."""
-        before = self.row if self._list.cursor > 0 else None
-        super().show_rows(rows, empty=empty)
-        places = [row.value for row in self._list.rows]
-        if before is not None and before.value in places:
-            self._list.move_to(places.index(before.value))
-            self._show_about()
 
     def show_found(self, rows: Sequence[PickerRow[str]]) -> None:
         """Show these too, as long as the same is looked for."""

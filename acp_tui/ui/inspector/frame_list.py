@@ -34,15 +34,7 @@ _Shown = tuple[Row, Glimpse | None, float | None]
 class FrameList(LineWindow):
     """Follows the end where the cursor is on the last frame."""
 
-    BINDINGS: ClassVar[list[BindingType]] = bindings_of(
-        inspect_up="move(-1)",
-        inspect_down="move(1)",
-        inspect_page_up="page(-1)",
-        inspect_page_down="page(1)",
-        inspect_top="to_top",
-        inspect_end="to_end",
-        inspect_open="open",
-    )
+    BINDINGS: ClassVar[list[BindingType]] = bindings_of(place="frames")
 
     class Moved(Message):
         """Another frame is under the cursor."""

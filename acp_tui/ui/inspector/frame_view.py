@@ -89,18 +89,7 @@ WAYS: Final = {
 class FrameView(LineWindow):
     """The frame under the cursor of the list."""
 
-    BINDINGS: ClassVar[list[BindingType]] = bindings_of(
-        inspect_line_up="move(-1)",
-        inspect_line_down="move(1)",
-        inspect_lines_up="page(-1)",
-        inspect_lines_down="page(1)",
-        inspect_first_line="move(-1000000)",
-        inspect_last_line="move(1000000)",
-        inspect_fold="fold",
-        inspect_unfold="unfold",
-        inspect_turn="turn",
-        inspect_fold_all="turn_all",
-    )
+    BINDINGS: ClassVar[list[BindingType]] = bindings_of(place="frame")
 
     def __init__(self) -> None:
         super().__init__(id="frame")

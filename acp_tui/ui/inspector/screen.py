@@ -7,7 +7,7 @@ from contextlib import suppress
 from dataclasses import replace
 from functools import partial
 from pathlib import Path
-from typing import ClassVar, Final
+from typing import Any, ClassVar, Final
 
 from anyio import to_thread
 from textual import work
@@ -18,7 +18,9 @@ from textual.screen import Screen
 from textual.timer import Timer
 from textual.widgets import Static
 
+from acp_tui.client.errors import ClientError
 from acp_tui.client.settings.tree import Settings
+from acp_tui.client.transcript.frame_log import FrameLog
 from acp_tui.conversation.visible import make_visible_line
 from acp_tui.ui.base.app import BaseApp, keep_what_is_loaded
 from acp_tui.ui.commands.help import HelpScreen
@@ -32,7 +34,7 @@ from acp_tui.ui.kit.clipboard import copy
 from acp_tui.ui.kit.filtered_list import Picker
 from acp_tui.ui.recorded.film import growth_of
 from acp_tui.ui.recorded.player import read_spot
-from acp_tui.workbench.inspect import Detail, Inspection
+from acp_tui.workbench.inspect import Detail, Inspection, inspect_agent, inspect_file
 from acp_tui.workbench.inspect.index import Row
 from acp_tui.workbench.inspect.outline import pretty
 from acp_tui.workbench.inspect.search import Query, QueryError, Term, read_query, toggled
@@ -62,30 +64,7 @@ class InspectorScreen(Screen[None]):
     """Looks at one agent, or at one recording."""
 
     HORIZONTAL_BREAKPOINTS = [(0, "-stacked"), (WIDE_CELLS, "-beside")]  # noqa: RUF012 - no ClassVar in Textual either
-    BINDINGS: ClassVar[list[BindingType]] = bindings_of(
-        inspect_find="find",
-        inspect_next="step(1)",
-        inspect_previous="step(-1)",
-        inspect_filter="filter",
-        inspect_choose="choose",
-        inspect_alike="narrow(False)",
-        inspect_unlike="narrow(True)",
-        inspect_unanswered="only('open')",
-        inspect_errors="only('error')",
-        inspect_lint="only('lint')",
-        inspect_direction="direction",
-        inspect_all="show_all",
-        inspect_go_to="go_to",
-        inspect_partner="partner",
-        inspect_copy="copy",
-        inspect_copy_pretty="copy_pretty",
-        inspect_save="save",
-        inspect_save_all="save_all",
-        inspect_raw="raw",
-        inspect_other="other",
-        inspect_leave="leave",
-        inspect_help="help",
-    )
+    BINDINGS: ClassVar[list[BindingType]] = bindings_of(place="inspector")
 
     def __init__(
         self, inspection: Inspection, title: str, *, folder: Path, grows: Path | None = None
@@ -411,3 +390,18 @@ class InspectApp(BaseApp):
     def get_default_screen(self) -> InspectorScreen:
         """The inspector."""
         return self._make_screen()
+
+
+async def open_inspector(above: Screen[Any], source: FrameLog | Path, title: str, folder: Path) -> None:
+    """Show what has passed so far, and what passes, of an agent that runs or in a recording that may grow."""
+    try:
+        inspection = (
+            await to_thread.run_sync(inspect_file, source)
+            if isinstance(source, Path)
+            else inspect_agent(source)
+        )
+    except ClientError as error:
+        above.notify(str(error), severity="error", markup=False)
+        return
+    grows = source if isinstance(source, Path) else None
+    await above.app.push_screen(InspectorScreen(inspection, title, folder=folder, grows=grows))

@@ -90,10 +90,15 @@ class FilteredList(Vertical, can_focus=True):
         return self._search.has_focus
 
     def show_rows(self, rows: Iterable[PickerRow[Any]], *, empty: str = "") -> None:
-        """Show these from now on; the cursor stays where it is."""
+        """Show these from now on; a cursor that was moved stays on its row, wherever that is now."""
+        before = self.row if self._list.cursor > 0 else None
         self._all = tuple(rows)
         self._empty = empty or self._empty
         self._narrow(max(self._list.cursor, 0))
+        values = [row.value for row in self._list.rows]
+        if before is not None and before.value in values:
+            self._list.move_to(values.index(before.value))
+            self._show_about()
 
     def search(self) -> None:
         """Bring the search line and write there."""

@@ -132,11 +132,7 @@ class PermissionCard(DockedRequest, RequestPane, can_focus=True):
     """Where the user answers; it can be left without an answer."""
 
     BINDINGS: ClassVar[list[BindingType]] = [
-        *bindings_of(
-            option_above="choose(-1)",
-            option_below="choose(1)",
-            review="review",
-        ),
+        *bindings_of("option_above", "option_below", "review"),
         Binding("escape,shift+tab", "leave", "Back to the prompt", show=False),
         Binding("tab", "leave(True)", "Back to the prompt", show=False),
     ]

@@ -33,16 +33,16 @@ class FullRequest(RequestPane):
     DEFAULT_CSS = "FullRequest { height: 1fr; }"
 
     BINDINGS: ClassVar[list[BindingType]] = bindings_of(
-        review_up="scroll(-1)",
-        review_down="scroll(1)",
-        review_top="go_to_end(-1)",
-        review_end="go_to_end(1)",
-        review_next_change="next_change",
-        review_change_before="previous_change",
-        review_columns="toggle_columns",
-        review_context="toggle_context",
-        review_option_next="choose(1)",
-        review_option_before="choose(-1)",
+        "review_up",
+        "review_down",
+        "review_top",
+        "review_end",
+        "review_next_change",
+        "review_change_before",
+        "review_columns",
+        "review_context",
+        "review_option_next",
+        "review_option_before",
     )
 
     def __init__(
@@ -176,9 +176,7 @@ class FullRequest(RequestPane):
 class PermissionReview(ModalScreen[None]):
     """Shows one request until it is answered, withdrawn, or left for the card by Esc."""
 
-    BINDINGS: ClassVar[list[BindingType]] = bindings_of(
-        leave_review="dismiss",
-    )
+    BINDINGS: ClassVar[list[BindingType]] = bindings_of("leave_review")
 
     def __init__(
         self,

@@ -88,13 +88,7 @@ class QuestionCard(VerticalScroll, can_focus=True):
     DEFAULT_CSS = "QuestionCard { height: auto; }"
 
     BINDINGS: ClassVar[list[BindingType]] = [
-        *bindings_of(
-            leave_question="leave",
-            next_field="go(1)",
-            field_before="go(-1)",
-            send_form="send",
-            copy_address="copy",
-        ),
+        *bindings_of(place="question"),
         Binding("enter", "confirm", "Answer with the chosen row", show=False),
         Binding("up", "step(-1)", "Row above", show=False),
         Binding("down", "step(1)", "Row below", show=False),

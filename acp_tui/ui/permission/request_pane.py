@@ -32,13 +32,7 @@ class RequestPane(RequestView, can_focus=True):
     """A request that keys and clicks answer."""
 
     BINDINGS: ClassVar[list[BindingType]] = [
-        *bindings_of(
-            confirm="confirm",
-            card_page_up="page(-1)",
-            card_page_down="page(1)",
-            raw="toggle_raw",
-            reject_and_say_why="reject_and_say_why",
-        ),
+        *bindings_of("confirm", "card_page_up", "card_page_down", "raw", "reject_and_say_why"),
         *(
             Binding(str(number), f"answer('{number}')", f"Option {number}", show=False)
             for number in range(1, MAX_NUMBER + 1)

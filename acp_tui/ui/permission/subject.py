@@ -44,10 +44,9 @@ from acp_tui.ui.conversation.drawing import Joined
 from acp_tui.ui.rendering.diff import Comparisons, DiffLayout
 from acp_tui.ui.rendering.diff_model import CONTEXT_LINES
 from acp_tui.ui.rendering.diff_text import SIGNS
-from acp_tui.ui.rendering.lines import Gutter
 from acp_tui.ui.rendering.palette import Palette
 from acp_tui.ui.rendering.plain import TAB_CELLS, plain_lines
-from acp_tui.ui.rendering.wrapping import fold, wrap
+from acp_tui.ui.rendering.wrapping import Gutter, fold, wrap
 from acp_tui.values import dataclass
 
 NEXT_LINE: Final = "> "

@@ -4,17 +4,15 @@ from __future__ import annotations
 
 import re
 from collections.abc import Iterator
-from typing import ClassVar, Final, NamedTuple
+from typing import Final, NamedTuple
 
 from rich.text import Text
 from textual import events
-from textual.binding import BindingType
 from textual.document._edit import Edit  # Textual 8.2.8 exports all of its like but this one
 from textual.strip import Strip
 from textual.widgets import TextArea
 from textual.widgets.text_area import EditResult, Location, Selection
 
-from acp_tui.ui.commands.table import bindings_of
 from acp_tui.ui.kit.themes import palette_for
 from acp_tui.ui.prompt.colours import Places, spans
 from acp_tui.ui.textual_gaps.internals import bindings_of_key
@@ -137,23 +135,6 @@ _BLANKS: Final = re.compile(r"\s*\S*")
 
 class DraftArea(TextArea):
     """Text that may hold placeholders. Beware: `text` is what is on the screen, `draft` is what it stands for."""
-
-    BINDINGS: ClassVar[list[BindingType]] = bindings_of(
-        new_line="newline",
-        line_start="line_start",
-        line_end="line_end",
-        word_left="cursor_word_left",
-        word_right="cursor_word_right",
-        kill_line_end="kill_line_end",
-        kill_line_start="kill_line_start",
-        kill_to_blank="kill_blanks_left",
-        kill_word_left="kill_word_left",
-        kill_word_right="kill_word_right",
-        yank="yank",
-        undo="undo",
-        redo="redo",
-        open_paste="open_paste",
-    )
 
     def __init__(self, *, id: str | None = None, placeholder: str = "") -> None:  # noqa: A002 - Textual's own name for it
         self._text: str | None = None

@@ -18,6 +18,7 @@ from textual.widgets import Input, Static
 
 from acp_tui.client.prompts import PastPrompt, PromptHistory, Query
 from acp_tui.conversation.visible import make_visible_line
+from acp_tui.ui.commands.keys import caught_up
 from acp_tui.ui.commands.table import bindings_of
 from acp_tui.ui.kit.row_list import GAP, MIN_LABEL_CELLS, PickerRow, RowList, cut, short_folder, short_time
 from acp_tui.ui.rendering.palette import Palette
@@ -128,20 +129,7 @@ class HistorySearch(Vertical):
     HistorySearch Horizontal > Static { width: auto; }
     """
 
-    BINDINGS: ClassVar[list[BindingType]] = [
-        *bindings_of(
-            history_close="close",
-        ),
-        *bindings_of(
-            True,
-            history_older="move(-1)",
-            history_newer="move(1)",
-            history_page_up="page(-1)",
-            history_page_down="page(1)",
-            history_choose="choose",
-            history_projects="toggle_all",
-        ),
-    ]
+    BINDINGS: ClassVar[list[BindingType]] = bindings_of(place="history")
 
     class Chosen(Message):
         """The user wants this prompt in the draft."""
@@ -205,8 +193,10 @@ class HistorySearch(Vertical):
 
     # What the user does
 
-    def action_move(self, step: int) -> None:
+    async def action_move(self, step: int) -> None:
         """To an older or a newer one."""
+        await caught_up(self._input)
+        self.look()
         self._rows.move(step)
 
     def action_page(self, direction: int) -> None:
@@ -218,17 +208,19 @@ class HistorySearch(Vertical):
         self._is_everywhere = not self._is_everywhere
         self.look()
 
-    def action_choose(self) -> None:
+    async def action_choose(self) -> None:
         """Put the chosen one into the draft; where there is none, go on searching."""
+        await caught_up(self._input)
+        self.look()  # what was written last may still be on its way from the field to here
         row = self._rows.row
         if row is not None:
             self.post_message(self.Chosen(row.value.text))
             self.close()
 
-    def on_row_list_clicked(self, event: RowList.Clicked) -> None:
+    async def on_row_list_clicked(self, event: RowList.Clicked) -> None:
         """A click chooses."""
         event.stop()
-        self.action_choose()
+        await self.action_choose()
 
     def action_close(self) -> None:
         """Leave the draft as it is."""

@@ -20,6 +20,7 @@ from textual.message import Message
 from acp_tui.conversation.wording import reason_prompt
 from acp_tui.ui.commands.keys import follow_keys, idle_s, keys_in_force
 from acp_tui.ui.commands.table import bindings_of
+from acp_tui.ui.kit.editor import edit_text
 from acp_tui.ui.prompt.draft import DraftArea
 from acp_tui.ui.prompt.images import ImageChips, PastedImage
 
@@ -118,19 +119,7 @@ class PromptInput(DraftArea):
 
     DEFAULT_CSS = "PromptInput { height: 3; max-height: 12; }"
 
-    BINDINGS: ClassVar[list[BindingType]] = bindings_of(
-        send="send",
-        steer="send_other_way",
-        cancel="cancel",
-        leave_prompt="leave",
-        pull_back="pull_back",
-        prompt_page_up="page(-1)",
-        prompt_page_down="page(1)",
-        edit_draft="edit_draft",
-        paste="paste",
-        delete_or_quit="delete_right_or_quit",
-        redraw="redraw",
-    )
+    BINDINGS: ClassVar[list[BindingType]] = bindings_of(place="prompt")
 
     class Submitted(Message):
         """The user wants to send this text, made of the draft; what is not sent after all goes to `take_back`."""
@@ -326,8 +315,6 @@ class PromptInput(DraftArea):
     @work
     async def action_edit_draft(self) -> None:
         """Open all of the draft in the user's editor; what comes back is the draft."""
-        from acp_tui.ui.kit.editor import edit_text  # when it is first asked for
-
         edited, problem = await edit_text(self.app, self.draft)
         if problem:
             self.notify(f"{problem} Your draft is unchanged.", severity="error", markup=False)

@@ -44,15 +44,7 @@ class QueueLines(Static, can_focus=True):
 
     DEFAULT_CSS = "QueueLines { display: none; height: auto; max-height: 7; }"
 
-    BINDINGS: ClassVar[list[BindingType]] = bindings_of(
-        queue_above="select(-1)",
-        queue_below="select(1)",
-        queue_edit="edit",
-        queue_remove="remove",
-        queue_send_now="send_now",
-        queue_earlier="move(-1)",
-        queue_later="move(1)",
-    )
+    BINDINGS: ClassVar[list[BindingType]] = bindings_of(place="queue")
 
     class EditRequested(Message):
         """The user wants this prompt back in the draft."""

@@ -12,8 +12,7 @@ from typing import Any, Final
 import watchfiles
 
 from acp_tui.client.transcript.events import Event, Frame, Header, Own
-from acp_tui.client.transcript.lines import VERSION
-from acp_tui.client.transcript.reader import Problem, Recording, RecordingUnreadable, open_recording
+from acp_tui.client.transcript.lines import VERSION, Problem, Recording, RecordingUnreadable, open_recording
 from acp_tui.client.transcript.replay import Replay, Step, is_prompt
 from acp_tui.client.transcript.replayed_sessions import Touch
 from acp_tui.conversation.conversation import NOTHING

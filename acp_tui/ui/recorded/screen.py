@@ -39,8 +39,7 @@ from acp_tui.ui.recorded.player import Pace, Player, Projector, Spot, moment_of
 from acp_tui.ui.recorded.question import Reply
 from acp_tui.ui.session import find_bar
 from acp_tui.ui.session.status import facts_of, state_of, title_of
-from acp_tui.ui.session.status_line import Status, StatusLine
-from acp_tui.ui.session.tab_state import LEAST_CELLS, MARKS, MOST_CELLS, state_of_tab
+from acp_tui.ui.session.status_line import LEAST_CELLS, MARKS, MOST_CELLS, Status, StatusLine, state_of_tab
 
 NEEDS_A_SESSION: Final = {
     "f2": "the settings of a session",

@@ -49,10 +49,9 @@ from acp_tui.ui.rendering.diff_text import (
     skipped_lines,
 )
 from acp_tui.ui.rendering.highlight import load_language
-from acp_tui.ui.rendering.lines import CUT, Gutter, Row
 from acp_tui.ui.rendering.palette import PLAIN, Palette
 from acp_tui.ui.rendering.plain import plain_lines
-from acp_tui.ui.rendering.wrapping import LineRange
+from acp_tui.ui.rendering.wrapping import CUT, Gutter, LineRange, Row
 
 DiffLayout: TypeAlias = Literal["unified", "columns"]
 """Old and new lines below each other, or side by side."""

@@ -15,8 +15,7 @@ from textual.strip import Strip
 
 from acp_tui.ui.rendering.diff_model import DiffLine, Hunk, Run
 from acp_tui.ui.rendering.diff_text import MAX_CHARACTERS, TAB, even_step, show
-from acp_tui.ui.rendering.lines import Lines, Row, Rows
-from acp_tui.ui.rendering.wrapping import MIN_WIDTH, has_one_cell_each
+from acp_tui.ui.rendering.wrapping import MIN_WIDTH, Lines, Row, Rows, has_one_cell_each
 from acp_tui.values import dataclass
 
 BLOCK_LINES: Final = 48

@@ -23,9 +23,8 @@ from rich.style import Style
 from textual.strip import Strip
 
 from acp_tui.client.line_comparison import Steps
-from acp_tui.ui.rendering.lines import CUT, Gutter, Row
 from acp_tui.ui.rendering.palette import NO_STYLE, Palette
-from acp_tui.ui.rendering.wrapping import LineRange, Span, fold, slice_spans, width_cells
+from acp_tui.ui.rendering.wrapping import CUT, Gutter, LineRange, Row, Span, fold, slice_spans, width_cells
 
 _AGAIN_S: Final = 0.02
 """Until the next attempt, where something on the way has swallowed the exception."""

@@ -20,8 +20,8 @@ from rich.segment import Segment
 from rich.style import Style
 from textual.strip import Strip
 
-from acp_tui.ui.rendering.lines import Lines, Rows
 from acp_tui.ui.rendering.pictures import MAX_COLUMNS, MAX_ROWS, Picture, Size, decode, fit
+from acp_tui.ui.rendering.wrapping import Lines, Rows
 
 TERMINALS: Final = frozenset({"xterm-kitty", "xterm-ghostty"})
 PROGRAMS: Final = frozenset({"kitty", "ghostty"})

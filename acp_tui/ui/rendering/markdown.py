@@ -6,10 +6,9 @@ Only the open block at the end is parsed again when text arrives, so a chunk cos
 from __future__ import annotations
 
 from acp_tui.conversation.visible.text import VisibleStream
-from acp_tui.ui.rendering.lines import Rows
 from acp_tui.ui.rendering.markdown_stream import MarkdownStream, References
 from acp_tui.ui.rendering.palette import PLAIN, Palette
-from acp_tui.ui.rendering.wrapping import MIN_WIDTH
+from acp_tui.ui.rendering.wrapping import MIN_WIDTH, Rows
 
 
 class MarkdownRenderer:

@@ -8,10 +8,10 @@ from functools import cache
 from typing import TYPE_CHECKING, Any, Final, TypeAlias
 
 from acp_tui.ui.rendering.highlight import CodePanel
-from acp_tui.ui.rendering.lines import BLANK, Row, Rows
 from acp_tui.ui.rendering.markdown_blocks import IS_OPEN, MAX_NESTING, BlockPainter, split_blocks
 from acp_tui.ui.rendering.markdown_context import Context, Cut, OpenBlock
 from acp_tui.ui.rendering.palette import Palette
+from acp_tui.ui.rendering.wrapping import BLANK, Row, Rows
 
 if TYPE_CHECKING:
     from collections.abc import Sequence

@@ -14,7 +14,7 @@ from rich.segment import Segment
 from rich.style import Style
 from textual.strip import Strip
 
-from acp_tui.ui.rendering.lines import Rows
+from acp_tui.ui.rendering.wrapping import Rows
 
 if TYPE_CHECKING:
     from PIL.Image import Image

@@ -10,8 +10,7 @@ from textual.strip import Strip
 
 from acp_tui.conversation.visible import make_visible
 from acp_tui.conversation.visible.text import VisibleStream
-from acp_tui.ui.rendering.lines import CUT, JOINT, Rows
-from acp_tui.ui.rendering.wrapping import break_words, has_one_cell_each, wrap
+from acp_tui.ui.rendering.wrapping import CUT, JOINT, Rows, break_words, has_one_cell_each, wrap
 
 TAB_CELLS: Final = 4
 

@@ -9,7 +9,7 @@ from textual.binding import BindingType
 from textual.containers import Horizontal
 from textual.widgets import Input, Static
 
-from acp_tui.ui.commands.keys import keys_in_force
+from acp_tui.ui.commands.keys import caught_up, keys_in_force
 from acp_tui.ui.commands.table import bindings_of
 
 if TYPE_CHECKING:
@@ -28,20 +28,12 @@ class FindBar(Horizontal):
     FindBar Static { width: auto; height: 1; }
     """
 
-    BINDINGS: ClassVar[list[BindingType]] = [
-        *bindings_of(
-            end_search="close",
-        ),
-        *bindings_of(
-            True,
-            next_match="step(1)",
-            previous_match="step(-1)",
-        ),
-    ]
+    BINDINGS: ClassVar[list[BindingType]] = bindings_of(place="find")
 
     def __init__(self, view: ConversationView) -> None:
         super().__init__()
         self._view = view
+        self._sought = ""
         self._standing = Static(markup=False)
 
     def compose(self) -> ComposeResult:
@@ -65,7 +57,13 @@ class FindBar(Horizontal):
     def on_input_changed(self, event: Input.Changed) -> None:
         """Look while it is being written."""
         event.stop()
-        self._view.look_for(event.value)
+        self._look()
+
+    def _look(self) -> None:
+        query = self.query_one(Input).value  # not an event's, behind which more may have been written
+        if query != self._sought:
+            self._sought = query
+            self._view.look_for(query)
 
     @property
     def _keys(self) -> str:
@@ -83,8 +81,10 @@ class FindBar(Horizontal):
             text = f"{standing.current or '-'}/{standing.total}{more} · {self._keys}"
         self._standing.update(f"  {text}")
 
-    def action_step(self, direction: int) -> None:
-        """To the next or the previous match."""
+    async def action_step(self, direction: int) -> None:
+        """To the next or the previous match of all that is written."""
+        await caught_up(self.query_one(Input))
+        self._look()
         self._view.action_find(direction)
 
     def action_close(self) -> None:

@@ -72,7 +72,7 @@ class SubagentLine(Static):
         names = " › ".join(map(name_of, path))
         words = filter(None, (names, subagent_state(shown), spent_words(shown.conversation)))
         back = keys_in_force(self).hint("{leave_subagent} back")
-        self.update(f"⑂ {' · '.join(words)} · {back}")
+        self.update(f"↳ {' · '.join(words)} · {back}")
 
 
 class SessionPanel(Vertical):

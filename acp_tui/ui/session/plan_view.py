@@ -33,13 +33,7 @@ class PlanView(StripView, can_focus=True):
 
     DEFAULT_CSS = "PlanView { height: auto; display: none; }"
 
-    BINDINGS: ClassVar[list[BindingType]] = bindings_of(
-        fold_plan="toggle_plan",
-        plan_up="read(-1)",
-        plan_down="read(1)",
-        plan_page_up="page(-1)",
-        plan_page_down="page(1)",
-    )
+    BINDINGS: ClassVar[list[BindingType]] = bindings_of(place="plan")
 
     def __init__(self, *, id: str | None = None) -> None:  # noqa: A002 - Textual's own name for it
         super().__init__(id=id)

@@ -222,15 +222,7 @@ class Sidebar(ScrollView, can_focus=True):
     Sidebar { dock: right; height: 100%; overflow-y: auto; overflow-x: hidden; scrollbar-size-vertical: 1; }
     """
 
-    BINDINGS: ClassVar[list[BindingType]] = bindings_of(
-        sidebar_up="go(-1)",
-        sidebar_down="go(1)",
-        sidebar_first="go(-1000000)",
-        sidebar_last="go(1000000)",
-        sidebar_page_up="page(-1)",
-        sidebar_page_down="page(1)",
-        sidebar_choose="choose",
-    )
+    BINDINGS: ClassVar[list[BindingType]] = bindings_of(place="sidebar")
 
     class FileChosen(Message):
         """The user wants to see what became of this file."""

@@ -11,7 +11,7 @@ from acp_tui.conversation.conversation import Conversation
 from acp_tui.conversation.entries import Message, ToolCallEntry
 from acp_tui.conversation.facts import BooleanOption, ConfigOption, Turn, Usage
 from acp_tui.conversation.visible import make_visible_line
-from acp_tui.conversation.wording import duration, short_count, value_name
+from acp_tui.conversation.wording import duration, money, short_count, value_name
 
 SILENCE_S: Final = 30
 """Whoever has heard nothing of an agent for so long wants to know that."""
@@ -56,9 +56,7 @@ def _usage(usage: Usage) -> str:
     text = f"{short_count(usage.used)}/{short_count(usage.size)}" if usage.size else short_count(usage.used)
     if usage.cost_amount is None:
         return text
-    if usage.cost_currency == "USD":
-        return f"{text} ${usage.cost_amount:.2f}"
-    return f"{text} {usage.cost_amount:.2f} {usage.cost_currency or ''}".rstrip()
+    return f"{text} {money(usage.cost_amount, usage.cost_currency)}"
 
 
 def title_of(conversation: Conversation) -> str:
@@ -85,22 +83,33 @@ class Work:
         self._clock = clock
         self._began: float | None = None
         self._heard = clock()
-        self.ended = ""
-        """How the last turn ended and after how long; "" where that was less than a second, or nobody saw it."""
+        self._ended: tuple[str, float] | None = None
+        """How the last turn ended, and after how many seconds; None where nobody saw it."""
 
     def note_change(self) -> None:
         """The agent, or the user, has just done something."""
         now = self._heard = self._clock()
         is_idle = self._conversation.is_idle
         if not is_idle and self._began is None:
-            self._began, self.ended = now, ""
+            self._began, self._ended = now, None
         elif is_idle and self._began is not None:
             took, self._began = now - self._began, None
             if took >= 1:
-                how = ENDS.get(self._conversation.last_stop_reason or "", "failed after")
-                usage = self._conversation.turn_usage
-                spent = f" · {short_count(usage.total)} tokens" if usage is not None else ""
-                self.ended = f"{how} {duration(took)}{spent}"
+                self._ended = (ENDS.get(self._conversation.last_stop_reason or "", "failed after"), took)
+
+    @property
+    def ended(self) -> str:
+        """How the last turn ended, after how long and for how much; "" where that was quick, or nobody saw it."""
+        if self._ended is None:
+            return ""
+        how, took = self._ended
+        usage = self._conversation.turn_usage
+        spent = f"{short_count(usage.total)} tokens" if usage is not None else ""
+        return " · ".join(filter(None, (f"{how} {duration(took)}", spent, self._cost())))
+
+    def _cost(self) -> str:
+        cost, usage = self._conversation.turn_cost, self._conversation.usage
+        return money(cost, usage.cost_currency) if cost and usage is not None else ""
 
     def told(self) -> tuple[str, str]:
         """For how long the turn goes on, with how long nothing was heard; and what the agent is doing."""

@@ -62,11 +62,7 @@ class Welcome(Vertical, can_focus=True):
 
     DEFAULT_CSS = "Welcome { height: 1fr; display: none; } Welcome > RowList { height: auto; }"
 
-    BINDINGS: ClassVar[list[BindingType]] = bindings_of(
-        recent_above="move(-1)",
-        recent_below="move(1)",
-        recent_open="choose",
-    )
+    BINDINGS: ClassVar[list[BindingType]] = bindings_of(place="welcome")
 
     class Chosen(Message):
         """The user wants to open this session."""

@@ -71,7 +71,7 @@ async def ready_to_start(app: App[Any], command: AgentCommand) -> AgentCommand:
     if command.is_listed:
         is_first = command.name not in await to_thread.run_sync(recent_agents, recent_file())
         if is_first and command.package is None:
-            _say(app, f"{command.name} runs: {command.line}")
+            _say(app, f"{command.name} {command.way}")
         await to_thread.run_sync(note_used, command.name, recent_file())
     return agreed
 

@@ -24,7 +24,7 @@ from acp_tui.ui.base.app import BaseApp
 from acp_tui.ui.commands.command import Command
 from acp_tui.ui.commands.keymap import keymap_of, places_of
 from acp_tui.ui.kit.themes import split_stylesheets, theme_notes
-from acp_tui.ui.session.tab_state import TabState
+from acp_tui.ui.session.status_line import TabState
 from acp_tui.ui.tab.agent_link import AgentLink
 from acp_tui.ui.tab.host import Opening
 from acp_tui.ui.tab.loading import preloaded
@@ -150,7 +150,7 @@ class AcpTuiApp(BaseApp):
         front = self.tabs.front
         if front is None or not front.link.is_hosted:
             self.notify(
-                "No host runs this session. To start one that outlives the terminal: acp-tui host AGENT"
+                "No host keeps this session. To move it into one, quit and run: acp-tui host AGENT --resume"
             )
         elif len(self.tabs) > 1:
             await self.take_away(front)
@@ -228,8 +228,11 @@ class AcpTuiApp(BaseApp):
     async def action_choose_agent(self) -> None:
         """Start an agent in a new tab, in the folder of the tab in front; without one, to choose none is to quit."""
         front = self.tabs.front
-        command = await self._dialogs.choose_agent()
-        if command is not None:
+        choice = await self._dialogs.choose_agent(worktrees=front is not None)
+        command = choice.command if choice is not None else None
+        if choice is not None and choice.is_in_worktree and front is not None:
+            await front.begin_in_worktree(choice.command)
+        elif command is not None:
             cwd = command.cwd or (front.cwd if front is not None else self._cwd)
             await self.open_tab(self.link_to(command, cwd), cwd)
         elif front is None:
@@ -238,11 +241,8 @@ class AcpTuiApp(BaseApp):
     @work
     async def action_inspect(self) -> None:
         """Show what passes between us and the agent of the tab in front."""
-        await preloaded(["acp_tui.ui.shell.inspecting"])
-        from acp_tui.ui.shell.inspecting import inspect_tab  # loading point: when it is first asked for
-
         if self.tabs.front is not None:
-            await inspect_tab(self.tabs.front)
+            await self._dialogs.inspect(self.tabs.front)
 
     def link_to(self, command: AgentCommand, cwd: Path) -> AgentLink:
         """A way to an agent that does not run yet, and will start in that folder."""

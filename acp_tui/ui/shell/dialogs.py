@@ -14,20 +14,20 @@ from textual.binding import Binding, BindingType
 from textual.content import Content
 from textual.screen import ModalScreen
 
-from acp_tui.client.agents.command import AgentCommand
 from acp_tui.client.errors import ClientError
 from acp_tui.client.sessions.marks import SessionMarks, key_of
+from acp_tui.client.sessions.session_history import RereadSession
 from acp_tui.client.settings.project_settings import ProjectSettings
 from acp_tui.client.settings.reader import SettingsRead
 from acp_tui.ui.commands.command import Command, Place
 from acp_tui.ui.commands.table import COMMANDS
-from acp_tui.ui.dialogs.agents import choose_agent
+from acp_tui.ui.dialogs.agents import Choice, choose_agent
 from acp_tui.ui.dialogs.session_rows import PINNED
 from acp_tui.ui.dialogs.trust import TrustSettingsDialog
 from acp_tui.ui.kit.filtered_list import FilteredList, Picker
 from acp_tui.ui.kit.frame import Frame
 from acp_tui.ui.kit.row_list import PickerRow
-from acp_tui.ui.session.tab_state import MARKS
+from acp_tui.ui.session.status_line import MARKS
 from acp_tui.ui.shell.settings.follower import SettingsDesk
 from acp_tui.ui.shell.settings.screen import ChooseTheme, SettingsScreen
 from acp_tui.ui.tab.actions import is_possible
@@ -175,13 +175,27 @@ class Dialogs:
         ]
         return await self._app.push_screen_wait(Picker("Quit", rows, search=False))
 
-    async def choose_agent(self) -> AgentCommand | None:
-        """The agent to start; None for none."""
-        return await choose_agent(self._app)
+    async def choose_agent(self, *, worktrees: bool) -> Choice | None:
+        """The agent to start, with `worktrees` also in a new one; None for none."""
+        return await choose_agent(self._app, worktrees=worktrees)
 
     async def show_board(self, tabs: Tabs, close: Close, show_hosted: ShowHosted) -> None:
         """Show all tabs, and what each is about."""
         await self._app.push_screen_wait(Board(tabs, close, show_hosted))
+
+    async def inspect(self, tab: Tab) -> None:
+        """Show what passes between us and the tab's agent, or what its recording has."""
+        await preloaded(["acp_tui.ui.inspector.screen"])
+        from acp_tui.ui.inspector.screen import open_inspector  # loading point: when it is first asked for
+
+        agent = tab.link.agent or tab.link.starting
+        if agent is not None and agent.frames is not None:
+            await open_inspector(tab.screen, agent.frames, agent.title, tab.cwd)
+        elif isinstance(tab.session, RereadSession):
+            file = tab.session.recorded.recordings[-1]
+            await open_inspector(tab.screen, file, file.name, tab.cwd)
+        else:
+            tab.screen.notify("There is no agent to inspect yet.")
 
     async def show_settings(self, desk: SettingsDesk, choose_theme: ChooseTheme) -> None:
         """Let the user change the settings, and see what is wrong in them."""

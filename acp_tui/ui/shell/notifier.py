@@ -21,7 +21,7 @@ from acp_tui.conversation.wording import duration
 from acp_tui.ui.rendering.ascii import TABLE
 from acp_tui.ui.rendering.kitty import through_tmux
 from acp_tui.ui.session.status import doing
-from acp_tui.ui.session.tab_state import MARKS, TabState
+from acp_tui.ui.session.status_line import MARKS, TabState
 from acp_tui.ui.tab.tabs import Tab, Tabs
 from acp_tui.values import dataclass
 

@@ -22,7 +22,7 @@ from acp_tui.client.errors import ClientError
 from acp_tui.client.sessions.marks import MAX_NAME, SessionMarks
 from acp_tui.client.sessions.session import Session
 from acp_tui.conversation.conversation import Conversation
-from acp_tui.conversation.entries import Entry, TerminalState
+from acp_tui.conversation.entries import Entry, EntryId, Message, TerminalState
 from acp_tui.conversation.facts import SelectOption
 from acp_tui.conversation.retelling import digest
 from acp_tui.ui.changes.follower import ChangesDesk, TurnMoments
@@ -60,6 +60,7 @@ from acp_tui.ui.tab.writing import NOTHING_QUEUED, Writing
 
 if TYPE_CHECKING:
     from acp_tui.client.sessions.agent import Agent
+    from acp_tui.ui.tab.tabs import Tab
 
 
 NO_SESSION = "There is no session yet."
@@ -126,6 +127,11 @@ class Actions:
         if not bars:
             await self._host.screen.mount(bar, before="#prompt-frame")
         bar.begin(query)
+
+    def find_next(self, direction: int) -> None:
+        """Go to the next match of the search, or with -1 to the previous one."""
+        if self._panel is not None:
+            self._panel.view.action_find(direction)
 
     def show_standing(self, standing: Standing) -> None:
         """Say how the search stands, where it is asked for."""
@@ -308,10 +314,47 @@ class Actions:
         if not agent.capabilities.fork_session:
             self._host.say(f"{agent.title} can't fork sessions.")
             return
+        await self._fork(source)
+
+    async def _fork(self, source: Session) -> Tab:
         title = title_of(source.conversation) or "the session above"
-        await self._host.shell.open_tab(
+        return await self._host.shell.open_tab(
             self._host.link, source.cwd, lambda sessions: sessions.fork(source, title)
         )
+
+    async def fork_from_prompt(self) -> None:
+        """Go on from one of the session's prompts: here, in a fork, or in a session that knows what was before it."""
+        session = self._host.session
+        if session is None:
+            self._host.say(NO_SESSION)
+            return
+        conversation = session.conversation
+        entries = enumerate(conversation.entries)
+        prompts = [EntryId(at) for at, one in entries if isinstance(one, Message) and one.role == "user"]
+        if not prompts:
+            self._host.say("There is no prompt yet to go on from.")
+            return
+        question = "Go on from which prompt?"
+        prompt = await self._entries.choose_turn(conversation, prompts[::-1], question)
+        if prompt is not None:
+            await self._go_on_from(session, prompt)
+
+    async def _go_on_from(self, session: Session, prompt: EntryId) -> None:
+        agent = self._host.link.agent
+        can_fork = agent is not None and agent.lost is None and agent.capabilities.fork_session
+        way = await self._entries.choose_way_on(can_fork=can_fork)
+        text = message_text(session.conversation, prompt)
+        if way == "again":
+            if not self._prompt.draft:
+                self._prompt.set_draft(text)
+            self._host.say("Your prompt is in the draft. The agent still remembers what came behind it.")
+        elif way == "fork":
+            tab = await self._fork(session)
+            tab.screen.query_one(PromptInput).set_draft(text)
+        elif way == "anew":
+            told = without_mentions(digest(session.conversation, (), prompt))
+            tab = await self._host.shell.open_tab(self._host.link, session.cwd)
+            tab.screen.query_one(PromptInput).set_draft(told)
 
     async def hand_over(self) -> None:
         """Go on with another agent in a new tab: what was said here is the draft there, to be edited and sent."""
@@ -319,9 +362,10 @@ class Actions:
         if session is None or session.conversation.is_blank:
             self._host.say("Nothing to hand over yet.")
             return
-        command = await choose_agent(self._host.screen.app)
-        if command is None:
+        choice = await choose_agent(self._host.screen.app)
+        if choice is None:
             return
+        command = choice.command
         told = digest(session.conversation, sorted(changes.changes) if changes is not None else ())
         text = without_mentions(told)  # else an agent could have files of its choice attached
         cwd = command.cwd or self._host.cwd
@@ -371,10 +415,10 @@ class Actions:
         if session is None or moments is None or not moments.prompts:
             self._host.say("There is no turn to undo yet.")
             return
-        prompt = await self._entries.choose_turn(session.conversation, moments.prompts)
+        question = "Undo the file changes since which prompt?"
+        prompt = await self._entries.choose_turn(session.conversation, moments.prompts, question)
         if prompt is None:
             return
-        text = message_text(session.conversation, prompt)
         since = moments.since(prompt, "that prompt")
         try:
             await since.rescan()
@@ -383,9 +427,8 @@ class Actions:
             return
         had_changes = bool(since.changes)
         await self._host.ask(ChangesScreen(since))
-        if had_changes and not since.changes and not self._prompt.draft:
-            self._prompt.set_draft(text)
-            self._host.say("Your prompt is in the draft. The agent still remembers the turn you undid.")
+        if had_changes and not since.changes:
+            await self._go_on_from(session, prompt)
 
     def review(self, changes: ChangesDesk, path: str) -> None:
         """Show what became of the file."""
@@ -519,6 +562,7 @@ CONDITIONS: Final[Mapping[str, Condition]] = {
     "edit_queue": _of_session(lambda session: bool(session.queue.prompts)),
     "fork_session": _can_fork,
     "rename_session": lambda tab: tab.session is not None,
+    "fork_from_prompt": _was_said,
     "hand_over": _was_said,
     "undo_turn": lambda tab: tab.changes is not None,
     "show_changes": lambda tab: tab.changes is not None,

@@ -4,7 +4,6 @@ sessions: begin, open, delete, close, resume after a restart.
 
 from __future__ import annotations
 
-import os
 import signal
 import subprocess
 from collections.abc import Callable
@@ -14,7 +13,6 @@ from urllib.parse import urlsplit
 
 from anyio import to_thread
 
-from acp_tui.client import settings as mcp
 from acp_tui.client.agents.command import Phase
 from acp_tui.client.errors import (
     AgentLost,
@@ -24,9 +22,12 @@ from acp_tui.client.errors import (
     SessionNotOpened,
     SettingsError,
 )
+from acp_tui.client.processes import inherited
 from acp_tui.client.sessions.agent import Agent
 from acp_tui.client.sessions.driver import SessionDriver, additions_for, until_connected, usable_servers
 from acp_tui.client.sessions.session import Session
+from acp_tui.client.settings import mcp, trust
+from acp_tui.client.settings.location import settings_file
 from acp_tui.conversation.entries import Remark
 from acp_tui.conversation.facts import SelectOption, SessionId
 from acp_tui.conversation.updates import Remarked
@@ -112,7 +113,7 @@ class AgentController:
             # Ctrl+C belongs to the program that has the terminal; it would inherit SIG_IGN, but not a handler.
             before = signal.signal(signal.SIGINT, lambda *_: None)
             try:
-                status = subprocess.call(command.argv, env={**os.environ, **command.env})
+                status = subprocess.call(command.argv, env={**inherited(), **command.env})
             except OSError as error:
                 status = error.errno or 1
             finally:
@@ -121,7 +122,7 @@ class AgentController:
             self._host.say(f"The login failed with status {status}.", severity="error")
         await self._start_agent()
 
-    async def trusts(self, project: mcp.ProjectServers) -> bool:
+    async def trusts(self, project: trust.ProjectServers) -> bool:
         """Whether the user trusts a project's MCP servers."""
         return await self._host.ask(TrustDialog(project.file, project.declared.servers))
 
@@ -254,19 +255,19 @@ def _mcp_servers_told(agent: Agent, cwd: Path) -> str:
     parts = [f"Every session of {agent.title} here uses:\n{used}"]
     if left_out or problems:
         parts.append("\n".join(("Skipped or unusual:", *(f"- {note}" for note in (*problems, *left_out)))))
-    parts.append(f"They are set in {mcp.settings_file()}, section mcp, and in {cwd / '.mcp.json'}.")
+    parts.append(f"They are set in {settings_file()}, section mcp, and in {cwd / '.mcp.json'}.")
     return "\n\n".join(parts)
 
 
 def _of_user() -> mcp.ServerList:
-    return mcp.servers_at_start(mcp.settings_file())
+    return mcp.servers_at_start(settings_file())
 
 
 def _of_project(cwd: Path) -> mcp.ServerList:
-    project = mcp.read_project_servers(cwd)
+    project = trust.read_project_servers(cwd)
     if project is None:
         return mcp.ServerList()
-    return mcp.trusted_servers(project, mcp.trust_state(project, mcp.trust_file()))
+    return trust.trusted_servers(project, trust.trust_state(project, trust.trust_file()))
 
 
 def _line(server: mcp.Server) -> str:

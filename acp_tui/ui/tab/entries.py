@@ -3,7 +3,6 @@
 from __future__ import annotations
 
 from collections.abc import Callable, Iterable, Sequence
-from datetime import datetime
 from functools import partial
 from pathlib import Path
 from typing import Any, NamedTuple, TypeVar
@@ -48,7 +47,7 @@ from acp_tui.conversation.tool_text import shown_location
 from acp_tui.conversation.visible import make_visible_line, make_visible_path
 from acp_tui.ui.conversation.blocks import block_label
 from acp_tui.ui.conversation.subagents import name_of
-from acp_tui.ui.dialogs.export import ExportDialog
+from acp_tui.ui.dialogs.naming import ExportDialog
 from acp_tui.ui.dialogs.take_over import TakeOver
 from acp_tui.ui.kit.clipboard import copy
 from acp_tui.ui.kit.editor import edit
@@ -96,13 +95,9 @@ class EntriesController:
         agent = self._host.link.agent
         identity = agent.identity if agent is not None else None
         conversation = session.conversation
-        facts = ExportFacts(
-            agent_title=agent.title if agent is not None else "",
-            cwd=str(session.cwd),
-            session_id=str(session.session_id),
-            agent_version=identity.version if identity is not None else None,
-            exported_at=datetime.now().astimezone().isoformat(timespec="seconds"),
-            title=conversation.title,
+        title, version = agent.title if agent is not None else "", identity.version if identity else None
+        facts = ExportFacts.now(
+            title, session.cwd, session.session_id, conversation.title, agent_version=version
         )
 
         async def write(path: Path, is_replaced: bool) -> None:
@@ -123,11 +118,23 @@ class EntriesController:
         title = "Edit an earlier prompt · the agent still remembers what came after it"
         return await self._host.screen.app.push_screen_wait(Picker(title, rows, empty="No prompts yet"))
 
-    async def choose_turn(self, conversation: Conversation, prompts: Sequence[EntryId]) -> EntryId | None:
+    async def choose_turn(
+        self, conversation: Conversation, prompts: Sequence[EntryId], question: str
+    ) -> EntryId | None:
         """One of these prompts, as the user chooses."""
         rows = [PickerRow(prompt, _first_line(message_text(conversation, prompt))) for prompt in prompts]
-        title = "Undo the file changes since which prompt?"
-        return await self._host.screen.app.push_screen_wait(Picker(title, rows))
+        return await self._host.screen.app.push_screen_wait(Picker(question, rows))
+
+    async def choose_way_on(self, *, can_fork: bool) -> str | None:
+        """How to go on from a prompt: "again", "fork" or "anew"; None: not at all."""
+        rows = [
+            PickerRow("again", "Edit it and send it again here", "the agent remembers all that was said"),
+            PickerRow("fork", "Fork the session, and send it there", "that one remembers all that was said"),
+            PickerRow("anew", "Begin anew from there", "the new session is told only what was said before"),
+        ]
+        offered = [row for row in rows if can_fork or row.value != "fork"]
+        title = "Go on from that prompt"
+        return await self._host.screen.app.push_screen_wait(Picker(title, offered, search=False))
 
     # Of one entry
 

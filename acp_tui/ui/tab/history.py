@@ -32,8 +32,7 @@ from acp_tui.client.transcript.index import SessionIndex
 from acp_tui.conversation.facts import SessionPage
 from acp_tui.conversation.visible import make_visible_line
 from acp_tui.conversation.wording import from_home
-from acp_tui.ui.dialogs.export import ExportDialog
-from acp_tui.ui.dialogs.naming import NameDialog
+from acp_tui.ui.dialogs.naming import ExportDialog, NameDialog
 from acp_tui.ui.dialogs.session_rows import Way, session_rows
 from acp_tui.ui.dialogs.sessions import SessionsDialog
 from acp_tui.ui.dialogs.trust import RunQuestion
@@ -174,10 +173,7 @@ class HistoryController:
         recorded = session.recorded
         assert recorded is not None
         conversation = await self._in_thread(partial(self._index.reread, recorded))
-        exported_at = datetime.now().astimezone().isoformat(timespec="seconds")
-        facts = ExportFacts(
-            session.agent, str(session.cwd), session.session_id, exported_at=exported_at, title=session.title
-        )
+        facts = ExportFacts.now(session.agent, session.cwd, session.session_id, session.title)
 
         async def write(path: Path, is_replaced: bool) -> None:
             await to_thread.run_sync(

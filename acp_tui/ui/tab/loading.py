@@ -14,17 +14,27 @@ BEFORE_AN_AGENT: Final = (
     "acp_tui.ui.tab.agent",
     "acp_tui.ui.shell.agent_start",
 )
-BEFORE_A_SESSION: Final = ("acp_tui.ui.tab.stages", "acp_tui.ui.tab.sidebar")
+BEFORE_A_SESSION: Final = ("acp_tui.ui.tab.stages",)
 # Once a session is shown.
 BEFORE_TAKING_STOCK: Final = ("acp_tui.ui.changes.follower",)
 BEFORE_A_COMMAND: Final = ("acp_tui.ui.tab.actions", "acp_tui.ui.shell.dialogs")
 BEFORE_AN_ANSWER: Final = ("markdown_it", "pygments.lexers")
+LANGUAGES: Final = ("python", "bash", "json")
+"""Whose lexers are made then: each compiles up to a hundred patterns, 30 ms that a frame of the answer would take."""
 
 
 def preload(names: Sequence[str]) -> None:
     """Import these modules; for a thread."""
     for name in names:
         import_module(name)
+
+
+def preload_for_answer() -> None:
+    """Import and make what answers are drawn with; for a thread."""
+    preload(BEFORE_AN_ANSWER)
+    find_lexer = import_module("acp_tui.ui.rendering.highlight").find_lexer
+    for language in LANGUAGES:
+        find_lexer(language)
 
 
 async def preloaded(*names: Sequence[str]) -> None:

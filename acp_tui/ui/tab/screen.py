@@ -26,8 +26,7 @@ from acp_tui.ui.commands.keys import follow_keys, keys_in_force
 from acp_tui.ui.commands.table import bindings
 from acp_tui.ui.prompt import PromptFrame, PromptInput
 from acp_tui.ui.prompt.queue_lines import QueueLines
-from acp_tui.ui.session.status_line import StartingLine, Status, StatusLine
-from acp_tui.ui.session.tab_state import TabState, state_of_tab
+from acp_tui.ui.session.status_line import StartingLine, Status, StatusLine, TabState, state_of_tab
 from acp_tui.ui.tab.agent_link import AgentLink
 from acp_tui.ui.tab.host import Failed, Live, Opening, Reread, Shell, Stage, Starting
 from acp_tui.ui.tab.loading import BEFORE_A_COMMAND, preloaded
@@ -37,6 +36,7 @@ from acp_tui.ui.tab.tabs import FIRST_MODE, TabLine
 from acp_tui.ui.tab.writing import Writing
 
 if TYPE_CHECKING:
+    from acp_tui.client.agents.command import AgentCommand
     from acp_tui.client.sessions.session import Session
     from acp_tui.conversation.conversation import Conversation
     from acp_tui.ui.changes.follower import ChangesDesk, TurnMoments
@@ -142,12 +142,10 @@ class SessionScreen(Screen[None]):
         """What is done with the agent's sessions."""
         return self.agent.sessions
 
-    @cached_property
+    @property
     def sidebar(self) -> SidebarController:
         """When the sidebar is shown."""
-        from acp_tui.ui.tab.sidebar import SidebarController  # loading point: BEFORE_A_SESSION
-
-        return SidebarController(self)
+        return self._stages.sidebar
 
     @cached_property
     def actions(self) -> Actions:
@@ -289,7 +287,8 @@ class SessionScreen(Screen[None]):
         """Show its panel in place of what is shown."""
         shown, self.stage = self.panel, stage
         if shown is not None:
-            self._prompt.reject_not_yet()  # it would go to another session
+            for prompt in self.query(PromptInput):  # none where the user has quit meanwhile
+                prompt.reject_not_yet()  # it would go to another session
             await self.query("FindBar").remove()
             await shown.remove()
         await self.query(StartingLine).remove()
@@ -376,6 +375,11 @@ class SessionScreen(Screen[None]):
             self._has_news = True
         if self._told_state is not state:
             self.shell.tabs.tell()
+
+    async def begin_in_worktree(self, command: AgentCommand) -> None:
+        """Start this agent in a new git worktree of the folder, in a new tab."""
+        await preloaded(BEFORE_A_COMMAND)
+        await self.worktrees.begin(command=command)
 
     async def begin_anew(self) -> None:
         """Begin a session in place of the one that is shown; where a worktree goes, in the folder it came from."""

@@ -15,9 +15,10 @@ from textual.dom import DOMNode
 from textual.screen import Screen
 from textual.widgets import Static
 
-from acp_tui.ui.session.tab_state import LEAST_CELLS, MARKS, MOST_CELLS, TabState
+from acp_tui.ui.session.status_line import LEAST_CELLS, MARKS, MOST_CELLS, TabState
 
 if TYPE_CHECKING:
+    from acp_tui.client.agents.command import AgentCommand
     from acp_tui.client.errors import ClientError
     from acp_tui.client.sessions.session import Session
     from acp_tui.client.settings.tree import Settings
@@ -95,6 +96,9 @@ class Tab(Protocol):
 
     async def leave(self) -> None:
         """Close the session, and the agent where no other tab uses it."""
+
+    async def begin_in_worktree(self, command: AgentCommand) -> None:
+        """Start this agent in a new git worktree of its folder, in a new tab."""
 
     async def begin_anew(self) -> None:
         """Begin a session in place of the one that is shown."""

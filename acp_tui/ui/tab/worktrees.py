@@ -10,6 +10,7 @@ from typing import Final
 
 from anyio import to_thread
 
+from acp_tui.client.agents.command import AgentCommand
 from acp_tui.client.worktrees import (
     Changed,
     Worktree,
@@ -46,14 +47,22 @@ class WorktreesController:
         self.left_for: Path | None = None
         """Where the tab's folder came from, once the user has said that the worktree goes."""
 
-    async def begin(self, name: str = "") -> None:
-        """Make a worktree of the tab's repository, and begin a session there in a new tab."""
+    async def begin(self, name: str = "", command: AgentCommand | None = None) -> None:
+        """Make a worktree of the tab's repository, and begin a session there in a new tab, of this or another agent."""
+        known = await to_thread.run_sync(known_worktree, self._host.cwd)
+        # Beside the others, not within one: all of them are of the same repository.
+        repository = self._host.cwd
+        if known is not None:
+            below = Path(known.origin) / Path(known.folder).relative_to(known.root)
+            repository = below if await to_thread.run_sync(below.is_dir) else Path(known.origin)
         try:
-            worktree = await add_worktree(self._host.cwd, name)
+            worktree = await add_worktree(repository, name)
         except WorktreeFailed as error:
             self._host.say_error(error)
             return
-        await self._host.shell.open_tab(self._host.link, Path(worktree.folder))
+        folder = Path(worktree.folder)
+        link = self._host.link if command is None else self._host.shell.link_to(command, folder)
+        await self._host.shell.open_tab(link, folder)
         self._host.say(
             f"Worktree {worktree.name}, from the last commit: it doesn't include uncommitted"
             f" changes in {_shown(worktree.origin)}."

@@ -3,7 +3,6 @@
 from __future__ import annotations
 
 from collections.abc import Callable, Sequence
-from functools import partial
 from pathlib import Path
 from typing import TYPE_CHECKING, Final, NamedTuple
 from weakref import WeakKeyDictionary
@@ -17,7 +16,7 @@ from acp_tui.ui.prompt import PastedImage, PromptInput
 from acp_tui.ui.prompt.input import GONE
 from acp_tui.ui.prompt.queue_lines import QueueLines, Waiting
 from acp_tui.ui.tab.host import Failed, Live, Reread, Stage, Starting, TabHost
-from acp_tui.ui.tab.loading import BEFORE_AN_ANSWER, BEFORE_WRITING, preload, preloaded
+from acp_tui.ui.tab.loading import BEFORE_WRITING, preload_for_answer, preloaded
 
 if TYPE_CHECKING:
     from acp_tui.client.sessions.prompt_queue import PromptQueue
@@ -96,7 +95,7 @@ class Prompting:
     def _steers(self, written: PromptInput.Submitted) -> bool:
         """Whether it goes into the turn that runs: by the setting, or by the key for the other way."""
         agent = self._host.link.agent
-        if agent is None or not agent.capabilities.steering or written.is_reason:
+        if agent is None or not agent.capabilities.takes_prompts_at_work or written.is_reason:
             if written.is_other_way and agent is not None:
                 self._host.say(f"{agent.title} doesn't accept prompts while it works, so yours is queued.")
             return False
@@ -326,7 +325,7 @@ class Writing:
         """With the first letter of a prompt, load what its answer will be drawn with."""
         if not self._is_written_in:
             self._is_written_in = True
-            self._host.screen.run_worker(partial(preload, BEFORE_AN_ANSWER), thread=True)
+            self._host.screen.run_worker(preload_for_answer, thread=True)
 
     def submit(self, message: PromptInput.Submitted, stage: Stage) -> None:
         """Do what is written, or say why not and keep the draft; a blank draft lets the queue go on."""

@@ -282,6 +282,8 @@ class PacedDriver(LinuxDriver):
         self._file: Any = PacedFile(cast(TextIO, self._file), self.pace)
         loop = asyncio.get_running_loop()
         self.exit_event = EndOfInput(self.fileno, lambda: loop.call_soon_threadsafe(app.exit))
+        self._is_continued = False
+        """We were stopped and go on: what has been typed since is for us."""
 
     def end_threads(self) -> None:
         """Whatever has ended the app: no thread of the driver's goes on, and keeps the process from ending."""
@@ -306,9 +308,24 @@ class PacedDriver(LinuxDriver):
         # What stopped us was SIGSTOP, or nothing did: SIGCONT comes with SIGHUP too. Without an end of what runs, two
         # threads would read the keys.
         if self._auto_restart and not self._must_signal_resume:
-            self.suspend_application_mode()
+            self._is_continued = True
+            try:
+                self.suspend_application_mode()
+            finally:
+                self._is_continued = False
             self._must_signal_resume = True
         super()._sigcont_application()
+
+    def disable_input(self) -> None:
+        """Read no keys any more. Textual's throws away what has been typed and not been read."""
+        if not self._is_continued:
+            super().disable_input()
+            return
+        self._disable_mouse_support()
+        self.exit_event.set()
+        if self._key_thread is not None:
+            self._key_thread.join()
+        self.exit_event.clear()
 
 
 class Pacing:

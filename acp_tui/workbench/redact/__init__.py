@@ -12,7 +12,7 @@ from typing import BinaryIO, Final
 
 from acp_tui.client.errors import ClientError
 from acp_tui.client.safe_git import ask_git_global
-from acp_tui.client.transcript.reader import open_recording
+from acp_tui.client.transcript.lines import open_recording
 from acp_tui.client.transcript.store import create
 from acp_tui.workbench.redact.ledger import Ledger
 from acp_tui.workbench.redact.passes import Redaction, Report, Wishes

@@ -11,8 +11,17 @@ from typing import Final, NamedTuple, TypeAlias
 
 from acp_tui.client.secrets.looks import Find, has_sign, look, open_block
 from acp_tui.values import dataclass
-from acp_tui.workbench.redact.ledger import NARROW, Ledger, Secret, blank, cut_keys
-from acp_tui.workbench.redact.names import addresses, may_hold_address, may_name_someone, users
+from acp_tui.workbench.redact.ledger import (
+    NARROW,
+    Ledger,
+    Secret,
+    addresses,
+    blank,
+    cut_keys,
+    may_hold_address,
+    may_name_someone,
+    users,
+)
 from acp_tui.workbench.redact.places import Piece
 from acp_tui.workbench.redact.views import (
     Encoded,

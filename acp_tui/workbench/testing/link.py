@@ -13,7 +13,7 @@ from anyio.from_thread import BlockingPortal
 from acp_tui.client.errors import ClientError
 from acp_tui.client.sessions.agent import Agent
 from acp_tui.client.transcript.events import Event, Exited, Resized, Stderr
-from acp_tui.client.transcript.reader import open_recording
+from acp_tui.client.transcript.lines import open_recording
 from acp_tui.conversation.visible import make_visible_line
 from acp_tui.protocol.conformance import Frame
 from acp_tui.rpc import Direction

@@ -20,7 +20,7 @@ from syrupy.extensions.single_file import SingleFileSnapshotExtension, WriteMode
 from textual.app import App
 
 from acp_tui.client.files import replace_file
-from acp_tui.client.transcript.reader import open_recording
+from acp_tui.client.transcript.lines import open_recording
 from acp_tui.ui.recorded.film import Film
 from acp_tui.ui.recorded.rehearsal import without_durations
 from acp_tui.ui.recorded.render import View, render

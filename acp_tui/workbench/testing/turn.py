@@ -12,7 +12,7 @@ from dataclasses import field
 from pathlib import Path
 from typing import Any, Final, Generic, TypeAlias, TypeVar
 
-from acp_tui.client.export.tool_calls import unified_diff
+from acp_tui.client.line_comparison import unified_diff
 from acp_tui.client.terminals.plain_text import plain_text
 from acp_tui.client.transcript.frame_log import update_params
 from acp_tui.conversation.elicitation import Elicitation, Form, FormValues

@@ -70,6 +70,7 @@ def test_a_prompt_of_several_lines_attaches_a_file_and_takes_output_along(tmp_pa
         terminal.shows("> ")
         terminal.type("!echo out\\put" + ENTER)
         terminal.shows("its output goes with")
+        terminal.shows("* exit 0")  # else that is told in the midst of the answer
         terminal.type("first \\" + ENTER)
         terminal.shows("... ")
         terminal.type("second @nothing.py" + ENTER)
@@ -105,7 +106,7 @@ def test_ctrl_c_cancels_by_the_protocol_keeps_what_is_queued_and_twice_ends(tmp_
         terminal.type("later" + ENTER)
         terminal.shows("1 prompt waits")
         terminal.type(CTRL_C)
-        terminal.shows("the turn ended: cancelled")
+        terminal.shows("the turn ended: canceled")
         terminal.shows("1 prompt waits, held back")
         terminal.shows("\n> ")
         terminal.type(CTRL_C)

@@ -11,24 +11,18 @@ import watchfiles
 
 from acp_tui.client.changes import Limits
 from acp_tui.client.changes.tracker import ChangeTracker
-from support.waiting import LIMIT_S
+from support.waiting import LIMIT_S, Bell
 
 
 class Seen:
     """A tracker, and a way to wait for what it says."""
 
     def __init__(self, root: Path, limits: Limits) -> None:
-        self._changed = anyio.Event()
-        self.tracker = ChangeTracker(root, self._wake, limits)
-
-    def _wake(self) -> None:
-        self._changed.set()
-        self._changed = anyio.Event()
+        self._bell = Bell()
+        self.tracker = ChangeTracker(root, self._bell.ring, limits)
 
     async def until(self, condition: Callable[[ChangeTracker], object]) -> None:
-        with anyio.fail_after(LIMIT_S):
-            while not condition(self.tracker):
-                await self._changed.wait()
+        await self._bell.until(lambda: condition(self.tracker), lambda: str(list(self.tracker.changes)))
 
     async def until_listed(self, *paths: str) -> None:
         await self.until(lambda tracker: set(tracker.changes) == set(paths))

@@ -154,7 +154,7 @@ def page(conversation: Conversation, facts: ExportFacts = FACTS) -> str:
         "<pre><code>Traceback\nKeyError: &#x27;x&#x27;</code></pre>",
         "<summary><h2>mood: an update acp-tui doesn&#x27;t know</h2></summary>",
         "<li>☑ Read (high priority)</li>\n<li>☐ Write (in progress)</li>",
-        '<p class="note">1,200 of 8,000 tokens · 0.5 USD</p>',
+        '<p class="note">1,200 of 8,000 tokens · $0.50</p>',
     ],
 )
 def test_every_kind_of_entry_stands_on_the_page(

@@ -10,7 +10,7 @@ from hypothesis import given
 from hypothesis import strategies as st
 
 from acp_tui.client.loading_variables import may_be_secret, rows_of
-from acp_tui.client.settings.expansion import expand
+from acp_tui.client.settings.location import expand
 from acp_tui.client.settings.mcp import HttpServer, StdioServer, expanded, readings
 from acp_tui.client.settings.trust import ProjectServers, Trust, read_project_servers, remember, trust_state
 

@@ -5,7 +5,7 @@ from __future__ import annotations
 import pytest
 
 from acp_tui.client.errors import SettingsError
-from acp_tui.client.settings.expansion import expand, expand_path
+from acp_tui.client.settings.location import expand, expand_path
 
 ENVIRON = {"A": "x", "EMPTY": "", "LOOKS_LIKE_ONE": "${A}"}
 

@@ -2,11 +2,15 @@
 
 from __future__ import annotations
 
+import os
+import sys
 from collections.abc import Callable
 from pathlib import Path
 
 import anyio
+import pytest
 
+from acp_tui.client.settings import reader
 from acp_tui.client.settings.reader import changes_of
 from support.waiting import LIMIT_S
 
@@ -69,3 +73,16 @@ async def test_what_lies_beside_it_is_not_told(tmp_path: Path) -> None:
         replace(file)
 
     assert await first_change((file, other), write) == {file}
+
+
+async def test_a_name_that_is_not_utf8_ends_nothing_and_a_change_behind_it_is_told(
+    tmp_path: Path, monkeypatch: pytest.MonkeyPatch
+) -> None:
+    """An agent can make one where it works, beside the settings of the project."""
+    monkeypatch.setattr(reader, "AGAIN_S", 0.0)
+    file = tmp_path / ".acp-tui.toml"
+    bad = tmp_path / os.fsdecode(b"bad\xff\x9b")
+    if sys.platform == "darwin":
+        pytest.skip("its disks hold no such name")
+    # It may have been touched: what happened while nobody looked is not known.
+    assert await first_change((file,), lambda: bad.write_text("x")) == {file}

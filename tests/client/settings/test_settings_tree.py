@@ -7,7 +7,6 @@ import sys
 
 import pytest
 
-from acp_tui.client import settings
 from acp_tui.client.settings.setting import declared
 from acp_tui.client.settings.tree import RefusalRule, Settings, TerminalSettings, TraceContext
 from acp_tui.client.terminals.terminals import DEFAULT_LIMIT_BYTES, MAX_LIMIT_BYTES
@@ -25,18 +24,6 @@ def test_settings_are_known_before_anything_costly_is_loaded(module: str) -> Non
     )
 
     assert loaded.stdout.strip() == "[]"
-
-
-def test_every_public_name_of_the_package_is_found_when_it_is_used() -> None:
-    found = {name: getattr(settings, name) for name in settings.__all__}
-
-    assert found["Settings"] is Settings
-    assert callable(found["describe"])
-
-
-def test_a_name_that_the_package_does_not_have_is_an_attribute_error() -> None:
-    with pytest.raises(AttributeError, match="no attribute 'nonsense'"):
-        settings.nonsense  # noqa: B018
 
 
 def test_the_limits_of_a_terminal_are_those_that_terminals_have() -> None:

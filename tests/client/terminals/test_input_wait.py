@@ -13,7 +13,7 @@ import pytest
 
 from acp_tui.client.terminals import pty
 from acp_tui.client.terminals.pty import LONGEST_PAUSE_S, QUIET_S, InputWatch
-from support.waiting import LIMIT_S
+from support.waiting import LIMIT_S, Bell
 
 if TYPE_CHECKING:
     from tests.client.terminals.conftest import Session
@@ -34,18 +34,15 @@ class Ears:
 
     def __init__(self, session: Session) -> None:
         self.heard: list[bool] = []
-        self._changed = anyio.Event()
+        self._bell = Bell()
         session.terminals._on_waiting = self._hear
 
     def _hear(self, _id: str, is_waiting: bool) -> None:
         self.heard.append(is_waiting)
-        self._changed.set()
-        self._changed = anyio.Event()
+        self._bell.ring()
 
     async def until(self, *expected: bool) -> None:
-        with anyio.fail_after(LIMIT_S):
-            while self.heard != [*expected]:
-                await self._changed.wait()
+        await self._bell.until(lambda: self.heard == [*expected], lambda: str(self.heard))
 
 
 @pytest.mark.parametrize(

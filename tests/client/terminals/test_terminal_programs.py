@@ -14,7 +14,7 @@ import pytest
 from acp_tui.client.terminals import Terminals
 from acp_tui.client.terminals.emulator import GhosttyEmulator, make_emulator
 from acp_tui.client.terminals.screen import encode_key, encode_paste
-from support.waiting import LIMIT_S
+from support.waiting import LIMIT_S, Bell
 
 COLUMNS, ROWS = 80, 24
 
@@ -24,24 +24,20 @@ class Program:
 
     def __init__(self, cwd: Path) -> None:
         pytest.importorskip("pyghostty")
+        self._bell = Bell()
         self.terminals = Terminals(
-            cwd, on_output=self._take, on_exit=lambda _id, _status: self._wake(), columns=COLUMNS, rows=ROWS
+            cwd, on_output=self._take, on_exit=self._bell.ring, columns=COLUMNS, rows=ROWS
         )
         self.emulator = make_emulator(COLUMNS, ROWS, 1000)
         assert isinstance(self.emulator, GhosttyEmulator)
         self._id = ""
-        self._changed = anyio.Event()
 
     async def start(self, command: str, *args: str) -> None:
         self._id = await self.terminals.create(command, args, [("LC_ALL", "C.UTF-8")])
 
     def _take(self, terminal_id: str, data: bytes) -> None:
         self.emulator.feed(data)
-        self._wake()
-
-    def _wake(self) -> None:
-        self._changed.set()
-        self._changed = anyio.Event()
+        self._bell.ring()
 
     @property
     def rows(self) -> list[str]:
@@ -49,12 +45,7 @@ class Program:
 
     async def until(self, is_there: Callable[[list[str]], bool]) -> None:
         """Wait for what is on the screen."""
-        try:
-            with anyio.fail_after(LIMIT_S):
-                while not is_there(self.rows):
-                    await self._changed.wait()
-        except TimeoutError:
-            pytest.fail("on the screen is:\n" + "\n".join(self.rows))
+        await self._bell.until(lambda: is_there(self.rows), lambda: "\n".join(self.rows))
 
     def press(self, *keys: str) -> None:
         for key in keys:

@@ -11,6 +11,8 @@ import anyio
 import anyio.lowlevel
 import pytest
 
+from acp_tui.client.agents.command import AgentCommand
+from acp_tui.client.agents.starting import start_of
 from acp_tui.client.terminals import Terminals, TerminalSpawnFailed
 from support.waiting import LIMIT_S
 
@@ -102,6 +104,18 @@ async def test_the_environment_is_the_inherited_one_suited_to_our_terminal(run_e
     lines = set((await run_env.run("env")).output.splitlines())
     path = f"PATH={os.environ['PATH']}"
     assert lines == {path, "KEPT=yes", "TERM=xterm-256color", "PAGER=cat", "GIT_PAGER=cat"}
+
+
+async def test_what_opens_a_host_is_handed_to_no_agent_and_no_command(
+    monkeypatch: pytest.MonkeyPatch, session: Session, tmp_path: Path
+) -> None:
+    """An agent in a container could attach by it, and answer what it asks itself."""
+    monkeypatch.setenv("ACP_TUI_HOST_TOKEN", "s3cret")
+    session.terminals = Terminals(tmp_path, on_output=session._on_output, on_exit=session._on_exit)
+    printed = (await session.run("env")).output
+    assert "PATH=" in printed
+    assert "s3cret" not in printed
+    assert "s3cret" not in start_of(AgentCommand("agent", ("agent",)), tmp_path).env.values()
 
 
 async def test_the_agents_environment_wins(run_env: Session) -> None:

@@ -15,8 +15,8 @@ from acp_tui.client.sessions.session_history import recording_plan
 from acp_tui.client.settings.tree import RecordingSettings
 from acp_tui.client.transcript import recorder as recorder_module
 from acp_tui.client.transcript.events import Dropped, Event, Exited, Frame, Header, Own, Stderr, TerminalCut
+from acp_tui.client.transcript.lines import open_recording
 from acp_tui.client.transcript.plan import RecordingPlan
-from acp_tui.client.transcript.reader import open_recording
 from acp_tui.client.transcript.recorder import Limits, Outlet, Recorder
 from acp_tui.client.transcript.store import RecordingStore, create, create_beside
 from acp_tui.conversation.facts import SessionId

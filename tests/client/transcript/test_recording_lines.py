@@ -25,8 +25,8 @@ from acp_tui.client.transcript.events import (
     TerminalCut,
     UnknownEvent,
 )
+from acp_tui.client.transcript.lines import RecordingUnreadable, open_recording
 from acp_tui.client.transcript.own_updates import KINDS
-from acp_tui.client.transcript.reader import RecordingUnreadable, open_recording
 from acp_tui.conversation.content import Text
 from acp_tui.conversation.elicitation import FilledIn
 from acp_tui.conversation.facts import PermissionOption, PermissionRequest, RequestKey, SessionId
@@ -61,6 +61,7 @@ from acp_tui.conversation.updates import (
     PlanReplaced,
     PromptAccepted,
     PromptJoined,
+    PromptRefused,
     PromptSent,
     Reconnected,
     Remarked,
@@ -129,7 +130,7 @@ OWN: tuple[SessionUpdate, ...] = (
 FOLLOWING_FROM_FRAMES = {
     *(MessageChunk, PlanReplaced, CommandsReplaced, OptionsReplaced, OptionChanged, InfoChanged),
     *(UsageReported, NoticeShown, CompactionChanged, CompactionChunk, UnknownUpdate),
-    *(TurnEnded, TurnFailed, ElicitationAsked, PromptAccepted, StateReported),
+    *(TurnEnded, TurnFailed, ElicitationAsked, PromptAccepted, PromptRefused, StateReported),
     *(MessageReplaced, ToolCallContentAdded, TerminalReported, SubagentReported, SubagentSaid),
 }
 EVENTS: tuple[Event, ...] = (

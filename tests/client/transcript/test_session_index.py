@@ -19,8 +19,8 @@ from acp_tui.client.transcript.index import (
     SessionIndex,
     SessionInUse,
 )
+from acp_tui.client.transcript.lines import open_recording
 from acp_tui.client.transcript.plan import RecordingPlan
-from acp_tui.client.transcript.reader import open_recording
 from acp_tui.client.transcript.replay import replayed
 from acp_tui.client.transcript.store import RecordingStore, create
 from acp_tui.rpc import Direction

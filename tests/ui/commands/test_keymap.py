@@ -223,3 +223,27 @@ def test_hints_name_the_keys_in_force_and_leave_out_what_has_none() -> None:
 )
 def test_every_hint_has_a_key(hints: tuple[str, ...]) -> None:
     assert "" not in map(AS_BUILT.hint, hints)
+
+
+# Presets
+
+
+def test_the_vim_preset_adds_keys_for_reading_and_takes_none_from_the_prompt() -> None:
+    keymap = keymap_of(chosen(preset="vim"))
+    reading, writing = ("conversation", "app"), ("prompt", "app")
+    assert keymap.command_at(reading, "j") is BY_ID["entry_below"]
+    assert keymap.command_at(reading, "down") is BY_ID["entry_below"]
+    assert keymap.command_at(reading, "slash") is BY_ID["find_here"]
+    assert keymap.command_at(writing, "j") is None
+    assert keymap.notes == ()
+
+
+def test_keys_you_set_go_before_those_of_a_preset() -> None:
+    keymap = keymap_of(chosen(preset="vim", entry_below="x", toggle_entry="k"))
+    assert keymap.keys["entry_below"] == ("x",)
+    assert keymap.keys["toggle_entry"] == ("k",)
+    assert keymap.keys["entry_above"] == ("up",)
+
+
+def test_a_preset_that_there_is_not_is_named_with_those_there_are() -> None:
+    assert keymap_of(chosen(preset="emacs")).notes == ("keys.preset: there is no preset 'emacs'; known: vim",)

@@ -138,3 +138,16 @@ async def test_a_slash_command_looks_for_what_is_behind_it() -> None:
         await page.send("/find needle")
         await page.until(lambda: "/1 " in page.text)
         assert page.connection.prompts == []
+
+
+async def test_enter_goes_on_from_the_match_of_all_that_was_typed_before_it() -> None:
+    standings = []
+    for keys in ((), ("enter",)):
+        async with open_page(prompt("where is the Needle?"), *LONG) as page:
+            await page.press("f9")
+            await page.press_at_once(*"needle", *keys)
+            standing = re.search(r"(\d+)/61 ", page.text)
+            assert standing
+            standings.append(int(standing[1]))
+    nearest, next_one = standings
+    assert next_one == nearest + 1

@@ -22,6 +22,7 @@ from acp_tui.ui.rendering.pictures import Picture, block_picture
 from support.folding import agent, call, prompt
 from support.sample_pictures import chart, encoded, png_header, quarters
 from support.screens import Page, ScreenApp, new_session, open_page, settled, show
+from support.settling import until_so
 
 PICTURE = encoded(quarters(8))
 LABEL = "image: PNG"
@@ -258,8 +259,7 @@ def test_pictures_look_as_they_did(
             prompt("Thanks"),
         )
         await show(pilot, new_session(*updates))
-        while not images_are_there(pilot):
-            await pilot.pause()
+        await until_so(pilot, lambda: images_are_there(pilot))
         await settled(pilot)
 
     assert snap_compare(ScreenApp(theme=theme), terminal_size=size, run_before=show_pictures)

@@ -25,7 +25,7 @@ from acp_tui.ui.conversation.entry_views import (
 from acp_tui.ui.conversation.view import ConversationView
 from support.folding import agent, call, fold, user
 from support.screens import Page, open_page
-from support.waiting import until
+from support.settling import until_so
 
 
 def _thought(text: str) -> SessionUpdate:
@@ -255,10 +255,10 @@ async def test_a_stylesheet_of_ones_own_overrides_the_looks() -> None:
     async with app.run_test(size=(60, 20)) as pilot:
         view = app.query_one(ConversationView)
         view.show(fold(*MIXED))
-        await until(lambda: bool(app.query(MessageView)) and view.is_settled, pilot.pause)
+        await until_so(pilot, lambda: bool(app.query(MessageView)) and view.is_settled)
         failed = app.query_one("ToolCallView.-failed", ToolCallView)
-        await until(lambda: failed.ground is not None, pilot.pause)
-        await until(lambda: bool(failed.region), pilot.pause)
+        await until_so(pilot, lambda: failed.ground is not None)
+        await until_so(pilot, lambda: bool(failed.region))
         styles = {
             segment.text.strip(): segment.style
             for segment in failed.render_line(0)
@@ -274,7 +274,7 @@ async def test_a_stylesheet_of_ones_own_overrides_the_looks() -> None:
             segments = [segment for view in views for segment in view.render_line(0)]
             return [segment.style for segment in segments if segment.text.strip() == "done"]
 
-        await until(said, pilot.pause)  # a widget shows other entries in turn
+        await until_so(pilot, said)  # a widget shows other entries in turn
         (word,) = said()
         assert word is not None
         assert word.color is not None

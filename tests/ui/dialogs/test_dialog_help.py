@@ -21,11 +21,11 @@ async def test_a_command_is_found_by_its_title(size: tuple[int, int]) -> None:
         assert "While a terminal has the keyboard" in page.words
 
 
-def test_every_command_has_a_row_with_all_its_keys() -> None:
+def test_every_command_that_can_be_reached_has_a_row_with_all_its_keys() -> None:
     rows = list(help_rows(AS_BUILT))
 
-    assert {row.value.id for row in rows} == {command.id for command in COMMANDS}
-    assert len(rows) == len(COMMANDS)
+    reached = [one.id for one in COMMANDS if one.keys or one.typed or one.where in ("session", "app")]
+    assert sorted(row.value.id for row in rows) == sorted(reached)
     assert {row.value.id: row.aside for row in rows}["new_line"] == "Ctrl+J Shift+Enter Alt+Enter"
 
 

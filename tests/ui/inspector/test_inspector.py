@@ -24,7 +24,8 @@ from acp_tui.ui.inspector.rows import title_of
 from acp_tui.ui.inspector.screen import InspectApp, InspectorScreen
 from acp_tui.workbench.inspect import Inspection, inspect_agent
 from support.screens import open_agent_page, rows
-from support.waiting import TEST_LIMIT_S, until
+from support.settling import until_so
+from support.waiting import TEST_LIMIT_S
 
 TOKEN = "abcdef0123456789"
 LINES: Sequence[tuple[Direction | None, Any]] = (
@@ -59,7 +60,7 @@ class InspectorPage:
         return "\n".join(strip.text.rstrip() for strip in rows(self.pilot))
 
     async def until(self, condition: Callable[[], bool]) -> None:
-        await until(condition, self.pilot.pause, lambda: self.text)
+        await until_so(self.pilot, condition, lambda: self.text)
 
     async def shows(self, *texts: str) -> None:
         await self.until(lambda: all(text in self.text for text in texts))

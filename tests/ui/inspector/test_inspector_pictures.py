@@ -20,7 +20,7 @@ from acp_tui.workbench.inspect import inspect_file
 from support.filming import HEADER, form, two_turns
 from support.recordings import write
 from support.screens import rows, settled
-from support.waiting import until
+from support.settling import until_so
 
 Compare = Callable[..., bool]
 SMALL, LARGE = (80, 24), (120, 40)
@@ -74,7 +74,7 @@ def looks_as_it_did(
             is_done = standing.lines and standing.checked == standing.lines == standing.searched
             return bool(is_done) and any(sign in row.text for row in rows(pilot))
 
-        await until(is_shown, pilot.pause, lambda: sign)
+        await until_so(pilot, is_shown, lambda: sign)
         await settled(pilot)
 
     async def look_on(pilot: Pilot[Any]) -> None:

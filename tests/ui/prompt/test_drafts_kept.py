@@ -5,7 +5,7 @@ from __future__ import annotations
 import pytest
 
 from acp_tui.client.prompts import Place
-from acp_tui.client.settings import state_folder
+from acp_tui.client.settings.location import state_folder
 from acp_tui.client.settings.tree import HistorySettings, Settings
 from acp_tui.conversation.facts import SessionId
 from acp_tui.ui.prompt import recall

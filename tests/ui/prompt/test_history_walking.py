@@ -2,7 +2,7 @@
 
 from __future__ import annotations
 
-from acp_tui.client.settings import state_folder
+from acp_tui.client.settings.location import state_folder
 from support.recalling import ELSEWHERE, kept, kept_texts, open_recalling_page
 from support.screens import Page
 

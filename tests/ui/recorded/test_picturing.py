@@ -15,7 +15,7 @@ import pyte
 import pytest
 from pytest import MonkeyPatch
 
-from acp_tui.client.transcript.reader import open_recording
+from acp_tui.client.transcript.lines import open_recording
 from acp_tui.ui.kit.themes import DARK, LIGHT
 from acp_tui.ui.recorded.film import Film
 from acp_tui.ui.recorded.formats import CannotRender, png_of

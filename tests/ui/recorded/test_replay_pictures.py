@@ -17,7 +17,7 @@ from acp_tui.ui.recorded.screen import ReplayApp
 from support.changes import LOOKS
 from support.filming import begun, form, prompted, said, told, two_turns, unread_film_of
 from support.screens import rows, settled
-from support.waiting import until
+from support.settling import until_so
 
 Compare = Callable[..., bool]
 
@@ -85,7 +85,7 @@ def test_a_replay_looks_as_it_did(
     settings = Settings(appearance=Appearance(theme=theme))
 
     async def shows(pilot: Pilot[Any], sign: str) -> None:
-        await until(lambda: any(sign in row.text for row in rows(pilot)), pilot.pause, lambda: sign)
+        await until_so(pilot, lambda: any(sign in row.text for row in rows(pilot)), lambda: sign)
         await settled(pilot)
 
     async def look_on(pilot: Pilot[Any]) -> None:

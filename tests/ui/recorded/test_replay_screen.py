@@ -20,7 +20,8 @@ from acp_tui.ui.recorded.player import Pace, Spot
 from acp_tui.ui.recorded.screen import ReplayApp, ReplayScreen
 from support.filming import begun, film_of, form, prompted, said, two_turns, unread_film_of
 from support.screens import rows, settled
-from support.waiting import TEST_LIMIT_S, until
+from support.settling import until_so
+from support.waiting import TEST_LIMIT_S
 
 AT_ONCE = Pace(speed=0)
 QUESTION = Spot(is_question=True)
@@ -47,7 +48,7 @@ class Projection:
         return "\n".join(strip.text.rstrip() for strip in rows(self.pilot))
 
     async def until(self, condition: Callable[[], bool]) -> None:
-        await until(condition, self.pilot.pause, lambda: f"{self.position}\n{self.text}")
+        await until_so(self.pilot, condition, lambda: f"{self.position}\n{self.text}")
         await settled(self.pilot)
 
     async def press(self, *keys: str) -> None:

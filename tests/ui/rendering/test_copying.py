@@ -5,7 +5,7 @@ from rich.segment import Segment
 from textual.strip import Strip
 
 from acp_tui.ui.conversation.selecting import Piece, text_of
-from acp_tui.ui.rendering.lines import CUT, JOINT, Gutter
+from acp_tui.ui.rendering.wrapping import CUT, JOINT, Gutter
 
 ALL = range(1_000)
 

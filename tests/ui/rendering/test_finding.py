@@ -5,7 +5,7 @@ from rich.segment import Segment
 from textual.strip import Strip
 
 from acp_tui.ui.conversation.searching import Span, find_in, pattern_of
-from acp_tui.ui.rendering.lines import CUT, JOINT, Gutter
+from acp_tui.ui.rendering.wrapping import CUT, JOINT, Gutter
 
 
 def row(*parts: str | Segment) -> Strip:

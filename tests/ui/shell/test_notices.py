@@ -24,7 +24,7 @@ from acp_tui.conversation.updates import (
     TurnEnded,
     TurnFailed,
 )
-from acp_tui.ui.session.tab_state import state_of_tab
+from acp_tui.ui.session.status_line import state_of_tab
 from acp_tui.ui.shell.notifier import (
     News,
     Watch,

@@ -10,6 +10,7 @@ from acp_tui.ui.kit.themes import DARK, LIGHT
 from acp_tui.ui.prompt import PromptInput
 from support.scenes import SCENES, STATES, Updates
 from support.screens import LOADING, ScreenApp, new_session, rows, settled, show
+from support.settling import until_so
 
 SIZE = (120, 40)
 # The pictures were taken with its terminals; where it has no wheels, they look plainer.
@@ -40,8 +41,7 @@ def _matches(
 ) -> bool:
     async def show_scene(pilot: Pilot[Any]) -> None:
         await show(pilot, new_session(*updates))
-        while any(LOADING.fullmatch(row.text.rstrip()) for row in rows(pilot)):
-            await pilot.pause()
+        await until_so(pilot, lambda: not any(LOADING.fullmatch(row.text.rstrip()) for row in rows(pilot)))
         pilot.app.screen.query_one(PromptInput).insert(draft)
         await pilot.press(*keys)
         await settled(pilot)

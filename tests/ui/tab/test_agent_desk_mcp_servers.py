@@ -10,7 +10,8 @@ from typing import Any
 
 import pytest
 
-from acp_tui.client import settings
+from acp_tui.client.settings.location import settings_file
+from acp_tui.client.settings.trust import Trust, read_project_servers, remember, trust_file
 from acp_tui.conversation.entries import Remark
 from support.desks import SESSION, OpenDesk
 
@@ -49,7 +50,7 @@ def project(tmp_path: Path) -> Path:
 
 
 def user_has(*tables: str) -> None:
-    file = settings.settings_file()
+    file = settings_file()
     file.parent.mkdir(parents=True)
     file.write_text("".join(tables))
 
@@ -59,8 +60,8 @@ def names(servers: Sequence[Any]) -> list[str]:
 
 
 def test_settings_and_decisions_are_kept_in_the_home_of_the_test(home: Path) -> None:
-    assert settings.settings_file().is_relative_to(home)
-    assert settings.trust_file().is_relative_to(home)
+    assert settings_file().is_relative_to(home)
+    assert trust_file().is_relative_to(home)
 
 
 # The user's own
@@ -153,9 +154,9 @@ async def test_a_projects_servers_are_left_out_without_a_yes_and_not_asked_for_a
 
 
 async def test_a_projects_file_that_changed_is_asked_for_again(open_desk: OpenDesk, project: Path) -> None:
-    found = settings.read_project_servers(project.parent)
+    found = read_project_servers(project.parent)
     assert found is not None
-    settings.remember(found, settings.Trust.TRUSTED, settings.trust_file())
+    remember(found, Trust.TRUSTED, trust_file())
     project.write_text(project.read_text().replace("--project", "--evil"))
     async with open_desk(SERVED) as desk:
         await desk.shows("Trust this project's servers?", "--evil")

@@ -11,6 +11,7 @@ from acp_tui.client.sessions.hub import open_hub
 from acp_tui.ui.dialogs.agents import AgentsScreen
 from acp_tui.ui.shell.app import AcpTuiApp
 from acp_tui.ui.tab.screen import SessionScreen
+from support.settling import until_so
 from support.waiting import LIMIT_S
 
 
@@ -24,16 +25,13 @@ async def test_the_chosen_agent_is_started_where_it_works(tmp_path: Path) -> Non
         async with open_hub() as hub:
             app = AcpTuiApp(hub, None, tmp_path)
             async with app.run_test() as pilot:
-                while not isinstance(app.screen, AgentsScreen):
-                    await pilot.pause()
+                await until_so(pilot, lambda: isinstance(app.screen, AgentsScreen))
                 await pilot.press(*"demo", "enter")
-                while not hub.agents:
-                    await pilot.pause()
+                await until_so(pilot, lambda: hub.agents)
                 assert isinstance(app.screen, SessionScreen)
                 (agent,) = hub.agents
                 assert agent.command.name == "demo"
-                while not agent.sessions:
-                    await pilot.pause()
+                await until_so(pilot, lambda: agent.sessions)
                 (session,) = agent.sessions.values()
                 assert session.cwd == agent.command.cwd != tmp_path
 
@@ -43,10 +41,8 @@ async def test_who_chooses_none_is_out(tmp_path: Path) -> None:
         async with open_hub() as hub:
             app = AcpTuiApp(hub, None, tmp_path)
             async with app.run_test() as pilot:
-                while not isinstance(app.screen, AgentsScreen):
-                    await pilot.pause()
+                await until_so(pilot, lambda: isinstance(app.screen, AgentsScreen))
                 await pilot.press("escape")
-                while app.is_running and not app._exit:
-                    await pilot.pause()
+                await until_so(pilot, lambda: not app.is_running or app.return_code is not None)
             assert app.return_code == 0
             assert not hub.agents

@@ -6,7 +6,9 @@ from pathlib import Path
 import pytest
 
 from acp_tui.client.agents.command import AgentCommand
+from acp_tui.client.errors import AgentNotFound
 from acp_tui.conversation.updates import CancelRequested, Disconnected, TurnEnded, TurnFailed, UnknownUpdate
+from acp_tui.ui.tab.screen import SessionScreen
 from support.folding import agent, call, prompt
 from support.screens import open_agent_page, open_page
 
@@ -112,3 +114,13 @@ async def test_an_update_that_is_not_known_is_named_and_shown_whole_when_opened(
         assert '"beam"' not in page.text
         await page.press("tab", "space")
         assert '"beam"' in page.text
+
+
+async def test_where_the_user_has_quit_meanwhile_a_failure_is_told_to_nobody() -> None:
+    async with open_page() as page:
+        screen = page.pilot.app.screen
+        assert isinstance(screen, SessionScreen)
+        await page.prompt.remove()  # an app that ends takes its widgets away while its workers still run
+        await screen.show_failure(AgentNotFound("no-such-agent"))
+        await page.settled()
+        assert "no-such-agent" in page.text

@@ -2,7 +2,8 @@
 
 from __future__ import annotations
 
-from support.desks import SESSION, OpenDesk
+from acp_tui.ui.prompt import PromptInput
+from support.desks import SESSION, Desk, OpenDesk
 
 TURN = 'answer(expect("session/prompt"), stopReason="end_turn")\n'
 
@@ -33,7 +34,47 @@ async def test_a_turn_is_undone_after_its_changes_were_shown(open_desk: OpenDesk
         assert file.read_text() == "first\n"
         assert not (file.parent / "b.txt").exists()
         await desk.press("escape")
+        await desk.shows("Go on from that prompt", "Edit it and send it again here")
+        assert "Fork the session" not in desk.words  # the agent offers no forks
+        await desk.press("enter")
         await desk.until(lambda: desk.draft == "second prompt")
+
+
+FORKING = """
+handshake(agentCapabilities={"sessionCapabilities": {"fork": {}}})
+answer(expect("session/new"), sessionId="s1")
+"""
+
+
+async def test_a_session_goes_on_from_a_prompt_in_a_fork_or_anew(open_desk: OpenDesk) -> None:
+    again = 'answer(expect("session/fork"), sessionId="s2")\nanswer(expect("session/new"), sessionId="s3")\n'
+    async with open_desk(FORKING, TURN + TURN + again + "serve_until_closed()") as desk:
+        await desk.has_session()
+        for number, text in enumerate(("first prompt", "second prompt"), 1):
+            await desk.send(text)
+            await desk.gets("session/prompt", times=number)
+            await desk.has_session()
+        await desk.send("/fork-from")
+        await desk.shows("Go on from which prompt?", "first prompt", "second prompt")
+        await desk.press("enter")
+        await desk.shows("Fork the session, and send it there")
+        await desk.press("down", "enter")
+        await desk.gets("session/fork")
+        await desk.until(lambda: _draft(desk, 1) == "second prompt")
+        await desk.press("alt+1")
+        await desk.until(lambda: desk.tabs[0].screen.is_current)
+        await desk.send("/fork-from")
+        await desk.shows("Go on from which prompt?")
+        await desk.press("enter")
+        await desk.shows("Begin anew from there")
+        await desk.press("down", "down", "enter")
+        await desk.gets("session/new", times=2)
+        await desk.until(lambda: _draft(desk, 2).endswith("## Now\n\nsecond prompt"))
+        assert "first prompt" in _draft(desk, 2)
+
+
+def _draft(desk: Desk, tab: int) -> str:
+    return desk.tabs[tab].screen.query_one(PromptInput).draft if len(desk.tabs) > tab else ""
 
 
 async def test_before_any_prompt_there_is_nothing_to_undo(open_desk: OpenDesk) -> None:

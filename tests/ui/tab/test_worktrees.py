@@ -8,6 +8,9 @@ from pathlib import Path
 
 import pytest
 
+from acp_tui.client.agents.catalogue import Catalogue, ListedAgent, Source
+from acp_tui.ui.dialogs.agents import AgentsScreen
+from support.agents import scripted
 from support.desks import SESSION, Desk, OpenDesk
 
 pytestmark = pytest.mark.skipif(shutil.which("git") is None, reason="git isn't installed")
@@ -90,3 +93,35 @@ async def test_outside_a_repository_it_is_said_why_there_is_no_worktree(open_des
         await desk.send("/worktree")
         await desk.shows("not a git repository")
         assert len(desk.tabs) == 1
+
+
+async def test_another_agent_is_started_in_a_worktree(
+    open_desk: OpenDesk, monkeypatch: pytest.MonkeyPatch
+) -> None:
+    async with open_desk(SESSION, "serve_until_closed()") as desk:
+        home = desk.tabs[0].cwd
+        make_repository(home)
+        await desk.has_session()
+        other = ListedAgent(scripted(SESSION + "serve_until_closed()"), Source.USER, "Other")
+        monkeypatch.setattr(
+            AgentsScreen.__init__, "__defaults__", (lambda: Catalogue((other,)), lambda: None)
+        )
+        await desk.press("alt+a")
+        await desk.shows("It works in this folder", "Ctrl+T")
+        await desk.press("ctrl+t")
+        await desk.shows("It works in a new git worktree of this folder")
+        await desk.press("enter")
+        await desk.until(lambda: len(desk.tabs) == 2)
+        await desk.has_session()
+        assert desk.tabs[1].cwd.parent == home.parent / f"{home.name}.worktrees"
+        assert desk.tabs[1].link is not desk.tabs[0].link
+
+
+async def test_a_worktree_begun_in_another_stands_beside_it(open_desk: OpenDesk) -> None:
+    three = 'answer(expect("session/new"), sessionId="s3")\nserve_until_closed()'
+    async with open_desk(SESSION, TWO + three) as desk:
+        folder = await open_worktree(desk)
+        await desk.send("/worktree other")
+        await desk.until(lambda: len(desk.tabs) == 3)
+        await desk.has_session()
+        assert desk.tabs[2].cwd == folder.parent / "other"

@@ -1,18 +1,22 @@
 """What we use from inside of Textual is still there: another version of Textual fails here first, and by name."""
 
+from contextlib import suppress
 from inspect import isfunction
 
 import pytest
+from rich.segment import Segment
 from textual._compositor import Compositor
 from textual.app import App
 from textual.drivers import linux_driver
 from textual.drivers.linux_driver import LinuxDriver
 from textual.pilot import Pilot
 from textual.screen import Screen
+from textual.strip import Strip
 from textual.widget import Widget
 from textual.widgets import TextArea
 
 from acp_tui.ui.base.app import BaseApp
+from acp_tui.ui.textual_gaps import lean_strips
 
 OVERRIDDEN = (
     (App, "_background_screens"),
@@ -32,6 +36,7 @@ OVERRIDDEN = (
 )
 CALLED = (
     (App, "_unnotify"),
+    (LinuxDriver, "_disable_mouse_support"),
     (Pilot, "_wait_for_screen"),
     (Screen, "_compositor_refresh"),
     (Screen, "_on_timer_update"),
@@ -83,3 +88,29 @@ async def test_a_widget_gets_its_first_resize_though_its_region_was_asked_for_be
         screen.find_widget(late)
         await pilot.pause()
         assert late.has_size
+
+
+def test_the_strips_of_textual_are_those_we_know() -> None:
+    assert {*Strip.__slots__} == lean_strips.SIZES.keys() | lean_strips.OTHERS
+
+
+def test_a_strip_makes_a_cache_when_it_is_first_used(monkeypatch: pytest.MonkeyPatch) -> None:
+    monkeypatch.setattr(Strip, "__init__", Strip.__init__)
+    monkeypatch.setattr(Strip, "__getattr__", None, raising=False)
+    lean_strips.make_strips_lean()
+    strip = Strip([Segment("one two")])
+    slots = {name: vars(Strip)[name] for name in lean_strips.SIZES}
+
+    def made() -> list[str]:
+        found = []
+        for name, slot in slots.items():
+            with suppress(AttributeError):
+                slot.__get__(strip)
+                found.append(name)
+        return found
+
+    assert made() == []
+    assert strip.crop(0, 3).text == "one"
+    assert strip.crop(0, 3) is strip.crop(0, 3)
+    assert made() == ["_crop_cache"]
+    assert not hasattr(strip, "_no_such_cache")

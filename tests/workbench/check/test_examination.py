@@ -11,7 +11,7 @@ import pytest
 
 from acp_tui.client.agents.command import AgentCommand
 from acp_tui.client.errors import AgentLost, AgentNotFound, AuthenticationRequired
-from acp_tui.client.transcript.reader import open_recording
+from acp_tui.client.transcript.lines import open_recording
 from acp_tui.client.transcript.record_to import RecordTo
 from acp_tui.workbench import check
 from acp_tui.workbench.check import Examination, Plan, Report

@@ -15,7 +15,7 @@ from acp_tui.workbench.demo.agent import DemoAgent
 from acp_tui.workbench.demo.reading import read_scenario
 from acp_tui.workbench.demo.script import Scenario
 from support.memory_stream import connected_pair
-from support.waiting import LIMIT_S
+from support.waiting import LIMIT_S, Bell
 
 OFFERED = {
     "fs": {"readTextFile": True, "writeTextFile": True},
@@ -46,7 +46,7 @@ class FakeClient:
         self.elicitation_action = "accept"
         self.exit_code = 0
         self.answers: dict[str, Callable[[dict[str, Any]], Awaitable[Any]]] = {}
-        self._changed = anyio.Event()
+        self._bell = Bell()
 
     # What a test does
 
@@ -83,8 +83,7 @@ class FakeClient:
 
     async def until(self, condition: Callable[[], bool]) -> None:
         """Wait until something that came from the agent makes the condition true."""
-        while not condition():
-            await self._changed.wait()
+        await self._bell.until(condition)
 
     async def until_asked(self, method: str) -> None:
         await self.until(lambda: method in self.methods)
@@ -117,20 +116,16 @@ class FakeClient:
             self.updates_of[params["sessionId"]].append(params["update"])
         else:
             self.notifications.append((method, params))
-        self._signal()
+        self._bell.ring()
 
     def on_request(self, method: str, params: Any) -> Awaitable[Any]:
         self.requests.append((method, params))
-        self._signal()
+        self._bell.ring()
         return self._answer(method, params)
 
     def on_junk(self, line: bytes, reason: str) -> None:
         self.junk.append(line)
-        self._signal()
-
-    def _signal(self) -> None:
-        self._changed.set()
-        self._changed = anyio.Event()
+        self._bell.ring()
 
     async def _answer(self, method: str, params: dict[str, Any]) -> Any:
         try:

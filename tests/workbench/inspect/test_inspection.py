@@ -15,13 +15,13 @@ import pytest
 from acp_tui.client.transcript import lines
 from acp_tui.client.transcript.events import Event, Exited, Frame, Header, Stderr
 from acp_tui.client.transcript.frame_log import FrameLog
-from acp_tui.client.transcript.reader import RecordingUnreadable, open_recording
+from acp_tui.client.transcript.lines import RecordingUnreadable, open_recording
 from acp_tui.rpc import Direction
 from acp_tui.workbench.inspect import Inspection, inspect_agent, inspect_file
 from acp_tui.workbench.inspect.search import read_query
 from acp_tui.workbench.inspect.source import SLICE_LINES, FileIsThere, FileSource, save_frames, save_json
 from support.filming import two_turns
-from support.waiting import LIMIT_S
+from support.waiting import LIMIT_S, Bell
 
 TOKEN = "abcdef0123456789"
 
@@ -29,22 +29,12 @@ TOKEN = "abcdef0123456789"
 @asynccontextmanager
 async def looking(inspection: Inspection) -> AsyncIterator[Callable[[Callable[[], bool]], Any]]:
     """Lets it work; gives a way to wait for something."""
-    changed = anyio.Event()
-
-    def on_change() -> None:
-        nonlocal changed
-        changed.set()
-        changed = anyio.Event()
-
-    async def until(condition: Callable[[], bool]) -> None:
-        while not condition():
-            await changed.wait()
-
-    inspection.listener = on_change
+    bell = Bell()
+    inspection.listener = bell.ring
     with anyio.fail_after(LIMIT_S):
         async with anyio.create_task_group() as tasks:
             tasks.start_soon(inspection.run)
-            yield until
+            yield bell.until
             tasks.cancel_scope.cancel()
 
 

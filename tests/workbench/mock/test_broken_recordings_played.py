@@ -12,7 +12,7 @@ import anyio
 from hypothesis import HealthCheck, given, settings
 from hypothesis import strategies as st
 
-from acp_tui.client.transcript.reader import RecordingUnreadable, open_recording
+from acp_tui.client.transcript.lines import RecordingUnreadable, open_recording
 from acp_tui.client.transcript.replay import Replay
 from acp_tui.ui.recorded.render import View, film_of, render
 from acp_tui.workbench.mock import Departed, MockAgent

@@ -8,7 +8,7 @@ from pathlib import Path
 import pytest
 from acp.meta import CLIENT_METHODS
 
-from acp_tui.client.transcript.reader import open_recording
+from acp_tui.client.transcript.lines import open_recording
 from acp_tui.client.transcript.replay import replayed
 from acp_tui.rpc.messages import Request
 from acp_tui.workbench.mock.script import PROMPT, Script, read_script

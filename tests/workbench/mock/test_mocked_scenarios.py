@@ -15,7 +15,7 @@ from acp import schema
 from pydantic import ValidationError
 
 from acp_tui.client.agents.catalogue import copy_project
-from acp_tui.client.transcript.reader import open_recording
+from acp_tui.client.transcript.lines import open_recording
 from acp_tui.rpc.messages import Request
 from acp_tui.workbench import demo as shipped
 from acp_tui.workbench.mock.progress import Mapping

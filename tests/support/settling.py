@@ -1,0 +1,139 @@
+"""When an app has done all it can do: by the event loop and the queues of its widgets, not by the time that passes.
+
+Textual's own way sends a callback through every widget, each of which then looks for idle handlers: a quarter of the
+work of a short test. And a time without work says little on a machine that is busy with something else.
+"""
+
+from __future__ import annotations
+
+import asyncio
+from collections.abc import AsyncIterator, Callable
+from contextlib import asynccontextmanager
+from functools import partial
+from time import monotonic
+from typing import Any, Final
+from weakref import WeakKeyDictionary
+
+import pytest
+from anyio import to_thread
+from textual.message_pump import MessagePump
+from textual.pilot import Pilot, WaitForScreenTimeout
+from textual.screen import Screen
+
+from support.waiting import until
+
+POLL_S: Final = 0.004
+"""Between two looks at what no task of the loop brings about: a thread, a process, a frame that is due."""
+LOOK_S: Final = 0.015
+"""Between two looks at the screen, for which it is painted."""
+THREAD_S: Final = 1.0
+"""What takes a thread longer is a wait of its own, or is held up by the test."""
+SPINS: Final = 500
+"""A task that runs in every round of the loop (a cancellation that is delivered again and again) holds up nobody."""
+
+_begun: WeakKeyDictionary[asyncio.AbstractEventLoop, dict[object, float]] = WeakKeyDictionary()
+
+
+def install(patch: pytest.MonkeyPatch) -> None:
+    """From now on Pilot waits in this way, and threads that were asked for something are known."""
+    patch.setattr(Pilot, "_wait_for_screen", _wait_for_screen)
+    in_thread, in_executor = to_thread.run_sync, asyncio.BaseEventLoop.run_in_executor
+
+    async def run_sync(*args: Any, **kwargs: Any) -> Any:
+        async with _at_work():
+            return await in_thread(*args, **kwargs)
+
+    def run_in_executor(self: asyncio.BaseEventLoop, *args: Any) -> Any:
+        work = in_executor(self, *args)
+        works, key = _begun.setdefault(self, {}), object()
+        works[key] = monotonic()
+        work.add_done_callback(lambda _: works.pop(key))
+        return work
+
+    patch.setattr(to_thread, "run_sync", run_sync)
+    patch.setattr(asyncio.BaseEventLoop, "run_in_executor", run_in_executor)
+
+
+@asynccontextmanager
+async def _at_work() -> AsyncIterator[None]:
+    works, key = _begun.setdefault(asyncio.get_running_loop(), {}), object()
+    works[key] = monotonic()
+    try:
+        yield
+    finally:
+        del works[key]
+
+
+def _is_thread_at_work() -> bool:
+    begun = _begun.get(asyncio.get_running_loop())
+    return bool(begun) and any(monotonic() - at < THREAD_S for at in begun.values())
+
+
+async def _wait_for_screen(pilot: Pilot[Any], timeout: float = 30.0) -> bool:
+    """Wait until no task of the loop can go on, and the app and its widgets wait for messages; False if it crashed."""
+    app, loop = pilot.app, asyncio.get_running_loop()
+    ready: Any = loop._ready  # type: ignore[attr-defined]
+    deadline, spins, is_polled = monotonic() + timeout, 0, False
+    while True:
+        await asyncio.sleep(0)
+        if app._exception is not None or not app._screen_stack:
+            return False
+        if ready and spins < SPINS:
+            spins, is_polled = spins + 1, False
+        elif not is_polled:  # the next round looks at files and timers
+            is_polled = True
+        elif all(map(_is_waiting, (app, *app.screen.walk_children(with_self=True)))):
+            return True
+        elif monotonic() > deadline:
+            raise WaitForScreenTimeout("a widget doesn't get done with a message")
+        else:
+            await asyncio.sleep(POLL_S)
+            spins, is_polled = 0, False
+
+
+def _is_waiting(pump: MessagePump) -> bool:
+    if pump._closed or pump._closing:
+        return True
+    is_ready = pump._message_queue.ready_event
+    return not is_ready.is_set() and pump._pending_message is None and bool(is_ready._waiters)
+
+
+async def settle(pilot: Pilot[Any], is_due: Callable[[], bool] = bool) -> None:
+    """Wait until every message is worked off, laid out and painted, and nothing `is_due`."""
+    is_quiet = False
+
+    async def step() -> None:
+        nonlocal is_quiet
+        is_there = await pilot._wait_for_screen()
+        if is_there and _wants_painting(pilot.app.screen):
+            pilot.app.screen._on_timer_update()
+        elif is_there and (_is_thread_at_work() or is_due()):
+            await asyncio.sleep(POLL_S)
+        else:
+            is_quiet = True
+
+    await until(lambda: is_quiet, step, lambda: "the screen doesn't settle")
+
+
+def _wants_painting(screen: Screen[Any]) -> bool:
+    if screen.app._batch_count:
+        return False
+    return bool(
+        screen._layout_required
+        or screen._scroll_required
+        or screen._repaint_required
+        or screen._recompose_required
+        or screen._dirty_widgets
+        or screen._callbacks
+    )
+
+
+async def until_so(pilot: Pilot[Any], is_so: Callable[[], object], shown: Callable[[], str] = str) -> None:
+    """Wait for what a thread or a process brings, with the screen laid out and painted before each look at it."""
+    await until(is_so, partial(_look_again, pilot), shown)
+
+
+async def _look_again(pilot: Pilot[Any]) -> None:
+    await asyncio.sleep(LOOK_S)
+    if await pilot._wait_for_screen() and _wants_painting(pilot.app.screen):
+        pilot.app.screen._on_timer_update()

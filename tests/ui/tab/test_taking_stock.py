@@ -1,0 +1,56 @@
+"""What the files are is found out behind the session: only the first prompt waits for it."""
+
+from __future__ import annotations
+
+import math
+from typing import Any
+
+import anyio
+import pytest
+
+from acp_tui.client.changes import tracker
+from acp_tui.ui.tab import opening
+from acp_tui.ui.tab.screen import SessionScreen
+from support.desks import SESSION, OpenDesk
+
+TURN = 'answer(expect("session/prompt"), stopReason="end_turn")\nserve_until_closed()'
+
+
+class Crowded:
+    """A folder that takes as long to look at as a test wants."""
+
+    def __init__(self, monkeypatch: pytest.MonkeyPatch) -> None:
+        self.looked = anyio.Event()
+        capture = tracker.capture
+
+        async def capture_late(*arguments: Any) -> Any:
+            await self.looked.wait()
+            return await capture(*arguments)
+
+        monkeypatch.setattr(tracker, "capture", capture_late)
+
+
+async def test_only_the_first_prompt_waits_for_a_look_at_the_files(
+    open_desk: OpenDesk, monkeypatch: pytest.MonkeyPatch
+) -> None:
+    crowded = Crowded(monkeypatch)
+    said: list[str] = []
+    monkeypatch.setattr(SessionScreen, "say", lambda _, text: said.append(text))
+    monkeypatch.setattr(opening, "SAY_SO_S", 0)
+    monkeypatch.setattr(opening, "STOCK_LIMIT_S", math.inf)
+    async with open_desk(SESSION, TURN) as desk:
+        await desk.has_session()
+        await desk.send("go")
+        await desk.until(lambda: said == ["Your prompt is sent once it is known what the files are now."])
+        assert desk.sent("session/prompt") == []
+        crowded.looked.set()
+        await desk.gets("session/prompt")
+
+
+async def test_a_prompt_does_not_wait_for_ever(open_desk: OpenDesk, monkeypatch: pytest.MonkeyPatch) -> None:
+    Crowded(monkeypatch)
+    monkeypatch.setattr(opening, "STOCK_LIMIT_S", 0)
+    async with open_desk(SESSION, TURN) as desk:
+        await desk.has_session()
+        await desk.send("go")
+        await desk.gets("session/prompt")
