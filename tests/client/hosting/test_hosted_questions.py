@@ -166,7 +166,7 @@ async def test_a_file_outside_of_the_workspace_is_asked_about_in_the_terminals(t
         read = {"sessionId": "s1", "path": str(outside)}
         await its.wire.send(request("r", "fs/read_text_file", read))
         await until(client, lambda: waits(client) and bool(_note(client)))
-        assert "outside of the workspace" in _note(client)
+        assert "outside the workspace" in _note(client)
         client.answer_permission(key_of(client), "allow")  # type: ignore[arg-type]
         assert (await its.wire.receive())["result"] == {"content": "hush"}
 
