@@ -12,6 +12,7 @@ import subprocess
 import sys
 from contextlib import suppress
 from dataclasses import replace
+from functools import partial
 from pathlib import Path
 from typing import Final
 
@@ -24,17 +25,21 @@ from acp_tui.cli.arguments import Given
 from acp_tui.cli.command_table import WrongUse
 from acp_tui.cli.prerequisites import command_of, notes_of, stop
 from acp_tui.cli.saying import say
+from acp_tui.cli.sessions import session_of
 from acp_tui.cli.terminal import Headless, ready_to_run, say_left_out, settings_in
 from acp_tui.client.agents.command import AgentCommand
-from acp_tui.client.errors import AuthenticationRequired, ClientError
+from acp_tui.client.errors import AuthenticationRequired, ClientError, UnsupportedProtocol
 from acp_tui.client.files import open_private
 from acp_tui.client.hosting import finding
+from acp_tui.client.hosting.finding import HostNotStarted
 from acp_tui.client.hosting.host import Host
 from acp_tui.client.sessions.access import INTERACTIVE
 from acp_tui.client.sessions.agent import Agent
 from acp_tui.client.sessions.driver import additions_for, start_agent
 from acp_tui.client.sessions.hub import SessionHub, open_hub
+from acp_tui.client.sessions.session_history import PastSession
 from acp_tui.client.settings.tree import Settings
+from acp_tui.conversation.facts import SessionId
 from acp_tui.conversation.updates import Remarked
 
 OFFER: Final = replace(INTERACTIVE, auth_terminal=False)
@@ -53,8 +58,18 @@ def run(given: Given) -> int:
         raise WrongUse("host needs an agent: a name, or -- COMMAND; or --stop")
     if given.foreground:
         return _run_here(given)
-    ready_to_run(command_of(given.agent))  # while there is a terminal to ask on
+    command = ready_to_run(command_of(given.agent))  # while there is a terminal to ask on
+    if given.resume is not None:
+        given.resume = _resumed(command, given).session_id
     return _start_in_background(given)
+
+
+def _resumed(command: AgentCommand, given: Given) -> PastSession:
+    """The session that the host is to go on with. Says so and raises SystemExit where there is none."""
+    try:
+        return session_of(command, given.resume, given.cwd)
+    except ClientError as error:
+        raise stop(error, code_of(error)) from None
 
 
 def _stop(given: Given) -> int:
@@ -78,6 +93,7 @@ def _start_in_background(given: Given) -> int:
         value = getattr(given, name)
         argv += [] if value is None else [f"--{name.replace('_', '-')}", str(value)]
     choice = given.agent
+    argv += [] if given.resume is None else [f"--resume={given.resume}"]
     argv += [choice.name] if choice.name is not None else ["--", *choice.argv]
     ready, is_ready = os.pipe()
     with os.fdopen(ready, "rb") as told:
@@ -114,25 +130,28 @@ def _run_here(given: Given) -> int:
     try:
         if given.listen is None and (given.tls_cert is not None or given.tls_key is not None):
             raise WrongUse("--tls-cert and --tls-key need --listen ADDRESS")
-        return anyio.run(_host, given, command, read.settings, ready)
+        past = None if given.resume is None else _resumed(command, given)
+        return anyio.run(_host, given, command, past, read.settings, ready)
     except ClientError as error:
         raise stop(error, code_of(error)) from None
 
 
-async def _host(given: Given, command: AgentCommand, settings: Settings, ready: str) -> int:
+async def _host(
+    given: Given, command: AgentCommand, past: PastSession | None, settings: Settings, ready: str
+) -> int:
     from acp_tui.client.hosting import serving  # it raises ClientError where its library is missing
 
     tcp = None
     if given.listen is not None:
         tcp = serving.read_listening(given.listen, given.tls_cert, given.tls_key)
-    cwd = command.cwd or given.cwd
+    cwd = past.cwd if past is not None else command.cwd or given.cwd
     place, listener = await to_thread.run_sync(finding.bound, command.name)
     failure: ClientError | None = None
     try:
         async with open_hub() as hub, anyio.create_task_group() as tasks:
             tasks.start_soon(_end_on_signals, tasks.cancel_scope)
             try:
-                host = await _begin(hub, tasks, command, cwd, settings)
+                host = await _begin(hub, tasks, command, past, cwd, settings)
                 async with serving.listening_at(host, place, listener, tcp) as address:
                     host.where = (str(place.socket), *filter(None, [address]))
                     _say_where(place, address)
@@ -160,9 +179,14 @@ async def _end_on_signals(scope: anyio.CancelScope) -> None:
 
 
 async def _begin(
-    hub: SessionHub, tasks: TaskGroup, command: AgentCommand, cwd: Path, settings: Settings
+    hub: SessionHub,
+    tasks: TaskGroup,
+    command: AgentCommand,
+    past: PastSession | None,
+    cwd: Path,
+    settings: Settings,
 ) -> Host:
-    """A host with one session. Raises ClientError."""
+    """A host with one session, a new one or that of the `past`. Raises ClientError."""
     agents: list[Agent] = []
 
     def note(text: str) -> None:
@@ -174,17 +198,21 @@ async def _begin(
             say(text)
 
     spoken = replace(command, protocol=1)  # what is passed on to terminals is told in its words
-    agent = await start_agent(
-        hub, spoken, cwd, settings, OFFER, note, recordings=settings.recordings, on_phase=lambda _: None
-    )
+    try:
+        agent = await start_agent(
+            hub, spoken, cwd, settings, OFFER, note, recordings=settings.recordings, on_phase=lambda _: None
+        )
+    except UnsupportedProtocol as error:
+        raise HostNotStarted(
+            f"{command.name} doesn't speak version 1 of ACP, which a host needs", hint="run it without a host"
+        ) from error
     agents.append(agent)
     host = Host(agent, tasks)
     added = await additions_for(agent, cwd, settings.workspace.additional_directories, Headless(say))
     say_left_out(added, say)
+    opened = agent.new_session if past is None else partial(agent.open_session, SessionId(past.session_id))
     try:
-        await agent.new_session(
-            cwd, host.attend, additional_directories=added.directories, mcp_servers=added.servers
-        )
+        await opened(cwd, host.attend, additional_directories=added.directories, mcp_servers=added.servers)
     except AuthenticationRequired as error:
         error.hint = f"log in first: acp-tui {command.name if command.is_listed else f'-- {command.line}'}"
         raise

@@ -181,6 +181,15 @@ def find_resumed(wanted: str, cwd: Path, given: AgentCommand | None) -> Resumed:
     return Resumed(Reopening(past, index, by_agent=command is not None), command, past.cwd)
 
 
+def session_of(command: AgentCommand, wanted: str, cwd: Path) -> PastSession:
+    """The session of this agent with this id, or its last one in the folder. Raises ClientError."""
+    index = recordings_index()
+    past = _named(index, wanted, cwd, command) if wanted else _last(index, cwd, command)
+    if not past.is_listed and past.why_not_again:
+        raise NoSuchSession(f"{past.title or past.session_id}: {past.why_not_again}")
+    return past
+
+
 def find_session(index: SessionIndex, wanted: str) -> PastSession:
     """The recorded session whose id is this or begins so. Raises ClientError."""
     found = index.find(wanted)

@@ -32,7 +32,7 @@ def no_hang() -> Iterator[None]:
     """A turn that hangs fails its test."""
 
     def give_up(*_: object) -> None:
-        raise TimeoutError("exec did not end")
+        raise TimeoutError("exec didn't end")
 
     before = signal.signal(signal.SIGALRM, give_up)
     signal.alarm(15)
@@ -222,7 +222,7 @@ LOGIN = "handshake(authMethods=[{'id': 'k', 'name': 'API key'}]); "
         ("answer(expect('initialize'), protocolVersion=9); read()", 7, "version 9"),
         ("answer(expect('initialize'), protocolVersion='x'); read()", 7, "broke the protocol"),
         ("handshake(); answer(expect('session/new')); read()", 7, "broke the protocol"),
-        (TURN + "answer(p); read()", 7, "without a reason"),
+        (TURN + "answer(p); read()", 7, "without a readable reason"),
         (TURN + "end(p, 'cancelled'); read()", 130, "cancelled"),
     ],
 )  # fmt: skip
@@ -233,15 +233,41 @@ def test_each_outcome_has_its_status(run: Any, script: str, status: int, said: s
     assert "Traceback" not in ran.err
 
 
+IN_TWO = """
+answer(expect("initialize"), protocolVersion=2, info={"name": "two", "version": "1"})
+answer(expect("session/new"), sessionId="s1")
+p = expect("session/prompt")
+def state(name, **fields): update("state_update", state=name, **fields)
+def said(text): update("agent_message_chunk", messageId="a", content={"type": "text", "text": text})
+answer(p, messageId="u")
+"""
+
+
+@pytest.mark.parametrize(
+    ("script", "status", "out"),
+    [
+        ("state('running'); said('one '); said('two'); state('idle', stopReason='end_turn'); read()", 0, "one two\n"),
+        ("state('idle'); state('running'); said('late'); state('idle', stopReason='refusal'); read()", 3, "late\n"),
+        ("state('_odd'); state('idle', stopReason='error', error={'code': -32603, 'message': 'no'}); read()", 1, ""),
+        ("state('running'); state('idle', stopReason='error', error={'code': -32000, 'message': 'x'}); read()", 6, ""),
+        ("state('running'); said('half'); sys.exit(3)", 7, "half\n"),
+    ],
+)  # fmt: skip
+def test_it_ends_with_the_state_of_an_agent_of_version_2(run: Any, script: str, status: int, out: str):
+    """R2-TURN, R2-STATE, R2-ERR: the answer to the prompt ends nothing."""
+    ran = run(IN_TWO + script)
+    assert (ran.status, ran.out) == (status, out), ran.err
+
+
 def test_a_command_that_is_not_there_is_127(capfd: pytest.CaptureFixture[str]):
     assert main(["exec", "--prompt", "go", "--", "no-such-agent"]) == 127
-    assert "no-such-agent was not found" in capfd.readouterr().err
+    assert "no-such-agent wasn't found" in capfd.readouterr().err
 
 
 def test_a_command_that_cannot_run_is_126(tmp_path: Path, capfd: pytest.CaptureFixture[str]):
     (tmp_path / "agent").write_text("")
     assert main(["exec", "--prompt", "go", "--", str(tmp_path / "agent")]) == 126
-    assert "not an executable file" in capfd.readouterr().err
+    assert "n't an executable file" in capfd.readouterr().err
 
 
 def test_the_order_in_which_statuses_count():
@@ -276,7 +302,7 @@ def test_an_always_option_is_never_taken_unasked_and_the_turn_is_cancelled(run: 
         say(f"{expect('session/cancel')['method']}, then {outcome()}"); end(p, "cancelled"); read()
     """
     ran = run(script)
-    assert (ran.status, ran.out) == (130, "session/cancel, then cancelled\n")
+    assert (ran.status, ran.out) == (130, "session/cancel, then canceled\n")
 
 
 def test_a_cancel_that_the_agent_passes_over_still_counts_as_a_rejection(run: Any):

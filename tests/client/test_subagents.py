@@ -187,3 +187,42 @@ async def _answer_and_stop(session: Session) -> None:
     call = write.conversation.tool_call(ToolCallId("t")).call
     await until(lambda: call.is_settled, anyio.lowlevel.checkpoint)
     session.cancel_subagent(look)
+
+
+TASKS = """
+prompt = open_session()
+own = {"claudeCode": {"parentToolUseId": "task"}}
+text = {"type": "text", "text": "I search."}
+update("tool_call", toolCallId="task", title="Search the docs", status="in_progress")
+update("user_message_chunk", content={"type": "text", "text": "search"}, _meta=own)
+update("agent_message_chunk", content=text, _meta=own)
+update("tool_call", toolCallId="rm", title="Remove it", status="pending", _meta=own)
+options = [{"optionId": "yes", "name": "Yes", "kind": "allow_once"}]
+asked = {"sessionId": "s1", "toolCall": {"toolCallId": "rm", "title": "Remove it"}, "options": options}
+send(id=1, method="session/request_permission", params=asked)
+assert outcome() == "yes"
+update("tool_call_update", toolCallId="rm", status="completed")
+update("tool_call_update", toolCallId="task", status="completed")
+end(prompt)
+serve_until_closed()
+"""
+
+
+async def test_the_tasks_of_claudes_adapter_are_subagents(tmp_path: Path) -> None:
+    plan = RecordingPlan(tmp_path, file=tmp_path / "run.jsonl")
+    with anyio.fail_after(LIMIT_S):
+        async with open_hub() as hub:
+            led = await hub.start_agent(scripted(dedent(TASKS)), recordings=plan)
+            await led.initialize()
+            session = await led.new_session(tmp_path)
+            async with anyio.create_task_group() as tasks:
+                tasks.start_soon(session.send_prompt, [Text("go")])
+                await until(lambda: session.conversation.permissions, anyio.lowlevel.checkpoint)
+                (request,) = session.conversation.permissions.values()
+                session.answer_permission(request.key, "yes")
+    (task,) = session.conversation.subagents.values()
+    assert texts(task.conversation)[:2] == [("user", "search"), ("agent", "I search.")]
+    assert task.conversation.tool_call(ToolCallId("rm")).call.status == "completed"
+    assert session.conversation.tool_call(ToolCallId("rm")).call.status == "completed"
+    assert (task.conversation.title, subagent_state(task)) == ("Search the docs", "done")
+    assert replayed(tmp_path / "run.jsonl") == {SessionId("s1"): session.conversation}

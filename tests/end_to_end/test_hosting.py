@@ -21,6 +21,7 @@ from acp_tui.client.errors import AgentUnreachable
 from acp_tui.client.hosting.finding import Place, attached
 from acp_tui.client.sessions.hub import open_hub
 from acp_tui.client.transcript.replay import replayed
+from acp_tui.conversation.entries import Message
 from acp_tui.conversation.facts import SessionId
 from support.agents import REPLY, SDK_AGENT, agent_texts, scripted_argv, until
 from support.certificates import authority
@@ -45,6 +46,21 @@ TALKS = """
         end(prompt)
 """
 TALKER = scripted_argv(TALKS)
+KEEPER = scripted_argv("""
+    handshake(agentCapabilities={"loadSession": True})
+    opening = read()
+    if opening["method"] == "session/load":
+        assert opening["params"]["sessionId"] == "kept"
+        update("user_message_chunk", content={"type": "text", "text": "hello"}, session="kept")
+        update("agent_message_chunk", content={"type": "text", "text": "as before"}, session="kept")
+        answer(opening)
+    else:
+        answer(opening, sessionId="kept")
+    prompt = expect("session/prompt")
+    update("agent_message_chunk", content={"type": "text", "text": "and now"}, session="kept")
+    answer(prompt, stopReason="end_turn")
+    serve_until_closed()
+""")
 MANY = 10_000
 FLOODS = f"""
     prompt = open_session()
@@ -186,10 +202,35 @@ async def test_the_sdks_agent_is_hosted(user: User) -> None:
     assert (user.home / "notes.txt").read_text() == "HELLO"
 
 
+async def test_a_session_of_a_terminal_is_moved_into_a_host(user: User) -> None:
+    """It is quit there, and loaded here; who attaches sees all of it."""
+    done = user.run("exec", "--prompt", "hello", "--record", "run.jsonl", "--", *KEEPER)
+    assert done.returncode == 0, done.stderr
+    place = user.host("--resume=kept", "--", *KEEPER)
+    async with attached_to(place, "kept") as (_, session):
+        said = [entry.text for entry in session.conversation.entries if isinstance(entry, Message)]
+        assert said == ["hello", "as before"]
+        await session.send_prompt(REPLY)
+        assert agent_texts(session)[-1] == "and now"
+
+
+async def test_a_session_that_nobody_kept_is_not_hosted(user: User) -> None:
+    done = user.run("host", "--resume", "--", *TALKER)
+    assert done.returncode != 0
+    assert "no session with" in done.stderr + done.stdout
+
+
+async def test_an_agent_of_another_version_is_not_hosted(user: User) -> None:
+    newer = scripted_argv('answer(expect("initialize"), protocolVersion=2, capabilities={}, info={})')
+    done = user.run("host", "--", *newer)
+    assert done.returncode != 0
+    assert "doesn't speak version 1 of ACP, which a host needs" in done.stdout + done.stderr
+
+
 async def test_an_agent_that_cannot_start_is_told_at_once(user: User) -> None:
     done = user.run("host", "--", "no-such-agent")
     assert done.returncode == 127
-    assert "the command no-such-agent was not found" in done.stdout
+    assert "the command no-such-agent wasn't found" in done.stdout
 
 
 # Who may attach
@@ -280,7 +321,7 @@ async def test_over_tls_only_who_has_the_token_and_trusts_the_host_attaches(
     place = user.host("--listen", "127.0.0.1:0", *sealed, "--", *TALKER, ACP_TUI_HOST_TOKEN="of my own")
     url = await _address_of(place)
     assert url.startswith("wss://")
-    with pytest.raises(AgentUnreachable, match="cannot be trusted"):
+    with pytest.raises(AgentUnreachable, match="can't be trusted"):
         await _greet(url, {"Authorization": "Bearer of my own"})
     monkeypatch.setenv("SSL_CERT_FILE", str(ca.certificate))
     with pytest.raises(AgentUnreachable, match="401"):

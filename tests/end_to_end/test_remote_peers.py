@@ -14,7 +14,9 @@ import socket
 import subprocess
 from collections.abc import AsyncIterator, Mapping, Sequence
 from contextlib import asynccontextmanager, suppress
+from dataclasses import replace
 from pathlib import Path
+from typing import Literal
 
 import anyio
 import pytest
@@ -151,7 +153,7 @@ async def test_a_session_is_loaded_over_another_connection_with_all_its_history(
 @needs_ts
 @over_both
 async def test_without_its_token_a_server_lets_nobody_in(scheme: str, ts_server: int):
-    with pytest.raises(AgentLost, match=r"wants to know who you are \(HTTP 401\)") as caught:
+    with pytest.raises(AgentLost, match=r"asks for a token \(HTTP 401\)") as caught:
         async with running(agent_at(f"{scheme}://127.0.0.1:{ts_server}/acp", "wrong")) as agent:
             await agent.initialize()
     assert "token" in caught.value.hint
@@ -185,6 +187,32 @@ async def test_a_turn_behind_the_typescript_sdk_goes_on_in_a_host(
 async def _send_and_leave(session: Session) -> None:
     with suppress(AgentLost):
         await session.send_prompt([Text("go")])
+
+
+@needs(NODE_PEERS / "server.mjs", NODE_PEERS / "sdk_v2_agent.mjs")
+@over_both
+@pytest.mark.parametrize("version", [1, 2])
+async def test_the_typescript_sdk_serves_both_versions_at_one_address(
+    scheme: str, version: Literal[1, 2], tmp_path: Path
+):
+    argv = [NODE, str(NODE_PEERS / "server.mjs"), "0", "--token", TOKEN]
+    async with server(argv, tmp_path / "log", r"\d\n") as printed:
+        command = agent_at(f"{scheme}://127.0.0.1:{int(printed.split()[0])}/acp", TOKEN)
+        await _speaks(replace(command, protocol=version), version, tmp_path)
+
+
+async def _speaks(command: AgentCommand, version: int, cwd: Path) -> None:
+    """A turn with the SDK's agent of both versions; that of version 2 asks in it."""
+    async with running(command) as agent:
+        await agent.initialize()
+        assert agent.protocol_version == version
+        session = await agent.new_session(cwd)
+        if version == 2:
+            await prompt_allowing(session)
+        else:
+            await session.send_prompt([Text("go")])
+        assert session.conversation.last_stop_reason == "end_turn"
+        assert agent_texts(session)
 
 
 # The official Python SDK
@@ -302,3 +330,25 @@ async def test_acpremote_leads_to_an_agent_that_shares_our_files(tmp_path: Path)
     async with server([*bridge, "--", *SDK_AGENT], tmp_path / "log", "Serving", {"THE_TOKEN": TOKEN}):
         command = agent_at(f"ws://127.0.0.1:{port}/acp/ws", TOKEN, shares_files=True)
         await _works_as_here(command, tmp_path)
+
+
+@needs(NODE_PEERS / "node_modules/.bin/stdio-to-ws", NODE_PEERS / "sdk_v2_agent.mjs")
+@pytest.mark.parametrize("version", [1, 2])
+async def test_stdio_to_ws_leads_to_agents_of_both_versions(version: Literal[1, 2], tmp_path: Path):
+    port = free_port()
+    bridge = str(NODE_PEERS / "node_modules/.bin/stdio-to-ws")
+    argv = [bridge, shlex.join([NODE, str(NODE_PEERS / "sdk_v2_agent.mjs")]), "--port", str(port)]
+    async with server(argv, tmp_path / "log", "listening"):
+        command = agent_at(f"ws://127.0.0.1:{port}")
+        await _speaks(replace(command, protocol=version), version, tmp_path)
+
+
+@needs(PYTHON_PEERS / "acpremote", NODE_PEERS / "sdk_v2_agent.mjs")
+@pytest.mark.parametrize("version", [1, 2])
+async def test_acpremote_leads_to_agents_of_both_versions(version: Literal[1, 2], tmp_path: Path):
+    port = free_port()
+    bridge = [str(PYTHON_PEERS / "acpremote"), "expose", "--port", str(port), "--token-env", "THE_TOKEN"]
+    agent = [NODE, str(NODE_PEERS / "sdk_v2_agent.mjs")]
+    async with server([*bridge, "--", *agent], tmp_path / "log", "Serving", {"THE_TOKEN": TOKEN}):
+        command = agent_at(f"ws://127.0.0.1:{port}/acp/ws", TOKEN)
+        await _speaks(replace(command, protocol=version), version, tmp_path)

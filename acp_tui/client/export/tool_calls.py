@@ -2,13 +2,12 @@
 
 from __future__ import annotations
 
-from collections import deque
-from collections.abc import Iterator, Mapping, Sequence
+from collections.abc import Mapping
 from datetime import UTC, datetime
-from typing import Any, Final, Protocol, assert_never
+from typing import Any, Protocol, assert_never
 
 from acp_tui.client.export.parts import Code, Folded, Note, Part, Prose, Section, block_parts, json_code
-from acp_tui.client.line_comparison import Change, LineComparison
+from acp_tui.client.line_comparison import unified_diff
 from acp_tui.conversation import QUIET_KINDS, UNSET, tool_calls
 from acp_tui.conversation.content import Text, is_for_user
 from acp_tui.conversation.entries import Decision, TerminalState, ToolCallEntry
@@ -25,7 +24,6 @@ from acp_tui.conversation.tool_calls import (
     UnknownContent,
 )
 from acp_tui.conversation.tool_text import Markdown, Subject, parts_of, subject_of
-from acp_tui.conversation.visible import make_visible, make_visible_line
 
 
 class PlainText(Protocol):
@@ -52,14 +50,12 @@ class Terminals:
         command = line if state is None or line is not None else state.command
         prompt = [] if command is None else [f"$ {command}"]
         if state is None or terminal_id in self._shown:
-            where = (
-                "in a terminal that acp-tui does not know" if state is None else "in a terminal shown above"
-            )
+            where = "in a terminal acp-tui doesn't know" if state is None else "in a terminal shown above"
             return (*(Code(text, "console") for text in prompt), Note(where))
         self._shown.add(terminal_id)
         output = self._plain_text(state.output.read(), is_complete=state.has_exited).rstrip("\n")
         lines = prompt + ([output] if output else [])
-        lost = [Note(f"the first {state.output.dropped:,} bytes of its output were not kept")]
+        lost = [Note(f"the first {state.output.dropped:,} bytes of its output weren't kept")]
         return (
             *(lost if state.output.dropped else []),
             *([Code("\n".join(lines), "console")] if lines else []),
@@ -89,7 +85,7 @@ def tool_call_section(entry: ToolCallEntry, terminals: Terminals) -> Section:
 
 def _state(entry: ToolCallEntry, terminals: Terminals) -> str:
     call = entry.call
-    status = "waits for your decision" if entry.waiting else call.status.replace("_", " ")
+    status = "needs your decision" if entry.waiting else call.status.replace("_", " ")
     subject = terminals.subject_of(call)
     about = [] if subject is None else [subject.words]
     return " · ".join([call.kind, status, *about, *map(_place, call.locations)])
@@ -115,7 +111,7 @@ def _content(item: ToolCallContent, terminals: Terminals) -> tuple[Part, ...]:
         case TerminalContent(terminal_id):
             return terminals.show(terminal_id)
         case UnknownContent(kind, raw):
-            return (Folded(f"{kind}: a kind of content that acp-tui does not know", (json_code(raw),)),)
+            return (Folded(f"{kind}: a kind of content acp-tui doesn't know", (json_code(raw),)),)
         case _:
             assert_never(item)
 
@@ -129,7 +125,7 @@ def _raw(call: ToolCall) -> list[Part]:
 def _decision(decision: Decision) -> Note:
     when = time_of(decision.at)
     if decision.option_name is None:
-        how = "the agent took its question back" if decision.is_withdrawn else "cancelled"
+        how = "the agent withdrew its question" if decision.is_withdrawn else "canceled"
         return Note(f"permission: {how}{when}")
     chosen = chosen_words(decision.option_name, decision.option_kind)
     if decision.rule is not None:
@@ -140,74 +136,3 @@ def _decision(decision: Decision) -> Note:
 def time_of(at: float | None) -> str:
     """When something was decided, to be put behind it."""
     return "" if at is None else f" · {datetime.fromtimestamp(at, UTC):%Y-%m-%d %H:%M:%S} UTC"
-
-
-CONTEXT_LINES: Final = 3
-NO_NEWLINE: Final = "\\ No newline at end of file"
-
-
-def unified_diff(path: str, old_text: str | None, new_text: str) -> str:
-    """The change as `diff -u` writes it, in lines of visible text; `old_text` None: the file is new."""
-    name = make_visible_line(path)
-    header = [f"--- {'/dev/null' if old_text is None else name}", f"+++ {name}"]
-    old, new = _split(old_text or ""), _split(new_text)
-    return "\n".join([*header, *_hunks(old, new)])
-
-
-def told_diff(path: str, old_text: str | None, new_text: str) -> str:
-    """The same for somebody who reads it: where nothing changes, that is said."""
-    if old_text == new_text:
-        return f"{make_visible_line(path)}: no change"
-    return unified_diff(path, old_text, new_text)
-
-
-def _split(text: str) -> list[str]:
-    """The lines with their ends; only a newline ends a line, other separators are shown within it."""
-    lines = [line + "\n" for line in text.split("\n")]
-    last = lines.pop()[:-1]
-    return [*lines, last] if last else lines
-
-
-def _hunks(old: Sequence[str], new: Sequence[str]) -> Iterator[str]:
-    ends_in_crlf = all(line.endswith("\r\n") for line in (*old, *new))
-    for group in _groups(old, new):
-        first, last = group[0], group[-1]
-        before = min(CONTEXT_LINES, first.old_from)
-        after = min(CONTEXT_LINES, len(old) - last.old_to)
-        old_range = _range(first.old_from - before, last.old_to + after)
-        new_range = _range(first.new_from - before, last.new_to + after)
-        yield f"@@ -{old_range} +{new_range} @@"
-        at = first.old_from - before
-        for change in group:
-            yield from _signed(" ", old[at : change.old_from], ends_in_crlf)
-            yield from _signed("-", old[change.old_from : change.old_to], ends_in_crlf)
-            yield from _signed("+", new[change.new_from : change.new_to], ends_in_crlf)
-            at = change.old_to
-        yield from _signed(" ", old[at : at + after], ends_in_crlf)
-
-
-def _groups(old: Sequence[str], new: Sequence[str]) -> Iterator[list[Change]]:
-    """The changes, those together whose unchanged lines around touch."""
-    comparison = LineComparison(old, new)
-    deque(comparison.steps(), maxlen=0)
-    group: list[Change] = []
-    for change in comparison.changes:
-        if group and change.old_from - group[-1].old_to > 2 * CONTEXT_LINES:
-            yield group
-            group = []
-        group.append(change)
-    if group:
-        yield group
-
-
-def _range(start: int, stop: int) -> str:
-    """A hunk's lines as `diff` writes them: an empty range names the line before it."""
-    return f"{start + 1 if stop > start else start},{stop - start}"
-
-
-def _signed(sign: str, lines: Sequence[str], ends_in_crlf: bool) -> Iterator[str]:
-    for line in lines:
-        # A carriage return is only news where not every line has one.
-        yield sign + make_visible(line.removesuffix("\r\n" if ends_in_crlf else "\n"))
-        if not line.endswith("\n"):
-            yield NO_NEWLINE

@@ -1,7 +1,12 @@
 """The processes that we start, and how they end even if we are killed. Begin with `guard`."""
 
+from __future__ import annotations
+
 import os
-from typing import Final
+
+TYPE_CHECKING = False
+if TYPE_CHECKING:
+    from typing import Final  # the guardian loads this, too, and does without
 
 HOST_TOKEN_VARIABLE: Final = "ACP_TUI_HOST_TOKEN"
 """Holds the token for a host that listens on TCP."""

@@ -15,10 +15,7 @@ Those that are left then learn of acp-tui's end from their own input or terminal
 from __future__ import annotations
 
 import os
-import signal
 import time
-from collections.abc import Iterable
-from typing import Final
 
 from acp_tui.client.processes.table import (
     Process,
@@ -30,6 +27,14 @@ from acp_tui.client.processes.table import (
     signal_group,
     with_descendants,
 )
+
+TYPE_CHECKING = False
+if TYPE_CHECKING:
+    import signal
+    from collections.abc import Iterable
+    from typing import Final
+else:
+    import _signal as signal
 
 STDIN: Final = 0
 GRACE_S: Final = 0.3
@@ -74,7 +79,7 @@ class Watched:
             return True
         return not self._has_exited and all(row.pid != self.leader for row in table)
 
-    def signal(self, number: signal.Signals) -> None:
+    def signal(self, number: int) -> None:
         """Signal all that were seen last."""
         groups = {row.group for row in self.known if self.leader in (row.group, row.session)}
         for each in (number, signal.SIGCONT):  # a stopped process has to run to end
@@ -128,7 +133,7 @@ def _are_left(watched: list[Watched]) -> bool:
     return any(each.known for each in watched)
 
 
-def _signal(watched: list[Watched], number: signal.Signals) -> None:
+def _signal(watched: list[Watched], number: int) -> None:
     for each in watched:
         each.signal(number)
 

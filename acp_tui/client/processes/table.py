@@ -1,34 +1,51 @@
 """The table of processes: who belongs to one that we started, and signals to those, and never to a stranger.
 
-The guardian loads it too, so it needs only small modules of the standard library.
+The guardian loads it too, so it does without `pathlib`, `typing`, and `signal` with its enumerations: to load them took
+it twice as long as all else.
 """
 
 from __future__ import annotations
 
 import os
-import signal
-from collections.abc import Iterable
-from contextlib import suppress
-from pathlib import Path
-from typing import Final, NamedTuple
 
-PROC: Final = Path("/proc")
-HAS_PROC: Final = (PROC / "self" / "stat").exists()
+TYPE_CHECKING = False
+if TYPE_CHECKING:
+    import signal
+    from collections.abc import Iterable
+    from typing import Final
+else:
+    import _signal as signal
+
+HAS_PROC: Final = os.access("/proc/self/stat", os.R_OK)
 PS_LIMIT_S: Final = 2.0
 
 
-class Process(
-    NamedTuple
-):  # not a dataclass: importing that module costs the guardian as much as all the rest
+class Process:
     """One row of the table, of a process that has not ended: zombies can be neither ended nor waited for."""
 
-    pid: int
-    parent: int
-    group: int
-    session: int
-    """The leader's pid; 0 where the system does not tell (macOS)."""
-    started: str
-    """When it started, in whatever unit the system tells it."""
+    __slots__ = ("group", "parent", "pid", "session", "started")
+
+    def __init__(self, pid: int, parent: int, group: int, session: int, started: str) -> None:
+        self.pid = pid
+        self.parent = parent
+        self.group = group
+        self.session = session
+        """The leader's pid; 0 where the system does not tell (macOS)."""
+        self.started = started
+        """When it started, in whatever unit the system tells it."""
+
+    def __eq__(self, other: object) -> bool:
+        return isinstance(other, Process) and self._row == other._row
+
+    def __hash__(self) -> int:
+        return hash(self._row)
+
+    def __repr__(self) -> str:
+        return f"Process{self._row}"
+
+    @property
+    def _row(self) -> tuple[int, int, int, int, str]:
+        return self.pid, self.parent, self.group, self.session, self.started
 
     def is_same(self, other: Process) -> bool:
         """Whether this is `other`, perhaps with a new parent or group, and not a new process of the same number."""
@@ -39,13 +56,14 @@ def process_table() -> list[Process]:
     """Every process that can be seen. Reads many files: call it in a thread."""
     if not HAS_PROC:
         return _rows_of_ps("-ax")
-    return [row for entry in PROC.iterdir() if entry.name.isdigit() and (row := _row_of_proc(entry))]
+    names = os.listdir("/proc")  # noqa: PTH208
+    return [row for name in names if name.isdigit() and (row := _row_of_proc(int(name)))]
 
 
 def row_of(pid: int) -> Process | None:
     """The process of that number; None where there is none."""
     if HAS_PROC:
-        return _row_of_proc(PROC / str(pid))
+        return _row_of_proc(pid)
     return next(iter(_rows_of_ps("-p", str(pid))), None)
 
 
@@ -86,16 +104,17 @@ def family(leader: int, table: Iterable[Process]) -> list[Process]:
     return with_descendants(session_of(leader, rows), rows)
 
 
-def _row_of_proc(directory: Path) -> Process | None:
+def _row_of_proc(pid: int) -> Process | None:
     try:
-        stat = (directory / "stat").read_text("utf-8", "replace")
+        with open(f"/proc/{pid}/stat", encoding="utf-8", errors="replace") as file:  # noqa: PTH123
+            stat = file.read()
     except OSError:  # it has ended meanwhile
         return None
     # proc(5): pid (command) state ppid pgrp session ... the 22nd is starttime. The command may hold anything.
     state, parent, group, session, *more = stat.rpartition(")")[2].split()
     if state in "ZX":
         return None
-    return Process(int(directory.name), int(parent), int(group), int(session), more[15])
+    return Process(pid, int(parent), int(group), int(session), more[15])
 
 
 def _rows_of_ps(*which: str) -> list[Process]:
@@ -127,7 +146,7 @@ def _can_hold_processes() -> bool:
 _CAN_HOLD: Final = _can_hold_processes()
 
 
-def signal_all(leader: int, processes: Iterable[Process], number: signal.Signals) -> None:
+def signal_all(leader: int, processes: Iterable[Process], number: int) -> None:
     """Signal the group of `leader` and those of `processes` that are not in it; stopped ones go on, so as to end.
 
     The number of the group has to be ours still: see `group_exists`.
@@ -142,10 +161,11 @@ def signal_all(leader: int, processes: Iterable[Process], number: signal.Signals
 def signal_group(leader: int, number: int) -> bool:
     """Signal all in the group of `leader`; False where there is nobody that could be."""
     # PermissionError: a set-uid program, or on macOS a zombie. Neither can be ended by us.
-    with suppress(ProcessLookupError, PermissionError):
+    try:
         os.killpg(leader, number)
-        return True
-    return False
+    except (ProcessLookupError, PermissionError):
+        return False
+    return True
 
 
 def group_exists(leader: int) -> bool:
@@ -156,14 +176,16 @@ def group_exists(leader: int) -> bool:
     return signal_group(leader, 0)
 
 
-def signal_each(processes: Iterable[Process], number: signal.Signals) -> None:
+def signal_each(processes: Iterable[Process], number: int) -> None:
     """Signal these, one by one; those that have ended are left out, whoever has got their number."""
     for process in processes:
-        with suppress(ProcessLookupError, PermissionError):
+        try:  # noqa: SIM105
             _signal(process, number)
+        except (ProcessLookupError, PermissionError):
+            pass  # it has ended meanwhile, or cannot be ended by us
 
 
-def _signal(process: Process, number: signal.Signals) -> None:
+def _signal(process: Process, number: int) -> None:
     if not _CAN_HOLD:
         if is_running(process):
             os.kill(process.pid, number)

@@ -153,7 +153,8 @@ class TerminalScreen:
     def _awake(self) -> Emulator:
         if self._emulator is None:
             self._emulator = self._make(*self._size, SCROLLBACK_LINES)
-            self._emulator.feed(self._preparation)
+            if self._preparation:
+                self._emulator.feed(self._preparation)
         return self._emulator
 
     @property

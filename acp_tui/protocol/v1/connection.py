@@ -9,19 +9,7 @@ from collections.abc import Awaitable, Iterator, Mapping
 from pathlib import Path
 from typing import Any, ClassVar, Final, TypeVar, assert_never
 
-from acp_tui.conversation.elicitation import (
-    BooleanField,
-    ChoiceField,
-    Elicitation,
-    Field,
-    FieldChoice,
-    Form,
-    MultiChoiceField,
-    NumberField,
-    TextField,
-    UnknownField,
-    UrlVisit,
-)
+from acp_tui.conversation import elicitation
 from acp_tui.conversation.facts import ConfigOption, RequestKey, SelectOption, SessionId, SessionPage
 from acp_tui.conversation.tool_calls import TerminalId, ToolCallId
 from acp_tui.conversation.updates import OptionChanged
@@ -197,7 +185,9 @@ UNPARKED: Final = RequestKey(0)
 """The key of an elicitation until the client gives it one."""
 
 
-def read_elicitation(params: Mapping[str, Any], offer: ClientOffer) -> tuple[SessionId | None, Elicitation]:
+def read_elicitation(
+    params: Mapping[str, Any], offer: ClientOffer
+) -> tuple[SessionId | None, elicitation.Elicitation]:
     """Whose question, None for no session's, and the question. Raises MalformedMessage, also for a mode not offered."""
     match params.get("mode"):
         case "form" if offer.elicitation_form:
@@ -226,8 +216,8 @@ def _tool_call_of(request: agent_requests.ElicitationMode) -> ToolCallId | None:
     return None if request.tool_call_id is None else ToolCallId(request.tool_call_id)
 
 
-def _visit(request: agent_requests.ElicitationUrlMode) -> UrlVisit:
-    return UrlVisit(
+def _visit(request: agent_requests.ElicitationUrlMode) -> elicitation.UrlVisit:
+    return elicitation.UrlVisit(
         UNPARKED,
         request.message,
         request.elicitation_id,
@@ -237,9 +227,9 @@ def _visit(request: agent_requests.ElicitationUrlMode) -> UrlVisit:
     )
 
 
-def _form(request: agent_requests.ElicitationFormMode) -> Form:
+def _form(request: agent_requests.ElicitationFormMode) -> elicitation.Form:
     schema = request.requested_schema
-    return Form(
+    return elicitation.Form(
         UNPARKED,
         request.message,
         tuple(_fields(schema)),
@@ -253,21 +243,21 @@ def _form(request: agent_requests.ElicitationFormMode) -> Form:
 # Fields
 
 
-def _fields(schema: agent_requests.ElicitationSchema) -> Iterator[Field]:
+def _fields(schema: agent_requests.ElicitationSchema) -> Iterator[elicitation.Field]:
     required = set(schema.required or ())
     for name, prop in schema.properties.items():
         yield _field(name, prop, name in required)
     # Required and not described: nothing that we could send would do.
     for name in sorted(required - schema.properties.keys()):
-        yield UnknownField(name, "undescribed", None, is_required=True)
+        yield elicitation.UnknownField(name, "undescribed", None, is_required=True)
 
 
-def _field(name: str, prop: agent_requests.ElicitationPropertySchema, is_required: bool) -> Field:
+def _field(name: str, prop: agent_requests.ElicitationPropertySchema, is_required: bool) -> elicitation.Field:
     match prop:
         case agent_requests.StringPropertySchema():
             return _string(name, prop, is_required)
         case agent_requests.NumberPropertySchema() | agent_requests.IntegerPropertySchema():
-            return NumberField(
+            return elicitation.NumberField(
                 name,
                 prop.title,
                 prop.description,
@@ -278,21 +268,21 @@ def _field(name: str, prop: agent_requests.ElicitationPropertySchema, is_require
                 prop.maximum,
             )
         case agent_requests.BooleanPropertySchema():
-            return BooleanField(name, prop.title, prop.description, is_required, prop.default)
+            return elicitation.BooleanField(name, prop.title, prop.description, is_required, prop.default)
         case agent_requests.MultiSelectPropertySchema():
             return _multi_choice(name, prop, is_required)
         case dict():
-            return UnknownField(name, str(prop.get("type")), prop, is_required)
+            return elicitation.UnknownField(name, str(prop.get("type")), prop, is_required)
         case _:
             assert_never(prop)
 
 
-def _string(name: str, prop: agent_requests.StringPropertySchema, is_required: bool) -> Field:
+def _string(name: str, prop: agent_requests.StringPropertySchema, is_required: bool) -> elicitation.Field:
     choices = _choices(prop.enum, prop.one_of)
     if choices is not None:
         default = prop.default if prop.default in {choice.value for choice in choices} else None
-        return ChoiceField(name, choices, prop.title, prop.description, is_required, default)
-    return TextField(
+        return elicitation.ChoiceField(name, choices, prop.title, prop.description, is_required, default)
+    return elicitation.TextField(
         name,
         prop.title,
         prop.description,
@@ -305,16 +295,18 @@ def _string(name: str, prop: agent_requests.StringPropertySchema, is_required: b
     )
 
 
-def _multi_choice(name: str, prop: agent_requests.MultiSelectPropertySchema, is_required: bool) -> Field:
+def _multi_choice(
+    name: str, prop: agent_requests.MultiSelectPropertySchema, is_required: bool
+) -> elicitation.Field:
     items = prop.items
     if isinstance(items, dict):
-        return UnknownField(name, "array", to_wire(prop), is_required)
+        return elicitation.UnknownField(name, "array", to_wire(prop), is_required)
     if isinstance(items, agent_requests.StringMultiSelectItems):
         choices = _choices(items.enum, None)
     else:
         choices = _choices(None, items.any_of)
     values = {choice.value for choice in choices or ()}
-    return MultiChoiceField(
+    return elicitation.MultiChoiceField(
         name,
         choices or (),
         prop.title,
@@ -328,7 +320,9 @@ def _multi_choice(name: str, prop: agent_requests.MultiSelectPropertySchema, is_
 
 def _choices(
     values: list[str] | None, titled: list[agent_requests.EnumOption] | None
-) -> tuple[FieldChoice, ...] | None:
+) -> tuple[elicitation.FieldChoice, ...] | None:
     if titled is not None:
-        return tuple(FieldChoice(option.const, option.title, option.description) for option in titled)
-    return None if values is None else tuple(FieldChoice(value, value) for value in values)
+        return tuple(
+            elicitation.FieldChoice(option.const, option.title, option.description) for option in titled
+        )
+    return None if values is None else tuple(elicitation.FieldChoice(value, value) for value in values)

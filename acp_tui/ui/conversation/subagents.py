@@ -79,7 +79,7 @@ class SubagentDrawing(KeptDrawing):
         name = cut(name_of(subagent), max(width - width_cells(aside) - 2, LEAST_CELLS))
         head = [
             Gutter(f"  {GLYPHS[state]} ", state_style(state, palette)),
-            Gutter("⑂ ", palette.muted),
+            Gutter("↳ ", palette.muted),
             *wrap([(name, palette.strong), (f"  {aside}", palette.muted)], width)[0],
         ]
         below = last_line(said) or make_visible_line(subagent.description or "")

@@ -72,7 +72,7 @@ class SubagentLine(Static):
         names = " › ".join(map(name_of, path))
         words = filter(None, (names, subagent_state(shown), spent_words(shown.conversation)))
         back = keys_in_force(self).hint("{leave_subagent} back")
-        self.update(f"⑂ {' · '.join(words)} · {back}")
+        self.update(f"↳ {' · '.join(words)} · {back}")
 
 
 class SessionPanel(Vertical):
@@ -399,7 +399,7 @@ class SessionPanel(Vertical):
         self._shown_notices = self.conversation.notice_count
         if new > MAX_NOTICES_SHOWN:
             before = new - MAX_NOTICES_SHOWN
-            self._show_toast("Notices", f"{before:,} more came before these", "information")
+            self._show_toast("Notices", f"{before:,} more before these", "information")
         for notice in self.conversation.notices[-min(new, MAX_NOTICES_SHOWN) :]:
             severity = SEVERITIES.get(notice.severity, "information")
             title, text = (_shortened(each) for each in (notice.title, notice.description or ""))

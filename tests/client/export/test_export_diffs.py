@@ -8,7 +8,7 @@ from hypothesis import given
 from hypothesis import strategies as st
 
 from acp_tui.client import line_comparison
-from acp_tui.client.export.tool_calls import unified_diff
+from acp_tui.client.line_comparison import unified_diff
 from acp_tui.ui.rendering.diff_model import TextComparison
 
 LINES = st.lists(st.sampled_from(["a", "b", "c", "", "+d", "-e", "@@ f"]), max_size=30).map("\n".join)

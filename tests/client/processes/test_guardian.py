@@ -8,6 +8,7 @@ import subprocess
 import sys
 from collections.abc import Callable, Iterator
 from contextlib import ExitStack
+from pathlib import Path
 from typing import TypeAlias
 
 import psutil  # type: ignore[import-untyped]
@@ -190,3 +191,12 @@ def test_a_process_without_a_group_left_is_not_watched_any_more(guard: Guard, st
     os.waitpid(leader, 0)
     guard.note_exit(leader)
     assert guard.pid is None
+
+
+def test_the_guardian_loads_little_more_than_python_itself() -> None:
+    script = "import acp_tui.client.processes.guardian, sys; print(*sys.modules)"
+    path = f"import sys; sys.path.insert(0, {str(Path(guardian.__file__).parents[3])!r}); {script}"
+    run = subprocess.run(
+        [sys.executable, "-I", "-S", "-c", path], capture_output=True, text=True, check=True, timeout=60
+    )
+    assert {"collections", "contextlib", "enum", "pathlib", "typing"}.isdisjoint(run.stdout.split())

@@ -21,11 +21,11 @@ async def test_a_command_is_found_by_its_title(size: tuple[int, int]) -> None:
         assert "While a terminal has the keyboard" in page.words
 
 
-def test_every_command_has_a_row_with_all_its_keys() -> None:
+def test_every_command_that_can_be_reached_has_a_row_with_all_its_keys() -> None:
     rows = list(help_rows(AS_BUILT))
 
-    assert {row.value.id for row in rows} == {command.id for command in COMMANDS}
-    assert len(rows) == len(COMMANDS)
+    reached = [one.id for one in COMMANDS if one.keys or one.typed or one.where in ("session", "app")]
+    assert sorted(row.value.id for row in rows) == sorted(reached)
     assert {row.value.id: row.aside for row in rows}["new_line"] == "Ctrl+J Shift+Enter Alt+Enter"
 
 
@@ -41,7 +41,7 @@ def test_keys_that_a_terminal_may_not_send_are_said_to_be_such() -> None:
 
     assert "Shift+Enter and Alt+Enter only with Kitty's keyboard protocol" in about["new_line"]
     assert "extended-keys" in about["new_line"]
-    assert "Ctrl+S: some terminals hold their output with it" in about["save_attached"]
+    assert "Ctrl+S: some terminals pause their output with it" in about["save_attached"]
 
 
 def test_a_chosen_key_is_shown_with_the_usual_one() -> None:

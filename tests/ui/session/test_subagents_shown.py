@@ -99,7 +99,7 @@ async def test_the_sidebar_lists_them_and_leads_to_them() -> None:
         assert "1 of 2 running" in page.text
         await page.press("alt+s", "down", "down", "down", "enter")
         await page.settled()
-        assert "⑂ Write · running · Esc back" in page.text
+        assert "↳ Write · running · Esc back" in page.text
 
 
 async def test_a_prompt_is_for_the_agent_itself() -> None:

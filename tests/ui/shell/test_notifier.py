@@ -12,7 +12,13 @@ from pathlib import Path
 from acp_tui.client.settings.tree import Notifications
 from acp_tui.conversation.content import Text
 from acp_tui.conversation.facts import RequestKey
-from acp_tui.conversation.updates import PermissionAnswered, PromptSent, SessionUpdate, TurnEnded
+from acp_tui.conversation.updates import (
+    PermissionAnswered,
+    PromptSent,
+    SessionUpdate,
+    StateReported,
+    TurnEnded,
+)
 from acp_tui.ui.shell.app import AcpTuiApp
 from acp_tui.ui.shell.notifier import (
     KEEP_TITLE,
@@ -121,6 +127,18 @@ async def test_the_taskbar_shows_work_and_questions_until_the_turn_ends():
         assert await told.happens(ask(1, "c")) == ["\x1b]9;4;4;100\x1b\\"]
         assert await told.happens(PermissionAnswered(RequestKey(1), "opt-1", None)) == ["\x1b]9;4;3;0\x1b\\"]
         assert await told.happens(DONE) == ["\x1b]9;4;0;0\x1b\\"]
+
+
+async def test_work_that_the_agent_begins_by_itself_is_told_as_a_turn_is():
+    """R2-STATE: title, taskbar and notices follow the state, and a repeated idle is no new end."""
+    running, idle = StateReported("running"), StateReported("idle", "end_turn")
+    async with watched(replace(ALL, needs_you=(), progress="on", title=True)) as told:
+        await told.happens(PROMPT, DONE)
+        assert await told.happens(running) == [window_title(f"◐ {DRAWN}"), "\x1b]9;4;3;0\x1b\\"]
+        notice, *_, progress = await told.happens(idle)
+        assert "done after" in notice
+        assert progress == "\x1b]9;4;0;0\x1b\\"
+        assert await told.happens(idle, idle) == []
 
 
 async def test_progress_ends_with_the_app():

@@ -9,6 +9,7 @@ from textual.events import Key
 from acp_tui.client.settings.tree import Appearance, ConversationSettings, KeyChoice, Settings
 from acp_tui.conversation.content import Text
 from acp_tui.conversation.tool_calls import BlockContent
+from acp_tui.ui.conversation.view import ConversationView
 from acp_tui.ui.kit.themes import DARK, LIGHT
 from acp_tui.ui.session.find_bar import FindBar
 from support.folding import agent, call
@@ -71,10 +72,23 @@ async def test_the_cards_keys_can_be_others_and_typing_stays_typing() -> None:
         assert page.prompt.has_focus
 
 
+async def test_with_the_vim_preset_letters_move_through_the_conversation() -> None:
+    async with open_page(*(call(f"c{number}", title=f"Read {number}") for number in range(3))) as page:
+        await use_keys(page, preset="vim")
+        await page.press("j")
+        assert page.draft == "j"
+        await page.press("backspace", "tab", "k", "k", "j")
+        view = page.pilot.app.screen.query_one(ConversationView)
+        assert view.entry_under_cursor is view.conversation.entries[1]
+        await page.press("slash")
+        assert page.pilot.app.screen.query(FindBar)
+        assert page.draft == ""
+
+
 async def test_hints_name_the_keys_in_force() -> None:
     async with open_page() as page:
         await use_keys(page, new_line="ctrl+x", help="f2", choose_option="")
-        assert "Enter sends it, Ctrl+X makes a new line" in page.text
+        assert "Enter sends it, Ctrl+X starts a new line" in page.text
         assert page.status.endswith("F2 help")
 
 

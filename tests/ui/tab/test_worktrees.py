@@ -13,7 +13,7 @@ from acp_tui.ui.dialogs.agents import AgentsScreen
 from support.agents import scripted
 from support.desks import SESSION, Desk, OpenDesk
 
-pytestmark = pytest.mark.skipif(shutil.which("git") is None, reason="git is not installed")
+pytestmark = pytest.mark.skipif(shutil.which("git") is None, reason="git isn't installed")
 
 TWO = """
 answer(expect("session/new"), sessionId="s2")
@@ -115,3 +115,13 @@ async def test_another_agent_is_started_in_a_worktree(
         await desk.has_session()
         assert desk.tabs[1].cwd.parent == home.parent / f"{home.name}.worktrees"
         assert desk.tabs[1].link is not desk.tabs[0].link
+
+
+async def test_a_worktree_begun_in_another_stands_beside_it(open_desk: OpenDesk) -> None:
+    three = 'answer(expect("session/new"), sessionId="s3")\nserve_until_closed()'
+    async with open_desk(SESSION, TWO + three) as desk:
+        folder = await open_worktree(desk)
+        await desk.send("/worktree other")
+        await desk.until(lambda: len(desk.tabs) == 3)
+        await desk.has_session()
+        assert desk.tabs[2].cwd == folder.parent / "other"

@@ -1,0 +1,87 @@
+"""Whatever a server does, the tab lives: keys are echoed, and what failed is said."""
+
+from __future__ import annotations
+
+import asyncio
+import re
+from collections.abc import AsyncIterator, Awaitable, Callable
+from contextlib import asynccontextmanager, suppress
+from pathlib import Path
+from typing import TypeAlias
+
+import pytest
+
+from acp_tui.client.agents import streamable_http, websocket
+from acp_tui.client.agents.catalogue import command_at
+from acp_tui.client.agents.command import AgentCommand
+from support.screens import Page, open_agent_page
+
+Talk: TypeAlias = Callable[[asyncio.StreamReader, asyncio.StreamWriter], Awaitable[None]]
+over_both = pytest.mark.parametrize("scheme", ["ws", "http"])
+
+
+@asynccontextmanager
+async def server(scheme: str, talk: Talk) -> AsyncIterator[AgentCommand]:
+    async def until_gone(reader: asyncio.StreamReader, writer: asyncio.StreamWriter) -> None:
+        with suppress(ConnectionError, asyncio.IncompleteReadError):
+            await talk(reader, writer)
+        writer.close()
+
+    async with await asyncio.start_server(until_gone, "127.0.0.1", 0) as listening:
+        yield command_at(f"{scheme}://127.0.0.1:{listening.sockets[0].getsockname()[1]}/acp")
+
+
+async def says_nothing(reader: asyncio.StreamReader, _: asyncio.StreamWriter) -> None:
+    await reader.read()
+    await asyncio.Event().wait()
+
+
+async def trickles(reader: asyncio.StreamReader, writer: asyncio.StreamWriter) -> None:
+    await reader.readuntil(b"\r\n\r\n")
+    writer.write(b"HTTP/1.1 200 OK\r\nX-Slow: ")
+    while True:
+        writer.write(b"x")
+        await writer.drain()
+        await asyncio.sleep(0.01)
+
+
+async def floods(reader: asyncio.StreamReader, writer: asyncio.StreamWriter) -> None:
+    await reader.readuntil(b"\r\n\r\n")
+    while True:
+        writer.write(b"\x00garbage\n" * 10_000)
+        await writer.drain()
+
+
+async def breaks(reader: asyncio.StreamReader, writer: asyncio.StreamWriter) -> None:
+    await reader.readuntil(b"\r\n\r\n")
+    writer.write(b"HTTP/1.1 500 Oops\r\nContent-Length: 0\r\n\r\n")
+
+
+async def _is_live(page: Page) -> None:
+    await page.press(*"still here")
+    await page.until(lambda: "still here" in page.words)
+
+
+@over_both
+@pytest.mark.parametrize(
+    ("talk", "words"),
+    [
+        (says_nothing, "no answer within|hasn't answered within"),
+        (trickles, "no answer within|hasn't answered within|doesn't speak WebSocket"),
+        (floods, "doesn't speak|no answer within"),
+        (breaks, r"refuses the connection \(HTTP 500\)"),
+    ],
+)
+async def test_a_tab_lives_whatever_its_server_does(
+    scheme: str, talk: Talk, words: str, tmp_path: Path, monkeypatch: pytest.MonkeyPatch
+):
+    monkeypatch.setattr(websocket, "OPEN_LIMIT_S", 1.0)
+    monkeypatch.setattr(streamable_http, "ANSWER_LIMIT_S", 1.0)
+    async with server(scheme, talk) as command, open_agent_page(command, tmp_path) as page:
+        await _is_live(page)
+        await page.until(lambda: any(re.search(words, told) for told in told_on(page)))
+
+
+def told_on(page: Page) -> list[str]:
+    """What is said on the screen and beside it."""
+    return [page.words, page.status, *(toast.message for toast in page.toasts)]
