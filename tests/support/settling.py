@@ -85,7 +85,7 @@ async def _wait_for_screen(pilot: Pilot[Any], timeout: float = 30.0) -> bool:
         elif all(map(_is_waiting, (app, *app.screen.walk_children(with_self=True)))):
             return True
         elif monotonic() > deadline:
-            raise WaitForScreenTimeout("a widget does not get done with a message")
+            raise WaitForScreenTimeout("a widget doesn't get done with a message")
         else:
             await asyncio.sleep(POLL_S)
             spins, is_polled = 0, False
@@ -112,7 +112,7 @@ async def settle(pilot: Pilot[Any], is_due: Callable[[], bool] = bool) -> None:
         else:
             is_quiet = True
 
-    await until(lambda: is_quiet, step, lambda: "the screen does not settle")
+    await until(lambda: is_quiet, step, lambda: "the screen doesn't settle")
 
 
 def _wants_painting(screen: Screen[Any]) -> bool:

@@ -285,4 +285,4 @@ class BaseApp(App[None]):
         if len(notes) == 1:
             self.say(notes[0], is_wrong=True)
         elif notes:
-            self.say(f"{len(notes)} things are wrong: /settings shows them", is_wrong=True)
+            self.say(f"{len(notes)} problems with your settings; to see them: /settings", is_wrong=True)

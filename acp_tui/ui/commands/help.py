@@ -35,7 +35,7 @@ class HelpScreen(ModalScreen[str | None]):
 
     BINDINGS: ClassVar[list[BindingType]] = [Binding("escape,f1", "dismiss(None)", "Close", show=False)]
 
-    KEYS: ClassVar[str] = "↑ ↓ PgUp PgDn read · Enter does it · Esc close"
+    KEYS: ClassVar[str] = "↑ ↓ PgUp PgDn read · Enter runs it · Esc close"
 
     def __init__(self, here: Sequence[Place] = (), *, is_all: bool = True) -> None:
         """`here` is where the user is, from the focus outwards; not `is_all`: nothing is to be said of other places."""
@@ -91,7 +91,7 @@ def key_notes(command: Command, keymap: Keymap) -> Iterator[str]:
     keys = keymap.keys[command.id]
     usual = AS_BUILT.keys[command.id]
     if keys != usual:
-        yield f"usually {' '.join(map(shown_key, usual)) or 'without a key'}"
+        yield f"usually {' '.join(map(shown_key, usual)) or 'no key'}"
     wanting = " and ".join(shown_key(key) for key in keys if needs_kitty(key))
     if wanting:
         yield f"{wanting} only with Kitty's keyboard protocol (in tmux: set -s extended-keys always)"

@@ -237,7 +237,7 @@ class Picker(ModalScreen[V | None], Generic[V]):
         self.dismiss(message.row.value)
 
 
-FITTING = "as it fits the terminal"
+FITTING = "match the terminal"
 
 
 class ThemePicker(Picker[str]):

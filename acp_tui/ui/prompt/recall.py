@@ -49,7 +49,7 @@ class Walk:
         self._at = self._texts.index(text, 1)
 
 
-DRAFT_IS_BACK: Final = "The draft that you left here is back; {interrupt} clears it"
+DRAFT_IS_BACK: Final = "Your draft from last time is back; {interrupt} clears it"
 PAUSE_S: Final = 1.0
 """Who has not typed for so long makes a pause: the draft is kept."""
 

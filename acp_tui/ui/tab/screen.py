@@ -399,7 +399,7 @@ class SessionScreen(Screen[None]):
                 self.hint("Close the session in its host, for every terminal? {detach} leaves it running.")
             )
         is_idle = self.session is None or self.session.conversation.is_idle
-        if not is_idle and not await self.agent.confirm("The agent is at work. Close the tab?"):
+        if not is_idle and not await self.agent.confirm("The agent is working. Close the tab anyway?"):
             return False
         # At once where there is nothing to ask: what is typed next is for another tab.
         return not self._is_in_worktree or await self.worktrees.may_leave()

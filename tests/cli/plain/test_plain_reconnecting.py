@@ -71,6 +71,6 @@ async def test_a_prompt_of_a_script_is_not_sent_again(scheme: str) -> None:
                 done = await to_thread.run_sync(user.run, *words)
         tasks.cancel_scope.cancel()
     assert done.returncode == 7
-    assert "the connection broke off" in done.stderr
+    assert "the connection broke" in done.stderr
     (session,) = agent.sessions.values()
     assert [text for role, text, *_ in session.said() if role == "user"] == ["hello"]

@@ -130,7 +130,7 @@ async def test_a_turn_is_cancelled_while_it_asks(open_version: OpenVersion, vers
         await desk.press("escape")
         await desk.has_session()
         assert "1 y Allow once" not in desk.words
-        assert ("the agent took its question back" in desk.words) == (version == 2)
+        assert ("the agent withdrew its question" in desk.words) == (version == 2)
         assert (desk.shown_session.cwd / "a").read_text() == "1\n"
 
 
@@ -169,7 +169,7 @@ async def test_a_prompt_that_waits_with_the_agent_goes_with_the_turn(open_versio
         await desk.press(*"run", "alt+t")
         await desk.until(lambda: not desk.draft)
         await desk.press("escape")
-        await desk.shows("The agent did not take it up.")
+        await desk.shows("The agent didn't take it up.")
         await desk.has_session()
         assert "It has run." not in desk.words
 

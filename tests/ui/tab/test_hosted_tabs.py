@@ -140,4 +140,4 @@ async def test_a_session_of_ours_has_no_host_to_detach_from(user: User, frame_lo
         desk.log = frame_log
         await desk.has_session()
         await desk.press("alt+q")
-        await desk.shows("No host keeps this session")
+        await desk.shows("No host runs this session")
