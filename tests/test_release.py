@@ -28,7 +28,7 @@ LIMIT_S: Final = 300
 UNREACHED: Final = (
     "Failed to fetch",
     "error sending request",
-    "Could not connect",
+    "Couldn't connect",
     "dns error",
     "cache-only",
 )

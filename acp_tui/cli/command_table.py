@@ -176,7 +176,7 @@ the recording is incomplete; 2 on a usage error; and as the recorded agent did i
 _EXEC_NOTES = """\
 Exits with 0 when the turn is done, 1 on an error, 2 on a usage error, 3 if the agent refused, 4 if it reached a \
 limit, 5 if a permission was rejected, 6 if it needs a login, 7 if the agent died or broke the protocol, 126 or 127 \
-if its command can't be run or found, and 130 if the turn was cancelled.
+if its command can't be run or found, and 130 if the turn was canceled.
 """
 _DOCTOR_NOTES = """\
 The report leaves out secrets, so you can paste it into an issue.
@@ -253,7 +253,7 @@ COMMANDS: Final[tuple[Command, ...]] = (
             Option(("--listen",), "for clients over TCP too, with a token", Value("HOST:PORT")),
             Option(("--tls-cert",), "what shows who it is, in PEM", Value("FILE", Kind.FILE)),
             Option(("--tls-key",), "the key of that", Value("FILE", Kind.FILE)),
-            Option(("--foreground",), "do not go to the background"),
+            Option(("--foreground",), "don't go to the background"),
         ),
         notes=_HOST_NOTES,
         group=_WORK,

@@ -209,7 +209,7 @@ class PermissionDesk:
         if self._session.refuse_unasked(request.key):
             self._say(f"rejected, since there is no terminal to ask on: {title}")
         else:
-            self._say(f"cancelled, since there is no terminal to ask on and no way to reject once: {title}")
+            self._say(f"canceled, since there is no terminal to ask on and no way to reject once: {title}")
             self.has_rejected = True
             self._session.cancel()
 
@@ -266,7 +266,7 @@ def _lines(call: ToolCall, request: PermissionRequest, cwd: str) -> Iterator[str
         yield f"  $ {make_visible_line(make_visible_command(request.command.line))}"
         yield f"  in {make_visible_path(request.command.cwd)}"
         if is_outside(request.command.cwd, cwd):
-            yield f"  outside of the session's folder: {make_visible_path(request.command.cwd)}"
+            yield f"  outside the session's folder: {make_visible_path(request.command.cwd)}"
     for warning in call_warnings(call):
         if warning not in (note or ""):
             yield f"  {make_visible_line(warning)}"
@@ -277,7 +277,7 @@ def _lines(call: ToolCall, request: PermissionRequest, cwd: str) -> Iterator[str
         yield f"  at {make_visible_path(location.path)}"
     for path in _paths(call):
         if is_outside(path, cwd):
-            yield f"  outside of the session's folder: {make_visible_path(path)}"
+            yield f"  outside the session's folder: {make_visible_path(path)}"
     for item in call.content:
         yield from _content_lines(item)
     yield from _field_lines("input", call.raw_input)

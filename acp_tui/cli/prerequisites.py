@@ -95,7 +95,7 @@ def reason_not_to_draw(environ: Mapping[str, str]) -> str:
     term = environ.get("TERM", "")
     if term not in NO_SCREEN:
         return ""
-    what = f"TERM={term} is a terminal that acp-tui can't draw on" if term else "TERM is not set"
+    what = f"TERM={term} is a terminal that acp-tui can't draw on" if term else "TERM isn't set"
     return (
         f"{what}, and acp-tui draws a full screen\n"
         "  To work line by line: acp-tui AGENT --plain. For one turn without a screen: acp-tui exec.\n"

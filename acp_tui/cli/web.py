@@ -55,7 +55,7 @@ def serve_in_browser(port: int) -> int:
     try:
         listener = socket.create_server((HOST, port))
     except OSError as error:
-        raise stop(ClientError(f"port {port} cannot be had: {error.strerror}"), ExitCode.ERROR) from None
+        raise stop(ClientError(f"port {port} isn't available: {error.strerror}"), ExitCode.ERROR) from None
     os.environ["TERM"] = "xterm-256color"  # the page's, whatever this terminal is
     words = [sys.executable, "-m", "acp_tui", *without_web(sys.argv[1:])]
     page = _Page(shlex.join(words), listener.getsockname()[1])

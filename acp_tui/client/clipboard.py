@@ -84,13 +84,13 @@ def read_clipboard(
     picture_type = next((kind for kind in PICTURE_TYPES if kind in offered), None)
     if picture_type is None:
         kinds = ", ".join(sorted(kind for kind in offered if "/" in kind))
-        raise NothingToPaste("there is no text and no picture on the clipboard", detail=kinds)
+        raise NothingToPaste("the clipboard has no text and no picture", detail=kinds)
     if no_pictures:
         raise NothingToPaste(no_pictures)
     data = _run(desktop.picture, environ, picture_type)
     mime_type = media_type(data)
     if mime_type not in PICTURE_TYPES:
-        raise NothingToPaste("there is no text and no picture on the clipboard")
+        raise NothingToPaste("the clipboard has no text and no picture")
     return Picture(data, mime_type)
 
 
@@ -98,8 +98,8 @@ def _desktop(environ: Mapping[str, str], platform: str) -> _Desktop:
     """The one that we run on. Raises: NothingToPaste, where there is none or its tool lacks."""
     if environ.get("SSH_CONNECTION"):
         raise NothingToPaste(
-            "the clipboard is on another machine than acp-tui",
-            hint="paste text with your terminal's own key; copy a picture here as a file and write @file",
+            "the clipboard is on a different machine than acp-tui",
+            hint="paste text with your terminal's key; to attach a picture, copy it here as a file and type @file",
         )
     if platform == "darwin":
         return _MACOS
@@ -112,8 +112,8 @@ def _desktop(environ: Mapping[str, str], platform: str) -> _Desktop:
     if environ.get("DISPLAY"):
         raise _missing("xclip", "xclip")
     raise NothingToPaste(
-        "there is no desktop here of which the clipboard could be read",
-        hint="paste text with your terminal's own key, attach a picture by @file",
+        "there is no desktop whose clipboard could be read",
+        hint="paste text with your terminal's key; attach a picture with @file",
     )
 
 
@@ -147,9 +147,9 @@ def _run(command: Command, environ: Mapping[str, str], kind: str = "") -> bytes:
         hung.cancel()
         process.kill()
     if is_hung:
-        raise NothingToPaste(f"{command[0]} gave no answer within {LIMIT_S:.0f} seconds")
+        raise NothingToPaste(f"{command[0]} didn't answer within {LIMIT_S:.0f} seconds")
     if len(output) > MAX_BYTES:
-        raise NothingToPaste(f"what is on the clipboard is larger than {MAX_BYTES >> 20} MiB")
+        raise NothingToPaste(f"the clipboard's content is larger than {MAX_BYTES >> 20} MiB")
     return output
 
 
@@ -159,5 +159,5 @@ def _has(tool: str, environ: Mapping[str, str]) -> bool:
 
 def _missing(tool: str, package: str) -> NothingToPaste:
     return NothingToPaste(
-        f"{tool} is missing, by which the clipboard is read", hint=f"install the package {package}"
+        f"{tool} is missing, and it reads the clipboard", hint=f"install the package {package}"
     )

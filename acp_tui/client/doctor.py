@@ -84,7 +84,7 @@ def wrong(topic: str, text: str, hint: str = "", lines: tuple[str, ...] = ()) ->
 VERSION_LIMIT_S: Final = 5.0
 PROGRAMS: Final = (
     # The program that counts, what it is for, and one that comes with it.
-    ("git", "the changes of a repository, the files that @ offers", ""),
+    ("git", "a repository's changes, and the files @ suggests", ""),
     ("node", "agents that come as npm packages", "npx"),
     ("uv", "agents that come as Python packages", "uvx"),
 )
@@ -123,9 +123,9 @@ def _config_folder(folder: Path) -> Finding:
     try:
         any(folder.iterdir())
     except FileNotFoundError:
-        return ok("Config", f"{folder} (not there: the defaults hold)")
+        return ok("Config", f"{folder} (doesn't exist: defaults are used)")
     except OSError as error:
-        return wrong("Config", f"{folder} cannot be read: {error.strerror}", "mend its owner and mode")
+        return wrong("Config", f"{folder} can't be read: {error.strerror}", "fix its owner and mode")
     return ok("Config", str(folder))
 
 
@@ -133,11 +133,11 @@ def _kept_folder(name: str, folder: Path) -> Finding:
     """Work goes on without it, but nothing is kept."""
     existing = next(each for each in (folder, *folder.parents) if each.exists() or each == Path(each.anchor))
     if not existing.is_dir():
-        return note(name, f"{folder} cannot be made: {existing} is a file", "move it away")
+        return note(name, f"{folder} can't be made: {existing} is a file", "move it away")
     if not os.access(existing, os.W_OK | os.X_OK):
-        what = "cannot be written" if existing == folder else f"cannot be made: {existing} cannot be written"
-        return note(name, f"{folder} {what}: nothing is kept there", "mend its owner and mode")
-    return ok(name, str(folder) if existing == folder else f"{folder} (made when it is needed)")
+        what = "can't be written" if existing == folder else f"can't be made: {existing} can't be written"
+        return note(name, f"{folder} {what}: nothing is saved there", "fix its owner and mode")
+    return ok(name, str(folder) if existing == folder else f"{folder} (created when needed)")
 
 
 # Settings
@@ -148,7 +148,7 @@ def _settings(unusable: Callable[[Settings], Sequence[str]]) -> Finding:
     try:
         read = read_settings(file)
     except SettingsError as error:
-        return wrong("Settings", str(error), "mend it or move it away")
+        return wrong("Settings", str(error), "fix it or move it away")
     said = (*map(str, read.problems), *read.warnings, *unusable(read.settings))
     if said:
         return note(
@@ -164,10 +164,10 @@ def _programs(environ: Mapping[str, str]) -> Iterator[Finding]:
     for program, purpose, companion in PROGRAMS:
         found = shutil.which(program, path=environ.get("PATH"))
         if found is None:
-            yield note(program, f"not found: it is needed for {purpose}")
+            yield note(program, f"not found: needed for {purpose}")
         elif companion and shutil.which(companion, path=environ.get("PATH")) is None:
             yield note(
-                program, f"{_version(found)} ({found}), but {companion} is not found: needed for {purpose}"
+                program, f"{_version(found)} ({found}), but {companion} isn't found: needed for {purpose}"
             )
         else:
             yield ok(program, f"{_version(found)} ({found})")
@@ -186,16 +186,14 @@ def _version(program: str) -> str:
             start_new_session=True,
         )
     except (OSError, subprocess.SubprocessError):
-        return "does not say its version"
+        return "doesn't report its version"
     return done.stdout.decode("utf-8", "replace").strip().partition("\n")[0][:80]
 
 
 def _clipboard(environ: Mapping[str, str]) -> Finding:
     found = next((tool for tool in CLIPBOARDS if shutil.which(tool, path=environ.get("PATH"))), None)
     if found is None:
-        return note(
-            "Clipboard", "no tool is found: copies go through the terminal (OSC 52), where it takes them"
-        )
+        return note("Clipboard", "no tool found: copies go through the terminal (OSC 52), if it accepts them")
     return ok("Clipboard", found)
 
 
@@ -292,7 +290,7 @@ class AgentCheck:
         if agent.capabilities.acts_itself:
             self._add(note("Confinement", "none: it reads, writes, and runs commands itself"))
         if agent.identity is None:
-            self._add(note("Agent", "it does not say who it is (agentInfo)"))
+            self._add(note("Agent", "it doesn't say who it is (agentInfo)"))
         else:
             self._add(ok("Agent", f"{agent.title} {agent.identity.version}".strip()))
         of_version = ("acts_itself", "more_prompts")  # what the version comes with, and no agent chooses
@@ -300,7 +298,7 @@ class AgentCheck:
         flags = {name: getattr(agent.capabilities, name) for name in names}
         offered = [_words(name) for name, value in flags.items() if value is True]
         lacking = [_words(name) for name, value in flags.items() if value is False]
-        self._add(ok("Offers", ", ".join(offered) or "nothing beside new sessions and prompts"))
+        self._add(ok("Offers", ", ".join(offered) or "only new sessions and prompts"))
         if lacking:
             self._add(ok("Lacks", ", ".join(lacking)))
         if agent.auth_methods:
@@ -313,7 +311,7 @@ class AgentCheck:
             session = await agent.new_session(self._cwd, mcp_servers=servers)
             self._add(_timed("New session", time.monotonic() - begin))
             return session
-        raise AgentLost(f"{agent.title} has not opened a session within {self._start_limit_s:g} s")
+        raise AgentLost(f"{agent.title} didn't open a session within {self._start_limit_s:g} s")
 
     # A turn
 
@@ -326,7 +324,7 @@ class AgentCheck:
         text = f"{_seconds(time.monotonic() - begin)}, {reason}"
         self._add(ok("Turn", text) if reason == "end_turn" else note("Turn", text))
         if self._rejected:
-            self._add(note("Permissions", f"{self._rejected} asked for and rejected: nothing was allowed"))
+            self._add(note("Permissions", f"{self._rejected} requested and rejected: nothing was allowed"))
         entries = session.conversation.entries
         said = "".join(
             entry.text for entry in entries if isinstance(entry, Message) and entry.role == "agent"
@@ -349,11 +347,11 @@ class AgentCheck:
                     self._rejected = refusing.rejected
                     tasks.cancel_scope.cancel()
                 return None
-        return AgentLost(f"the turn was cancelled after {self._turn_limit_s:g} s, and did not end")
+        return AgentLost(f"the turn was canceled after {self._turn_limit_s:g} s, and didn't end")
 
     async def _cancel_late(self, session: Session) -> None:
         await anyio.sleep(self._turn_limit_s)
-        self._add(note("Turn", f"cancelled, since it took longer than {self._turn_limit_s:g} s"))
+        self._add(note("Turn", f"canceled, since it took longer than {self._turn_limit_s:g} s"))
         session.cancel()
 
     # Its end
@@ -364,7 +362,7 @@ class AgentCheck:
         await agent.stop()
         took_s = time.monotonic() - begin
         if not was_lost and took_s >= CLOSE_GRACE_S:
-            self._add(note("End", "it did not end when its input was closed, so it was terminated"))
+            self._add(note("End", "it didn't exit when its input was closed, so it was terminated"))
         elif not was_lost:
             self._add(ok("End", _seconds(took_s)))
         self._look_at_output(agent)
@@ -373,23 +371,21 @@ class AgentCheck:
         unusable = [line for line in agent.log if line.startswith("[stdout] ")]
         said = [line for line in agent.log if not line.startswith("[stdout] ")]
         if unusable:
-            text = (
-                f"{len(unusable)} {'lines are' if len(unusable) > 1 else 'line is'} not what ACP wants there"
-            )
-            hint = "what is for people belongs on stderr"
+            text = f"{len(unusable)} {'lines are' if len(unusable) > 1 else 'line is'} not valid ACP"
+            hint = "text for people belongs on stderr"
             self._add(note("Stdout", text, hint, tuple(unusable[:SHOWN_LINES])))
         elif self._first_frame_at is not None:
-            self._add(ok("Stdout", "nothing but messages"))
+            self._add(ok("Stdout", "only messages"))
         if said:
-            text = f"{len(said)} {'lines' if len(said) > 1 else 'line'}, the last of them:"
+            text = f"{len(said)} {'lines' if len(said) > 1 else 'line'}, the last ones:"
             self._add(Finding("Stderr", Verdict.OK, text, lines=tuple(said[-SHOWN_LINES:])))
 
     def _fail(self, error: ClientError) -> None:
         self.failure = error
         if isinstance(error, AuthenticationRequired):
-            ways = "; ".join(map(_method, error.methods)) or "none that it names"
-            hint = f"start acp-tui with it and log in, or use its own tools; its ways: {ways}"
-            self._add(wrong("Login", f"wanted first (-32000): {error.detail}", hint))
+            ways = "; ".join(map(_method, error.methods)) or "it doesn't list any"
+            hint = f"start acp-tui with it and log in, or use its own tools; it offers: {ways}"
+            self._add(wrong("Login", f"required first (-32000): {error.detail}", hint))
             return
         # The tail of stderr stands there already.
         detail = "" if isinstance(error, AgentLost) else error.detail

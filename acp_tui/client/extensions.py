@@ -44,7 +44,7 @@ class Extensions:
         """Pass on a notification; one that nobody wants is ignored (R-RPC-5)."""
         take = self._notifications.get(method)
         if take is None:
-            log.debug("the notification %s is not known and was ignored", method)
+            log.debug("the notification %s isn't known and was ignored", method)
         else:
             take(params)
 
@@ -52,7 +52,7 @@ class Extensions:
 def require_extension_name(method: str) -> None:
     """Raises ValueError for a name that only the protocol itself may use."""
     if not method.startswith("_"):
-        raise ValueError(f"the name of an extension begins with '_', and {method!r} does not")
+        raise ValueError(f"the name of an extension begins with '_', and {method!r} doesn't")
 
 
 def _registration(registry: dict[str, Any], method: str) -> Callable[[F], F]:

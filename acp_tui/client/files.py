@@ -52,7 +52,7 @@ def _take(lock: int, file: Path) -> None:
             time.sleep(LOCK_RETRY_S)  # flock can wait for ever or not at all
         except OSError:
             return  # a file system without locks: writing unguarded is better than losing all
-    raise TimeoutError(errno.ETIMEDOUT, "another acp-tui is holding it", str(file))
+    raise TimeoutError(errno.ETIMEDOUT, "another acp-tui is using it", str(file))
 
 
 def encoded(value: Any) -> bytes:

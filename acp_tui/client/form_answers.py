@@ -46,8 +46,8 @@ _DATE_TIME: Final = re.compile(
 _FORMATS: Final[Mapping[str, str]] = {
     "email": "must be an e-mail address, such as name@example.org",
     "uri": "must be a whole address, such as https://example.org",
-    "date": "must be a day, such as 2026-01-31",
-    "date-time": "must be a day and a time with its zone, such as 2026-01-31T13:45:00Z",
+    "date": "must be a date, such as 2026-01-31",
+    "date-time": "must be a date and time with a time zone, such as 2026-01-31T13:45:00Z",
 }
 
 
@@ -59,7 +59,7 @@ def check(field: Field, raw: Raw) -> Answer:
     """What to send for this field, None for nothing. Raises InvalidAnswer, with what would be right."""
     if isinstance(field, UnknownField):
         if field.is_required:
-            raise InvalidAnswer("is required, and of a kind that cannot be answered here")
+            raise InvalidAnswer("is required, but it can't be answered here")
         return None
     if raw is None or (not isinstance(raw, bool) and len(raw) == 0):
         return _check_empty(field)
@@ -98,7 +98,7 @@ def pattern_note(field: Field) -> str:
     pattern = field.pattern if isinstance(field, TextField) else None
     if pattern is None or _compiled(pattern) is not None:
         return ""
-    return "the agent's pattern for it cannot be read here, so only the agent can check it"
+    return "acp-tui can't read the agent's pattern for it, so only the agent can check it"
 
 
 def shortened(pattern: str) -> str:
@@ -108,7 +108,7 @@ def shortened(pattern: str) -> str:
 
 def _text(raw: Raw) -> str:
     if not isinstance(raw, str):
-        raise InvalidAnswer("must be a text")
+        raise InvalidAnswer("must be text")
     return raw
 
 
@@ -172,10 +172,10 @@ def _check_pattern(pattern: str, text: str) -> None:
         found = compiled.search(text, timeout=PATTERN_TIMEOUT_S)
     except TimeoutError:
         raise InvalidAnswer(
-            "takes too long to check against the agent's pattern; a shorter answer may do, else decline"
+            "takes too long to check against the agent's pattern; try a shorter answer, or decline"
         ) from None
     if found is None:
-        raise InvalidAnswer(f"must fit the agent's pattern {shortened(pattern)}")
+        raise InvalidAnswer(f"must match the agent's pattern {shortened(pattern)}")
 
 
 @lru_cache(maxsize=64)
@@ -289,6 +289,6 @@ def _check_choices(field: MultiChoiceField, raw: Raw) -> list[str]:
     chosen = set() if raw is None or isinstance(raw, str | bool) else set(raw)
     offered = [choice.value for choice in field.choices]
     if not chosen or chosen - set(offered):
-        raise InvalidAnswer("must be some of the choices")
+        raise InvalidAnswer("must be one or more of the choices")
     _check_within(len(chosen), field.min_items, field.max_items, "choice")
     return [value for value in dict.fromkeys(offered) if value in chosen]

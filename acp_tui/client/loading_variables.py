@@ -60,11 +60,11 @@ def _row_of(reading: Reading, environ: Mapping[str, str]) -> Row:
 LOADING: Final[Mapping[str, tuple[str, ...]]] = {
     "loads code into every program": ("LD_*", "DYLD_*", "GCONV_PATH", "LOCPATH", "GLIBC_TUNABLES"),
     "decides which programs are run": ("PATH", "SHELL", "IFS", "CDPATH", "EXECIGNORE", "COMSPEC", "PATHEXT"),
-    "is read or run by a shell as it starts": (
+    "is read or run by every shell that starts": (
         "BASH_ENV", "ENV", "ZDOTDIR", "PROMPT_COMMAND", "PS0", "PS1", "PS2", "PS4", "SHELLOPTS", "BASHOPTS",
         "BASH_FUNC_*", "FPATH",
     ),
-    "decides where programs look for their settings": ("HOME", "XDG_CONFIG_HOME", "XDG_CONFIG_DIRS", "XDG_DATA_DIRS"),
+    "decides where programs find their settings": ("HOME", "XDG_CONFIG_HOME", "XDG_CONFIG_DIRS", "XDG_DATA_DIRS"),
     "loads code into Python": ("PYTHON*",),
     "loads code into Node.js": ("NODE_*", "ELECTRON_RUN_AS_NODE", "BUN_*", "DENO_*", "COREPACK_*", "ESBUILD_*"),
     "loads code into Perl": ("PERL5*", "PERLLIB", "PERL_*"),
@@ -78,7 +78,7 @@ LOADING: Final[Mapping[str, tuple[str, ...]]] = {
         "ELIXIR_*", "DOTNET_*", "CORECLR_*", "COR_*", "COMPlus_*", "MONO_*", "GUILE_*", "AWKPATH", "AWKLIBPATH",
         "EMACSLOADPATH", "VIMINIT", "EXINIT", "MYVIMRC", "VIM", "VIMRUNTIME", "NVIM_*", "INPUTRC", "TERMINFO*",
     ),
-    "has git run a program or read other settings": ("GIT_*", "SSH_ASKPASS*", "SUDO_ASKPASS", "DISPLAY_ASKPASS"),
+    "makes git run a program or read other settings": ("GIT_*", "SSH_ASKPASS*", "SUDO_ASKPASS", "DISPLAY_ASKPASS"),
     "is run as a program": (
         "EDITOR", "VISUAL", "FCEDIT", "SUDO_EDITOR", "HGEDITOR", "SVN_EDITOR", "PAGER", "MANPAGER", "LESSOPEN",
         "LESSCLOSE", "LESSKEY*", "SYSTEMD_PAGER", "SYSTEMD_EDITOR", "BROWSER", "HG", "HGRCPATH", "HGPLUGIN*",
@@ -92,7 +92,7 @@ LOADING: Final[Mapping[str, tuple[str, ...]]] = {
         "NPM_*", "YARN_*", "PNPM_*", "PIP_*", "PIPX_*", "PIPENV_*", "UV_*", "POETRY_*", "PDM_*", "CONDA_*",
         "HOMEBREW_*", "GOPROXY", "GONOSUMDB", "GONOSUMCHECK", "GOSUMDB", "GOPRIVATE", "GOINSECURE", "GONOPROXY",
     ),
-    "redirects or opens up its network traffic": (
+    "redirects or exposes its network traffic": (
         "HTTP_PROXY", "HTTPS_PROXY", "ALL_PROXY", "FTP_PROXY", "NO_PROXY", "SSL_CERT_FILE", "SSL_CERT_DIR",
         "REQUESTS_CA_BUNDLE", "CURL_CA_BUNDLE", "CURL_HOME", "WGETRC", "RES_OPTIONS", "HOSTALIASES", "LOCALDOMAIN",
         "SSLKEYLOGFILE",

@@ -135,7 +135,7 @@ async def ask_git(
     except TimeoutError:
         raise GitFailed(f"git {command} took longer than {LIMIT_S:g} s") from None
     except OSError as error:
-        raise GitFailed(f"git could not be run: {error.strerror or error}") from error
+        raise GitFailed(f"git couldn't be run: {error.strerror or error}") from error
 
 
 def ask_git_global(key: str, environ: Mapping[str, str]) -> str:
@@ -163,7 +163,7 @@ def _call(
     options = (word for word in words[: words.index("--") if "--" in words else None] if word.startswith("-"))
     refused = [option for option in options if option not in _ALLOWED.get(command, ())]
     if command not in _ALLOWED or refused:
-        raise ValueError(f"git is not called like this: {command} {' '.join(refused)}")
+        raise ValueError(f"git must not be called like this: {command} {' '.join(refused)}")
     settings = [word for setting in _SETTINGS for word in ("-c", setting)]
     # Other commands refuse to be told that a `*` is a `*`.
     literal = ["--literal-pathspecs"] if command == "ls-files" else []
@@ -181,7 +181,7 @@ def _program(environ: Mapping[str, str]) -> str:
     absolute = os.pathsep.join(folder for folder in folders if os.path.isabs(folder))  # noqa: PTH117 - text
     program = shutil.which("git", path=absolute) if absolute else None
     if program is None:
-        raise GitFailed("git could not be run: it is not in PATH")
+        raise GitFailed("git couldn't be run: it isn't in PATH")
     return program
 
 

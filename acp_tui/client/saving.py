@@ -52,7 +52,7 @@ def save_block(block: Saveable, folder: Path) -> Path:
         make_private(folder)
         return _write_new(folder, safe_name(block), content)
     except OSError as error:
-        raise SavingFailed(f"It cannot be saved in {folder}: {error.strerror or error}") from error
+        raise SavingFailed(f"It can't be saved in {folder}: {error.strerror or error}") from error
 
 
 def safe_name(block: Saveable) -> str:
@@ -68,9 +68,7 @@ def _content(block: Saveable) -> bytes:
     try:
         return b64decode(block.blob if isinstance(block, BlobResource) else block.data, validate=True)
     except ValueError as error:
-        raise SavingFailed(
-            "It cannot be saved: what the agent sent is not base64", detail=str(error)
-        ) from error
+        raise SavingFailed("It can't be saved: the agent's data isn't base64", detail=str(error)) from error
 
 
 def _last_part(uri: str) -> str:
@@ -119,7 +117,7 @@ def _write_new(folder: Path, name: str, content: bytes) -> Path:
         with suppress(FileExistsError):
             _write(path, content)
             return path
-    raise SavingFailed(f"It cannot be saved in {folder}: too many files are called {name}")
+    raise SavingFailed(f"It can't be saved in {folder}: too many files are named {name}")
 
 
 def _free_names(folder: Path, name: str) -> Iterator[Path]:

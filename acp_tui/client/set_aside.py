@@ -41,7 +41,7 @@ class Copies:
     def put(self, data: bytes) -> Copied:
         """Raises: OSError where the disk takes no more; ValueError beyond the limit."""
         if len(data) > self.room:
-            raise ValueError("no room for so many bytes")
+            raise ValueError("no room for this many bytes")
         with self._one_at_a_time:
             copied = Copied(self._end, len(data))
             file = self._open()

@@ -104,12 +104,12 @@ async def add_worktree(cwd: Path, name: str = "") -> Worktree:
 
     Raises: WorktreeFailed.
     """
-    with _failures("A worktree cannot be made"):
+    with _failures("Can't create a worktree"):
         top, prefix = await _place(cwd)
         base = await _head(top)
         wanted = _NOT_IN_NAMES.sub("-", name).strip("-")
         if name and not wanted:
-            raise WorktreeFailed(f"A worktree cannot be called {name!r}: use letters, digits, - and _")
+            raise WorktreeFailed(f"A worktree can't be called {name!r}: use letters, digits, - and _")
         worktree = await _add(top, prefix, base, wanted)
         try:
             await _fill(worktree)
@@ -125,7 +125,7 @@ async def changes_in(worktree: Worktree) -> list[Changed]:
 
     Raises: WorktreeFailed.
     """
-    with _failures("The worktree's changes cannot be read"):
+    with _failures("Can't read the worktree's changes"):
         root = Path(worktree.root)
         base = await _files_of(root, worktree.base)
         git = Git(root)
@@ -143,7 +143,7 @@ async def bring_back(worktree: Worktree, changes: Sequence[Changed]) -> BroughtB
 
     Raises: WorktreeFailed.
     """
-    with _failures("The changes cannot be copied back"):
+    with _failures("Can't copy the changes back"):
         tree = Tree(Path(worktree.origin))
         planned: list[tuple[str, FileState | None, FileState | None]] = []
         conflicts: list[str] = []
@@ -166,7 +166,7 @@ async def has_commits(worktree: Worktree) -> bool:
 
     Raises: WorktreeFailed.
     """
-    with _failures("The worktree's branch cannot be read"):
+    with _failures("Can't read the worktree's branch"):
         return await _head(Path(worktree.root)) != worktree.base
 
 
@@ -175,7 +175,7 @@ async def remove_worktree(worktree: Worktree, *, keeps_branch: bool = False) -> 
 
     Raises: WorktreeFailed.
     """
-    with _failures("The worktree cannot be removed"):
+    with _failures("Can't remove the worktree"):
         origin = Path(worktree.origin)
         await _git(origin, "worktree remove --force", worktree.root)
         if not keeps_branch:
@@ -322,7 +322,7 @@ def _state(stored: _Stored | None, blobs: dict[bytes, bytes]) -> FileState | Non
         return None
     data = blobs.get(stored.blob)
     mode = stored.mode if stat.S_ISLNK(stored.mode) else stat.S_IFREG | stored.mode & 0o777
-    return FileState(mode, stored.size, data, "" if data is not None else "git does not have it")
+    return FileState(mode, stored.size, data, "" if data is not None else "git doesn't have it")
 
 
 def _changed(

@@ -75,7 +75,7 @@ class ByteRing:
 
     def __init__(self, limit_bytes: int) -> None:
         if limit_bytes < 0:
-            raise ValueError(f"a ring cannot keep {limit_bytes} bytes")
+            raise ValueError(f"a ring can't keep {limit_bytes} bytes")
         self.limit_bytes = limit_bytes
         self._chunks: deque[bytearray] = deque()
         self._stored = 0

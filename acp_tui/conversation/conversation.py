@@ -230,7 +230,7 @@ class EntryList(Sequence[Entry]):
             data = self._store.get(self._places[index], self._sizes[index])
             entry = cast(Entry, _OwnValues(io.BytesIO(data)).load())
         except Exception as error:  # noqa: BLE001 - whatever has become of the store
-            return Failure("An earlier entry of this conversation cannot be read back", str(error))
+            return Failure("An earlier entry of this conversation can't be read back", str(error))
         if _changes(entry):
             self._held[index] = entry
         return entry

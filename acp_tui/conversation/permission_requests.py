@@ -38,7 +38,7 @@ def quoted_name(option: PermissionOption) -> str:
     name = f"“{_short(option.name, MAX_NAME)}”" if option.name.strip() else "without a name"
     if option.kind == option.counts_as:
         return name
-    return f"{name} (of a kind that acp-tui does not know: “{_short(option.kind, MAX_KIND)}”)"
+    return f"{name} (of a kind acp-tui doesn't know: “{_short(option.kind, MAX_KIND)}”)"
 
 
 def chosen_words(name: str, kind: str | None) -> str:

@@ -303,7 +303,7 @@ def _user_chunk(conversation: Conversation, echo: Echo, chunk: MessageChunk) -> 
 # Turns
 
 
-NOT_TAKEN_UP: Final = "The agent did not take it up."
+NOT_TAKEN_UP: Final = "The agent didn't take it up."
 """Of a prompt that was sent while a turn ran."""
 
 

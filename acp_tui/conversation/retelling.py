@@ -273,7 +273,7 @@ MAX_ANSWER_CHARACTERS: Final = 2_500
 MAX_FILES: Final = 50
 
 _BEGINNING: Final = (
-    "Continue work that another agent began in this folder. Read the files before you change them."
+    "Continue work that another agent started in this folder. Read the files before you change them."
 )
 _MARKS: Final = {"completed": "x", "in_progress": "~"}
 

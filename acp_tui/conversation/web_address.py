@@ -69,12 +69,12 @@ def warnings_of(url: str) -> tuple[str, ...]:
     """What could mislead about where the address leads, each in a sentence."""
     found = []
     if _UNPRINTABLE.search(url) or make_visible_line(url) != url:
-        found.append("It holds characters that cannot be seen, so it is not opened.")
+        found.append("It contains invisible characters, so it isn't opened.")
     if "\\" in url:
-        found.append("It holds a backslash, which browsers read in their own way, so it is not opened.")
+        found.append("It contains a backslash, which browsers interpret differently, so it isn't opened.")
     parts = _split(url)
     if parts is None:
-        return (*found, "It is not an address that can be read, so it is not opened.")
+        return (*found, "It isn't a readable address, so it isn't opened.")
     return (*found, *_scheme_warnings(parts), *_host_warnings(parts.hostname or ""), *_user_warnings(parts))
 
 
@@ -91,30 +91,26 @@ def _scheme_warnings(parts: SplitResult) -> list[str]:
     if parts.scheme == "https" and parts.hostname:
         return []
     if parts.scheme == "http" and parts.hostname:
-        return ["It is not encrypted (http): others on the way can read and change what you see."]
+        return ["It isn't encrypted (http): others on the network can read and change what you see."]
     scheme = make_visible_line(parts.scheme) or "none"
-    return [f"It is not a web page (scheme: {scheme}), so it is not opened."]
+    return [f"It isn't a web page (scheme: {scheme}), so it isn't opened."]
 
 
 def _user_warnings(parts: SplitResult) -> list[str]:
     if "@" not in parts.netloc:
         return []
-    return [
-        "What stands before the @ is not the host: it is a user's name, and may be made to look like a host."
-    ]
+    return ["The part before the @ isn't the host: it's a user name, and may be made to look like a host."]
 
 
 def _host_warnings(host: str) -> list[str]:
     found = []
     decoded = _decoded(host)
     if any(label.startswith("xn--") for label in host.split(".")):
-        found.append(
-            "The host is written in Punycode: letters of other scripts may look like the ones you know."
-        )
+        found.append("The host is in Punycode: letters of other scripts may look like familiar ones.")
     elif not host.isascii():
-        found.append("The host has letters beyond ASCII, which may look like the ones you know.")
+        found.append("The host has non-ASCII letters, which may look like familiar ones.")
     if any(len(_scripts(label)) > 1 for label in decoded.split(".")):
-        found.append("The host mixes scripts, as addresses made to deceive do.")
+        found.append("The host mixes scripts, as deceptive addresses do.")
     return found
 
 

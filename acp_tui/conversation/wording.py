@@ -17,10 +17,10 @@ if TYPE_CHECKING:
     from acp_tui.conversation.entries import Question
 
 STOP_REASONS: Final = {
-    "cancelled": "cancelled",
-    "refusal": "refused: the agent drops this prompt and all that follows it from its context",
-    "max_tokens": "stopped: the limit of tokens is reached",
-    "max_turn_requests": "stopped: the limit of requests in one turn is reached",
+    "cancelled": "canceled",
+    "refusal": "refused: the agent drops this prompt and everything after it from its context",
+    "max_tokens": "stopped: token limit reached",
+    "max_turn_requests": "stopped: reached the limit of requests in one turn",
 }
 """Why a turn ended without being done; an agent may send others."""
 
@@ -36,7 +36,7 @@ def answer_words(question: Question) -> str:
     """What became of a form or a page."""
     if question.action == "accept":
         return "you answered" if question.url is None else "you opened the page"
-    return "you declined" if question.action == "decline" else "cancelled without an answer"
+    return "you declined" if question.action == "decline" else "canceled without an answer"
 
 
 def usage_words(usage: Usage | None) -> str:

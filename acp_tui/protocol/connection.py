@@ -93,7 +93,7 @@ class Connection(ABC):
             if method.startswith("_"):
                 self.client.on_extension(method, params)
             elif not self._notified(method, params):
-                log.debug("the notification %s is not known and was ignored", method)
+                log.debug("the notification %s isn't known and was ignored", method)
         except MalformedMessage as error:
             self.client.on_dropped(error.what, error.detail)
 

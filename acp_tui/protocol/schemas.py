@@ -154,7 +154,7 @@ class Model(metaclass=_ModelType):
         return type(other) is type(self) and vars(other) == vars(self)
 
     def __setattr__(self, name: str, value: Any) -> None:
-        raise AttributeError(f"{type(self).__name__}.{name} cannot be set")
+        raise AttributeError(f"{type(self).__name__}.{name} can't be set")
 
     def __repr__(self) -> str:
         return (

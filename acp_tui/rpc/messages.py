@@ -63,7 +63,7 @@ class AnswersUnread(ConnectionLost):
     """The other side takes none of what waits for it, and more than may wait does."""
 
     def __init__(self, waiting_bytes: int) -> None:
-        super().__init__(f"it has not read {waiting_bytes:,} bytes of what was sent to it")
+        super().__init__(f"it hasn't read {waiting_bytes:,} bytes that were sent to it")
         self.waiting_bytes = waiting_bytes
 
 
@@ -158,7 +158,7 @@ def read_message(line: bytes) -> Message | None:
     except (ValueError, RecursionError):
         return Junk(line, "not JSON")
     if isinstance(value, list):
-        return Junk(line, "a batch, which ACP does not use", _invalid("Batches are not supported"))
+        return Junk(line, "a batch, which ACP doesn't use", _invalid("Batches aren't supported"))
     if not isinstance(value, dict):
         return Junk(line, "JSON, but not an object")
     return _read_object(line, value)
@@ -204,7 +204,7 @@ def _read_object(line: bytes, value: dict[str, Any]) -> Message:
     if "id" not in value or not _is_id(value["id"]):
         return Junk(line, "neither a request nor a response")
     if method is not None:
-        answer = _invalid("The method is not a string", value["id"])
+        answer = _invalid("The method isn't a string", value["id"])
         return Junk(line, "a request with an invalid method", answer)
     if value.get("error") is not None:
         return Failure(value["id"], _read_error(value["error"]))

@@ -314,7 +314,7 @@ class Peer:
         try:
             self.handler.on_notification(method, params)
         except Exception:
-            log.exception("a notification %s could not be applied and was dropped", method)
+            log.exception("a notification %s couldn't be applied and was dropped", method)
 
     def _on_response(self, response: messages.Result | messages.Failure) -> None:
         pending = self._pending.answer(Direction.IN, response.id)
@@ -342,7 +342,7 @@ class Peer:
         """Raises RequestFailed where one of `size` bytes more would be too much."""
         is_too_much = self._under_way_bytes + size > MAX_UNDER_WAY_BYTES and self._under_way
         if is_too_much or self._under_way >= MAX_UNDER_WAY:
-            waiting = f"{self._under_way} others wait for their answers"
+            waiting = f"{self._under_way} others are waiting for answers"
             raise RequestFailed(ErrorCode.INTERNAL_ERROR, f"Too many requests at once: {waiting}")
 
     async def _handle(

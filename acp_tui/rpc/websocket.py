@@ -212,7 +212,7 @@ class WebSocketStream(ByteStream):
         said = self._closed.rcvd
         if said is None:
             is_silent = self._closed.sent is not None and "ping" in self._closed.sent.reason
-            return "does not answer any more" if is_silent else "is out of reach: the connection broke off"
+            return "no longer answers" if is_silent else "can't be reached: the connection broke"
         reason = f": {said.reason}" if said.reason else ""
         is_ordinary = said.code in (CloseCode.NORMAL_CLOSURE, CloseCode.GOING_AWAY)
         return f"closed the connection{reason if is_ordinary else f' ({said.code}{reason})'}"

@@ -34,7 +34,7 @@ from own_home import own_home
 HERE: Final = Path(__file__).parent
 AGENT: Final = HERE / "hostile_agent.py"
 END: Final = b"FLOOD-ENDS-HERE"
-ENDED_BY_US: Final = b"starts it again"
+ENDED_BY_US: Final = b"restarts it"
 LEFT: Final = b"\x1b[?1049l"
 LETTERS: Final = [chr(code) for code in (*range(0x100, 0x17F), *range(0x410, 0x44F), *range(0x3B1, 0x3C9))]
 KEY_EVERY_S: Final = 0.1
@@ -169,7 +169,7 @@ def running(work: str) -> Iterator[Terminal]:
         )
         try:
             if terminal.wait_for(b"Hostile", 30) is None:
-                raise RuntimeError("acp-tui did not start")
+                raise RuntimeError("acp-tui didn't start")
             while terminal.read(0.5):
                 pass
             for letter in work:

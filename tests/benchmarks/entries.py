@@ -248,7 +248,7 @@ class Terminal:
             return self.read.find(text.encode(), start) >= 0
 
         if not self.work(begin + limit_s, has_come):
-            raise TimeoutError(f"{text!r} was not written in {limit_s} s")
+            raise TimeoutError(f"{text!r} wasn't written in {limit_s} s")
         return time.monotonic() - begin
 
     def cpu_s(self) -> float:

@@ -43,7 +43,7 @@ def test_without_an_agent_and_a_terminal_all_are_listed(agents_file: Path, capfd
     out = capfd.readouterr().out
     assert "acp-tui mine           ready" in out
     assert (
-        "acp-tui gemini         not here     gemini is not on PATH; npm install -g @google/gemini-cli" in out
+        "acp-tui gemini         not here     gemini isn't on PATH; npm install -g @google/gemini-cli" in out
     )
     assert "acp-tui demo           ready" in out
     assert "acp-tui agents --update" in out
@@ -85,8 +85,8 @@ def test_what_is_wrong_is_said_and_hides_no_agent(agents_file: Path, capfd: pyte
     fetched(npx("some"), entry("bad"))
     assert main(["agents", "--verbose"]) == 0
     out, err = capfd.readouterr()
-    assert "agents.mine.comand means nothing and is ignored; did you mean command?" in err
-    assert "bad: it names no way to run it" in err
+    assert "agents.mine.comand is unknown and ignored; did you mean command?" in err
+    assert "bad: it doesn't say how to run it" in err
     assert "acp-tui some" in out
 
 
@@ -110,12 +110,12 @@ def test_a_registry_that_cannot_be_fetched_is_said_and_the_list_comes_all_the_sa
     monkeypatch: pytest.MonkeyPatch, capfd: pytest.CaptureFixture[str]
 ):
     def fail(_: Path) -> None:
-        raise RegistryUnavailable("the agent registry could not be fetched", hint="still used")
+        raise RegistryUnavailable("the agent registry couldn't be fetched", hint="still in use")
 
     monkeypatch.setattr(agents, "update_registry", fail)
     assert main(["agents", "--update"]) == 1
     out, err = capfd.readouterr()
-    assert err == "acp-tui: the agent registry could not be fetched; still used\n"
+    assert err == "acp-tui: the agent registry couldn't be fetched; still in use\n"
     assert "acp-tui demo" in out
 
 

@@ -92,7 +92,7 @@ def test_what_an_agent_said_before_it_died_is_shown(capsys: pytest.CaptureFixtur
 
 def test_a_command_that_is_not_found_has_its_status(capsys: pytest.CaptureFixture[str]) -> None:
     assert main(["check", "--", "no-such-agent-anywhere"]) == 127
-    assert "no-such-agent-anywhere was not found" in capsys.readouterr().out
+    assert "no-such-agent-anywhere wasn't found" in capsys.readouterr().out
 
 
 def test_an_interrupted_check_says_so_and_has_its_status(
@@ -103,7 +103,7 @@ def test_an_interrupted_check_says_so_and_has_its_status(
 
     monkeypatch.setattr(Examination, "run", interrupted)
     assert main(["check", "--", "agent"]) == 130
-    assert "Left out: the rest: you interrupted it" in capsys.readouterr().out
+    assert "Skipped: the rest: you interrupted it" in capsys.readouterr().out
 
 
 def test_on_a_terminal_it_is_told_what_is_done(

@@ -102,7 +102,7 @@ def test_settings_that_cannot_be_read_stop_the_start_since_they_may_refuse(tmp_p
     (config / "acp-tui" / "settings.toml").mkdir(parents=True)
     with started("demo", env={"XDG_CONFIG_HOME": str(config)}, cwd=tmp_path) as terminal:
         assert terminal.end() == 2
-    assert b"settings.toml cannot be read" in terminal.said
+    assert b"settings.toml can't be read" in terminal.said
 
 
 def test_in_a_locale_without_unicode_all_that_is_drawn_is_ascii(tmp_path: Path) -> None:
@@ -153,4 +153,4 @@ def test_the_locale_that_python_puts_in_the_place_of_c_is_taken_back(
 
 def test_terminals_that_can_be_drawn_on_are() -> None:
     assert reason_not_to_draw({"TERM": "linux"}) == ""
-    assert "TERM is not set" in reason_not_to_draw({})
+    assert "TERM isn't set" in reason_not_to_draw({})

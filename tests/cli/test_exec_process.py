@@ -271,7 +271,7 @@ def test_the_turn_is_cancelled_at_the_question(terminal: Terminal, key: str):
     with asked(terminal, script) as process:
         terminal.wait_for(CHOICE)
         terminal.type(key)
-        assert ended(process)[:2] == (130, "session/cancel, cancelled\n")
+        assert ended(process)[:2] == (130, "session/cancel, canceled\n")
 
 
 def test_a_withdrawn_question_makes_room_for_the_next(terminal: Terminal, tmp_path: Path):
@@ -299,7 +299,7 @@ def test_a_rule_that_cannot_refuse_once_is_told_before_the_question(terminal: Te
         question = terminal.wait_for(CHOICE)
         terminal.type("2\n")
         assert ended(process)[:2] == (5, "reject_always\n")
-    assert "Your rule is against it" in question.partition("The agent asks")[0]
+    assert "Your rule refuses it" in question.partition("The agent asks")[0]
 
 
 def test_nothing_else_is_printed_behind_a_question(terminal: Terminal, tmp_path: Path):

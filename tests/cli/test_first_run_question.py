@@ -77,7 +77,7 @@ def test_what_follows_from_where_an_agent_runs_is_said_each_time(capfd: pytest.C
     box = AgentCommand("box", ("docker",), is_listed=True, is_elsewhere=True)
     for _ in range(2):
         ready_to_run(box)
-        assert "no files and no terminals of this machine" in capfd.readouterr().err
+        assert "can't use this machine's files and terminals" in capfd.readouterr().err
 
 
 def test_a_command_that_the_user_typed_is_neither_said_nor_kept(capfd: pytest.CaptureFixture[str]):

@@ -60,7 +60,7 @@ def test_nothing_is_overwritten(recording: Path, capfd: pytest.CaptureFixture[st
 
 def test_what_is_no_recording_is_named(tmp_path: Path, capfd: pytest.CaptureFixture[str]) -> None:
     assert main(["redact", str(tmp_path / "gone"), "-o", str(tmp_path / "out")]) == 1
-    assert "gone cannot be read" in capfd.readouterr().err
+    assert "gone can't be read" in capfd.readouterr().err
     assert not (tmp_path / "out").exists()
 
 

@@ -26,7 +26,7 @@ def test_settings_are_printed_with_what_holds(capsys: pytest.CaptureFixture[str]
     assert main(["settings"]) == 0
 
     told = capsys.readouterr()
-    assert 'workspace.write = "ask"\n    Files that an agent writes through acp-tui.' in told.out
+    assert 'workspace.write = "ask"\n    Files an agent writes through acp-tui.' in told.out
     assert 'Default: "on".' in told.out
     assert "did you mean ascii?" in told.err
 
@@ -44,7 +44,7 @@ def test_a_trusted_projects_settings_hold_where_it_lies(
     after = capsys.readouterr()
 
     assert ('workspace.read = "on"' in before.out, 'workspace.read = "off"' in after.out) == (True, True)
-    assert "you have not trusted it yet" in before.err
+    assert "you haven't trusted it yet" in before.err
     assert after.err == ""
 
 

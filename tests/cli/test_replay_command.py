@@ -95,7 +95,7 @@ def test_each_way_to_call_them(
         ("replay demo:coding --follow", "a scenario is played first"),
         ("inspect demo:", "demo: needs a scenario"),
         ("mock demo:", "demo: needs a scenario"),
-        ("replay run.jsonl --until soon", "'soon' is no moment"),
+        ("replay run.jsonl --until soon", "'soon' isn't a moment"),
         ("replay run.jsonl --until 1:75:00", "minutes and seconds go up to 59"),
         ("render run.jsonl -o a.svg --at 9:99", "'9:99' isn't a time"),
         ("replay run.jsonl --speed fast", "fast isn't a number"),
@@ -114,9 +114,9 @@ def test_what_is_wrong_is_said_in_a_line(line: str, said: str, capsys: pytest.Ca
 @pytest.mark.parametrize(
     ("content", "said"),
     [
-        (None, "cannot be read: No such file"),
-        ("", "is no recording"),
-        ("a text\n", "is no recording"),
+        (None, "can't be read: No such file"),
+        ("", "isn't a recording"),
+        ("a text\n", "isn't a recording"),
         (json.dumps({"format": "acp-tui-recording", "version": 99}) + "\n", "99"),
     ],
     ids=["missing", "empty", "something else", "too new"],
@@ -279,5 +279,5 @@ def test_a_file_that_is_not_there_is_said_before_that_there_is_no_terminal(
 ) -> None:
     assert main([command, str(tmp_path / "gone.jsonl")]) == 2
     said = capsys.readouterr().err
-    assert "gone.jsonl cannot be read: No such file" in said
+    assert "gone.jsonl can't be read: No such file" in said
     assert "terminal" not in said

@@ -118,7 +118,7 @@ async def test_a_session_is_exported_and_nothing_overwritten(
     assert main(["sessions", "--export", session_id, str(file)]) == 0
     told = capsys.readouterr().out.splitlines()
     assert told[0] == f"Written to {file}"
-    assert told[1].startswith("It is not redacted")
+    assert told[1].startswith("It isn't redacted")
     assert "acp-tui redact " in told[1]
     assert "Zebras?" in file.read_text()
     assert main(["sessions", "--export", session_id, str(file)]) == 1

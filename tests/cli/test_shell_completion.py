@@ -71,7 +71,7 @@ def run_in(place: Path, shell: str, *args: str) -> list[str]:
     """The lines that a shell prints."""
     program = shutil.which(shell)
     if program is None:
-        pytest.skip(f"{shell} is not installed")
+        pytest.skip(f"{shell} isn't installed")
     environ = {**os.environ, "PATH": f"{place / 'bin'}:{os.environ['PATH']}", "HOME": str(place)}
     done = subprocess.run(
         [program, *args], cwd=place, env=environ, capture_output=True, text=True, timeout=LIMIT_S, check=False

@@ -150,7 +150,7 @@ async def test_a_question_about_a_write_over_no_text_says_that_it_cannot_show_it
         entry = await answer(session, REFUSE.option_id)
         await wire.receive()
     assert isinstance(entry.call.content[0], BlockContent)
-    assert "what is there now cannot be shown" in str(entry.call.content[0].block)
+    assert "the current content can't be shown" in str(entry.call.content[0].block)
 
 
 async def test_a_question_about_a_command_shows_all_of_it(cwd: Path):
@@ -236,7 +236,7 @@ async def test_a_command_is_asked_about_if_its_line_leaves_open_whether_a_rule_c
     async with in_session(cwd, policy=rule(command="git push")) as (session, wire):
         await send(wire, "terminal/create", command="a=touch; $a made")
         request, _ = await question(session)
-        assert "you have a rule that refuses command git push" in (request.note or "")
+        assert "one of your rules refuses command git push" in (request.note or "")
         await answer(session, REFUSE.option_id)
         assert "error" in await wire.receive()
         await send(wire, "terminal/create", 2, command="touch other; sleep 9")

@@ -69,14 +69,14 @@ def program(path: Path, text: str, mode: int = stat.S_IRWXU) -> AgentCommand:
 
 
 async def test_a_missing_command_is_said_with_how_to_install_it():
-    with pytest.raises(AgentNotFound, match="no-such-agent was not found") as failure:
+    with pytest.raises(AgentNotFound, match="no-such-agent wasn't found") as failure:
         async with running(AgentCommand("a", ("no-such-agent",), install_hint="npm install it")):
             pass
     assert failure.value.hint == "install it: npm install it"
 
 
 async def test_a_file_that_is_not_executable_is_said(tmp_path: Path):
-    with pytest.raises(AgentNotRunnable, match="not an executable file") as failure:
+    with pytest.raises(AgentNotRunnable, match="n't an executable file") as failure:
         async with running(program(tmp_path / "agent", "#!/bin/sh\n", stat.S_IRUSR)):
             pass
     assert failure.value.hint.startswith("chmod +x ")
@@ -84,7 +84,7 @@ async def test_a_file_that_is_not_executable_is_said(tmp_path: Path):
 
 @pytest.mark.parametrize("text", ["#!/no/such/interpreter\n", "no first line"])
 async def test_a_program_without_an_interpreter_is_said(tmp_path: Path, text: str):
-    with pytest.raises(AgentNotRunnable, match="cannot be run") as failure:
+    with pytest.raises(AgentNotRunnable, match="can't be run") as failure:
         async with running(program(tmp_path / "agent", text)):
             pass
     assert "interpreter" in failure.value.hint
@@ -159,7 +159,7 @@ async def test_an_agent_that_asks_and_asks_and_reads_no_answer_is_ended_with_the
     async with running("open_session()\nwhile True: send(id=1, method='example/none', params={})") as agent:
         await agent.initialize()
         session = await agent.new_session(tmp_path)
-        with pytest.raises(AgentLost, match=r"was ended: it has not read 100,\d\d\d bytes of what was sent"):
+        with pytest.raises(AgentLost, match=r"was ended: it hasn't read 100,\d\d\d bytes that were sent"):
             await session.send_prompt(REPLY)
     assert not session.conversation.is_connected
 
@@ -319,7 +319,7 @@ async def test_files_that_were_typed_beside_the_user_are_found_from_there(
     assert await words_of(command, tmp_path / "project") == ["run the agent", "--acp"]
 
 
-@pytest.mark.skipif(shutil.which("npx") is None, reason="npx is not installed")
+@pytest.mark.skipif(shutil.which("npx") is None, reason="npx isn't installed")
 async def test_what_npx_runs_is_not_the_project_s_and_works_in_the_project(
     home: Path, tmp_path: Path
 ) -> None:

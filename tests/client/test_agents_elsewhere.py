@@ -93,7 +93,7 @@ SERVERS = ServerList(
         ((), [], []),
         (("two",), ["two"], []),
         (("three",), [], ["three: it is disabled"]),
-        (("one", "nope"), ["one"], ["nope: there is no server of that name"]),
+        (("one", "nope"), ["one"], ["nope: there is no server with that name"]),
     ],
 )
 def test_an_agent_gets_the_servers_that_its_entry_names(

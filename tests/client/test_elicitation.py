@@ -92,10 +92,10 @@ async def test_a_form_waits_for_the_user_and_gives_what_was_decided(
     ("values", "flaw"),
     [
         ({}, "'name' is required"),
-        ({"name": 5}, "'name' is none"),
-        ({"name": "Ada", "size": 1.5}, "'size' is none"),
-        ({"name": "Ada", "size": True}, "'size' is none"),
-        ({"name": "Ada", "tags": "x"}, "'tags' is none"),
+        ({"name": 5}, "'name' isn't valid"),
+        ({"name": "Ada", "size": 1.5}, "'size' isn't valid"),
+        ({"name": "Ada", "size": True}, "'size' isn't valid"),
+        ({"name": "Ada", "tags": "x"}, "'tags' isn't valid"),
         ({"name": "Ada", "invented": "x"}, "no field 'invented'"),
     ],
 )

@@ -306,7 +306,7 @@ async def test_the_user_is_asked_with_the_reason_though_writing_is_on(tmp_path: 
             await write(wire, tmp_path / path)
             await until(session, lambda: bool(session.conversation.permissions))
             [request] = session.conversation.permissions.values()
-            assert "it can run later without your asking: " in (request.note or "")
+            assert "it can run later on its own: " in (request.note or "")
             (shown,) = session.conversation.tool_call(request.tool_call_id).call.content
             assert isinstance(shown, TextDiff)
             assert shown.new_text == "evil"

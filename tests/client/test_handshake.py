@@ -154,7 +154,7 @@ async def test_a_session_is_opened_after_a_refused_one(tmp_path: Path):
 async def test_an_agent_that_answers_too_late_is_ended_and_the_user_told_what_to_do():
     """R-INIT-10."""
     async with in_memory() as (agent, _):
-        with pytest.raises(AgentLost, match="has not answered within") as caught:
+        with pytest.raises(AgentLost, match="hasn't answered within") as caught:
             await agent.initialize(limit_s=0.01)
         assert "start_limit_s" in caught.value.hint
         await agent.stop()

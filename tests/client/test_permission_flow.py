@@ -181,7 +181,7 @@ async def test_a_request_in_which_two_options_have_one_id_is_refused(tmp_path: P
         ("one\ntwo\n", "one\ntwo\n", ""),
         ("one\r\ntwo\r\nthree\r\n", "two\nthree", ""),
         ("\ufeffone\n", "one\n", ""),
-        ("one\ntwo\n", "one\n2\n", "The agent shows old text that is not in the file"),
+        ("one\ntwo\n", "one\n2\n", "The agent shows old text that isn't in the file"),
         ("one\n", None, "The agent shows this file as new, but it exists"),
         ("one\n", "", "The agent shows this file as new, but it exists"),
         ("", None, ""),

@@ -65,7 +65,7 @@ async def test_what_the_agent_takes_goes_as_it_is(tmp_path: Path):
 @pytest.mark.parametrize(
     ("block", "expected", "note"),
     [
-        (IMAGE, {"type": "text", "text": "[image/png: left out]"}, "takes no images"),
+        (IMAGE, {"type": "text", "text": "[image/png: left out]"}, "doesn't accept images"),
         (
             WEB_IMAGE,
             {
@@ -76,7 +76,7 @@ async def test_what_the_agent_takes_goes_as_it_is(tmp_path: Path):
             },
             "b.png is sent as a link",
         ),
-        (AUDIO, {"type": "text", "text": "[audio/wav: left out]"}, "takes no audio"),
+        (AUDIO, {"type": "text", "text": "[audio/wav: left out]"}, "doesn't accept audio"),
         (
             FILE,
             {

@@ -22,7 +22,7 @@ from acp_tui.client.safe_git import GitFailed, ask_git
 from acp_tui.workbench.redact import full_names
 from support.waiting import LIMIT_S
 
-pytestmark = pytest.mark.skipif(shutil.which("git") is None, reason="git is not installed")
+pytestmark = pytest.mark.skipif(shutil.which("git") is None, reason="git isn't installed")
 
 FLIPS: Final = int(os.environ.get("ACP_TUI_GIT_FLIPS", "10"))
 """Looks at a repository whose configuration is being swapped."""
@@ -407,7 +407,7 @@ def test_worktrees_are_only_made_without_a_checkout_and_removed_without_a_look()
         ["worktree remove", "x"],
         ["merge-file", "a"],
     ):
-        with pytest.raises(ValueError, match="git is not called like this"):
+        with pytest.raises(ValueError, match="git must not be called like this"):
             anyio.run(ask_git, Path("/"), *words)
 
 

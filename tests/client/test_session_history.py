@@ -66,9 +66,9 @@ def test_the_last_used_come_first_and_those_without_a_time_last_in_the_agents_or
     [
         (recorded("a", "A"), ""),
         (replace(recorded("a", "A"), has_folder=False), "its folder is gone"),
-        (replace(recorded("a", "A"), is_latest=False), "a later session has its id"),
-        (recorded("a", "A", agent="demo"), "the demo forgets its sessions when it ends"),
-        (recorded("a", "A", agent="--token=***"), "a secret in its agent's command was not kept"),
+        (replace(recorded("a", "A"), is_latest=False), "a later session has the same id"),
+        (recorded("a", "A", agent="demo"), "the demo forgets its sessions when it exits"),
+        (recorded("a", "A", agent="--token=***"), "a secret in its agent's command wasn't recorded"),
     ],
 )
 def test_why_an_agent_is_not_started_for_it(past: PastSession, why: str) -> None:

@@ -50,7 +50,7 @@ async def test_what_the_agent_does_not_offer_is_not_asked_of_it(call: Callable[[
         "mcpCapabilities": {"http": True},
     }
     async with capable(nothing) as (agent, wire):
-        with pytest.raises(Unsupported, match=r"does not offer .*(loadSession|Capabilities)"):
+        with pytest.raises(Unsupported, match=r"doesn't offer .*(loadSession|Capabilities)"):
             await call(agent)
         assert await wire.receive_all() == []
 

@@ -220,7 +220,7 @@ async def test_a_program_that_is_swapped_while_the_user_thinks_is_not_run(
         swap(ws / program)
         session.answer_permission(request.key, ALLOW.option_id)
         refused = await wire.receive()
-    assert "has changed since this was asked for" in refused["error"]["message"]
+    assert "has changed since the request" in refused["error"]["message"]
     assert [*ws.rglob("evil")] == []
 
 

@@ -21,7 +21,7 @@ from acp_tui.client.worktrees import (
 
 pytestmark = [
     pytest.mark.anyio,
-    pytest.mark.skipif(shutil.which("git") is None, reason="git is not installed"),
+    pytest.mark.skipif(shutil.which("git") is None, reason="git isn't installed"),
 ]
 
 

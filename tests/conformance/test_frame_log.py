@@ -124,11 +124,11 @@ BREACHES: dict[str, tuple[str, list[Any]]] = {
         "R-INIT-5",
         [*met(capabilities={"auth": {"logout": None}}), to("logout", {}, 3)],
     ),
-    "a mode that was not given": (
+    "a mode that wasn't given": (
         "R-MODE-2",
         [*met(), to("session/set_mode", {"sessionId": "s1", "modeId": "z"}, 3)],
     ),
-    "an option that was not given": (
+    "an option that wasn't given": (
         "R-MODE-2",
         [*met(), to("session/set_config_option", {"sessionId": "s1", "configId": "z", "value": "v"}, 3)],
     ),
@@ -188,7 +188,7 @@ BREACHES: dict[str, tuple[str, list[Any]]] = {
         "R-RPC-9",
         [_frame(Direction.OUT, {"id": 1, "method": "initialize", "params": HELLO, "extra": 1})],
     ),
-    "an elicitation that was not offered": (
+    "an elicitation that wasn't offered": (
         "R-INIT-6",
         [*met(), asks("elicitation/create", {"mode": "url"}), answers({"action": "cancel"})],
     ),
@@ -217,7 +217,7 @@ UNFIT: dict[str, list[Any]] = {
     ],
     "a result of the wrong type": [*met(), asks("fs/read_text_file"), answers({"content": 5})],
     "a cancellation as a request": [*met(), to("session/cancel", {"sessionId": "s1"}, 3)],
-    "a method that does not exist": [*met(), to("session/invent", {}, 3)],
+    "a method that doesn't exist": [*met(), to("session/invent", {}, 3)],
     "an error without a message": [
         *met(),
         asks("_x"),
@@ -229,7 +229,7 @@ UNFIT: dict[str, list[Any]] = {
 def test_the_schema_is_there() -> None:
     """Where it is not, frames are judged by the gates alone."""
     if not SCHEMA_V1.exists():
-        pytest.skip("the protocol's schema is not beside the repository: no frame is validated")
+        pytest.skip("the protocol's schema isn't beside the repository: no frame is validated")
     assert (
         flaws(definition_for("session/prompt", "agent", "Request") or "", {"sessionId": "s", "prompt": []})
         == []
@@ -275,5 +275,5 @@ async def test_an_answer_that_is_nobodys_choice_is_seen(tmp_path: Path, frame_lo
         code = compile("session.answer_permission(key, 'yes')", "acp_tui/client/somewhere.py", "exec")
         exec(code, {"session": session, "key": RequestKey(1)})
         assert (await wire.receive())["result"] == SELECTED
-    assert [text for text in frame_log.violations() if "without a key" in text] != []
+    assert [text for text in frame_log.violations() if "no key" in text] != []
     frame_log.begin()

@@ -15,7 +15,7 @@ from support.requirements import (
 )
 
 needs_requirements = pytest.mark.skipif(
-    not REQUIREMENTS.exists(), reason="the requirements are not beside the repository"
+    not REQUIREMENTS.exists(), reason="the requirements aren't beside the repository"
 )
 DUTIES = [requirement for requirement in requirements().values() if requirement.is_must]
 

@@ -12,9 +12,7 @@ from support.requirements import TESTS
 DESCRIBED = SCHEMA_V2.parents[2] / "v2.md"
 
 
-@pytest.mark.skipif(
-    not DESCRIBED.exists(), reason="the description of version 2 is not beside the repository"
-)
+@pytest.mark.skipif(not DESCRIBED.exists(), reason="the description of version 2 isn't beside the repository")
 def test_every_difference_of_version_2_is_named_by_a_test() -> None:
     wanted = set()
     for row in DESCRIBED.read_text().splitlines():

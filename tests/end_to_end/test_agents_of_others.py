@@ -28,7 +28,7 @@ def _python() -> AgentCommand:
 def _typescript() -> AgentCommand:
     node = shutil.which("node")
     if node is None or not NODE_SDK.exists():
-        pytest.skip(f"the TypeScript SDK is not in {NODE_SDK}, or there is no node")
+        pytest.skip(f"the TypeScript SDK isn't in {NODE_SDK}, or there is no node")
     return AgentCommand("tssdk", (node, str(AGENTS / "ts_sdk_agent.mjs")), {"ACP_SDK": str(NODE_SDK)})
 
 

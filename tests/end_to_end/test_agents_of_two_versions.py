@@ -23,7 +23,7 @@ DATA = Path(__file__).parents[1] / "data"
 
 needs_sdk = pytest.mark.skipif(
     shutil.which("node") is None or not NODE_SDK.exists(),
-    reason=f"the TypeScript SDK is not in {NODE_SDK}, or there is no node",
+    reason=f"the TypeScript SDK isn't in {NODE_SDK}, or there is no node",
 )
 
 

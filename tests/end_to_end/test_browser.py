@@ -20,7 +20,7 @@ import pytest
 from support.chromium import CHROMIUM, browser_page
 from support.waiting import until
 
-pytest.importorskip("textual_serve", reason="the extra web is not installed")
+pytest.importorskip("textual_serve", reason="the extra web isn't installed")
 needs_chromium = pytest.mark.skipif(CHROMIUM is None, reason="there is no Chromium")
 
 

@@ -230,7 +230,7 @@ async def test_an_agent_of_another_version_is_not_hosted(user: User) -> None:
 async def test_an_agent_that_cannot_start_is_told_at_once(user: User) -> None:
     done = user.run("host", "--", "no-such-agent")
     assert done.returncode == 127
-    assert "the command no-such-agent was not found" in done.stdout
+    assert "the command no-such-agent wasn't found" in done.stdout
 
 
 # Who may attach
@@ -321,7 +321,7 @@ async def test_over_tls_only_who_has_the_token_and_trusts_the_host_attaches(
     place = user.host("--listen", "127.0.0.1:0", *sealed, "--", *TALKER, ACP_TUI_HOST_TOKEN="of my own")
     url = await _address_of(place)
     assert url.startswith("wss://")
-    with pytest.raises(AgentUnreachable, match="cannot be trusted"):
+    with pytest.raises(AgentUnreachable, match="can't be trusted"):
         await _greet(url, {"Authorization": "Bearer of my own"})
     monkeypatch.setenv("SSL_CERT_FILE", str(ca.certificate))
     with pytest.raises(AgentUnreachable, match="401"):

@@ -230,7 +230,7 @@ def assert_harmless(sent: bytes, *, escapes: re.Pattern[str] | None = None) -> N
 )
 def agent(request: pytest.FixtureRequest, tmp_path: Path) -> tuple[str, ...]:
     if not SCHEMA_V1.exists():
-        pytest.skip("the schema is not there")
+        pytest.skip("the schema isn't there")
     made, seed = request.param
     command: tuple[str, ...] = made(seed, tmp_path)
     return command

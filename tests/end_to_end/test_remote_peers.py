@@ -153,7 +153,7 @@ async def test_a_session_is_loaded_over_another_connection_with_all_its_history(
 @needs_ts
 @over_both
 async def test_without_its_token_a_server_lets_nobody_in(scheme: str, ts_server: int):
-    with pytest.raises(AgentLost, match=r"wants to know who you are \(HTTP 401\)") as caught:
+    with pytest.raises(AgentLost, match=r"asks for a token \(HTTP 401\)") as caught:
         async with running(agent_at(f"{scheme}://127.0.0.1:{ts_server}/acp", "wrong")) as agent:
             await agent.initialize()
     assert "token" in caught.value.hint

@@ -15,7 +15,7 @@ from acp_tui.client.transcript.replay import replayed
 from support.agents import scripted_argv
 from support.on_terminal import OnTerminal, on_terminal
 
-pytestmark = pytest.mark.skipif(shutil.which("git") is None, reason="git is not installed")
+pytestmark = pytest.mark.skipif(shutil.which("git") is None, reason="git isn't installed")
 
 SIZE = (110, 40)
 WALKER = dedent("""

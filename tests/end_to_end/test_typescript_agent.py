@@ -46,7 +46,7 @@ SDK = Path(os.environ.get("AGENTS_PREFIX", Path.home() / ".cache/acp-agents")) /
 NODE = shutil.which("node")
 
 pytestmark = pytest.mark.skipif(
-    NODE is None or not SDK.exists(), reason=f"the TypeScript SDK is not in {SDK}, or there is no node"
+    NODE is None or not SDK.exists(), reason=f"the TypeScript SDK isn't in {SDK}, or there is no node"
 )
 
 FIELDS = (

@@ -62,5 +62,5 @@ def test_a_golden_message_survives_decoding_and_encoding(path: Path) -> None:
     message = read_or_skip(path)
     kind: Any = next(of for prefix, of in TYPES.items() if path.stem.startswith(prefix))
     decoded = reader_of(kind).validate_python(message)
-    assert not isinstance(decoded, dict), "it was taken for one of a kind that we do not know"
+    assert not isinstance(decoded, dict), "it was taken for one of a kind that we don't know"
     assert as_json(decoded) == message

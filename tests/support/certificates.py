@@ -48,7 +48,7 @@ class Authority:
 def authority(folder: Path) -> Authority:
     """A new CA. Skips the test where there is no openssl."""
     if shutil.which("openssl") is None:
-        pytest.skip("certificates are made with openssl, which is not installed")
+        pytest.skip("certificates are made with openssl, which isn't installed")
     _openssl(
         "req",
         "-x509",

@@ -36,7 +36,7 @@ BEGAN: Final = datetime(2026, 11, 22, 14, 3)
 def make_repository(root: Path, files: dict[str, bytes]) -> None:
     """A repository in which these files are committed."""
     if shutil.which("git") is None:
-        pytest.skip("git is not installed")
+        pytest.skip("git isn't installed")
     root.mkdir()
     write(root, files)
     for words in (["init", "-q"], ["add", "."], ["commit", "-qm", "first"]):
@@ -96,7 +96,7 @@ class ChangesPage(DialogPage):
         """Show the review of the first file."""
         await self.open_list()
         await self.press("enter")
-        await self.until_shown("whoever changed it")
+        await self.until_shown("by anyone")
 
     async def until(self, condition: Callable[[], bool]) -> None:
         """Wait for what a thread or the watch brings."""

@@ -19,7 +19,7 @@ EXEMPT_METHODS: Final = {
 """Methods without a definition; those that begin with "_" are extensions, which the schema leaves open (R-EXT-1)."""
 
 ALLOWED_EARLY: Final = {
-    "$/cancel_request": "a handshake that the user gives up is cancelled like any other request (R-INIT-10)",
+    "$/cancel_request": "a handshake that the user gives up is canceled like any other request (R-INIT-10)",
 }
 """What may be sent before the handshake is answered."""
 
@@ -133,7 +133,7 @@ class Conduct:
         method = message["method"]
         if method == "initialize":
             if self._has_begun:
-                self._note("initialize is not the first message (R-INIT-1)", message)
+                self._note("initialize isn't the first message (R-INIT-1)", message)
             self._offer = message["params"].get("clientCapabilities")
         elif self._agent is None and method not in ALLOWED_EARLY:
             self._note("sent before initialize was answered (R-INIT-1)", message)
@@ -145,7 +145,7 @@ class Conduct:
             self._check_gate_v2(message, method, params)
             return
         if method in GATES and not _has(self._agent, GATES[method]):
-            self._note("the agent does not offer it (R-INIT-5, R-INIT-7)", message)
+            self._note("the agent doesn't offer it (R-INIT-5, R-INIT-7)", message)
         check: dict[str, Callable[[dict[str, Any]], str | None]] = {
             "authenticate": self._check_authenticate,
             "session/prompt": self._check_prompt,
@@ -162,21 +162,21 @@ class Conduct:
     def _check_gate_v2(self, message: dict[str, Any], method: str, params: dict[str, Any]) -> None:
         session = (self._agent or {}).get("session")
         if method == "session/delete" and not _has(session, ("delete",)):
-            self._note("the agent does not offer it (R2-LIFE)", message)
+            self._note("the agent doesn't offer it (R2-LIFE)", message)
         if method == "auth/login" and self._check_authenticate(params) is not None:
             self._note("no method that the agent performs itself (R2-AUTH)", message)
         if method == "session/prompt":
             kinds = {block["type"] for block in params["prompt"]} & BLOCK_GATES.keys()
             if any(not _has(session, ("prompt", BLOCK_GATES[kind])) for kind in kinds):
-                self._note("the agent does not take this kind of content (R2-INIT)", message)
+                self._note("the agent doesn't take this kind of content (R2-INIT)", message)
         if method == "session/set_config_option" and self._check_choice(params, "config") is not None:
-            self._note("the agent did not give it to choose (R2-CFG)", message)
+            self._note("the agent didn't give it to choose (R2-CFG)", message)
         if method in ("session/new", "session/resume"):
             if params.get("additionalDirectories") and not _has(session, ("additionalDirectories",)):
                 self._note("the agent takes no additional directories (R-DIR-1)", message)
             kinds = {server["type"] for server in params.get("mcpServers", ())}
             if any(not _has(session, ("mcp", kind)) for kind in kinds):
-                self._note("the agent cannot use such an MCP server (R2-MCP)", message)
+                self._note("the agent can't use such an MCP server (R2-MCP)", message)
 
     def _check_authenticate(self, params: dict[str, Any]) -> str | None:
         kind = self._auth_methods.get(params["methodId"], {"type": "terminal"}).get("type")
@@ -192,7 +192,7 @@ class Conduct:
 
     def _check_choice(self, params: dict[str, Any], source: str) -> str | None:
         known = self._choices[params["sessionId"]].get(source, set())
-        return None if params[f"{source}Id"] in known else "the agent did not give it to choose (R-MODE-2)"
+        return None if params[f"{source}Id"] in known else "the agent didn't give it to choose (R-MODE-2)"
 
     def _check_setup(self, params: dict[str, Any]) -> str | None:
         directories = params.get("additionalDirectories")
@@ -201,13 +201,13 @@ class Conduct:
         ):
             return "the agent takes no additional directories (R-DIR-1)"
         if not all(map(_is_absolute, [params["cwd"], *(directories or [])])):
-            return "a path is not absolute (R-SESS-2)"
+            return "a path isn't absolute (R-SESS-2)"
         for server in params.get("mcpServers", []):
             kind = server.get("type")
             if kind is not None and not _has(self._agent, ("mcpCapabilities", kind)):
                 return f"the agent reaches no MCP server over {kind} (R-MCP-2)"
             if kind is None and not _is_absolute(server["command"]):
-                return "the command of an MCP server is not absolute (R-MCP-1)"
+                return "the command of an MCP server isn't absolute (R-MCP-1)"
         return None
 
     def _sent_answer(self, message: dict[str, Any]) -> None:

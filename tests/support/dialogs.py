@@ -85,7 +85,7 @@ class DialogPage:
     async def click(self, text: str) -> None:
         """Click on the first place where this text stands."""
         row = next((at for at, line in enumerate(self.lines) if text in line), None)
-        assert row is not None, f"{text!r} is not on the screen:\n{self.text}"
+        assert row is not None, f"{text!r} isn't on the screen:\n{self.text}"
         column = self.lines[row].index(text)
         widget, region = self.app.screen.get_widget_at(column, row)
         await self.pilot.click(widget, offset=(column - region.x, row - region.y))

@@ -218,7 +218,7 @@ def restarts() -> Updates:
         Disconnected("Agent exited with code 1"),
         Reconnected(True),
         Reconnected(False),
-        Reconnected(False, why="Session s1 was not opened: Agent: no such session"),
+        Reconnected(False, why="Session s1 wasn't opened: Agent: no such session"),
         Reconnected(True, is_loaded=True),
     ]
 
@@ -269,7 +269,7 @@ def plan() -> Updates:
 
 PUSH_OPTIONS: Final = (
     PermissionOption("yes", "Push", "allow_once"),
-    PermissionOption("always", "Push, and do not ask again", "allow_always"),
+    PermissionOption("always", "Push, and don't ask again", "allow_always"),
 )
 
 

@@ -89,7 +89,7 @@ class FrameLog:
         if option is None:
             return
         if not option.is_rejection and not _is_the_users():
-            self.unlicensed.append(f"{option.name!r} was chosen without a key, a click or the test itself")
+            self.unlicensed.append(f"{option.name!r} was chosen no key, a click or the test itself")
         for wire in self.wires:
             if wire.handler.peer is getattr(session._connection, "peer", None):
                 wire.events.append(Chosen(option_id))

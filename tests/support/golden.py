@@ -18,7 +18,7 @@ TRANSCRIPTS = _BESIDE / "agents" / "transcripts"
 AGENTS = _BESIDE / "agents"
 
 needs_schema = pytest.mark.skipif(
-    not SCHEMA_V1.exists(), reason="the protocol's schema is not beside the repository"
+    not SCHEMA_V1.exists(), reason="the protocol's schema isn't beside the repository"
 )
 
 
@@ -30,7 +30,7 @@ def golden_files() -> list[Path]:
 def read_or_skip(path: Path) -> Any:
     """The JSON of a file."""
     if not path.exists():
-        pytest.skip(f"{path} is not beside the repository")
+        pytest.skip(f"{path} isn't beside the repository")
     return json.loads(path.read_text())
 
 

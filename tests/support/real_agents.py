@@ -54,7 +54,7 @@ def why_not(name: str) -> str | None:
     if not AGENTS.is_dir():
         return f"there are no agents in {AGENTS}"
     if not (PREFIX / INSTALLED_IN[name]).is_dir():
-        return f"{name} is not installed in {PREFIX}: {AGENTS / 'setup.sh'} {name}"
+        return f"{name} isn't installed in {PREFIX}: {AGENTS / 'setup.sh'} {name}"
     if name == "tssdk" and shutil.which("node") is None:
         return "there is no node"
     return None

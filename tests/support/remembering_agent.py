@@ -3,6 +3,7 @@
 from __future__ import annotations
 
 import json
+from collections.abc import Callable
 from contextlib import suppress
 from random import Random
 from typing import Any
@@ -60,6 +61,8 @@ class RememberingAgent:
     def __init__(self, tasks: TaskGroup, seed: int, **capabilities: Any) -> None:
         self.sessions: dict[str, Remembered] = {}
         self.connections = 0
+        self.on_prompt: Callable[[], None] = lambda: None
+        """Called when a prompt has come."""
         self._tasks = tasks
         self._random = Random(seed)
         self._capabilities = capabilities
@@ -87,6 +90,7 @@ class RememberingAgent:
         """Take a turn, whoever listens; gives what is set at its end."""
         session.is_working = True
         session.note("user_message_chunk", content={"type": "text", "text": prompt})
+        self.on_prompt()
         is_over = anyio.Event()
         self._tasks.start_soon(self._turn, session, prompt, is_over)
         return is_over

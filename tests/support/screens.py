@@ -308,7 +308,7 @@ class Page:
 
     def _place_of(self, text: str) -> tuple[int, int]:
         row = next((index for index, line in enumerate(self.lines) if text in line), None)
-        assert row is not None, f"{text!r} is not on the screen:\n{self.text}"
+        assert row is not None, f"{text!r} isn't on the screen:\n{self.text}"
         return cell_len(self.lines[row].partition(text)[0]), row
 
     async def use_mouse(self, kind: type[MouseDown | MouseUp], text: str) -> None:

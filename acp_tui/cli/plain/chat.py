@@ -362,7 +362,7 @@ class Chat:
         session.queue.hold()
         if not session.conversation.is_connected:
             if not self._is_reconnecting:
-                self.say("the agent has stopped; to start it again: /restart")
+                self.say("the agent has stopped; to restart it: /restart")
         elif error.hint:
             self.say(error.hint)
 
@@ -375,7 +375,7 @@ class Chat:
             return
         self.session.queue.hold()
         self.session.cancel()
-        self.say("cancelling; press Ctrl+C again to quit")
+        self.say("canceling; press Ctrl+C again to quit")
 
     def interrupt(self, had_draft: bool) -> None:
         """Ctrl+C: what was typed is dropped; else the turn is cancelled; a second time it is the end."""

@@ -70,7 +70,7 @@ def read_address(
     is_whole = has_port and (parts.path if parts.scheme == "unix" else parts.hostname)
     if not (is_whole and is_address(url) and url.isprintable() and " " not in url):
         raise SettingsError(
-            f"{url!r} is no address of an agent", hint="it looks like wss://host/acp or https://host/acp"
+            f"{url!r} isn't the address of an agent", hint="it looks like wss://host/acp or https://host/acp"
         )
     if parts.username is not None or parts.password is not None:
         raise SettingsError(
@@ -79,8 +79,8 @@ def read_address(
         )
     if parts.scheme in _PLAIN and not (is_insecure or _is_loopback(parts.hostname or "")):
         raise SettingsError(
-            f"{parts.scheme}://{parts.netloc} would send everything in the clear",
-            hint=f"use {'wss' if parts.scheme == 'ws' else 'https'}://, or in agents.toml insecure = true",
+            f"{parts.scheme}://{parts.netloc} would send everything unencrypted",
+            hint=f"use {'wss' if parts.scheme == 'ws' else 'https'}://, or set insecure = true in agents.toml",
         )
     scheme, _, rest = url.partition("://")
     return Address(f"{scheme.lower()}://{rest}", headers or {}, token_command)

@@ -164,7 +164,7 @@ class ListedAgent:
     def ready(self) -> AgentCommand:
         """The command to be started; the demo's has a project of its own. It blocks. Raises AgentNotFound."""
         if self.obstacle:
-            raise AgentNotFound(f"{self.name} cannot run here: {self.obstacle}", hint=self.remedy)
+            raise AgentNotFound(f"{self.name} can't run here: {self.obstacle}", hint=self.remedy)
         return with_project(self.command) if self.source is Source.DEMO else self.command
 
 
@@ -255,13 +255,13 @@ def _unknown(name: str, listed: Iterable[ListedAgent], agents_file: Path) -> Age
     if near:
         advice = f"did you mean {' or '.join(near)}?"
     elif os.path.isdir(name):  # noqa: PTH112 - a Path raises for a name that is too long
-        advice = f"it is a folder; to work in it: acp-tui AGENT --cwd {name}"
+        advice = f"it's a folder; to work in it: acp-tui AGENT --cwd {name}"
     else:
         advice = f"known: {', '.join(names)}"
     return AgentNotFound(
-        f"no agent is known by the name {name!r}",
-        hint=f"{advice}\n  acp-tui agents lists all; any command is an agent: acp-tui -- COMMAND;"
-        f" names of your own go into {agents_file}",
+        f"no agent is called {name!r}",
+        hint=f"{advice}\n  to list all: acp-tui agents; any command that speaks ACP: acp-tui --"
+        f" COMMAND; to name your own: {agents_file}",
     )
 
 
@@ -293,7 +293,7 @@ def _in_order(listed: Iterable[ListedAgent], recent: tuple[str, ...]) -> tuple[L
 
 
 def _demo() -> ListedAgent:
-    about = "A scripted agent, to try acp-tui: no model, no network, nothing of yours is touched"
+    about = "A scripted agent to try acp-tui with: no model, no network, and your files stay untouched"
     return ListedAgent(demo_command(), Source.DEMO, "Demo", about)
 
 
@@ -342,7 +342,7 @@ def _ways(entry: RegistryEntry, place: Place) -> Iterator[ListedAgent]:
             Source.REGISTRY,
             entry.name,
             version=entry.version,
-            obstacle=f"there is no build of it for {place.platform}, only for {offered}",
+            obstacle=f"it has no build for {place.platform}, only for {offered}",
         )
 
 
@@ -358,7 +358,7 @@ def _as_program(entry: RegistryEntry, archive: Archive, place: Place) -> ListedA
     )
     if place.has(archive.program):
         return listed
-    checksum = f"SHA-256 {archive.sha256}" if archive.sha256 else "the registry names no checksum"
+    checksum = f"SHA-256 {archive.sha256}" if archive.sha256 else "the registry gives no checksum"
     return replace(
         listed,
         version=entry.version,
@@ -380,17 +380,17 @@ def _as_package(entry: RegistryEntry, run: PackageRun, place: Place) -> ListedAg
     comes_with, with_brew, without = _RUNNERS[run.runner]
     return replace(
         listed,
-        obstacle=f"{run.runner} is not on PATH; it comes with {comes_with}",
+        obstacle=f"{run.runner} isn't on PATH; it comes with {comes_with}",
         remedy=with_brew if place.has("brew") else without,
     )
 
 
 def _missing(program: str) -> str:
-    return f"there is no program {program}" if "/" in program else f"{program} is not on PATH"
+    return f"no such program: {program}" if "/" in program else f"{program} isn't on PATH"
 
 
 DEMO: Final = "demo"
-_GREETING: Final = "This agent plays a script: any prompt starts it."
+_GREETING: Final = "This agent plays a script. Type anything to start it."
 _PROJECT: Final = Path(__file__).with_name("demo_project")
 _SUFFIX: Final = ".txt"
 """The project's files end so in this package, so that no tool takes its deliberate bug and its tests for ours."""

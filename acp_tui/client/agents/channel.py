@@ -66,7 +66,7 @@ async def connected_agent(address: Address) -> AsyncIterator[Connected]:
             from acp_tui.client.agents.websocket import opened_websocket as opened
     except ImportError as error:
         raise AgentNotRunnable(
-            f"agents at an address need the package {error.name}", hint="pip install 'acp-tui[remote]'"
+            f"remote agents need the package {error.name}", hint="pip install 'acp-tui[remote]'"
         ) from error
     headers = await _with_token(address)
     async with opened(address, headers) as stream:
@@ -84,17 +84,15 @@ async def _with_token(address: Address) -> Mapping[str, str]:
                 address.token_command, stdin=subprocess.DEVNULL, check=False, start_new_session=True
             )
     except OSError as error:
-        raise AgentNotRunnable(f"the token command {program} cannot be run: {error.strerror}") from error
+        raise AgentNotRunnable(f"the token command {program} can't be run: {error.strerror}") from error
     except TimeoutError:
-        raise AgentNotRunnable(
-            f"the token command {program} has not ended within {TOKEN_LIMIT_S:g} s"
-        ) from None
+        raise AgentNotRunnable(f"the token command {program} didn't end within {TOKEN_LIMIT_S:g} s") from None
     token = done.stdout.strip().decode("utf-8", "replace")
     if done.returncode != 0:
         said = done.stderr.decode("utf-8", "replace")
         raise AgentNotRunnable(f"the token command {program} ended with {done.returncode}", detail=said)
     if not (token and len(token) <= MAX_TOKEN and token.isascii() and token.isprintable()):
-        raise AgentNotRunnable(f"the token command {program} prints no token: one line of ASCII")
+        raise AgentNotRunnable(f"the token command {program} must print a token: one line of ASCII")
     return {**address.headers, "Authorization": f"Bearer {token}"}
 
 

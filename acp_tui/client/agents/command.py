@@ -144,5 +144,5 @@ class AgentCommand:
         if not self.is_elsewhere:
             return ""
         if self.shares_files:
-            return "runs elsewhere; the files and terminals it asks acp-tui for are those of this machine"
-        return "runs elsewhere; acp-tui offers it no files and no terminals of this machine"
+            return "runs elsewhere, but reads files and runs commands on this machine"
+        return "runs elsewhere, so it can't use this machine's files and terminals"

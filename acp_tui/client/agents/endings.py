@@ -44,19 +44,19 @@ class RemoteStream(ByteStream):
 
 
 _SAID: Final = {
-    401: ("wants to know who you are", "agents.toml takes a token: headers, or token_command"),
-    403: ("does not let you in", "is it the right token?"),
-    404: ("has no agent at this path", "many serve theirs at /acp"),
-    409: ("serves another client already", ""),
-    410: ("has closed this connection", ""),
+    401: ("asks for a token", "add a token to agents.toml: headers, or token_command"),
+    403: ("denied you access", "is it the right token?"),
+    404: ("has no agent at this path", "many agents are at /acp"),
+    409: ("already serves another client", ""),
+    410: ("closed this connection", ""),
 }
 
 
 def refusal(status: int, location: str | None = None) -> Ended:
     """What an HTTP status means that is no success."""
     if location is not None and 300 <= status < 400:
-        hint = "redirects are not followed; if you trust that address, use it"
-        return Ended(f"leads on to {location}", hint, is_temporary=False)
+        hint = "acp-tui doesn't follow redirects; if you trust that address, use it"
+        return Ended(f"redirects to {location}", hint, is_temporary=False)
     said, hint = _SAID.get(status, ("refuses the connection", ""))
     # A connection that is gone is made anew.
     return Ended(f"{said} (HTTP {status})", hint, is_temporary=status >= 500 or status in (409, 410, 429))
@@ -75,9 +75,9 @@ def proxy_refusal(proxy: str, said: str) -> Ended:
     """What it means that a proxy does not lead on; `said` is its status, such as `HTTP 403`."""
     if "407" in said:
         hint = "HTTPS_PROXY takes both: http://NAME:PASSWORD@HOST:PORT"
-        how = f"cannot be reached: the proxy {_shown(proxy)} wants a name and a password (HTTP 407)"
+        how = f"can't be reached: the proxy {_shown(proxy)} wants a name and a password (HTTP 407)"
         return Ended(how, hint, is_temporary=False)
-    return Ended(f"cannot be reached: the proxy {_shown(proxy)} does not lead there ({said})", _HOW_WITHOUT)
+    return Ended(f"can't be reached: the proxy {_shown(proxy)} doesn't lead there ({said})", _HOW_WITHOUT)
 
 
 def _shown(proxy: str) -> str:
@@ -101,16 +101,16 @@ def failure(error: OSError, proxy: str | None = None) -> Ended:
     """What it means that a connection cannot be opened, through a proxy where one is given."""
     if isinstance(error, SSLCertVerificationError):
         hint = _UNTRUSTED.get(error.verify_code, "")
-        return Ended(f"cannot be trusted: {error.verify_message}", hint, is_temporary=False)
+        return Ended(f"can't be trusted: {error.verify_message}", hint, is_temporary=False)
     if isinstance(error, SSLError):
         hint = "is it plain ws:// or http://?" if error.reason == "WRONG_VERSION_NUMBER" else ""
-        return Ended(f"speaks no TLS that can be trusted: {error.reason or error}", hint, is_temporary=False)
+        return Ended(f"offers no TLS that can be trusted: {error.reason or error}", hint, is_temporary=False)
     if isinstance(error, TimeoutError):
         reason = f"no answer within {OPEN_LIMIT_S:g} s"
     else:
         reason = error.strerror or str(error) or "the connection broke off"
     if error.errno == errno.ECONNREFUSED or "Connect call failed" in reason:
-        reason = "nobody listens there"
+        reason = "nothing listens there"
     if proxy is not None:
-        return Ended(f"cannot be reached through the proxy {_shown(proxy)}: {reason}", _HOW_WITHOUT)
-    return Ended(f"cannot be reached: {reason}")
+        return Ended(f"can't be reached through the proxy {_shown(proxy)}: {reason}", _HOW_WITHOUT)
+    return Ended(f"can't be reached: {reason}")

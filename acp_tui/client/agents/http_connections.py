@@ -132,7 +132,7 @@ class Chunks:
             at = stop
         self._kept = data[at:]
         if len(self._kept) > MAX_SIZE_LINE:
-            raise httpcore.RemoteProtocolError("a chunk does not say how long it is")
+            raise httpcore.RemoteProtocolError("a chunk doesn't say how long it is")
         return b"".join(pieces)
 
 
@@ -142,7 +142,7 @@ def _size(line: bytes) -> int:
     except ValueError:
         size = -1
     if size < 0:
-        raise httpcore.RemoteProtocolError("a chunk does not say how long it is")
+        raise httpcore.RemoteProtocolError("a chunk doesn't say how long it is")
     return size
 
 

@@ -79,15 +79,15 @@ def update_registry(
     # OSError holds what urllib raises, and time-outs; ValueError what is no index.
     except (OSError, ValueError, _Broken) as error:
         raise RegistryUnavailable(
-            f"the agent registry could not be fetched: {_reason(error)} ({url})",
-            hint="what was fetched before is still used" if before is not None else "",
+            f"the agent registry couldn't be fetched: {_reason(error)} ({url})",
+            hint="the copy fetched before is still in use" if before is not None else "",
         ) from error
     try:
         write_kept(file, {"fetched_at": now(), "etag": etag, "index": index})
     except OSError as error:
         raise RegistryUnavailable(
-            f"the agent registry was fetched, but cannot be kept in {file}: {error.strerror or error}",
-            hint="look at the rights of the folder, and whether its disk is full",
+            f"the agent registry was fetched, but can't be kept in {file}: {error.strerror or error}",
+            hint="check the folder's permissions, and that its disk isn't full",
         ) from error
     return CachedRegistry(registry, now(), etag)
 
@@ -108,7 +108,7 @@ def _fetch(url: str, etag: str, limit_s: float) -> tuple[str | None, str]:
         request = Request(url, headers=headers | ({"If-None-Match": etag} if etag else {}))
         with urlopen(request, timeout=limit_s) as response:
             if url.startswith("https:") and not response.url.startswith("https:"):
-                raise _Broken("it leads to an address without https")
+                raise _Broken("it redirects to an address without https")
             return _body(response, deadline).decode("utf-8"), response.headers.get("ETag", "")
     except HTTPError as error:
         error.close()
@@ -245,7 +245,7 @@ def read_registry(text: str | bytes) -> Registry:
         raise ValueError("it is nested too deeply") from error
     agents = index.get("agents") if isinstance(index, dict) else None
     if not isinstance(agents, list):
-        raise ValueError("it has no list of agents")
+        raise ValueError("it doesn't list agents")
     entries: dict[str, RegistryEntry] = {}
     problems: list[str] = []
     for at, item in enumerate(agents[:MOST_ENTRIES]):
@@ -257,7 +257,7 @@ def read_registry(text: str | bytes) -> Registry:
             continue
         problems += (f"{name}: {note}" for note in notes)
         if entry.agent_id in entries:
-            problems.append(f"{name}: it is listed twice, and the first counts")
+            problems.append(f"{name}: listed twice; the first one is used")
         entries.setdefault(entry.agent_id, entry)
     return Registry(tuple(entries.values()), tuple(problems))
 
@@ -274,7 +274,7 @@ def _entry(item: Mapping[str, object]) -> tuple[RegistryEntry, list[str]]:
     packages = tuple(_packages(distribution, notes))
     archives = dict(_archives(_table(distribution.get("binary", {}), "distribution.binary"), notes))
     if not packages and not archives:
-        raise ValueError(notes[0] if notes else "it names no way to run it")
+        raise ValueError(notes[0] if notes else "it doesn't say how to run it")
     entry = RegistryEntry(
         _matching(_ID, item, "id"),
         _string(item, "name"),
@@ -298,7 +298,7 @@ def _packages(distribution: Mapping[str, object], notes: list[str]) -> Iterator[
 def _archives(builds: Mapping[str, object], notes: list[str]) -> Iterator[tuple[str, Archive]]:
     for platform, build in builds.items():
         if not _PLATFORM.fullmatch(platform):
-            notes.append("binary holds what is no platform")
+            notes.append("binary has a key that isn't a platform")
             continue
         try:
             yield platform, _archive(build)
@@ -310,7 +310,9 @@ def _package(runner: str, value: object) -> PackageRun:
     run = _table(value, runner)
     package = _string(run, "package")
     if not _PACKAGE[runner].fullmatch(package):
-        raise ValueError(f"{package!r} is no package of one version: it must end in @ and a whole version")
+        raise ValueError(
+            f"{package!r} doesn't name one version of a package: it must end in @ and a full version"
+        )
     program = _agent_program(_matching(_PROGRAM, run, "cmd")) if "cmd" in run else ""
     for word in _args(run):
         if _REDIRECTING.fullmatch(word):
@@ -325,7 +327,7 @@ def _archive(value: object) -> Archive:
         raise ValueError("its archive has no https address")
     program = PurePosixPath(_string(build, "cmd").replace("\\", "/")).name
     if not _PROGRAM.fullmatch(program):
-        raise ValueError("cmd names no program")
+        raise ValueError("cmd doesn't name a program")
     _agent_program(program)
     digest = _matching(_SHA256, build, "sha256") if "sha256" in build else ""
     return Archive(url, program, _args(build), _env(build), digest)
@@ -333,21 +335,21 @@ def _archive(value: object) -> Archive:
 
 def _agent_program(name: str) -> str:
     if _RUNS_CODE.fullmatch(name.lower().removesuffix(".exe")):
-        raise ValueError(f"cmd is {name}, which is no agent: it runs what its arguments say")
+        raise ValueError(f"cmd is {name}, which isn't an agent: it runs what its arguments say")
     return name
 
 
 def _args(run: Mapping[str, object]) -> tuple[str, ...]:
     args = run.get("args", [])
     if not isinstance(args, list) or len(args) > MOST_WORDS:
-        raise ValueError(f"args is not a list of at most {MOST_WORDS} strings")
+        raise ValueError(f"args isn't a list of at most {MOST_WORDS} strings")
     return tuple(_plain(word, "args") for word in args)
 
 
 def _env(run: Mapping[str, object]) -> dict[str, str]:
     env = _table(run.get("env", {}), "env")
     if len(env) > MOST_WORDS or not all(_VARIABLE.fullmatch(name) for name in env):
-        raise ValueError("env holds what is no name of a variable")
+        raise ValueError("env has a key that isn't the name of a variable")
     for name in env:
         if effect := loading_effect(name):
             raise ValueError(f"env sets {name}, which {effect}")
@@ -356,28 +358,28 @@ def _env(run: Mapping[str, object]) -> dict[str, str]:
 
 def _table(value: object, what: str) -> dict[str, object]:
     if not isinstance(value, dict):
-        raise ValueError(f"{what} is not an object")
+        raise ValueError(f"{what} isn't an object")
     return value
 
 
 def _matching(pattern: re.Pattern[str], item: Mapping[str, object], key: str) -> str:
     text = _string(item, key)
     if not pattern.fullmatch(text):
-        raise ValueError(f"{key} is not of the form that it must have")
+        raise ValueError(f"{key} doesn't have the form it must have")
     return text
 
 
 def _string(item: Mapping[str, object], key: str) -> str:
     value = item.get(key)
     if not isinstance(value, str) or not value or len(value) > MOST_CHARACTERS:
-        raise ValueError(f"{key} is not a string of at most {MOST_CHARACTERS} characters")
+        raise ValueError(f"{key} isn't a string of at most {MOST_CHARACTERS} characters")
     return value
 
 
 def _plain(value: object, what: str) -> str:
     """A word of a command line that looks like what it is."""
     if not isinstance(value, str) or len(value) > MOST_CHARACTERS:
-        raise ValueError(f"{what} is not made of strings of at most {MOST_CHARACTERS} characters")
+        raise ValueError(f"{what} isn't made of strings of at most {MOST_CHARACTERS} characters")
     if not value.isprintable():
-        raise ValueError(f"{what} holds characters that cannot be seen")
+        raise ValueError(f"{what} contains invisible characters")
     return value

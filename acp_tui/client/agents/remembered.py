@@ -79,8 +79,8 @@ def agree(command: AgentCommand, file: Path) -> None:
         write_kept(file, consents)
     except OSError as error:
         raise SettingsError(
-            f"your consent to run {command.name} cannot be kept in {file}: {error.strerror}",
-            hint="it holds until acp-tui ends",
+            f"your consent to run {command.name} can't be kept in {file}: {error.strerror}",
+            hint="it lasts until acp-tui ends",
         ) from error
 
 
@@ -91,9 +91,9 @@ def what_runs(command: AgentCommand) -> tuple[str, ...]:
     if package.runner:
         what = f"{package.runner} downloads {package.spec} (version {package.version}) and runs it as you,"
     else:
-        what = f"your program {package.spec} is run as you, in the way that the agent registry says,"
+        what = f"your program {package.spec} runs as you, the way the agent registry says,"
     env = (f"with {name}={value}" for name, value in command.env.items())
-    return (f"{what} with all that you may do.", command.line, *env)
+    return (f"{what} with all your permissions.", command.line, *env)
 
 
 def _digest(command: AgentCommand) -> str:

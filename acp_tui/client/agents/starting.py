@@ -65,7 +65,7 @@ def _here() -> Path:
         return Path.cwd()
     except FileNotFoundError as error:
         raise AgentNotRunnable(
-            "the folder that acp-tui was started in is gone", hint="start acp-tui in another one"
+            "the folder acp-tui was started in is gone", hint="start acp-tui in another one"
         ) from error
 
 
@@ -86,7 +86,7 @@ def _packages_folder() -> Path:
         _write_enter(folder / "enter")
     except OSError as error:
         raise AgentNotRunnable(
-            f"{folder} cannot be made: {error.strerror}", hint="packages are started there"
+            f"{folder} can't be made: {error.strerror}", hint="packages are started there"
         ) from error
     return folder
 
@@ -154,8 +154,8 @@ def _spawn(command: AgentCommand, folder: Path | None) -> subprocess.Popen[bytes
         )
     except OSError as error:
         raise AgentNotRunnable(
-            f"{command.argv[0]} cannot be run: {error.strerror}",
-            hint="its first line (#!) may name an interpreter that is not there"
+            f"{command.argv[0]} can't be run: {error.strerror}",
+            hint="its first line (#!) may name an interpreter that isn't installed"
             if error.errno in (errno.ENOENT, errno.ENOEXEC)
             else "",
         ) from error
@@ -169,9 +169,9 @@ def _find_program(command: AgentCommand, path: str | None) -> str:
     if found is not None:
         return str(Path(found).absolute())  # it may start in another folder than ours
     if "/" in program and Path(program).exists():
-        raise AgentNotRunnable(f"{program} is not an executable file", hint=f"chmod +x {program}")
+        raise AgentNotRunnable(f"{program} isn't an executable file", hint=f"chmod +x {program}")
     raise AgentNotFound(
-        f"the command {program} was not found",
+        f"the command {program} wasn't found",
         hint=f"install it: {command.install_hint}"
         if command.install_hint
         else "is it installed, and on PATH?",

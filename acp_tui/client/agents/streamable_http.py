@@ -148,14 +148,14 @@ class HttpStream(RemoteStream):
             case httpcore.ConnectTimeout():
                 return failure(TimeoutError(), self._proxy)
             case httpcore.TimeoutException() | TimeoutError():
-                return Ended(f"has not answered within {ANSWER_LIMIT_S:g} s")
+                return Ended(f"hasn't answered within {ANSWER_LIMIT_S:g} s")
             case httpcore.ProxyError():
                 return proxy_refusal(self._proxy or "", f"HTTP {error}")
             case httpcore.RemoteProtocolError() if not self._connection_id and not _is_cut(error):
-                return Ended("does not speak HTTP", is_temporary=False)
+                return Ended("doesn't speak HTTP", is_temporary=False)
             case OSError():
                 return failure(error, self._proxy)
-        return Ended("is out of reach: the connection broke off")
+        return Ended("can't be reached: the connection broke")
 
     def _end(self, ended: Ended) -> None:
         if self._ended is None:
@@ -223,8 +223,8 @@ class HttpStream(RemoteStream):
         self._connection_id = response.headers.get("Acp-Connection-Id", "")
         if not self._connection_id or not _is_name(self._connection_id):
             said = response.headers.get("Content-Type", "").partition(";")[0]
-            hint = "is it the address of an agent? many serve theirs at /acp, some over wss:// alone"
-            how = f"does not speak ACP over HTTP: its answer ({said}) names no connection"
+            hint = "is it the address of an agent? many are at /acp, and some only speak wss://"
+            how = f"doesn't speak ACP over HTTP: its answer ({said}) doesn't name a connection"
             self._end(Ended(how, hint, is_temporary=False))
             return
         if await self._open("") is None:
@@ -399,7 +399,7 @@ async def opened_http(address: Address, headers: Mapping[str, str]) -> AsyncIter
             KEEPALIVE,
         )
     except (ImportError, ValueError, RuntimeError, httpx.InvalidURL) as error:
-        raise Ended(f"cannot be reached through the proxy: {error}").of(address.host) from None
+        raise Ended(f"can't be reached through the proxy: {error}").of(address.host) from None
     client = httpx.AsyncClient(
         headers={**headers, "Content-Type": "application/json", "Accept-Encoding": "identity"},
         timeout=httpx.Timeout(ANSWER_LIMIT_S, connect=OPEN_LIMIT_S, pool=None),

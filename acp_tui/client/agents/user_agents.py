@@ -30,7 +30,7 @@ URL_EXAMPLE: Final = """\
 url = "wss://build.example/acp"
 headers = { Authorization = "Bearer ${BUILD_TOKEN}" }
 """
-_AS_IN: Final = f"it looks like:\n{EXAMPLE}"
+_AS_IN: Final = f"it should look like:\n{EXAMPLE}"
 _KEYS: Final = ("command", "env", "wrapper", "runs", "files", "mcp", "protocol", "description")
 _URL_KEYS: Final = (
     "url",
@@ -102,7 +102,7 @@ def read_user_agents(file: Path, environ: Mapping[str, str]) -> UserAgents:
 def _read_agent(name: str, entry: Mapping[str, object], key: str, environ: Mapping[str, str]) -> UserAgent:
     """Raises SettingsError."""
     if not name or name.startswith("-") or not name.isprintable():
-        raise SettingsError(f"{key}: this name cannot be typed as an argument", hint=_AS_IN)
+        raise SettingsError(f"{key}: this name can't be typed as an argument", hint=_AS_IN)
     if "url" in entry:
         return UserAgent(_at_address(name, entry, key, environ), _text(entry, "description", key))
     wrapper = _expanded(entry, "wrapper", key, environ) if "wrapper" in entry else ()
@@ -127,9 +127,7 @@ def _read_agent(name: str, entry: Mapping[str, object], key: str, environ: Mappi
 def _at_address(name: str, entry: Mapping[str, object], key: str, environ: Mapping[str, str]) -> AgentCommand:
     """Raises SettingsError."""
     if "command" in entry:
-        raise SettingsError(
-            f"{key} needs either a command (to be started) or a url (that runs already)", hint=_AS_IN
-        )
+        raise SettingsError(f"{key} needs either a command to start or the url of a running one", hint=_AS_IN)
     url, cwd = _text(entry, "url", key), _text(entry, "cwd", key)
     if cwd and not cwd.startswith("/"):
         raise _wrong(f"{key}.cwd", "an absolute path of the other machine")
@@ -156,11 +154,11 @@ def _headers(entry: Mapping[str, object], key: str, environ: Mapping[str, str]) 
     headers = _env(entry, key, environ, "headers")
     for name, value in headers.items():
         if not _HEADER.fullmatch(name):
-            raise SettingsError(f"{key}.headers.{shown_name(name)}: this is no name of a header")
+            raise SettingsError(f"{key}.headers.{shown_name(name)}: this isn't the name of a header")
         if not (value.isascii() and value.isprintable()):
-            raise SettingsError(f"{key}.headers.{name}: its value is more than printable ASCII")
+            raise SettingsError(f"{key}.headers.{name}: its value isn't only printable ASCII")
     if "token_command" in entry and any(name.lower() == "authorization" for name in headers):
-        raise SettingsError(f"{key} names a token twice: as token_command and as the header Authorization")
+        raise SettingsError(f"{key} sets the token twice: token_command and the header Authorization")
     return headers
 
 
@@ -252,7 +250,7 @@ def _unknown_keys(entry: object, key: str) -> list[str]:
         return []
     known = _URL_KEYS if "url" in entry else _KEYS
     return [
-        f"{key}.{shown_name(name)} means nothing and is ignored; {_advice(name, known)}"
+        f"{key}.{shown_name(name)} is unknown and ignored; {_advice(name, known)}"
         for name in entry
         if name not in known
     ]
@@ -264,4 +262,4 @@ def _advice(name: str, known: Sequence[str]) -> str:
 
 
 def _wrong(key: str, expected: str) -> SettingsError:
-    return SettingsError(f"{key} is not {expected}", hint=_AS_IN)
+    return SettingsError(f"{key} isn't {expected}", hint=_AS_IN)

@@ -85,17 +85,17 @@ async def _open(address: Address, headers: Mapping[str, str]) -> ClientConnectio
         if address.socket_path:  # whoever listened on this machine has ended
             ended = replace(ended, is_temporary=False)
     except InvalidProxy as error:  # its own words repeat the address, with what is secret in it
-        ended = Ended(f"cannot be reached: the proxy of the environment is not valid ({error.msg})")
+        ended = Ended(f"can't be reached: the proxy in the environment isn't valid ({error.msg})")
     except InvalidProxyStatus as error:
         ended = proxy_refusal(proxy or "", f"HTTP {error.response.status_code}")
     except ValueError:
-        ended = Ended("cannot be reached: the proxy of the environment is not valid", is_temporary=False)
+        ended = Ended("can't be reached: the proxy of the environment isn't valid", is_temporary=False)
     except (ImportError, ProxyError) as error:
-        ended = Ended(f"cannot be reached through the proxy: {error}")
+        ended = Ended(f"can't be reached through the proxy: {error}")
     except InvalidMessage as error:
         is_cut = isinstance(error.__cause__, EOFError | OSError)
-        how = "closed the connection without an answer" if is_cut else f"does not speak WebSocket: {error}"
+        how = "closed the connection without answering" if is_cut else f"doesn't speak WebSocket: {error}"
         ended = Ended(how, is_temporary=is_cut)
     except InvalidHandshake as error:
-        ended = Ended(f"does not speak WebSocket: {error}", is_temporary=False)
+        ended = Ended(f"doesn't speak WebSocket: {error}", is_temporary=False)
     raise ended.of(address.host)

@@ -128,7 +128,7 @@ def attach(text: str, cwd: Path, *, limits: Limits = _DEFAULT_LIMITS) -> Attache
         if named is not None:
             found.append(named)
         elif _looks_like_a_file(readings[-1].path_text):
-            missing.append(f"there is no file {readings[-1].path_text}: it is sent as text")
+            missing.append(f"no such file: {readings[-1].path_text}: it is sent as text")
     outcomes = [block_for(named, limits) for named in dict.fromkeys(found)]
     # Different wishes can end in the same block, such as a link to the file instead of lines that it has not.
     blocks = dict.fromkeys(block for block, _ in outcomes if block is not None)

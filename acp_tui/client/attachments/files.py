@@ -255,12 +255,12 @@ def block_for(named: Named, limits: Limits) -> Outcome:
         with open_regular(named.path) as file:
             return _block_for_content(named, file, limits)
     except SpecialFile as special:
-        return None, f"{named.name!r} is a {special.kind}: nothing is attached for it."
+        return None, f"{named.name!r} is a {special.kind}, so it isn't attached."
     except (FileNotFoundError, NotADirectoryError):
-        return None, f"{named.name!r} has just vanished: nothing is attached for it."
+        return None, f"{named.name!r} is gone, so it isn't attached."
     except OSError as error:
         reason = os.strerror(error.errno).lower() if error.errno else str(error)
-        return named.link(), f"{named.name!r} cannot be read ({reason}): a link to it is attached instead."
+        return named.link(), f"{named.name!r} can't be read ({reason}), so a link to it is attached instead."
 
 
 def _folder(path: Path) -> ResourceLink:
@@ -284,7 +284,7 @@ def _media(named: Named, file: BufferedReader, mime_type: str, limit_bytes: int)
     try:
         content = read_all(file, limit_bytes)
     except TooMuch:
-        problem = f"{named.name!r} is larger than {limit_bytes:,} bytes: a link to it is attached instead."
+        problem = f"{named.name!r} is larger than {limit_bytes:,} bytes, so a link to it is attached instead."
         return named.link(mime_type, _size(file)), problem
     return _whole(named, media_block(content, mime_type, named.path.as_uri()))
 
@@ -293,7 +293,7 @@ def _whole(named: Named, block: ContentBlock) -> Outcome:
     """The block for something that has no lines, even if some were asked for."""
     if named.lines is None:
         return block, None
-    return block, f"{named.name!r} is not text, so it has no {named.lines}: all of it is attached."
+    return block, f"{named.name!r} isn't text, so it has no {named.lines}; all of it is attached."
 
 
 def _text(named: Named, file: BufferedReader, limit_bytes: int) -> Outcome:
@@ -312,9 +312,9 @@ def _some_lines(named: Named, asked: LineRange, file: BufferedReader, limit_byte
     try:
         content, last_seen = read_lines(file, asked, limit_bytes)
     except TooMuch:
-        return link, f"{named.name!r} is too large to take {asked} from: a link to it is attached instead."
+        return link, f"{named.name!r} is too large to read {asked} from, so a link to it is attached instead."
     if last_seen < asked.first:
-        return link, f"{named.name!r} ends before {asked}: a link to it is attached instead."
+        return link, f"{named.name!r} ends before {asked}, so a link to it is attached instead."
     text = decode(content)
     if text is None:
         return _not_text(named, link)
@@ -322,13 +322,13 @@ def _some_lines(named: Named, asked: LineRange, file: BufferedReader, limit_byte
     problem = (
         None
         if given == asked
-        else f"{named.name!r} ends with line {last_seen}: no more of {asked} is attached."
+        else f"{named.name!r} ends with line {last_seen}, so only part of {asked} is attached."
     )
     return TextResource(link.uri + given.fragment, text, link.mime_type), problem
 
 
 def _not_text(named: Named, link: ResourceLink) -> Outcome:
-    return link, f"{named.name!r} is not UTF-8 text: a link to it is attached instead."
+    return link, f"{named.name!r} isn't UTF-8 text, so a link to it is attached instead."
 
 
 def _size(file: BufferedReader) -> int:

@@ -76,7 +76,7 @@ class Baseline:
         if status is None:
             return
         if len(self.entries) >= self.limits.max_files:
-            self.doubt = f"more than {self.limits.max_files:,} files were there when the session began"
+            self.doubt = f"more than {self.limits.max_files:,} files existed when the session began"
             return
         settled = status.st_mtime_ns < self.began_ns - _SETTLED_NS
         mark = signature(status)
@@ -144,11 +144,11 @@ class Baseline:
         if state.data is None:
             return state.unknown
         if state.size > self.copies.room:
-            return "the copies that acp-tui keeps had reached their limit"
+            return "acp-tui's copies had reached their size limit"
         try:
             return self.copies.put(state.data)
         except OSError as error:
-            return f"it could not be copied: {error.strerror}"
+            return f"it couldn't be copied: {error.strerror}"
 
     def _kept(self, entries: dict[str, Entry | None]) -> dict[str, FileState | None]:
         """The states of all but those whose content git has."""
@@ -170,7 +170,7 @@ def _read_copy(copies: Copies, mode: int, size: int, copied: Copied) -> FileStat
     try:
         return FileState(mode, size, copies.get(copied))
     except OSError as error:
-        return _unknown(mode, size, f"its copy cannot be read: {error.strerror}")
+        return _unknown(mode, size, f"its copy can't be read: {error.strerror}")
 
 
 def _unknown(mode: int, size: int, reason: str) -> FileState:
@@ -202,7 +202,7 @@ async def _from_git(git: Git, entries: dict[str, Entry]) -> dict[str, FileState 
         if data is not None and len(data) != entry.size:
             data = _LONE_LINE_FEED.sub(b"\r\n", data)
         if data is None or len(data) != entry.size:
-            states[path] = _unknown(entry.mode, entry.size, "git does not give it back as it was")
+            states[path] = _unknown(entry.mode, entry.size, "git doesn't return it unchanged")
         else:
             states[path] = FileState(entry.mode, entry.size, data)
     return states
@@ -267,7 +267,7 @@ class Areas:
         try:
             listed = await git.not_ignored(inside)
         except GitFailed as failure:
-            self.shortfall = f"git does not say what it ignores: {failure}"
+            self.shortfall = f"git doesn't say what it ignores: {failure}"
             walk = partial(self._walked_files, under or [area])
             return await to_thread.run_sync(walk, abandon_on_cancel=True)
         return await to_thread.run_sync(partial(self._expanded, area, listed), abandon_on_cancel=True)

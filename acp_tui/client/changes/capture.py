@@ -106,7 +106,7 @@ class _Capture:
             self._stopped.set()
         if self._baseline.doubt:
             self._note(
-                f"Of {len(self._baseline.entries):,} files it is known what they were; {self._baseline.doubt}."
+                f"Of {len(self._baseline.entries):,} files have a known earlier state; {self._baseline.doubt}."
             )
 
     async def _area(self, area: str) -> list[str]:
@@ -116,7 +116,7 @@ class _Capture:
             if git is not None:
                 return await self._repository(area, git)
         except GitFailed as failure:
-            self._note(f"{area or 'The workspace'} is looked at without git: {failure}.")
+            self._note(f"{area or 'The workspace'} is read without git: {failure}.")
         return await self._in_thread(self._walk, area)
 
     async def _git_for(self, area: str) -> Git | None:
@@ -181,7 +181,7 @@ class _Capture:
         """Remember files as long as there is time; False once there is none, or no room."""
         for path, blob in files:
             if time.monotonic() > self._deadline:
-                self._baseline.doubt = "there was no time to look at more files before the session began"
+                self._baseline.doubt = "there was no time to read more files before the session began"
             if self._baseline.doubt or self._stopped.is_set():
                 return False
             self._baseline.remember(path, blob, is_sure=is_sure)

@@ -127,7 +127,7 @@ class Git:
     async def _run(self, command: str, *words: str, question: bytes = b"", ok: Sequence[int] = (0,)) -> bytes:
         answer = await ask_git(self.directory, command, *words, question=question)
         if answer.is_cut:
-            raise GitFailed(f"git {command} said more than is read of it")
+            raise GitFailed(f"git {command} printed too much")
         if answer.code not in ok:
             raise _failure(command, answer)
         return answer.output
@@ -181,7 +181,7 @@ def _parse_index(listed: bytes, index: Path) -> list[IndexEntry]:
         written_ns = 0
     found = _ENTRY.findall(listed)
     if len(found) != listed.count(b"\0"):
-        raise GitFailed("git lists its index in an unknown way")
+        raise GitFailed("git's index has an unknown format")
     entries: dict[str, IndexEntry] = {}
     for tag, mode, blob, stage, path, ctime, ctime_ns, mtime, mtime_ns, inode, size in found:
         name = os.fsdecode(path)

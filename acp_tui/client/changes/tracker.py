@@ -224,7 +224,7 @@ class ChangeTracker:
                 await anyio.sleep(_WATCH_AGAIN_S)
         self.is_live = False
         self._mark(None)
-        self._note(f"Changes are no longer noticed by themselves: {reason}. Rescan to see them.")
+        self._note(f"Changes are no longer detected automatically: {reason}. Rescan to see them.")
 
     async def _watch(self) -> str:
         """Follow all directories; "" once there are others, or else why it cannot go on."""
@@ -233,7 +233,7 @@ class ChangeTracker:
             directories = [_absolute(self.root, path) for path in await baseline.areas.directories()]
             encodable = [path for path in directories if _is_encodable(path)]
             if len(encodable) < len(directories):
-                self._note("Directories whose names are not UTF-8 are looked at only by a rescan.")
+                self._note("Folders whose names aren't UTF-8 are only read by a rescan.")
             return await watch(encodable, self._started, self._happened)
         return ""
 
@@ -285,7 +285,7 @@ class ChangeTracker:
             known = {path for path in marked if path in baseline.entries}
             paths = known.union(below, await baseline.areas.files(new) if new else ())
         if baseline.areas.shortfall:
-            self._note(f"The list may not be right: {baseline.areas.shortfall}.")
+            self._note(f"The list may be wrong: {baseline.areas.shortfall}.")
         return paths
 
     async def _compare(self, baseline: Baseline, paths: Sequence[str]) -> None:
@@ -298,7 +298,7 @@ class ChangeTracker:
                 self._changes[path] = change
             else:
                 self._note(
-                    f"More than {self._limits.max_files:,} files have changed; the rest are not listed."
+                    f"More than {self._limits.max_files:,} files have changed; the rest aren't listed."
                 )
         self._on_change()
 
@@ -386,7 +386,7 @@ async def watch(
         except (OSError, RuntimeError, ImportError) as error:
             reason = str(error)
         tasks.cancel_scope.cancel()
-    return reason or "it ended by itself"
+    return reason or "it stopped on its own"
 
 
 async def _set_when_cancelled(stop: threading.Event) -> None:

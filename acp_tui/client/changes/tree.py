@@ -136,7 +136,7 @@ def read_at(directory: int, name: str, max_bytes: int) -> FileState | None:
         text = os.fsencode(os.readlink(name, dir_fd=directory))
         return FileState(status.st_mode, len(text), text)
     if not stat.S_ISREG(status.st_mode):
-        return FileState(status.st_mode, 0, None, "it is no regular file")
+        return FileState(status.st_mode, 0, None, "it isn't a regular file")
     try:
         fd = os.open(name, _READ, dir_fd=directory)
     except PermissionError as error:
@@ -150,7 +150,7 @@ def read_at(directory: int, name: str, max_bytes: int) -> FileState | None:
 def _read_open(fd: int, max_bytes: int) -> FileState:
     status = os.fstat(fd)  # it may have been swapped since it was looked at
     if not stat.S_ISREG(status.st_mode):
-        return FileState(status.st_mode, 0, None, "it is no regular file")
+        return FileState(status.st_mode, 0, None, "it isn't a regular file")
     if status.st_size <= max_bytes:
         data = _read_up_to(fd, max_bytes + 1)
         if len(data) <= max_bytes:

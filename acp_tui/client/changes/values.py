@@ -133,7 +133,7 @@ class ChangedMeanwhile(ChangesError):
     """The file is no longer as it was shown, so that it was left alone."""
 
     def __init__(self, path: str, shown: FileState | None, now: FileState | None) -> None:
-        super().__init__(path, f"{path!r} has changed since it was shown: look at it again, then decide.")
+        super().__init__(path, f"{path!r} has changed since you saw it. Look again, then decide.")
         self.shown = shown
         self.now = now
 
@@ -142,7 +142,7 @@ class CannotRevert(ChangesError):
     """It cannot be done, whether or not the file is as it was shown."""
 
     def __init__(self, path: str, reason: str) -> None:
-        super().__init__(path, f"{path!r} cannot be reverted: {reason}.")
+        super().__init__(path, f"{path!r} can't be reverted: {reason}.")
 
 
 _SNIFFED_BYTES: Final = 8000  # as far as git looks for a NUL

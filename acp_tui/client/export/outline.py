@@ -171,7 +171,7 @@ def _section(entry: Entry, facts: ExportFacts, terminals: Terminals) -> Section:
         case Remark(text):
             return Section("event", "Note", (Note(text),))
         case Unknown(kind, raw):
-            title = f"{kind}: an update that acp-tui does not know"
+            title = f"{kind}: an update acp-tui doesn't know"
             return Section("event", title, (json_code(raw),), is_folded=True)
         case _:
             assert_never(entry)
@@ -201,13 +201,15 @@ def _question(question: Question) -> Section:
 
 
 def _restart(restart: Restart) -> Section:
-    words = "It goes on with this session." if restart.remembers else "It knows nothing of what stands above."
+    words = (
+        "It continues this session." if restart.remembers else "It has no memory of the conversation above."
+    )
     if restart.forked_from:
         return Section("event", "Forked", (Note(forked(restart.forked_from)),))
     if restart.is_loaded:
-        words = "What was said is shown as it has kept it."
+        words = "The conversation is shown as the agent kept it."
     why = [Note(restart.why, is_problem=True)] if restart.why else []
-    head = "Connected again" if restart.is_same else "The agent was started again"
+    head = "Connected again" if restart.is_same else "The agent was restarted"
     return Section("event", head, (Note(words), *why))
 
 
@@ -223,7 +225,7 @@ def _failure(failure: Failure) -> Section:
     if failure.detail:
         parts.append(Code(failure.detail))
     if failure.stderr_tail.strip():
-        parts += [Note("its last words on stderr:"), Code(failure.stderr_tail.strip("\n"))]
+        parts += [Note("its last lines on stderr:"), Code(failure.stderr_tail.strip("\n"))]
     return Section("failure", "Failure", tuple(parts))
 
 

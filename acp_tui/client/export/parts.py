@@ -130,7 +130,7 @@ def _part(block: ContentBlock) -> Part:
         case BlobResource(uri, blob, mime_type):
             return Note(f"[{uri}, {mime_type or 'of unknown type'}, {_size(blob)}]")
         case UnknownBlock(kind, raw):
-            return Folded(f"{kind}: a kind of content that acp-tui does not know", (json_code(raw),))
+            return Folded(f"{kind}: a kind of content acp-tui doesn't know", (json_code(raw),))
         case _:
             assert_never(block)
 

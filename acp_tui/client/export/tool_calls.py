@@ -50,14 +50,12 @@ class Terminals:
         command = line if state is None or line is not None else state.command
         prompt = [] if command is None else [f"$ {command}"]
         if state is None or terminal_id in self._shown:
-            where = (
-                "in a terminal that acp-tui does not know" if state is None else "in a terminal shown above"
-            )
+            where = "in a terminal acp-tui doesn't know" if state is None else "in a terminal shown above"
             return (*(Code(text, "console") for text in prompt), Note(where))
         self._shown.add(terminal_id)
         output = self._plain_text(state.output.read(), is_complete=state.has_exited).rstrip("\n")
         lines = prompt + ([output] if output else [])
-        lost = [Note(f"the first {state.output.dropped:,} bytes of its output were not kept")]
+        lost = [Note(f"the first {state.output.dropped:,} bytes of its output weren't kept")]
         return (
             *(lost if state.output.dropped else []),
             *([Code("\n".join(lines), "console")] if lines else []),
@@ -87,7 +85,7 @@ def tool_call_section(entry: ToolCallEntry, terminals: Terminals) -> Section:
 
 def _state(entry: ToolCallEntry, terminals: Terminals) -> str:
     call = entry.call
-    status = "waits for your decision" if entry.waiting else call.status.replace("_", " ")
+    status = "needs your decision" if entry.waiting else call.status.replace("_", " ")
     subject = terminals.subject_of(call)
     about = [] if subject is None else [subject.words]
     return " · ".join([call.kind, status, *about, *map(_place, call.locations)])
@@ -113,7 +111,7 @@ def _content(item: ToolCallContent, terminals: Terminals) -> tuple[Part, ...]:
         case TerminalContent(terminal_id):
             return terminals.show(terminal_id)
         case UnknownContent(kind, raw):
-            return (Folded(f"{kind}: a kind of content that acp-tui does not know", (json_code(raw),)),)
+            return (Folded(f"{kind}: a kind of content acp-tui doesn't know", (json_code(raw),)),)
         case _:
             assert_never(item)
 
@@ -127,7 +125,7 @@ def _raw(call: ToolCall) -> list[Part]:
 def _decision(decision: Decision) -> Note:
     when = time_of(decision.at)
     if decision.option_name is None:
-        how = "the agent took its question back" if decision.is_withdrawn else "cancelled"
+        how = "the agent withdrew its question" if decision.is_withdrawn else "canceled"
         return Note(f"permission: {how}{when}")
     chosen = chosen_words(decision.option_name, decision.option_kind)
     if decision.rule is not None:

@@ -32,7 +32,7 @@ class UnknownFormat(ExportError, ValueError):
 
     def __init__(self, path: Path, allowed: tuple[str, ...]) -> None:
         super().__init__(
-            f"{_shown(path)} does not say which format to write.",
+            f"{_shown(path)} doesn't say which format to write.",
             hint=f"End the name in {', '.join(allowed[:-1])} or {allowed[-1]}.",
         )
         self.allowed = allowed
@@ -42,7 +42,7 @@ class FileExists(ExportError):
     """There is a file of that name, and the caller did not say to replace it."""
 
     def __init__(self, path: Path) -> None:
-        super().__init__(f"{_shown(path)} exists already.", hint="Choose another name, or replace it.")
+        super().__init__(f"{_shown(path)} already exists.", hint="Choose another name, or replace it.")
         self.path = path
 
 
@@ -52,7 +52,7 @@ class CannotWrite(ExportError):
     def __init__(self, path: Path, error: OSError) -> None:
         reason = error.strerror or str(error)
         super().__init__(
-            f"Cannot write {_shown(path)}: {reason}.", hint="Choose another folder, or make room in it."
+            f"Can't write {_shown(path)}: {reason}.", hint="Choose another folder, or make room in it."
         )
 
 
@@ -61,7 +61,7 @@ def _shown(path: Path) -> str:
 
 
 SUFFIXES: Final = (".md", ".html", ".jsonl")
-NOT_REDACTED: Final = "It is not redacted: look at it before you give it away."
+NOT_REDACTED: Final = "It isn't redacted: look at it before you share it."
 """To be said of every file that was written."""
 
 

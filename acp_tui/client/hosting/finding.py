@@ -30,11 +30,13 @@ from acp_tui.client.sessions.hub import SessionHub, open_hub
 from acp_tui.client.sessions.session import Session
 from acp_tui.client.settings.location import state_folder
 from acp_tui.client.transcript.own_updates import NotReadable
-from acp_tui.conversation.elicitation import Elicitation
+from acp_tui.conversation.elicitation import Elicitation, Form, UrlVisit
 from acp_tui.conversation.facts import PermissionRequest, RequestKey, SessionId
 from acp_tui.conversation.updates import (
     ElicitationAnswered,
+    ElicitationAsked,
     PermissionAnswered,
+    PermissionAsked,
     PermissionNoted,
     SessionUpdate,
     TerminalOpened,
@@ -108,7 +110,7 @@ def bound(agent: str, folder: Path | None = None) -> tuple[Place, socket.socket]
             place = Place(_numbered(stem, number), folder)
             return place, _listener(place.socket)
     except OSError as error:
-        raise HostNotStarted(f"{folder} cannot be used: {error.strerror or error}") from error
+        raise HostNotStarted(f"{folder} can't be used: {error.strerror or error}") from error
 
 
 def _numbered(stem: str, number: int) -> str:
@@ -256,7 +258,7 @@ def named(sessions: Sequence[HostedSession], name: str) -> HostedSession:
     Raises HostNotFound.
     """
     if not sessions:
-        raise HostNotFound("no session is hosted", hint="acp-tui host AGENT begins one")
+        raise HostNotFound("no session is hosted", hint="to start one: acp-tui host AGENT")
     exact = [one for one in sessions if name in (one.host, one.session_id)]
     found = exact or [one for one in sessions if one.session_id.startswith(name)]
     if len(found) == 1:
@@ -265,11 +267,11 @@ def named(sessions: Sequence[HostedSession], name: str) -> HostedSession:
     what = (
         "several sessions are hosted"
         if not name
-        else f"no session is {name!r}"
+        else f"no session is called {name!r}"
         if not found
-        else f"{name!r} is several"
+        else f"{name!r} matches several sessions"
     )
-    raise HostNotFound(what, hint=f"name one by its host or by its id:\n{known}")
+    raise HostNotFound(what, hint=f"name one by its host or its id:\n{known}")
 
 
 async def stopped(name: str | None, folder: Path | None = None) -> list[str]:
@@ -316,7 +318,7 @@ async def attached(
         try:
             session_id, update = own_methods.read_update(params)
         except NotReadable as error:  # a later host may tell more
-            log.debug("an update of the host was left out: %s", error)
+            log.debug("an update from the host was skipped: %s", error)
             return
         session = agent.sessions.get(session_id)
         if session is not None:
@@ -335,6 +337,10 @@ def _apply(session: Session, update: SessionUpdate) -> None:
             local = _local_key(key, session.conversation.elicitations.values())
             if local is not None:
                 session.apply(replace(update, key=local))
+        case PermissionAsked(PermissionRequest(key=key)) | ElicitationAsked(Form(key) | UrlVisit(key)) if (
+            key > 0
+        ):
+            log.debug("a question came as an update of the host: nobody would get its answer")
         case TerminalOpened():
             session.apply(
                 replace(update, is_ours=False)

@@ -72,14 +72,14 @@ def read_listening(text: str, certificate: Path | None = None, key: Path | None 
     """HOST:PORT, with TLS files unless it is loopback. Raises HostNotStarted."""
     host, separator, port = text.rpartition(":")
     if not separator or not port.isdecimal() or int(port) > 0xFFFF:
-        raise HostNotStarted(f"{text!r} is no address to listen on", hint="it looks like 127.0.0.1:8765")
+        raise HostNotStarted(f"{text!r} isn't an address to listen on", hint="it looks like 127.0.0.1:8765")
     listening = Listening(host.strip("[]") or "127.0.0.1", int(port), certificate, key)
     if (certificate is None) != (key is None):
         raise HostNotStarted("TLS needs both files", hint="--tls-cert FILE --tls-key FILE")
     if certificate is None and not listening.is_loopback:
         raise HostNotStarted(
-            f"{listening.host} can be reached from other machines, so it needs TLS",
-            hint="--tls-cert FILE --tls-key FILE, or listen on 127.0.0.1 and go through ssh",
+            f"{listening.host} is reachable from other machines, so it needs TLS",
+            hint="use --tls-cert FILE --tls-key FILE, or listen on 127.0.0.1 and connect through ssh",
         )
     return listening
 
@@ -114,9 +114,7 @@ async def listening_at(
                 serve(handle, tcp.host, tcp.port, process_request=check, ssl=_tls(tcp), **options)
             )
         except (OSError, ssl.SSLError) as error:
-            raise HostNotStarted(
-                f"{tcp.host}:{tcp.port} cannot be listened on: {error.strerror or error}"
-            ) from error
+            raise HostNotStarted(f"{tcp.host}:{tcp.port}: can't listen: {error.strerror or error}") from error
         stack.push_async_callback(_say_it_ended, server)
         port = next(iter(server.sockets)).getsockname()[1]
         shown = f"[{tcp.host}]" if ":" in tcp.host else tcp.host
@@ -171,7 +169,7 @@ def _token_for(place: Place) -> str:
     try:
         replace_file(place.token, token.encode())
     except OSError as error:
-        raise HostNotStarted(f"{place.token} cannot be written: {error.strerror or error}") from error
+        raise HostNotStarted(f"{place.token} can't be written: {error.strerror or error}") from error
     return token
 
 

@@ -272,4 +272,4 @@ class PromptMemory:
         if has_failed or self._history_file is None:
             return ""
         folder, why = self._history_file.path.parent, error.strerror or str(error)
-        return f"Your prompts and drafts cannot be {what} in {folder}: {why}. They are sent all the same."
+        return f"Your prompts and drafts can't be {what} in {folder}: {why}. They are still sent."

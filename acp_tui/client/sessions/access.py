@@ -168,12 +168,12 @@ _WHY: Final = {
     None: "the question was withdrawn",
     NOBODY_ASKED: "it needs the user's permission, and there is no terminal to ask on",
 }
-WHY_SETTINGS: Final = "acp-tui asks this, because your settings have it ask each time."
-WHY_OUTSIDE: Final = "acp-tui asks this, because it lies outside of the workspace."
+WHY_SETTINGS: Final = "acp-tui asks because your settings say to ask each time."
+WHY_OUTSIDE: Final = "acp-tui asks because it is outside the workspace."
 WHY_IN_DOUBT: Final = (
-    "acp-tui asks this, because the line hides what it runs, and you have a rule that refuses {rule}."
+    "acp-tui asks because the command hides what it runs, and one of your rules refuses {rule}."
 )
-WHY_LATER: Final = "acp-tui asks this each time, because it can run later without your asking: {reason}."
+WHY_LATER: Final = "acp-tui always asks about this, because it can run later on its own: {reason}."
 
 Ask: TypeAlias = Callable[[ToolCallPatch, tuple[PermissionOption, ...], str], Awaitable[str | None]]
 """Shows a question with a word on why it is asked, and gives the id of what was chosen.

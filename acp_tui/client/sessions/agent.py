@@ -68,8 +68,8 @@ if TYPE_CHECKING:
     from acp_tui.client.transcript.plan import RecordingPlan
     from acp_tui.client.transcript.recorder import Recorder
 
-NO_AGENT: Final = "it did not answer initialize: is it an ACP agent? Some want an argument such as --acp"
-UNHEARD: Final = "What it said meanwhile is missing: it offers no session/load."
+NO_AGENT: Final = "it didn't answer initialize: is it an ACP agent? Some need an argument such as --acp"
+UNHEARD: Final = "What it said in the meantime is missing: it doesn't offer session/load."
 EXIT_GRACE_S: Final = 0.5
 MAX_LOG_LINES: Final = 500
 CLOSE_LIMIT_S: Final = 5.0
@@ -179,7 +179,7 @@ class Agent:
 
     def _require(self, is_offered: bool, what: str) -> None:
         if not is_offered:
-            raise Unsupported(f"{self.title} does not offer {what}")
+            raise Unsupported(f"{self.title} doesn't offer {what}")
 
     # Life
 
@@ -297,8 +297,8 @@ class Agent:
                 raise
         if self._start_limit.cancelled_caught:
             raise self._give_up(
-                f"{self.title} has not answered within {limit_s:g} s",
-                hint=f"it may still be downloading: run {self.command.line} by hand, or raise agent.start_limit_s",
+                f"{self.title} hasn't answered within {limit_s:g} s",
+                hint=f"it may still be downloading: run {self.command.line} yourself, or raise agent.start_limit_s",
             )
         self.protocol_version = self._connection.version
         self.identity, self.capabilities = agreed.identity, agreed.capabilities
@@ -338,7 +338,7 @@ class Agent:
     def _auth_method(self, method_id: str) -> AuthMethod:
         method = next((method for method in self.auth_methods if method.method_id == method_id), None)
         if method is None:
-            raise Unsupported(f"{self.title} has no way to log in that is called {method_id!r}")
+            raise Unsupported(f"{self.title} has no login method called {method_id!r}")
         return method
 
     async def logout(self) -> None:
@@ -662,10 +662,10 @@ class Agent:
 
     def _unsupported(self, theirs: Sequence[int]) -> UnsupportedProtocol:
         asked = self.command.protocol
-        ours = shown_versions(VERSIONS) if asked is None else f"only version {asked}, as you asked it to,"
+        ours = shown_versions(VERSIONS) if asked is None else f"only version {asked}, as you asked,"
         hint = "update the agent or acp-tui"
         if asked is not None and asked not in theirs:
-            hint = "leave out --protocol, or `protocol` in agents.toml"
+            hint = "remove --protocol, or `protocol` in agents.toml"
         elif common := [version for version in VERSIONS if version in theirs]:
             hint = f"start it with --protocol {common[-1]}"
         return UnsupportedProtocol(
@@ -694,10 +694,10 @@ class Agent:
         detail = error.detail or ""
         if error.code != AUTH_REQUIRED:
             return AgentRefused(f"{self.title}: {error.message}", code=error.code, detail=detail)
-        names = ", ".join(method.name for method in self.auth_methods) or "none that it names"
+        names = ", ".join(method.name for method in self.auth_methods) or "it doesn't list any"
         return AuthenticationRequired(
-            f"{self.title} wants you to log in first",
+            f"{self.title} needs you to log in first",
             self.auth_methods,
-            hint=f"its ways to log in: {names}",
+            hint=f"its login methods: {names}",
             detail=detail or error.message,
         )

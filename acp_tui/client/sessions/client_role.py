@@ -75,7 +75,7 @@ class SessionTable:
         """From now on updates reach `session` (R-SESS-4). Raises OpeningInProgress."""
         session_id = session.session_id
         if session_id in self._opening:
-            raise OpeningInProgress(f"session {session_id} is being opened already", hint="wait for it")
+            raise OpeningInProgress(f"session {session_id} is already being opened", hint="wait for it")
         self._opening[session_id] = self.open.get(session_id)
         self.open[session_id] = session
 

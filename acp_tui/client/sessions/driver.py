@@ -171,9 +171,9 @@ def usable_directories(
     """The additional directories for an agent that takes any (R-DIR-1), and what is left out, a sentence each."""
     if wanted and not capabilities.additional_directories:
         left_out = ", ".join(map(str, wanted))
-        return (), (f"The agent takes no additional directories: {left_out}",)
+        return (), (f"The agent doesn't support additional directories: {left_out}",)
     missing = [path for path in wanted if not path.is_dir()]
-    notes = [f"There is no directory {path}: it is left out." for path in missing]
+    notes = [f"There is no directory {path}, so it is skipped." for path in missing]
     return tuple(path for path in wanted if path not in missing), tuple(notes)
 
 
@@ -197,7 +197,7 @@ def usable_servers(
     warnings = [warning for found in lists for warning in found.warnings]
     left_out = (*(entry for found in lists for entry in found.skipped), *skipped)
     notes = (f"{entry.name}: {entry.reason}" for entry in left_out if wanted is None or entry.name in wanted)
-    missing = (f"{name}: there is no server of that name" for name in unknown)
+    missing = (f"{name}: there is no server with that name" for name in unknown)
     return tuple(usable), (*warnings, *notes, *missing)
 
 
@@ -294,7 +294,7 @@ def _put_back(earlier: Session, loaded: Session) -> str:
     queue.add(sent[-1])
     queue.move(queue.prompts[-1].key, -len(queue.prompts))
     queue.hold()
-    return "Your last prompt did not arrive: it waits above the prompt."
+    return "Your last prompt didn't arrive. It waits above the prompt."
 
 
 def _count(prompt: str, prompts: Sequence[str]) -> int:
@@ -320,7 +320,7 @@ async def until_connected(
         except AgentUnreachable as error:
             if not error.is_temporary:
                 raise
-    raise AssertionError("the pauses do not end")
+    raise AssertionError("the pauses don't end")
 
 
 class Refusing:

@@ -48,7 +48,7 @@ def misfit(form: Form, values: FormValues) -> str | None:
             if field.is_required:
                 return f"the field {name!r} is required"
         elif not _fits(field, values[name]):
-            return f"the value of {name!r} is none for such a field"
+            return f"the value of {name!r} isn't valid for this field"
     return None
 
 

@@ -121,7 +121,7 @@ class OwnCommands:
             end = "(still running)"
         else:
             end = f"(exit {status.exit_code})" if status.signal is None else f"(ended by {status.signal})"
-        cut = "(the beginning is left out)\n" if snapshot.truncated else ""
+        cut = "(the beginning is omitted)\n" if snapshot.truncated else ""
         text = f"$ {one.line}\n{cut}{snapshot.output.rstrip()}\n{end}\n"
         # Not by the terminal's id: what the command prints from now on is between it and the user.
         return TextResource(f"terminal:{one.number}", text, "text/plain")
@@ -206,7 +206,7 @@ class Machine:
         except NotFound:
             return (TextDiff(path, content),)
         except WorkspaceError as error:
-            unknown = Text(f"what is there now cannot be shown: {error}")
+            unknown = Text(f"the current content can't be shown: {error}")
             return (BlockContent(unknown), TextDiff(path, content))
         return (TextDiff(path, content, before),)
 
@@ -234,7 +234,7 @@ class Machine:
     def _require_same(self, files: Workspace) -> None:
         """What was asked for, maybe long ago, was asked for in these directories."""
         if self._open_files() is not files:
-            raise RequestFailed(ErrorCode.INVALID_PARAMS, "The session works in other directories by now")
+            raise RequestFailed(ErrorCode.INVALID_PARAMS, "The session now works in other folders")
 
     # Terminals
 
@@ -413,7 +413,7 @@ def _doubt_about(diff: TextDiff, text: str) -> str:
     """What the file's text says against the old text of a diff, which may be a part of the file; "" for nothing."""
     old, now = (_compared(each) for each in (diff.old_text or "", text))
     if old:
-        return "" if old in now else f"The agent shows old text that is not in the file: {diff.path}"
+        return "" if old in now else f"The agent shows old text that isn't in the file: {diff.path}"
     return f"The agent shows this file as new, but it exists: {diff.path}" if now else ""
 
 

@@ -70,7 +70,7 @@ class SessionMarks:
         try:
             write_kept(self._file, {key: asdict(mark) for key, mark in kept})
         except OSError as error:
-            raise MarksUnwritable(f"{self._file} cannot be written: {error.strerror or error}") from error
+            raise MarksUnwritable(f"{self._file} can't be written: {error.strerror or error}") from error
 
     def marked(self, past: Iterable[PastSession]) -> list[PastSession]:
         """The sessions with what was noted of them: pinned ones first, archived ones last."""

@@ -72,8 +72,8 @@ if TYPE_CHECKING:
     from acp_tui.protocol.connection import Connection
 
 WHY_ACTS_ITSELF: Final = (
-    "This agent reads and writes files and runs commands itself. acp-tui cannot confine it: "
-    "you decide only on what it asks."
+    "This agent reads and writes files and runs commands itself. acp-tui can't confine it: you"
+    " only decide what it asks about."
 )
 _REACHABLE: Final = ("file", "http", "https")
 """What an agent can read by itself; a link to anything else would lose the content."""
@@ -117,7 +117,7 @@ def _without_text(resource: TextResource) -> Fitted:
     if _is_reachable(resource.uri):
         return _linked(resource.uri, resource.mime_type, "embedded resources")
     text = Text(f"{resource.uri}:\n\n{resource.text}")
-    return text, f"{resource.uri} is sent as plain text: the agent takes no embedded resources"
+    return text, f"{resource.uri} is sent as plain text: the agent doesn't accept embedded resources"
 
 
 def _without_blob(resource: BlobResource) -> Fitted:
@@ -128,12 +128,12 @@ def _without_blob(resource: BlobResource) -> Fitted:
 
 def _linked(uri: str, mime_type: str | None, untaken: str) -> Fitted:
     link = ResourceLink(uri, _name_of(uri), mime_type=mime_type)
-    return link, f"{link.name} is sent as a link: the agent takes no {untaken}"
+    return link, f"{link.name} is sent as a link: the agent doesn't accept {untaken}"
 
 
 def _left_out(untaken: str, what: str) -> Fitted:
     """The agent is told too: the words of the prompt may speak of what it does not get."""
-    return Text(f"[{what}: left out]"), f"{what} is left out: the agent takes no {untaken}"
+    return Text(f"[{what}: left out]"), f"{what} is left out: the agent doesn't accept {untaken}"
 
 
 def _is_reachable(uri: str) -> bool:
@@ -329,7 +329,7 @@ class Session:
         """
         self._require_open()
         if not self._capabilities.takes_prompts_at_work:
-            raise Unsupported("The agent takes no prompts while it works")
+            raise Unsupported("The agent doesn't accept prompts while it works")
         sendable, unlike = fit(blocks, self._capabilities)
         if not self._capabilities.steering:
             return await self._send_another(sendable, (*notes, *unlike))
@@ -378,9 +378,9 @@ class Session:
 
     def _require_open(self) -> None:
         if not self.conversation.is_connected:
-            raise AgentLost("the agent is gone", hint="start it again")
+            raise AgentLost("the agent is gone", hint="restart it")
         if self.is_closed:
-            raise SessionClosed("the session is closed", hint="open it again, or a new one")
+            raise SessionClosed("the session is closed", hint="open it again, or start a new one")
 
     def _prompt_answered(self, update: SessionUpdate) -> None:
         if not self._connection.withdraws_questions:
@@ -406,7 +406,7 @@ class Session:
             raise Unsupported("there is no such tool call")
         call = self.conversation.tool_call(call_id).call
         if call.is_settled or not call.is_cancellable:
-            raise Unsupported("the agent does not offer to stop this tool call alone")
+            raise Unsupported("the agent can't stop only this tool call")
         await self._ask(self._connection.cancel_tool_call(self.session_id, call_id))
 
     async def cancel_terminal(self, terminal_id: TerminalId) -> None:
@@ -414,14 +414,14 @@ class Session:
         self._require_open()
         terminal = self.conversation.terminals.get(terminal_id)
         if terminal is None or terminal.has_exited or not terminal.is_cancellable:
-            raise Unsupported("the agent does not offer to stop this command alone")
+            raise Unsupported("the agent can't stop only this command")
         await self._ask(self._connection.cancel_terminal(self.session_id, terminal_id))
 
     def cancel_subagent(self, subagent: SubagentState) -> None:
         """Ask the agent to stop what one of its subagents does. Raises Unsupported."""
         self._require_open()
         if not subagent.is_cancellable or subagent.conversation.is_idle:
-            raise Unsupported("the agent does not offer to stop this subagent alone")
+            raise Unsupported("the agent doesn't offer to stop this subagent alone")
         self._connection.cancel(subagent.session_id)
 
     async def _ask(self, call: Awaitable[None]) -> None:
@@ -530,9 +530,7 @@ class Session:
         if rejection is not None:
             self._answer(request.key, rejection.option_id, rule)
             return
-        note = (
-            f"Your rule is against it ({rule.words}), and the agent offers no way to refuse just this once."
-        )
+        note = f"Your rule refuses it ({rule.words}), but the agent has no option to reject it once."
         self.apply(PermissionNoted(request.key, note))
 
     async def _note_doubts(self, request: PermissionRequest) -> None:
@@ -616,9 +614,9 @@ class Session:
         """Take note that the connection broke; gives what is lost by that, in sentences."""
         self.is_cut_off = True
         self.has_missed = self.has_missed or self.conversation.turn is not Turn.IDLE
-        lost = ["What the agent does now is not heard here."] if self.has_missed else []
+        lost = ["You won't see what the agent does until you are connected again."] if self.has_missed else []
         if self.conversation.permissions or self.conversation.elicitations:
-            lost.append("Its question is withdrawn; it may ask again.")
+            lost.append("Its question was withdrawn; it may ask again.")
         return " ".join(lost)
 
     def close(self) -> None:

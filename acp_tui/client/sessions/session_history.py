@@ -74,7 +74,7 @@ class RereadSession(Session):
         self.recorded = recorded
         self.conversation = conversation
         last = datetime.fromtimestamp(recorded.last_at)
-        told = f"Re-read from its recording, which ends {last:%Y-%m-%d %H:%M}"
+        told = f"Read back from its recording, which ends {last:%Y-%m-%d %H:%M}"
         self.apply(Disconnected(f"{why}\n{told}" if why else told))
 
 
@@ -149,11 +149,11 @@ class PastSession:
         if not self.has_folder:
             return "its folder is gone"
         if self.agent == DEMO:
-            return "the demo forgets its sessions when it ends"
+            return "the demo forgets its sessions when it exits"
         if not self.is_latest:
-            return "a later session has its id"
+            return "a later session has the same id"
         if any(MASK in word for word in self.command):
-            return "a secret in its agent's command was not kept"
+            return "a secret in its agent's command wasn't recorded"
         return ""
 
 
@@ -162,7 +162,7 @@ def recorded_sessions(index: SessionIndex, cwd: Path | None, words: str = "") ->
     try:
         found = index.search(words, cwd, MOST_LISTED) if words else index.recent(cwd, MOST_LISTED)
     except OSError as error:
-        raise HistoryUnreadable(f"the recordings cannot be read: {error}") from error
+        raise HistoryUnreadable(f"the recordings can't be read: {error}") from error
     seen: set[tuple[str, SessionId]] = set()
     past = []
     for one in found:

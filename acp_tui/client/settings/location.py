@@ -57,7 +57,7 @@ def read_toml(file: Path, example: str) -> dict[str, object]:
     # ValueError: not UTF-8, not TOML, or a number of thousands of digits.
     except (OSError, ValueError, RecursionError) as error:
         raise SettingsError(
-            f"{file} cannot be read: {error}", hint=f"mend it or move it away; it looks like:\n{example}"
+            f"{file} can't be read: {error}", hint=f"fix it or move it away; it should look like:\n{example}"
         ) from error
 
 
@@ -122,7 +122,7 @@ def expand(text: str, environ: Mapping[str, str]) -> str:
             return environ.get(name) or default
         if name not in environ:
             advice = f"export it, or write ${{{name}:-default}}"
-            raise SettingsError(f"the environment variable {name} is not set: {advice}")
+            raise SettingsError(f"the environment variable {name} isn't set: {advice}")
         return environ[name]
 
     return _REFERENCE.sub(value_of, text)

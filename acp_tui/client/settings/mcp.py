@@ -25,7 +25,7 @@ _HTTP_KEYS: Final = ("url", "headers", "type", "disabled")
 def read_servers(table: object, where: str) -> ServerList:
     """The servers of a table; `where` names the table in messages. Raises SettingsError where it is no table."""
     if not isinstance(table, dict):
-        raise SettingsError(f"{where} is not a table of MCP servers by name")
+        raise SettingsError(f"{where} isn't a table of MCP servers by name")
     servers: list[Server] = []
     skipped: list[Skipped] = []
     warnings: list[str] = []
@@ -45,7 +45,7 @@ def _read_entry(value: object, key: str) -> dict[str, object]:
         raise _wrong(key, "a table with a command or a url")
     entry = {name: item for name, item in value.items() if item is not None}
     if ("command" in entry) == ("url" in entry):
-        raise SettingsError(f"{key} needs either a command (to be started) or a url (that runs already)")
+        raise SettingsError(f"{key} needs either a command to start or the url of a running one")
     if entry.get("disabled") is True:
         raise SettingsError(f"{key} is disabled")
     return entry
@@ -98,14 +98,14 @@ def _pairs(entry: Mapping[str, object], name: str, key: str) -> Pairs:
 def _unknown_keys(entry: Mapping[str, object], key: str) -> list[str]:
     known = _STDIO_KEYS if "command" in entry else _HTTP_KEYS
     return [
-        f"{key}.{shown_name(name)} means nothing and is ignored; known: {', '.join(known)}"
+        f"{key}.{shown_name(name)} is unknown and ignored; known: {', '.join(known)}"
         for name in entry
         if name not in known
     ]
 
 
 def _wrong(key: str, expected: str) -> SettingsError:
-    return SettingsError(f"{key} is not {expected}")
+    return SettingsError(f"{key} isn't {expected}")
 
 
 EXAMPLE: Final = """\
@@ -129,9 +129,7 @@ def servers_at_start(file: Path) -> ServerList:
     first = _first_read(file)
     with suppress(SettingsError):
         if read_user_servers(file) != first:
-            changed = (
-                f"{file}: mcp has changed while acp-tui runs; what it says now counts from the next start on"
-            )
+            changed = f"{file}: mcp has changed; the change takes effect at the next start"
             return replace(first, warnings=(*first.warnings, changed))
     return first
 
@@ -150,7 +148,7 @@ def read_user_servers(file: Path) -> ServerList:
     try:
         return read_servers(content.get("mcp", {}), f"{file}: mcp")
     except SettingsError as error:
-        raise SettingsError(str(error), hint=f"it looks like:\n{EXAMPLE}") from error
+        raise SettingsError(str(error), hint=f"it should look like:\n{EXAMPLE}") from error
 
 
 Pairs: TypeAlias = tuple[tuple[str, str], ...]
@@ -229,12 +227,12 @@ def readings(server: Server) -> tuple[Reading, ...]:
 def _places(server: Server) -> Iterator[tuple[str, str]]:
     """Every text in which variables are expanded, and where it goes."""
     if isinstance(server, StdioServer):
-        yield server.command, "the name of the program that is run"
+        yield server.command, "the name of the program to run"
         yield from ((word, f"an argument of {server.command}") for word in server.args)
         yield from ((value, f"the variable {name} of {server.command}") for name, value in server.env)
         return
     host = _host(server.url)
-    yield server.url, f"the address that is called, at {host}"
+    yield server.url, f"the address, at {host}"
     yield from ((value, f"the header {name}, sent to {host}") for name, value in server.headers)
 
 
@@ -242,7 +240,7 @@ def _host(url: str) -> str:
     """Whom an address leads to, as far as it can be told before variables are filled in."""
     authority = re.match(r"https?://([^/?#\\]*)", url)
     host = "" if authority is None else authority[1].rpartition("@")[2]
-    return host if host and "$" not in host else f"the host that {url} comes to"
+    return host if host and "$" not in host else f"the host in {url}"
 
 
 def prepare(
@@ -269,11 +267,13 @@ def gate(
     names: set[str] = set()
     for server in servers:
         if server.name in names:
-            skipped.append(Skipped(server.name, "your settings have a server of that name, which goes first"))
+            skipped.append(
+                Skipped(server.name, "your settings have a server with that name, which takes precedence")
+            )
         elif isinstance(server, HttpServer) and not (http if server.kind == "http" else sse):
-            skipped.append(Skipped(server.name, f"the agent takes no MCP servers over {server.kind}"))
+            skipped.append(Skipped(server.name, f"the agent doesn't support MCP servers over {server.kind}"))
         elif not (stdio or isinstance(server, HttpServer)):
-            skipped.append(Skipped(server.name, "the agent starts no MCP servers"))
+            skipped.append(Skipped(server.name, "the agent doesn't start MCP servers"))
         else:
             usable.append(server)
         names.add(server.name)
@@ -291,7 +291,7 @@ def expanded(server: Server, environ: Mapping[str, str]) -> Server:
         )
     url = expand(server.url, environ)
     if not url.startswith(("http://", "https://")):
-        raise SettingsError("its url does not begin with http:// or https://")
+        raise SettingsError("its url doesn't begin with http:// or https://")
     return replace(server, url=url, headers=_expanded_pairs(server.headers, environ))
 
 
@@ -317,12 +317,12 @@ def _is_relative_path(command: str) -> bool:
 
 def _not_found(command: str) -> SettingsError:
     if len(command.split()) > 1:  # not repeated: the arguments may hold a secret
-        return SettingsError("its command was not found: if that has arguments in it, they belong into args")
+        return SettingsError("its command wasn't found: if it contains arguments, put them in args")
     if _is_relative_path(command):
         return SettingsError(
-            f"its command {command!r} is a relative path: write it out, as in ${{HOME}}/bin/x"
+            f"its command {command!r} is a relative path: use the full path, as in ${{HOME}}/bin/x"
         )
-    return SettingsError(f"its command {command!r} was not found: is it installed, executable and on PATH?")
+    return SettingsError(f"its command {command!r} wasn't found: is it installed, executable, and on PATH?")
 
 
 def wire(server: Server) -> dict[str, object]:

@@ -24,7 +24,7 @@ from acp_tui.client.settings.wording import either, quoted, shown_value
 from acp_tui.values import dataclass
 
 FILE_NAME: Final = PROJECT_SETTINGS
-YOURS: Final = "your own holds"
+YOURS: Final = "your own setting stays in effect"
 
 
 @dataclass(frozen=True, slots=True)
@@ -54,7 +54,7 @@ def read_project_settings(cwd: Path, environ: Mapping[str, str] | None = None) -
         text = content.decode()
         document = tomllib.loads(text)
     except (ValueError, RecursionError) as error:
-        raise SettingsError(f"{file} is not used: {error}") from error
+        raise SettingsError(f"{file} isn't used: {error}") from error
     read = interpret(document, str(file), os.environ if environ is None else environ)
     return ProjectSettings(file, hashlib.sha256(content).hexdigest(), text, read, document)
 
@@ -85,9 +85,7 @@ def with_trusted_project(user: SettingsRead, cwd: Path, decisions: Path) -> Sett
         return user
     trust = trust_state(project, decisions)
     if trust is not Trust.TRUSTED:
-        told = (
-            () if trust is Trust.REJECTED else (f"{project.file} is not used: you have not trusted it yet",)
-        )
+        told = () if trust is Trust.REJECTED else (f"{project.file} isn't used: you haven't trusted it yet",)
         return replace(user, warnings=(*user.warnings, *told))
     laid = layered(user, project)
     problems, warnings = (*user.problems, *laid.problems), (*user.warnings, *laid.warnings)
@@ -148,8 +146,8 @@ class _Laying:
 
     def forbidden(self, key: str) -> Problem:
         """A project may not set that."""
-        where = "; its MCP servers stand in .mcp.json" if key == "mcp" else f"; it can {left_to_projects()}"
-        return Problem(key, f"{self._project.file}: {key} cannot be set by a project{where}", YOURS)
+        where = "; its MCP servers belong in .mcp.json" if key == "mcp" else f"; it can {left_to_projects()}"
+        return Problem(key, f"{self._project.file}: {key} can't be set by a project{where}", YOURS)
 
     def _too_wide(self, one: Declared, key: str, mine: Any, theirs: Any) -> Problem:
         if one.allowed:

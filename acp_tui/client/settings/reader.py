@@ -238,7 +238,7 @@ class _Reading:
             try:
                 yield self._value(one, item, item_key)
             except SettingsError as error:
-                self._note(item_key, error, "it is left out")
+                self._note(item_key, error, "it is ignored")
 
     def _named(self, one: Declared, found: Mapping[str, object], key: str) -> Iterator[object]:
         for name, value in found.items():
@@ -247,7 +247,7 @@ class _Reading:
                 yield one.kind(name, tuple(text for text in texts if text))
             else:
                 error = SettingsError(f"is {shown_value(value)}; allowed: a string, or a list of strings")
-                self._note(_joined(key, shown_name(name)), error, "it is left out")
+                self._note(_joined(key, shown_name(name)), error, "it is ignored")
 
     def _value(self, one: Declared, found: object, key: str) -> object:
         """Raises SettingsError, its message to stand behind the key."""
@@ -270,7 +270,7 @@ class _Reading:
                 meant = near(name, known)
                 advice = f"did you mean {meant}?" if meant else f"known: {', '.join(known)}"
                 unknown = _joined(key, shown_name(name))
-                self.warnings.append(f"{self._where}: {unknown} means nothing and is ignored; {advice}")
+                self.warnings.append(f"{self._where}: {unknown} is unknown and ignored; {advice}")
 
 
 def _joined(key: str, name: str) -> str:
@@ -280,8 +280,8 @@ def _joined(key: str, name: str) -> str:
 def _instead(one: Declared) -> str:
     """What holds where the setting's value is wrong."""
     if one.fallback == one.default:
-        return "it counts as not set"
+        return "it is treated as unset"
     if not is_dataclass(one.kind):
-        return f"{shown_value(one.fallback)} holds instead"
+        return f"{shown_value(one.fallback)} is used instead"
     careful = [each for each in declared(one.kind) if each.fallback != each.default]
     return ", ".join(f"{each.name} = {shown_value(each.fallback)}" for each in careful) + " hold instead"

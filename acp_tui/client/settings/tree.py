@@ -20,23 +20,25 @@ class RefusalRule:
     """Refuses what meets all that it names: at least one of kind, path and command."""
 
     kind: str | None = setting(
-        None, "The kind of tool call that is refused; without it, every kind.", allowed=KINDS
+        None, "The kind of tool call to refuse; without it, every kind.", allowed=KINDS
     )
     path: str | None = setting(
         None,
-        "A glob for the files that are refused, as in a `.gitignore`; but `/x` is absolute, `./x` is what begins at a"
-        " workspace root, and `{a,b}` stands for either.",
+        "A glob for the files to refuse, as in a `.gitignore`, except that `/x` is absolute,"
+        " `./x` starts at a workspace root, and `{a,b}` matches either.",
         is_blank_allowed=False,
         is_expanded=True,
     )
     command: str | None = setting(
         None,
-        "How the commands begin that are refused, as in `git push`. Options may stand anywhere and in any order or"
-        " bundle: `rm -rf` refuses `rm -v -f -r` too. `-f` and `--force` are two. You are asked about a command"
-        " that does not tell what it runs.",
+        "The beginning of commands to refuse, as in `git push`. Options match anywhere, in any"
+        " order or bundle: `rm -rf` refuses `rm -v -f -r` too. `-f` and `--force` are different"
+        " options. You are asked about a command that hides what it runs.",
         is_blank_allowed=False,
     )
-    reason: str = setting("", "Why, in your words; shown where something is refused, to the agent too.")
+    reason: str = setting(
+        "", "The reason, in your words. You and the agent see it when something is refused."
+    )
 
     @property
     def words(self) -> str:
@@ -63,33 +65,34 @@ class Appearance:
 
     theme: str = setting(
         "",
-        "The name of the theme. Empty: acp-tui's own light or dark one, whichever fits the terminal's background, or"
-        " the terminal's own colours where it has only sixteen. With NO_COLOR in the environment there are no colours.",
+        "The name of the theme. Empty: acp-tui's light or dark one, to match the terminal's"
+        " background, or the terminal's own colors if it has only sixteen. If NO_COLOR is set,"
+        " there are no colors.",
     )
-    reduced_motion: bool = setting(False, "Whether nothing is animated, as with TEXTUAL_ANIMATIONS=none.")
+    reduced_motion: bool = setting(False, "Whether to turn off animation, as with TEXTUAL_ANIMATIONS=none.")
     ascii: bool = setting(
         False,
-        "Whether lines and icons are drawn in ASCII; they are in any case where the locale is not UTF-8.",
+        "Whether to draw lines and icons in ASCII. acp-tui always does if the locale isn't UTF-8.",
     )
     images: Literal["auto", "kitty", "blocks", "off"] = setting(
         "auto",
-        "How pictures are shown: by Kitty's protocol, as blocks of colour, by their names only, or as well as the"
-        " terminal can.",
+        "How to show pictures: with Kitty's protocol, as colored blocks, by name only, or as"
+        " well as the terminal can.",
     )
     sidebar: Literal["auto", "on", "off"] = setting(
         "auto",
-        "Whether plan, changed files and facts of the session stand beside the conversation; `auto`: from 150 columns"
-        " on. Alt+S shows and hides them in any case.",
+        "Whether the plan, changed files, and session details appear beside the conversation;"
+        " `auto`: from 150 columns. Alt+S always shows and hides them.",
     )
     plain: bool = setting(
         False,
-        "Whether acp-tui prints lines instead of filling the screen, as with --plain: for screen readers and terminals"
-        " that cannot be drawn on.",
+        "Whether acp-tui prints lines instead of filling the screen, as with --plain: for screen"
+        " readers and simple terminals.",
         applies="next start",
     )
     prompt_marks: bool = setting(
         True,
-        "Whether --plain marks your prompts, so that your terminal's own keys jump between them (OSC 133).",
+        "Whether --plain marks your prompts so that your terminal's own keys can jump between them (OSC 133).",
         applies="next start",
     )
 
@@ -100,13 +103,13 @@ class ConversationSettings:
 
     fold_kinds: tuple[str, ...] = setting(
         QUIET_KINDS,
-        "Kinds of tool calls whose content is folded away, unless they fail.",
+        "Kinds of tool calls to fold unless they fail.",
         allowed=KINDS,
         project="choose",
     )
     diff_lines: int = setting(
         24,
-        "How much is shown of a diff.",
+        "How much of a diff to show.",
         unit="lines",
         minimum=0,
         maximum=MAX_FOLDED_LINES,
@@ -114,7 +117,7 @@ class ConversationSettings:
     )
     text_lines: int = setting(
         6,
-        "How much is shown of a text in a tool call.",
+        "How much of a tool call's text to show.",
         unit="lines",
         minimum=0,
         maximum=MAX_FOLDED_LINES,
@@ -122,7 +125,7 @@ class ConversationSettings:
     )
     prompt_lines: int = setting(
         20,
-        "How much is shown of a text in a prompt of yours.",
+        "How much of your prompt to show.",
         unit="lines",
         minimum=0,
         maximum=MAX_FOLDED_LINES,
@@ -130,14 +133,14 @@ class ConversationSettings:
     )
     terminal_lines: int = setting(
         12,
-        "How much is shown of a command's output, from its end.",
+        "How much of a command's output to show, from its end.",
         unit="lines",
         minimum=0,
         maximum=MAX_FOLDED_LINES,
         project="choose",
     )
     thoughts: Literal["folded", "open"] = setting(
-        "folded", "Whether the agent's thoughts are shown by a line or whole.", project="choose"
+        "folded", "Whether to show the agent's thoughts as one line or whole.", project="choose"
     )
 
 
@@ -146,7 +149,7 @@ class TraceContext:
     """W3C trace context: these three keys are the ones ACP sets aside for it (R-EXT-2)."""
 
     traceparent: str = setting("", "Trace and parent span; empty: none is sent.", is_expanded=True)
-    tracestate: str = setting("", "What vendors add to it; empty: none is sent.", is_expanded=True)
+    tracestate: str = setting("", "Vendor-specific trace data; empty: none is sent.", is_expanded=True)
     baggage: str = setting("", "Properties of the trace; empty: none are sent.", is_expanded=True)
 
     def as_mapping(self) -> dict[str, str]:
@@ -161,20 +164,20 @@ class AgentSettings:
 
     start_limit_s: float = setting(
         300.0,
-        "How long an agent may take to answer `initialize`; 0: as long as it likes.",
+        "How long an agent may take to answer `initialize`; 0: no limit.",
         unit="seconds",
         minimum=0,
         applies="next agent",
     )
     trace_context: TraceContext = setting(
         TraceContext(),
-        "W3C trace context that is sent with every request to an agent.",
+        "W3C trace context to send with every request to an agent.",
         applies="next agent",
     )
     enter_while_working: Literal["queue", "steer"] = setting(
         "queue",
-        "What Enter does with a prompt while the agent works: queue it for after the turn, or send it into the turn"
-        " where the agent offers that. Alt+T does the other.",
+        "What Enter does with a prompt while the agent works: queue it until the turn ends, or"
+        " send it into the turn if the agent supports that. Alt+T does the other.",
     )
 
 
@@ -184,28 +187,28 @@ class Workspace:
 
     read: OnAskOff = setting(
         "on",
-        "Files that an agent reads through acp-tui.",
+        "Files an agent reads through acp-tui.",
         fallback="ask",
         project="narrow",
         applies="next agent",
     )
     write: OnAskOff = setting(
         "on",
-        "Files that an agent writes through acp-tui.",
+        "Files an agent writes through acp-tui.",
         fallback="ask",
         project="narrow",
         applies="next agent",
     )
     terminals: OnAskOff = setting(
         "on",
-        "Commands that an agent runs through acp-tui.",
+        "Commands an agent runs through acp-tui.",
         fallback="ask",
         project="narrow",
         applies="next agent",
     )
     additional_directories: tuple[Path, ...] = setting(
         (),
-        "Directories beside the one of the session, for agents which take them.",
+        "Folders in addition to the session's, for agents that support them.",
         is_expanded=True,
         applies="next agent",
     )
@@ -216,13 +219,13 @@ class Changes:
     """How much is kept of files as they were before an agent changed them."""
 
     max_file_bytes: int = setting(
-        1 << 20, "A larger file is not kept.", unit="bytes", minimum=0, applies="next start"
+        1 << 20, "Larger files aren't kept.", unit="bytes", minimum=0, applies="next start"
     )
     max_total_bytes: int = setting(
-        64 << 20, "How much is kept of all files together.", unit="bytes", minimum=0, applies="next start"
+        64 << 20, "How much to keep of all files together.", unit="bytes", minimum=0, applies="next start"
     )
     max_files: int = setting(
-        100_000, "How many files are kept.", unit="files", minimum=0, applies="next start"
+        100_000, "How many files to keep.", unit="files", minimum=0, applies="next start"
     )
 
 
@@ -232,7 +235,7 @@ class TerminalSettings:
 
     output_limit_bytes: int = setting(
         1 << 20,
-        "How much of a command's output is kept where the agent names no limit.",
+        "How much of a command's output to keep if the agent sets no limit.",
         unit="bytes",
         minimum=1,
         maximum=64 << 20,
@@ -247,13 +250,13 @@ class HistorySettings:
 
     keep: bool = setting(
         True,
-        "Whether prompts that you send, and drafts that you do not, are kept over restarts. A prompt that begins with"
-        " a space is not kept.",
+        "Whether to keep sent prompts and unsent drafts across restarts. A prompt that begins"
+        " with a space isn't kept.",
         applies="next start",
     )
     max_entries: int = setting(
         10_000,
-        "How many prompts are kept.",
+        "How many prompts to keep.",
         unit="prompts",
         minimum=1,
         maximum=100_000,
@@ -270,25 +273,29 @@ class Notifications:
 
     needs_you: tuple[NoticeChannel, ...] = setting(
         ("desktop", "bell", "command"),
-        "How it is told that an agent waits for you. `desktop`: the notice that your terminal is known to show, of"
-        " `osc9`, `osc99` (kitty) and `osc777`, else a bell; `command`: that of yours.",
+        "How to notify you that an agent needs you. `desktop`: the notification your terminal"
+        " supports (`osc9`, `osc99` for kitty, or `osc777`), else a bell; `command`: your own"
+        " command.",
     )
-    done: tuple[NoticeChannel, ...] = setting(("desktop", "command"), "How the end of a turn is told.")
+    done: tuple[NoticeChannel, ...] = setting(("desktop", "command"), "How to notify you that a turn ended.")
     failed: tuple[NoticeChannel, ...] = setting(
-        ("desktop", "bell", "command"), "How it is told that a turn has failed, or that the agent is gone."
+        ("desktop", "bell", "command"), "How to notify you that a turn failed or the agent is gone."
     )
-    minimum_turn_s: float = setting(10.0, "The end of a shorter turn is not told.", unit="seconds", minimum=0)
+    minimum_turn_s: float = setting(
+        10.0, "Shorter turns end without a notification.", unit="seconds", minimum=0
+    )
     command: tuple[str, ...] = setting(
         (),
-        "A program and its arguments, run without a shell. It finds what happened in ACP_TUI_EVENT (needs_you, done"
-        " or failed), ACP_TUI_TITLE, ACP_TUI_TEXT, ACP_TUI_SECONDS and ACP_TUI_CWD, and is ended after 10 seconds.",
+        "A program and its arguments, run without a shell. ACP_TUI_EVENT (needs_you, done, or"
+        " failed), ACP_TUI_TITLE, ACP_TUI_TEXT, ACP_TUI_SECONDS, and ACP_TUI_CWD tell it what"
+        " happened. It is stopped after 10 seconds.",
         runs_program=True,
     )
-    title: bool = setting(True, "Whether the window's title shows how the agents stand.")
+    title: bool = setting(True, "Whether the window's title shows the agents' state.")
     progress: Literal["auto", "on", "off"] = setting(
         "auto",
-        "Whether the taskbar shows that an agent works, needs you or failed (OSC 9;4). `auto`: in terminals known"
-        " to support it.",
+        "Whether the taskbar shows that an agent works, needs you, or failed (OSC 9;4). `auto`:"
+        " in terminals known to support it.",
     )
 
 
@@ -298,26 +305,26 @@ class RecordingSettings:
 
     keep: bool = setting(
         True,
-        "Whether every run of an agent is recorded, so that its sessions can be found, read and replayed later.",
+        "Whether to record every run of an agent, so that you can find, read, and replay its sessions later.",
         applies="next agent",
     )
     max_file_bytes: int = setting(
         64 << 20,
-        "How large a recording may become; what comes later is missing in it.",
+        "How large a recording may become; later events are missing from it.",
         unit="bytes",
         minimum=1 << 16,
         applies="next agent",
     )
     max_total_bytes: int = setting(
         1 << 30,
-        "How much is kept of all recordings together; the oldest are deleted.",
+        "How much to keep of all recordings together; the oldest are deleted.",
         unit="bytes",
         minimum=0,
         applies="next agent",
     )
     raw: bool = setting(
         False,
-        "Whether secrets are recorded too: tokens of MCP servers and logins, what you fill into forms.",
+        "Whether to record secrets too: tokens of MCP servers and logins, and what you enter in forms.",
         applies="next agent",
     )
 
@@ -337,39 +344,39 @@ class Settings:
 
     appearance: Appearance = setting(Appearance(), "How acp-tui looks.")
     conversation: ConversationSettings = setting(
-        ConversationSettings(), "How much of a conversation is shown before you unfold it."
+        ConversationSettings(), "How much of a conversation to show before you unfold it."
     )
-    agent: AgentSettings = setting(AgentSettings(), "How agents are started and spoken to.")
+    agent: AgentSettings = setting(AgentSettings(), "How acp-tui starts and talks to agents.")
     workspace: Workspace = setting(
         Workspace(),
-        'What agents may have of this machine. With "on" they are asked about outside of the workspace only, with'
-        ' "ask" each time; "off" is not offered to them at all.',
+        'What agents may use on this machine. With "on", acp-tui asks only about things'
+        ' outside the workspace; with "ask", every time; "off" isn\'t offered to agents at'
+        " all.",
     )
     changes: Changes = setting(
-        Changes(), "What is kept of files as they were before an agent changed them, for review and revert."
+        Changes(), "What acp-tui keeps of files from before an agent changed them, for review and revert."
     )
-    terminals: TerminalSettings = setting(TerminalSettings(), "The terminals that agents run commands in.")
-    history: HistorySettings = setting(
-        HistorySettings(), "The prompts that Up, Down and Ctrl+R bring back, and drafts."
-    )
+    terminals: TerminalSettings = setting(TerminalSettings(), "The terminals agents run commands in.")
+    history: HistorySettings = setting(HistorySettings(), "Earlier prompts (Up, Down, Ctrl+R) and drafts.")
     notifications: Notifications = setting(
         Notifications(),
-        "What is told while your terminal has not the focus. A terminal that does not report its focus (tmux does with"
-        " `focus-events on`) counts as looked at, so nothing is told there.",
+        "When your terminal is unfocused, acp-tui notifies you. A terminal that doesn't report"
+        " focus (tmux needs `focus-events on`) counts as focused, so you get no notifications"
+        " there.",
     )
     recordings: RecordingSettings = setting(
         RecordingSettings(), "Recordings of what agents and acp-tui say to each other."
     )
     refuse: tuple[RefusalRule, ...] = setting(
         (),
-        "Standing rules, each a table `[[refuse]]`: what meets all that a rule names is refused without asking.",
+        "Rules, each a table `[[refuse]]`: what matches everything in a rule is refused without asking.",
         one_of=("kind", "path", "command"),
         project="add",
         applies="next agent",
     )
     keys: tuple[KeyChoice, ...] = setting(
         (),
-        'Keys of your own, each by the name of its command, as in `find = "ctrl+f"`, a list for several, "" for none.'
-        " `acp-tui keys` lists the commands; a chosen key counts instead of the usual ones.",
+        'Your own keys, by command, as in `find = "ctrl+f"`; a list for several, "" for'
+        " none. `acp-tui keys` lists the commands. Your keys replace the default ones.",
         by_name=True,
     )

@@ -38,17 +38,17 @@ def read_project_file(file: Path) -> bytes | None:
         return None
     except OSError as error:
         if error.errno == errno.ELOOP:
-            raise SettingsError(f"{file} is not used: it is a symbolic link") from error
-        raise SettingsError(f"{file} cannot be read: {error.strerror}") from error
+            raise SettingsError(f"{file} isn't used: it is a symbolic link") from error
+        raise SettingsError(f"{file} can't be read: {error.strerror}") from error
 
 
 def _read_opened(file: Path, fd: int) -> bytes:
     if not stat.S_ISREG(os.fstat(fd).st_mode):
-        raise SettingsError(f"{file} is not used: it is not a regular file")
+        raise SettingsError(f"{file} isn't used: it isn't a regular file")
     with os.fdopen(fd, "rb", closefd=False) as opened:
         content = opened.read(MAX_BYTES + 1)
     if len(content) > MAX_BYTES:
-        raise SettingsError(f"{file} is not used: it is larger than {MAX_BYTES:,} bytes")
+        raise SettingsError(f"{file} isn't used: it is larger than {MAX_BYTES:,} bytes")
     return content
 
 
@@ -95,9 +95,9 @@ def _server_table(file: Path, content: bytes) -> object:
     try:
         value = json.loads(content)
     except (ValueError, RecursionError) as error:
-        raise SettingsError(f"{file} is not JSON: {error}") from error
+        raise SettingsError(f"{file} isn't JSON: {error}") from error
     if not isinstance(value, dict):
-        raise SettingsError(f"{file} is not a JSON object with mcpServers")
+        raise SettingsError(f"{file} isn't a JSON object with mcpServers")
     return value.get("mcpServers")
 
 
@@ -155,7 +155,7 @@ def trusted_servers(project: ProjectServers, trust: Trust) -> ServerList:
     declared = project.declared
     if trust is Trust.TRUSTED:
         return declared
-    verdict = "you rejected" if trust is Trust.REJECTED else "you have not trusted yet"
+    verdict = "you rejected" if trust is Trust.REJECTED else "you haven't trusted yet"
     held_back = (Skipped(server.name, f"{verdict} {project.file}") for server in declared.servers)
     return replace(declared, servers=(), skipped=(*declared.skipped, *held_back))
 
@@ -169,8 +169,8 @@ def remember(project: ProjectFile, trust: Trust, file: Path) -> None:
         replace_file(file, json.dumps(decisions, indent=1).encode())
     except OSError as error:
         raise SettingsError(
-            f"the decision on {project.file} cannot be kept in {file}: {error.strerror}",
-            hint="it holds until acp-tui ends",
+            f"the decision on {project.file} can't be kept in {file}: {error.strerror}",
+            hint="it lasts until acp-tui ends",
         ) from error
 
 

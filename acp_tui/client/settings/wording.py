@@ -120,8 +120,8 @@ def near(name: str, known: Sequence[str]) -> str | None:
 EXPANSION: Final = "`${NAME}`, `${NAME:-default}` and a leading `~` are replaced."
 
 RUNS_PROGRAM: Final = (
-    "Edits of the file count from the next start on, since an agent may have made them; what you set on the screen"
-    " counts at once."
+    "Edits to the file take effect at the next start, since an agent may have made them; what"
+    " you set on the screen takes effect at once."
 )
 
 

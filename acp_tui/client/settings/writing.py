@@ -46,10 +46,10 @@ def _change(file: Path, path: Sequence[str], value: TomlValue | None) -> None:
                 return
     except OSError as error:
         raise SettingsError(
-            f"{file} cannot be changed: {error.strerror or error}",
-            hint="it is as it was; look at the rights of the file and of its folder",
+            f"{file} can't be changed: {error.strerror or error}",
+            hint="it is unchanged; check the permissions of the file and its folder",
         ) from error
-    raise SettingsError(f"{file} is being changed all the time by another program", hint="try it again")
+    raise SettingsError(f"{file} keeps being changed by another program", hint="try again")
 
 
 def _content(file: Path) -> bytes:
@@ -67,7 +67,7 @@ def _changed(file: Path, content: bytes, path: Sequence[str], value: TomlValue |
         wanted = tomllib.loads(text)
     except (ValueError, RecursionError) as error:
         raise SettingsError(
-            f"{file} cannot be changed, since it cannot be read: {error}", hint="mend it in an editor first"
+            f"{file} can't be changed, since it can't be read: {error}", hint="fix it in an editor first"
         ) from error
     try:
         _put(wanted, path, value, dict)
@@ -79,8 +79,8 @@ def _changed(file: Path, content: bytes, path: Sequence[str], value: TomlValue |
         is_right = False
     if not is_right:
         raise SettingsError(
-            f"{file}: {'.'.join(path)} is written there in a way that cannot be changed without the rest",
-            hint="change it in an editor",
+            f"{file}: {'.'.join(path)} is written in a way that can't be changed separately",
+            hint="edit it in an editor",
         )
     return result.encode()
 

@@ -39,7 +39,7 @@ class TerminalSpawnFailed(TerminalError):
     """The command could not be started; nothing of it is left running."""
 
     def __init__(self, command: str, reason: str) -> None:
-        super().__init__(f"Cannot start {command!r}: {reason}")
+        super().__init__(f"Can't start {command!r}: {reason}")
         self.command = command
         self.reason = reason
 
@@ -48,16 +48,14 @@ class TerminalInputFull(TerminalError):
     """So much waits to be read by the program that nothing more is taken; this piece was dropped, whole."""
 
     def __init__(self, waiting_bytes: int) -> None:
-        super().__init__(
-            f"The program reads nothing: {waiting_bytes:,} bytes that were typed wait for it already"
-        )
+        super().__init__(f"The program isn't reading: {waiting_bytes:,} typed bytes are waiting for it")
 
 
 class TerminalsClosed(TerminalError):
     """The session has ended, and starts no more commands."""
 
     def __init__(self, command: str) -> None:
-        super().__init__(f"Cannot start {command!r}: its session has ended")
+        super().__init__(f"Can't start {command!r}: its session has ended")
 
 
 # The kernel says in which system call a process sleeps, and on which file. A process of the terminal's foreground

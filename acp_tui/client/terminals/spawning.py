@@ -200,7 +200,7 @@ def environment(base: Mapping[str, str], extra: Sequence[tuple[str, str]]) -> di
 
 def changed_since(name: str) -> str:
     """Why a command does not run of which `name` is not what it was."""
-    return f"{name!r} has changed since this was asked for: ask again"
+    return f"{name!r} has changed since the request: ask again"
 
 
 class Child(asyncio.SubprocessProtocol):

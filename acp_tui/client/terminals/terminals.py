@@ -388,12 +388,12 @@ class Terminals:
         running = self._starting + sum(terminal.is_running for terminal in self._terminals.values())
         if running >= MAX_RUNNING:
             raise TerminalSpawnFailed(
-                order.command, f"{running} others run: wait for one to end, or kill one"
+                order.command, f"{running} others are running: wait for one to end, or kill one"
             )
         kept = sum(terminal.kept_bytes for terminal in self._terminals.values())
         if kept > MAX_KEPT_BYTES:
             raise TerminalSpawnFailed(
-                order.command, f"the terminals before it keep up to {kept >> 20} MB of output: release some"
+                order.command, f"earlier terminals keep up to {kept >> 20} MB of output: release some"
             )
         self._starting += 1
         try:

@@ -186,7 +186,7 @@ class SessionIndex:
         except sqlite3.OperationalError as error:  # locked, read-only, a full disk: not broken
             raise self._failure(error) from error
         except sqlite3.DatabaseError as error:
-            log.info("the index of the recordings is made anew: %s", error)
+            log.info("the index of recordings is rebuilt: %s", error)
             self._remove()
         try:
             with self._opened() as db:
@@ -196,8 +196,8 @@ class SessionIndex:
 
     def _failure(self, error: sqlite3.Error) -> IndexFailed:
         return IndexFailed(
-            f"the index of the recordings, {self._store.index_file}, cannot be used: {error}",
-            hint="is there room on the disk, and is the folder yours? It can be deleted: it is made anew",
+            f"the index of the recordings, {self._store.index_file}, can't be used: {error}",
+            hint="is there space on the disk, and is the folder yours? You can delete it: it is rebuilt",
         )
 
     @contextmanager
@@ -284,7 +284,7 @@ class Indexer:
         try:
             self._index.put(self._path.name, self._header, parts, size)
         except IndexFailed:
-            log.debug("the index was not written; it catches up later", exc_info=True)
+            log.debug("the index wasn't written; it catches up later", exc_info=True)
 
 
 def _digest(path: Path) -> tuple[Header, Digest]:

@@ -124,7 +124,7 @@ def read_header(data: bytes) -> Header:
     value = _object(data)
     version = value.get("version") if value is not None else None
     if value is None or value.get("format") != FORMAT or type(version) is not int:
-        raise NotARecording("it does not begin with the header of a recording")
+        raise NotARecording("it doesn't begin with the header of a recording")
     agent, client, screen = (_mapping(value.get(key)) for key in ("agent", "client", "screen"))
     size = (screen.get("columns"), screen.get("rows"))
     cwd = str(value.get("cwd", ""))
@@ -172,7 +172,7 @@ def _time(value: Any) -> float:
     if isinstance(value, bool) or not isinstance(value, int | float):
         raise BadLine("a time that is no number")
     if not 0 <= value <= MAX_S:  # neither is what is not a number
-        raise BadLine("a time that cannot be")
+        raise BadLine("a time that can't be")
     return float(value)
 
 
@@ -304,12 +304,12 @@ def open_recording(path: Path) -> Recording:
     try:
         file = path.open("rb")
     except OSError as error:
-        raise RecordingUnreadable(f"{path} cannot be read: {error.strerror or error}") from error
+        raise RecordingUnreadable(f"{path} can't be read: {error.strerror or error}") from error
     try:
         return Recording(path, file, read_header(file.readline(MAX_LINE_BYTES)))
     except NotARecording as error:
         file.close()
-        raise RecordingUnreadable(f"{path} is no recording: {error}") from error
+        raise RecordingUnreadable(f"{path} isn't a recording: {error}") from error
     except OSError as error:
         file.close()
-        raise RecordingUnreadable(f"{path} cannot be read: {error.strerror or error}") from error
+        raise RecordingUnreadable(f"{path} can't be read: {error.strerror or error}") from error

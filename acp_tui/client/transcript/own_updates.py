@@ -134,7 +134,7 @@ def _of_a_size(update: SessionUpdate) -> SessionUpdate:
     """The update, unless it is of a terminal that no emulator could hold. Raises ValueError."""
     sides = (update.columns, update.rows) if isinstance(update, TerminalOpened | TerminalResized) else ()
     if not all(0 < side <= MAX_CELLS for side in sides):
-        raise ValueError("a terminal of a size that there is not")
+        raise ValueError("a terminal of a size that there isn't")
     return update
 
 

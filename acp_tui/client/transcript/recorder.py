@@ -50,8 +50,8 @@ EVENTS_PER_SLICE: Final = 64
 CLOSE_S: Final = 5.0
 """A disk that takes longer for the rest loses it."""
 MAX_STDERR_LINE: Final = 64 << 10
-TOO_FAST: Final = "they came faster than they could be written"
-FULL: Final = "the recording has reached its size"
+TOO_FAST: Final = "they arrived faster than they could be written"
+FULL: Final = "the recording reached its size limit"
 
 
 @dataclass(frozen=True, slots=True)
@@ -331,7 +331,7 @@ class _Writer:
         if file is not None:
             with suppress(OSError):  # what it could not write, it cannot write now
                 file.close()
-        self._on_trouble(f"Nothing more is recorded: {why}")
+        self._on_trouble(f"Recording stopped: {why}")
 
 
 _FORM: Final = b"elicitation/create"

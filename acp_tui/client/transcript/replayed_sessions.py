@@ -73,7 +73,7 @@ class _Unanswered(Awaitable[Any]):
     """What the agent waits for: the answer stands in the recording."""
 
     def __await__(self) -> Generator[Any, Any, Any]:
-        raise RuntimeError("nothing is answered in a replay")
+        raise RuntimeError("a replay answers nothing")
 
 
 class ReplayedSessions:

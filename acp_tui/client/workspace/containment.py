@@ -354,7 +354,7 @@ def names_of(path: str) -> Names:
     try:
         size = len(os.fsencode(path))
     except UnicodeEncodeError:
-        raise UnusablePath(path, "it holds a character that file names cannot") from None
+        raise UnusablePath(path, "it holds a character that file names can't") from None
     if size >= _MAX_PATH_BYTES:
         raise UnusablePath(path, f"it is longer than {_MAX_PATH_BYTES - 1} bytes")
     return _split(path)

@@ -56,7 +56,7 @@ class UnusablePath(InvalidPath):
     """No file can have this path."""
 
     def __init__(self, path: str, reason: str) -> None:
-        super().__init__(path, f"{quoted(path)} cannot be a path: {reason}. Correct the path.")
+        super().__init__(path, f"{quoted(path)} can't be a path: {reason}. Correct the path.")
 
 
 class PrivatePath(WorkspaceError):
@@ -65,8 +65,8 @@ class PrivatePath(WorkspaceError):
     def __init__(self, path: str) -> None:
         super().__init__(
             path,
-            f"{quoted(path)} belongs to acp-tui itself (its settings, state or cache): no agent is served there,"
-            " whatever the workspace is and whatever is allowed. Ask the user to change it.",
+            f"{quoted(path)} belongs to acp-tui itself (its settings, state, or cache): agents"
+            f" never get access to it. Ask the user to change it.",
         )
 
 
@@ -76,7 +76,7 @@ class OutsideWorkspace(WorkspaceError):
     def __init__(self, path: str, real_path: Path) -> None:
         leads_to = "" if str(real_path) == path else f" (it leads to {quoted(str(real_path))})"
         super().__init__(
-            path, f"{quoted(path)} lies outside the workspace{leads_to}: the user has to allow it first."
+            path, f"{quoted(path)} is outside the workspace{leads_to}: the user must allow it first."
         )
         self.real_path = real_path
         """Where the path leads once links are followed: what the user is to be asked about."""
@@ -86,7 +86,7 @@ class NotFound(WorkspaceError):
     """There is no such file, or a directory on the way to it is missing (R-FS-3)."""
 
     def __init__(self, path: str) -> None:
-        super().__init__(path, f"{quoted(path)} does not exist: check the path.")
+        super().__init__(path, f"{quoted(path)} doesn't exist: check the path.")
 
 
 class AccessDenied(WorkspaceError):
@@ -118,9 +118,7 @@ class NotADirectory(WorkspaceError):
     """A component before the last is no directory."""
 
     def __init__(self, path: str) -> None:
-        super().__init__(
-            path, f"{quoted(path)} leads through a file as if it were a directory: check the path."
-        )
+        super().__init__(path, f"{quoted(path)} uses a file as a directory: check the path.")
 
 
 class TooManyLinks(WorkspaceError):
@@ -143,7 +141,7 @@ class NotText(WorkspaceError):
     """The content is not UTF-8 text."""
 
     def __init__(self, path: str, reason: str, offset: int) -> None:
-        super().__init__(path, f"{quoted(path)} is not UTF-8 text: {reason} at byte {offset}.")
+        super().__init__(path, f"{quoted(path)} isn't UTF-8 text: {reason} at byte {offset}.")
         self.offset = offset
         """Zero-based position in the file of the first byte at fault."""
 
@@ -167,8 +165,8 @@ class UnencodableText(WorkspaceError):
     def __init__(self, path: str, index: int) -> None:
         super().__init__(
             path,
-            f"Cannot write {quoted(path)}: character {index} of the content is a lone surrogate,"
-            " which UTF-8 cannot hold. Nothing was written; send valid text.",
+            f"Can't write {quoted(path)}: character {index} of the content is a lone surrogate,"
+            " which UTF-8 can't hold. Nothing was written; send valid text.",
         )
         self.index = index
         """Zero-based position of the character in the content."""

@@ -43,14 +43,14 @@ class RunsLater:
 
 RUNS_LATER: Final = (
     RunsLater(
-        "version control runs the hooks and programs that are named there",
+        "version control runs the hooks and programs it names",
         """
         .git/ .git git~[0-9]/ .gitconfig .gitmodules .gitattributes .lfsconfig .githooks/ .git-hooks/ .hg/
         .hgrc .jj/ .jjconfig.toml .svn/ .bzr/ .sl/ .arcconfig HEAD
         """,
     ),
     RunsLater(
-        "git runs hooks of that name",
+        "git runs hooks with that name",
         """
         applypatch-msg commit-msg fsmonitor-watchman p4-* post-applypatch post-checkout post-commit
         post-index-change post-merge post-receive post-rewrite post-update pre-applypatch pre-auto-gc
@@ -59,7 +59,7 @@ RUNS_LATER: Final = (
         """,
     ),
     RunsLater(
-        "a manager of git hooks runs what it names",
+        "a git hook manager runs what it names",
         """
         .husky/ .huskyrc* .pre-commit-config.y*ml .pre-commit-hooks.y*ml lefthook*.*ml lefthook*.json
         .lefthook* .lefthook/ .overcommit.yml .simple-git-hooks* simple-git-hooks.* .lintstagedrc*
@@ -67,7 +67,7 @@ RUNS_LATER: Final = (
         """,
     ),
     RunsLater(
-        "it is loaded when a shell enters the folder or an environment is set up",
+        "it is loaded when a shell enters the folder or an environment starts",
         """
         .envrc .direnv/ .direnvrc .env .env.*local .envrc.* .shadowenv.d/ .flox/ .devbox/ .hermit/ .flaskenv
         .autoenv* .in .out flake.nix shell.nix devenv.nix devbox.json .tool-versions .asdfrc mise.toml
@@ -76,7 +76,7 @@ RUNS_LATER: Final = (
         """,
     ),
     RunsLater(
-        "an editor runs tasks and code from there when the folder is opened",
+        "editors run tasks and code from it when they open the folder",
         """
         .vscode/ .vscode-server/ *.code-workspace .idea/ .fleet/ .zed/ .vs/ .nova/ .theia/ *.sublime-project
         .externaltoolbuilders/ .nvim.lua .nvimrc .nvim/ .vim/ .vimrc _vimrc .gvimrc .exrc _exrc .lvimrc
@@ -87,7 +87,7 @@ RUNS_LATER: Final = (
         """,
     ),
     RunsLater(
-        "agents take servers, hooks and permissions from it",
+        "agents read servers, hooks, and permissions from it",
         """
         .mcp.json mcp.json .acp-tui.toml .agents/ .aider* .amp/ .augment/ .claude/ .claude.json .cline/
         .clinerules/ .codeium/ .codex/ .continue/ .copilot/ .crush.json crush.json .crush/ .cursor/
@@ -96,7 +96,7 @@ RUNS_LATER: Final = (
         """,
     ),
     RunsLater(
-        "continuous integration runs it, often with secrets",
+        "CI runs it, often with secrets",
         """
         .github/ .gitlab-ci*.y*ml .gitlab/ .gitea/ .forgejo/ .circleci/ Jenkinsfile* .travis.y*ml
         azure-pipelines*.y*ml .azure-pipelines/ .azuredevops/ .buildkite/ bitbucket-pipelines.y*ml .drone.*
@@ -116,7 +116,7 @@ RUNS_LATER: Final = (
         """,
     ),
     RunsLater(
-        "the system runs it at a login, at a time or at the start",
+        "the system runs it at login, on a schedule, or at startup",
         """
         .config/ .local/bin/ .local/lib/ .local/share/ .xinitrc .xprofile .xsession* .xserverrc
         .pam_environment *.desktop autostart/ systemd/ *.service *.timer LaunchAgents/ LaunchDaemons/
@@ -126,7 +126,7 @@ RUNS_LATER: Final = (
         """,
     ),
     RunsLater(
-        "package managers take their sources, hooks and programs from it",
+        "package managers read their sources, hooks, and programs from it",
         """
         .npmrc .yarnrc* .yarn/ .pnp.* .pnpmfile.* pnpmfile.* bunfig.toml .bunfig.toml .pypirc pip.conf
         pip.ini .pip/ .condarc uv.toml .cargo/ .rustup/ rust-toolchain* .gemrc .bundle/ .m2/ .mvn/ .gradle/
@@ -136,7 +136,7 @@ RUNS_LATER: Final = (
         """,
     ),
     RunsLater(
-        "a tool runs commands or sends credentials as it says",
+        "a tool runs its commands, or sends credentials where it says",
         """
         .tmux.conf .tmux/ .screenrc .lesskey .lessfilter .curlrc .wgetrc .netrc .docker/ .kube/ .aws/
         .azure/ .terraformrc .terraform.d/ .terraform/ _netrc .git-credentials ansible.cfg .ansible.cfg
@@ -158,12 +158,10 @@ RUNS_LATER: Final = (
 A file HEAD, with two folders beside it, makes its folder a git repository.
 """
 
-OF_YOUR_HOME: Final = (
-    "programs take their settings, and what they start, from hidden files in your home folder"
-)
-IN_A_REPOSITORY: Final = "its folder is a git repository, whose hooks and programs git runs"
-ON_PATH: Final = "its folder is one in which your shell looks for programs"
-STAYS_EXECUTABLE: Final = "The file is executable and stays so."
+OF_YOUR_HOME: Final = "programs read their settings, and what to run, from hidden files in your home folder"
+IN_A_REPOSITORY: Final = "its folder is a git repository, and git runs its hooks and programs"
+ON_PATH: Final = "your shell looks for programs in its folder"
+STAYS_EXECUTABLE: Final = "The file is executable and stays executable."
 
 
 _WORKTREES: Final = frozenset({".claude", ".codex", ".cursor", ".gemini", ".opencode", ".windsurf"})
@@ -262,7 +260,7 @@ def _folders_of_programs() -> Iterator[str]:
 
 BUILD_FILE: Final = "build file"
 """The mark."""
-BUILD_FILE_MEANS: Final = "a build file: it runs when you or the agent build, test or start the project"
+BUILD_FILE_MEANS: Final = "a build file: it runs when you or the agent builds, tests, or starts the project"
 
 BUILD_FILES: Final = """
 Makefile* GNUmakefile *.mk justfile .justfile *.just Taskfile*.y*ml Rakefile *.rake Gemfile *.gemspec Guardfile

@@ -56,7 +56,7 @@ KNOWN_ID: Final = Rule(
 NO_ANSWER: Final = Rule(
     "A-RPC-6",
     Severity.ERROR,
-    "Notifications are not answered, unknown and malformed ones neither.",
+    "Notifications aren't answered, unknown and malformed ones neither.",
     "Answer only what has an id.",
     "extensibility",
     "R-RPC-4",
@@ -89,7 +89,7 @@ ANSWERED: Final = Rule(
     "A-RPC-10",
     Severity.ERROR,
     "Every request is answered.",
-    "Answer with an error where the work fails, also after it was cancelled.",
+    "Answer with an error where the work fails, also after it was canceled.",
     "overview",
     "R-RPC-4",
 )
@@ -385,7 +385,7 @@ class LineCheck:
         now = self._judge.frame
         for frame in frames:
             self._judge.frame = frame
-            self._judge.check(JUNK, False, "a line is not JSON")
+            self._judge.check(JUNK, False, "a line isn't JSON")
         self._judge.frame = now
 
     def _look_at(self, raw: bytes) -> None:
@@ -394,11 +394,11 @@ class LineCheck:
         check(NO_BOM, not raw.startswith(BOM), "a line begins with a byte order mark")
         check(NOT_BLANK, bool(raw.strip()), "a line is blank")
         check(SIZE, len(raw) <= LARGE_BYTES, f"a line has {len(raw):,} bytes")
-        check(UTF_8, _is_utf_8(raw), "a line is not UTF-8")
+        check(UTF_8, _is_utf_8(raw), "a line isn't UTF-8")
 
     def _take_piece(self, index: int, raw: bytes) -> None:
         if not self._pieces and not raw.lstrip().startswith(b"{"):
-            self._judge.check(JUNK, False, "a line is not JSON")
+            self._judge.check(JUNK, False, "a line isn't JSON")
             return
         self._pieces.append(raw)
         self._frames.append(index)
@@ -462,7 +462,7 @@ END_RULES: Final = (ENDS, STATUS, SURVIVES)
 def judge_end(judge: Judge, *, exit_code: int | None, waited_s: float, had_to_be_terminated: bool) -> None:
     """Its stdin was closed; `exit_code` None: it was ended by a signal, or it is not known."""
     judge.check(SURVIVES, True, "")
-    judge.check(ENDS, not had_to_be_terminated, f"it did not within {waited_s:.0f} s, and was terminated")
+    judge.check(ENDS, not had_to_be_terminated, f"it didn't within {waited_s:.0f} s, and was terminated")
     if exit_code is not None and not had_to_be_terminated:
         judge.check(STATUS, exit_code == 0, f"the status is {exit_code}")
 

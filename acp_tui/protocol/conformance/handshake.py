@@ -20,7 +20,7 @@ FIRST: Final = Rule(
     "A-INIT-1",
     Severity.WARNING,
     "Nothing is sent before initialize is answered.",
-    "Wait with requests and updates: the client does not know yet what you are.",
+    "Wait with requests and updates: the client doesn't know yet what you are.",
     "initialization",
     "R-INIT-1",
 )
@@ -28,7 +28,7 @@ AGREED_VERSION: Final = Rule(
     "A-INIT-2",
     Severity.WARNING,
     "The agent speaks the version that was asked for, or an older one.",
-    "Answer with the client's version if you support it: clients cannot go on with a newer one.",
+    "Answer with the client's version if you support it: clients can't go on with a newer one.",
     "initialization#version-negotiation",
     "R-INIT-4",
 )
@@ -195,7 +195,7 @@ class HandshakeCheck(Check):
                 KEPT_PROMISE, is_served, f"{method} is offered, and unknown", answer.request.index
             )
         elif path is not None and answer.error is None:
-            text = f"{method} works, and {'.'.join(path)} is not offered"
+            text = f"{method} works, and {'.'.join(path)} isn't offered"
             self._judge.check(SAID, False, text, answer.request.index)
 
     def _look_at_agreement(self, answer: Answered) -> None:
@@ -262,7 +262,7 @@ TAKEN: Final = Rule(
     "A-CFG-4",
     Severity.ERROR,
     "The answer to session/set_config_option has all options, with the value that was set.",
-    "Answer with the whole new state, or with an error where the value was not taken.",
+    "Answer with the whole new state, or with an error where the value wasn't taken.",
     "session-config-options",
     "R-CFG-7",
 )
@@ -312,7 +312,7 @@ class OptionCheck(Check):
         options = objects(as_object(answer.result).get("configOptions"))
         option = next((each for each in options if each.get("id") == wanted), None)
         if option is None:
-            text = f"the option {shown(wanted)} is not in it"
+            text = f"the option {shown(wanted)} isn't in it"
         else:
             text = f"{shown(wanted)} was set to {shown(value)}, and is {shown(option.get('currentValue'))}"
         is_taken = option is not None and option.get("currentValue") == value

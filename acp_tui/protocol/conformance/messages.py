@@ -86,7 +86,7 @@ UNKNOWN_NOTIFICATION: Final = Rule(
     "A-EXT-5",
     Severity.ERROR,
     "A notification of an unknown method is ignored.",
-    "Take no harm from it: newer clients send what you do not know.",
+    "Take no harm from it: newer clients send what you don't know.",
     "extensibility",
     "R-RPC-5",
 )
@@ -361,7 +361,7 @@ ONE_STEP: Final = Rule(
 FITS: Final = Rule(
     "A-USAGE-1",
     Severity.WARNING,
-    "What is used of the context is not more than its size.",
+    "What is used of the context isn't more than its size.",
     "Count what is in the context now, not all that was ever sent.",
     "schema#usageupdate",
     "R-USAGE-1",

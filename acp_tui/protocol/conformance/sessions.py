@@ -34,7 +34,7 @@ OPENED_FIRST: Final = Rule(
     "A-SESS-2",
     Severity.NOTE,
     "A session's first update comes behind the answer that opens it.",
-    "Answer session/new first: until then the client cannot know whose update it is.",
+    "Answer session/new first: until then the client can't know whose update it is.",
     "session-setup",
     "R-SESS-13",
 )
@@ -121,7 +121,7 @@ OF_THE_FOLDER: Final = Rule(
 FORGOTTEN: Final = Rule(
     "A-DEL-1",
     Severity.WARNING,
-    "A session that was deleted is not listed any more.",
+    "A session that was deleted isn't listed any more.",
     "Take it out of the list before you answer session/delete.",
     "session-delete",
     "R-SESS-11",
@@ -287,7 +287,7 @@ class SessionCheck(Check):
             if session.is_deleted:
                 self._judge.check(FORGOTTEN, not is_listed, f"{shown(session_id)} is listed", request.index)
             elif session.talks and folder in (None, session.cwd):
-                text = f"{shown(session_id)} is not listed{where}"
+                text = f"{shown(session_id)} isn't listed{where}"
                 self._judge.check(LISTED, is_listed, text, request.index)
 
 
@@ -320,8 +320,8 @@ ANSWERED: Final = Rule(
 CANCELLED: Final = Rule(
     "A-TURN-2",
     Severity.ERROR,
-    "A turn that was cancelled ends with the stop reason cancelled.",
-    "Catch what aborted work raises, and answer with cancelled: anything else is shown as a failure.",
+    "A turn that was canceled ends with the stop reason canceled.",
+    "Catch what aborted work raises, and answer with canceled: anything else is shown as a failure.",
     "prompt-turn#cancellation",
     "R-CANC-7",
 )
@@ -360,7 +360,7 @@ HEARD: Final = Rule(
 PROMPTLY: Final = Rule(
     "A-TURN-7",
     Severity.WARNING,
-    "A turn that is cancelled ends soon.",
+    "A turn that is canceled ends soon.",
     "Stop the model and the tools at once, and answer the prompt.",
     "prompt-turn#cancellation",
     "R-CANC-7",
@@ -438,7 +438,7 @@ class TurnCheck(Check):
         begin = turn.prompt.index
         self._judge.check(SUCCEEDS, True, "")
         self._judge.check(
-            NOT_CANCELLED, reason != "cancelled", "a turn ended as cancelled, and nobody did", begin
+            NOT_CANCELLED, reason != "cancelled", "a turn ended as canceled, and nobody did", begin
         )
         if reason == "end_turn":
             self._judge.check(HEARD, begin in self._active, "a turn went by without a word", begin)

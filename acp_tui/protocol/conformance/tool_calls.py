@@ -18,7 +18,7 @@ REPORTED: Final = Rule(
     "A-TOOL-1",
     Severity.WARNING,
     "A tool call is reported as tool_call before it is updated.",
-    "Send tool_call with a title first: many clients drop updates of calls that they do not know.",
+    "Send tool_call with a title first: many clients drop updates of calls that they don't know.",
     "tool-calls#creating",
     "R-TOOL-4",
 )
@@ -169,8 +169,8 @@ class ToolCallCheck(Check):
 NOT_AFTER_CANCEL: Final = Rule(
     "A-PERM-1",
     Severity.WARNING,
-    "After a cancel no permission is asked for.",
-    "Stop before the next step: the client can only answer cancelled.",
+    "After a cancel no permission request.",
+    "Stop before the next step: the client can only answer canceled.",
     "prompt-turn#cancellation",
     "R-CANC-4",
 )
@@ -194,7 +194,7 @@ CHOICE: Final = Rule(
     "A-PERM-4",
     Severity.ERROR,
     "There is something to choose.",
-    "Offer options: a request without any can only be cancelled.",
+    "Offer options: a request without any can only be canceled.",
     "tool-calls#permission-options",
     "R-PERM-5",
 )
@@ -210,7 +210,7 @@ TELLING: Final = Rule(
     "A-PERM-6",
     Severity.NOTE,
     "A request says what it is for.",
-    "Send a title, or report the tool call before: a user who knows only an id cannot decide.",
+    "Send a title, or report the tool call before: a user who knows only an id can't decide.",
     "tool-calls#requesting-permission",
     "R-PERM-8",
 )
@@ -225,7 +225,7 @@ IN_TURN: Final = Rule(
 OBEYED: Final = Rule(
     "A-PERM-8",
     Severity.WARNING,
-    "A tool call that was rejected does not complete.",
+    "A tool call that was rejected doesn't complete.",
     "Report it as failed, also where the refusal is what the model gets as its result.",
     "tool-calls#requesting-permission",
     "R-PERM-4",
@@ -291,7 +291,7 @@ class PermissionCheck(Check):
         call = as_object(params.get("toolCall"))
         key = (str(params.get("sessionId")), str(call.get("toolCallId")))
         is_reported = self._tool_calls.calls.may_know(key)
-        self._judge.check(QUESTION_REPORTED, is_reported, f"{shown(key[1])} was not reported")
+        self._judge.check(QUESTION_REPORTED, is_reported, f"{shown(key[1])} wasn't reported")
         text = f"of {shown(key[1])} nothing is known"
         self._judge.check(TELLING, is_reported or bool(call.get("title")), text)
 
@@ -386,7 +386,7 @@ class TerminalCheck(Check):
     def finish(self) -> None:
         """What was not released up to now will not be."""
         for (_, terminal_id), index in self._live.items():
-            self._judge.check(RELEASED, False, f"{shown(terminal_id)} was not", index)
+            self._judge.check(RELEASED, False, f"{shown(terminal_id)} wasn't", index)
 
 
 FIELDS: Final = Rule(

@@ -57,7 +57,7 @@ ECHOED: Final = Rule(
 BUSY: Final = Rule(
     "A2-STATE-1",
     Severity.ERROR,
-    "Work begins with a state that is not idle.",
+    "Work begins with a state that isn't idle.",
     "Send `running` before the first piece of work.",
     "v2/draft/prompt-lifecycle",
 )
@@ -145,7 +145,7 @@ class VersionTwoCheck(Check):
         if request.method.startswith("_"):
             return
         is_gone = request.method.startswith(("fs/", "terminal/"))
-        self._judge.check(METHOD, not is_gone, f"{request.method} is not of version 2")
+        self._judge.check(METHOD, not is_gone, f"{request.method} isn't of version 2")
         if request.method == "session/request_permission":
             self._shape(request.method, lambda: self._read_question(request.params, "question"))
 
@@ -196,7 +196,7 @@ class VersionTwoCheck(Check):
             )
             for message_id, answered_in in session.accepted.items():
                 is_echoed = session.user_messages.may_know(message_id)
-                self._judge.check(ECHOED, is_echoed, f"{shown(message_id)} was not told", answered_in)
+                self._judge.check(ECHOED, is_echoed, f"{shown(message_id)} wasn't told", answered_in)
             session.accepted.clear()
         background = update.get("background")
         for work in background if isinstance(background, list) else ():
@@ -204,5 +204,5 @@ class VersionTwoCheck(Check):
                 name = work.get(key) if isinstance(work, dict) else None
                 if isinstance(name, str):
                     is_known = session.known.may_know(name)
-                    self._judge.check(ANNOUNCED, is_known, f"{shown(name)} is not known")
+                    self._judge.check(ANNOUNCED, is_known, f"{shown(name)} isn't known")
         session.state, session.told_in = state, told.index

@@ -336,7 +336,7 @@ def read_prompt_answer(result: Any) -> TurnEnded | TurnFailed:
     try:
         return read_prompt_response(result)
     except MalformedMessage as error:
-        return TurnFailed("the agent ended the turn without a reason that can be read", str(error))
+        return TurnFailed("the agent ended the turn without a readable reason", str(error))
 
 
 def read_completed(params: Any) -> str:

@@ -170,7 +170,7 @@ def content_block(block: ContentBlock) -> _WireBlock:
             blob = _made(content.BlobResourceContents, blob=block.blob, **_resource_fields(block))
             return _block(content.EmbeddedResource, block, resource=blob)
         case UnknownBlock():
-            raise ValueError(f"a content block of the unknown kind {block.kind!r} cannot be sent")
+            raise ValueError(f"a content block of the unknown kind {block.kind!r} can't be sent")
         case _:
             assert_never(block)
 

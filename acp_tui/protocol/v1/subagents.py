@@ -88,7 +88,7 @@ def _state_reported(report: StateUpdate) -> StateReported:
     failure = None
     if report.stop_reason == "error":
         error = report.error
-        failure = TurnFailed("the agent ended the turn with an error and does not say which")
+        failure = TurnFailed("the agent ended the turn with an error and doesn't say which")
         if error is not None:
             failure = TurnFailed(error.message, _detail(error.data), error.code)
     usage = read_turn_usage(report.usage)

@@ -463,4 +463,4 @@ def read_prompt_answer(result: Any) -> PromptAccepted | TurnEnded | TurnFailed:
     try:
         return PromptAccepted(decode(models.PromptResponse, result).message_id or "")
     except MalformedMessage as error:
-        return TurnFailed("the agent's answer to the prompt cannot be read", str(error))
+        return TurnFailed("the agent's answer to the prompt can't be read", str(error))

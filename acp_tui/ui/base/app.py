@@ -7,8 +7,8 @@ import os
 import time
 from collections.abc import Awaitable, Callable, Iterable, Iterator, Mapping, Sequence
 from dataclasses import replace
-from functools import cache, partial
-from typing import Any, ClassVar, Final
+from functools import cache, cached_property, partial
+from typing import TYPE_CHECKING, Any, ClassVar, Final
 
 from rich.console import Console, RenderableType
 from textual import events, work
@@ -41,6 +41,9 @@ from acp_tui.ui.textual_gaps.internals import (
 )
 from acp_tui.ui.textual_gaps.lean_strips import make_strips_lean
 
+if TYPE_CHECKING:
+    from acp_tui.ui.commands.help import Pickers
+
 
 @cache
 def keep_what_is_loaded() -> None:
@@ -58,9 +61,7 @@ def keep_what_is_loaded() -> None:
 class Looks:
     """The looks of one app, which has no look of its own yet."""
 
-    def __init__(
-        self, app: App[Any], appearance: Appearance, environ: Mapping[str, str] = os.environ
-    ) -> None:
+    def __init__(self, app: BaseApp, appearance: Appearance, environ: Mapping[str, str] = os.environ) -> None:
         self._app = app
         self._environ = environ
         self._animations = app.animation_level
@@ -119,11 +120,9 @@ class Looks:
 
     async def choose_theme(self, chosen: str, keep: Callable[[str], Awaitable[None]]) -> None:
         """Let the user try themes on, and `keep` the one they choose; without one the one before comes back."""
-        from acp_tui.ui.kit.filtered_list import ThemePicker  # loading point: when it is first asked for
-
         themes = sorted(self._app.available_themes)
         try:
-            name = await self._app.push_screen_wait(ThemePicker(themes, chosen, self.try_on))
+            name = await self._app.pickers.choose_theme(themes, chosen, self.try_on)
             if name is not None:
                 await keep(name)
         finally:
@@ -210,19 +209,20 @@ class BaseApp(App[None]):
             return is_ours and not tuple(bindings_of_key(self.screen, "f1"))
         return super().check_action(action, parameters)
 
+    @cached_property
+    def pickers(self) -> Pickers:
+        """What is chosen from, and read."""
+        from acp_tui.ui.commands.help import Pickers  # loading point: when it is first asked for
+
+        return Pickers(self)
+
     def action_help_dialog(self) -> None:
         """Show the keys of the dialog that is open."""
-        from acp_tui.ui.commands.help import DialogHelp  # loading point: when it is first asked for
-
-        self.push_screen(DialogHelp(self.screen))
+        self.pickers.show_keys(self.screen)
 
     def action_command_palette(self) -> None:
         """Let the user choose among all that can be done now."""
-        from acp_tui.ui.commands.help import CommandPicker  # loading point: when it is first asked for
-
         screen = self.screen
-        if isinstance(screen, CommandPicker):
-            return
 
         async def run(command: Command | None) -> None:
             if command is not None:
@@ -230,14 +230,10 @@ class BaseApp(App[None]):
                 self._used_commands = [command.id, *others][:MOST_USED]
                 await self.run_action(command.action, screen)
 
-        palette = CommandPicker(
-            self.commands_for(screen),
-            self.keymap,
-            here=places_of(screen.focused or screen),
-            recent=self._used_commands,
-            cells=self.size.width,
+        here = places_of(screen.focused or screen)
+        self.pickers.choose_command(
+            lambda: self.commands_for(screen), self.keymap, here, self._used_commands, run
         )
-        self.push_screen(palette, run)
 
     def commands_for(self, screen: Screen[object]) -> Iterator[Command]:
         """What the palette offers over this screen: here, what concerns all of acp-tui."""
@@ -289,4 +285,4 @@ class BaseApp(App[None]):
         if len(notes) == 1:
             self.say(notes[0], is_wrong=True)
         elif notes:
-            self.say(f"{len(notes)} things are wrong: /settings shows them", is_wrong=True)
+            self.say(f"{len(notes)} problems with your settings; to see them: /settings", is_wrong=True)

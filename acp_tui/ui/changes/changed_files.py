@@ -21,7 +21,7 @@ WORDS: Final = {
     "added": "new",
     "modified": "modified",
     "deleted": "deleted",
-    "mode": "other permissions, the same content",
+    "mode": "permissions changed, same content",
     "type": "no longer the same kind of file",
 }
 BAR_CELLS: Final = 10
@@ -119,7 +119,7 @@ def in_full(change: FileChange) -> str:
     if is_build_file(change.path):
         parts.append(BUILD_FILE_MEANS)
     if change.before_unknown is not None:
-        parts.append(f"{UNKNOWN}: {make_visible_line(change.before_unknown)}; it cannot be reverted")
+        parts.append(f"{UNKNOWN}: {make_visible_line(change.before_unknown)}; it can't be reverted")
     if change.kind not in ("mode", "type"):
         parts.append(_sizes(change))
     return " · ".join(part for part in parts if part)
@@ -138,7 +138,7 @@ def state_words(state: FileState | None) -> str:
     if state is None:
         return "nothing"
     if state.data is None:
-        return f"{state.size:,} bytes, of which no more is known: {make_visible_line(state.unknown)}"
+        return f"{state.size:,} bytes, and nothing more is known: {make_visible_line(state.unknown)}"
     if state.is_link:
         return f"a link to {make_visible_path(state.data.decode(errors='surrogateescape'))}"
     return f"a file of {state.size:,} bytes with the permissions {stat.S_IMODE(state.mode):o}"

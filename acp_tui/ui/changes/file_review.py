@@ -17,7 +17,7 @@ from acp_tui.ui.rendering.palette import Palette
 from acp_tui.ui.rendering.plain import plain_lines
 from acp_tui.ui.rendering.wrapping import Lines
 
-TOO_NARROW: Final = "Too narrow for two columns: shown in one."
+TOO_NARROW: Final = "Too narrow for two columns, so one is shown."
 
 
 class ReviewDrawing:
@@ -150,22 +150,22 @@ def _facts(review: Review) -> Iterator[str]:
     """What the lines do not show."""
     change, before, after = review.change, review.before, review.after
     if change is None:
-        yield "It is as it was."
+        yield "It is unchanged."
         return
     shows_states = not review.hunks or (before and after and before.permissions != after.permissions)
     if change.before_unknown is not None:
-        yield f"{UNKNOWN}: {change.before_unknown}. It cannot be reverted."
+        yield f"{UNKNOWN}: {change.before_unknown}. It can't be reverted."
     elif shows_states:
         yield f"Before: {state_words(before)}."
     if shows_states:
         yield f"Now: {state_words(after)}."
     if change.is_approximate:
-        yield "Too much differs to compare line by line: some of it is shown as replaced."
+        yield "Too different to compare line by line: some of it is shown as replaced."
     lines = (*review.before_lines, *review.after_lines)
     if lines and all(line.endswith(b"\r\n") for line in lines):
         yield "All lines end in CRLF."
     if not all(map(_is_utf8, lines)):
-        yield "Bytes that are no UTF-8 are shown as �."
+        yield "Bytes that aren't UTF-8 are shown as �."
 
 
 def _is_utf8(line: bytes) -> bool:

@@ -34,7 +34,7 @@ if TYPE_CHECKING:
 
 log = logging.getLogger(__name__)
 
-TAKING_STOCK: Final = "taking stock of the files"
+TAKING_STOCK: Final = "reading the files"
 """What it does until it is ready, in the words of a phase."""
 LEAST_WAIT_S: Final = 0.02
 REST_S: Final = 0.25
@@ -193,8 +193,8 @@ class ChangesDesk:
         except Exception as error:  # the session is of use without the list of changes
             first = _first(error)
             if not isinstance(first, OSError):
-                log.exception("The changes in %s cannot be followed", self.root)
-            self._failure = f"Changes are not listed: {str(first) or type(first).__name__}"
+                log.exception("The changes in %s can't be followed", self.root)
+            self._failure = f"Changes aren't listed: {str(first) or type(first).__name__}"
             self._mark()
         finally:
             self._ready.set()
@@ -245,7 +245,7 @@ def _first(error: BaseException) -> BaseException:
 
 MOST_MOMENTS: Final = 200
 ONLY_FILES: Final = (
-    "Only files are listed, also those that others changed. The agent still remembers the turn."
+    "Only files are listed, including those others changed. The agent still remembers the turn."
 )
 
 

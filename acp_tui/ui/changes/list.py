@@ -143,7 +143,7 @@ class ChangesScreen(ModalScreen[None]):
         self._list.show_changes([changes[path] for path in sorted(changes)], wanted)
         since = self._desk.since
         self._title.update(f"Changes  {self._desk.summary()}" if changes else "Changes")
-        who = f"since {since}, whoever changed them"
+        who = f"since {since}, by anyone"
         self._since.update(who if changes else f"Nothing has changed since {since}.")
         self._notes.update(make_visible("\n".join(self._desk.notes)))
         self._notes.display = bool(self._desk.notes)
@@ -192,7 +192,7 @@ class ChangesScreen(ModalScreen[None]):
     async def _ask(self, change: FileChange) -> None:
         name = make_visible_path(change.path)
         if change.before_unknown is not None:
-            self._say(f"{name} cannot be reverted: {UNKNOWN}: {change.before_unknown}.", "$text-warning")
+            self._say(f"{name} can't be reverted: {UNKNOWN}: {change.before_unknown}.", "$text-warning")
             return
         try:
             review = await self._desk.review(change.path)
@@ -211,7 +211,7 @@ class ChangesScreen(ModalScreen[None]):
         except ChangedMeanwhile:
             self.app.push_screen(ReviewScreen(self._desk, doomed.path, earlier=doomed, note=NOT_REVERTED))
             return ""
-        return f"{make_visible_path(doomed.path)} is as it was at {self._desk.since}; u undoes that"
+        return f"{make_visible_path(doomed.path)} is back to what it was at {self._desk.since}; u undoes this"
 
     def action_revert_all(self) -> None:
         """Ask at first; then revert every file that can be."""
@@ -233,7 +233,7 @@ class ChangesScreen(ModalScreen[None]):
         if failures:
             done = _files(len(paths) - len(failures))
             raise ChangesError("", f"{done} reverted. {failures[0]}" + _more(len(failures) - 1))
-        return f"{_files(len(paths))} as at {self._desk.since}; u undoes the last one, again and again"
+        return f"{_files(len(paths))} as at {self._desk.since}; press u to undo them one by one"
 
     def action_undo(self) -> None:
         """Undo the last revert."""
@@ -246,7 +246,7 @@ class ChangesScreen(ModalScreen[None]):
         except ChangedMeanwhile as error:
             self.app.push_screen(ReviewScreen(self._desk, error.path, note=NOT_UNDONE))
             return ""
-        return f"{make_visible_path(path)} is back as it was changed" if path else "There is nothing to undo."
+        return f"{make_visible_path(path)} has its changes back" if path else "Nothing to undo."
 
     @work
     async def _write(self, change: Callable[[], Awaitable[str]]) -> None:
@@ -267,14 +267,14 @@ class ChangesScreen(ModalScreen[None]):
     @work(exclusive=True, group="rescan")
     async def action_rescan(self) -> None:
         """Look at all files."""
-        self._say("Looking at all files …")
+        self._say("Reading all files …")
         try:
             await self._desk.rescan()
         except ChangesError as error:
             self._say(str(error), "$text-error")
         else:
             self.on_changes_desk_changed()
-            self._say("Looked at all files.")
+            self._say("Read all files.")
 
     def action_back(self) -> None:
         """End the question, else leave; not while a file is being written, since what was done could not be undone."""

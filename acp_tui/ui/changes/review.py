@@ -108,11 +108,13 @@ class _Barred(Lines):
         return Strip([self._bar if at in self._barred else self._blank, *line], line.cell_length + len(BAR))
 
 
-NOT_REVERTED: Final = "The file has changed meanwhile, so nothing was reverted; this is how it is now."
-NOT_UNDONE: Final = "The file has changed since the revert, which was not undone; this is how it is now."
-OUTDATED: Final = "The file has changed since it was shown; g shows it as it is now."
-WAY_TO_EARLIER: Final = "o shows what was there before."
-EARLIER: Final = "This is what was shown before the file changed; o shows it as it is now."
+NOT_REVERTED: Final = (
+    "The file has changed in the meantime, so nothing was reverted. This is its current state."
+)
+NOT_UNDONE: Final = "The file has changed since the revert, which wasn't undone. This is its current state."
+OUTDATED: Final = "The file has changed since it was shown. Press g to see its current state."
+WAY_TO_EARLIER: Final = "Press o to see what was there before."
+EARLIER: Final = "This is what was shown before the file changed. Press o to see its current state."
 
 
 class ReviewScreen(ModalScreen[None]):
@@ -135,8 +137,8 @@ class ReviewScreen(ModalScreen[None]):
         Binding("x", "revert_hunk", "Revert the hunk", show=False),
         Binding("X", "revert_file", "Revert the file", show=False),
         Binding("u", "undo", "Undo the last revert of the file", show=False),
-        Binding("o", "toggle_earlier", "What was shown before, or what is now", show=False),
-        Binding("g,f5", "reload", "Show it as it is now", show=False),
+        Binding("o", "toggle_earlier", "What was shown before, or the current state", show=False),
+        Binding("g,f5", "reload", "Show its current state", show=False),
         Binding("e", "edit", "Open it in the editor", show=False),
     ]
 
@@ -276,7 +278,7 @@ class ReviewScreen(ModalScreen[None]):
         parts = [f"hunk {self._view.hunk + 1}/{len(review.hunks)}"] * bool(review.hunks)
         if review.path in changes:
             parts.append(f"file {sum(path <= review.path for path in changes):,}/{len(changes):,}")
-        return " · ".join([*parts, f"since {self._desk.since}, whoever changed it"])
+        return " · ".join([*parts, f"since {self._desk.since}, by anyone"])
 
     def _keys(self) -> list[Strip]:
         is_brief = self._width < BRIEF_CELLS
@@ -377,7 +379,7 @@ class ReviewScreen(ModalScreen[None]):
     def action_edit(self) -> None:
         """Open the file in the user's editor, and look at it again."""
         if self._now is None or self._now.review.after is None:
-            self._say("There is no file now that could be opened.")
+            self._say("There is no file to open.")
             return
         problem = self._desk.edit(self._path)
         self._load(self._path, make_visible(problem), self._view.hunk)
@@ -395,15 +397,15 @@ class ReviewScreen(ModalScreen[None]):
         shown = self._revertible
         if shown is not None and shown.hunks:
             hunk = shown.hunks[self._view.hunk]
-            self._write(partial(self._desk.revert_hunk, shown, hunk), "The hunk is reverted; u undoes that.")
+            self._write(partial(self._desk.revert_hunk, shown, hunk), "Reverted the hunk. Press u to undo.")
         elif shown is not None:
-            self._say("There is no hunk; X reverts the file.")
+            self._say("There is no hunk. Press X to revert the file.")
 
     def action_revert_file(self) -> None:
         """Make the file what it was."""
         shown = self._revertible
         if shown is not None:
-            self._write(partial(self._desk.revert_file, shown), "The file is reverted; u undoes that.")
+            self._write(partial(self._desk.revert_file, shown), "Reverted the file. Press u to undo.")
 
     def action_undo(self) -> None:
         """Undo the last revert of this file."""
@@ -412,7 +414,7 @@ class ReviewScreen(ModalScreen[None]):
 
     async def _undo(self) -> str:
         undone = await self._desk.undo(self._path)
-        return "The revert is undone." if undone else "There is no revert of this file to undo."
+        return "Undid the revert." if undone else "This file has no revert to undo."
 
     @work
     async def _write(

@@ -2,10 +2,10 @@
 
 from __future__ import annotations
 
-from collections.abc import Iterable, Iterator, Sequence
+from collections.abc import Awaitable, Callable, Iterable, Iterator, Sequence
 from typing import Any, ClassVar, Final
 
-from textual.app import ComposeResult
+from textual.app import App, ComposeResult
 from textual.binding import Binding, BindingType
 from textual.containers import VerticalScroll
 from textual.content import Content
@@ -20,7 +20,7 @@ from acp_tui.ui.commands.command import PLACES, Command, Place
 from acp_tui.ui.commands.keymap import AS_BUILT, TERMINALS_OWN, Keymap, needs_kitty, shown_key
 from acp_tui.ui.commands.keys import keys_in_force
 from acp_tui.ui.commands.table import COMMANDS
-from acp_tui.ui.kit.filtered_list import FilteredList, Picker, ReadingScreen
+from acp_tui.ui.kit.filtered_list import FilteredList, Picker, ReadingScreen, ThemePicker
 from acp_tui.ui.kit.frame import Frame
 from acp_tui.ui.kit.row_list import PickerRow
 from acp_tui.ui.kit.themes import palette_for
@@ -35,7 +35,7 @@ class HelpScreen(ModalScreen[str | None]):
 
     BINDINGS: ClassVar[list[BindingType]] = [Binding("escape,f1", "dismiss(None)", "Close", show=False)]
 
-    KEYS: ClassVar[str] = "↑ ↓ PgUp PgDn read · Enter does it · Esc close"
+    KEYS: ClassVar[str] = "↑ ↓ PgUp PgDn read · Enter runs it · Esc close"
 
     def __init__(self, here: Sequence[Place] = (), *, is_all: bool = True) -> None:
         """`here` is where the user is, from the focus outwards; not `is_all`: nothing is to be said of other places."""
@@ -91,7 +91,7 @@ def key_notes(command: Command, keymap: Keymap) -> Iterator[str]:
     keys = keymap.keys[command.id]
     usual = AS_BUILT.keys[command.id]
     if keys != usual:
-        yield f"usually {' '.join(map(shown_key, usual)) or 'without a key'}"
+        yield f"usually {' '.join(map(shown_key, usual)) or 'no key'}"
     wanting = " and ".join(shown_key(key) for key in keys if needs_kitty(key))
     if wanting:
         yield f"{wanting} only with Kitty's keyboard protocol (in tmux: set -s extended-keys always)"
@@ -138,6 +138,37 @@ def palette_rows(
         keys = keymap.shown(command.id) if is_narrow else keymap.all_shown(command.id)
         group = RECENT if command in used else PLACES[command.where]
         yield PickerRow(command, command.title, command.help, group, aside=keys)
+
+
+class Pickers:
+    """Opens over one app what is chosen from, and the keys of a dialog."""
+
+    def __init__(self, app: App[Any]) -> None:
+        self._app = app
+
+    def choose_command(
+        self,
+        commands: Callable[[], Iterable[Command]],
+        keymap: Keymap,
+        here: Sequence[Place],
+        recent: Sequence[str],
+        run: Callable[[Command | None], Awaitable[None]],
+    ) -> None:
+        """Let the user choose among these, unless they are doing so."""
+        if not isinstance(self._app.screen, CommandPicker):
+            cells = self._app.size.width
+            picker = CommandPicker(commands(), keymap, here=here, recent=recent, cells=cells)
+            self._app.push_screen(picker, run)
+
+    async def choose_theme(
+        self, names: Iterable[str], chosen: str, show: Callable[[str], None]
+    ) -> str | None:
+        """The name of a theme, "" for the one that fits the terminal; `show` puts one on. To be awaited in a worker."""
+        return await self._app.push_screen_wait(ThemePicker(names, chosen, show))
+
+    def show_keys(self, dialog: Screen[Any]) -> None:
+        """Show the keys of this dialog."""
+        self._app.push_screen(DialogHelp(dialog))
 
 
 KEY_CELLS: Final = 18

@@ -98,23 +98,23 @@ _MOVING: Final = frozenset(
 )
 
 TERMINALS_OWN: Final[dict[str, str]] = {
-    "f10": "GNOME Terminal opens its menu with it, unless told otherwise",
-    "f11": "most terminals make their window full screen with it",
-    "ctrl+s": "some terminals hold their output with it (`stty -ixon` ends that)",
-    "ctrl+b": "tmux waits for a command behind it, unless told otherwise",
-    "ctrl+z": "a shell's own key to stop a program",
-    "ctrl+backslash": "a shell's own key to end a program",
-    "ctrl+shift+c": "most terminals copy with it",
-    "ctrl+shift+v": "most terminals paste with it",
-    "ctrl+shift+f": "some terminals search with it",
-    "ctrl+shift+t": "most terminals open a tab with it",
-    "ctrl+shift+n": "most terminals open a window with it",
-    "ctrl+shift+w": "most terminals close a tab with it",
-    "ctrl+pageup": "most terminals change their tab with it",
-    "ctrl+pagedown": "most terminals change their tab with it",
-    "shift+pageup": "most terminals scroll with it",
-    "shift+pagedown": "most terminals scroll with it",
-    "alt+enter": "some terminals make their window full screen with it",
+    "f10": "GNOME Terminal uses it for its menu by default",
+    "f11": "most terminals use it for full screen",
+    "ctrl+s": "some terminals pause their output with it (`stty -ixon` turns that off)",
+    "ctrl+b": "tmux uses it as its prefix by default",
+    "ctrl+z": "shells use it to suspend a program",
+    "ctrl+backslash": "shells use it to quit a program",
+    "ctrl+shift+c": "most terminals use it to copy",
+    "ctrl+shift+v": "most terminals use it to paste",
+    "ctrl+shift+f": "some terminals use it to search",
+    "ctrl+shift+t": "most terminals use it to open a tab",
+    "ctrl+shift+n": "most terminals use it to open a window",
+    "ctrl+shift+w": "most terminals use it to close a tab",
+    "ctrl+pageup": "most terminals use it to switch tabs",
+    "ctrl+pagedown": "most terminals use it to switch tabs",
+    "shift+pageup": "most terminals use it to scroll",
+    "shift+pagedown": "most terminals use it to scroll",
+    "alt+enter": "some terminals use it for full screen",
 }
 """Keys that may never come, and why."""
 
@@ -365,40 +365,40 @@ def _judged(choice: KeyChoice, accepted: _Chosen) -> tuple[tuple[str, ...] | Non
         key = parse_key(text)
         reason = "there is no such key" if key is None else _objection(command, key, accepted)
         if reason:
-            notes.append(f"keys.{choice.command}: {text!r} is left out: {reason}")
+            notes.append(f"keys.{choice.command}: {text!r} is ignored: {reason}")
         elif key is not None:
             keys.append(key)
     if not keys and (choice.keys or command.id in NEEDED):
         usual = " ".join(map(shown_key, AS_BUILT.keys[command.id])) or "none"
         if not choice.keys:
-            notes.append(f"keys.{choice.command} cannot be without a key: there would be no other way")
-        return None, [*notes, f"keys.{choice.command}: the usual key holds: {usual}"]
+            notes.append(f"keys.{choice.command} must have a key: there is no other way to do it")
+        return None, [*notes, f"keys.{choice.command}: the default key stays in effect: {usual}"]
     return tuple(dict.fromkeys(keys)), notes
 
 
 def _unknown(name: str) -> str:
     (meant,) = get_close_matches(name, BY_ID, n=1) or ("",)
     advice = f"did you mean {meant}?" if meant else "`acp-tui keys` lists the commands"
-    return f"keys.{name}: there is no command of that name with keys to choose; {advice}"
+    return f"keys.{name}: there is no command with that name and a key you can set; {advice}"
 
 
 def _objection(command: Command, key: str, accepted: _Chosen) -> str:
     """Why a command cannot have this key; "" where it can."""
     where = PLACES[command.where].lower()
     if is_typed(key) and command.where in ("prompt", "find", "app"):
-        return f"{where} it writes a character"
+        return f"{where} it types a character"
     if command.where in ("card", "question", "review", *_ALL_OVER) and (
         key.isdigit() or key in BY_ID["answer_by_kind"].typed.split()
     ):
-        return "the digits and y, a, n answer permission requests, always"
+        return "digits and y, a, n always answer permission requests"
     if command.where in _ALL_OVER and key in _KEPT:
-        return "every list and every text needs it for itself"
+        return "every list and text field needs it"
     for id_, keys in accepted.items():
         if key in keys and _is_same(command.where, BY_ID[id_].where):
-            return f"you gave it to {id_} already"
+            return f"you already gave it to {id_}"
     for id_ in NEEDED - {command.id, *accepted}:
         if AS_BUILT.keys[id_] == (key,) and _is_same(command.where, BY_ID[id_].where):
-            return f"{id_} would be left without a key"
+            return f"{id_} would be left no key"
     return ""
 
 
@@ -424,7 +424,7 @@ def _price(command: Command, other: Command, key: str) -> Iterator[str]:
         yield f"keys.{command.id}: {shown_key(key)} stays {other.id} {where}"
     elif other.where in _ALL_OVER and command.where not in ("review", "terminal"):
         here = PLACES[command.where].lower()
-        yield f"keys.{command.id}: {shown_key(key)} is not {other.id} any more {here}"
+        yield f"keys.{command.id}: {shown_key(key)} is no longer {other.id} {here}"
 
 
 AS_BUILT: Final = Keymap(

@@ -50,7 +50,7 @@ def _label(block: ContentBlock) -> str:
         case BlobResource(uri, blob, mime_type):
             return _bracketed("file", _place(uri), mime_type or "", _size_of(blob))
         case _:
-            return f"[{block.kind}: a kind of content that acp-tui does not know]"
+            return f"[{block.kind}: a kind of content acp-tui doesn't know]"
 
 
 def _bracketed(kind: str, *facts: str) -> str:

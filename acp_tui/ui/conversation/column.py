@@ -327,7 +327,7 @@ class Column:
             return draw(self._drawing(index), self.look(index))
         except Exception:
             # What an agent sent must not take the screen down; the rest of the conversation stays readable.
-            log.exception("entry %d cannot be drawn", index)
+            log.exception("entry %d can't be drawn", index)
             undrawable = self.drawings[index] = Undrawable()
             return undrawable.lines(self._scene())
 

@@ -175,8 +175,12 @@ class KeptDrawing(ABC):
         self._drawn = None
 
 
+MAX_MADE: Final = 500
+"""Lines of one message that are kept as they are drawn: half a dozen screens at the least."""
+
+
 class Indented(Lines):
-    """Lines with the same segment before each; a line is made when it is looked at, and once."""
+    """Lines with the same segment before each; a line is made when it is looked at, and kept for a while."""
 
     def __init__(
         self,
@@ -205,6 +209,10 @@ class Indented(Lines):
         line = self._lines[at]
         made = self._made.get(at)
         if made is None or made[0] is not line:
+            if len(self._made) >= MAX_MADE:
+                # The oldest half goes, and with it what Textual keeps of each: a long answer streams by only once.
+                for old in list(self._made)[: MAX_MADE // 2]:
+                    del self._made[old]
             made = self._made[at] = (line, self._indented(line, self._indent if at else self._first))
         return made[1]
 

@@ -100,6 +100,6 @@ class Pictures:
             self._found[data] = reason
 
     def _tell(self, data: str) -> None:
-        self._found.setdefault(data, NotAPicture("it cannot be decoded"))  # the log says why
+        self._found.setdefault(data, NotAPicture("it can't be decoded"))  # the log says why
         for owner in self._waiting.pop(data):
             self._on_decoded(owner)

@@ -27,7 +27,7 @@ MAX_TOLD: Final = 400
 MAX_SHOWN_CHARACTERS: Final = 1_000_000
 """Of a text: so many take seconds to draw, and ten times the memory of the text; an export has all of it."""
 CUT_NOTE: Final = (
-    f"… Only the first {MAX_SHOWN_CHARACTERS:,} characters are shown; an export has all of them."
+    f"… Only the first {MAX_SHOWN_CHARACTERS:,} characters are shown. An export has all of them."
 )
 GAP: Final = (BLANK,)
 """Between text and what is not text."""

@@ -73,15 +73,15 @@ INDENT: Final = "  "
 MAX_STDERR_LINES: Final = 12
 
 RESTARTED: Final = {
-    True: "the agent was started again and goes on with this session",
-    False: "the agent was started again; it knows nothing of what stands above",
+    True: "the agent was restarted and continues this session",
+    False: "the agent was restarted; it has no memory of the conversation above",
 }
 RECONNECTED: Final = {
-    True: "connected again; the agent goes on with this session",
-    False: "connected again; the agent knows nothing of what stands above",
+    True: "reconnected; the agent continues this session",
+    False: "reconnected; the agent has no memory of the conversation above",
 }
-LOADED: Final = "the agent was started again; what was said is shown as it has kept it"
-LOADED_AGAIN: Final = "connected again; what was said is shown as the agent has kept it"
+LOADED: Final = "the agent was restarted; the conversation is shown as the agent kept it"
+LOADED_AGAIN: Final = "reconnected; the conversation is shown as the agent kept it"
 
 
 class NoteDrawing(KeptDrawing):
@@ -117,9 +117,7 @@ class NoteDrawing(KeptDrawing):
                 lines = [(f"{mark} context compaction: {words}", palette.muted)]
                 return lines + ([(make_visible(error), palette.error)] if error else [])
             case Unknown(kind, raw):
-                lines = [
-                    (f"? {make_visible_line(kind)}: an update that acp-tui does not know", palette.muted)
-                ]
+                lines = [(f"? {make_visible_line(kind)}: an update acp-tui doesn't know", palette.muted)]
                 text = make_visible(json.dumps(raw, ensure_ascii=False, indent=2, default=str))
                 return lines + ([(text, palette.muted)] if self._is_open else [])
 
@@ -132,9 +130,9 @@ class NoteDrawing(KeptDrawing):
         if shown:
             left_out = len(tail) - len(shown)
             title = (
-                "its last words on stderr:"
+                "its last lines on stderr:"
                 if not left_out
-                else f"its last words on stderr ({left_out} lines above):"
+                else f"its last lines on stderr ({left_out} lines above):"
             )
             spans += [(title, scene.palette.muted), ("\n".join(shown), scene.palette.muted)]
         return spans
@@ -191,7 +189,7 @@ class Undrawable:
 
     def lines(self, scene: Scene) -> Sequence[Strip]:
         """One line that says so."""
-        return wrap([("  ✗ acp-tui failed to draw what stands here", scene.palette.error)], scene.width)[:1]
+        return wrap([("  ✗ acp-tui failed to draw this entry", scene.palette.error)], scene.width)[:1]
 
     def whole(self, scene: Scene) -> Sequence[Strip]:
         """The same."""

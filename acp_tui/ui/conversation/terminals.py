@@ -75,7 +75,7 @@ class TerminalLines(Lines):
 def state_of_command(state: TerminalState, palette: Palette) -> list[tuple[str, Style]]:
     """How the command has ended and how long it took, or what it waits for; nothing while it works."""
     if not state.has_exited:
-        return [("waits for input · F6: type there", palette.warning)] if state.is_waiting else []
+        return [("waiting for input · F6: type there", palette.warning)] if state.is_waiting else []
     text, style = f"exit {state.exit_code}", palette.muted if state.exit_code == 0 else palette.error
     if state.signal is not None:
         text, style = f"ended by {make_visible_line(state.signal)}", palette.error

@@ -100,7 +100,7 @@ STATUS_GLYPHS: Final = {
     tool_calls.FAILED: "✗",
     tool_calls.CANCELLED: "⊘",
 }
-STATUS_WORDS: Final = {tool_calls.FAILED: "failed", tool_calls.CANCELLED: "cancelled"}
+STATUS_WORDS: Final = {tool_calls.FAILED: "failed", tool_calls.CANCELLED: "canceled"}
 
 RAIL: Final = "    │ "
 MIN_SUBJECT_CELLS: Final = 12
@@ -203,7 +203,7 @@ class ToolCallDrawing(KeptDrawing):
         call, palette = self._entry.call, scene.palette
         glyph = STATUS_GLYPHS.get(call.status, "◌")
         word = (
-            "waits for your decision"
+            "needs your decision"
             if self._entry.waiting
             else STATUS_WORDS.get(
                 call.status, "" if call.status in STATUS_GLYPHS else make_visible_line(call.status)
@@ -283,7 +283,7 @@ class ToolCallDrawing(KeptDrawing):
                     return [wrap([(block_label(block), scene.palette.muted)], width)]
                 return [BlockLines(block, self).lines(scene, width, scene.palette.muted)]
             case _:
-                label = f"[{make_visible_line(item.kind)}: a kind of content that acp-tui does not know]"
+                label = f"[{make_visible_line(item.kind)}: a kind of content acp-tui doesn't know]"
                 return [wrap([(label, scene.palette.muted)], width)]
 
     def _diff(self, diff: TextDiff, scene: Scene, width: int) -> Sequence[Strip]:
@@ -346,7 +346,7 @@ def _decision(decision: Decision, palette: Palette) -> tuple[str, Style]:
     """What was decided, by whom, and when."""
     at = when(decision.at)
     if decision.option_name is None:
-        how = "the agent took its question back" if decision.is_withdrawn else "cancelled"
+        how = "the agent withdrew its question" if decision.is_withdrawn else "canceled"
         return f"permission: {how}{at}", palette.muted
     chosen = chosen_words(decision.option_name, decision.option_kind)
     if decision.rule is not None:
@@ -370,7 +370,7 @@ def terminal_runs(
     """The last `limit` lines of the terminal, None being all, and the state of its command."""
     palette = scene.palette
     if state is None:
-        return [wrap([("a terminal that acp-tui does not know", palette.muted)], width)]
+        return [wrap([("a terminal acp-tui doesn't know", palette.muted)], width)]
     screen = scene.screens.screen(state)
     if screen is None:
         return [wrap([("…", palette.muted)], width)]

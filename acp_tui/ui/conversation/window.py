@@ -109,8 +109,8 @@ class Scrolling:
             self._on_following()
 
 
-MAX_KEPT: Final = 2_000
-"""A baked strip takes about 2 KB."""
+MAX_KEPT: Final = 1_000
+"""A dozen screens. A baked strip takes about 2 KB."""
 
 _Key: TypeAlias = tuple[int, int, Style | None, Style | None, Style | None]
 

@@ -74,28 +74,28 @@ class Capability:
 
 SECTIONS: Final[Mapping[str, tuple[Capability, ...]]] = {
     "Sessions": (
-        Capability("list_sessions", "list sessions", "earlier sessions cannot be looked up here"),
-        Capability("load_session", "load a session", "an earlier session comes back without its history"),
-        Capability("resume_session", "resume a session", "a session goes on only where it can be loaded"),
+        Capability("list_sessions", "list sessions", "earlier sessions can't be listed here"),
+        Capability("load_session", "load a session", "an earlier session reopens without its history"),
+        Capability("resume_session", "resume a session", "a session can be continued only by loading it"),
         Capability("close_session", "close a session", "a closed tab leaves the session open in the agent"),
-        Capability("delete_session", "delete a session", "sessions can be deleted only by its own tools"),
+        Capability("delete_session", "delete a session", "sessions can be deleted only with its own tools"),
         Capability("additional_directories", "more folders", "a session works in one folder"),
-        Capability("fork_session", "fork a session", "/fork cannot go on from here in another tab"),
+        Capability("fork_session", "fork a session", "/fork isn't available"),
         Capability("set_title", "take a title", "/rename names a session in acp-tui alone"),
         Capability("archive", "archive a session", "acp-tui alone remembers which you archived"),
-        Capability("takes_prompts_at_work", "steer a turn", "a prompt waits until the turn is over"),
+        Capability("takes_prompts_at_work", "steer a turn", "a prompt waits until the turn ends"),
     ),
-    "In a prompt, besides text and links": (
-        Capability("image", "images", "an image is sent as a link to its file"),
-        Capability("audio", "audio", "a recording is sent as a link to its file"),
-        Capability("embedded_context", "files as a whole", "an attached file is sent as a link"),
+    "In prompts, besides text and links": (
+        Capability("image", "images", "images are sent as links to their files"),
+        Capability("audio", "audio", "recordings are sent as links to their files"),
+        Capability("embedded_context", "whole files", "attached files are sent as links"),
     ),
     "MCP servers": (
-        Capability("mcp_stdio", "that it starts itself", "such servers in your settings are left out"),
-        Capability("mcp_http", "over HTTP", "such servers in your settings are left out"),
-        Capability("mcp_sse", "over SSE", "such servers in your settings are left out"),
+        Capability("mcp_stdio", "that the agent starts", "such servers in your settings are skipped"),
+        Capability("mcp_http", "over HTTP", "such servers in your settings are skipped"),
+        Capability("mcp_sse", "over SSE", "such servers in your settings are skipped"),
     ),
-    "Login": (Capability("logout", "log out", "logging out is done by its own tools"),),
+    "Login": (Capability("logout", "log out", "log out with its own tools"),),
 }
 CAPABILITIES: Final = tuple(capability.attribute for group in SECTIONS.values() for capability in group)
 
@@ -222,10 +222,10 @@ class OptionsDialog(ModalScreen[Chosen | None]):
         rows = FilteredList(
             _option_rows(self._options),
             has_search=False,
-            empty="This agent offers no settings for the session",
+            empty="This agent has no session settings",
         )
         keys = "↑ ↓ move · Enter change · Esc close"
-        yield Frame(shown_line("Settings of the session"), keys, rows)
+        yield Frame(shown_line("Session settings"), keys, rows)
 
     def on_filtered_list_chosen(self, message: FilteredList.Chosen) -> None:
         """On or off changes at once; a list of values is chosen from."""
@@ -244,7 +244,7 @@ class OptionsDialog(ModalScreen[Chosen | None]):
 def value_picker(option: SelectOption) -> Picker[str]:
     """Choose among the values of one option."""
     rows = [_choice_row(choice, option.value) for choice in option.choices]
-    return Picker(option.name, rows, search=len(rows) > 8, empty="The agent names no values for it")
+    return Picker(option.name, rows, search=len(rows) > 8, empty="The agent offers no values for it")
 
 
 def _option_rows(options: Sequence[ConfigOption]) -> list[PickerRow[ConfigOption]]:
@@ -310,7 +310,7 @@ class LoginDialog(ModalScreen[LoginMethod | None]):
         rows = FilteredList(
             [_row(method) for method in self._methods],
             has_search=False,
-            empty="This agent names no way to log in: log in with its own program, then try again",
+            empty="This agent lists no login methods: log in with its own program, then try again",
         )
         reason = Static(shown(self._reason), classes="dialog-text", markup=False)
         reason.display = bool(self._reason)
@@ -347,10 +347,10 @@ class LoginDialog(ModalScreen[LoginMethod | None]):
             self.dismiss(None)
             return
         self._waiting.cancel()
-        self._said.update("Cancelled. Choose again, or Esc to leave")
+        self._said.update("Canceled. Choose again, or press Esc to leave")
 
 
 def _row(method: LoginMethod) -> PickerRow[LoginMethod]:
-    how = "in a terminal of its own" if method.kind == "terminal" else "done by the agent"
+    how = "in its own terminal" if method.kind == "terminal" else "done by the agent"
     about = " · ".join(filter(None, (method.description, how)))
     return PickerRow(method, method.name, about)

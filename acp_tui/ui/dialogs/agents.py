@@ -280,12 +280,12 @@ def _said_of(catalogue: Catalogue) -> Content:
     if len(catalogue.notes) > 1:
         count = len(catalogue.notes)
         return Content.styled(
-            f"{count} things are wrong in agents.toml: acp-tui agents says which", "$text-warning"
+            f"{count} problems in agents.toml; to list them: acp-tui agents", "$text-warning"
         )
     return shown(catalogue.notes[0], "$text-warning") if catalogue.notes else Content(_age(catalogue))
 
 
 def _age(catalogue: Catalogue) -> str:
     if catalogue.fetched_at is None:
-        return "The agent registry knows more: F5 fetches it"
-    return f"With the agent registry of {datetime.fromtimestamp(catalogue.fetched_at):%Y-%m-%d %H:%M}"
+        return "The agent registry has more: press F5 to fetch it"
+    return f"Includes the agent registry of {datetime.fromtimestamp(catalogue.fetched_at):%Y-%m-%d %H:%M}"

@@ -116,7 +116,7 @@ def _whole(session: PastSession, why: str) -> str:
         filter(
             None,
             (
-                why and f"cannot be opened: {why}",
+                why and f"can't be opened: {why}",
                 f"{when:%Y-%m-%d %H:%M}" if when else session.told_time,
                 shlex.join(session.command) or session.agent,
                 "archived" * session.is_archived,

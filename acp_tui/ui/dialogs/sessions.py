@@ -116,7 +116,7 @@ class Listing:
         self._has_restarted = False
 
 
-FOUND: Final = "In what was said"
+FOUND: Final = "In the conversations"
 
 
 class SessionList(FilteredList):
@@ -183,7 +183,7 @@ HERE: Final = "this folder"
 EVERYWHERE: Final = "all folders"
 MARK_CELLS: Final = 2
 NOWHERE: Final = Content()
-TOO_SOON: Final = Content.styled("Too soon to count: pause, then answer again", "$text-warning")
+TOO_SOON: Final = Content.styled("Ignored: pressed too soon. Pause, then answer again", "$text-warning")
 
 
 @dataclass(frozen=True, slots=True)
@@ -363,9 +363,9 @@ class SessionsDialog(ModalScreen[Wish | None]):
         if self._waiting:
             return "Loading …"
         if self._troubles:
-            return "No session could be listed"
-        elsewhere = "" if self._is_everywhere else " in this folder; a lists those in all folders"
-        return f"There is no session yet{elsewhere}, n makes one"
+            return "Couldn't list any sessions"
+        elsewhere = "" if self._is_everywhere else " in this folder; press a for all folders"
+        return f"No sessions yet{elsewhere}; press n to start one"
 
     def on_session_list_resized(self) -> None:
         """Fit the columns."""
@@ -540,7 +540,7 @@ class SessionsDialog(ModalScreen[Wish | None]):
         if session is None or self._questions:
             self._spare()
         elif session.recorded is None:
-            self._say(shown("There is no recording of it here: open it, then /export.", "$text-warning"))
+            self._say(shown("It has no recording here. Open it, then use /export.", "$text-warning"))
         else:
             try:
                 await self._source.export(session)

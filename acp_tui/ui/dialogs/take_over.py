@@ -416,13 +416,13 @@ class TakeOver(Screen[None]):
         leave = keys_in_force(self).shown("leave_terminal")
         end = " · ".join(text for text, _ in state_of_command(self._state, PLAIN))
         if self._is_asked:
-            asked = f"the agent waits for your decision: {leave}"
+            asked = f"the agent needs your decision: {leave}"
             return f"{end} · {asked}" if self._state.has_exited else asked
         if self._state.has_exited:
             return f"{end} · Enter or {leave} leaves"
         if below := self._view.lines_below:
-            return f"{below} more below · {leave} takes it back"
-        return f"{leave} takes it back"
+            return f"{below} more below · {leave} takes the keyboard back"
+        return f"{leave} takes the keyboard back"
 
     @property
     def _is_asked(self) -> bool:

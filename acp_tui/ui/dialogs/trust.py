@@ -109,7 +109,7 @@ class TrustDialog(TrustQuestion):
         """`file` is the project's, `servers` what stands in it, as written."""
         told = Content.assemble(
             shown_line(str(file), "bold"),
-            " asks for these MCP servers. The agent would start their commands as you, with all that you may do.\n",
+            " lists these MCP servers. The agent would run their commands as you, with all your permissions.\n",
         )
         lines = [told, *(line for server in servers for line in _server_lines(server))]
         super().__init__("Trust this project's servers?", lines)
@@ -154,12 +154,14 @@ class RunQuestion(TrustQuestion):
     def __init__(self, command: tuple[str, ...], cwd: Path) -> None:
         """All of the command is shown."""
         lines = [
-            Content("The session was made with this command, which stands in its recording:"),
+            Content("The session's recording says it was started with this command:"),
             Content(),
             shown_line(shlex.join(command), "bold"),
             Content(),
-            Content.assemble("It would run as you, with all that you may do, in ", shown_line(str(cwd)), "."),
-            Content("No: the session is only read again from the recording, and nothing runs."),
+            Content.assemble(
+                "It would run as you, with all your permissions, in ", shown_line(str(cwd)), "."
+            ),
+            Content("No: you only read the session's recording, and nothing runs."),
         ]
         super().__init__("Run this command?", lines, yes="Yes, run it")
 
@@ -170,8 +172,8 @@ class TrustSettingsDialog(TrustQuestion):
     def __init__(self, project: ProjectSettings, user: SettingsRead) -> None:
         told = Content.assemble(
             shown_line(str(project.file), "bold"),
-            " would change these settings here. A project can only narrow what agents may do, and choose how much of a"
-            " conversation is shown.\n",
+            " changes these settings here. A project can only restrict what agents may do, and"
+            " choose how much of a conversation is shown.\n",
         )
         super().__init__("Use this project's settings?", [told, *_lines(project, user)])
 
@@ -211,6 +213,6 @@ class FirstRunDialog(TrustQuestion):
         about, line, *env = what_runs(command)
         told = [shown_line(about), Content(), shown_line(line, "bold")]
         told += [shown_line(each, "$foreground-muted") for each in env]
-        told += [Content(), Content("You are asked again when the version or the command changes.")]
+        told += [Content(), Content("You will be asked again if the version or command changes.")]
         question = Content.assemble("Run ", shown_line(command.name), " for the first time?")
         super().__init__(question, told, yes="Yes, run it")

@@ -125,8 +125,8 @@ class AskLine(Horizontal):
         self.post_message(self.Closed(self.wish))
 
 
-MASKED = "Known secrets are masked. Look at it before you give it away."
-RAW = "SECRETS ARE KEPT, since R was pressed."
+MASKED = "Known secrets are masked. Look at it before you share it."
+RAW = "SECRETS ARE KEPT, because R was pressed."
 
 
 class SaveDialog(ExportDialog):
@@ -187,11 +187,11 @@ _ABOUT = {
     "in": "from the agent",
     "out": "to the agent",
     "stderr": "the agent's stderr",
-    "note": "what is known beside",
+    "note": "side information",
     "open": "requests without an answer",
-    "error": "errors, and lines that are no message",
-    "lint": "a rule of the protocol is broken",
-    "junk": "lines that are no message",
+    "error": "errors, and lines that aren't messages",
+    "lint": "a broken rule of the protocol",
+    "junk": "lines that aren't messages",
 }
 
 

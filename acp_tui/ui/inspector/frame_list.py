@@ -156,8 +156,8 @@ class FrameList(LineWindow):
         if standing.is_reading or standing.searched < self._inspection.index.end:
             return "Looking …"
         if self._inspection.query:
-            return keys_in_force(self).hint("No frame is like that; {inspect_all} shows everything")
-        return "Nothing has passed yet."
+            return keys_in_force(self).hint("No frame matches; {inspect_all} shows everything")
+        return "No frames yet."
 
     def _draw(self, line: int, width: int, palette: Palette) -> Strip:
         at = line - self.top

@@ -172,7 +172,7 @@ class FrameView(LineWindow):
                 palette.text,
             )
         elif row.form is Form.RESPONSE and row.partner is None:
-            yield "it answers nothing that was asked", palette.warning
+            yield "it answers no request", palette.warning
         elif row.form is Form.RESPONSE and row.took_s is not None:
             yield (
                 f"response to {method}, #{row.partner}, in {duration(row.took_s)} ({key} goes there)",

@@ -59,7 +59,7 @@ def _what(row: Row, glimpse: Glimpse, palette: Palette, waited_s: float | None, 
                 yield f" {duration(row.took_s)}", palette.muted
         case Form.RESPONSE:
             yield "re " if width < NARROW_CELLS else "response to ", palette.muted
-            yield (make_visible_line(row.label.method) or "nothing that was asked") + request_id, name
+            yield (make_visible_line(row.label.method) or "no request") + request_id, name
             yield "" if row.took_s is None else f" in {duration(row.took_s)}", palette.muted
         case Form.NOTIFICATION:
             yield from _notification(row, name, palette, is_roomy=width >= ROOMY_CELLS)
@@ -165,7 +165,7 @@ def _parts(inspection: Inspection, *, follows: bool) -> Iterator[tuple[str, str]
         yield "RAW: secrets are shown and kept", "bold $text-error"
     yield f"{now.lines:,} frames" + (", reading" if now.is_reading else ""), ""
     if now.gone:
-        yield f"the first {now.gone:,} are gone: they are in the recording", "$text-warning"
+        yield f"the first {now.gone:,} are only in the recording", "$text-warning"
     if inspection.query:
         yield f"{now.shown:,} shown: {' '.join(map(str, inspection.query))}", "$text-accent"
     yield _waiting(inspection, now), "$text-warning"

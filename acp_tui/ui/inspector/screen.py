@@ -106,7 +106,7 @@ class InspectorScreen(Screen[None]):
             async for _ in growth_of(file):
                 self._inspection.wake()
         except (OSError, RuntimeError) as error:
-            self._warn(f"What is written to it from now on is not seen: {error}")
+            self._warn(f"New writes to it aren't shown: {error}")
 
     # What is to be seen
 
@@ -140,7 +140,7 @@ class InspectorScreen(Screen[None]):
         try:
             return await self._inspection.detail(self._list.cursor)
         except OSError as error:
-            self._warn(f"The frame cannot be read: {error.strerror or error}")
+            self._warn(f"The frame can't be read: {error.strerror or error}")
             return None
 
     @property
@@ -212,7 +212,7 @@ class InspectorScreen(Screen[None]):
     def action_step(self, direction: int) -> None:
         """To the next match or the previous one."""
         if self._inspection.standing.found is None:
-            self.notify("Nothing is looked for; / looks for a text.")
+            self.notify("No search yet. Press / to search.")
             return
         self._sought_from = (self._list.cursor, direction)
         self._seek()
@@ -229,7 +229,7 @@ class InspectorScreen(Screen[None]):
         elif self._inspection.standing.searched >= self._inspection.index.end:
             self._sought_from = None
             if not self._ask.is_shown:
-                self.notify("There is no further match.")
+                self.notify("No more matches.")
 
     def _go_to(self, text: str) -> bool:
         """Whether it could be understood."""
@@ -288,14 +288,14 @@ class InspectorScreen(Screen[None]):
         """Show secrets, and keep them in copies and files; or mask them again."""
         inspection = self._inspection
         if not inspection.mask.is_needed:
-            self.notify("There are none: they were masked when this was recorded.")
+            self.notify("There are none: they were masked in the recording.")
             return
         inspection.show_raw(not inspection.is_raw)
         self.set_class(inspection.is_raw, "-raw")
         self._list.show_again()
         self._show_detail()
         if inspection.is_raw:
-            self._warn("Secrets are shown, and kept in copies and files. R masks them again.")
+            self._warn("Secrets are shown, and kept in copies and files. Press R to mask them again.")
 
     # The frame
 
@@ -303,7 +303,7 @@ class InspectorScreen(Screen[None]):
         """To the answer of a request, to the request of an answer; shown or not."""
         row = self._row
         if row is None or row.partner is None:
-            self.notify("Nothing belongs to this frame.")
+            self.notify("This frame has no counterpart.")
             return
         if self._inspection.query and not self._inspection.shows(row.partner):
             self._show_only(())

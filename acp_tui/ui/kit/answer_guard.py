@@ -144,7 +144,7 @@ class QuestionScreen(ModalScreen[T]):
         """Whether what the user does can have been meant as an answer; where not, it is said, once."""
         if not self._is_answer and not self._is_told:
             self._is_told = True
-            self.notify("Too soon to count: pause, then answer again", severity="warning")
+            self.notify("Ignored: pressed too soon. Pause, then answer again", severity="warning")
         return self._is_answer
 
     def on_screen_resume(self) -> None:

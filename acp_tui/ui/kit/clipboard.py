@@ -80,11 +80,13 @@ def said(length: int, tool: str, *, by_terminal: bool) -> str:
     """What to tell the user: only what was tried."""
     characters = "1 character" if length == 1 else f"{length:,} characters"
     if tool:
-        also = ", and offered to the terminal (OSC 52)" if by_terminal else ""
+        also = ", and sent to the terminal (OSC 52)" if by_terminal else ""
         return f"Copied {characters} by {tool}{also}"
     if by_terminal:
-        return f"Offered {characters} to the terminal (OSC 52), which does not say whether it takes them"
-    return "Nothing took the copy: it is too long for the terminal, and there is no wl-copy, xclip, xsel or pbcopy"
+        return f"Sent {characters} to the terminal (OSC 52), which doesn't report whether it accepts them"
+    return (
+        "Couldn't copy: it is too long for the terminal, and wl-copy, xclip, xsel, or pbcopy isn't installed"
+    )
 
 
 async def copy(screen: Screen[Any], text: str) -> None:

@@ -25,7 +25,7 @@ GOTO_LINE: Final = frozenset({"code", "code-insiders", "codium", "cursor", "wind
 """By a `:7` behind it, and an option before it."""
 
 
-NO_EDITOR: Final = "There is no editor: set $EDITOR to the one you want."
+NO_EDITOR: Final = "No editor found: set $EDITOR to the one you want."
 
 
 def edit(app: App[Any], file: Path, line: int | None = None) -> str:
@@ -36,7 +36,7 @@ def edit(app: App[Any], file: Path, line: int | None = None) -> str:
     try:
         return _how_it_ended(wanted, run_in_terminal(app, editor_command(wanted, file, line)))
     except (OSError, ValueError, SuspendNotSupported) as error:
-        return f"{wanted} could not be started: {error}"
+        return f"{wanted} couldn't be started: {error}"
 
 
 async def edit_text(app: App[Any], text: str) -> tuple[str, str]:
@@ -55,7 +55,7 @@ async def edit_text(app: App[Any], text: str) -> tuple[str, str]:
             status = await run_in_terminal_meanwhile(app, editor_command(wanted, file))
             edited = await to_thread.run_sync(file.read_text, "utf-8", "replace")
     except (OSError, ValueError, SuspendNotSupported) as error:
-        return text, f"{wanted} could not edit the prompt: {error}"
+        return text, f"{wanted} couldn't edit the prompt: {error}"
     if status:
         return text, _how_it_ended(wanted, status)
     # Editors put a line end behind the last line.

@@ -44,7 +44,7 @@ class ChoiceRows(RowList, can_focus=True):
         Binding("up", "move(-1)", "Choice above", show=False),
         Binding("down", "move(1)", "Choice below", show=False),
         Binding("space", "choose", "Choose or not", show=False),
-        Binding("enter", "finish", "Choose and go on", show=False),
+        Binding("enter", "finish", "Choose and continue", show=False),
         Binding("backspace,delete", "clear", "Choose nothing", show=False),
         *(
             Binding(str(number), f"number({number})", f"Choice {number}", show=False)
@@ -152,13 +152,13 @@ class ChoiceRows(RowList, can_focus=True):
         self.action_choose()
 
 
-SECRET_WARNING: Final = "This looks like a secret. The agent and its model would see it: better not."
+SECRET_WARNING: Final = "This looks like a secret. The agent and its model would see it."
 YES_NO: Final = (PickerRow("true", "Yes"), PickerRow("false", "No"))
 _FORMAT_HINTS: Final = {
     "email": "an e-mail address",
     "uri": "an address such as https://example.org",
-    "date": "a day such as 2026-01-31",
-    "date-time": "a day and a time such as 2026-01-31T13:45:00Z",
+    "date": "a date such as 2026-01-31",
+    "date-time": "a date and time such as 2026-01-31T13:45:00Z",
 }
 MOST_SHOWN_RAW: Final = 400
 
@@ -284,7 +284,7 @@ def _about(field: Field) -> Content | None:
     if isinstance(field, UnknownField):
         raw = json.dumps(field.raw, ensure_ascii=False, default=str)
         cut = raw if len(raw) <= MOST_SHOWN_RAW else raw[:MOST_SHOWN_RAW] + " …"
-        return shown(f"Of a kind that cannot be answered here ({field.kind}): {cut}")
+        return shown(f"Can't be answered here ({field.kind}): {cut}")
     lines = [line for line in (field.description or "", _hint(field), _hidden_default(field)) if line]
     return shown("\n".join(lines)) if lines else None
 
@@ -302,9 +302,9 @@ def _hint(field: Field) -> str:
             kind = "a whole number" if field.is_integer else "a number"
             parts = [kind, _span(_shortest(field.minimum), _shortest(field.maximum), "")]
         case MultiChoiceField():
-            parts = ["numbers, or ↑ ↓ and Space choose", _span(field.min_items, field.max_items, "of them")]
+            parts = ["type numbers, or use ↑ ↓ and Space", _span(field.min_items, field.max_items, "of them")]
         case ChoiceField() | BooleanField():
-            parts = ["a number, or ↑ ↓ and Space choose one"]
+            parts = ["type a number, or use ↑ ↓ and Space"]
         case UnknownField():
             parts = []
     return " · ".join(filter(None, parts))
@@ -329,7 +329,7 @@ def _shortest(number: float | None) -> float | None:
 
 def _hidden_default(field: Field) -> str:
     if isinstance(field, TextField) and not _is_plain(field.default or ""):
-        return f"The agent's default holds characters that cannot be seen, so it is not filled in: {field.default}"
+        return f"The agent's default contains invisible characters, so it isn't filled in: {field.default}"
     return ""
 
 

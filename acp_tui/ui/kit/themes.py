@@ -284,7 +284,7 @@ def stylesheets() -> list[Path]:
         if found:
             return found
     places = " nor in ".join(map(str, _PLACES))
-    raise FileNotFoundError(f"acp-tui's stylesheets are neither in {places}: install acp-tui again")
+    raise FileNotFoundError(f"acp-tui's stylesheets aren't in {places}: reinstall acp-tui")
 
 
 def split_stylesheets() -> tuple[list[Path], list[Path]]:

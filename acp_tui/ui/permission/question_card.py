@@ -186,7 +186,7 @@ class QuestionCard(VerticalScroll, can_focus=True):
     def on_mount(self) -> None:
         """Say at once what can never be sent (R-ELIC-7); nothing may lie above what is asked."""
         names = ", ".join(f"“{name}”" for name in self._unanswerable)
-        why = f"This cannot be sent: {names} is required and of a kind that cannot be answered here. Decline or cancel."
+        why = f"Can't send this: {names} is required, but it can't be answered here. Decline or cancel."
         self._said.display = bool(names)
         self._said.update(shown_line(why, "$text-warning"))
         self.screen.query("SuggestionList").set(display=False)
@@ -426,7 +426,7 @@ class QuestionCard(VerticalScroll, can_focus=True):
         if not self.content_region.contains_region(self._at(index)):
             self.scroll_to_region(self._region_of(index), animate=False)
             self.guard.arm()
-            self._warn(f"That row was not in view: {again}")
+            self._warn(f"You hadn't seen that row: {again}")
             return
         self._rows.choose(index)
         self._send()
@@ -485,7 +485,7 @@ class QuestionCard(VerticalScroll, can_focus=True):
     def _may_answer(self, again: str) -> bool:
         """Whether what the user does can have been meant; where not, what to do is said."""
         if not self._is_answer:
-            self._warn(f"Too soon to count: pause, then {again}")
+            self._warn(f"Ignored: pressed too soon. Pause, then {again}")
         return self._is_answer
 
     def _give(self, action: Action, values: FormValues | None) -> None:

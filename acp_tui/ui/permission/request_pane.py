@@ -214,7 +214,7 @@ class RequestPane(RequestView, can_focus=True):
 
     def _warn_too_soon(self, again: str) -> None:
         """Say what to do for as long as it takes to read, and as long as it is true."""
-        self.warn(f"Too soon to count: pause, then {again}")
+        self.warn(f"Ignored: pressed too soon. Pause, then {again}")
         if self._warning_time is not None:
             self._warning_time.stop()
         self._warning_time = self.set_interval(WARNING_S, self._end_warning)

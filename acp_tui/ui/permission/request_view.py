@@ -406,10 +406,10 @@ class RequestView(Vertical):
     def _why_once_more(self) -> str:
         left_out, again = self._drawn.left_out, self._drawing.seen.again
         if left_out:
-            return f"{left_out:,} characters cannot be shown: {again} to allow it all the same"
+            return f"{left_out:,} characters can't be shown: {again} to allow it anyway"
         if self._drawing.seen.is_all_seen:
-            return f"Now all of it was in view: {again} to allow it"
-        return f"Not all of it was in view yet: read on (PgDn), or {again} to allow it all the same"
+            return f"You have seen all of it now: {again} to allow it"
+        return f"You haven't seen all of it: read on (PgDn), or {again} to allow it anyway"
 
     def action_page(self, direction: int) -> None:
         """Page through a long request."""

@@ -289,7 +289,7 @@ class SubjectDrawing:
                 label = plain_lines(block_label(block), look.width, look.palette.muted)
                 return [*label, *self._text(text, look, look.palette.text)]
             case BlockContent(UnknownBlock(kind, raw)):
-                unknown = f"[{make_visible_line(kind)}: a kind of content that acp-tui does not know]"
+                unknown = f"[{make_visible_line(kind)}: a kind of content acp-tui doesn't know]"
                 return [
                     *wrap([(unknown, look.palette.warning)], look.width),
                     *self._rows(raw, "content", look),
@@ -300,7 +300,7 @@ class SubjectDrawing:
             case TerminalContent(terminal_id):
                 return _terminal(terminals.get(terminal_id), look)
             case UnknownContent(kind, raw):
-                unknown = f"[{make_visible_line(kind)}: a kind of content that acp-tui does not know]"
+                unknown = f"[{make_visible_line(kind)}: a kind of content acp-tui doesn't know]"
                 return [
                     *wrap([(unknown, look.palette.warning)], look.width),
                     *self._rows(raw, "content", look),
@@ -308,7 +308,7 @@ class SubjectDrawing:
             case FileChange():
                 return wrap([(make_visible_path(item.words), look.palette.text)], look.width)
             case TextDiff():
-                raise AssertionError("drawn with what was compared")
+                raise AssertionError("shown as the comparison above")
 
     def _fields(self, asked: Asked, command: ShellCommand | None, look: Look) -> list[Strip]:
         """All of the raw input and output that stands nowhere else, field by field."""
@@ -324,16 +324,14 @@ class SubjectDrawing:
         if given is not UNSET and (command is None or given):
             lines += self._rows(given, "" if isinstance(given, Mapping) else "input", look)
         elif command is None and not call.content:
-            lines += wrap(
-                [("what it would do exactly is not reported by the agent", palette.muted)], look.width
-            )
+            lines += wrap([("the agent didn't say exactly what this does", palette.muted)], look.width)
         if call.raw_output is not UNSET:
             lines += self._rows(call.raw_output, "output", look)
         if self._as_above:
             names = make_visible_line(", ".join(self._as_above))
             lines += wrap([(f"as above: {names}", palette.muted)], look.width)
         if _metas(asked):
-            lines += wrap([("r shows what else is reported: _meta", palette.muted)], look.width)
+            lines += wrap([("press r to see what else is reported: _meta", palette.muted)], look.width)
         return lines
 
     def _rows(self, value: Any, name: str, look: Look) -> list[Strip]:
@@ -497,7 +495,7 @@ def _notes(asked: Asked, command: ShellCommand | None, look: Look) -> list[Strip
     if command is not None and command.cwd is not None:
         paths.append(command.cwd)
     for path in dict.fromkeys(path for path in paths if is_outside(path, asked.cwd)):
-        text = f"outside of the session's folder: {make_visible_path(path)}"
+        text = f"outside the session's folder: {make_visible_path(path)}"
         lines += wrap([(text, palette.warning)], look.width)
     return lines
 
@@ -513,9 +511,9 @@ def _terminal(state: TerminalState | None, look: Look) -> list[Strip]:
     """What runs in a terminal; its output stands in the conversation."""
     muted = look.palette.muted
     if state is None:
-        return wrap([("[a terminal that acp-tui does not know]", muted)], look.width)
+        return wrap([("[a terminal acp-tui doesn't know]", muted)], look.width)
     if state.command is None:
-        return wrap([("[a terminal, of which the command is not reported]", muted)], look.width)
+        return wrap([("[a terminal whose command isn't reported]", muted)], look.width)
     lines = [
         *wrap([("terminal", muted)], look.width),
         *command_lines(state.command, look.palette, look.width),

@@ -27,7 +27,7 @@ PEEKED_LINES: Final = 6
 MOST_RECENT: Final = 8
 LOOKED_BACK: Final = 200
 """Entries of the conversation that are asked for files."""
-READING: Final = Remark("Reading which files there are …")
+READING: Final = Remark("Finding files …")
 
 Row: TypeAlias = Suggestion | Remark
 

@@ -286,9 +286,9 @@ class DraftArea(TextArea):
         if beside or len(pastes) == 1:
             self._open(*(beside or pastes)[-1])
         elif pastes:
-            self.notify("Put the cursor beside the paste that is to be opened.")
+            self.notify("Move the cursor next to the paste you want to unfold.")
         else:
-            self.notify("There is no folded paste in the draft.")
+            self.notify("The draft has no folded paste.")
 
     def on_click(self, event: events.Click) -> None:
         """A click opens a paste."""
@@ -302,7 +302,7 @@ class DraftArea(TextArea):
         if can_be_open(text):
             self.replace(text, (row, chip.start), (row, chip.stop), maintain_selection_offset=False)
         else:
-            self.notify("This paste is too long to be shown here. Ctrl+G opens it in your editor.")
+            self.notify("This paste is too long to show here. Ctrl+G opens it in your editor.")
 
     def insert_paste(self, text: str) -> None:
         """Put it in place of the selection, a long one as a placeholder; one step to be undone."""

@@ -158,7 +158,7 @@ class HistorySearch(Vertical):
 
     def begin(self) -> None:
         """Have the focus."""
-        self._input.focus()
+        self.screen.set_focus(self._input)  # at once: what is typed next must not overtake it
         self.look()
 
     def look(self) -> None:
@@ -184,7 +184,7 @@ class HistorySearch(Vertical):
         here, there = "this project", "all projects"
         where, other = (there, here) if self._is_everywhere else (here, there)
         heads = [
-            f"{found} in {where} · Shift+Tab {other} · Enter takes it · Esc back",
+            f"{found} in {where} · Shift+Tab {other} · Enter uses it · Esc back",
             f"{found} in {where} · Shift+Tab {other}",
             f"{found} · Shift+Tab {other}",
         ]

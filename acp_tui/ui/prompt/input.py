@@ -20,6 +20,7 @@ from textual.message import Message
 from acp_tui.conversation.wording import reason_prompt
 from acp_tui.ui.commands.keys import follow_keys, idle_s, keys_in_force
 from acp_tui.ui.commands.table import bindings_of
+from acp_tui.ui.kit.editor import edit_text
 from acp_tui.ui.prompt.draft import DraftArea
 from acp_tui.ui.prompt.images import ImageChips, PastedImage
 
@@ -92,11 +93,11 @@ class Assistant(Protocol):
 MAX_LINES: Final = 10
 IDLE_S: Final = 1.0
 """Whoever has pressed nothing for so long is not about to press something else."""
-PLACEHOLDER: Final = "Write a prompt. {send} sends it, {new_line} makes a new line"
+PLACEHOLDER: Final = "Write a prompt. {send} sends it, {new_line} starts a new line"
 SHELL: Final = "Enter runs this in your shell, not in the agent"
-GONE: Final = "The agent is gone; {restart} starts it again"
+GONE: Final = "The agent is gone; {restart} restarts it"
 WHY_NOT: Final = "Why not? Enter rejects it and sends this as your next prompt"
-WHY_NOT_PLACEHOLDER: Final = "The reason, or none. Esc: do not reject it yet"
+WHY_NOT_PLACEHOLDER: Final = "A reason, or leave it empty. Esc: don't reject it yet"
 
 
 class _PutAside(NamedTuple):
@@ -314,11 +315,9 @@ class PromptInput(DraftArea):
     @work
     async def action_edit_draft(self) -> None:
         """Open all of the draft in the user's editor; what comes back is the draft."""
-        from acp_tui.ui.kit.editor import edit_text  # when it is first asked for
-
         edited, problem = await edit_text(self.app, self.draft)
         if problem:
-            self.notify(f"{problem} The draft is as it was.", severity="error", markup=False)
+            self.notify(f"{problem} Your draft is unchanged.", severity="error", markup=False)
         else:
             self.replace_draft(edited)
 

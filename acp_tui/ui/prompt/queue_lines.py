@@ -170,7 +170,9 @@ class QueueLines(Static, can_focus=True):
         if outputs:
             what = f"output of `{outputs[-1]}`" if len(outputs) == 1 else f"output of {len(outputs)} commands"
             # What cannot be guessed comes first: a long command is cut.
-            yield Content.styled(f"+ goes along next (Backspace in an empty prompt: not): {what}", MUTED)
+            yield Content.styled(
+                f"+ goes with your next prompt (Backspace in an empty prompt removes it): {what}", MUTED
+            )
 
     @property
     def _rows_above(self) -> int:
@@ -212,7 +214,7 @@ class QueueLines(Static, can_focus=True):
     def _when(self) -> tuple[str, ...]:
         """When they are sent, in many words and in few."""
         if self._shown.is_held:
-            return "held back: Enter in an empty prompt sends the next", "held: empty Enter sends"
+            return "on hold: Enter in an empty prompt sends the next", "on hold: Enter sends"
         return ("sent after this turn",)
 
     def _line(self, prompt: QueuedPrompt, width: int) -> Content:

@@ -49,7 +49,7 @@ class Walk:
         self._at = self._texts.index(text, 1)
 
 
-DRAFT_IS_BACK: Final = "The draft that you left here is back; {interrupt} clears it"
+DRAFT_IS_BACK: Final = "Your draft from last time is back; {interrupt} clears it"
 PAUSE_S: Final = 1.0
 """Who has not typed for so long makes a pause: the draft is kept."""
 
@@ -220,8 +220,10 @@ class Recall:
     # Searching
 
     async def search(self) -> None:
-        """Let the user look for an earlier prompt; what other acp-tui have sent meanwhile is there too."""
-        self._close_search()
+        """Let the user look for an earlier prompt, then for an older one; what others send meanwhile is there too."""
+        if self._search is not None and self._search.is_attached:
+            await self._search.action_move(-1)
+            return
         search = self._search = HistorySearch(self._memory.history, self._place.folder)
         await self._screen.mount(search, before="#prompt-frame")
         search.begin()

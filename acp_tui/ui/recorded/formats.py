@@ -75,7 +75,7 @@ def png_of(svg: str) -> bytes:
         cairosvg: Any = import_module("cairosvg")  # an extra, of which only this has need
     except ImportError as error:
         raise CannotRender(
-            "a PNG needs cairosvg, which is not installed",
+            "a PNG needs cairosvg, which isn't installed",
             hint="pip install 'acp-tui[png]', or write an .svg",
         ) from error
     except OSError as error:  # the library that it is made of

@@ -132,11 +132,11 @@ def _chosen_index(options: Sequence[PermissionOption], answer: Answer | None) ->
 def _outcome(answer: Answer | None) -> str:
     """In words."""
     if answer is None:
-        return "not answered in this recording"
+        return "unanswered in this recording"
     if answer.decision is None:
-        return "the agent was gone before it was answered"
+        return "the agent exited before the answer"
     if answer.decision.option_name is None:
-        return f"taken back after {answer.after_s:.1f} s"
+        return f"withdrawn after {answer.after_s:.1f} s"
     by = "a rule chose" if answer.decision.rule is not None else "chosen"
     chosen = chosen_words(answer.decision.option_name, answer.decision.option_kind)
     return f"{by} after {answer.after_s:.1f} s: {chosen}"

@@ -189,7 +189,7 @@ class Spot:
     @property
     def shown(self) -> str:
         """What never came, in words."""
-        return f"nothing says {self.text!r}" if self.text is not None else "no permission is asked for"
+        return f"{self.text!r} doesn't appear" if self.text is not None else "no permission request"
 
 
 def read_spot(text: str) -> Spot:
@@ -203,7 +203,7 @@ def read_spot(text: str) -> Spot:
         return Spot(seconds=float(seconds_only[1]))
     if text.isdecimal():
         return Spot(events=int(text))
-    raise ValueError(f"{text!r} is no moment: 120 (events), 12.5s, 1:05, or {QUESTION}")
+    raise ValueError(f"{text!r} isn't a moment: use 120 (events), 12.5s, 1:05, or {QUESTION}")
 
 
 def moment_of(film: Film, spot: Spot) -> int | None:

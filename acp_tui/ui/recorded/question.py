@@ -103,5 +103,5 @@ def _word(each: Field, value: Any) -> str:
 
 def _outcome(reply: Reply | None) -> str:
     if reply is None:
-        return "not answered in this recording"
+        return "unanswered in this recording"
     return f"{ACTIONS[reply.action]} after {reply.after_s:.1f} s"

@@ -146,9 +146,7 @@ async def record_demo(
     try:
         scenario = await to_thread.run_sync(load, name)
     except UnknownScenario as error:
-        raise CannotRender(
-            str(error), hint="acp-tui demo --list shows those that come with acp-tui"
-        ) from error
+        raise CannotRender(str(error), hint="to list the scenarios: acp-tui demo --list") from error
     except ScenarioError as error:
         raise CannotRender(str(error)) from error
     prompts = user.prompts or (FIRST_PROMPT, *[NEXT_PROMPT] * (len(scenario.unmatched) - 1))
@@ -159,7 +157,7 @@ async def record_demo(
         with anyio.move_on_after(LIMIT_S) as limit:
             await _record(command, user, prompts, file, screen, is_endless=_hangs(scenario, prompts))
         if limit.cancelled_caught:
-            raise CannotRender(f"the scenario {name} was not over after {LIMIT_S:g} s")
+            raise CannotRender(f"the scenario {name} didn't end within {LIMIT_S:g} s")
         await to_thread.run_sync(_make_placeless, file, project)
         if speed:
             await to_thread.run_sync(_slow_down, file, speed)

@@ -116,7 +116,7 @@ def suffix_of(output: Path) -> str:
     """What kind of file that is to be. Raises CannotRender."""
     suffix = output.suffix.lower()
     if suffix not in SUFFIXES:
-        raise CannotRender(f"{output} names no format that there is", hint=f"known: {' '.join(SUFFIXES)}")
+        raise CannotRender(f"{output} doesn't name a known format", hint=f"known: {' '.join(SUFFIXES)}")
     return suffix
 
 

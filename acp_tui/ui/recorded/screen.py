@@ -71,7 +71,7 @@ def bindings() -> list[Binding]:
     return [
         *(Binding(each.keys, each.action, each.title, show=False) for each in REPLAY_COMMANDS),
         *(
-            Binding(key, f"refuse({what!r})", "Not in a replay", show=False)
+            Binding(key, f"refuse({what!r})", "Not available in a replay", show=False)
             for key, what in NEEDS_A_SESSION.items()
         ),
     ]
@@ -137,14 +137,14 @@ def _lines(film: Film) -> Iterator[str]:
     yield f"Folder   {header.cwd or 'not known'}"
     yield f"Begun    {header.started_at or 'not known'}"
     yield f"Length   {clock(film.length_s)}, {film.length:,} events"
-    yield f"Secrets  {'are in it' if header.is_raw else 'were left out'}"
+    yield f"Secrets  {'recorded' if header.is_raw else 'not recorded'}"
     if film.problems:
         yield ""
-        yield f"Left out, since it could not be read ({len(film.problems)}):"
+        yield f"Skipped, because it couldn't be read ({len(film.problems)}):"
         yield from (f"  line {problem.line}: {problem.why}" for problem in film.problems)
     if film.recording.half_line:
         yield ""
-        yield "The last line has no end: the recording is still being written, or was cut off there."
+        yield "The last line is incomplete: the recording is still being written, or was cut off."
 
 
 class ReplayScreen(Screen[None]):
@@ -218,14 +218,14 @@ class ReplayScreen(Screen[None]):
         try:
             await to_thread.run_sync(self.film.read_on)
         except OSError as error:
-            self.notify(f"It cannot be read to its end: {error.strerror}", severity="error", markup=False)
+            self.notify(f"It can't be read to its end: {error.strerror}", severity="error", markup=False)
 
     def _tell_problems(self) -> None:
         problems = self.film.problems
         if problems:
             first = f"line {problems[0].line}: {make_visible_line(problems[0].why)}"
             more = f", and {len(problems) - 1} more: press i" if len(problems) > 1 else ""
-            self.notify(f"Left out: {first}{more}", title="The recording", severity="warning", markup=False)
+            self.notify(f"Skipped: {first}{more}", title="The recording", severity="warning", markup=False)
         if not self.film.events:
             self.notify("Nothing was recorded.", severity="warning")
 
@@ -272,7 +272,7 @@ class ReplayScreen(Screen[None]):
                     self._go_to(self.film.length)
                 self._tell()
         except (OSError, RuntimeError) as error:
-            self.notify(f"It cannot be followed: {error}", severity="error", markup=False)
+            self.notify(f"It can't be followed: {error}", severity="error", markup=False)
 
     # What is to be seen
 
@@ -306,7 +306,7 @@ class ReplayScreen(Screen[None]):
         has_session = self.shown is not None or bool(conversation.entries)
         status = Status(agent=agent, state=state_of(conversation), facts=facts)
         for line in self.query(StatusLine):
-            line.show(status if has_session else Status(phase=f"no session of {agent} yet"))
+            line.show(status if has_session else Status(phase=f"no session with {agent} yet"))
         for sessions in self.query(SessionLine):
             sessions.show(self._player.conversations, self.shown)
         self._tell_position()
@@ -369,7 +369,7 @@ class ReplayScreen(Screen[None]):
         """Show another session of the recording, and stay there."""
         sessions = list(self._player.conversations)
         if len(sessions) < 2:
-            self.notify("There is one session up to here.")
+            self.notify("There is only one session up to here.")
             return
         at = sessions.index(self.shown) if self.shown in sessions else 0
         self._chosen = sessions[(at + direction) % len(sessions)]
@@ -412,7 +412,7 @@ class ReplayScreen(Screen[None]):
             await copy(self, selected)
             self._panel.view.clear_selection()
         else:
-            self.notify("Nothing is selected. q quits.")
+            self.notify("Nothing is selected. Press q to quit.")
 
     @work
     async def action_help(self) -> None:
@@ -436,7 +436,7 @@ class ReplayScreen(Screen[None]):
 
     def action_refuse(self, what: str) -> None:
         """Say why a key of a session does nothing."""
-        self.notify(f"Not in a replay: {what}.", markup=False)
+        self.notify(f"Not available in a replay: {what}.", markup=False)
 
 
 def _note_on(event: Event) -> str:

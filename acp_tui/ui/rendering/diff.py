@@ -61,8 +61,8 @@ NOTED_STEPS: Final = 24
 MANY_CHANGES: Final = 500
 """To cut so many into blocks takes a step of its own."""
 
-_TOO_LONG: Final = "Too much differs to compare line by line: shown as replaced."
-_TOO_NARROW: Final = "Too narrow for two columns: shown in one."
+_TOO_LONG: Final = "Too different to compare line by line: shown as replaced."
+_TOO_NARROW: Final = "Too narrow for two columns, so one is shown."
 
 
 class _Look(NamedTuple):

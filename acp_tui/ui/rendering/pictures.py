@@ -93,7 +93,7 @@ def decode(data: str, room: Size) -> tuple[Size, Image]:
         raise
     except Exception as error:
         # From what an agent sends, decoders raise almost anything.
-        raise NotAPicture("its data is broken") from error
+        raise NotAPicture("its data is corrupt") from error
 
 
 def _bytes_of(data: str) -> bytes:
@@ -102,7 +102,7 @@ def _bytes_of(data: str) -> bytes:
     try:
         return b64decode(data, validate=True)
     except ValueError as error:
-        raise NotAPicture("its data is not base64") from error
+        raise NotAPicture("its data isn't base64") from error
 
 
 def _decode(data: bytes, room: Size) -> tuple[Size, Image]:
@@ -113,7 +113,7 @@ def _decode(data: bytes, room: Size) -> tuple[Size, Image]:
     try:
         image = Image.open(BytesIO(data), formats=FORMATS)
     except UnidentifiedImageError as error:
-        raise NotAPicture("neither PNG, JPEG, GIF nor WebP") from error
+        raise NotAPicture("not PNG, JPEG, GIF, or WebP") from error
     with image:
         width, height = image.size
         if width * height > MAX_PIXELS:

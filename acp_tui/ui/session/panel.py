@@ -399,7 +399,7 @@ class SessionPanel(Vertical):
         self._shown_notices = self.conversation.notice_count
         if new > MAX_NOTICES_SHOWN:
             before = new - MAX_NOTICES_SHOWN
-            self._show_toast("Notices", f"{before:,} more came before these", "information")
+            self._show_toast("Notices", f"{before:,} more before these", "information")
         for notice in self.conversation.notices[-min(new, MAX_NOTICES_SHOWN) :]:
             severity = SEVERITIES.get(notice.severity, "information")
             title, text = (_shortened(each) for each in (notice.title, notice.description or ""))

@@ -15,7 +15,7 @@ from acp_tui.conversation.wording import duration, money, short_count, value_nam
 
 SILENCE_S: Final = 30
 """Whoever has heard nothing of an agent for so long wants to know that."""
-ENDS: Final = {"end_turn": "done in", "cancelled": "cancelled after"} | dict.fromkeys(
+ENDS: Final = {"end_turn": "done in", "cancelled": "canceled after"} | dict.fromkeys(
     ("max_tokens", "max_turn_requests", "refusal"), "ended after"
 )
 PREAMBLE: Final = re.compile(r"(?:\s*<([\w-]+)>.*?</\1>)+", re.DOTALL)

@@ -65,10 +65,10 @@ def state_of_tab(conversation: Conversation, *, has_news: bool) -> TabState:
 STATES: Final = {
     "ready": ("●", "$text-success", ""),
     "working": ("◐", "$text-accent", "working; {cancel} cancels"),
-    "waiting": ("▲", "$text-warning", "waits for your decision; {leave_prompt}"),
+    "waiting": ("▲", "$text-warning", "needs your decision; {leave_prompt}"),
     "cancelling": ("◐", "$text-warning", "cancelling"),
-    "reconnecting": ("○", "$text-warning", "connecting again; {restart} tries at once"),
-    "lost": ("✗", "$text-error", "gone; {restart} starts it again"),
+    "reconnecting": ("○", "$text-warning", "reconnecting; {restart} tries now"),
+    "lost": ("✗", "$text-error", "gone; {restart} restarts it"),
 }
 AT_WORK: Final = ("working", "cancelling")
 MOVING: Final = "◐◓◑◒"

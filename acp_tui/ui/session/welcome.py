@@ -175,10 +175,10 @@ class Welcome(Vertical, can_focus=True):
         """What is typed, and what it does."""
         names = ", ".join(make_visible_line(command.name) for command in self._commands)
         ways = (
-            ("@", "a file, a folder or a picture goes along"),
+            ("@", "attach a file, folder, or picture"),
             ("/", f"commands: {names}" if names else "commands"),
-            ("!", "run a command yourself, in the session's folder"),
-            (keys_in_force(self).shown("help"), "help, and all keys"),
+            ("!", "run a command in the session's folder"),
+            (keys_in_force(self).shown("help"), "help and all keys"),
         )
         for label, text in ways:
             if label:

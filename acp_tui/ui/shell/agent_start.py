@@ -65,7 +65,7 @@ async def ready_to_start(app: App[Any], command: AgentCommand) -> AgentCommand:
     """
     agreed = await agreed_command(app, command)
     if agreed is None:
-        raise AgentStartFailed(f"{command.name} was not started: you did not agree to run it")
+        raise AgentStartFailed(f"{command.name} wasn't started, because you didn't agree to run it")
     if command.place_note:
         _say(app, f"{command.name} {command.place_note}.", severity="warning")
     if command.is_listed:

@@ -129,8 +129,8 @@ class AcpTuiApp(BaseApp):
             self._quit_hosted(hosted)
         elif at_work and now - self._asked_to_quit_at > QUIT_AGAIN_S:
             self._asked_to_quit_at = now
-            what = "An agent is at work" if len(at_work) == 1 else f"{len(at_work)} agents are at work"
-            self.notify(self.keymap.hint(f"{what}; {{quit}} again quits all the same"), severity="warning")
+            what = "An agent is working" if len(at_work) == 1 else f"{len(at_work)} agents are working"
+            self.notify(self.keymap.hint(f"{what}; {{quit}} again quits anyway"), severity="warning")
         else:
             self.exit()
 
@@ -428,7 +428,7 @@ class AcpTuiApp(BaseApp):
         try:
             replace_file(file, self.export_screenshot().encode(), is_ours=False)
         except OSError as error:
-            self.notify(f"It cannot be saved in {file}: {error.strerror}", severity="error", markup=False)
+            self.notify(f"It can't be saved in {file}: {error.strerror}", severity="error", markup=False)
         else:
             self.notify(f"Saved in {file}", markup=False)
         return None

@@ -41,7 +41,7 @@ if TYPE_CHECKING:
 
 Close: TypeAlias = Callable[[Tab], Coroutine[Any, Any, None]]
 ShowHosted: TypeAlias = "Callable[[HostedSession], Coroutine[Any, Any, None]]"
-KEYS: Final = "Enter go there · Alt+↑ ↓ move it · Alt+P pin it · Alt+W close it · Esc close"
+KEYS: Final = "Enter go to it · Alt+↑ ↓ move it · Alt+P pin it · Alt+W close it · Esc close"
 
 
 class Board(ModalScreen[None]):
@@ -170,7 +170,7 @@ class Dialogs:
         """Gives "leave" where so many sessions go on in their hosts, "end" where they do not; None: do not quit."""
         what = "session" if hosted == 1 else f"{hosted} sessions"
         rows = [
-            PickerRow("leave", f"Leave the {what} running", "acp-tui attach shows it again"),
+            PickerRow("leave", f"Leave the {what} running", "acp-tui attach reopens it"),
             PickerRow("end", f"Close the {what}", "for every terminal"),
         ]
         return await self._app.push_screen_wait(Picker("Quit", rows, search=False))
@@ -195,7 +195,7 @@ class Dialogs:
             file = tab.session.recorded.recordings[-1]
             await open_inspector(tab.screen, file, file.name, tab.cwd)
         else:
-            tab.screen.notify("There is no agent yet whose frames could be looked at.")
+            tab.screen.notify("There is no agent to inspect yet.")
 
     async def show_settings(self, desk: SettingsDesk, choose_theme: ChooseTheme) -> None:
         """Let the user change the settings, and see what is wrong in them."""

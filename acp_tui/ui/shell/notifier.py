@@ -43,7 +43,7 @@ async def run_command(argv: Sequence[str], env: Mapping[str, str], limit_s: floa
             start_new_session=True,
         )
     except (OSError, ValueError) as error:
-        return f"cannot be run: {error}"
+        return f"can't be run: {error}"
     status = None
     try:
         with anyio.move_on_after(limit_s):

@@ -120,7 +120,7 @@ class Actions:
     async def find(self, query: str = "") -> None:
         """Look for a text in the conversation."""
         if self._panel is None:
-            self._host.say("There is nothing to look through yet.")
+            self._host.say("Nothing to search yet.")
             return
         bars = self._host.screen.query(FindBar)
         bar = bars.first() if bars else FindBar(self._panel.view)
@@ -312,7 +312,7 @@ class Actions:
         if source is None or agent is None:
             return
         if not agent.capabilities.fork_session:
-            self._host.say(f"{agent.title} does not offer to fork sessions.")
+            self._host.say(f"{agent.title} can't fork sessions.")
             return
         await self._fork(source)
 
@@ -360,7 +360,7 @@ class Actions:
         """Go on with another agent in a new tab: what was said here is the draft there, to be edited and sent."""
         session, changes = self._host.session, self._host.changes
         if session is None or session.conversation.is_blank:
-            self._host.say("There is nothing to hand over yet.")
+            self._host.say("Nothing to hand over yet.")
             return
         choice = await choose_agent(self._host.screen.app)
         if choice is None:
@@ -413,7 +413,7 @@ class Actions:
         """Revert files to what they were before a prompt, and put the prompt into the draft."""
         session, moments = self._host.session, self._host.moments
         if session is None or moments is None or not moments.prompts:
-            self._host.say("No prompt of this session can be undone yet.")
+            self._host.say("There is no turn to undo yet.")
             return
         question = "Undo the file changes since which prompt?"
         prompt = await self._entries.choose_turn(session.conversation, moments.prompts, question)
@@ -459,8 +459,8 @@ async def paste_from_clipboard(prompt: PromptInput, agent: Agent | None) -> None
 
 def _why_no_pictures(agent: Agent | None) -> str:
     if agent is None:
-        return "there is no agent yet that the picture on the clipboard could go to"
-    return "" if agent.capabilities.image else f"{agent.title} takes no pictures"
+        return "there is no agent yet to send the clipboard's picture to"
+    return "" if agent.capabilities.image else f"{agent.title} doesn't accept pictures"
 
 
 def _say(prompt: PromptInput, problem: NothingToPaste | OSError) -> None:
@@ -469,7 +469,7 @@ def _say(prompt: PromptInput, problem: NothingToPaste | OSError) -> None:
         prompt.paste(prompt.app.clipboard)
         return
     hint = getattr(problem, "hint", "")
-    said = f"Nothing is pasted: {problem}." + (f" You can {hint}." if hint else "")
+    said = f"Nothing pasted: {problem}." + (f" You can {hint}." if hint else "")
     prompt.notify(said, severity="warning", markup=False)
 
 

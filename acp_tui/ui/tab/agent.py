@@ -95,7 +95,7 @@ class AgentController:
             await self._questions.until_nothing_is_asked()
 
         if self._questions.card is not None:  # the dialog would lie over it, and take its keys
-            said = f"{agent.title} wants you to log in. Answer what it asks here first."
+            said = f"{agent.title} needs you to log in. First answer what it asks here."
             self._host.say(said, severity="warning")
             await self._questions.until_nothing_is_asked()
         dialog = LoginDialog(agent.title, wanted.methods, authenticate, reason=wanted.detail)
@@ -108,7 +108,7 @@ class AgentController:
     async def _log_in_in_terminal(self, agent: Agent, method_id: str) -> None:
         """Give the terminal to the agent's own login, then start the agent anew (R-AUTH-6, R-AUTH-7)."""
         command = agent.login_command(method_id)
-        await self._link.stop("The agent was stopped, so that you could log in")
+        await self._link.stop("The agent was stopped so that you could log in")
         with self._host.screen.app.suspend():
             # Ctrl+C belongs to the program that has the terminal; it would inherit SIG_IGN, but not a handler.
             before = signal.signal(signal.SIGINT, lambda *_: None)
@@ -119,7 +119,7 @@ class AgentController:
             finally:
                 signal.signal(signal.SIGINT, before)
         if status != 0:
-            self._host.say(f"The login ended with status {status}, so it has not worked.", severity="error")
+            self._host.say(f"The login failed with status {status}.", severity="error")
         await self._start_agent()
 
     async def trusts(self, project: trust.ProjectServers) -> bool:
@@ -151,7 +151,7 @@ class AgentController:
         wanted = (one for one in options if isinstance(one, SelectOption) and one.category == category)
         option = next(wanted, None)
         if option is None:
-            self._host.say(f"This agent offers no {category} to choose. /options shows what it offers.")
+            self._host.say(f"This agent has no {category} to choose. To see what it offers: /options")
             return
         value = await self._host.ask(value_picker(option))
         if value is not None:
@@ -183,7 +183,7 @@ class AgentController:
     @property
     def _restart_question(self) -> str:
         """The same process serves other tabs, too: what becomes of them is to be known."""
-        question = "Stop the agent and start it again?"
+        question = "Restart the agent?"
         others = [
             cut(tab.tab_title, MOST_TITLE_CELLS)
             for tab in self._host.shell.tabs
@@ -206,7 +206,7 @@ class AgentController:
         except ClientError as error:
             self._host.say_error(error)
         else:
-            self._host.say("Logged out. The agent may want a login again.")
+            self._host.say("Logged out. The agent may ask you to log in again.")
 
     async def show_agent(self) -> None:
         """Show what the agent offers and what it lacks."""
@@ -252,10 +252,10 @@ def _mcp_servers_told(agent: Agent, cwd: Path) -> str:
             problems.append(str(error))
     servers, left_out = usable_servers(agent.capabilities, lists)
     used = "\n".join(map(_line, servers)) or "None."
-    parts = [f"Every session of {agent.title} here is opened with:\n{used}"]
+    parts = [f"Every session of {agent.title} here uses:\n{used}"]
     if left_out or problems:
-        parts.append("\n".join(("Left out, or odd:", *(f"- {note}" for note in (*problems, *left_out)))))
-    parts.append(f"They are declared in {settings_file()}, section mcp, and in {cwd / '.mcp.json'}.")
+        parts.append("\n".join(("Skipped or unusual:", *(f"- {note}" for note in (*problems, *left_out)))))
+    parts.append(f"They are set in {settings_file()}, section mcp, and in {cwd / '.mcp.json'}.")
     return "\n\n".join(parts)
 
 
@@ -277,9 +277,7 @@ def _line(server: mcp.Server) -> str:
     return f"- {server.name}: {server.kind} at {urlsplit(server.url).hostname}"
 
 
-WAYS_ON: Final = (
-    "{choose_session} shows the sessions there are, so does `acp-tui sessions`; {begin_session} begins one"
-)
+WAYS_ON: Final = "{choose_session} or `acp-tui sessions` lists sessions; {begin_session} starts one"
 """Where the one that the user wanted is not to be had."""
 
 
@@ -344,7 +342,7 @@ class SessionsController:
         """Let the agent forget a session."""
         assert self._host.link.agent is not None
         await self._host.link.agent.delete_session(session_id)
-        self._host.say("The session is deleted.")
+        self._host.say("Deleted the session.")
 
     async def close(self, session: Session) -> None:
         """Close a session in the agent, where it runs and offers that."""
@@ -357,5 +355,5 @@ class SessionsController:
         if isinstance(error, AgentLost):
             return error
         hint = "\n".join(filter(None, (error.hint, self._host.hint(WAYS_ON))))
-        named = f"Session {make_visible_line(session_id)} was not opened. {error}"
+        named = f"Session {make_visible_line(session_id)} wasn't opened. {error}"
         return SessionNotOpened(named, hint=hint, detail=error.detail)

@@ -75,18 +75,18 @@ class EntriesController:
         if text:
             await copy(self._host.screen, text)
         else:
-            self._host.say("There is no reply to copy yet.")
+            self._host.say("No reply to copy yet.")
 
     async def copy_code(self, conversation: Conversation) -> None:
         """Copy one of the pieces of code of the agent's last message that has any."""
         fences = last_code(conversation)
         if not fences:
-            self._host.say("There is no code to copy in the agent's replies.")
+            self._host.say("The agent's replies have no code to copy.")
             return
         chosen: str | None = fences[0][1]
         if len(fences) > 1:
             rows = [PickerRow(text, _first_line(text), info) for info, text in fences]
-            chosen = await self._host.ask(Picker("Copy which code?", rows))
+            chosen = await self._host.ask(Picker("Which code do you want to copy?", rows))
         if chosen is not None:
             await copy(self._host.screen, chosen)
 
@@ -115,7 +115,7 @@ class EntriesController:
         entries = reversed(conversation.entries)
         prompts = (entry.text for entry in entries if isinstance(entry, Message) and entry.role == "user")
         rows = [PickerRow(text, _first_line(text)) for text in prompts if text.strip()]
-        title = "Edit an earlier prompt · the agent keeps what was said since"
+        title = "Edit an earlier prompt · the agent still remembers what came after it"
         return await self._host.screen.app.push_screen_wait(Picker(title, rows, empty="No prompts yet"))
 
     async def choose_turn(
@@ -140,7 +140,9 @@ class EntriesController:
 
     async def edit_location(self) -> None:
         """Give the terminal to the user's editor, with a file that a tool call works on."""
-        location = await self._choose(locations_of, self._shown, "Open which file?", "names no file")
+        location = await self._choose(
+            locations_of, self._shown, "Which file do you want to open?", "names no file"
+        )
         if location is None:
             return
         file = self._cwd / location.path
@@ -154,7 +156,9 @@ class EntriesController:
 
     async def save_attached(self) -> None:
         """Write a picture, a sound or a file that the agent attached into the session's directory."""
-        block = await self._choose(attached_to, block_label, "Save which of these?", "has nothing attached")
+        block = await self._choose(
+            attached_to, block_label, "Which one do you want to save?", "has nothing attached"
+        )
         if block is None:
             return
         try:
@@ -172,7 +176,7 @@ class EntriesController:
         def stoppable_of(entry: Entry) -> list[Stoppable]:
             return [one for one, entry_of in found.items() if entry_of is entry]
 
-        lack = "shows nothing that can be stopped alone"
+        lack = "has nothing that can be stopped on its own"
         one = await self._choose(stoppable_of, lambda one: one.title, "Stop which?", lack)
         if one is None or session is None:
             return
@@ -359,7 +363,7 @@ class TerminalsController:
         shown = [known[one] for one in _terminals_of(panel.view.entry_under_cursor) if one in known]
         running = [state for state in shown or known.values() if state.is_ours and not state.has_exited]
         if not running:
-            why = "No command runs there any more." if shown else "No command runs that you could type into."
+            why = "The command is no longer running." if shown else "No running command to type into."
             self._host.say(why, severity="warning")
             return None
         waiting = [state for state in running if state.is_waiting]

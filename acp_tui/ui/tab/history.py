@@ -45,7 +45,7 @@ from acp_tui.ui.tab.tabs import Tab
 
 T = TypeVar("T")
 
-NO_AGENT_HERE: Final = "There is no agent here that could begin another session."
+NO_AGENT_HERE: Final = "There is no agent here to start another session with."
 
 
 class HistoryController:
@@ -114,7 +114,7 @@ class HistoryController:
             # A thread cannot be cancelled; who closes the dialog need not wait for it.
             return await to_thread.run_sync(read, abandon_on_cancel=True)
         except OSError as error:
-            raise HistoryUnreadable(f"the recordings cannot be used: {error}") from error
+            raise HistoryUnreadable(f"the recordings can't be used: {error}") from error
 
     # What can become of them
 
@@ -136,7 +136,7 @@ class HistoryController:
         link = self._running_link(session)
         agent = link.agent if link is not None else None
         if agent is not None and not (agent.capabilities.load_session or agent.capabilities.resume_session):
-            return f"{agent.title} offers neither to load nor to resume sessions"
+            return f"{agent.title} can't load or resume sessions"
         # What an agent lists it may open, wherever it is: it may run elsewhere.
         return "" if session.is_listed else session.why_not_again
 
@@ -148,9 +148,9 @@ class HistoryController:
     def no_delete(self, session: PastSession) -> str:
         """Only the agent that lists it is asked to."""
         if not session.is_listed or self._agent is None:
-            return "Its agent is to be asked for that: open it there first."
+            return "Only its agent can do that: open it there first."
         if not self._agent.capabilities.delete_session:
-            return f"{self._agent.title} does not offer to delete sessions"
+            return f"{self._agent.title} can't delete sessions"
         return ""
 
     # What becomes of them
@@ -166,7 +166,7 @@ class HistoryController:
         """What was recorded of it."""
         assert session.recorded is not None
         await self._in_thread(partial(self._index.forget, session.recorded))
-        self._host.say("The recording is deleted.")
+        self._host.say("Deleted the recording.")
 
     async def export(self, session: PastSession) -> None:
         """Write what was recorded to a file of the user's choice."""
@@ -272,13 +272,13 @@ class HistoryController:
 
 MOST_KEPT: Final = 9
 TIPS: Final = (
-    "{command_palette} finds every command by its name",
+    "{command_palette} finds any command by name",
     "{search_history} searches your earlier prompts",
     "Enter queues a prompt while the agent works; {edit_queue} edits what is queued",
-    "{show_changes} reviews what has changed in the folder, and reverts it",
-    "{next_mode} goes to the agent's next mode",
+    "{show_changes} reviews and reverts changes in the folder",
+    "{next_mode} switches to the agent's next mode",
     "{edit_draft} opens the draft in your editor",
-    "{begin_session} begins another session in a new tab",
+    "{begin_session} starts another session in a new tab",
     "@file:10-20 attaches those lines only",
     "{find} finds text in the conversation",
     "{toggle_all} unfolds every diff and output",

@@ -14,7 +14,7 @@ BEFORE_AN_AGENT: Final = (
     "acp_tui.ui.tab.agent",
     "acp_tui.ui.shell.agent_start",
 )
-BEFORE_A_SESSION: Final = ("acp_tui.ui.tab.stages", "acp_tui.ui.tab.sidebar")
+BEFORE_A_SESSION: Final = ("acp_tui.ui.tab.stages",)
 # Once a session is shown.
 BEFORE_TAKING_STOCK: Final = ("acp_tui.ui.changes.follower",)
 BEFORE_A_COMMAND: Final = ("acp_tui.ui.tab.actions", "acp_tui.ui.shell.dialogs")

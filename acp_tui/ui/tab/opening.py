@@ -206,7 +206,7 @@ class Opener:
         """Start the agent again, and go on with the session as far as the agent remembers it."""
         session = self._host.session
         if not self._host.link.can_start:
-            self._host.say("There is no agent that could be started again.")
+            self._host.say("There is no agent to restart.")
         elif self._is_connecting:
             self._host.say(STILL_STARTING)
         elif session is None:
@@ -220,7 +220,7 @@ class Opener:
 
     async def _go_on(self, session: Session) -> None:
         if session.conversation.is_connected:
-            await self._host.link.stop("You have stopped the agent to start it again")
+            await self._host.link.stop("You stopped the agent to restart it")
         try:
             await self._host.show(await self._sessions.go_on(session))
         except ClientError as error:
@@ -232,7 +232,7 @@ class Opener:
             self._host.say(STILL_STARTING)
             return
         if not self._host.link.can_start:
-            self._host.say("There is no agent here that could begin another session.", severity="warning")
+            self._host.say("There is no agent here to start another session with.", severity="warning")
             return
         if self._host.session is not None:
             await self._sessions.close(self._host.session)

@@ -175,7 +175,7 @@ class QuestionsController:
     async def _visit(self, url: str) -> None:
         """Open the page that the user agreed to."""
         if not await to_thread.run_sync(webbrowser.open, url):
-            self._host.say(f"No browser could be started. The page is {url}", severity="warning")
+            self._host.say(f"Couldn't start a browser. The page is {url}", severity="warning")
 
 
 class _KeysGo:

@@ -142,12 +142,10 @@ class SessionScreen(Screen[None]):
         """What is done with the agent's sessions."""
         return self.agent.sessions
 
-    @cached_property
+    @property
     def sidebar(self) -> SidebarController:
         """When the sidebar is shown."""
-        from acp_tui.ui.tab.sidebar import SidebarController  # loading point: BEFORE_A_SESSION
-
-        return SidebarController(self)
+        return self._stages.sidebar
 
     @cached_property
     def actions(self) -> Actions:
@@ -401,7 +399,7 @@ class SessionScreen(Screen[None]):
                 self.hint("Close the session in its host, for every terminal? {detach} leaves it running.")
             )
         is_idle = self.session is None or self.session.conversation.is_idle
-        if not is_idle and not await self.agent.confirm("The agent is at work. Close the tab?"):
+        if not is_idle and not await self.agent.confirm("The agent is working. Close the tab anyway?"):
             return False
         # At once where there is nothing to ask: what is typed next is for another tab.
         return not self._is_in_worktree or await self.worktrees.may_leave()

@@ -12,13 +12,15 @@ from acp_tui.conversation.visible import make_visible_line
 from acp_tui.ui.conversation.drawing import folds_of
 from acp_tui.ui.session.panel import SessionPanel
 from acp_tui.ui.tab.host import Failed, Live, Reread, TabHost
+from acp_tui.ui.tab.sidebar import SidebarController
 
 
 class Stages:
-    """Those of one tab."""
+    """Those of one tab, and the sidebar beside them."""
 
     def __init__(self, host: TabHost) -> None:
         self._host = host
+        self.sidebar = SidebarController(host)
 
     def of(self, session: Session, agent_title: str) -> Live | Reread | None:
         """The tab with this session, and the agent's name told to it; None where its agent has gone meanwhile.

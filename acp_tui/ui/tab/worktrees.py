@@ -64,8 +64,8 @@ class WorktreesController:
         link = self._host.link if command is None else self._host.shell.link_to(command, folder)
         await self._host.shell.open_tab(link, folder)
         self._host.say(
-            f"Worktree {worktree.name}, from the last commit: changes in "
-            f"{_shown(worktree.origin)} that aren't committed are not in it."
+            f"Worktree {worktree.name}, from the last commit: it doesn't include uncommitted"
+            f" changes in {_shown(worktree.origin)}."
         )
 
     async def may_leave(self) -> bool:
@@ -96,9 +96,9 @@ class WorktreesController:
                 count = len(brought.written)  # a file may change in the very moment of writing
                 done = f"Only {count} files were copied" if count else "Nothing was copied"
                 self._host.say(
-                    f"{done}: these files also changed in {_shown(worktree.origin)}, in the "
-                    f"same lines: {_named(brought.conflicts)}. Merge branch {worktree.branch} with git, or "
-                    "copy them by hand.",
+                    f"{done}: these files have conflicting changes in {_shown(worktree.origin)}:"
+                    f" {_named(brought.conflicts)}. Merge branch {worktree.branch} with git, or"
+                    f" copy them by hand.",
                     severity="warning",
                 )
                 return False

@@ -25,9 +25,7 @@ if TYPE_CHECKING:
     from acp_tui.ui.prompt.recall import Recall
     from acp_tui.ui.tab.host import TabHost
 
-NOT_STOPPED: Final = (
-    "The agent was asked to stop and has not done so yet; {restart} ends it and starts it again"
-)
+NOT_STOPPED: Final = "The agent hasn't stopped yet; {restart} ends and restarts it"
 
 
 class Prompt(NamedTuple):
@@ -99,14 +97,14 @@ class Prompting:
         agent = self._host.link.agent
         if agent is None or not agent.capabilities.takes_prompts_at_work or written.is_reason:
             if written.is_other_way and agent is not None:
-                self._host.say(f"{agent.title} takes no prompts while it works: your prompt is queued.")
+                self._host.say(f"{agent.title} doesn't accept prompts while it works, so yours is queued.")
             return False
         return (self._host.settings.agent.enter_while_working == "steer") is not written.is_other_way
 
     async def _steer(self, session: Session, prompt: Prompt) -> None:
         """Send it into the turn that runs; where that does not take it, queue it and say why."""
         blocks, notes = await _attached(prompt, session.cwd)
-        why = "the turn is over"
+        why = "the turn has ended"
         try:
             if await session.steer(blocks, notes):
                 return
@@ -146,7 +144,7 @@ class Prompting:
         text = session.queue.take(key)
         self._give_back(self._queued_images.of(session.queue, key))
         if text is None:
-            self._host.say("It was sent just now.", severity="warning")
+            self._host.say("It was just sent.", severity="warning")
         self._show_changed(session)
         return text
 
@@ -164,7 +162,7 @@ class Prompting:
         """Send this queued prompt before the others, which follow in order; a turn that runs is cancelled for it."""
         queue = session.queue
         if all(prompt.key != key for prompt in queue.prompts):
-            self._host.say("It was sent just now.", severity="warning")
+            self._host.say("It was just sent.", severity="warning")
             return
         queue.move(key, -len(queue.prompts))
         if session.conversation.is_idle:
@@ -245,7 +243,7 @@ async def _attached(prompt: Prompt, cwd: Path) -> tuple[Sequence[ContentBlock], 
 
 
 ESCAPE_AGAIN_S: Final = 1.0
-NOTHING_QUEUED: Final = "No prompt is queued. Enter queues one while the agent works."
+NOTHING_QUEUED: Final = "No prompt is queued. While the agent works, Enter queues one."
 
 
 class Writing:
@@ -345,7 +343,11 @@ class Writing:
         if reason:
             is_starting = isinstance(stage, Starting)
             self._prompt.take_back(message, for_later=is_starting)
-            then = "It is sent then, unless you change it." if is_starting else "What you have written stays."
+            then = (
+                "It will be sent once the session is ready, unless you edit it."
+                if is_starting
+                else "Your draft stays."
+            )
             self._host.say(f"{reason} {then}", severity="warning")
             return
         assert isinstance(stage, Live)
@@ -370,7 +372,7 @@ class Writing:
                 return f"There is no session yet: {phase}."
             case Failed():
                 is_there = self._host.link.agent is not None
-                ways = "{restart} tries again" + "; {begin_session} begins another" * is_there
+                ways = "{restart} tries again" + "; {begin_session} starts another" * is_there
                 return f"There is no session. {self._host.hint(ways)}."
             case Reread():
                 return f"This is {self.rereading}."
@@ -381,8 +383,8 @@ class Writing:
     def rereading(self) -> str:
         """What can be done with a session that is shown from its recording."""
         if not self._host.link.can_start:
-            return "re-read from a recording, only to be read"
-        return self._host.hint("re-read from a recording; {restart} goes on with it in its agent")
+            return "read back from a recording, and read-only"
+        return self._host.hint("read back from a recording; {restart} continues it with its agent")
 
     def escape(self) -> None:
         """Cancel the turn; pressed twice in an empty prompt while no turn runs, go back to an earlier prompt."""

@@ -113,13 +113,13 @@ class Procedure:
         self._on_step(what)
         with anyio.move_on_after(self._plan.limit_s):
             return await call
-        raise AgentLost(f"{self._agent.title} has not answered {what} within {self._plan.limit_s:g} s")
+        raise AgentLost(f"{self._agent.title} hasn't answered {what} within {self._plan.limit_s:g} s")
 
     async def _step(self, what: str, call: Awaitable[T]) -> T | None:
         """None where it failed, or took too long."""
         with anyio.move_on_after(self._plan.limit_s):
             return await self._try(what, call)
-        self.left_out.append(f"{what} was given up after {self._plan.limit_s:g} s")
+        self.left_out.append(f"{what} took longer than {self._plan.limit_s:g} s")
         return None
 
     async def _try(self, what: str, call: Awaitable[T]) -> T | None:
@@ -145,18 +145,18 @@ class Procedure:
 
     async def _set_options(self, session: Session) -> None:
         if not session.conversation.options:
-            self.left_out.append("no mode and no option was set: there are none")
+            self.left_out.append("no mode or option was set: there are none")
         for option in list(session.conversation.options):
             for value in _values_to_set(option):
                 await self._step(f"setting {option.name}", session.set_option(option.option_id, value))
 
     async def _take_turn(self, session: Session) -> None:
         if await self._prompt(session, self._plan.prompt, self._plan.limit_s):
-            self.left_out.append(f"the turn was cancelled after {self._plan.limit_s:g} s")
+            self.left_out.append(f"the turn was canceled after {self._plan.limit_s:g} s")
 
     async def _cancel_turn(self, session: Session) -> None:
         if not await self._prompt(session, self._plan.long_prompt, CANCEL_AFTER_S, cancels_early=True):
-            self.left_out.append("no turn was cancelled on purpose: it was over before")
+            self.left_out.append("no turn was canceled on purpose: it was over before")
 
     async def _prompt(
         self, session: Session, text: str, cancel_after_s: float, *, cancels_early: bool = False
@@ -173,7 +173,7 @@ class Procedure:
             session.cancel()
             was_cancelled = session.conversation.turn is Turn.CANCELLING
             await anyio.sleep(CANCEL_LIMIT_S)
-            self.left_out.append(f"a cancelled turn was given up after {CANCEL_LIMIT_S:g} s")
+            self.left_out.append(f"a canceled turn took longer than {CANCEL_LIMIT_S:g} s")
             tasks.cancel_scope.cancel()
 
         async with anyio.create_task_group() as tasks:

@@ -124,7 +124,7 @@ class DemoAgent:
         if method not in self._methods:
             raise RequestFailed(ErrorCode.METHOD_NOT_FOUND, f"Method not found: {method}")
         if not isinstance(params, dict):
-            raise _invalid("The params are not an object")
+            raise _invalid("The params aren't an object")
         return self._methods[method](params)
 
     def on_notification(self, method: str, params: Any) -> None:
@@ -310,7 +310,7 @@ class DemoAgent:
                 session.held.remove(held)
         if not held.cancel_called:
             return self._take_up(session, text, blocks)
-        raise RequestFailed(ErrorCode.REQUEST_CANCELLED, "The prompt was cancelled before its turn")
+        raise RequestFailed(ErrorCode.REQUEST_CANCELLED, "The prompt was canceled before its turn")
 
     def _take_up(self, session: Session, text: str, blocks: list[Wire]) -> dict[str, Any]:
         scenario, scripted = self._answer_to(session, text)
@@ -382,7 +382,7 @@ async def _at_once(result: dict[str, Any]) -> dict[str, Any]:
 def _prompt_text(blocks: Any) -> str:
     """The text of a prompt; attachments have none. Raises RequestFailed."""
     if not isinstance(blocks, list):
-        raise _invalid("The prompt is not a list of content blocks")
+        raise _invalid("The prompt isn't a list of content blocks")
     texts = [block.get("text") for block in blocks if isinstance(block, dict) and block.get("type") == "text"]
     return "\n".join(text for text in texts if isinstance(text, str)).strip()
 

@@ -141,7 +141,7 @@ def _notify(turn: Turn, fields: script.Wire) -> None:
         # Past the session's memory: a notice is no history.
         turn.client.update(turn.session.id, {"sessionUpdate": "notice"} | turn.fill(fields))
     else:
-        turn.lack("notices", f"“{fields['title']}” was not shown")
+        turn.lack("notices", f"“{fields['title']}” wasn't shown")
 
 
 async def _compact(turn: Turn, step: script.Compact) -> None:
@@ -287,7 +287,7 @@ async def read(turn: Turn, step: script.Read) -> Outcome:
     path = turn.path(turn.fill(step.path))
     call = _begin(turn, step.id, f"Read {step.path}", "read", locations=[{"path": path}])
     if not turn.client.can_read:
-        _refuse(turn, call, f"The client offers no reading of files, so `{step.path}` was not read.")
+        _refuse(turn, call, f"The client offers no reading of files, so `{step.path}` wasn't read.")
         return None
     try:
         text = await turn.client.read_text_file(turn.session.id, path, step.line, step.limit)
@@ -295,7 +295,7 @@ async def read(turn: Turn, step: script.Read) -> Outcome:
         _refuse(
             turn,
             call,
-            f"`{step.path}` could not be read: {_why(error)}.",
+            f"`{step.path}` couldn't be read: {_why(error)}.",
             silent=bool(step.missing),
         )
         return step.missing
@@ -310,12 +310,12 @@ async def write(turn: Turn, step: script.Write) -> None:
     path, content = turn.path(turn.fill(step.path)), turn.fill(step.content)
     call = _begin(turn, step.id, f"Write {step.path}", "edit", locations=[{"path": path}])
     if not turn.client.can_write:
-        _refuse(turn, call, f"The client offers no writing of files, so `{step.path}` was not written.")
+        _refuse(turn, call, f"The client offers no writing of files, so `{step.path}` wasn't written.")
         return
     try:
         await turn.client.write_text_file(turn.session.id, path, content)
     except RequestFailed as error:
-        _refuse(turn, call, f"`{step.path}` could not be written: {_why(error)}.")
+        _refuse(turn, call, f"`{step.path}` couldn't be written: {_why(error)}.")
         return
     turn.session.files_read[path] = content
     _settle(turn, call, "completed")
@@ -327,7 +327,7 @@ async def ask(turn: Turn, step: script.Permission) -> Outcome:
     try:
         chosen = await turn.client.request_permission(turn.session.id, tool_call, options)
     except RequestFailed as error:
-        _refuse(turn, tool_call["toolCallId"], f"The client could not ask for permission: {error.message}.")
+        _refuse(turn, tool_call["toolCallId"], f"The client couldn't ask for permission: {error.message}.")
         return step.rejected
     if chosen is None:
         return "cancelled"
@@ -345,12 +345,12 @@ async def run(turn: Turn, step: script.Run) -> Outcome:
     line = shlex.join([command, *args])
     call = _begin(turn, step.id, turn.fill(step.title) or line, "execute", rawInput={"command": line})
     if not turn.client.can_run:
-        _refuse(turn, call, f"The client offers no terminal, so `{line}` was not run.")
+        _refuse(turn, call, f"The client offers no terminal, so `{line}` wasn't run.")
         return None
     try:
         exit_code = await _run_in_terminal(turn, step, call, command, args)
     except RequestFailed as error:
-        _refuse(turn, call, f"`{line}` could not be run: {_why(error)}.")
+        _refuse(turn, call, f"`{line}` couldn't be run: {_why(error)}.")
         return step.failed
     return step.succeeded if _succeeded(step, exit_code) else step.failed
 
@@ -439,13 +439,13 @@ async def elicit(turn: Turn, step: script.Elicit) -> Outcome:
     is_form = step.question["mode"] == "form"
     if not (turn.client.takes_forms if is_form else turn.client.takes_pages):
         turn.lack(
-            "forms" if is_form else "pages to visit", f"“{turn.fill(step.question['message'])}” was not asked"
+            "forms" if is_form else "pages to visit", f"“{turn.fill(step.question['message'])}” wasn't asked"
         )
         return None
     try:
         action, content = await turn.client.elicit(_request(turn, step))
     except RequestFailed as error:
-        turn.say(f"*The client could not ask: {error.message}.*\n\n")
+        turn.say(f"*The client couldn't ask: {error.message}.*\n\n")
         return None
     if action == "accept" and is_form:
         turn.learn(_answers(step.question["requestedSchema"], content))

@@ -54,7 +54,7 @@ def _read(path: Path, called: str) -> Scenario:
         near = "".join(f"; did you mean {name}?" for name in get_close_matches(called, names(), n=1))
         raise UnknownScenario(f'there is no scenario "{called}"{near}') from error
     except OSError as error:
-        raise ScenarioError(f"{path} cannot be read: {error.strerror or error}") from error
+        raise ScenarioError(f"{path} can't be read: {error.strerror or error}") from error
     except UnicodeDecodeError as error:
         raise ScenarioError(f"{path.name}: not UTF-8: {error}") from error
     return replace(scenario, turns=tuple(_placed(turn, path.parent) for turn in scenario.turns))
@@ -82,7 +82,7 @@ def _first_steps(scenario: Scenario, part: Scenario) -> tuple[Step, ...]:
     steps = next((turn.steps for turn in part.unmatched), ())
     if not steps or part.include:
         raise ScenarioError(
-            f'{scenario.name}: "include" has {part.name!r}, which does not begin with steps of its own'
+            f'{scenario.name}: "include" has {part.name!r}, which doesn\'t begin with steps of its own'
         )
     return steps
 

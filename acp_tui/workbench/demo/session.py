@@ -159,7 +159,7 @@ class Session:
             raise _invalid(f"There is no config option {option_id!r}")
         allowed = [True, False] if option["type"] == "boolean" else [o["value"] for o in option["options"]]
         if type(value) is not type(allowed[0]) or value not in allowed:
-            raise _invalid(f"The option {option_id} cannot be {value!r}")
+            raise _invalid(f"The option {option_id} can't be {value!r}")
         option["currentValue"] = value
         if option.get("category") == "mode":
             self._show_mode(value)

@@ -284,7 +284,7 @@ async def save_frames(
     except FileExistsError as error:
         raise FileIsThere(f"{path} is there already") from error
     except OSError as error:
-        raise SavingFailed(f"It cannot be written to {path}: {error.strerror or error}") from error
+        raise SavingFailed(f"It can't be written to {path}: {error.strerror or error}") from error
     return count
 
 
@@ -301,7 +301,7 @@ def save_json(path: Path, line: Line, *, overwrite: bool) -> None:
     except FileExistsError as error:
         raise FileIsThere(f"{path} is there already") from error
     except OSError as error:
-        raise SavingFailed(f"It cannot be written to {path}: {error.strerror or error}") from error
+        raise SavingFailed(f"It can't be written to {path}: {error.strerror or error}") from error
 
 
 def _open(path: Path, overwrite: bool) -> BinaryIO:

@@ -216,7 +216,7 @@ class MockAgent:
     def _put_off(self, step: Step) -> None:
         self._progress.put_off(step)
         if isinstance(step.message, Request):
-            self._depart(step, f"{step.method} was expected, and does not come")
+            self._depart(step, f"{step.method} was expected, and doesn't come")
         else:
             self._on_note(f"{_place(step)}: waits for {step.what}")
 
@@ -303,7 +303,7 @@ class MockAgent:
             lacking.setdefault(offer, []).append(question)
         for offer, questions in lacking.items():
             which = ", ".join(dict.fromkeys(question.method for question in questions))
-            self._depart(questions[0], f"{which} will not be asked: the client does not offer {offer} now")
+            self._depart(questions[0], f"{which} won't be asked: the client doesn't offer {offer} now")
 
     # Cancellations
 
@@ -322,7 +322,7 @@ class MockAgent:
             if step.session == prompt.session and (prompt.answer is None or step.place < prompt.answer.place):
                 self._progress.come(step)
                 return
-        self._depart(prompt, "the turn was cancelled, and was not then")
+        self._depart(prompt, "the turn was canceled, and wasn't then")
         self._end_turn(prompt, CANCELLED)
 
     def _taken_back(self, notification: Notification) -> None:
@@ -337,7 +337,7 @@ class MockAgent:
             if _is_same_id(step.message.params.get("requestId"), waiting.message.id):
                 self._progress.come(step)
                 return
-        self._depart(waiting, f"{waiting.method} was taken back, and was not then")
+        self._depart(waiting, f"{waiting.method} was taken back, and wasn't then")
         if waiting.method == PROMPT:
             self._progress.leave_out_rest(waiting)
         elif waiting.answer is not None:
@@ -358,10 +358,10 @@ class MockAgent:
     def _answered(self, answer: Result | Failure) -> None:
         question = self._asked.pop((type(answer.id), answer.id), None)
         if question is None and isinstance(answer, Failure) and answer.error.code in COMPLAINTS:
-            self._on_note(f"the client could not read a line: {answer.error.message}")
+            self._on_note(f"the client couldn't read a line: {answer.error.message}")
             return
         if question is None:
-            self._depart(None, f"an answer came to a request that does not wait for one, {answer.id!r}")
+            self._depart(None, f"an answer came to a request that doesn't wait for one, {answer.id!r}")
             return
         recorded = question.answer
         if recorded is None or self._progress.is_left_out(recorded):

@@ -178,9 +178,9 @@ class Surprises:
         error = RequestFailed(
             ErrorCode.METHOD_NOT_FOUND,
             f"Method not found: {request.method}",
-            {"details": "the recording does not have it"},
+            {"details": "the recording doesn't have it"},
         )
-        return None, f"{request.method} is not in the recording", write_failure(request.id, error)
+        return None, f"{request.method} isn't in the recording", write_failure(request.id, error)
 
     def _last_like(self, request: Request) -> Step | None:
         """Of those that came: the same method, in the same session."""
@@ -192,7 +192,7 @@ class Surprises:
         return None
 
     def _refuse(self, request: Request, before: Step | None) -> tuple[str, bytes]:
-        what = "came once more than in the recording" if before else "came, and is not in the recording"
+        what = "came once more than in the recording" if before else "came, and isn't in the recording"
         so = f"{PROMPT} {what}, so it ends with refusal (session {session_of(request.params)!r})"
         return so, write_result(request.id, {"stopReason": "refusal"})
 

@@ -213,7 +213,7 @@ def _outcome(question: Step, outcome: Any) -> str:
     for option in options if isinstance(options, list) else ():
         if isinstance(option, dict) and option.get("optionId") == outcome.get("optionId"):
             return str(option.get("kind")).partition("_")[0]
-    return "an option that was not offered"
+    return "an option that wasn't offered"
 
 
 def differences(recorded: Any, live: Any) -> Iterator[str]:

@@ -54,7 +54,7 @@ def redact(
     except FileExistsError as error:
         raise RedactionFailed(f"{out} exists: nothing is overwritten") from error
     except OSError as error:
-        raise RedactionFailed(f"{out} cannot be written: {error.strerror or error}") from error
+        raise RedactionFailed(f"{out} can't be written: {error.strerror or error}") from error
 
 
 def _written(source: Path, out: Path, redaction: Redaction) -> Report:

@@ -118,9 +118,7 @@ class Attendant:
     def _taken_back(self, what: str) -> None:
         if not self.unanswered:  # else it is the kit that has cancelled the turn
             what = make_visible_line(what)
-            self._give_up(
-                None, f"did not wait for the answer to {what}: it ended the turn, or took that back"
-            )
+            self._give_up(None, f"didn't wait for the answer to {what}: it ended the turn, or took that back")
 
     def _give_up(self, session: Session | None, what: str) -> None:
         self.unanswered.append(what)
@@ -170,11 +168,11 @@ def pass_on(session: Session, key: RequestKey, option_id: str) -> None:
 def _unanswered(call: ToolCall, request: PermissionRequest, wanted: str | None, *, is_again: bool) -> str:
     title = json.dumps(make_visible_line(call.shown_title), ensure_ascii=False)
     if wanted is None and is_again:
-        what = "asks for a permission once more than the test expects; it was not given, and the turn was cancelled"
+        what = "asked for a permission more often than the test expects; it wasn't given, and the turn was canceled"
     elif wanted is None:
-        what = "asks for a permission that the test says nothing of; it was not given, and the turn was cancelled"
+        what = "asked for a permission the test doesn't mention; it wasn't given, and the turn was canceled"
     else:
-        what = f"offers no option {wanted!r}, which the test wants to be chosen; the turn was cancelled"
+        what = f"offers no option {wanted!r}, which the test chooses; the turn was canceled"
     lines = [what, "", f"  {call_line(call)}"]
     if request.note is not None:
         lines.append(f"  {request.note}")
@@ -182,7 +180,7 @@ def _unanswered(call: ToolCall, request: PermissionRequest, wanted: str | None, 
     if wanted is None:
         lines += [
             "",
-            "Say before the prompt how it is answered:",
+            "Before the prompt, say how to answer:",
             f"  agent.permissions.expect({title}).allow()  # or .reject(), .choose(...), .cancel_turn()",
             f'  agent.on_permission("allow_once", title={title})  # each time, asked for or not',
         ]
@@ -195,12 +193,12 @@ def _option_line(option: PermissionOption) -> str:
 
 def _unexpected(elicitation: Elicitation) -> str:
     message = make_visible_line(elicitation.message)
-    lines = [f"asks what the test says nothing of: {message!r}; it was answered with cancel", ""]
+    lines = [f"asked something the test doesn't mention: {message!r}; it was canceled", ""]
     lines += [f"  {line}" for line in described(elicitation)]
     message = json.dumps(message, ensure_ascii=False)
     lines += [
         "",
-        "Say before the prompt how it is answered:",
+        "Before the prompt, say how to answer:",
         f"  agent.elicitations.expect({message}).accept({example(elicitation)})  # or .decline(), .cancel()",
     ]
     return "\n".join(lines)
@@ -208,7 +206,7 @@ def _unexpected(elicitation: Elicitation) -> str:
 
 def _misfit(elicitation: Elicitation, error: ValueError) -> str:
     message = make_visible_line(elicitation.message)
-    lines = [f"asks {message!r}, and what the test answers does not fit: {error}", ""]
+    lines = [f"asks {message!r}, and the test's answer doesn't fit: {error}", ""]
     return "\n".join([*lines, *(f"  {line}" for line in described(elicitation))])
 
 
@@ -332,7 +330,7 @@ def _wanted(field: Field) -> str:
         case MultiChoiceField():
             return f"a list, of {', '.join(repr(choice.value) for choice in field.choices)}"
         case _:
-            return f"{field.kind}, which acp-tui does not know"
+            return f"{field.kind}, which acp-tui doesn't know"
 
 
 def example(elicitation: Elicitation) -> str:

@@ -112,7 +112,7 @@ class Bench:
         where = " nor ".join(map(str, places))
         raise AgentNotStarted(
             f"there is no file {where}",
-            advice="A program on PATH is named by a text: acp_agent('my-agent --acp').",
+            advice="To run a program on PATH, pass a string: acp_agent('my-agent --acp').",
         )
 
     def _recording(self, name: str) -> Path:
@@ -156,7 +156,7 @@ def _argv(command: Command) -> tuple[str, ...]:
         return (*runner, str(command.absolute()))
     words = shlex.split(command) if isinstance(command, str) else command
     if not words:
-        raise ValueError("the command is empty: name the program that is to be run")
+        raise ValueError("the command is empty: name the program to run")
     return tuple(map(str, words))
 
 

@@ -97,7 +97,7 @@ def failure_of(error: ClientError, *, during: str, seen: str = "") -> AgentFailu
         case AgentLost():
             return AgentGone(what, advice=advice, seen=seen)
         case Unsupported():
-            advice = "The agent has to offer it before: in its answer to initialize, or with the session."
+            advice = "The agent must offer it first: in its answer to initialize, or with the session."
             return NotOffered(what, advice=advice, seen=seen)
         case _:
             return AgentFailure(what, advice=advice, seen=seen)
@@ -111,8 +111,8 @@ def _refused(refused: RequestRefused, code: int) -> RequestRefused:
 def _ways_to_log_in(error: AuthenticationRequired) -> str:
     ways = [f"agent.authenticate({method.method_id!r})" for method in error.methods if method.kind == "agent"]
     if ways:
-        return f"Log in before that: {' or '.join(ways)}"
-    return "It names no way to log in over the protocol (authMethods): give it what it needs by acp_agent(..., env=...)"
+        return f"Log in first: {' or '.join(ways)}"
+    return "It lists no login methods (authMethods): give it what it needs with acp_agent(..., env=...)"
 
 
 SHOWN_FRAMES: Final = 12
@@ -178,7 +178,7 @@ def call_line(call: ToolCall) -> str:
 def _reason(call: ToolCall) -> str:
     """What it says of its failure."""
     blocks = (item.block for item in call.content if isinstance(item, BlockContent))
-    said = " ".join(block.text for block in blocks if isinstance(block, Text)) or "it does not say why"
+    said = " ".join(block.text for block in blocks if isinstance(block, Text)) or "it doesn't say why"
     return said if len(said) <= REASON_CELLS else f"{said[:REASON_CELLS]}…"
 
 

@@ -98,7 +98,7 @@ class Link:
         except ClientError as error:
             failure = failure_of(error, during=what, seen=self.seen())
         except TimeoutError:
-            late = f"{self.name} was waited for {limit_s:g} s, in vain: {what}"
+            late = f"{self.name} didn't do this within {limit_s:g} s: {what}"
             failure = TimedOut(late, advice=self._advice_on_silence(), seen=self.seen())
         else:
             self.require_answered()
@@ -110,9 +110,9 @@ class Link:
         junk = junk_in(list(self.agent.log))
         if junk:
             line = make_visible_line(junk[0])
-            return f"It writes to stdout what is no message; that belongs on stderr: {line}"
+            return f"It wrote something to stdout that isn't a message; that belongs on stderr: {line}"
         if all(frame.direction is Direction.OUT for frame in self.frames):
-            return "It has said nothing at all: does it read stdin line by line, and flush stdout behind each message?"
+            return "It said nothing at all: does it read stdin line by line, and flush stdout after each message?"
         return "For an agent that needs longer: timeout_s=..."
 
     # Questions
@@ -132,7 +132,7 @@ class Link:
         missing += [rule.named("elicitation") for rule in attendant.elicitations.take_missing()]
         if missing:
             raise NotAsked(
-                f"{self.name} did not ask for {missing[0]}, which the test expects",
+                f"{self.name} didn't ask for {missing[0]}, which the test expects",
                 advice="\n".join(filter(None, [f"What it asked in all:\n{self._asked_text()}", done])),
                 seen=self.seen(),
             )
@@ -157,7 +157,7 @@ class Link:
         try:
             return stderr_text(self.stderr())
         except (ClientError, TimeoutError) as error:
-            return f"Its stderr is not known: {error}"
+            return f"Its stderr isn't known: {error}"
 
     def stderr(self) -> str:
         """What it said on stderr. Raises TimeoutError, RecordingUnreadable."""
@@ -196,4 +196,4 @@ def events_until(path: Path, marks: int) -> list[Event]:
                 if not marks or isinstance(event, Exited):
                     return events
             time.sleep(POLL_S)
-    raise TimeoutError(f"{path} has not been written within {WRITTEN_S:g} s: is the disk full?")
+    raise TimeoutError(f"{path} hasn't been written within {WRITTEN_S:g} s: is the disk full?")

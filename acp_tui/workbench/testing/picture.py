@@ -30,7 +30,7 @@ PictureForm: TypeAlias = Literal["svg", "txt"]
 SIZE: Final = (100, 40)
 LONGEST_NAME_BYTES: Final = 240
 """Of a test's name: with an ending it is that of a file."""
-HOW_TO_ACCEPT: Final = "Where it is as it should be, accept it: pytest --snapshot-update"
+HOW_TO_ACCEPT: Final = "If it looks right, accept it: pytest --snapshot-update"
 
 
 class _Finished(App[str]):
@@ -104,7 +104,7 @@ def _require_short(name: str) -> None:
     size = len(os.fsencode(name))
     if size > LONGEST_NAME_BYTES:
         raise ValueError(
-            f"the name of this test has {size} bytes and cannot be that of a file: give its parameters short ids, by "
+            f"the name of this test has {size} bytes and can't be that of a file: give its parameters short ids, by "
             'pytest.param(..., id="...") or parametrize(..., ids=[...])'
         )
 

@@ -25,7 +25,7 @@ from acp_tui.workbench.testing.turn import Turn, updates_in
 CANCEL_GRACE_S: Final = 2.0
 """How long the turn of a test that has failed may take to be cancelled."""
 
-STILL_RUNS: Final = "It was cancelled then and goes on: session/prompt has to be answered with a stopReason."
+STILL_RUNS: Final = "It was then canceled and goes on: answer session/prompt with a stopReason."
 
 Prompt: TypeAlias = str | Sequence[str | ContentBlock]
 """A text, or texts and other blocks."""
@@ -238,9 +238,9 @@ class RunningTurn:
             tasks.start_soon(first, self._link.attendant.has_given_up)
 
     def _timed_out(self, limit_s: float) -> TimedOut:
-        cancelled = "It ended when it was cancelled then." if self._over.is_set() else STILL_RUNS
+        cancelled = "It ended when it was then canceled." if self._over.is_set() else STILL_RUNS
         advice = f"{cancelled} For a turn that takes longer: timeout_s=...\n{self._done()}"
-        what = f"{self._link.name} has not ended the turn {self._text!r} within {limit_s:g} s"
+        what = f"{self._link.name} hasn't ended the turn {self._text!r} within {limit_s:g} s"
         return TimedOut(what, advice=advice, seen=self._link.seen())
 
     def _done(self) -> str:
@@ -267,7 +267,7 @@ def _wait_until(
 ) -> None:
     __tracebackhide__ = True
     if not link.ask("what the test waits for", lambda: watch.until(is_so, is_over), timeout_s):
-        raise AgentFailure(f"{link.name} came to an end before what the test waits for", seen=link.seen())
+        raise AgentFailure(f"{link.name} ended before what the test waits for", seen=link.seen())
 
 
 LEFT_OUT: Final = frozenset({".git", "__pycache__"})
@@ -283,7 +283,7 @@ def fill(workspace: Path, files: Mapping[str, str | bytes]) -> None:
     for name, content in files.items():
         file = Path(os.path.normpath(workspace / name))
         if not file.is_relative_to(workspace):
-            raise ValueError(f"files: {name!r} does not lie in the workspace; name it by a relative path")
+            raise ValueError(f"files: {name!r} isn't in the workspace; use a relative path")
         file.parent.mkdir(parents=True, exist_ok=True)
         file.write_bytes(content if isinstance(content, bytes) else content.encode())
 

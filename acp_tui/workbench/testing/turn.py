@@ -338,7 +338,7 @@ class Turn:
         if not fits(part, self.text):
             wanted = getattr(part, "pattern", part)
             said = f"What it said:\n{quoted(self.text)}"
-            raise self._failure(f"the agent did not say {wanted!r}", said, b"agent_message_chunk")
+            raise self._failure(f"the agent didn't say {wanted!r}", said, b"agent_message_chunk")
 
     def assert_thought_contains(self, part: Wanted) -> None:
         """The agent thought this aloud: a part of its thoughts, or a pattern."""
@@ -347,7 +347,7 @@ class Turn:
         if not fits(part, thought):
             wanted = getattr(part, "pattern", part)
             instead = f"What it thought:\n{quoted(thought)}"
-            raise self._failure(f"the agent did not think {wanted!r}", instead, b"agent_thought_chunk")
+            raise self._failure(f"the agent didn't think {wanted!r}", instead, b"agent_thought_chunk")
 
     def assert_plan(self, *steps: str, status: str | None = None) -> Plan:
         """The turn's plan, as last reported, has these steps in this order; gives it back.

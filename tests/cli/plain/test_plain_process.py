@@ -74,7 +74,7 @@ def test_a_prompt_of_several_lines_attaches_a_file_and_takes_output_along(tmp_pa
         terminal.type("first \\" + ENTER)
         terminal.shows("... ")
         terminal.type("second @nothing.py" + ENTER)
-        terminal.shows("there is no file nothing.py")
+        terminal.shows("no such file: nothing.py")
         terminal.shows("You said “first \nsecond @nothing.py")
 
 
@@ -106,7 +106,7 @@ def test_ctrl_c_cancels_by_the_protocol_keeps_what_is_queued_and_twice_ends(tmp_
         terminal.type("later" + ENTER)
         terminal.shows("1 prompt waits")
         terminal.type(CTRL_C)
-        terminal.shows("the turn ended: cancelled")
+        terminal.shows("the turn ended: canceled")
         terminal.shows("1 prompt waits, held back")
         terminal.shows("\n> ")
         terminal.type(CTRL_C)

@@ -10,6 +10,7 @@ import pytest
 from anyio import from_thread, to_thread
 
 from support.cutting import CuttingProxy, cut_often
+from support.host_process import a_user
 from support.line_terminal import line_terminal
 from support.remembering_agent import RememberingAgent
 
@@ -56,3 +57,20 @@ def _use(url: str, proxy: CuttingProxy, agent: RememberingAgent, words: str, cwd
         assert terminal.end() == 0
     (session,) = agent.sessions.values()
     assert [text for role, text, *_ in session.said() if role == "user"] == ["first", "second"]
+
+
+@pytest.mark.parametrize("scheme", ["ws", "http"])
+async def test_a_prompt_of_a_script_is_not_sent_again(scheme: str) -> None:
+    """It may have been carried out in part: what to do is for the script to decide."""
+    async with anyio.create_task_group() as tasks:
+        agent = RememberingAgent(tasks, 1, **RESUME)
+        async with cut_often(agent, lambda: None, scheme) as (command, proxy):
+            agent.on_prompt = proxy.cut
+            with a_user() as user:
+                words = ("exec", command.name, "--prompt", "hello", "--cwd", str(user.home))
+                done = await to_thread.run_sync(user.run, *words)
+        tasks.cancel_scope.cancel()
+    assert done.returncode == 7
+    assert "the connection broke" in done.stderr
+    (session,) = agent.sessions.values()
+    assert [text for role, text, *_ in session.said() if role == "user"] == ["hello"]

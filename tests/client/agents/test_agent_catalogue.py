@@ -53,9 +53,9 @@ def test_a_known_agent_that_is_not_installed_runs_from_the_registry_under_our_na
 def test_a_known_agent_that_is_nowhere_says_how_to_install_it(make_place: MakePlace):
     place = make_place(registry=[npx("gemini")])
     gemini = find_agent("gemini", place)
-    assert gemini.obstacle == "gemini is not on PATH"
+    assert gemini.obstacle == "gemini isn't on PATH"
     assert gemini.remedy == "npm install -g @google/gemini-cli"
-    with pytest.raises(AgentNotFound, match="gemini cannot run here: gemini is not on PATH") as failure:
+    with pytest.raises(AgentNotFound, match="gemini can't run here: gemini isn't on PATH") as failure:
         gemini.ready()
     assert "npm install" in failure.value.hint
 
@@ -87,12 +87,12 @@ def test_without_the_program_the_package_is_run(make_place: MakePlace):
 @pytest.mark.parametrize(
     ("distribution", "programs", "obstacle", "remedy"),
     [
-        (npx(), (), "npx is not on PATH; it comes with Node.js", "nodejs.org"),
-        (npx(), ("brew",), "npx is not on PATH", "brew install node"),
-        (entry("some", uvx={"package": "x==1"}), (), "uvx is not on PATH; it comes with uv", "astral.sh"),
-        (binary(), (), "some is not on PATH", "put some on PATH from https://example.org/some.tar.gz (the"),
-        (binary(sha256="ab" * 32), (), "some is not on PATH", f"(SHA-256 {'ab' * 32})"),
-        (binary("some", "darwin-x86_64"), (), "no build of it for linux-x86_64, only for darwin-x86_64", ""),
+        (npx(), (), "npx isn't on PATH; it comes with Node.js", "nodejs.org"),
+        (npx(), ("brew",), "npx isn't on PATH", "brew install node"),
+        (entry("some", uvx={"package": "x==1"}), (), "uvx isn't on PATH; it comes with uv", "astral.sh"),
+        (binary(), (), "some isn't on PATH", "put some on PATH from https://example.org/some.tar.gz (the"),
+        (binary(sha256="ab" * 32), (), "some isn't on PATH", f"(SHA-256 {'ab' * 32})"),
+        (binary("some", "darwin-x86_64"), (), "no build for linux-x86_64, only for darwin-x86_64", ""),
     ],
 )  # fmt: skip
 def test_what_is_missing_is_said_with_what_would_help(
@@ -109,7 +109,7 @@ def test_what_is_missing_is_said_with_what_would_help(
 
 def test_a_program_of_the_users_is_looked_for_where_the_agent_will_be_started(make_place: MakePlace):
     place = make_place("mine", user=f'{MINE}env = {{ PATH = "/nowhere" }}\n')
-    assert find_agent("mine", place).obstacle == "mine is not on PATH"
+    assert find_agent("mine", place).obstacle == "mine isn't on PATH"
 
 
 # Names
@@ -144,7 +144,7 @@ def test_a_mistake_in_the_users_entry_is_raised_for_that_name_only(make_place: M
 
 def test_a_file_that_cannot_be_read_runs_nothing_lest_it_run_something_else(make_place: MakePlace):
     place = make_place("gemini", user="agents = [")
-    with pytest.raises(SettingsError, match="cannot be read"):
+    with pytest.raises(SettingsError, match="can't be read"):
         find_agent("gemini", place)
     assert named(read_catalogue(place), "gemini")
 
@@ -180,7 +180,7 @@ def test_the_last_used_are_first_then_those_that_can_run_then_those_that_ask(mak
 def test_what_is_wrong_in_the_registry_and_how_old_it_is_is_said(make_place: MakePlace):
     catalogue = read_catalogue(make_place(registry=[entry("bad")]))
     assert catalogue.fetched_at == 1.0
-    assert catalogue.registry_notes == ("bad: it names no way to run it",)
+    assert catalogue.registry_notes == ("bad: it doesn't say how to run it",)
     assert read_catalogue(Place()).fetched_at is None
 
 

@@ -70,7 +70,7 @@ def test_a_broken_file_counts_as_no_consent_and_is_mended(file: Path, content: s
 
 def test_consent_that_cannot_be_kept_is_said(tmp_path: Path):
     (tmp_path / "file").touch()
-    with pytest.raises(SettingsError, match="cannot be kept"):
+    with pytest.raises(SettingsError, match="can't be kept"):
         agree(COMMAND, tmp_path / "file" / "kept.json")
 
 

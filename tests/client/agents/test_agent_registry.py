@@ -53,33 +53,33 @@ def test_a_build_is_kept_by_its_platform_with_its_address_and_checksum():
 @pytest.mark.parametrize(
     ("bad", "said"),
     [
-        (5, "agent 2: it is not an object"),
-        ({}, "agent 2: distribution is not an object"),
-        ({**npx("Bad")}, "agent 2: id is not of the form"),
-        ({**npx("bad\x1b[31m")}, "agent 2: id is not of the form"),
-        ({**npx("bad"), "version": "1 && x"}, "bad: version is not of the form"),
-        ({**npx("bad"), "name": ""}, "bad: name is not a string"),
-        ({**npx("bad"), "description": "x" * 5000}, "bad: description is not a string"),
-        (entry("bad"), "bad: it names no way to run it"),
-        (entry("bad", snap={"package": "x"}), "bad: it names no way to run it"),
-        (npx("bad", "--call=evil"), "bad: npx: '--call=evil' is no package of one version"),
-        (npx("bad", "../evil@1.0.0"), "is no package of one version"),
-        (npx("bad", "github:evil/evil@1.0.0"), "is no package of one version"),
-        (npx("bad", "https://evil.example/x.tgz"), "is no package of one version"),
-        (npx("bad", "evil@latest"), "is no package of one version"),
-        (npx("bad", "evil"), "is no package of one version"),
-        (npx("bad", "evil@1.0.0\n"), "is no package of one version"),
-        (npx("bad", "evil@1"), "is no package of one version"),
-        (npx("bad", "evil@1.2"), "is no package of one version"),
-        (npx("bad", "evil@1.x"), "is no package of one version"),
-        (npx("bad", "evil@1.2.x"), "is no package of one version"),
-        (npx("bad", "_evil@1.2.3"), "is no package of one version"),
-        (npx("bad", "~evil@1.2.3"), "is no package of one version"),
-        (npx("bad", "Evil@1.2.3"), "is no package of one version"),
-        (npx("bad", "a@npm:evil@1.2.3"), "is no package of one version"),
-        (entry("bad", uvx={"package": "evil==1.*"}), "is no package of one version"),
-        (entry("bad", uvx={"package": "evil>=1.0"}), "is no package of one version"),
-        (entry("bad", uvx={"package": "evil@latest"}), "is no package of one version"),
+        (5, "agent 2: it isn't an object"),
+        ({}, "agent 2: distribution isn't an object"),
+        ({**npx("Bad")}, "agent 2: id doesn't have the form"),
+        ({**npx("bad\x1b[31m")}, "agent 2: id doesn't have the form"),
+        ({**npx("bad"), "version": "1 && x"}, "bad: version doesn't have the form"),
+        ({**npx("bad"), "name": ""}, "bad: name isn't a string"),
+        ({**npx("bad"), "description": "x" * 5000}, "bad: description isn't a string"),
+        (entry("bad"), "bad: it doesn't say how to run it"),
+        (entry("bad", snap={"package": "x"}), "bad: it doesn't say how to run it"),
+        (npx("bad", "--call=evil"), "bad: npx: '--call=evil' doesn't name one version"),
+        (npx("bad", "../evil@1.0.0"), "doesn't name one version"),
+        (npx("bad", "github:evil/evil@1.0.0"), "doesn't name one version"),
+        (npx("bad", "https://evil.example/x.tgz"), "doesn't name one version"),
+        (npx("bad", "evil@latest"), "doesn't name one version"),
+        (npx("bad", "evil"), "doesn't name one version"),
+        (npx("bad", "evil@1.0.0\n"), "doesn't name one version"),
+        (npx("bad", "evil@1"), "doesn't name one version"),
+        (npx("bad", "evil@1.2"), "doesn't name one version"),
+        (npx("bad", "evil@1.x"), "doesn't name one version"),
+        (npx("bad", "evil@1.2.x"), "doesn't name one version"),
+        (npx("bad", "_evil@1.2.3"), "doesn't name one version"),
+        (npx("bad", "~evil@1.2.3"), "doesn't name one version"),
+        (npx("bad", "Evil@1.2.3"), "doesn't name one version"),
+        (npx("bad", "a@npm:evil@1.2.3"), "doesn't name one version"),
+        (entry("bad", uvx={"package": "evil==1.*"}), "doesn't name one version"),
+        (entry("bad", uvx={"package": "evil>=1.0"}), "doesn't name one version"),
+        (entry("bad", uvx={"package": "evil@latest"}), "doesn't name one version"),
         (npx("bad", env={"npm_config_registry": "x"}), "npx: env sets npm_config_registry, which decides"),
         (npx("bad", env={"Npm_Config_Registry": "x"}), "env sets Npm_Config_Registry"),
         (npx("bad", env={"NODE_OPTIONS": "--require=x"}), "env sets NODE_OPTIONS, which loads code"),
@@ -91,24 +91,24 @@ def test_a_build_is_kept_by_its_platform_with_its_address_and_checksum():
         (npx("bad", args=["--@evil:registry=https://evil.example"]), "would fetch packages from elsewhere"),
         (entry("bad", uvx={"package": "a==1", "args": ["--extra-index-url=x"]}), "from elsewhere"),
         (entry("bad", uvx={"package": "a==1", "args": ["--default-index", "x"]}), "from elsewhere"),
-        (npx("bad", cmd="sh", args=["-c", "x"]), "cmd is sh, which is no agent"),
-        (entry("bad", uvx={"package": "a==1", "cmd": "python3"}), "cmd is python3, which is no agent"),
-        (binary("bad", cmd="./bash", args=["-c", "x"]), "cmd is bash, which is no agent"),
-        (npx("bad", cmd="--evil"), "cmd is not of the form"),
-        (npx("bad", args="x"), "args is not a list"),
-        (npx("bad", args=["a\u202eb"]), "args holds characters that cannot be seen"),
-        (npx("bad", args=["a\x00"]), "args holds characters that cannot be seen"),
-        (npx("bad", args=["x"] * 65), "args is not a list"),
-        (npx("bad", env={"A=B": "x"}), "env holds what is no name"),
-        (npx("bad", env={"A": 1}), "env.A is not made of strings"),
-        (npx("bad", env={"A": "\x1b"}), "env.A holds characters that cannot be seen"),
-        (entry("bad", uvx={"package": "git+https://evil.example/x"}), "is no package of one version"),
+        (npx("bad", cmd="sh", args=["-c", "x"]), "cmd is sh, which isn't an agent"),
+        (entry("bad", uvx={"package": "a==1", "cmd": "python3"}), "cmd is python3, which isn't an agent"),
+        (binary("bad", cmd="./bash", args=["-c", "x"]), "cmd is bash, which isn't an agent"),
+        (npx("bad", cmd="--evil"), "cmd doesn't have the form"),
+        (npx("bad", args="x"), "args isn't a list"),
+        (npx("bad", args=["a\u202eb"]), "args contains invisible characters"),
+        (npx("bad", args=["a\x00"]), "args contains invisible characters"),
+        (npx("bad", args=["x"] * 65), "args isn't a list"),
+        (npx("bad", env={"A=B": "x"}), "env has a key that isn't the name"),
+        (npx("bad", env={"A": 1}), "env.A isn't made of strings"),
+        (npx("bad", env={"A": "\x1b"}), "env.A contains invisible characters"),
+        (entry("bad", uvx={"package": "git+https://evil.example/x"}), "doesn't name one version"),
         (binary("bad", archive="http://evil.example/x.zip"), "linux-x86_64: its archive has no https address"),
         (binary("bad", archive="https://evil.example/x\x1b.zip"), "has no https address"),
-        (binary("bad", cmd="../"), "cmd names no program"),
-        (binary("bad", cmd="./-rf"), "cmd names no program"),
-        (binary("bad", sha256="abc"), "sha256 is not of the form"),
-        (binary("bad", "\x1b[31m"), "binary holds what is no platform"),
+        (binary("bad", cmd="../"), "cmd doesn't name a program"),
+        (binary("bad", cmd="./-rf"), "cmd doesn't name a program"),
+        (binary("bad", sha256="abc"), "sha256 doesn't have the form"),
+        (binary("bad", "\x1b[31m"), "binary has a key that isn't a platform"),
     ],
 )  # fmt: skip
 def test_an_invalid_entry_is_left_out_and_said_and_costs_no_other(bad: Any, said: str):
@@ -191,7 +191,7 @@ def test_of_an_entry_with_two_ways_the_valid_one_counts():
     registry = read(both)
     assert registry.entries[0].packages
     assert not registry.entries[0].archives
-    assert registry.problems == ("some: linux-x86_64: cmd is not a string of at most 2000 characters",)
+    assert registry.problems == ("some: linux-x86_64: cmd isn't a string of at most 2000 characters",)
 
 
 def test_of_two_entries_with_one_id_the_first_counts():
@@ -210,9 +210,7 @@ def test_what_is_no_registry_is_refused_as_a_whole(text: str):
         read_registry(text)
 
 
-@pytest.mark.skipif(
-    not SNAPSHOT.is_file(), reason="the snapshot of the registry is not beside the repository"
-)
+@pytest.mark.skipif(not SNAPSHOT.is_file(), reason="the snapshot of the registry isn't beside the repository")
 def test_all_of_the_real_registry_is_valid():
     registry = read_registry(SNAPSHOT.read_bytes())
     assert len(registry.entries) == 39

@@ -77,14 +77,14 @@ async def _failure(answer: Answer) -> AgentLost:
 @pytest.mark.parametrize(
     ("said", "words", "is_temporary"),
     [
-        (response("401 Unauthorized"), r"wants to know who you are \(HTTP 401\)", False),
+        (response("401 Unauthorized"), r"asks for a token \(HTTP 401\)", False),
         (response("404 Not Found"), r"has no agent at this path \(HTTP 404\)", False),
-        (response("409 Conflict"), r"serves another client already \(HTTP 409\)", True),
+        (response("409 Conflict"), r"already serves another client \(HTTP 409\)", True),
         (response("500 Oops"), r"refuses the connection \(HTTP 500\)", True),
-        (response("200 OK", b"<html>", Content_Type="text/html"), r"\(text/html\) names no connection", False),
-        (response("302 Found", Location="https://other.example/"), "leads on to https://other.example/", False),
-        (b"220 mail.example ESMTP\r\n\r\n", "does not speak HTTP", False),
-        (None, "is out of reach: the connection broke off", True),
+        (response("200 OK", b"<html>", Content_Type="text/html"), r"\(text/html\) doesn't name a connection", False),
+        (response("302 Found", Location="https://other.example/"), "redirects to https://other.example/", False),
+        (b"220 mail.example ESMTP\r\n\r\n", "doesn't speak HTTP", False),
+        (None, "can't be reached: the connection broke", True),
     ],
 )  # fmt: skip
 async def test_a_server_that_does_not_work_is_said_in_words(
@@ -219,7 +219,7 @@ async def test_a_connection_that_no_header_can_name_is_refused():
     def say(*_: Any) -> bytes:
         return response("200 OK", INITIALIZED).replace(b"OK\r\n", b"OK\r\nAcp-Connection-Id: c\xe9\r\n", 1)
 
-    with pytest.raises(AgentLost, match="names no connection"):
+    with pytest.raises(AgentLost, match="doesn't name a connection"):
         raise await _failure(say)
 
 

@@ -109,7 +109,7 @@ def test_a_registry_that_has_not_changed_is_not_sent_again(server: Server, file:
         (404, b"", {}, "the server answered 404 Not Found"),
         (304, b"", {}, "the server answered 304"),
         (200, b"<html>", {}, "Expecting value"),
-        (200, b"{}", {}, "it has no list of agents"),
+        (200, b"{}", {}, "it doesn't list agents"),
         (200, b"\xff", {}, "utf-8|invalid start byte"),
         (200, INDEX, {"Content-Length": "100000"}, "timed out|cut off|broken"),
         (200, INDEX + b" " * 5000, {}, "larger than"),
@@ -132,7 +132,7 @@ def test_a_failed_fetch_says_what_failed_and_keeps_what_there_was(
     with pytest.raises(RegistryUnavailable, match=said) as failure:
         update_registry(file, server.url)
     assert server.url in str(failure.value)
-    assert "still used" in failure.value.hint
+    assert "still in use" in failure.value.hint
     assert file.read_bytes() == before
 
 
@@ -151,7 +151,7 @@ def test_where_nobody_listens_that_is_said(file: Path):
 
 def test_a_cache_that_cannot_be_written_is_said(server: Server, tmp_path: Path):
     (tmp_path / "file").touch()
-    with pytest.raises(RegistryUnavailable, match=r"cannot be kept in .*(Not a directory|File exists)"):
+    with pytest.raises(RegistryUnavailable, match=r"can't be kept in .*(Not a directory|File exists)"):
         update_registry(tmp_path / "file" / "registry.json", server.url)
 
 

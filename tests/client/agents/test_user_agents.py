@@ -75,35 +75,35 @@ def test_variables_are_filled_in_and_a_tilde_in_front_is_the_home(file: Path):
 @pytest.mark.parametrize(
     ("entry", "said"),
     [
-        ("agents.a = 5", "agents.a is not a table"),
-        ("[agents.a]", "agents.a.command is not a list of strings, the program first"),
-        ('[agents.a]\ncomand = ["x"]', "agents.a.comand means nothing and is ignored; did you mean command?"),
-        ("[agents.a]\ncommand = []", "agents.a.command is not a list"),
-        ('[agents.a]\ncommand = [""]', "agents.a.command is not a list"),
-        ('[agents.a]\ncommand = "a b"', "agents.a.command is not a list"),
-        ("[agents.a]\ncommand = [1]", "agents.a.command is not a list"),
-        ('[agents.a]\ncommand = ["${NOPE}"]', "agents.a.command: the environment variable NOPE is not set"),
-        (f"[agents.a]\n{COMMAND}\nenv = []", "agents.a.env is not a table of strings"),
-        (f"[agents.a]\n{COMMAND}\nenv = {{ A = 1 }}", "agents.a.env is not a table of strings"),
+        ("agents.a = 5", "agents.a isn't a table"),
+        ("[agents.a]", "agents.a.command isn't a list of strings, the program first"),
+        ('[agents.a]\ncomand = ["x"]', "agents.a.comand is unknown and ignored; did you mean command?"),
+        ("[agents.a]\ncommand = []", "agents.a.command isn't a list"),
+        ('[agents.a]\ncommand = [""]', "agents.a.command isn't a list"),
+        ('[agents.a]\ncommand = "a b"', "agents.a.command isn't a list"),
+        ("[agents.a]\ncommand = [1]", "agents.a.command isn't a list"),
+        ('[agents.a]\ncommand = ["${NOPE}"]', "agents.a.command: the environment variable NOPE isn't set"),
+        (f"[agents.a]\n{COMMAND}\nenv = []", "agents.a.env isn't a table of strings"),
+        (f"[agents.a]\n{COMMAND}\nenv = {{ A = 1 }}", "agents.a.env isn't a table of strings"),
         (f'[agents.a]\n{COMMAND}\nenv = {{ A = "${{NOPE}}" }}', "agents.a.env.A: the environment variable NOPE"),
-        (f'[agents.a]\n{COMMAND}\nwrapper = "ssh"', "agents.a.wrapper is not a list"),
-        (f'[agents.a]\n{COMMAND}\nruns = "there"', 'agents.a.runs is not "here" or "elsewhere"'),
-        (f"[agents.a]\n{COMMAND}\nfiles = true", 'agents.a.files is not "shared"'),
-        (f'[agents.a]\n{COMMAND}\nmcp = "docs"', "agents.a.mcp is not a list of strings"),
-        (f"[agents.a]\n{COMMAND}\ndescription = 5", "agents.a.description is not a string"),
-        (f'[agents."-x"]\n{COMMAND}', "this name cannot be typed"),
-        ('[agents.a]\nurl = 5', "agents.a.url is not a string"),
-        ('[agents.a]\nurl = "build"', "agents.a.url: 'build' is no address of an agent"),
-        ('[agents.a]\nurl = "ws://build/acp"', "agents.a.url: ws://build would send everything in the clear"),
+        (f'[agents.a]\n{COMMAND}\nwrapper = "ssh"', "agents.a.wrapper isn't a list"),
+        (f'[agents.a]\n{COMMAND}\nruns = "there"', 'agents.a.runs isn\'t "here" or "elsewhere"'),
+        (f"[agents.a]\n{COMMAND}\nfiles = true", 'agents.a.files isn\'t "shared"'),
+        (f'[agents.a]\n{COMMAND}\nmcp = "docs"', "agents.a.mcp isn't a list of strings"),
+        (f"[agents.a]\n{COMMAND}\ndescription = 5", "agents.a.description isn't a string"),
+        (f'[agents."-x"]\n{COMMAND}', "this name can't be typed"),
+        ('[agents.a]\nurl = 5', "agents.a.url isn't a string"),
+        ('[agents.a]\nurl = "build"', "agents.a.url: 'build' isn't the address of an agent"),
+        ('[agents.a]\nurl = "ws://build/acp"', "agents.a.url: ws://build would send everything unencrypted"),
         (f'[agents.a]\n{COMMAND}\nurl = "wss://a/"', "agents.a needs either a command"),
-        (f"{URL}headers = []", "agents.a.headers is not a table of strings"),
-        (f'{URL}headers = {{ A = "${{NOPE}}" }}', "agents.a.headers.A: the environment variable NOPE is not set"),
-        (f'{URL}headers = {{ "A:" = "b" }}', "this is no name of a header"),
-        (f'{URL}headers = {{ A = "b\\r\\nC: d" }}', "agents.a.headers.A: its value is more than printable ASCII"),
-        (f'{URL}insecure = "yes"', "agents.a.insecure is not true or false"),
-        (f'{URL}cwd = "src"', "agents.a.cwd is not an absolute path of the other machine"),
-        (f'{URL}token_command = "pass"', "agents.a.token_command is not a list of strings"),
-        (f'{URL}token_command = ["a"]\nheaders = {{ authorization = "b" }}', "agents.a names a token twice"),
+        (f"{URL}headers = []", "agents.a.headers isn't a table of strings"),
+        (f'{URL}headers = {{ A = "${{NOPE}}" }}', "agents.a.headers.A: the environment variable NOPE isn't set"),
+        (f'{URL}headers = {{ "A:" = "b" }}', "this isn't the name of a header"),
+        (f'{URL}headers = {{ A = "b\\r\\nC: d" }}', "agents.a.headers.A: its value isn't only printable ASCII"),
+        (f'{URL}insecure = "yes"', "agents.a.insecure isn't true or false"),
+        (f'{URL}cwd = "src"', "agents.a.cwd isn't an absolute path of the other machine"),
+        (f'{URL}token_command = "pass"', "agents.a.token_command isn't a list of strings"),
+        (f'{URL}token_command = ["a"]\nheaders = {{ authorization = "b" }}', "agents.a sets the token twice"),
     ],
 )  # fmt: skip
 def test_a_mistake_is_named_by_file_and_key_and_costs_no_other_agent(file: Path, entry: str, said: str):
@@ -116,7 +116,7 @@ def test_a_mistake_is_named_by_file_and_key_and_costs_no_other_agent(file: Path,
 
 def test_an_unset_variable_is_told_with_what_to_do_and_a_mistake_with_an_example(file: Path):
     found = read(file, f'[agents.a]\ncommand = ["${{NOPE}}"]\n[agents.b]\n{COMMAND}\nenv = 5')
-    assert str(found.problems["a"]).endswith("NOPE is not set: export it, or write ${NOPE:-default}")
+    assert str(found.problems["a"]).endswith("NOPE isn't set: export it, or write ${NOPE:-default}")
     assert not found.problems["a"].hint
     assert EXAMPLE in found.problems["b"].hint
 
@@ -125,8 +125,8 @@ def test_a_key_that_means_nothing_is_named_with_the_one_that_was_meant(file: Pat
     found = read(file, f"[agents.a]\n{COMMAND}\nevn = {{}}\nzzz = 1")
     assert list(found.agents) == ["a"]
     assert [warning.partition("agents.a.")[2] for warning in found.warnings] == [
-        "evn means nothing and is ignored; did you mean env?",
-        "zzz means nothing and is ignored; known: command, env, wrapper, runs, files, mcp, protocol, description",
+        "evn is unknown and ignored; did you mean env?",
+        "zzz is unknown and ignored; known: command, env, wrapper, runs, files, mcp, protocol, description",
     ]
 
 
@@ -148,7 +148,7 @@ def test_a_wrapper_goes_before_the_command_and_takes_it_elsewhere(file: Path):
     assert command.argv == ("docker", "exec", "-i", "box", "run")
     assert command.is_elsewhere
     assert not command.is_offered_this_machine
-    assert "no files and no terminals" in command.place_note
+    assert "can't use this machine's files and terminals" in command.place_note
 
 
 def test_ssh_gets_one_shell_line_in_which_each_word_stays_one(file: Path):
@@ -166,7 +166,7 @@ def test_files_are_shared_only_where_the_entry_says_so_and_that_has_a_note(file:
     text = f'[agents.a]\nwrapper = ["box"]\nfiles = "shared"\n{COMMAND}'
     command = read(file, text).agents["a"].command
     assert command.is_offered_this_machine
-    assert "those of this machine" in command.place_note
+    assert "on this machine" in command.place_note
 
 
 def test_a_wrapper_that_stays_here_changes_nothing_else(file: Path):

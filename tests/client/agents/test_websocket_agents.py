@@ -144,7 +144,7 @@ async def test_a_message_that_is_too_long_ends_the_connection_with_its_reason():
 
 async def test_a_connection_that_breaks_off_is_told_at_once():
     async with websocket_server(hang_up) as command, running(command) as agent:
-        with pytest.raises(AgentLost, match="the connection broke off"):
+        with pytest.raises(AgentLost, match="the connection broke"):
             await agent.initialize()
 
 
@@ -161,10 +161,10 @@ async def test_a_server_that_says_goodbye_is_quoted():
 @pytest.mark.parametrize(
     ("status", "said"),
     [
-        (HTTPStatus.UNAUTHORIZED, "wants to know who you are"),
-        (HTTPStatus.FORBIDDEN, "does not let you in"),
+        (HTTPStatus.UNAUTHORIZED, "asks for a token"),
+        (HTTPStatus.FORBIDDEN, "denied you access"),
         (HTTPStatus.NOT_FOUND, "has no agent at this path"),
-        (HTTPStatus.CONFLICT, "serves another client already"),
+        (HTTPStatus.CONFLICT, "already serves another client"),
         (HTTPStatus.INTERNAL_SERVER_ERROR, "refuses the connection"),
     ],
 )
@@ -188,7 +188,7 @@ async def test_a_server_that_speaks_no_websocket_is_said_so():
     async with anyio.create_task_group() as tasks:
         tasks.start_soon(listener.serve, garbage)
         port = listener.extra(anyio.abc.SocketAttribute.local_port)
-        with pytest.raises(AgentUnreachable, match="does not speak WebSocket"):
+        with pytest.raises(AgentUnreachable, match="doesn't speak WebSocket"):
             async with running(command_at(f"ws://127.0.0.1:{port}")):
                 pass
         tasks.cancel_scope.cancel()
@@ -196,7 +196,7 @@ async def test_a_server_that_speaks_no_websocket_is_said_so():
 
 
 async def test_nobody_at_an_address_is_said_with_the_address():
-    with pytest.raises(AgentUnreachable, match=r"127\.0\.0\.1:9 cannot be reached") as caught:
+    with pytest.raises(AgentUnreachable, match=r"127\.0\.0\.1:9 can't be reached") as caught:
         async with running(command_at("ws://127.0.0.1:9/acp")):
             pass
     assert caught.value.is_temporary
@@ -212,7 +212,7 @@ async def test_a_redirect_is_told_and_not_followed():
         return response
 
     async with websocket_server(hang_up, process_request=lead_on) as command:
-        with pytest.raises(AgentUnreachable, match=r"leads on to ws:.*/elsewhere"):
+        with pytest.raises(AgentUnreachable, match=r"redirects to ws:.*/elsewhere"):
             async with running(command):
                 pass
     assert asked == ["/acp"]
@@ -239,14 +239,14 @@ def test_an_address_may_be_plain_on_this_machine_and_sealed_anywhere(url: str):
 
 @pytest.mark.parametrize("url", ["ws://build.example/acp", "http://10.0.0.1/acp", "ws://localhost.example/"])
 def test_a_plain_address_of_another_machine_needs_a_word_of_the_users(url: str):
-    with pytest.raises(SettingsError, match="would send everything in the clear"):
+    with pytest.raises(SettingsError, match="would send everything unencrypted"):
         read_address(url)
     assert read_address(url, is_insecure=True).url == url
 
 
 @pytest.mark.parametrize("url", ["wss://", "ftp://a/b", "wss://a b/c", "wss://host:none/", "wss://a/\x1b[2J"])
 def test_what_is_no_address_is_said_so(url: str):
-    with pytest.raises(SettingsError, match="is no address of an agent"):
+    with pytest.raises(SettingsError, match="isn't the address of an agent"):
         read_address(url)
 
 

@@ -192,7 +192,7 @@ def test_a_missing_cwd_is_no_error(tmp_path: Path) -> None:
 
 @pytest.mark.parametrize("name", ["nosuch.txt", "./nosuch", "sub/z.py", "/no/such"])
 def test_a_file_that_was_meant_and_is_not_there_is_said(tmp_path: Path, name: str) -> None:
-    assert attach(f"see @{name}", tmp_path).problems == (f"there is no file {name}: it is sent as text",)
+    assert attach(f"see @{name}", tmp_path).problems == (f"no such file: {name}: it is sent as text",)
 
 
 @pytest.mark.parametrize("text", ["@someone", "@property", "@types/node", "me@example.org", "`@a.py`"])

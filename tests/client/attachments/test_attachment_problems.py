@@ -27,7 +27,7 @@ def attachments(
 
 def test_a_named_pipe_is_named_and_never_waited_for(tmp_path: Path) -> None:
     os.mkfifo(tmp_path / "pipe")
-    assert attachments("@pipe", tmp_path) == ((), ("'pipe' is a named pipe: nothing is attached for it.",))
+    assert attachments("@pipe", tmp_path) == ((), ("'pipe' is a named pipe, so it isn't attached.",))
 
 
 def test_a_pipe_that_takes_a_files_place_is_not_waited_for(
@@ -39,7 +39,7 @@ def test_a_pipe_that_takes_a_files_place_is_not_waited_for(
     os.mkfifo(pipe)
     real_open = reading_module._open_at_once
     monkeypatch.setattr(reading_module, "_open_at_once", lambda _path, flags: real_open(str(pipe), flags))
-    assert attachments("@file", tmp_path) == ((), ("'file' is a named pipe: nothing is attached for it.",))
+    assert attachments("@file", tmp_path) == ((), ("'file' is a named pipe, so it isn't attached.",))
 
 
 def test_devices_and_sockets_are_not_opened(tmp_path: Path, monkeypatch: pytest.MonkeyPatch) -> None:
@@ -49,8 +49,8 @@ def test_devices_and_sockets_are_not_opened(tmp_path: Path, monkeypatch: pytest.
         blocks, problems = attachments("@/dev/zero @socket", tmp_path)
     assert blocks == ()
     assert problems == (
-        "'/dev/zero' is a character device: nothing is attached for it.",
-        "'socket' is a socket: nothing is attached for it.",
+        "'/dev/zero' is a character device, so it isn't attached.",
+        "'socket' is a socket, so it isn't attached.",
     )
 
 
@@ -65,7 +65,7 @@ def test_what_may_not_be_read_becomes_a_link(tmp_path: Path, closed: str) -> Non
     (tmp_path / closed).chmod(0o700)
     assert result == (
         (ResourceLink(secret.as_uri(), "secret"),),
-        ("'folder/secret' cannot be read (permission denied): a link to it is attached instead.",),
+        ("'folder/secret' can't be read (permission denied), so a link to it is attached instead.",),
     )
 
 
@@ -80,7 +80,7 @@ def test_a_disk_that_fails_is_a_problem_not_an_exception(
     monkeypatch.setattr(files_module, "read_all", fail)
     blocks, problems = attachments("@a", tmp_path)
     assert blocks == (ResourceLink((tmp_path / "a").as_uri(), "a"),)
-    assert problems == ("'a' cannot be read (input/output error): a link to it is attached instead.",)
+    assert problems == ("'a' can't be read (input/output error), so a link to it is attached instead.",)
 
 
 def test_a_file_that_vanishes_is_told_and_left_out(tmp_path: Path, monkeypatch: pytest.MonkeyPatch) -> None:
@@ -93,7 +93,7 @@ def test_a_file_that_vanishes_is_told_and_left_out(tmp_path: Path, monkeypatch: 
         return real_open(path, flags)
 
     monkeypatch.setattr(reading_module, "_open_at_once", open_too_late)
-    assert attachments("@a", tmp_path) == ((), ("'a' has just vanished: nothing is attached for it.",))
+    assert attachments("@a", tmp_path) == ((), ("'a' is gone, so it isn't attached.",))
 
 
 @pytest.mark.parametrize("content", [b"caf\xe9\n", "text\n".encode("utf-16")])
@@ -103,7 +103,7 @@ def test_text_of_another_encoding_becomes_a_link(tmp_path: Path, content: bytes,
     blocks, problems = attachments(f"@{mention}", tmp_path)
     uri = (tmp_path / "a.txt").as_uri()
     assert blocks == (ResourceLink(uri, "a.txt", mime_type="text/plain", size=len(content)),)
-    assert problems == ("'a.txt' is not UTF-8 text: a link to it is attached instead.",)
+    assert problems == ("'a.txt' isn't UTF-8 text, so a link to it is attached instead.",)
 
 
 def test_lines_beyond_the_end_become_a_link(tmp_path: Path) -> None:
@@ -115,8 +115,8 @@ def test_lines_beyond_the_end_become_a_link(tmp_path: Path) -> None:
         ResourceLink((tmp_path / "empty").as_uri(), "empty", mime_type="text/plain", size=0),
     )
     assert problems == (
-        "'a' ends before line 3: a link to it is attached instead.",
-        "'empty' ends before lines 1-5: a link to it is attached instead.",
+        "'a' ends before line 3, so a link to it is attached instead.",
+        "'empty' ends before lines 1-5, so a link to it is attached instead.",
     )
 
 
@@ -127,14 +127,14 @@ def test_lines_that_reach_beyond_the_end_are_attached_as_far_as_there_are_any(
     (tmp_path / "a").write_text(f"one\n{end}")
     blocks, problems = attachments("@a:2-9", tmp_path)
     assert blocks == (TextResource(f"{(tmp_path / 'a').as_uri()}#L2", end, "text/plain"),)
-    assert problems == ("'a' ends with line 2: no more of lines 2-9 is attached.",)
+    assert problems == ("'a' ends with line 2, so only part of lines 2-9 is attached.",)
 
 
 def test_lines_above_the_limit_become_a_link(tmp_path: Path) -> None:
     (tmp_path / "a").write_text("12345\n6\n")
     blocks, problems = attachments("@a:1-2", tmp_path, Limits(text_bytes=7))
     assert blocks == (ResourceLink((tmp_path / "a").as_uri(), "a", mime_type="text/plain", size=8),)
-    assert problems == ("'a' is too large to take lines 1-2 from: a link to it is attached instead.",)
+    assert problems == ("'a' is too large to read lines 1-2 from, so a link to it is attached instead.",)
 
 
 def test_lines_far_into_a_huge_file_are_not_searched_for(
@@ -144,14 +144,14 @@ def test_lines_far_into_a_huge_file_are_not_searched_for(
     (tmp_path / "a").write_text("12345\n" * 3)
     blocks, problems = attachments("@a:3", tmp_path)
     assert blocks == (ResourceLink((tmp_path / "a").as_uri(), "a", mime_type="text/plain", size=18),)
-    assert problems == ("'a' is too large to take line 3 from: a link to it is attached instead.",)
+    assert problems == ("'a' is too large to read line 3 from, so a link to it is attached instead.",)
 
 
 def test_a_picture_above_the_limit_becomes_a_link(tmp_path: Path) -> None:
     (tmp_path / "a.png").write_bytes(PNG)
     blocks, problems = attachments("@a.png", tmp_path, Limits(media_bytes=9))
     assert blocks == (ResourceLink((tmp_path / "a.png").as_uri(), "a.png", mime_type="image/png", size=10),)
-    assert problems == ("'a.png' is larger than 9 bytes: a link to it is attached instead.",)
+    assert problems == ("'a.png' is larger than 9 bytes, so a link to it is attached instead.",)
 
 
 def test_what_has_no_lines_is_attached_whole(tmp_path: Path) -> None:
@@ -161,9 +161,9 @@ def test_what_has_no_lines_is_attached_whole(tmp_path: Path) -> None:
     blocks, problems = attachments("@a.png:1 @b:1-2 @c:3", tmp_path)
     assert [type(block) for block in blocks] == [Image, ResourceLink, ResourceLink]
     assert problems == (
-        "'a.png' is not text, so it has no line 1: all of it is attached.",
-        "'b' is not text, so it has no lines 1-2: all of it is attached.",
-        "'c' is not text, so it has no line 3: all of it is attached.",
+        "'a.png' isn't text, so it has no line 1; all of it is attached.",
+        "'b' isn't text, so it has no lines 1-2; all of it is attached.",
+        "'c' isn't text, so it has no line 3; all of it is attached.",
     )
 
 

@@ -28,7 +28,7 @@ def run_git(directory: Path, *words: str) -> str:
 def git() -> Callable[..., str]:
     """Run git in a directory."""
     if shutil.which("git") is None:
-        pytest.skip("git is not installed")
+        pytest.skip("git isn't installed")
     return run_git
 
 

@@ -102,12 +102,12 @@ async def test_a_missing_command_is_told(tmp_path: Path):
 async def test_an_agent_that_does_not_answer_is_given_up_and_ended(tmp_path: Path):
     check = await checked('expect("initialize")\nexpect("never")', tmp_path, limit_s=0.2)
     assert isinstance(check.failure, AgentLost)
-    assert "has not answered within 0.2 s" in found(check, "Failed").text
+    assert "hasn't answered within 0.2 s" in found(check, "Failed").text
 
 
 async def test_a_session_that_is_never_opened_is_given_up(tmp_path: Path):
     check = await checked('handshake()\nexpect("session/new")\nexpect("never")', tmp_path, limit_s=0.5)
-    assert "has not opened a session" in found(check, "Failed").text
+    assert "didn't open a session" in found(check, "Failed").text
 
 
 ASKING = """
@@ -122,7 +122,7 @@ serve_until_closed()
 async def test_a_permission_is_rejected_once_as_the_agent_offers_it(tmp_path: Path):
     check = await checked(ASKING.format(kinds='"allow_once", "reject_always", "reject_once"'), tmp_path, "hi")
     assert found(check, "Reply").text == "decided: reject_once"
-    assert "1 asked for and rejected" in found(check, "Permissions").text
+    assert "1 requested and rejected" in found(check, "Permissions").text
 
 
 async def test_a_turn_is_cancelled_where_nothing_but_that_refuses(tmp_path: Path):
@@ -140,7 +140,7 @@ async def test_a_turn_is_cancelled_where_nothing_but_that_refuses(tmp_path: Path
 async def test_a_turn_without_an_end_is_cancelled_and_given_up(tmp_path: Path, monkeypatch):
     monkeypatch.setattr("acp_tui.client.doctor.CANCEL_LIMIT_S", 0.2)
     check = await checked("open_session()\nserve_until_closed()", tmp_path, "hi", limit_s=1)
-    assert "did not end" in found(check, "Failed").text
+    assert "didn't end" in found(check, "Failed").text
 
 
 def test_what_the_user_turned_off_stays_off(tmp_path: Path):

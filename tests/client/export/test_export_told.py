@@ -56,7 +56,7 @@ def test_markdown_of_a_tool_is_markdown_whose_lines_stay_lines() -> None:
     [
         ("accept", "you answered", "you opened the page"),
         ("decline", "you declined", "you declined"),
-        ("cancel", "cancelled without an answer", "cancelled without an answer"),
+        ("cancel", "canceled without an answer", "canceled without an answer"),
     ],
 )
 def test_a_question_stands_on_the_page_with_what_became_of_it(

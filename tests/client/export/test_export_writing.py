@@ -62,7 +62,7 @@ def test_an_existing_file_is_not_touched(tmp_path: Path, facts: ExportFacts) -> 
     path = tmp_path / "talk.md"
     path.write_text("mine")
 
-    with pytest.raises(FileExists, match=r"talk\.md exists already"):
+    with pytest.raises(FileExists, match=r"talk\.md already exists"):
         export(fold(), facts, path, plain_text)
 
     assert path.read_text() == "mine"

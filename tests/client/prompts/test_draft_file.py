@@ -106,7 +106,7 @@ async def test_a_folder_that_cannot_be_written_is_told_once(tmp_path: Path) -> N
         memory.history.add(text, "/project", "Agent")
         said.append(await memory.write())
 
-    assert f"cannot be kept in {tmp_path / 'file' / 'state'}: " in said[0]
+    assert f"can't be kept in {tmp_path / 'file' / 'state'}: " in said[0]
     assert said[1] == ""
     assert memory.history.texts_of("/project") == ["two", "one"]
 

@@ -50,7 +50,7 @@ def test_each_place_is_named_secrets_first():
     assert texts == [
         "reads your variable GH_TOKEN, which looks like a secret, into an argument of ${BIN}/run; it is empty or not"
         " set now",
-        "reads your variable BIN into the name of the program that is run; it is empty or not set now",
+        "reads your variable BIN into the name of the program to run; it is empty or not set now",
         "reads your variable USER into an argument of ${BIN}/run",
         "reads your variable OTHER into an argument of ${BIN}/run; it is empty or not set now",
         "reads your variable REGION into the variable REGION of ${BIN}/run; it is empty or not set now",
@@ -64,7 +64,7 @@ def test_each_place_is_named_secrets_first():
 def test_a_host_that_a_variable_decides_is_not_passed_off_as_another(url: str):
     server = HttpServer("http", "s", url, (("K", "${TOKEN}"),))
     where = readings(server)[-1].goes_to
-    assert where in (f"the header K, sent to the host that {url} comes to", "the header K, sent to h.example")
+    assert where in (f"the header K, sent to the host in {url}", "the header K, sent to h.example")
 
 
 @given(st.lists(st.tuples(PLAIN, NAMES, st.sampled_from(["{}", "{}:-", "{}:-b", "{}:-b c"])), max_size=5))

@@ -100,8 +100,8 @@ def test_only_transports_that_the_agent_takes_are_used_r_mcp_2(
 
 def test_the_user_is_told_of_each_server_that_the_agent_does_not_take_r_mcp_2() -> None:
     assert gate((HTTP, SSE), http=False, sse=False)[1] == (
-        Skipped("docs", "the agent takes no MCP servers over http"),
-        Skipped("news", "the agent takes no MCP servers over sse"),
+        Skipped("docs", "the agent doesn't support MCP servers over http"),
+        Skipped("news", "the agent doesn't support MCP servers over sse"),
     )
 
 
@@ -113,7 +113,7 @@ def test_of_two_servers_of_one_name_the_users_own_goes_first(mine: Server) -> No
 
     assert theirs not in usable
     assert skipped[-1].name == mine.name
-    assert "your settings have a server of that name" in skipped[-1].reason
+    assert "your settings have a server with that name" in skipped[-1].reason
 
 
 def test_a_command_is_sent_with_its_absolute_path_r_mcp_1(program: Path) -> None:
@@ -134,7 +134,7 @@ def test_a_relative_entry_of_path_finds_nothing(
 ) -> None:
     monkeypatch.chdir(program.parent.parent)
 
-    with pytest.raises(SettingsError, match="'files' was not found"):
+    with pytest.raises(SettingsError, match="'files' wasn't found"):
         resolve(StdioServer("files", "files"), path)
 
 
@@ -151,7 +151,7 @@ def test_a_relative_command_is_refused_even_where_it_would_be_found(
     "command", ["", "no-such-program", "/no/such/program", "a\0b", "/a\0b", "\ud800", "/"]
 )
 def test_a_command_that_cannot_be_is_said_to_be_missing(command: str) -> None:
-    with pytest.raises(SettingsError, match="was not found"):
+    with pytest.raises(SettingsError, match="wasn't found"):
         resolve(StdioServer("files", command), "/usr/bin")
 
 
@@ -163,7 +163,7 @@ def test_a_file_that_is_not_executable_is_not_found(program: Path) -> None:
 
 
 def test_arguments_inside_a_command_are_explained_and_not_repeated() -> None:
-    with pytest.raises(SettingsError, match="belong into args") as failure:
+    with pytest.raises(SettingsError, match="put them in args") as failure:
         resolve(StdioServer("files", "npx a/b --token secret"), "/usr/bin")
 
     assert "secret" not in str(failure.value)
@@ -198,8 +198,8 @@ def test_a_server_that_cannot_be_prepared_leaves_the_others_alone(program: Path)
     assert [server.name for server in usable] == ["files"]
     reasons = {one.name: one.reason for one in skipped}
     assert set(reasons) == {"token", "scheme", "missing", "news"}
-    assert reasons["token"].startswith("the environment variable TOKEN is not set: export it")
-    assert reasons["scheme"] == "its url does not begin with http:// or https://"
+    assert reasons["token"].startswith("the environment variable TOKEN isn't set: export it")
+    assert reasons["scheme"] == "its url doesn't begin with http:// or https://"
 
 
 def test_a_server_of_the_users_that_cannot_be_prepared_gives_way_to_no_other(program: Path) -> None:

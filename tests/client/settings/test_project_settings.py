@@ -74,14 +74,14 @@ def test_a_project_cannot_make_access_wider(mine: str, theirs: str, project: Pat
     (problem,) = laid.problems
     assert problem.key == "workspace.write"
     assert f'{FILE_NAME}: workspace.write is "{theirs}"; a project can only narrow it' in str(problem)
-    assert str(problem).endswith("your own holds")
+    assert str(problem).endswith("your own setting stays in effect")
 
 
 def test_a_wrong_value_narrows_nothing_and_widens_nothing(project: Path) -> None:
     laid = layered(user("workspace.write = 'off'"), read(project, "workspace.write = 'yes'"))
 
     assert laid.settings.workspace.write == "off"
-    assert [problem.instead for problem in laid.problems] == ["your own holds"]
+    assert [problem.instead for problem in laid.problems] == ["your own setting stays in effect"]
 
 
 def test_a_limit_can_be_lowered_and_not_raised(project: Path) -> None:
@@ -116,7 +116,7 @@ def test_what_is_the_users_alone_stays_so_and_is_named(text: str, project: Path)
 
     assert laid.settings == user().settings
     (problem,) = laid.problems
-    assert "cannot be set by a project" in problem.text
+    assert "can't be set by a project" in problem.text
     assert str(project / FILE_NAME) in problem.text
 
 
@@ -137,7 +137,7 @@ def test_unknown_keys_are_warned_of(project: Path) -> None:
 def test_a_file_that_cannot_be_understood_is_not_used(content: bytes, project: Path) -> None:
     (project / FILE_NAME).write_bytes(content)
 
-    with pytest.raises(SettingsError, match=r"\.acp-tui\.toml is not used"):
+    with pytest.raises(SettingsError, match=r"\.acp-tui\.toml isn't used"):
         read_project_settings(project)
 
 
@@ -163,7 +163,7 @@ def test_it_counts_once_it_is_trusted_and_only_as_it_was_then(project: Path, tmp
 
     holds = [each.settings.workspace.write for each in (untrusted, trusted, changed)]
     assert holds == ["on", "off", "on"]
-    assert "you have not trusted it yet" in untrusted.warnings[0]
+    assert "you haven't trusted it yet" in untrusted.warnings[0]
     assert trusted.warnings == ()
 
 

@@ -148,7 +148,7 @@ def test_a_file_that_cannot_be_used_trusts_nothing_and_says_why_on_writing(
     project: ProjectServers, tmp_path: Path
 ) -> None:
     assert trust_state(project, tmp_path) is Trust.UNDECIDED
-    with pytest.raises(SettingsError, match="cannot be kept"):
+    with pytest.raises(SettingsError, match="can't be kept"):
         remember(project, Trust.TRUSTED, tmp_path)
 
 
@@ -173,7 +173,7 @@ def test_a_trusted_project_gives_what_it_declares(project: ProjectServers) -> No
 
 @pytest.mark.parametrize(
     ("trust", "reason"),
-    [(Trust.UNDECIDED, "you have not trusted yet"), (Trust.REJECTED, "you rejected")],
+    [(Trust.UNDECIDED, "you haven't trusted yet"), (Trust.REJECTED, "you rejected")],
 )
 def test_any_other_project_gives_no_server_and_says_so_of_each(
     project: ProjectServers, trust: Trust, reason: str

@@ -39,7 +39,7 @@ def test_a_value_is_not_expanded_again() -> None:
 
 
 def test_a_variable_that_is_not_set_is_named() -> None:
-    with pytest.raises(SettingsError, match="variable NONE is not set"):
+    with pytest.raises(SettingsError, match="variable NONE isn't set"):
         expand("Bearer ${NONE}", ENVIRON)
 
 

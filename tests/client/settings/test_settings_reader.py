@@ -160,7 +160,7 @@ def test_whoever_wants_all_or_nothing_gets_every_problem_in_one_error() -> None:
 def test_a_file_that_cannot_be_read_is_said_with_an_example(file: Path, content: bytes) -> None:
     file.write_bytes(content)
 
-    with pytest.raises(SettingsError, match="cannot be read") as failure:
+    with pytest.raises(SettingsError, match="can't be read") as failure:
         read_settings(file)
 
     assert str(file) in str(failure.value)
@@ -170,5 +170,5 @@ def test_a_file_that_cannot_be_read_is_said_with_an_example(file: Path, content:
 def test_a_folder_in_the_place_of_the_file_is_said(file: Path) -> None:
     file.mkdir()
 
-    with pytest.raises(SettingsError, match="cannot be read"):
+    with pytest.raises(SettingsError, match="can't be read"):
         read_settings(file)

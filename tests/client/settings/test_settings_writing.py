@@ -172,7 +172,7 @@ def test_nothing_is_left_behind_beside_the_file(file: Path, monkeypatch: pytest.
         raise OSError(28, "No space left on device")
 
     monkeypatch.setattr(files.os, "fsync", fail)
-    with pytest.raises(SettingsError, match=r"settings\.toml cannot be changed: No space left on device"):
+    with pytest.raises(SettingsError, match=r"settings\.toml can't be changed: No space left on device"):
         write_setting(file, READ, "ask")
 
     assert [path.name for path in file.parent.iterdir()] == ["settings.toml"]
@@ -185,7 +185,7 @@ def test_nothing_is_left_behind_beside_the_file(file: Path, monkeypatch: pytest.
 def test_a_file_that_cannot_be_understood_is_left_alone_and_the_line_is_named(file: Path) -> None:
     given_file(file, "[workspace]\nread = on\n")
 
-    with pytest.raises(SettingsError, match=r"settings\.toml cannot be changed.*line 2"):
+    with pytest.raises(SettingsError, match=r"settings\.toml can't be changed.*line 2"):
         write_setting(file, READ, "ask")
 
     assert file.read_text() == "[workspace]\nread = on\n"
@@ -194,7 +194,7 @@ def test_a_file_that_cannot_be_understood_is_left_alone_and_the_line_is_named(fi
 def test_a_section_that_is_no_table_is_left_alone(file: Path) -> None:
     given_file(file, "workspace = 3\n")
 
-    with pytest.raises(SettingsError, match=r"workspace\.read is written there in a way"):
+    with pytest.raises(SettingsError, match=r"workspace\.read is written in a way"):
         write_setting(file, READ, "ask")
 
 

@@ -84,23 +84,23 @@ def test_a_url_is_streamable_http_unless_it_says_otherwise(file: Path, line: str
 @pytest.mark.parametrize(
     ("entry", "said"),
     [
-        ("mcp.x = 5", "mcp.x is not a table with a command or a url"),
+        ("mcp.x = 5", "mcp.x isn't a table with a command or a url"),
         ("[mcp.x]", "mcp.x needs either a command"),
         ('[mcp.x]\ncommand = "a"\nurl = "b"', "mcp.x needs either a command"),
-        ("[mcp.x]\ncommand = 5", "mcp.x.command is not a program, or a list of strings"),
-        ("[mcp.x]\ncommand = []", "mcp.x.command is not a program, or a list of strings"),
-        ('[mcp.x]\ncommand = ""', "mcp.x.command is not a program, or a list of strings"),
-        ('[mcp.x]\ncommand = "a"\nargs = "b"', "mcp.x.args is not a list of strings"),
-        ('[mcp.x]\ncommand = "a"\nargs = [1]', "mcp.x.args is not a list of strings"),
-        ('[mcp.x]\ncommand = "a"\nenv = ["A=1"]', "mcp.x.env is not a table of strings"),
-        ('[mcp.x]\ncommand = "a"\nenv = { A = 1 }', "mcp.x.env is not a table of strings"),
-        ('[mcp.x]\ncommand = "a"\ntype = "http"', 'mcp.x.type is not "stdio"'),
-        ("[mcp.x]\nurl = 5", "mcp.x.url is not a string"),
-        ('[mcp.x]\nurl = "a"\ntype = "ws"', 'mcp.x.type is not "http" or "sse"'),
-        ('[mcp.x]\nurl = "a"\ntype = []', 'mcp.x.type is not "http" or "sse"'),
-        ('[mcp.x]\nurl = "a"\nheaders = 5', "mcp.x.headers is not a table of strings"),
+        ("[mcp.x]\ncommand = 5", "mcp.x.command isn't a program, or a list of strings"),
+        ("[mcp.x]\ncommand = []", "mcp.x.command isn't a program, or a list of strings"),
+        ('[mcp.x]\ncommand = ""', "mcp.x.command isn't a program, or a list of strings"),
+        ('[mcp.x]\ncommand = "a"\nargs = "b"', "mcp.x.args isn't a list of strings"),
+        ('[mcp.x]\ncommand = "a"\nargs = [1]', "mcp.x.args isn't a list of strings"),
+        ('[mcp.x]\ncommand = "a"\nenv = ["A=1"]', "mcp.x.env isn't a table of strings"),
+        ('[mcp.x]\ncommand = "a"\nenv = { A = 1 }', "mcp.x.env isn't a table of strings"),
+        ('[mcp.x]\ncommand = "a"\ntype = "http"', 'mcp.x.type isn\'t "stdio"'),
+        ("[mcp.x]\nurl = 5", "mcp.x.url isn't a string"),
+        ('[mcp.x]\nurl = "a"\ntype = "ws"', 'mcp.x.type isn\'t "http" or "sse"'),
+        ('[mcp.x]\nurl = "a"\ntype = []', 'mcp.x.type isn\'t "http" or "sse"'),
+        ('[mcp.x]\nurl = "a"\nheaders = 5', "mcp.x.headers isn't a table of strings"),
         ('[mcp.""]\nurl = "a"', "mcp.'' has an empty name"),
-        ('[mcp."a\\nb"]\nurl = 5', "mcp.'a\\nb'.url is not a string"),
+        ('[mcp."a\\nb"]\nurl = 5', "mcp.'a\\nb'.url isn't a string"),
         ('[mcp.x]\ncommand = "a"\ndisabled = true', "mcp.x is disabled"),
     ],
 )
@@ -123,17 +123,17 @@ def test_unknown_keys_warn_and_the_server_is_used(file: Path) -> None:
 
     assert read.servers == (StdioServer("x", "a"),)
     assert read.warnings == (
-        f"{file}: mcp.x.cwd means nothing and is ignored; known: command, args, env, type, disabled",
+        f"{file}: mcp.x.cwd is unknown and ignored; known: command, args, env, type, disabled",
     )
 
 
 @pytest.mark.parametrize(
     ("content", "said"),
     [
-        (b"mcp = [", "cannot be read"),
-        (b"\xff", "cannot be read"),
-        (b"a = " + b"[" * 10_000, "cannot be read"),
-        (b"mcp = 5", "mcp is not a table of MCP servers by name"),
+        (b"mcp = [", "can't be read"),
+        (b"\xff", "can't be read"),
+        (b"a = " + b"[" * 10_000, "can't be read"),
+        (b"mcp = 5", "mcp isn't a table of MCP servers by name"),
     ],
     ids=["not TOML", "not UTF-8", "too deep", "not a table"],
 )
@@ -157,4 +157,4 @@ def test_servers_that_come_while_we_run_are_not_used_and_that_is_said(file: Path
 
     now = servers_at_start(file)
     assert now.servers == (StdioServer("mine", "a"),)
-    assert "counts from the next start" in now.warnings[-1]
+    assert "takes effect at the next start" in now.warnings[-1]

@@ -39,7 +39,7 @@ APPEARANCE = ", ".join(each.name for each in fields(Appearance))
         ("agent.trace_context = []", "agent.trace_context is a list; allowed: a table"),
         (
             'agent.trace_context.baggage = "${NONE}"',
-            'agent.trace_context.baggage is "${NONE}": the environment variable NONE is not set: '
+            'agent.trace_context.baggage is "${NONE}": the environment variable NONE isn\'t set: '
             "export it, or write ${NONE:-default}",
         ),
         ("changes.max_files = 1.0", "changes.max_files is 1.0; allowed: a whole number of files, at least 0"),
@@ -68,7 +68,7 @@ def test_a_wrong_value_counts_as_not_set_and_is_said_with_key_and_what_is_allowe
     (text,) = said(line)
 
     assert text.startswith(f"F: {problem}")
-    assert text.endswith("; it counts as not set")
+    assert text.endswith("; it is treated as unset")
     assert read(line).settings == Settings()
 
 
@@ -84,7 +84,7 @@ def test_what_an_agent_may_do_is_asked_about_where_its_setting_is_wrong() -> Non
 
     assert result.settings.workspace == Workspace(write="ask")
     assert [str(problem) for problem in result.problems] == [
-        'F: workspace.write is "of"; allowed: "on", "ask" or "off" (did you mean "off"?); "ask" holds instead'
+        'F: workspace.write is "of"; allowed: "on", "ask" or "off" (did you mean "off"?); "ask" is used instead'
     ]
 
 
@@ -103,7 +103,7 @@ def test_only_the_directories_that_are_wrong_are_left_out(directory: str) -> Non
     (problem,) = result.problems
     assert problem.key == "workspace.additional_directories[1]"
     assert problem.text.endswith("; allowed: an absolute path")
-    assert problem.instead == "it is left out"
+    assert problem.instead == "it is ignored"
 
 
 def test_only_the_kinds_that_are_wrong_are_left_out() -> None:
@@ -132,7 +132,7 @@ def test_a_rule_names_at_least_one_of_kind_path_and_command() -> None:
 
     assert result.settings.refuse == (RefusalRule(None, None, "rm", ""),)
     assert [str(each) for each in result.problems] == [
-        "F: refuse[0] needs at least one of kind, path, command; it is left out"
+        "F: refuse[0] needs at least one of kind, path, command; it is ignored"
     ]
 
 
@@ -156,7 +156,7 @@ def test_a_rule_of_which_nothing_is_right_is_left_out_and_that_is_said() -> None
 
 def test_an_item_that_is_no_table_is_no_rule() -> None:
     assert said("refuse = ['rm']") == [
-        'F: refuse[0] is "rm"; allowed: a table, with at least one of kind, path, command; it is left out'
+        'F: refuse[0] is "rm"; allowed: a table, with at least one of kind, path, command; it is ignored'
     ]
 
 
@@ -166,24 +166,24 @@ def test_an_item_that_is_no_table_is_no_rule() -> None:
 @pytest.mark.parametrize(
     ("line", "warning"),
     [
-        ("workspce.read = 'on'", "workspce means nothing and is ignored; did you mean workspace?"),
-        ("workspace.wirte = 'on'", "workspace.wirte means nothing and is ignored; did you mean write?"),
-        ("mpc.x.command = 'a'", "mpc means nothing and is ignored; did you mean mcp?"),
+        ("workspce.read = 'on'", "workspce is unknown and ignored; did you mean workspace?"),
+        ("workspace.wirte = 'on'", "workspace.wirte is unknown and ignored; did you mean write?"),
+        ("mpc.x.command = 'a'", "mpc is unknown and ignored; did you mean mcp?"),
         (
             "agent.Trace_Context.x = 1",
-            "agent.Trace_Context means nothing and is ignored; did you mean trace_context?",
+            "agent.Trace_Context is unknown and ignored; did you mean trace_context?",
         ),
         (
             "appearance.x = 1",
-            f"appearance.x means nothing and is ignored; known: {APPEARANCE}",
+            f"appearance.x is unknown and ignored; known: {APPEARANCE}",
         ),
         (
             "appearance.'a\\nb' = 1",
-            f"appearance.'a\\\\nb' means nothing and is ignored; known: {APPEARANCE}",
+            f"appearance.'a\\\\nb' is unknown and ignored; known: {APPEARANCE}",
         ),
         (
             "refuse = [{path = '/', knd = 'read'}]",
-            "refuse[0].knd means nothing and is ignored; did you mean kind?",
+            "refuse[0].knd is unknown and ignored; did you mean kind?",
         ),
     ],
 )

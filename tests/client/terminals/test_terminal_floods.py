@@ -127,7 +127,7 @@ async def test_so_many_commands_run_at_once_and_no_more_until_one_ends(
             tasks.start_soon(create)
     running = [each for each in results if isinstance(each, str)]
     assert len(running) == 3
-    assert all("3 others run" in str(each) for each in results if not isinstance(each, str))
+    assert all("3 others are running" in str(each) for each in results if not isinstance(each, str))
     await session.terminals.kill(running[0])
     assert await session.terminals.create("true")
 

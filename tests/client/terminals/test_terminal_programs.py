@@ -64,7 +64,7 @@ class Program:
 async def running(cwd: Path, command: str, *args: str) -> AsyncIterator[Program]:
     """The program, until the test is done with it; the test is skipped where it is not installed."""
     if shutil.which(command) is None:
-        pytest.skip(f"{command} is not installed")
+        pytest.skip(f"{command} isn't installed")
     program = Program(cwd)
     try:
         await program.start(command, *args)

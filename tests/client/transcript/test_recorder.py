@@ -144,7 +144,7 @@ def test_a_full_disk_is_said_once(tmp_path: Path) -> None:
     for _ in range(3):
         recorder.tap(Direction.IN, b"{}")
     recorder.close()
-    assert troubles == ["Nothing more is recorded: /full/disk: No space left on device"]
+    assert troubles == ["Recording stopped: /full/disk: No space left on device"]
 
 
 async def test_a_folder_that_cannot_be_written_costs_no_session(tmp_path: Path) -> None:
@@ -155,7 +155,7 @@ async def test_a_folder_that_cannot_be_written_costs_no_session(tmp_path: Path) 
     [conversation] = run.conversations.values()
     assert conversation.last_stop_reason == "end_turn"
     assert (
-        troubles == [f"Nothing more is recorded: {tmp_path / 'file'}: File exists"]
+        troubles == [f"Recording stopped: {tmp_path / 'file'}: File exists"]
         or "Not a directory" in troubles[0]
     )
     assert len(troubles) == 1
@@ -172,7 +172,7 @@ def test_a_failure_of_our_own_is_said_and_costs_no_session(
     recorder = recording(tmp_path / "r", troubles)
     recorder.tap(Direction.IN, b"{}")
     recorder.close()
-    assert troubles == ["Nothing more is recorded: ZeroDivisionError: odd"]
+    assert troubles == ["Recording stopped: ZeroDivisionError: odd"]
 
 
 def test_a_killed_process_leaves_what_it_had_written(tmp_path: Path) -> None:

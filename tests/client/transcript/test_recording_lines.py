@@ -294,10 +294,10 @@ def test_a_recording_that_is_still_written_is_read_on(tmp_path: Path) -> None:
 )
 def test_what_is_no_recording_is_refused_by_name(content: bytes, tmp_path: Path) -> None:
     (tmp_path / "r.jsonl").write_bytes(content)
-    with pytest.raises(RecordingUnreadable, match=r"r\.jsonl is no recording"):
+    with pytest.raises(RecordingUnreadable, match=r"r\.jsonl isn't a recording"):
         open_recording(tmp_path / "r.jsonl")
 
 
 def test_a_recording_that_is_not_there_is_refused_by_name(tmp_path: Path) -> None:
-    with pytest.raises(RecordingUnreadable, match=r"nothing\.jsonl cannot be read"):
+    with pytest.raises(RecordingUnreadable, match=r"nothing\.jsonl can't be read"):
         open_recording(tmp_path / "nothing.jsonl")

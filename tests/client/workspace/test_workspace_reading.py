@@ -156,7 +156,7 @@ async def test_a_proc_file_of_size_zero_yields_its_content(tmp_path: Path) -> No
 
 async def test_a_missing_file_and_a_missing_directory_are_not_found_r_fs_3(workspace: Workspace) -> None:
     for name in ("missing", "missing/file"):
-        with pytest.raises(NotFound, match="does not exist"):
+        with pytest.raises(NotFound, match="doesn't exist"):
             await read(workspace, name)
 
 

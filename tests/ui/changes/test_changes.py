@@ -51,7 +51,7 @@ async def test_each_kind_of_change_has_its_letter_and_its_counts(root: Path) -> 
         (root / "b.py").chmod(0o755)
         await page.change({"a.py": b"one\n2\n3\n", "new.py": b"x\n", "picture.bin": b"\0\2"})
         await page.open_list()
-        assert "since 14:03, whoever changed them" in page.words
+        assert "since 14:03, by anyone" in page.words
         rows = [line.strip(" │").split() for line in page.lines]
         assert ["M", "a.py", "+2", "-1", "++-"] in rows
         assert ["M", "b.py", "permissions"] in rows
@@ -99,7 +99,7 @@ async def test_what_was_not_captured_is_said_and_cannot_be_reverted(root: Path) 
         await page.change({"big": b"b\n"})
         await page.open_list()
         assert "before unknown: it is larger than" in page.words
-        await page.press_until("big cannot be reverted", "r")
+        await page.press_until("big can't be reverted", "r")
         await page.press("r")
         assert (root / "big").read_bytes() == b"b\n"
 
@@ -112,7 +112,7 @@ async def test_notes_are_said_once_and_stand_in_the_list(root: Path) -> None:
         await page.change({"a.py": b"y\n"})
         await page.open_list()
         assert len(page.app._notifications) == 1
-        assert "Of 2 files it is known what they were" in page.words
+        assert "Of 2 files have a known earlier state" in page.words
 
 
 async def test_where_files_cannot_be_followed_there_is_a_session_without_a_list(
@@ -123,7 +123,7 @@ async def test_where_files_cannot_be_followed_there_is_a_session_without_a_list(
 
     monkeypatch.setattr(ChangeTracker, "run", fail)
     async with open_changes(root) as page:
-        await page.until_shown("Changes are not listed: no room for it")
+        await page.until_shown("Changes aren't listed: no room for it")
         assert page.desk.summary() == ""
         await page.open_list()
         assert not _is_open(page)
@@ -137,9 +137,9 @@ async def test_a_fault_of_our_own_in_following_files_is_logged_beside_being_show
 
     monkeypatch.setattr(ChangeTracker, "run", fail)
     async with open_changes(root) as page:
-        await page.until_shown("Changes are not listed: 'a mistake'")
+        await page.until_shown("Changes aren't listed: 'a mistake'")
     assert [record.getMessage() for record in caplog.records if record.exc_info] == [
-        f"The changes in {root} cannot be followed"
+        f"The changes in {root} can't be followed"
     ]
 
 
@@ -195,12 +195,12 @@ async def test_a_file_is_reverted_when_the_key_is_pressed_twice_and_undo_brings_
         await page.open_list()
         await page.press_until("press r again to revert a.py (+2 -1)", "r")
         assert (root / "a.py").read_bytes() == b"one\n2\n3\n"
-        await page.press_until("a.py is as it was at 14:03", "r")
+        await page.press_until("a.py is back to what it was at 14:03", "r")
         assert (root / "a.py").read_bytes() == FILES["a.py"]
         assert "Nothing has changed" in page.words
-        await page.press_until("a.py is back as it was changed", "u")
+        await page.press_until("a.py has its changes back", "u")
         assert (root / "a.py").read_bytes() == b"one\n2\n3\n"
-        await page.press_until("There is nothing to undo.", "u")
+        await page.press_until("Nothing to undo.", "u")
 
 
 @pytest.mark.parametrize("key", ["down", "escape"])
@@ -221,7 +221,7 @@ async def test_a_file_that_changed_after_the_question_is_left_alone_and_shown(ro
         await page.open_list()
         await page.press_until("press r again to revert a.py", "r")
         write(root, {"a.py": b"later\n"})
-        await page.press_until("nothing was reverted; this is how it is now. o shows", "r")
+        await page.press_until("nothing was reverted. This is its current state. Press o", "r")
         assert (root / "a.py").read_bytes() == b"later\n"
         assert isinstance(page.app.screen, ReviewScreen)
         assert "+ later" in page.text
@@ -234,7 +234,7 @@ async def test_a_revert_is_not_undone_once_the_file_has_changed(root: Path) -> N
         await page.change({"a.py": b"x\n"})
         await page.open_list()
         await page.press_until("press r again", "r")
-        await page.press_until("is as it was", "r")
+        await page.press_until("is back to what it was", "r")
         write(root, {"a.py": b"later\n"})
         await page.press_until("The file has changed since the revert", "u")
         assert (root / "a.py").read_bytes() == b"later\n"
@@ -244,7 +244,7 @@ async def test_a_rescan_finds_what_changed(root: Path) -> None:
     async with open_changes(root) as page:
         await page.open_list()
         write(root, {"a.py": b"x\n"})
-        await page.press_until("Looked at all files.", "g")
+        await page.press_until("Read all files.", "g")
         assert "M a.py" in page.words
 
 

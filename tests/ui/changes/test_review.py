@@ -36,7 +36,7 @@ async def test_it_shows_path_counts_and_where_one_is(root: Path) -> None:
         await page.change({"a.py": NEW, "b.py": b"c\n"})
         await page.open_review()
         assert "a.py modified +2 -3" in page.words
-        assert "hunk 1/3 · file 1/2 · since 14:03, whoever changed it" in page.words
+        assert "hunk 1/3 · file 1/2 · since 14:03, by anyone" in page.words
         await page.press("n")
         assert "hunk 2/3" in page.text
         assert "- line 50" in page.text
@@ -115,7 +115,7 @@ async def test_lines_that_differ_only_in_bytes_that_are_no_text_are_told_apart(r
         await page.change({"b.py": b"caf\xe9\n"})
         await page.open_review()
         assert "+ caf�" in page.text
-        assert "Bytes that are no UTF-8 are shown as �." in page.words
+        assert "Bytes that aren't UTF-8 are shown as �." in page.words
 
 
 async def test_binary_files_are_shown_by_size_and_revert_as_a_whole(root: Path) -> None:
@@ -125,8 +125,8 @@ async def test_binary_files_are_shown_by_size_and_revert_as_a_whole(root: Path) 
         assert "Before: a file of 2 bytes" in page.words
         assert "Now: a file of 3 bytes" in page.words
         await page.press("x")
-        assert "There is no hunk; X reverts the file." in page.words
-        await page.press_until("It is as it was.", "X")
+        assert "There is no hunk. Press X to revert the file." in page.words
+        await page.press_until("It is unchanged.", "X")
         assert (root / "picture.bin").read_bytes() == b"\0\1"
 
 
@@ -153,12 +153,12 @@ async def test_a_hunk_is_reverted_exactly_and_undo_brings_it_back(root: Path) ->
     async with open_changes(root) as page:
         await page.change({"a.py": NEW})
         await page.open_review()
-        await page.press_until("The hunk is reverted", "n", "x")
+        await page.press_until("Reverted the hunk", "n", "x")
         assert (root / "a.py").read_bytes() == MIDDLE_BACK
         assert "hunk 2/2" in page.text
-        await page.press_until("The revert is undone.", "u")
+        await page.press_until("Undid the revert.", "u")
         assert (root / "a.py").read_bytes() == NEW
-        await page.press_until("There is no revert of this file to undo.", "u")
+        await page.press_until("This file has no revert to undo.", "u")
 
 
 async def test_after_the_last_hunk_the_one_before_is_the_next(root: Path) -> None:
@@ -168,7 +168,7 @@ async def test_after_the_last_hunk_the_one_before_is_the_next(root: Path) -> Non
         await page.press("n", "n")
         await page.press_until("hunk 2/2", "x")
         await page.press_until("hunk 1/1", "x")
-        await page.press_until("It is as it was.", "x")
+        await page.press_until("It is unchanged.", "x")
         await page.press("x", "X")
         assert (root / "a.py").read_bytes() == OLD
 
@@ -177,12 +177,12 @@ async def test_a_file_is_reverted_and_a_new_one_removed(root: Path) -> None:
     async with open_changes(root) as page:
         await page.change({"a.py": NEW, "new.py": b"new\n"})
         await page.open_review()
-        await page.press_until("It is as it was.", "X")
+        await page.press_until("It is unchanged.", "X")
         assert (root / "a.py").read_bytes() == OLD
         await page.press_until("new.py new", "right_square_bracket")
-        await page.press_until("It is as it was.", "X")
+        await page.press_until("It is unchanged.", "X")
         assert not (root / "new.py").exists()
-        await page.press_until("The revert is undone.", "u")
+        await page.press_until("Undid the revert.", "u")
         assert (root / "new.py").read_bytes() == b"new\n"
 
 
@@ -197,7 +197,7 @@ async def test_a_file_that_changed_meanwhile_is_left_alone_and_both_states_are_s
         await page.change({"a.py": NEW})
         await page.open_review()
         (root / "a.py").write_bytes(OLD + b"later\n")
-        await page.press_until("The file has changed meanwhile, so nothing was reverted", key)
+        await page.press_until("The file has changed in the meantime, so nothing was reverted", key)
         assert (root / "a.py").read_bytes() == OLD + b"later\n"
         assert "+ later" in page.text
         page.app.screen.post_message(ChangesDesk.Changed())  # the list may not know it yet
@@ -209,7 +209,7 @@ async def test_a_file_that_changed_meanwhile_is_left_alone_and_both_states_are_s
         await page.press(key)
         assert (root / "a.py").read_bytes() == OLD + b"later\n"
         await page.press("o")
-        await page.press_until("It is as it was.", "X")
+        await page.press_until("It is unchanged.", "X")
         assert (root / "a.py").read_bytes() == OLD
 
 
@@ -217,13 +217,13 @@ async def test_a_revert_is_not_undone_once_the_file_has_changed(root: Path) -> N
     async with open_changes(root) as page:
         await page.change({"b.py": b"c\n"})
         await page.open_review()
-        await page.press_until("It is as it was.", "X")
+        await page.press_until("It is unchanged.", "X")
         (root / "b.py").write_bytes(b"later\n")
         await page.press_until("The file has changed since the revert", "u")
         assert "+ later" in page.text
         assert (root / "b.py").read_bytes() == b"later\n"
         (root / "b.py").write_bytes(b"b\n")
-        await page.press_until("The revert is undone.", "u")
+        await page.press_until("Undid the revert.", "u")
         assert (root / "b.py").read_bytes() == b"c\n"
 
 
@@ -244,16 +244,16 @@ async def test_what_was_not_captured_cannot_be_reverted(root: Path) -> None:
         await page.change({"big": b"b\n"})
         await page.open_review()
         assert "before unknown" in page.words
-        await page.press_until("'big' cannot be reverted", "X")
+        await page.press_until("'big' can't be reverted", "X")
         assert (root / "big").read_bytes() == b"b\n"
 
 
 @pytest.mark.parametrize(
     ("editor", "problem"),
     [
-        ("", "There is no editor: set $EDITOR"),
-        ("no-such-editor", "no-such-editor could not be started"),
-        ("'unclosed", "'unclosed could not be started"),
+        ("", "No editor found: set $EDITOR"),
+        ("no-such-editor", "no-such-editor couldn't be started"),
+        ("'unclosed", "'unclosed couldn't be started"),
     ],
 )
 async def test_where_no_editor_can_be_started_it_says_so(

@@ -139,8 +139,7 @@ def test_a_key_that_stays_another_commands_somewhere_is_named() -> None:
         "keys.find: Ctrl+A stays line_start in the prompt\nkeys.find: Ctrl+A stays select_all in the conversation"
     )
     assert (
-        notes(entry_above="ctrl+o")
-        == "keys.entry_above: Ctrl+O is not toggle_all any more in the conversation"
+        notes(entry_above="ctrl+o") == "keys.entry_above: Ctrl+O is no longer toggle_all in the conversation"
     )
 
 
@@ -148,21 +147,21 @@ def test_of_two_choices_of_one_key_the_first_holds() -> None:
     keymap = keymap_of(chosen(find="f3", toggle_plan="f3"))
 
     assert (keymap.keys["find"], keymap.keys["toggle_plan"]) == (("f3",), ("ctrl+t",))
-    assert "keys.toggle_plan: 'f3' is left out: you gave it to find already" in keymap.notes
+    assert "keys.toggle_plan: 'f3' is ignored: you already gave it to find" in keymap.notes
 
 
 @pytest.mark.parametrize(
     ("id_", "key", "why"),
     [
         ("find", "nokey", "there is no such key"),
-        ("send", "x", "in the prompt it writes a character"),
-        ("quit", "q", "everywhere it writes a character"),
+        ("send", "x", "in the prompt it types a character"),
+        ("quit", "q", "everywhere it types a character"),
         ("find", "enter", "needs it for itself"),
-        ("review", "3", "the digits and y, a, n answer permission requests, always"),
-        ("find", "3", "the digits and y, a, n answer permission requests, always"),
-        ("restart", "shift+3", "the digits and y, a, n answer permission requests, always"),
-        ("find", "ctrl+q", "quit would be left without a key"),
-        ("new_line", "enter", "send would be left without a key"),
+        ("review", "3", "digits and y, a, n always answer permission requests"),
+        ("find", "3", "digits and y, a, n always answer permission requests"),
+        ("restart", "shift+3", "digits and y, a, n always answer permission requests"),
+        ("find", "ctrl+q", "quit would be left no key"),
+        ("new_line", "enter", "send would be left no key"),
     ],
 )
 def test_what_cannot_be_is_refused_with_a_reason_and_the_usual_key_holds(
@@ -171,7 +170,7 @@ def test_what_cannot_be_is_refused_with_a_reason_and_the_usual_key_holds(
     keymap = keymap_of(chosen(**{id_: key}))
 
     assert keymap.keys == AS_BUILT.keys
-    assert keymap.notes[0].startswith(f"keys.{id_}: {key!r} is left out: ")
+    assert keymap.notes[0].startswith(f"keys.{id_}: {key!r} is ignored: ")
     assert why in keymap.notes[0]
     assert "the usual key holds" in keymap.notes[1]
 
@@ -189,18 +188,18 @@ def test_there_is_always_a_way_out_and_to_an_answer(id_: str) -> None:
     keymap = keymap_of(chosen(**{id_: ""}))
 
     assert keymap.keys[id_] == AS_BUILT.keys[id_]
-    assert "cannot be without a key" in keymap.notes[0]
+    assert "must have a key" in keymap.notes[0]
 
 
 def test_a_misspelt_command_is_named_with_what_may_be_meant() -> None:
     assert notes(fnid="f3") == (
-        "keys.fnid: there is no command of that name with keys to choose; did you mean find?"
+        "keys.fnid: there is no command with that name and a key you can set; did you mean find?"
     )
     assert "`acp-tui keys` lists the commands" in notes(zzz="f3")
 
 
 def test_what_is_typed_is_no_key_to_choose() -> None:
-    assert "there is no command of that name" in notes(shell="f3")
+    assert "there is no command with that name" in notes(shell="f3")
 
 
 # Hints

@@ -49,7 +49,7 @@ async def test_an_enter_for_a_question_that_was_taken_back_sends_no_prompt(asked
         await page.press("enter")
         assert page.connection.prompts == []
         assert page.draft == "my draft"
-        assert "Dropped what was pressed" in page.words
+        assert "Ignored: that key was for" in page.words
         await page.press_slowly("enter")
         assert page.connection.prompts == ["my draft"]
 

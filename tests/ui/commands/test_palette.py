@@ -72,7 +72,7 @@ async def test_only_what_can_be_done_now_is_offered(open_desk: OpenDesk) -> None
         await desk.has_session()
         empty = set(await desk.offers())
         assert empty >= {
-            "Begin another session",
+            "Start another session",
             "Open, rename, pin, archive, delete or begin a session",
             "Change the settings",
         }
@@ -81,12 +81,12 @@ async def test_only_what_can_be_done_now_is_offered(open_desk: OpenDesk) -> None
             "Type into a running command",
             "Change the model",
             "Change the mode",
-            "Next mode of the agent",
+            "Next agent mode",
             "Find in the conversation",
             "Go to the next tab",
             "Go to tab 2",
             "Log out of the agent",
-            "Be done with the pages you opened for the agent",
+            "Clear the pages you opened for the agent",
         }
         await desk.send("Is it?")
         await desk.shows("Well, yes.")
@@ -97,8 +97,8 @@ async def test_without_an_agent_nothing_of_an_agents_is_offered(open_desk: OpenD
     async with open_desk("import sys; sys.exit(3)") as desk:
         await desk.shows("exited with code 3")
         offered = await desk.offers()
-        assert "Start the agent again" in offered
-        assert "Show what this agent offers and lacks" not in offered
+        assert "Restart the agent" in offered
+        assert "Show what this agent can do" not in offered
 
 
 async def test_ctrl_p_in_the_palette_opens_no_other() -> None:
@@ -147,7 +147,7 @@ async def test_a_theme_in_the_settings_is_tried_on_too() -> None:
         await page.press("f12")
         await page.until(lambda: "Settings" in page.text)
         await page.press(*"appearance.theme", "enter")
-        await page.until(lambda: "as it fits the terminal" in page.text)
+        await page.until(lambda: "match the terminal" in page.text)
         await page.press("down", "down")
         assert app.theme == LIGHT.name
         await page.press("escape")

@@ -44,7 +44,7 @@ FOR_THE_MODEL = Annotations(("assistant",))
         (TextResource("memo://1", ""), "[file: memo://1, 0 lines]"),
         (BlobResource("file:///a.z", "QUJD", "application/zlib"), "[file: /a.z, application/zlib, 3 bytes]"),
         (BlobResource("file://host/a", "QUJD"), "[file: file://host/a, 3 bytes]"),
-        (UnknownBlock("hologram", {}), "[hologram: a kind of content that acp-tui does not know]"),
+        (UnknownBlock("hologram", {}), "[hologram: a kind of content acp-tui doesn't know]"),
     ],
 )
 def test_a_block_is_named_by_its_kind_and_what_is_known_of_it(block: ContentBlock, label: str) -> None:
@@ -69,9 +69,9 @@ async def test_what_is_not_for_the_user_is_not_drawn(role: Role) -> None:
 
 
 async def test_a_tool_calls_content_that_is_not_for_the_user_is_not_drawn() -> None:
-    blocks = (Text("Two colours"), Text("SECRET", FOR_THE_MODEL))
+    blocks = (Text("Two colors"), Text("SECRET", FOR_THE_MODEL))
     async with open_page(_call("completed", *blocks, kind="other")) as page:
-        assert "Two colours" in page.text
+        assert "Two colors" in page.text
         await page.press("ctrl+o")
         assert "SECRET" not in page.text
 

@@ -156,9 +156,9 @@ async def test_a_picture_of_a_conversation_that_is_gone_changes_nothing(decoder:
 @pytest.mark.parametrize(
     ("data", "reason"),
     [
-        ("aGVsbG8=", "neither PNG, JPEG, GIF nor WebP"),
-        (PICTURE[:80], "its data is broken"),
-        ("%", "its data is not base64"),
+        ("aGVsbG8=", "not PNG, JPEG, GIF, or WebP"),
+        (PICTURE[:80], "its data is corrupt"),
+        ("%", "its data isn't base64"),
         (png_header(50_000, 50_000), "50000 × 50000 pixels are too many"),
     ],
 )
@@ -176,7 +176,7 @@ async def test_a_decoder_that_fails_leaves_a_box(monkeypatch: pytest.MonkeyPatch
     monkeypatch.setattr(images, "block_picture", fail)
     async with open_page(_says(_image())) as page:
         await _drawn(page)
-        assert "│ not shown: it cannot be decoded" in page.text
+        assert "│ not shown: it can't be decoded" in page.text
 
 
 async def test_sounds_and_files_are_boxes_with_kind_and_size() -> None:

@@ -21,7 +21,7 @@ async def test_what_is_drawn_of_a_message_is_bounded_and_what_is_kept_is_not(
         column = page.view.column
         drawn = len(column.lines(0))
         assert SHOWN // 120 <= drawn < SHOWN // 60
-        assert "an export has all of them" in page.text
+        assert "An export has all of them" in page.text
         await page.apply(agent("more " * SHOWN, "m"))
         assert len(column.lines(0)) == drawn
         [entry] = snapshot(page.session.conversation).entries

@@ -31,7 +31,7 @@ def said(question: Elicitation, action: ElicitationAction, *values: FilledIn) ->
     [
         (FORM, "accept", "you answered"),
         (FORM, "decline", "you declined"),
-        (FORM, "cancel", "cancelled without an answer"),
+        (FORM, "cancel", "canceled without an answer"),
         (PAGE, "accept", "you opened the page"),
         (PAGE, "decline", "you declined"),
     ],

@@ -81,7 +81,7 @@ async def test_a_command_that_waits_for_input_says_so_until_it_goes_on() -> None
         await page.emulator_loaded()
         assert "waits for input" not in page.text
         await page.apply(TerminalWaiting(TERMINAL, True))
-        assert "│ waits for input" in page.text
+        assert "│ waiting for input" in page.text
         await page.apply(TerminalWaiting(TERMINAL, False))
         assert "waits for input" not in page.text
         await page.apply(TerminalWaiting(TERMINAL, True), TerminalExited(TERMINAL, 0, None))
@@ -129,7 +129,7 @@ async def test_output_that_came_before_its_tool_call_is_shown() -> None:
 
 async def test_a_terminal_that_is_not_known_is_said_to_be() -> None:
     async with open_page(call("run", content=(TerminalContent(TerminalId("other")),))) as page:
-        assert "a terminal that acp-tui does not know" in page.text
+        assert "a terminal acp-tui doesn't know" in page.text
 
 
 async def test_output_wider_than_the_screen_is_cut_and_leaves_the_frame_whole() -> None:

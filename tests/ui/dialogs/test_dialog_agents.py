@@ -31,7 +31,7 @@ ABSENT = ListedAgent(
     AgentCommand("absent", ("absent",)),
     Source.KNOWN,
     "Absent",
-    obstacle="absent is not on PATH",
+    obstacle="absent isn't on PATH",
     remedy="npm install -g absent",
 )
 CATALOGUE = Catalogue((HERE, FETCHED, ABSENT), notes=("agents.toml: something is wrong",))
@@ -46,7 +46,7 @@ async def test_all_agents_are_shown_with_what_runs_and_what_is_wrong() -> None:
         await page.until(lambda: "1 here" in page.text)
         assert "2 fetched" in page.text
         assert "npx 1.0.0" in page.text
-        assert "absent is not on PATH" in page.text
+        assert "absent isn't on PATH" in page.text
         assert "$ here --acp" in page.text
         assert "agents.toml: something is wrong" in page.text
 
@@ -61,7 +61,7 @@ async def test_digits_are_named_as_keys_only_where_they_are_no_part_of_a_search(
 
 
 async def test_how_old_the_registry_is_is_said() -> None:
-    for fetched_at, said in ((None, "F5 fetches it"), (1.0, "With the agent registry of 19")):
+    for fetched_at, said in ((None, "F5 to fetch it"), (1.0, "Includes the agent registry of 19")):
         async with open_dialog(screen(Catalogue((HERE,), fetched_at=fetched_at))) as page:
             await page.until(lambda: "1 here" in page.text)
             assert said in page.text
@@ -69,7 +69,7 @@ async def test_how_old_the_registry_is_is_said() -> None:
 
 async def test_of_several_mistakes_their_number_is_said() -> None:
     async with open_dialog(screen(Catalogue((HERE,), notes=("a", "b")))) as page:
-        await page.until(lambda: "2 things are wrong in agents.toml" in page.text)
+        await page.until(lambda: "2 problems in agents.toml" in page.text)
 
 
 @pytest.mark.parametrize(
@@ -102,7 +102,7 @@ async def test_an_agent_that_cannot_run_says_why_and_how_to_install_it_to_be_cop
     async with open_dialog(screen()) as page:
         await page.until(lambda: "1 here" in page.text)
         await page.press("down", "down")
-        assert "Not here: absent is not on PATH" in page.text
+        assert "Not here: absent isn't on PATH" in page.text
         assert "To install it: npm install -g absent" in page.text
         await page.press("ctrl+y")
         await page.until(lambda: bool(copied))
@@ -126,13 +126,13 @@ async def test_the_registry_is_fetched_by_a_key_and_then_its_agents_are_there() 
 
 async def test_a_registry_that_cannot_be_fetched_is_said_and_the_agents_stay() -> None:
     def fail() -> None:
-        raise RegistryUnavailable("it could not be fetched: \x1b[31mno", hint="the old one is still used")
+        raise RegistryUnavailable("it couldn't be fetched: \x1b[31mno", hint="the old one is still used")
 
     async with open_dialog(screen(update=fail)) as page:
         await page.until(lambda: "1 here" in page.text)
         await page.press("f5")
-        await page.until(lambda: "could not be fetched" in page.text)
-        assert "still used" in page.text
+        await page.until(lambda: "couldn't be fetched" in page.text)
+        assert "still in use" in page.text
         assert "1 here" in page.text
         assert "\x1b" not in page.text
 
@@ -190,7 +190,7 @@ async def _outcome(command: AgentCommand, *keys: str) -> Any:
 
 
 async def test_a_yes_is_kept_and_a_no_starts_nothing() -> None:
-    assert await _outcome(PACKAGE, "n") == "fetched was not started: you did not agree to run it"
+    assert await _outcome(PACKAGE, "n") == "fetched wasn't started, because you didn't agree to run it"
     assert not is_agreed(PACKAGE, consent_file())
     assert (await _outcome(PACKAGE, "y")).argv == PACKAGE.argv
     assert is_agreed(PACKAGE, consent_file())

@@ -31,7 +31,7 @@ def test_it_says_what_there_is_and_what_follows_from_what_is_not() -> None:
         "ACP v1",
         "agent --acp 'a b'",
         "✓ load a session\n",
-        "✗ delete a session: sessions can be deleted only by its own tools",
+        "✗ delete a session: sessions can be deleted only with its own tools",
         "· Browser: Your subscription",
         "· Own (in a terminal)",
         "▸ example.org/fork",

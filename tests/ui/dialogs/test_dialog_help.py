@@ -41,7 +41,7 @@ def test_keys_that_a_terminal_may_not_send_are_said_to_be_such() -> None:
 
     assert "Shift+Enter and Alt+Enter only with Kitty's keyboard protocol" in about["new_line"]
     assert "extended-keys" in about["new_line"]
-    assert "Ctrl+S: some terminals hold their output with it" in about["save_attached"]
+    assert "Ctrl+S: some terminals pause their output with it" in about["save_attached"]
 
 
 def test_a_chosen_key_is_shown_with_the_usual_one() -> None:

@@ -70,7 +70,7 @@ async def test_esc_stops_waiting_and_then_leaves() -> None:
         await page.press("enter", "escape")
         await page.until(lambda: agent.was_cancelled)
         assert page.result is NOTHING
-        assert "Cancelled" in page.words
+        assert "Canceled" in page.words
         await page.press("escape")
         assert page.result is None
 
@@ -94,4 +94,4 @@ async def test_a_login_in_a_terminal_is_the_callers() -> None:
 
 async def test_an_agent_without_methods_is_said_to_have_none() -> None:
     async with open_dialog(LoginDialog("Agent", [], Agent().authenticate)) as page:
-        assert "names no way to log in" in page.words
+        assert "lists no login methods" in page.words

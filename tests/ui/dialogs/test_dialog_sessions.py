@@ -70,7 +70,7 @@ class Pages(NoSessions):
         return self.ways.get(session.session_id, (here, ""))
 
     def no_delete(self, session: PastSession) -> str:
-        return self.cannot_delete if session.is_listed else "It is not the agent's."
+        return self.cannot_delete if session.is_listed else "It isn't the agent's."
 
     async def delete(self, session: PastSession) -> None:
         self.done.append(("delete", session.session_id))
@@ -179,9 +179,9 @@ async def test_the_folders_can_be_switched_while_an_agent_keeps_the_list_to_itse
 
 async def test_without_a_session_in_this_folder_the_others_are_pointed_to() -> None:
     async with open_dialog(SessionsDialog(Pages(([], None), ([], None)))) as page:
-        await loaded(page, "There is no session yet in this folder; a lists those in all folders")
+        await loaded(page, "No sessions yet in this folder; press a for all folders")
         await page.press("a")
-        await loaded(page, "There is no session yet, n makes one")
+        await loaded(page, "No sessions yet; press n to start one")
 
 
 async def test_an_error_stands_in_its_place_and_r_loads_again() -> None:
@@ -235,7 +235,7 @@ async def test_a_letter_in_a_word_deletes_nothing_and_one_key_held_down_not_two(
         clock.pass_guard()
         await page.press("d", "y")
         assert pages.done == []
-        assert "Too soon to count" in page.words
+        assert "pressed too soon" in page.words
         assert "Delete “Mend the parser” in agent?" in page.words
         clock.pass_guard()
         await page.press("y")
@@ -263,16 +263,16 @@ async def test_the_agents_session_and_the_recording_of_it_are_two_questions() ->
 
 async def test_what_cannot_be_done_is_said() -> None:
     pages = Pages((ONE, None))
-    pages.cannot_delete = "It cannot delete."
-    pages.ways["s1"] = (Way.NONE, "It cannot load.")
+    pages.cannot_delete = "It can't delete."
+    pages.ways["s1"] = (Way.NONE, "It can't load.")
     async with open_dialog(SessionsDialog(pages)) as page:
         await loaded(page)
         await page.press("d")
-        assert "It cannot delete." in page.words
+        assert "It can't delete." in page.words
         await page.press("enter")
-        assert "It cannot load." in page.words
+        assert "It can't load." in page.words
         await page.press("e")
-        assert "There is no recording of it here" in page.words
+        assert "It has no recording here" in page.words
         assert page.result is NOTHING
 
 
@@ -285,7 +285,7 @@ async def test_recorded_sessions_stand_among_the_agents_with_agent_prompts_and_w
         await loaded(page, "4 in this folder")
         (row,) = (line for line in page.lines if "From elsewhere" in line)
         assert row.split()[3:9] == ["re-read", "other", "2", "prompts", "1970-01-01", "│"]
-        assert "cannot be opened: its folder is gone" in page.words
+        assert "can't be opened: its folder is gone" in page.words
         assert "Mine" not in page.words  # the agent's title wins
         await page.press("e")
         assert pages.done == [("export", "r1")]
@@ -305,9 +305,9 @@ async def test_recordings_are_listed_while_the_agent_says_nothing() -> None:
 
 async def test_recordings_that_cannot_be_read_keep_the_agents_sessions_from_nobody() -> None:
     pages = Pages((ONE, None))
-    pages.failure = ClientError("the index cannot be used", hint="delete it")
+    pages.failure = ClientError("the index can't be used", hint="delete it")
     async with open_dialog(SessionsDialog(pages)) as page:
-        await loaded(page, "the index cannot be used")
+        await loaded(page, "the index can't be used")
         assert "Mend the parser" in page.words
         pages.failure, pages.recordings = None, [recorded("r1", "From elsewhere")]
         await page.press("r")
@@ -320,7 +320,7 @@ async def test_what_was_said_is_searched_too_and_its_line_shown() -> None:
     async with open_dialog(SessionsDialog(pages)) as page:
         await loaded(page, "2 in this folder")
         await page.press("slash", *"roars in r2")
-        await loaded(page, "In what was said")
+        await loaded(page, "In the conversations")
         assert "About zebras" not in page.words
         await loaded(page, "the line: roars in r2")
         await page.press("enter")
@@ -329,7 +329,7 @@ async def test_what_was_said_is_searched_too_and_its_line_shown() -> None:
 
 async def test_n_makes_a_new_session_and_esc_none() -> None:
     async with open_dialog(SessionsDialog(Pages(([], None)))) as page:
-        await loaded(page, "There is no session yet")
+        await loaded(page, "No sessions yet")
         await page.press("n")
         assert chosen(page) == ""
     async with open_dialog(SessionsDialog(Pages((ONE, None)))) as page:

@@ -81,7 +81,7 @@ async def test_a_setting_is_found_with_its_limits_its_default_and_when_it_counts
 ) -> None:
     async with opened(desk, size) as page:
         await look_for(page, "workspace.write")
-        assert "Files that an agent writes through acp-tui." in page.words
+        assert "Files an agent writes through acp-tui." in page.words
         assert '"on", "ask" or "off"' in page.words
         assert 'default: "on"' in page.words
 
@@ -129,7 +129,7 @@ async def test_a_number_out_of_its_limits_is_refused_where_it_is_written(desk: S
 
 async def test_a_list_has_an_item_a_line(desk: SettingsDesk) -> None:
     async with opened(desk) as page:
-        await look_for(page, "directories beside")
+        await look_for(page, "addition to the session")
         await page.press("enter")
         await page.write("/a\n\n /b c ")
         await page.press("ctrl+s")
@@ -138,7 +138,7 @@ async def test_a_list_has_an_item_a_line(desk: SettingsDesk) -> None:
 
 async def test_several_of_some_are_chosen_with_space(desk: SettingsDesk) -> None:
     async with opened(desk) as page:
-        await look_for(page, "folded away")
+        await look_for(page, "calls to fold")
         await page.press("enter", "space", "enter")
         await page.until(lambda: "yours" in page.text)
         assert 'fold_kinds = ["search", "think", "fetch"]' in desk.file.read_text()
@@ -150,7 +150,7 @@ async def test_keys_are_changed_and_a_conflict_is_named(desk: SettingsDesk) -> N
         await page.press("enter", "ctrl+u")
         await page.write("ctrl+q")
         await page.press("enter")
-        assert "quit would be left without a key" in page.words
+        assert "quit would be left no key" in page.words
         await page.press("ctrl+u")
         await page.write("f3 ctrl+x")
         await page.press("enter")
@@ -181,5 +181,5 @@ async def test_a_file_that_cannot_be_changed_is_said(desk: SettingsDesk) -> None
     async with opened(desk) as page:
         await look_for(page, "agent writes")
         await page.press("enter", "down", "enter")
-        await page.until(lambda: "cannot be changed" in page.words)
-        assert "mend it in an editor first" in page.words
+        await page.until(lambda: "can't be changed" in page.words)
+        assert "fix it in an editor first" in page.words

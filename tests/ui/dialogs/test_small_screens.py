@@ -36,7 +36,7 @@ async def test_a_list_shows_rows_and_the_way_out(size: tuple[int, int], keys: Se
         assert "Esc" in " ".join(frame[-4:-1])
 
 
-@pytest.mark.parametrize(("width", "hint"), [(40, "Enter sends it"), (100, "Ctrl+J makes a new line")])
+@pytest.mark.parametrize(("width", "hint"), [(40, "Enter sends it"), (100, "Ctrl+J starts a new line")])
 async def test_the_hint_in_the_empty_prompt_is_never_half_a_sentence(width: int, hint: str) -> None:
     async with open_page(size=(width, 12)) as page:
         row = next(line for line in page.lines if "Write a prompt" in line)

@@ -145,7 +145,7 @@ async def test_it_can_be_drawn_in_ascii(tmp_path: Path) -> None:
 async def test_the_frame_under_the_cursor_is_shown_with_the_rules_that_it_breaks(tmp_path: Path) -> None:
     async with inspecting(tmp_path) as page:
         await page.press("up", "up", "up")
-        await page.shows("error A-LINE-1: a line is not JSON", "Write banners, warnings and logs to stderr")
+        await page.shows("error A-LINE-1: a line isn't JSON", "Write banners, warnings and logs to stderr")
 
 
 async def test_json_folds_by_keys(tmp_path: Path) -> None:
@@ -348,10 +348,10 @@ async def test_the_session_below_it_draws_nothing_until_it_is_seen_again(tmp_pat
 
 async def test_a_session_is_as_low_as_its_window_became_below_it(tmp_path: Path) -> None:
     async with open_agent_page(demo_command("coding", 0), tmp_path, size=(120, 40)) as page:
-        await page.until(lambda: "run a command yourself" in page.text)
+        await page.until(lambda: "run a command in" in page.text)
         await page.pilot.press("alt+i")
         await page.until(lambda: "response to session/new" in page.text)
         await page.pilot.resize_terminal(120, 12)
         await page.pilot.press("escape")
         await page.until(lambda: "Write a prompt" in page.text)
-        await page.until(lambda: "run a command yourself" not in page.text)
+        await page.until(lambda: "run a command in" not in page.text)

@@ -54,9 +54,9 @@ def test_visual_goes_before_editor_and_a_blank_one_is_none(environ: dict[str, st
 @pytest.mark.parametrize(
     ("wanted", "problem"),
     [
-        ("", "There is no editor: set $EDITOR"),
-        ("no-such-editor", "no-such-editor could not be started: "),
-        ("'unclosed", "'unclosed could not be started: "),
+        ("", "No editor found: set $EDITOR"),
+        ("no-such-editor", "no-such-editor couldn't be started: "),
+        ("'unclosed", "'unclosed couldn't be started: "),
         ("sh -c 'exit 3'", "sh -c 'exit 3' ended with status 3."),
         ("true", ""),
     ],
@@ -78,4 +78,4 @@ def test_a_terminal_that_cannot_be_given_away_is_said(monkeypatch: pytest.Monkey
     monkeypatch.setenv("VISUAL", "true")
     app: App[Any] = App()
     monkeypatch.setattr(app, "suspend", refuse)
-    assert edit(app, FILE) == "true could not be started: not in this terminal"
+    assert edit(app, FILE) == "true couldn't be started: not in this terminal"

@@ -56,7 +56,7 @@ def test_without_any_it_says_where_it_looked_and_what_to_do(
 ) -> None:
     with pytest.raises(FileNotFoundError) as raised:
         find()
-    for words in (str(tmp_path / "acp_tui" / "styles"), str(tmp_path / "styles"), "install acp-tui again"):
+    for words in (str(tmp_path / "acp_tui" / "styles"), str(tmp_path / "styles"), "reinstall acp-tui"):
         assert words in str(raised.value)
 
 

@@ -313,13 +313,13 @@ async def test_a_key_or_click_that_came_too_early_is_answered_by_what_to_do() ->
     async with open_page() as page:
         await page.ask("call")
         await page.click("Allow once")
-        assert "Too soon to count: pause, then click again" in page.text
+        assert "pressed too soon. Pause, then click again" in page.text
         await page.press("2")
-        assert "Too soon to count: pause, then press 2 again" in page.text
+        assert "pressed too soon. Pause, then press 2 again" in page.text
         await page.press("down", "enter")
-        assert "Too soon to count: pause, then press Enter again" in page.text
+        assert "pressed too soon. Pause, then press Enter again" in page.text
         await page.press("down")
-        assert "Too soon" not in page.text
+        assert "too soon" not in page.text
         assert page.decisions == {}
 
 
@@ -330,9 +330,9 @@ async def test_a_warning_gives_way_to_the_keys_once_the_same_key_would_count(
     async with open_page() as page:
         await page.ask("call")
         await page.press("tab", "1")
-        assert "Too soon to count: pause, then press 1 again" in page.text
+        assert "pressed too soon. Pause, then press 1 again" in page.text
         page.clock.pass_guard()
-        await page.until(lambda: "Too soon" not in page.text)
+        await page.until(lambda: "too soon" not in page.text)
         assert "1-2 y n: answer" in page.text
         assert page.decisions == {}
 

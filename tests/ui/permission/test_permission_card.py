@@ -24,7 +24,7 @@ async def test_the_prompt_keeps_the_focus_and_the_draft_when_a_request_comes() -
         assert page.draft == "a draft"
         assert "Permission  Edit a file" in page.text
         assert "Tab, then 1-2 y n: answer" in page.text
-        assert "waits for your decision; Tab" in page.status
+        assert "needs your decision; Tab" in page.status
 
 
 async def test_it_shows_our_word_for_each_kind_and_the_agents_names_behind_sorted_by_kind() -> None:
@@ -35,7 +35,7 @@ async def test_it_shows_our_word_for_each_kind_and_the_agents_names_behind_sorte
         rows = [line.strip("│ ") for line in page.lines if line.strip("│ ")[:1].isdigit()]
         assert rows[-5:] == [
             "1 y  Allow once     “Allow once”",
-            "2    Allow always   “Perhaps” (of a kind that acp-tui does not know: “sometimes”)",
+            "2    Allow always   “Perhaps” (of a kind acp-tui doesn't know: “sometimes”)",
             "3 a  Allow always   “Allow always”",
             "4 n  Reject once    “No”",
             "5    Reject always  “Never”",
@@ -141,7 +141,7 @@ async def test_a_request_without_content_shows_its_raw_input() -> None:
 async def test_a_request_without_anything_says_that_nothing_is_known() -> None:
     async with open_page() as page:
         await page.ask("call", title="Trust me")
-        assert "not reported by the agent" in page.text
+        assert "the agent didn't say exactly what this does" in page.text
 
 
 async def test_text_that_the_agent_gives_for_its_request_is_shown() -> None:
@@ -250,7 +250,7 @@ async def test_options_stay_in_place_when_the_card_gets_the_focus_and_says_somet
         await page.press("tab")
         rows.append(_row_of(page, "Allow once"))
         await page.press("1")
-        assert "Too soon" in page.text
+        assert "too soon" in page.text
         rows.append(_row_of(page, "Allow once"))
         assert len(set(rows)) == 1
 
@@ -292,7 +292,7 @@ async def test_a_cancelled_turn_takes_the_card_away() -> None:
         await page.ask("call")
         await page.press("escape")
         assert not page.card.display
-        assert "permission: cancelled" in page.text
+        assert "permission: canceled" in page.text
 
 
 async def test_the_end_of_the_agent_takes_the_card_away_and_leads_back_to_the_prompt() -> None:
@@ -317,11 +317,11 @@ async def test_a_request_that_the_agent_withdraws_takes_the_card_away() -> None:
 async def test_the_decision_stands_in_the_conversation(key: str, option: PermissionOption) -> None:
     async with open_page(agent("Before")) as page:
         await page.ask("call", title="Edit a file")
-        assert "waits for your decision" in page.text
+        assert "needs your decision" in page.text
         await page.enter_card()
         await page.press(key)
         assert f"╰ you chose: {KIND_WORDS[option.kind]}" in page.text
-        assert "waits for your decision" not in page.text
+        assert "needs your decision" not in page.text
 
 
 async def test_the_decision_says_what_was_done_whatever_the_agent_calls_it() -> None:
@@ -416,7 +416,7 @@ async def test_a_screen_that_becomes_large_enough_lets_answers_count() -> None:
         await page.pilot.resize_terminal(40, 20)
         await page.until(lambda: "- line 12" in page.text)
         await page.press("1")
-        assert page.decisions == {}, "it was not in view"
+        assert page.decisions == {}, "it wasn't in view"
         page.clock.pass_guard()
         await page.press("1")
         assert page.decisions == {}, "not all of it fits"

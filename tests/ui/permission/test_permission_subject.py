@@ -114,8 +114,8 @@ def test_of_a_terminal_its_command_is_shown() -> None:
 def test_a_terminal_of_which_nothing_is_known_is_named() -> None:
     unknown = (TerminalContent(TerminalId("theirs")), TerminalContent(TerminalId("?")))
     assert draw(content=unknown) == [
-        "[a terminal, of which the command is not reported]",
-        "[a terminal that acp-tui does not know]",
+        "[a terminal whose command isn't reported]",
+        "[a terminal acp-tui doesn't know]",
     ]
 
 
@@ -126,7 +126,7 @@ def test_texts_keep_their_lines() -> None:
 
 def test_content_of_an_unknown_kind_is_named() -> None:
     assert draw(content=(UnknownContent("hologram", {}),)) == [
-        "[hologram: a kind of content that acp-tui does not know]",
+        "[hologram: a kind of content acp-tui doesn't know]",
         "content: {}",
     ]
 
@@ -155,7 +155,7 @@ def test_a_note_and_what_lies_outside_come_first() -> None:
     diff = TextDiff("/project/../etc/hosts", "x\n")
     assert draw(note="Mind the hosts", content=(diff,))[:2] == [
         "Mind the hosts",
-        "outside of the session's folder: /project/../etc/hosts",
+        "outside the session's folder: /project/../etc/hosts",
     ]
 
 
@@ -194,7 +194,7 @@ def test_only_what_leads_out_is_called_outside(path: str) -> None:
 
 
 def test_a_directory_outside_is_called_so_where_a_command_runs_there() -> None:
-    assert execute({"command": "ls", "cwd": "/"})[0] == "outside of the session's folder: /"
+    assert execute({"command": "ls", "cwd": "/"})[0] == "outside the session's folder: /"
 
 
 @pytest.mark.parametrize(

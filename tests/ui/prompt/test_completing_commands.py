@@ -151,7 +151,7 @@ async def test_slash_model_opens_the_models() -> None:
 async def test_slash_mode_says_where_there_is_none() -> None:
     async with page_with() as page:
         await page.press(*"/mode", "enter")
-        await page.until(lambda: "offers no mode to choose" in " ".join(page.text.split()))
+        await page.until(lambda: "has no mode to choose" in " ".join(page.text.split()))
 
 
 def test_each_slash_command_has_one_name_and_an_action() -> None:

@@ -31,7 +31,7 @@ async def test_a_draft_is_there_again_after_a_restart_with_the_cursor_at_its_end
         assert page.draft == "two\nlines"
         assert page.prompt.cursor_location == (1, 5)
         [notice] = page.toasts
-        assert notice.message == "The draft that you left here is back; Ctrl+C clears it"
+        assert notice.message == "Your draft from last time is back; Ctrl+C clears it"
 
 
 async def test_a_draft_that_was_sent_or_cleared_is_not_there_again() -> None:

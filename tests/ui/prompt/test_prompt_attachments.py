@@ -54,8 +54,8 @@ async def test_what_the_agent_does_not_take_goes_as_a_link_and_the_prompt_says_s
         await desk.has_session()
         await desk.send("Look at @a.py and @dot.png")
         await desk.shows(
-            "! a.py is sent as a link: the agent takes no embedded resources",
-            "! dot.png is sent as a link: the agent takes no images",
+            "! a.py is sent as a link: the agent doesn't accept embedded resources",
+            "! dot.png is sent as a link: the agent doesn't accept images",
         )
         [sent] = desk.sent("session/prompt")
         assert [block["type"] for block in sent["prompt"]] == ["text", "resource_link", "resource_link"]

@@ -120,7 +120,7 @@ async def test_a_picture_on_the_clipboard_goes_along(clipboard: dict[str, Any]) 
 
 @pytest.mark.parametrize(
     ("to", "why"),
-    [(agent(image=False), "Agent takes no pictures"), (None, "there is no agent yet")],
+    [(agent(image=False), "Agent doesn't accept pictures"), (None, "there is no agent yet")],
 )
 async def test_a_picture_that_nobody_takes_is_not_read_and_that_is_said(
     to: Any, why: str, clipboard: dict[str, Any]
@@ -130,7 +130,7 @@ async def test_a_picture_that_nobody_takes_is_not_read_and_that_is_said(
         await paste_from_clipboard(page.prompt, to)
         await page.settled()
         assert clipboard["no_pictures"].startswith(why)
-        assert f"Nothing is pasted: {why}" in " ".join(page.text.split()).replace("▌ ", "")
+        assert f"Nothing pasted: {why}" in " ".join(page.text.split()).replace("▌ ", "")
         assert page.prompt.images == ()
 
 

@@ -42,7 +42,7 @@ async def test_without_a_session_the_draft_stays_and_it_says_why() -> None:
 async def test_what_was_sent_before_there_is_a_session_is_sent_when_there_is_one() -> None:
     async with open_page(is_shown=False) as page:
         await page.send("too early")
-        assert "It is sent" in page.text
+        assert "It will be" in page.text
         await show(page.pilot, page.session)
         assert page.connection.prompts == ["too early"]
         assert page.draft == ""
@@ -63,7 +63,7 @@ async def test_when_the_agent_is_gone_the_draft_stays_and_it_says_why() -> None:
         await page.send("anyone?")
         assert page.connection.prompts == []
         assert page.draft == "anyone?"
-        assert "The agent is gone; Alt+R starts it again." in page.text
+        assert "The agent is gone; Alt+R restarts it." in page.text
 
 
 # What Shift+Enter and Alt+Enter send where a terminal tells them apart, and what every terminal sends for Ctrl+J.
@@ -111,7 +111,7 @@ async def test_escape_cancels_the_turn_and_the_conversation_says_so() -> None:
         assert page.connection.cancels == 1
         assert "cancelling" in page.status
         await page.end_turn("cancelled")
-        assert "■ cancelled" in page.text
+        assert "■ canceled" in page.text
         assert page.draft == "a draft"
 
 
@@ -126,7 +126,7 @@ async def test_a_second_escape_says_what_else_there_is() -> None:
         await page.send("go")
         await page.press("escape", "escape")
         assert page.connection.cancels == 1
-        assert "Alt+R ends it" in page.text
+        assert "Alt+R ends and" in page.text
 
 
 async def test_escape_in_the_conversation_leads_to_the_prompt_and_cancels_nothing() -> None:
@@ -240,7 +240,7 @@ async def test_with_the_agent_gone_the_empty_prompt_says_how_to_start_it_again()
     async with open_page() as page:
         assert "Enter sends it" in page.text
         await page.apply(Disconnected("it exited with 1"))
-        assert "The agent is gone; Alt+R starts it again" in page.text
+        assert "The agent is gone; Alt+R restarts it" in page.text
         assert "Enter sends it" not in page.text
         await page.apply(Reconnected(remembers=True))
         assert "Enter sends it" in page.text

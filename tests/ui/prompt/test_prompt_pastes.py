@@ -139,7 +139,7 @@ async def test_of_several_pastes_the_one_beside_the_cursor_is_opened() -> None:
         await page.press("ctrl+j")
         await paste(page, "y" * 2000)
         await page.press("x", "alt+o")
-        assert "Put the cursor beside the paste" in page.text
+        assert "Move the cursor next to the paste" in page.text
         await page.press("left", "alt+o")
         assert page.draft == f"{CHIP}\n{'y' * 2000}x"
 
@@ -156,7 +156,7 @@ async def test_what_is_too_long_to_be_shown_stays_a_placeholder_and_says_what_to
         await paste(page, "x" * (MAX_OPEN_CHARACTERS + 1))
         await page.press("alt+o")
         assert page.draft.startswith("[pasted 200,001 characters")
-        assert "This paste is too long to be shown here. Ctrl+G" in page.text
+        assert "This paste is too long to show here. Ctrl+G" in page.text
 
 
 async def test_copies_queue_and_what_is_pulled_back_hold_the_whole_text() -> None:

@@ -45,7 +45,7 @@ async def test_after_a_cancel_the_queue_waits_for_the_users_word() -> None:
         await page.press("escape")
         await page.end_turn("cancelled")
         assert page.connection.prompts == ["one"]
-        assert "2 queued, held back: Enter in an empty prompt sends the next" in page.text
+        assert "2 queued, on hold: Enter in an empty prompt sends the next" in page.text
         await page.press("enter")
         assert page.connection.prompts == ["one", "two"]
         await page.end_turn()
@@ -62,7 +62,7 @@ async def test_while_the_queue_is_held_back_a_new_prompt_goes_first() -> None:
         assert page.connection.prompts == ["one", "instead"]
         await page.end_turn()
         assert page.connection.prompts == ["one", "instead"]
-        assert "held back" in page.text
+        assert "on hold" in page.text
 
 
 async def test_an_enter_in_an_empty_prompt_sends_nothing_while_the_agent_works() -> None:

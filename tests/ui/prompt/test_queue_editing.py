@@ -123,7 +123,7 @@ async def test_each_session_has_its_own_queue() -> None:
 async def test_on_a_narrow_screen_the_line_says_that_prompts_are_held_back() -> None:
     async with queued("one", "two", size=(40, 20)) as page:
         await page.press("escape")
-        assert "2 queued, held: empty Enter sends" in page.text
+        assert "2 queued, on hold: Enter sends" in page.text
         await page.press("alt+down")
         assert "2 queued · Enter edits" in page.text
 
@@ -139,7 +139,10 @@ async def test_a_long_command_does_not_hide_how_to_keep_its_output_back() -> Non
     async with open_page(size=(80, 24)) as page:
         page.pilot.app.screen.query_one(QueueLines).show(Waiting(outputs=(f"echo {'word ' * 12}",)))
         await page.press("a")
-        assert "goes along next (Backspace in an empty prompt: not): output of `echo" in page.text
+        assert (
+            "goes with your next prompt (Backspace in an empty prompt removes it): output of `echo"
+            in page.text
+        )
 
 
 async def test_a_queued_prompt_is_sent_now_and_the_others_follow_in_order() -> None:

@@ -66,7 +66,7 @@ async def test_an_agent_that_takes_none_gets_it_after_the_turn(open_desk: OpenDe
         await desk.send("walk")
         await desk.shows("so far")
         await desk.press(*"left", "alt+t")
-        await desk.shows("takes no prompts while it works")
+        await desk.shows("doesn't accept prompts while it works")
         desk.let_go_on()
         await desk.gets("session/prompt", times=2)
         assert desk.sent("_session/steering") == []

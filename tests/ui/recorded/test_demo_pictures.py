@@ -63,7 +63,7 @@ async def test_it_looks_the_same_where_the_agent_speaks_version_2(
 async def test_it_stops_where_it_is_asked_for_and_what_is_rejected_stays_undone() -> None:
     user = DemoUser(("Fix it",), "reject_once")
     asked = await pictured("coding", user, Spot(is_question=True))
-    assert "waits for your decision" in asked
+    assert "needs your decision" in asked
     assert "you chose: Reject once “Reject”" in await pictured("coding", user)
 
 

@@ -89,7 +89,7 @@ async def test_a_text_is_the_screen_as_it_was(film: Film) -> None:
     assert len(lines) == 24
     assert max(map(len, lines)) <= 80
     assert "Permission  Edit durations.py" in text
-    assert "agent  waits for your decision" in lines[-1]
+    assert "agent  needs your decision" in lines[-1]
     assert "Thank you" not in text
 
 
@@ -152,7 +152,7 @@ async def test_a_film_takes_its_time_and_no_pause_is_longer_than_was_wished(film
 
 
 async def test_a_png_is_drawn_where_the_extra_is_installed(film: Film) -> None:
-    pytest.importorskip("cairosvg", reason="the extra is not installed")
+    pytest.importorskip("cairosvg", reason="the extra isn't installed")
     with anyio.fail_after(TEST_LIMIT_S):
         assert (await render(film, View(size=SMALL), ".png")).startswith(PNG_MARK)
 
@@ -165,13 +165,13 @@ def test_without_the_extra_a_png_says_what_to_install(monkeypatch: MonkeyPatch) 
 
 
 async def test_a_moment_that_never_comes_is_said(film: Film) -> None:
-    with pytest.raises(CannotRender, match="nothing says 'nonsense'"):
+    with pytest.raises(CannotRender, match="'nonsense' doesn't appear"):
         await rendered(film, ".txt", View(Spot(text="nonsense")))
 
 
 @pytest.mark.parametrize("name", ["picture.gif", "picture", ".svg"])
 def test_a_format_that_there_is_not_is_refused(name: str) -> None:
-    with pytest.raises(CannotRender, match="names no format"):
+    with pytest.raises(CannotRender, match="doesn't name a known format"):
         suffix_of(Path(name))
 
 

@@ -105,7 +105,7 @@ def test_the_card_of_a_replay_has_no_key_and_no_message_that_answers() -> None:
 
 async def test_a_question_that_nobody_answered_is_said_to_be_that(tmp_path: Path) -> None:
     async with projected(tmp_path, two_turns()[:6]) as replay:
-        assert "not answered in this recording" in replay.text
+        assert "unanswered in this recording" in replay.text
 
 
 async def test_keys_lead_from_prompt_to_prompt_and_from_event_to_event(tmp_path: Path) -> None:
@@ -166,7 +166,7 @@ async def test_going_back_in_ten_thousand_events_shows_what_was_there(tmp_path: 
 async def test_what_needs_a_session_says_that_there_is_none(key: str, tmp_path: Path) -> None:
     async with projected(tmp_path, two_turns()) as replay:
         await replay.press(key)
-        await replay.until(lambda: "Not in a replay" in replay.text)
+        await replay.until(lambda: "Not available in a replay" in replay.text)
 
 
 async def test_the_agents_sessions_are_shown_in_turn(tmp_path: Path) -> None:
@@ -201,24 +201,24 @@ async def test_help_lists_the_keys_and_does_what_is_chosen(tmp_path: Path) -> No
 
 async def test_what_is_wrong_with_a_recording_is_said(tmp_path: Path) -> None:
     film = unread_film_of(
-        tmp_path, [*two_turns(), Dropped(63.0, 5, "they came faster than they could be written")]
+        tmp_path, [*two_turns(), Dropped(63.0, 5, "they arrived faster than they could be written")]
     )
     with film.recording.path.open("a") as file:
         file.write("no event\n{}\n")
     with anyio.fail_after(TEST_LIMIT_S):
         async with ReplayApp(film, pace=AT_ONCE).run_test(size=(120, 30), notifications=True) as pilot:
             replay = Projection(pilot)
-            await replay.until(lambda: "Left out: line" in replay.text)
+            await replay.until(lambda: "Skipped: line" in replay.text)
             await replay.paused()
             assert "5 events are missing" in replay.text
             await pilot.press("i")
-            await replay.until(lambda: "could not be read (2)" in replay.text)
+            await replay.until(lambda: "couldn't be read (2)" in replay.text)
 
 
 async def test_a_recording_without_a_session_says_so(tmp_path: Path) -> None:
     async with projected(tmp_path, []) as replay:
         await replay.until(lambda: "Nothing was recorded." in replay.text)
-        assert "no session of agent yet" in replay.text
+        assert "no session with agent yet" in replay.text
 
 
 async def test_a_recording_that_grows_is_followed(tmp_path: Path) -> None:
@@ -266,7 +266,7 @@ async def test_keys_that_the_user_chose_count_in_a_replay_too(tmp_path: Path) ->
 async def test_a_form_is_shown_with_what_was_filled_in_and_what_was_masked(tmp_path: Path) -> None:
     async with projected(tmp_path, form(values={"name": "***", "signed": True})[:-2]) as replay:
         assert "Who signs?" in replay.text
-        assert "not answered in this recording" in replay.text
+        assert "unanswered in this recording" in replay.text
     async with projected(
         tmp_path, form(values={"name": "***", "signed": True}), until=Spot(events=4)
     ) as replay:

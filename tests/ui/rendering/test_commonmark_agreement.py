@@ -12,11 +12,11 @@ from support.commonmark import drawn_blocks, drawn_text, html_blocks, html_targe
 
 EXAMPLES: Final = Path(__file__).parents[4] / "shared" / "markdown" / "commonmark.json"
 OTHERWISE: Final = {
-    79: "A heading without text is not drawn: in a terminal there is nothing to see of it.",
+    79: "A heading without text isn't drawn: in a terminal there is nothing to see of it.",
     190: "Blocks of HTML below each other have no border in the HTML; here the empty lines between them stay.",
     191: "As 190.",
-    353: "No-break spaces are made visible before the text is parsed, and then they are not spaces any more.",
-    487: "A link without text and target is not drawn: there is nothing to see or to follow.",
+    353: "No-break spaces are made visible before the text is parsed, and then they aren't spaces any more.",
+    487: "A link without text and target isn't drawn: there is nothing to see or to follow.",
     507: "As 353: the no-break space is a part of the target there.",
 }
 """The examples that are drawn otherwise than CommonMark says, by their number, and why.
@@ -28,7 +28,7 @@ shown, spaces at the ends of lines can not be seen, and a tab in code takes four
 
 def commonmark_examples() -> list[dict[str, Any]]:
     if not EXAMPLES.exists():
-        pytest.skip("the CommonMark examples are not part of the repository")
+        pytest.skip("the CommonMark examples aren't part of the repository")
     examples: list[dict[str, Any]] = json.loads(EXAMPLES.read_text(encoding="utf-8"))
     return examples
 

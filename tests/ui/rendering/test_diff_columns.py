@@ -91,7 +91,7 @@ def test_a_text_alone_is_shown_in_one_column(old: str | None, new: str | None) -
 def test_where_it_is_too_narrow_it_is_shown_in_one_column_and_says_so() -> None:
     width = MIN_COLUMNS_CELLS - 1
     one = [strip.text.rstrip() for strip in DiffRenderer("a.py", "a\n", "b\n").lines(width, PLAIN)]
-    assert draw("a\n", "b\n", width) == [one[0], "Too narrow for two columns: shown in one.", *one[1:]]
+    assert draw("a\n", "b\n", width) == [one[0], "Too narrow for two columns, so one is shown.", *one[1:]]
 
 
 @pytest.mark.parametrize("layout", ["unified", "columns"])

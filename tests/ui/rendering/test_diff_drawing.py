@@ -102,7 +102,7 @@ def test_changed_words_have_their_own_style_where_stand_ins_move_them() -> None:
 
 def test_a_diff_that_was_not_compared_says_so(monkeypatch: pytest.MonkeyPatch) -> None:
     monkeypatch.setattr(line_comparison, "MAX_LINES", 1)
-    assert draw("a\n", "b\n", 80)[1] == "Too much differs to compare line by line: shown as replaced."
+    assert draw("a\n", "b\n", 80)[1] == "Too different to compare line by line: shown as replaced."
 
 
 def test_lines_are_kept_until_width_or_palette_change_or_they_are_released() -> None:

@@ -136,7 +136,7 @@ def test_any_markdown_ends_the_same_streamed_as_whole(text: str, size: int) -> N
     assert streamed(text, size) == whole(text)
 
 
-@pytest.mark.skipif(not COMMONMARK.exists(), reason="the CommonMark examples are not part of the repository")
+@pytest.mark.skipif(not COMMONMARK.exists(), reason="the CommonMark examples aren't part of the repository")
 def test_every_commonmark_example_ends_the_same_streamed_by_the_character() -> None:
     examples = json.loads(COMMONMARK.read_text(encoding="utf-8"))
     differing = [
@@ -147,7 +147,7 @@ def test_every_commonmark_example_ends_the_same_streamed_by_the_character() -> N
     assert differing == []
 
 
-@pytest.mark.skipif(not TRANSCRIPTS.exists(), reason="the recorded sessions are not part of the repository")
+@pytest.mark.skipif(not TRANSCRIPTS.exists(), reason="the recorded sessions aren't part of the repository")
 def test_every_recorded_message_ends_the_same_streamed_as_whole() -> None:
     messages = {tuple(recorded_chunks(path)) for path in TRANSCRIPTS.glob("*.ndjson")}
     assert len(messages) > 10
@@ -155,7 +155,7 @@ def test_every_recorded_message_ends_the_same_streamed_as_whole() -> None:
         assert streamed_in(chunks) == whole("".join(chunks))
 
 
-@pytest.mark.skipif(not TRANSCRIPTS.exists(), reason="the recorded sessions are not part of the repository")
+@pytest.mark.skipif(not TRANSCRIPTS.exists(), reason="the recorded sessions aren't part of the repository")
 def test_every_recorded_message_ends_the_same_streamed_by_the_character() -> None:
     for text in {"".join(recorded_chunks(path)) for path in TRANSCRIPTS.glob("*.ndjson")}:
         assert streamed(text, 1 + len(text) // LONG) == whole(text)

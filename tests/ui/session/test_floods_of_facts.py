@@ -42,7 +42,7 @@ async def test_of_thousands_of_notices_the_latest_few_are_shown_and_the_others_c
         shown = [toast.title for toast in page.toasts]
         assert len(shown) <= MAX_NOTICES_SHOWN + 1
         assert shown[-MAX_NOTICES_SHOWN:] == ["Notice 4997", "Notice 4998", "Notice 4999"]
-        assert any("more came before these" in toast.message for toast in page.toasts)
+        assert any("more before these" in toast.message for toast in page.toasts)
 
 
 async def test_single_notices_are_shown_at_once() -> None:

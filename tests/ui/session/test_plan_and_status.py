@@ -171,13 +171,13 @@ async def test_the_states_of_a_session_are_said_in_words() -> None:
         await page.send("go")
         assert "working; Esc cancels" in page.status
         await page.ask("call")
-        assert "waits for your decision; Tab" in page.status
+        assert "needs your decision; Tab" in page.status
         await page.press("escape")
         assert "cancelling" in page.status
         await page.end_turn("cancelled")
         assert page.status.startswith(f"● {AGENT}  ")
         await page.apply(Disconnected("it exited"))
-        assert "gone; Alt+R starts it again" in page.status
+        assert "gone; Alt+R restarts it" in page.status
 
 
 async def test_mode_model_and_usage_are_shown_as_the_agent_reported_them() -> None:
@@ -229,17 +229,18 @@ async def test_an_on_off_option_and_a_value_beyond_the_choices_are_shown() -> No
 
 async def test_what_does_not_fit_into_the_status_line_is_left_out_from_the_left() -> None:
     async with open_page(OptionsReplaced((MODE, MODEL)), ask(1, "call"), size=(60, 20)) as page:
-        assert page.status == f"▲ {AGENT}  waits for your decision; Tab            F1 help"
+        assert page.status == f"▲ {AGENT}  needs your decision; Tab                F1 help"
 
 
 @pytest.mark.parametrize(
     ("cells", "left"),
     [
-        (60, "▲ Agent Smith  waits for your decision; Tab"),
-        (47, "▲ Agent Smith  waits for your decision; Tab"),
-        (46, "▲ Agent Smith  waits for your decision"),
-        (40, "▲ Agent Sm…  waits for your decision"),
-        (30, "▲ Age…  waits for your de…"),
+        (60, "▲ Agent Smith  needs your decision; Tab"),
+        (47, "▲ Agent Smith  needs your decision; Tab"),
+        (45, "▲ Agent Smith  needs your decision; Tab"),
+        (44, "▲ Agent Smith  needs your decision"),
+        (38, "▲ Agent Sm…  needs your decision"),
+        (30, "▲ Age…  needs your decisi…"),
     ],
 )
 def test_in_a_narrow_status_line_the_state_stays_longer_than_the_name(cells: int, left: str) -> None:

@@ -27,7 +27,7 @@ from support.folding import prompt
 from support.recordings import demo, play
 from support.screens import Page, new_session, open_page
 
-WAYS = ("@    a file", "/    commands", "!    run a command yourself", "F1   help")
+WAYS = ("@    attach a file", "/    commands", "!    run a command in", "F1   help")
 
 
 @asynccontextmanager
@@ -70,8 +70,8 @@ async def test_commands_are_named_when_the_agent_tells_them() -> None:
 
 
 async def test_what_its_command_has_to_say_of_an_agent_stands_above() -> None:
-    async with open_greeted("Any prompt starts it.") as page:
-        assert page.text.index("Any prompt starts it.") < page.text.index(WAYS[0])
+    async with open_greeted("Type anything to start it.") as page:
+        assert page.text.index("Type anything to start it.") < page.text.index(WAYS[0])
 
 
 async def test_in_few_lines_it_says_the_same_shorter() -> None:
@@ -133,7 +133,7 @@ async def test_tab_and_the_number_open_one(past: None, open_desk: OpenDesk) -> N
         await desk.press("1")
         await desk.shows("Run this command?")  # as Enter in the list of all sessions
         await desk.press("n")
-        await desk.shows("re-read from a recording")
+        await desk.shows("read back from a recording")
 
 
 async def test_a_prompt_may_begin_with_a_digit(past: None, open_desk: OpenDesk) -> None:

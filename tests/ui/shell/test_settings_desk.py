@@ -147,7 +147,7 @@ async def test_after_a_wrong_edit_the_last_good_value_stays_and_the_others_count
     shown = app.settings.conversation
     assert (shown.diff_lines, shown.text_lines) == (3, 4)
     assert app.notes == list(desk.notes)
-    assert app.notes[0].endswith("; what held before still does")
+    assert app.notes[0].endswith("; the previous value stays in effect")
 
 
 async def test_a_file_that_is_no_toml_any_more_changes_nothing(app: App, desk: SettingsDesk) -> None:
@@ -158,7 +158,7 @@ async def test_a_file_that_is_no_toml_any_more_changes_nothing(app: App, desk: S
     await desk.read_again()
 
     assert app.settings.conversation.diff_lines == 3
-    assert "cannot be read" in app.notes[0]
+    assert "can't be read" in app.notes[0]
 
 
 async def test_a_program_that_the_file_names_later_is_not_run_and_that_is_said(
@@ -174,7 +174,7 @@ async def test_a_program_that_the_file_names_later_is_not_run_and_that_is_said(
     assert app.settings.notifications.command == ("mine",)
     assert app.settings.appearance.ascii  # all else counts at once
     assert len(app.notes) == 1
-    assert "notifications.command has changed while acp-tui runs" in app.notes[0]
+    assert "notifications.command has changed" in app.notes[0]
 
 
 async def test_a_program_that_the_user_sets_on_the_screen_counts_at_once(
@@ -212,7 +212,7 @@ async def test_what_counts_later_is_said(app: App, desk: SettingsDesk) -> None:
 
     await desk.read_again()
 
-    assert app.said == ["workspace.write: counts from the next agent on."]
+    assert app.said == ["workspace.write: takes effect from the next agent."]
 
 
 @pytest.mark.parametrize("text", ["workspace.write = 'on'", None])
@@ -272,7 +272,7 @@ async def test_what_cannot_be_written_changes_nothing(app: App, desk: SettingsDe
     desk.file.write_text("[")
     await desk.open()
 
-    with pytest.raises(SettingsError, match="cannot be changed"):
+    with pytest.raises(SettingsError, match="can't be changed"):
         await desk.set("appearance.theme", "nord")
 
     assert app.settings == Settings()

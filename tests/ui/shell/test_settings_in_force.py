@@ -88,7 +88,7 @@ async def test_with_the_vim_preset_letters_move_through_the_conversation() -> No
 async def test_hints_name_the_keys_in_force() -> None:
     async with open_page() as page:
         await use_keys(page, new_line="ctrl+x", help="f2", choose_option="")
-        assert "Enter sends it, Ctrl+X makes a new line" in page.text
+        assert "Enter sends it, Ctrl+X starts a new line" in page.text
         assert page.status.endswith("F2 help")
 
 

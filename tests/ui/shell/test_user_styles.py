@@ -79,7 +79,7 @@ async def test_an_edit_is_seen_at_once(tmp_path: Path) -> None:
     ],
 )
 def test_what_asks_a_question_cannot_be_hidden_moved_or_disguised(text: str) -> None:
-    assert "cannot be" in problem_in(Path("/mine.tcss"), text, {})
+    assert "can't be" in problem_in(Path("/mine.tcss"), text, {})
 
 
 @pytest.mark.parametrize("text", ["{", "MessageView {", "MessageView { color }", "}", "\0"])

@@ -93,7 +93,7 @@ async def test_ctrl_c_takes_back_hundreds_of_forms_that_wait(open_desk: OpenDesk
     refused = [answer for answer in answers if answer != {"action": "cancel"}]
     assert len(refused) == len(answers) - MAX_UNDER_WAY == 1000 - MAX_UNDER_WAY
     assert {answer["message"] for answer in refused} == {
-        f"Too many requests at once: {MAX_UNDER_WAY} others wait for their answers"
+        f"Too many requests at once: {MAX_UNDER_WAY} others are waiting for answers"
     }
 
 
@@ -158,9 +158,9 @@ async def test_the_agent_can_be_started_again_above_its_forms(open_desk: OpenDes
     async with open_desk(SESSION, ASKING, AT_ONCE) as desk:
         await desk.shows("Form number 0")
         await desk.press("alt+r")
-        await desk.shows("Stop the agent and start it again?")
+        await desk.shows("Restart the agent?")
         await desk.press_slowly("y")
-        await desk.hides("Stop the agent and start it again?")
+        await desk.hides("Restart the agent?")
         await desk.until(lambda: len(desk.sent("initialize")) == 2)
 
 
@@ -176,10 +176,10 @@ async def test_while_the_user_is_asked_whether_to_stop_no_form_comes_above_that(
     async with open_desk(SESSION, ASKING, script) as desk:
         await desk.shows("The first")
         await desk.press("alt+r")
-        await desk.shows("Stop the agent and start it again?")
+        await desk.shows("Restart the agent?")
         desk.let_go_on()
         await desk.hears("asked again")
-        assert "Stop the agent and start it again?" in desk.words
+        assert "Restart the agent?" in desk.words
         await desk.press("escape")
         await desk.shows("The second")
 

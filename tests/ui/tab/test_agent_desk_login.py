@@ -122,7 +122,7 @@ async def test_esc_stops_waiting_for_a_login_and_another_try_may_work(open_desk:
         await desk.press("enter")
         await desk.shows(WAITING)
         await desk.press("escape")
-        await desk.shows("Cancelled. Choose again")
+        await desk.shows("Canceled. Choose again")
         await desk.gets("$/cancel_request")
         await desk.press("enter")
         await desk.shows("welcome")
@@ -145,7 +145,7 @@ async def test_without_a_login_the_screen_says_that_the_agent_wants_one(open_des
     async with open_desk(BY_AGENT, "serve_until_closed()") as desk:
         await desk.shows("In the browser")
         await desk.press("escape")
-        await desk.shows("✗ scripted wants you to log in first", "In the browser")
+        await desk.shows("✗ scripted needs you to log in first", "In the browser")
         assert desk.status.startswith("○ no session; Alt+R tries again")
         assert desk.sent("authenticate") == []
 
@@ -157,7 +157,7 @@ async def test_an_agent_that_names_no_way_to_log_in_is_told_in_place(open_desk: 
     serve_until_closed()
     """
     async with open_desk(script) as desk:
-        await desk.shows("✗ scripted wants you to log in first", "who are you?")
+        await desk.shows("✗ scripted needs you to log in first", "who are you?")
 
 
 # In the terminal
@@ -168,7 +168,7 @@ async def test_a_login_in_the_terminal_restarts_the_agent_and_asks_for_the_sessi
 ) -> None:
     """R-AUTH-5, R-AUTH-6, R-AUTH-7."""
     async with open_desk(terminal.script, IN_TERMINAL) as desk:
-        await desk.shows("In here", "in a terminal of its own")
+        await desk.shows("In here", "in its own terminal")
         await desk.press("down", "enter")
         await desk.shows("welcome")
         assert terminal.ran == [("--login", "kindly")]
@@ -184,7 +184,7 @@ async def test_a_login_in_the_terminal_that_failed_is_told_and_asked_for_again(
     async with open_desk(terminal.script, IN_TERMINAL) as desk:
         await desk.shows("In here")
         await desk.press("down", "enter")
-        await desk.shows("The login ended with status 3", "Log in to scripted")
+        await desk.shows("The login failed with status 3", "Log in to scripted")
         await desk.press("down", "enter")
         await desk.shows("welcome")
         assert len(terminal.ran) == 2
@@ -201,7 +201,7 @@ async def test_a_login_in_the_terminal_tells_the_agents_other_tabs_that_it_was_s
         await desk.press("down", "enter")
         await desk.shows("welcome")
         await desk.press("alt+1")
-        await desk.shows("stopped, so that you could log in", "Alt+R starts it again")
+        await desk.shows("stopped so that you could log in", "Alt+R restarts it")
 
 
 async def test_a_program_that_cannot_be_run_in_the_terminal_counts_as_a_failed_login(
@@ -214,7 +214,7 @@ async def test_a_program_that_cannot_be_run_in_the_terminal_counts_as_a_failed_l
     async with open_desk(terminal.script, IN_TERMINAL) as desk:
         await desk.shows("In here")
         await desk.press("down", "enter")
-        await desk.shows("The login ended with status 2", "Log in to scripted")
+        await desk.shows("The login failed with status 2", "Log in to scripted")
 
 
 async def test_ctrl_c_is_for_the_program_in_the_terminal(
@@ -231,7 +231,7 @@ async def test_ctrl_c_is_for_the_program_in_the_terminal(
     async with open_desk(script, "credentials = ''", IN_TERMINAL) as desk:
         await desk.shows("In here")
         await desk.press("down", "enter")
-        await desk.shows("The login ended with status 3", "Log in to scripted")
+        await desk.shows("The login failed with status 3", "Log in to scripted")
         assert signal.getsignal(signal.SIGINT) is before
 
 
@@ -263,7 +263,7 @@ async def test_an_agent_that_offers_no_logout_is_not_asked_for_it(open_desk: Ope
         await desk.has_session()
         assert "Log out of the agent" not in await desk.offers()
         await desk.do("log_out")
-        await desk.shows("does not offer logging out")
+        await desk.shows("doesn't offer logging out")
         assert desk.sent("logout") == []
 
 

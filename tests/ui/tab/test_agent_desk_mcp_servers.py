@@ -82,7 +82,7 @@ async def test_a_server_that_the_agent_cannot_reach_is_left_out_and_told(open_de
     user_has(LOCAL, REMOTE)
     async with open_desk(SERVED) as desk:
         await desk.has_session()
-        await desk.shows("! MCP servers: docs: the agent takes no MCP servers over http")
+        await desk.shows("! MCP servers: docs: the agent doesn't support MCP servers over http")
         assert names(desk.sent("session/new")[0]["mcpServers"]) == ["local"]
 
 
@@ -117,7 +117,7 @@ async def test_settings_that_cannot_be_read_are_told_with_what_to_do(open_desk: 
     user_has("[mcp.local\n")
     async with open_desk(SERVED) as desk:
         await desk.has_session()
-        await desk.shows("mend it or move it away")
+        await desk.shows("fix it or move it away")
         assert desk.sent("session/new")[0]["mcpServers"] == []
 
 
@@ -174,5 +174,5 @@ async def test_a_decision_that_cannot_be_kept_holds_for_now_and_is_told(
         await desk.shows("Trust this project's servers?")
         await desk.press("y")
         await desk.has_session()
-        await desk.shows("it holds until acp-tui ends")
+        await desk.shows("it lasts until acp-tui ends")
         assert names(desk.sent("session/new")[0]["mcpServers"]) == ["local", "theirs"]

@@ -111,12 +111,12 @@ async def test_a_form_that_is_withdrawn_below_the_help_is_gone_when_the_help_is_
     async with open_desk(SESSION, ASKING, script) as desk:
         await desk.shows("Who are you?")
         await desk.press("tab", "f1")
-        await desk.shows("On a form or a page that the agent asks about")
+        await desk.shows("On an agent's form or page")
         desk.let_go_on()
         await desk.gets_answers()
         await desk.press("f1")
         await desk.hides("Name optional")
-        await desk.shows("cancelled without an answer")
+        await desk.shows("canceled without an answer")
 
 
 async def test_the_question_of_an_agent_that_dies_goes_with_it(open_desk: OpenDesk) -> None:
@@ -128,7 +128,7 @@ async def test_the_question_of_an_agent_that_dies_goes_with_it(open_desk: OpenDe
         await desk.shows("Who are you?")
         desk.let_go_on()
         await desk.hides("scripted asks")
-        await desk.shows("cancelled without an answer", "✗ scripted exited")
+        await desk.shows("canceled without an answer", "✗ scripted exited")
 
 
 async def test_two_questions_are_asked_after_each_other(open_desk: OpenDesk) -> None:
@@ -369,7 +369,7 @@ async def test_a_page_that_is_never_reported_done_is_shown_until_the_user_is_don
         await desk.shows("Please log in.")
         await desk.press_slowly("tab", "1")
         await desk.shows("page open: pages.example")
-        await desk.choose("Be done with the pages you opened for the agent")
+        await desk.choose("Clear the pages you opened for the agent")
         await desk.hides("page open: pages.example")
         assert desk.shown_session.conversation.visits == {}
 
@@ -410,4 +410,4 @@ async def test_esc_cancels_the_turn_and_the_permission_request_with_it(open_desk
         await desk.send("go")
         await desk.shows("Delete everything")
         await desk.press("escape")
-        await desk.shows("decided: cancelled", "■ cancelled")
+        await desk.shows("decided: canceled", "■ canceled")

@@ -144,7 +144,7 @@ async def test_deleting_asks_first_and_no_keeps_the_session(open_desk: OpenDesk)
         await desk.hides("Delete “Earlier 1”")
         assert desk.sent("session/delete") == []
         await desk.press("d", "y")
-        await desk.shows("The session is deleted.")
+        await desk.shows("Deleted the session.")
         assert desk.sent("session/delete") == [{"sessionId": "old-1"}]
 
 
@@ -191,7 +191,7 @@ async def test_an_agent_that_cannot_list_its_sessions_is_not_asked_to(open_desk:
         await desk.has_session()
         await desk.press("f3")
         await desk.shows("Esc close")
-        await desk.shows("There is no session yet in this folder")
+        await desk.shows("No sessions yet in this folder")
         assert desk.sent("session/list") == []
 
 

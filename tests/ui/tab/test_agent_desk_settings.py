@@ -126,7 +126,7 @@ async def test_esc_leaves_the_settings_as_they_are(open_desk: OpenDesk) -> None:
         await desk.press("f2", "enter")
         await desk.shows("High")
         await desk.press("escape", "escape")
-        await desk.hides("Settings of the session")
+        await desk.hides("Session settings")
         assert desk.sent("session/set_config_option") == []
 
 
@@ -161,7 +161,7 @@ async def test_esc_cancels_the_turn(open_desk: OpenDesk) -> None:
         await desk.send("go")
         await desk.shows("thinking")
         await desk.press("escape")
-        await desk.shows("■ cancelled")
+        await desk.shows("■ canceled")
         assert desk.sent("session/cancel") == [{"sessionId": "s1"}]
 
 
@@ -248,7 +248,7 @@ async def test_additional_directories_go_to_an_agent_that_takes_them(
         await desk.has_session()
         [sent] = desk.sent("session/new")
         assert sent["additionalDirectories"] == [str(tmp_path)]
-        await desk.shows("There is no directory", "missing: it is left out.")
+        await desk.shows("There is no directory", "missing, so it is skipped.")
 
 
 async def test_an_agent_without_additional_directories_gets_none_and_the_user_is_told(

@@ -52,7 +52,7 @@ async def test_one_of_several_pieces_of_code_is_chosen_and_copied(
         await desk.send("go")
         await desk.shows("one = 1")
         await desk.choose("Copy a piece of code")
-        await desk.shows("Copy which code?", "one = 1", "ls")
+        await desk.shows("Which code do you want to copy?", "one = 1", "ls")
         await desk.press("down", "enter")
         await desk.until(lambda: copied == ["ls\n"])
 
@@ -62,7 +62,7 @@ async def test_without_a_reply_there_is_nothing_to_copy(open_desk: OpenDesk, cop
         await desk.has_session()
         assert "Copy the agent's last reply" not in await desk.offers()
         await desk.send("/copy")
-        await desk.shows("There is no reply to copy yet.")
+        await desk.shows("No reply to copy yet.")
         assert copied == []
 
 

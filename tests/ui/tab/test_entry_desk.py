@@ -106,9 +106,9 @@ async def test_of_several_places_the_user_chooses_one(
     places = (Location(str(project / "a.py"), 1), Location(str(project / "b.py"), 3))
     async with open_project(_works_on("1", *places)) as page:
         await page.press("tab", "ctrl+e")
-        await page.shows("Open which file?", "a.py:1", "b.py:3")
+        await page.shows("Which file do you want to open?", "a.py:1", "b.py:3")
         await page.press("escape", "ctrl+e")
-        await page.shows("Open which file?")
+        await page.shows("Which file do you want to open?")
         await page.press("down", "enter")
         await page.shows("Opened in your editor: b.py:3")
     assert edited() == [f"+3 {project / 'b.py'}"]
@@ -177,7 +177,7 @@ async def test_without_an_editor_it_says_so(
     monkeypatch.delenv("EDITOR", raising=False)
     async with open_project(_works_on("1", Location(str(project / "a.py")))) as page:
         await page.press("tab", "ctrl+e")
-        await page.shows("There is no editor: set $EDITOR")
+        await page.shows("No editor found: set $EDITOR")
 
 
 def test_a_place_is_named_once_and_a_changed_file_where_no_place_is_in_it() -> None:
@@ -214,7 +214,7 @@ async def test_of_several_blocks_the_user_chooses_one(project: Path, open_projec
     blocks = (MessageChunk("agent", block, "m") for block in (Text("Look:"), IMAGE, AUDIO))
     async with open_project(*blocks) as page:
         await page.choose("Save what the agent attached")
-        await page.shows("Save which of these?", "chart.png", "audio: WAV")
+        await page.shows("Which one do you want to save?", "chart.png", "audio: WAV")
         await page.press("down", "enter")
         await page.shows("Saved as", "audio.wav")
     assert {each.name for each in project.iterdir()} == {"a.py", "b.py", "audio.wav"}
@@ -223,7 +223,7 @@ async def test_of_several_blocks_the_user_chooses_one(project: Path, open_projec
 async def test_what_cannot_be_saved_is_said(project: Path, open_project: OpenPage) -> None:
     async with open_project(_shows(Audio("no base64", "audio/wav"))) as page:
         await page.press("tab", "ctrl+s")
-        await page.shows("It cannot be saved: what the agent")
+        await page.shows("It can't be saved: the agent's data")
     assert len(list(project.iterdir())) == 2
 
 

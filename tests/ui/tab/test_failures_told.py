@@ -42,11 +42,11 @@ async def test_an_agent_that_dies_in_mid_turn_leaves_the_conversation_and_its_la
     async with open_agent_page(CRASH, tmp_path) as page:
         await page.until(lambda: page.status.startswith("●"))
         await page.send("go")
-        await page.until(lambda: "gone; Alt+R starts it again" in page.status)
+        await page.until(lambda: "gone; Alt+R restarts it" in page.status)
         await page.settled()
         assert "▌ go" in page.text
         assert "exited with code" in page.text
-        assert "its last words on stderr:" in page.text
+        assert "its last lines on stderr:" in page.text
         await page.send("still there?")
         assert page.draft == "still there?"
 
@@ -67,10 +67,10 @@ async def test_an_agents_error_is_told_with_its_detail_and_the_next_prompt_can_b
 @pytest.mark.parametrize(
     ("reason", "words"),
     [
-        ("refusal", "■ refused: the agent drops this prompt and all that follows it from its context"),
-        ("max_tokens", "■ stopped: the limit of tokens is reached"),
-        ("max_turn_requests", "■ stopped: the limit of requests in one turn is reached"),
-        ("cancelled", "■ cancelled"),
+        ("refusal", "■ refused: the agent drops this prompt and everything after it from its context"),
+        ("max_tokens", "■ stopped: token limit reached"),
+        ("max_turn_requests", "■ stopped: reached the limit of requests in one turn"),
+        ("cancelled", "■ canceled"),
         ("out_of_coffee", "■ out_of_coffee"),
     ],
 )
@@ -87,7 +87,7 @@ async def test_a_turn_that_is_done_says_nothing_more() -> None:
 async def test_a_long_stderr_shows_its_end_and_all_of_it_when_opened() -> None:
     lost = Disconnected("it exited with 1", "".join(f"stderr {number}\n" for number in range(1, 31)))
     async with open_page(lost, size=(100, 50)) as page:
-        assert "its last words on stderr (18 lines above):" in page.text
+        assert "its last lines on stderr (18 lines above):" in page.text
         assert "stderr 19" in page.text
         assert "stderr 18" not in page.text
         await page.press("ctrl+o")
@@ -105,12 +105,12 @@ async def test_unfinished_calls_of_a_cancelled_turn_are_marked_at_once() -> None
     async with open_page(
         prompt("go"), call("c", title="Run", status="in_progress"), CancelRequested()
     ) as page:
-        assert "⊘ • Run  cancelled" in page.text
+        assert "⊘ • Run  canceled" in page.text
 
 
 async def test_an_update_that_is_not_known_is_named_and_shown_whole_when_opened() -> None:
     async with open_page(UnknownUpdate("hologram", {"beam": [1, 2]})) as page:
-        assert "? hologram: an update that acp-tui does not know" in page.text
+        assert "? hologram: an update acp-tui doesn't know" in page.text
         assert '"beam"' not in page.text
         await page.press("tab", "space")
         assert '"beam"' in page.text

@@ -15,7 +15,7 @@ from acp_tui.ui.shell.app import AcpTuiApp
 from support.agents import scripted, scripted_argv
 from support.desks import SESSION, Desk
 from support.frame_log import FrameLog
-from support.host_process import User, a_user
+from support.host_process import User, a_user, attached_to
 from support.screens import open_agent_page
 
 pytest.importorskip("websockets", reason="hosts need the extra `remote`")
@@ -74,6 +74,17 @@ async def test_a_question_behind_a_host_is_answered_on_the_card(user: User, fram
         await desk.shows("chosen: reject_once")
 
 
+async def test_a_command_of_the_users_runs_in_the_terminal_that_is_attached(
+    user: User, frame_log: FrameLog
+) -> None:
+    place = user.host("--", *TALKER)
+    async with attached_desk(place, frame_log) as desk:
+        await desk.send("!echo from $((40 + 2))")
+        await desk.shows("from 42", "goes along next")
+        async with attached_to(place) as (_, other):
+            assert not any("42" in str(entry) for entry in other.conversation.entries)
+
+
 async def test_detaching_leaves_the_session_running(user: User, frame_log: FrameLog) -> None:
     place = user.host("--", *TALKER)
     async with attached_desk(place, frame_log) as desk:
@@ -129,4 +140,4 @@ async def test_a_session_of_ours_has_no_host_to_detach_from(user: User, frame_lo
         desk.log = frame_log
         await desk.has_session()
         await desk.press("alt+q")
-        await desk.shows("No host keeps this session")
+        await desk.shows("No host runs this session")

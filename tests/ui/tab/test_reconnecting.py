@@ -30,8 +30,8 @@ async def test_a_session_goes_on_by_itself_once_there_is_a_connection_again(tmp_
         ):
             await page.until(lambda: page.status.startswith("● "))
             proxy.cut()
-            await _shows(page, "is out of reach: the connection broke off")
-            await _shows(page, "connected again; the agent goes on with this session")
+            await _shows(page, "can't be reached: the connection broke")
+            await _shows(page, "reconnected; the agent continues this session")
             await page.until(lambda: page.status.startswith("● "))
         tasks.cancel_scope.cancel()
 
@@ -82,6 +82,6 @@ async def test_a_server_that_lets_nobody_in_any_more_is_not_asked_for_ever(tmp_p
             await page.until(lambda: page.status.startswith("● "))
             connections[0].transport.abort()
             await page.until(lambda: any("(HTTP 401)" in toast.message for toast in page.toasts))
-            await page.until(lambda: "gone; Alt+R starts it again" in page.status)
+            await page.until(lambda: "gone; Alt+R restarts it" in page.status)
             assert len(asked) == 2
         tasks.cancel_scope.cancel()

@@ -36,10 +36,10 @@ async def test_a_recorded_session_is_read_again_in_a_tab_of_its_own(past: None, 
         await desk.has_session()
         await desk.press("f3")
         await desk.shows("Esc close")
-        await desk.shows("How are zebras made?", "re-read", "demo", "1 prompt")
+        await desk.shows("How are zebras made?", "read back", "demo", "1 prompt")
         await desk.press("enter")
         await desk.until(lambda: len(desk.tabs) == 2)
-        await desk.shows("re-read from a recording, only to be read", "Re-read from its recording")
+        await desk.shows("read back from a recording, and read-only", "Read back from its recording")
         await desk.send("And lions?")
         await desk.shows("What you have written stays")
         assert desk.draft == "And lions?"
@@ -57,7 +57,7 @@ async def test_a_command_that_stands_in_a_recording_is_shown_before_it_runs(
         await desk.press("enter")
         await desk.shows("Run this command?", "-m acp_tui.demo markdown --speed 0")
         await desk.press("n")
-        await desk.shows("re-read from a recording, only to be read")
+        await desk.shows("read back from a recording, and read-only")
 
 
 async def test_an_agent_that_cannot_open_it_leaves_it_to_be_read(tmp_path: Path, open_desk: OpenDesk) -> None:
@@ -70,8 +70,8 @@ async def test_an_agent_that_cannot_open_it_leaves_it_to_be_read(tmp_path: Path,
         await desk.press("enter")
         await desk.shows("Run this command?")
         await desk.press("y")
-        await desk.shows("goes on with it in its agent", "How are zebras made?")
-        await desk.shows("demo-1 was not opened", "`acp-tui sessions`", "Re-read from its recording")
+        await desk.shows("continues it with its agent", "How are zebras made?")
+        await desk.shows("demo-1 wasn't opened", "`acp-tui sessions`", "Read back from its recording")
         await desk.press("alt+r")
         await desk.has_session()
         assert "How are zebras made?" in desk.words
@@ -90,7 +90,7 @@ async def test_a_session_that_is_gone_is_named_and_another_begins_if_the_user_wa
     """
     async with open_desk(script, IDLE, opening=opening) as desk:
         await desk.shows(
-            "Session lost-1 was not opened", "Resource not found", "F3 shows the sessions there are"
+            "Session lost-1 wasn't opened", "Resource not found", "F3 or `acp-tui sessions` lists sessions"
         )
         assert desk.sent("session/new") == []
         await desk.press("ctrl+n")
@@ -127,4 +127,4 @@ async def test_its_recording_is_deleted_after_a_yes(past: None, open_desk: OpenD
         await desk.shows("Delete acp-tui's recording of “How are zebras made?”?")
         await desk.press("y")
         await desk.hides("1 prompt")
-        await desk.shows("There is no session yet in this folder")
+        await desk.shows("No sessions yet in this folder")

@@ -36,7 +36,7 @@ async def crashed(desk: Desk) -> None:
     """The agent has died in the middle of a turn."""
     await desk.shows("before the crash")
     await desk.send("Go on")
-    await desk.shows("exited with code 3", "out of memory", "gone; Alt+R starts it again")
+    await desk.shows("exited with code 3", "out of memory", "gone; Alt+R restarts it")
 
 
 async def test_a_session_that_the_agent_remembers_goes_on_below_what_was_said(
@@ -50,7 +50,7 @@ async def test_a_session_that_the_agent_remembers_goes_on_below_what_was_said(
     async with open_desk(RESUMES, first_run, script) as desk:
         await crashed(desk)
         await desk.press("alt+r")
-        await desk.shows("before the crash", "goes on with this session", "where were we")
+        await desk.shows("before the crash", "continues this session", "where were we")
         assert desk.status.startswith("● scripted")
 
 
@@ -64,7 +64,7 @@ async def test_one_that_it_can_load_is_shown_as_it_replays_it(open_desk: OpenDes
     async with open_desk(LOADS, first_run, script) as desk:
         await crashed(desk)
         await desk.press("alt+r")
-        await desk.shows("as I kept it", "what was said is shown as it has kept it")
+        await desk.shows("as I kept it", "the conversation is shown as the agent kept it")
         assert "out of memory" not in desk.text
 
 
@@ -80,7 +80,7 @@ async def test_an_agent_that_forgets_begins_below_what_was_said_and_that_is_told
         await crashed(desk)
         await desk.write("my next thought")
         await desk.press("alt+r")
-        await desk.shows("before the crash", "it knows nothing of what stands above", "a clean sheet")
+        await desk.shows("before the crash", "it has no memory of the conversation above", "a clean sheet")
         assert desk.draft == "my next thought"
 
 
@@ -96,7 +96,7 @@ async def test_a_session_that_it_cannot_resume_after_all_is_begun_anew(
     async with open_desk(RESUMES, first_run, script) as desk:
         await crashed(desk)
         await desk.press("alt+r")
-        await desk.shows("a clean sheet", "Session s1 was not opened. scripted: no such session")
+        await desk.shows("a clean sheet", "Session s1 wasn't opened. scripted: no such session")
         assert any("no such session" in line for line in desk.lines[: desk.view.region.bottom])
 
 
@@ -114,7 +114,7 @@ async def test_what_was_queued_waits_until_the_user_says_so(open_desk: OpenDesk,
         desk.let_go_on()
         await desk.shows("gone")
         await desk.press("alt+r")
-        await desk.shows("goes on with this session")
+        await desk.shows("continues this session")
         assert [params["prompt"][0]["text"] for params in desk.sent("session/prompt")] == ["first"]
         assert "second" in desk.text
 
@@ -123,12 +123,12 @@ async def test_an_agent_at_work_is_stopped_only_when_the_user_is_sure(open_desk:
     async with open_desk(SESSION, 'say("hello")', "serve_until_closed()") as desk:
         await desk.shows("hello")
         await desk.press("alt+r")
-        await desk.shows("Stop the agent and start it again?")
+        await desk.shows("Restart the agent?")
         await desk.press("escape")
         await desk.hides("Stop the agent")
         assert len(desk.sent("initialize")) == 1
         await desk.press("alt+r", "y")
-        await desk.shows("You have stopped the agent", "it knows nothing of what stands above")
+        await desk.shows("You stopped the agent", "it has no memory of the conversation above")
         assert len(desk.sent("initialize")) == 2
 
 

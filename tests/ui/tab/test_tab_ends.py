@@ -149,7 +149,7 @@ async def test_a_second_restart_in_a_hurry_leaves_one_process(open_desk: OpenDes
         await desk.press("alt+r")
         await desk.shows("Stop the agent")
         await desk.press("y", "alt+r")
-        await desk.until(lambda: "it knows nothing of what stands above" in desk.text)
+        await desk.until(lambda: "it has no memory of the conversation above" in desk.text)
         await desk.until(lambda: len(our_children()) == 1)
 
 
@@ -184,7 +184,7 @@ async def test_a_form_withdrawn_behind_another_tab_is_gone_on_return(
         desk.let_go_on()
         await desk.until(lambda: first.state.value != "needs you")
         await desk.press("alt+1")
-        await desk.shows("cancelled without an answer")
+        await desk.shows("canceled without an answer")
         await desk.hides("scripted asks")
 
 

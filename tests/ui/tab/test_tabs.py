@@ -245,7 +245,7 @@ async def test_forking_is_not_offered_where_the_agent_cannot(open_desk: OpenDesk
         await desk.shows("hello")
         assert "Fork the session" not in await desk.offers()
         await desk.send("/fork")
-        await desk.shows("does not offer to fork sessions")
+        await desk.shows("doesn't offer to fork sessions")
 
 
 async def test_another_agent_gets_what_was_said_as_a_draft_to_edit(open_desk: OpenDesk) -> None:

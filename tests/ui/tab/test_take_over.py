@@ -281,7 +281,7 @@ async def test_a_permission_request_takes_no_key_and_is_said(tmp_path: Path) -> 
     async with running(tmp_path, "print(input('name: '))") as page:
         await page.takes_over()
         await page.ask("delete", title="Delete everything")
-        await page.shows("the agent waits for your decision: Ctrl+]")
+        await page.shows("the agent needs your decision: Ctrl+]")
         page.clock.pass_guard()
         await page.press("1", "enter")
         await page.until(lambda: page.text.count("1") >= 2)
@@ -294,7 +294,7 @@ async def test_a_form_opens_when_the_keyboard_is_taken_back(tmp_path: Path) -> N
     async with running(tmp_path, RAW.format(first="")) as page:
         await page.takes_over()
         await page.apply(ElicitationAsked(Form(RequestKey(1), "Who are you?", ())))
-        await page.shows("the agent waits for your decision: Ctrl+]")
+        await page.shows("the agent needs your decision: Ctrl+]")
         assert page.is_taken_over
         await page.press(LEAVE_KEY)
         await page.until(lambda: bool(page.pilot.app.screen_stack[0].query(QuestionCard)))
@@ -335,7 +335,7 @@ PICTURED = (
     [
         (DARK.name, None, "takes it back"),
         (DARK.name, TerminalExited(TerminalId("first"), 3, None, 1.5), "exit 3"),
-        (LIGHT.name, ask(1, "t"), "waits for your decision"),
+        (LIGHT.name, ask(1, "t"), "needs your decision"),
     ],
     ids=["running", "ended", "asked"],
 )

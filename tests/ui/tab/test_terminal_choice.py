@@ -60,7 +60,7 @@ async def test_where_the_command_under_the_cursor_has_ended_no_other_is_touched(
     ended = TerminalExited(TerminalId("first"), 0, None)
     async with showing(*opened("first"), *opened("second"), ended) as page:
         await page.press("tab", "up", "f8")
-        assert page.said == "No command runs there any more."
+        assert page.said == "The command is no longer running."
 
 
 @pytest.mark.parametrize("key", ["f6", "f7", "f8"])
@@ -68,7 +68,7 @@ async def test_without_a_command_that_runs_the_user_is_told(key: str) -> None:
     theirs = TerminalOpened(TerminalId("theirs"), "make", is_ours=False)
     async with showing(theirs, *opened("first"), TerminalExited(TerminalId("first"), 0, None)) as page:
         await page.press(key)
-        assert page.said == "No command runs that you could type into."
+        assert page.said == "No running command to type into."
         assert isinstance(page.pilot.app.screen, SessionScreen)
 
 
@@ -91,4 +91,4 @@ async def test_a_command_is_ended_from_its_card(tmp_path: Path) -> None:
 async def test_a_command_that_waits_says_how_to_type_there() -> None:
     async with showing(*opened("first"), _waits("first")) as page:
         await page.emulator_loaded()
-        assert "waits for input · F6: type there" in page.text
+        assert "waiting for input · F6: type there" in page.text

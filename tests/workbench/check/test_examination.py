@@ -72,7 +72,7 @@ async def test_an_agent_that_behaves_breaks_nothing() -> None:
 async def test_what_could_not_be_looked_at_is_not_called_kept() -> None:
     report = await examined(BEHAVING)
     assert {"A-LOAD-1", "A-MODE-1", "A-PERM-2"} <= {rule.rule_id for rule in report.not_looked_at}
-    assert "no mode and no option was set: there are none" in report.left_out
+    assert "no mode or option was set: there are none" in report.left_out
 
 
 async def test_an_agent_that_breaks_rules_is_found_out() -> None:
@@ -151,7 +151,7 @@ async def test_a_turn_without_an_end_is_cancelled_and_given_up(monkeypatch: pyte
     monkeypatch.setattr(check, "CANCEL_LIMIT_S", 0.05)
     report = await examined("open_session()\nserve_until_closed()", limit_s=0.3)
     assert "A-TURN-1" in broken(report)
-    assert "the turn was cancelled after 0.3 s" in report.left_out
+    assert "the turn was canceled after 0.3 s" in report.left_out
 
 
 async def test_an_agent_that_says_nothing_is_given_up() -> None:

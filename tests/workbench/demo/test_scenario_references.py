@@ -66,7 +66,7 @@ def test_a_scenario_plays_and_includes_those_beside_it(tmp_path: Path) -> None:
 
 
 def test_a_folder_is_no_scenario(tmp_path: Path) -> None:
-    with pytest.raises(ScenarioError, match="cannot be read: Is a directory"):
+    with pytest.raises(ScenarioError, match="can't be read: Is a directory"):
         scenario.load(tmp_path)
 
 

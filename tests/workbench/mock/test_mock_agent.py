@@ -62,7 +62,7 @@ async def test_a_cancellation_that_was_not_there_ends_the_turn_with_cancelled() 
         await mock.client.send(notification("session/cancel", {"sessionId": "s"}))
         assert await mock.client.receive() == response(7, {"stopReason": "cancelled"})
         await mock.client.answer(asked, {"outcome": {"outcome": "cancelled"}})
-    assert mock.departures == ["frame 3: the turn was cancelled, and was not then"]
+    assert mock.departures == ["frame 3: the turn was canceled, and wasn't then"]
 
 
 async def test_an_error_for_a_result_and_a_result_without_its_field_are_said() -> None:
@@ -101,7 +101,7 @@ async def test_requests_that_are_skipped_repeated_or_unknown_are_said_and_answer
         await mock.client.send({**NEW, "id": 8})
         assert await mock.client.receive() == response(8, {"sessionId": "s-2"})
     assert mock.departures == [
-        "session/list is not in the recording",
+        "session/list isn't in the recording",
         "frame 3: session/set_mode was expected, and session/prompt came",
         "frame 5: session/prompt came once more than in the recording, so it ends with refusal (session 's')",
         "frame 1: session/new came again, and opens a session without turns, 's-2'",

@@ -77,9 +77,9 @@ async def test_what_the_client_does_not_offer_is_not_asked_and_the_turn_goes_on(
         await mock.client.send(prompt(5))
         assert await mock.client.receive_all() == [says("so it is"), response(5, DONE)]
     assert mock.departures == [
-        "frame 6: fs/read_text_file will not be asked: the client does not offer fs.readTextFile now",
-        "frame 8: terminal/create will not be asked: the client does not offer terminal now",
-        "frame 10: elicitation/create will not be asked: the client does not offer elicitation.form now",
+        "frame 6: fs/read_text_file won't be asked: the client doesn't offer fs.readTextFile now",
+        "frame 8: terminal/create won't be asked: the client doesn't offer terminal now",
+        "frame 10: elicitation/create won't be asked: the client doesn't offer elicitation.form now",
     ]
 
 
@@ -115,7 +115,7 @@ async def test_a_turn_goes_on_without_a_request_that_was_made_in_the_middle_of_i
         assert [await mock.client.receive(), await mock.client.receive()] == [says("hi"), response(11, DONE)]
         await mock.client.send(request(12, "session/list", {}))
         assert await mock.client.receive() == response(12, {"sessions": []})
-    assert mock.departures == ["frame 4: session/list was expected, and does not come"]
+    assert mock.departures == ["frame 4: session/list was expected, and doesn't come"]
 
 
 async def test_a_turn_goes_on_without_the_turn_of_another_session_that_ran_beside_it() -> None:
@@ -132,7 +132,7 @@ async def test_a_turn_goes_on_without_the_turn_of_another_session_that_ran_besid
             "t",
             response(16, DONE),
         ]
-    assert mock.departures == ["frame 6: session/prompt was expected, and does not come"]
+    assert mock.departures == ["frame 6: session/prompt was expected, and doesn't come"]
 
 
 async def test_nothing_is_said_of_a_session_that_the_client_has_not_opened() -> None:
@@ -154,8 +154,8 @@ async def test_a_session_that_is_loaded_and_was_not_recorded_is_an_error() -> No
         )
         error = (await mock.client.receive())["error"]
         await mock.open()
-    assert (error["code"], error["data"]) == (-32601, {"details": "the recording does not have it"})
-    assert mock.departures == ["session/load is not in the recording"]
+    assert (error["code"], error["data"]) == (-32601, {"details": "the recording doesn't have it"})
+    assert mock.departures == ["session/load isn't in the recording"]
 
 
 async def test_a_session_opened_twice_before_its_first_prompt_goes_on_in_the_second() -> None:
@@ -177,7 +177,7 @@ async def test_a_prompt_in_a_session_that_there_is_not_is_refused() -> None:
         await mock.client.send(prompt(6, "nowhere"))
         assert await mock.client.receive() == response(6, {"stopReason": "refusal"})
     assert mock.departures == [
-        "session/prompt came, and is not in the recording, so it ends with refusal (session 'nowhere')"
+        "session/prompt came, and isn't in the recording, so it ends with refusal (session 'nowhere')"
     ]
 
 
@@ -239,7 +239,7 @@ async def test_a_request_that_the_client_takes_back_is_answered_with_the_error_f
         await mock.client.expect("session/request_permission")
         await mock.client.send(notification("$/cancel_request", {"requestId": 5}))
         assert (await mock.client.receive())["error"]["code"] == -32800
-    assert mock.departures == ["frame 3: session/prompt was taken back, and was not then"]
+    assert mock.departures == ["frame 3: session/prompt was taken back, and wasn't then"]
 
 
 # Silence and ends
@@ -310,18 +310,18 @@ async def test_junk_is_said_and_a_batch_is_answered_with_the_error_for_it() -> N
         await mock.open()
     assert mock.departures == [
         "a line that is no message came: not JSON",
-        "a line that is no message came: a batch, which ACP does not use",
-        "an answer came to a request that does not wait for one, 99",
+        "a line that is no message came: a batch, which ACP doesn't use",
+        "an answer came to a request that doesn't wait for one, 99",
     ]
 
 
 async def test_a_client_that_complains_of_a_faulty_line_does_not_depart() -> None:
     async with mocked(*OPENED) as mock:
-        error = {"code": -32600, "message": "Batches are not supported"}
+        error = {"code": -32600, "message": "Batches aren't supported"}
         await mock.client.send({"jsonrpc": "2.0", "id": None, "error": error})
         await mock.open()
     assert mock.departures == []
-    assert mock.notes == ["the client could not read a line: Batches are not supported"]
+    assert mock.notes == ["the client couldn't read a line: Batches aren't supported"]
 
 
 async def test_a_line_without_an_end_is_the_end() -> None:

@@ -67,7 +67,7 @@ def test_what_is_neither_is_named(tmp_path: Path) -> None:
         mock_of(tmp_path / "notes").argv, stdin=subprocess.DEVNULL, capture_output=True, timeout=LIMIT_S
     )
     assert done.returncode == 1
-    assert b"notes is no recording" in done.stderr
+    assert b"notes isn't a recording" in done.stderr
 
 
 def said(conversation: Conversation) -> list[str]:

@@ -111,7 +111,7 @@ CODINGS: Final[dict[str, Callable[[str], str]]] = {
     "hexadecimal": lambda text: f"pass {text} !".encode().hex(),
     "hexadecimal in pairs": lambda text: f"pass {text} !".encode().hex(" "),
     "colours": in_colours,
-    "colours in JSON": lambda text: json.dumps(in_colours(text)),
+    "colors in JSON": lambda text: json.dumps(in_colours(text)),
     "entities": lambda text: "".join(f"&#{ord(char)};" for char in text),
     "entities in hexadecimal": lambda text: "".join(f"&#x{ord(char):02X};" for char in text),
     "printed over": lambda text: "".join(f"{char}\b{char}" for char in text),

@@ -27,7 +27,7 @@ WRITTEN = {
     "in a URL": "https://example.org/?q=" + quote(SECRET, safe=""),
     "in base64": b64encode(f'{{"config": "{SECRET}"}}'.encode()).decode(),
     "in base64 for URLs": b64encode(f'{{"config": "ü>{SECRET}"}}'.encode(), b"-_").decode(),
-    "between colours": f"\x1b[1m{SECRET[:4]}\x1b[0;32m{SECRET[4:9]}\x1b]8;;http://x\x07{SECRET[9:]}\x1b[0m",
+    "between colors": f"\x1b[1m{SECRET[:4]}\x1b[0;32m{SECRET[4:9]}\x1b]8;;http://x\x07{SECRET[9:]}\x1b[0m",
     "in entities": "".join(f"&#{ord(char)};" for char in SECRET),
     "printed over": "".join(f"{char}\b{char}" for char in SECRET),
     "with an echo that is corrected": "".join(f"z\b{char}" for char in SECRET),

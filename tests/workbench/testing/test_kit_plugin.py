@@ -84,7 +84,7 @@ def test_a_failure_tells_what_was_seen_or_what_was_expected_in_vain(tmp_path: Pa
     assert "agent heading" in printed
     assert '-> {"id":2,"method":"session/new"' in printed
     assert "acp-tui replay /" in printed
-    assert "heading did not ask for the permission 'notes', which the test expects" in printed
+    assert "heading didn't ask for the permission 'notes', which the test expects" in printed
     assert "1 failed, 1 passed, 1 error" in printed, "the author's own assertion is a failure"
 
 
@@ -92,7 +92,7 @@ def test_pictures_are_accepted_compared_and_shown_where_they_differ(tmp_path: Pa
     write_test(tmp_path, picture("test_other") + named_by("'Read src/a.py', 'x' * 300"))
     printed = run_pytest(tmp_path, "--snapshot-update")
     assert "4 snapshots generated" in printed
-    assert "give its parameters short ids" in printed, "a whole prompt is one, too long a one is not"
+    assert "give its parameters short ids" in printed, "a whole prompt is one, too long a one isn't"
     assert "1 failed, 2 passed" in printed
     accepted = [file for file in (tmp_path / "__snapshots__").rglob("*") if file.is_file()]
     assert sorted(file.suffix for file in accepted) == [".svg", ".svg", ".txt", ".txt"]

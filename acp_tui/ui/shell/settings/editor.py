@@ -86,7 +86,7 @@ def explanation(item: Item, desk: SettingsDesk, keymap: Keymap) -> list[str]:
     about = item.one.setting
     lines = [f"{about.doc} {EXPANSION}" if about.is_expanded else about.doc]
     default = "" if is_dataclass(item.one.kind) else f"default: {set_value(item.one.default)}"
-    applies = "" if about.applies == "at once" else f"counts from the {about.applies} on"
+    applies = "" if about.applies == "at once" else f"takes effect from the {about.applies}"
     lines.append(" · ".join(filter(None, (allowed_values(item.one), default, applies))))
     if desk.origin(item.key) == "project":
         yours = set_value(value_at(desk.user.settings, item.key))
@@ -174,9 +174,9 @@ class SettingEditor(ModalScreen[object]):
     """Gives the value to write, RESET, or None where nothing is to change."""
 
     BINDINGS: ClassVar[list[BindingType]] = [
-        Binding("escape", "dismiss(None)", "Leave it as it is", show=False),
+        Binding("escape", "dismiss(None)", "Leave it unchanged", show=False),
         Binding("ctrl+s,ctrl+enter", "accept", "Write it", show=False, priority=True),
-        Binding("ctrl+r", "reset", "As by default", show=False, priority=True),
+        Binding("ctrl+r", "reset", "Use the default", show=False, priority=True),
     ]
 
     def __init__(self, item: Item, about: Iterable[str], value: str, judge: Judge) -> None:
@@ -191,12 +191,12 @@ class SettingEditor(ModalScreen[object]):
     def compose(self) -> ComposeResult:
         """What it is, and the control for it."""
         is_long = isinstance(self._control, TextArea)
-        write = "one a line · Ctrl+S write" if is_long else "Enter write"
+        write = "one per line · Ctrl+S save" if is_long else "Enter write"
         if self._item.command is not None:
-            write = "keys with a space between them, none for no key · Enter write"
+            write = "keys separated by spaces, none for no key · Enter save"
         yield Frame(
             shown_line(self._item.key),
-            f"{write} · Ctrl+R default · Esc leave it",
+            f"{write} · Ctrl+R default · Esc leave it unchanged unchanged unchanged",
             Static(shown(self._about), classes="setting-about", markup=False),
             self._control,
             self._wrong,

@@ -34,10 +34,8 @@ from acp_tui.client.settings.writing import TomlValue, reset_setting, write_sett
 
 Origin: TypeAlias = Literal["default", "yours", "project"]
 
-STILL: Final = "what held before still does"
-HELD_BACK: Final = (
-    f"has changed while acp-tui runs and names a program: it counts from the next start on; {STILL}"
-)
+STILL: Final = "the previous value stays in effect"
+HELD_BACK: Final = f"has changed and names a program, so it takes effect at the next start; {STILL}"
 PROGRAMS: Final = tuple(key for key, one in leaves() if one.setting.runs_program)
 
 
@@ -135,7 +133,7 @@ class SettingsDesk:
                 if self.project_file in files:
                     await self._notice_project()
         except (OSError, RuntimeError) as error:
-            self._unreadable[Path()] = f"edits of {self.file} are not noticed until the next start: {error}"
+            self._unreadable[Path()] = f"edits of {self.file} won't be noticed until the next start: {error}"
 
     async def follow_styles(self, app: App[Any], say: Callable[[str], None]) -> None:
         """Use the stylesheets beside the user's file, and each change of them, until cancelled."""
@@ -198,7 +196,7 @@ class SettingsDesk:
         self._use()
         if self.pending is not None:
             self._app.say(
-                f"{self.project_file} has changed. What held still does; the settings ask you about it."
+                f"{self.project_file} has changed. The previous settings stay in effect; open the settings to decide."
             )
 
     async def ask(self) -> None:
@@ -239,7 +237,7 @@ class SettingsDesk:
             if one.setting.applies != "at once":
                 waiting.setdefault(one.setting.applies, []).append(key)
         for when, keys in waiting.items():
-            self._app.say(f"{', '.join(keys)}: counts from the {when} on.")
+            self._app.say(f"{', '.join(keys)}: takes effect from the {when}.")
 
 
 def _with_the_last_good(read: SettingsRead, before: Settings) -> SettingsRead:
@@ -290,7 +288,7 @@ class UserStyles:
             async for _ in events_in((str(self._folder),)):
                 self.use()
         except (OSError, RuntimeError) as error:
-            self._say(f"Edits in {self._folder} are not noticed until the next start: {error}")
+            self._say(f"Edits in {self._folder} won't be noticed until the next start: {error}")
 
     def use(self) -> None:
         """Style the app by the files as they are now. A file with an error is left out, and named."""
@@ -303,7 +301,7 @@ class UserStyles:
         for file, text in texts.items():
             problem = problem_in(file, text, self._app.get_css_variables())
             if problem:
-                self._say(f"{problem}. The file is not used.")
+                self._say(f"{problem}. The file isn't used.")
             else:
                 sheet.add_source(text, (str(file), ""), tie_breaker=ABOVE_OURS)
         self._read = texts
@@ -317,7 +315,7 @@ class UserStyles:
             try:
                 yield file, file.read_text(encoding="utf-8")
             except (OSError, ValueError) as error:
-                self._say(f"{file} cannot be read: {error}")
+                self._say(f"{file} can't be read: {error}")
 
 
 def problem_in(file: Path, text: str, variables: dict[str, str]) -> str:
@@ -336,8 +334,8 @@ def problem_in(file: Path, text: str, variables: dict[str, str]) -> str:
     for rule in sheet.rules:
         for selectors in rule.selector_set:
             if (name := selectors.selectors[0].name) not in STYLED:
-                return f"{file}: {name} cannot be styled, only {', '.join(sorted(STYLED))}"
+                return f"{file}: {name} can't be styled, only {', '.join(sorted(STYLED))}"
         found = (name.removeprefix("auto_").replace("_", "-") for name in rule.styles.get_rules())
         if beyond := sorted(set(found) - set(PROPERTIES)):
-            return f"{file}: {', '.join(beyond)} cannot be set, only {', '.join(PROPERTIES)}"
+            return f"{file}: {', '.join(beyond)} can't be set, only {', '.join(PROPERTIES)}"
     return ""

@@ -41,7 +41,7 @@ class SettingsScreen(ModalScreen[None]):
 
     BINDINGS: ClassVar[list[BindingType]] = [
         Binding("escape", "dismiss", "Close", show=False),
-        Binding("ctrl+r", "reset", "As by default", show=False, priority=True),
+        Binding("ctrl+r", "reset", "Use the default", show=False, priority=True),
         Binding("ctrl+o", "open_file", "Open the file in the editor", show=False, priority=True),
         Binding("ctrl+n", "show_notes", "Show what is wrong", show=False, priority=True),
         Binding("ctrl+t", "ask_for_project", "Decide on the project's file", show=False, priority=True),
@@ -76,7 +76,9 @@ class SettingsScreen(ModalScreen[None]):
         wrong = "1 thing is" if len(notes) == 1 else f"{len(notes)} things are"
         lines = [f"✗ {wrong} wrong (Ctrl+N): {make_visible_line(notes[0])}"] if notes else []
         if self._desk.pending is not None:
-            lines.insert(0, f"? {self._desk.project_file.name} has changed: Ctrl+T asks whether to use it")
+            lines.insert(
+                0, f"? {self._desk.project_file.name} has changed: press Ctrl+T to decide whether to use it"
+            )
         self._notes.update(Content.styled("\n".join(lines), "$text-warning"))
         self._notes.display = bool(lines)
         self._show_about()
@@ -90,7 +92,7 @@ class SettingsScreen(ModalScreen[None]):
         lines = (
             explanation(item, self._desk, keys_in_force(self))
             if item is not None
-            else ["No setting has these words."]
+            else ["No setting matches."]
         )
         self._about.update(shown("\n".join(lines)))
 
@@ -159,7 +161,7 @@ class SettingsScreen(ModalScreen[None]):
 
     def action_show_notes(self) -> None:
         """Show all that is wrong."""
-        text = "\n\n".join(self._desk.notes) or "Nothing is wrong in the settings."
+        text = "\n\n".join(self._desk.notes) or "The settings have no problems."
         self.app.push_screen(ReadingScreen("Settings", text))
 
     @work
