@@ -73,7 +73,7 @@ def pytest_collection_finish() -> None:
     if "textual" in sys.modules:
         mark_answers_of_the_user(_patches)
         _parse_each_stylesheet_once(_patches)
-        _wait_exactly(_patches)
+        _know_threads_at_work(_patches)
     _leave_what_stays_alone()
 
 
@@ -115,7 +115,7 @@ def _parse_each_stylesheet_once(patch: pytest.MonkeyPatch) -> None:
     patch.setattr(Stylesheet, "_parse_rules", parse_once)
 
 
-def _wait_exactly(patch: pytest.MonkeyPatch) -> None:
+def _know_threads_at_work(patch: pytest.MonkeyPatch) -> None:
     from support.settling import install
 
     install(patch)

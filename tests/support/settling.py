@@ -35,8 +35,7 @@ _begun: WeakKeyDictionary[asyncio.AbstractEventLoop, dict[object, float]] = Weak
 
 
 def install(patch: pytest.MonkeyPatch) -> None:
-    """From now on Pilot waits in this way, and threads that were asked for something are known."""
-    patch.setattr(Pilot, "_wait_for_screen", _wait_for_screen)
+    """From now on, threads that were asked for something are known."""
     in_thread, in_executor = to_thread.run_sync, asyncio.BaseEventLoop.run_in_executor
 
     async def run_sync(*args: Any, **kwargs: Any) -> Any:
@@ -69,7 +68,7 @@ def _is_thread_at_work() -> bool:
     return bool(begun) and any(monotonic() - at < THREAD_S for at in begun.values())
 
 
-async def _wait_for_screen(pilot: Pilot[Any], timeout: float = 30.0) -> bool:
+async def _has_worked_off(pilot: Pilot[Any], timeout: float = 30.0) -> bool:
     """Wait until no task of the loop can go on, and the app and its widgets wait for messages; False if it crashed."""
     app, loop = pilot.app, asyncio.get_running_loop()
     ready: Any = loop._ready  # type: ignore[attr-defined]
@@ -104,7 +103,7 @@ async def settle(pilot: Pilot[Any], is_due: Callable[[], bool] = bool) -> None:
 
     async def step() -> None:
         nonlocal is_quiet
-        is_there = await pilot._wait_for_screen()
+        is_there = await _has_worked_off(pilot)
         if is_there and _wants_painting(pilot.app.screen):
             pilot.app.screen._on_timer_update()
         elif is_there and (_is_thread_at_work() or is_due()):
@@ -135,5 +134,5 @@ async def until_so(pilot: Pilot[Any], is_so: Callable[[], object], shown: Callab
 
 async def _look_again(pilot: Pilot[Any]) -> None:
     await asyncio.sleep(LOOK_S)
-    if await pilot._wait_for_screen() and _wants_painting(pilot.app.screen):
+    if await _has_worked_off(pilot) and _wants_painting(pilot.app.screen):
         pilot.app.screen._on_timer_update()

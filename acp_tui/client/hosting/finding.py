@@ -30,11 +30,13 @@ from acp_tui.client.sessions.hub import SessionHub, open_hub
 from acp_tui.client.sessions.session import Session
 from acp_tui.client.settings.location import state_folder
 from acp_tui.client.transcript.own_updates import NotReadable
-from acp_tui.conversation.elicitation import Elicitation
+from acp_tui.conversation.elicitation import Elicitation, Form, UrlVisit
 from acp_tui.conversation.facts import PermissionRequest, RequestKey, SessionId
 from acp_tui.conversation.updates import (
     ElicitationAnswered,
+    ElicitationAsked,
     PermissionAnswered,
+    PermissionAsked,
     PermissionNoted,
     SessionUpdate,
     TerminalOpened,
@@ -335,6 +337,10 @@ def _apply(session: Session, update: SessionUpdate) -> None:
             local = _local_key(key, session.conversation.elicitations.values())
             if local is not None:
                 session.apply(replace(update, key=local))
+        case PermissionAsked(PermissionRequest(key=key)) | ElicitationAsked(Form(key) | UrlVisit(key)) if (
+            key > 0
+        ):
+            log.debug("a question came as an update of the host: nobody would get its answer")
         case TerminalOpened():
             session.apply(
                 replace(update, is_ours=False)

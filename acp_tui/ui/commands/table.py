@@ -113,7 +113,7 @@ WIDGET_COMMANDS: Final = (
     _own("prompt", "walk_history", "", "", "Earlier prompts of this project", "from the first or last line",
          typed="↑ ↓"),
     _here("search_history", "ctrl+r", "do('search_history')", "Search earlier prompts", "of this project, or of all",
-          slash="history"),
+          has_priority=True, slash="history"),
     _own("queue", "queue_above", "up", "select(-1)", "Prompt above"),
     _own("queue", "queue_below", "down", "select(1)", "Prompt below"),
     _own("queue", "queue_edit", "enter", "edit", "Back to the draft", "to change it"),

@@ -103,7 +103,7 @@ class FilteredList(Vertical, can_focus=True):
     def search(self) -> None:
         """Bring the search line and write there."""
         self._search.display = True
-        self._search.focus()
+        self.screen.set_focus(self._search)  # at once: what is typed next must not overtake it
 
     def end_search(self) -> None:
         """Back to the list, narrowed as it is; without anything searched for the line goes away."""

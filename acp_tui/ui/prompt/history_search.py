@@ -158,7 +158,7 @@ class HistorySearch(Vertical):
 
     def begin(self) -> None:
         """Have the focus."""
-        self._input.focus()
+        self.screen.set_focus(self._input)  # at once: what is typed next must not overtake it
         self.look()
 
     def look(self) -> None:

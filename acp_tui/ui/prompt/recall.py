@@ -220,8 +220,10 @@ class Recall:
     # Searching
 
     async def search(self) -> None:
-        """Let the user look for an earlier prompt; what other acp-tui have sent meanwhile is there too."""
-        self._close_search()
+        """Let the user look for an earlier prompt, then for an older one; what others send meanwhile is there too."""
+        if self._search is not None and self._search.is_attached:
+            await self._search.action_move(-1)
+            return
         search = self._search = HistorySearch(self._memory.history, self._place.folder)
         await self._screen.mount(search, before="#prompt-frame")
         search.begin()

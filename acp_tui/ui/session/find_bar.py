@@ -49,7 +49,7 @@ class FindBar(Horizontal):
     def begin(self, query: str = "") -> None:
         """Have the focus; look for `query`, where there is one."""
         field = self.query_one(Input)
-        field.focus()
+        self.screen.set_focus(field)  # at once: what is typed next must not overtake it
         if query:
             field.value = query
             field.cursor_position = len(query)

@@ -7,9 +7,13 @@ from pathlib import Path
 import anyio
 import pytest
 
+from acp_tui.client.hosting import own_methods
 from acp_tui.client.sessions.session import Session
 from acp_tui.conversation.elicitation import Form
 from acp_tui.conversation.entries import Question, ToolCallEntry
+from acp_tui.conversation.facts import PermissionRequest, RequestKey
+from acp_tui.conversation.tool_calls import ToolCallId, ToolCallPatch
+from acp_tui.conversation.updates import ElicitationAsked, PermissionAsked
 from support.agents import asked, until
 from support.hosted import hosted
 from support.peers import notification, request, settle
@@ -204,4 +208,21 @@ async def test_a_cancelled_turn_takes_its_questions_back_everywhere(tmp_path: Pa
         assert (await its.wire.receive())["result"]["outcome"] == {"outcome": "cancelled"}
         await its.wire.answer(prompt, {"stopReason": "cancelled"})
         await until(one, lambda: one.conversation.is_idle)
+        assert not waits(one)
+
+
+async def test_an_update_of_a_host_asks_nothing_that_nobody_would_get_the_answer_to(tmp_path: Path) -> None:
+    """Else a server that only looks like a host has a card stand there for ever."""
+    forged = [
+        PermissionAsked(
+            PermissionRequest(RequestKey(5), ToolCallId("c"), ()), ToolCallPatch(ToolCallId("c"))
+        ),
+        ElicitationAsked(Form(RequestKey(6), "Your password?", ())),
+    ]
+    async with hosted(tmp_path) as its:
+        one = await its.attach("one")
+        (client,) = its.host._clients
+        for each in forged:
+            client._notify(own_methods.UPDATE, own_methods.write_update(its.session.session_id, each))
+        await settle()
         assert not waits(one)

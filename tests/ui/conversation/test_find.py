@@ -144,8 +144,7 @@ async def test_enter_goes_on_from_the_match_of_all_that_was_typed_before_it() ->
     standings = []
     for keys in ((), ("enter",)):
         async with open_page(prompt("where is the Needle?"), *LONG) as page:
-            await page.press("f9")
-            await page.press_at_once(*"needle", *keys)
+            await page.press_at_once("f9", *"needle", *keys)
             standing = re.search(r"(\d+)/61 ", page.text)
             assert standing
             standings.append(int(standing[1]))

@@ -13,7 +13,7 @@ from acp_tui.client.agents.command import AgentCommand, Package
 from acp_tui.client.agents.registry import RegistryUnavailable
 from acp_tui.client.agents.remembered import agree, consent_file, is_agreed
 from acp_tui.client.errors import AgentStartFailed
-from acp_tui.ui.dialogs.agents import AgentsScreen, choose_agent
+from acp_tui.ui.dialogs.agents import AgentsScreen, Choice, choose_agent
 from acp_tui.ui.dialogs.trust import FirstRunDialog
 from acp_tui.ui.shell.agent_start import ready_to_start
 from support.dialogs import NOTHING, open_dialog
@@ -209,7 +209,7 @@ class Choosing(Asking):
 
 
 async def test_who_does_not_agree_is_back_at_the_choice(monkeypatch: pytest.MonkeyPatch) -> None:
-    monkeypatch.setattr("acp_tui.ui.dialogs.agents.AgentsScreen", screen)
+    monkeypatch.setattr("acp_tui.ui.dialogs.agents.AgentsScreen", lambda **_: screen())
     app = Choosing(PACKAGE)
     async with app.run_test() as pilot:
         for key, until in (("2", FirstRunDialog), ("n", AgentsScreen), ("1", None)):
@@ -218,4 +218,4 @@ async def test_who_does_not_agree_is_back_at_the_choice(monkeypatch: pytest.Monk
             await pilot.pause()
             assert until is None or isinstance(app.screen, until)
         await app.workers.wait_for_complete()
-    assert app.outcome == HERE.command
+    assert app.outcome == Choice(HERE.command)

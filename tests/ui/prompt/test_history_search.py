@@ -56,8 +56,7 @@ async def test_ctrl_r_again_and_the_arrows_move_to_older_and_newer_ones(
 async def test_enter_takes_what_was_found_for_all_that_was_typed_before_it() -> None:
     kept("one", "two", "three")
     async with open_recalling_page() as page:
-        await page.press("ctrl+r")
-        await page.press_at_once(*"one", "enter")
+        await page.press_at_once("ctrl+r", *"one", "enter")
         assert page.draft == "one"
 
 
