@@ -109,9 +109,7 @@ async def test_what_a_program_that_reads_nothing_does_not_take_is_said_once(
         monkeypatch.setattr(page.session.machine, "type_into", refuse)
         await page.pilot.press("a", "b", "c")
         (notice,) = page.pilot.app._notifications
-        assert notice.message.endswith(
-            "5,000,000 typed bytes are waiting for it. What you type now is lost."
-        )
+        assert notice.message.endswith("5,000,000 typed bytes are waiting for it. What you type now is lost.")
 
 
 async def test_a_paste_is_told_to_be_one_and_cannot_end_itself(tmp_path: Path) -> None:
