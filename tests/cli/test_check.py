@@ -48,9 +48,9 @@ def test_the_command_line_is_read() -> None:
 def test_a_broken_rule_is_told_with_its_frame_and_advice(capsys: pytest.CaptureFixture[str]) -> None:
     assert main(["check", "--", *scripted_argv(WRONG)]) == 1
     out = capsys.readouterr().out
-    assert "Errors\n  A-LINE-1    An agent writes nothing to stdout but messages." in out
+    assert "Errors\n  A-LINE-1    The agent writes only messages to stdout." in out
     assert "1 <- " in out
-    assert "Write banners, warnings and logs to stderr" in out
+    assert "Write banners, warnings, and logs to stderr" in out
     assert "https://agentclientprotocol.com/protocol/v1/transports (R-TRANS-5)" in out
     assert "1 error, 0 warnings, 0 notes." in out
     assert "\x1b" not in out

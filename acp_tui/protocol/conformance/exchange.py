@@ -17,14 +17,14 @@ VERSION: Final = Rule(
     "A-RPC-1",
     Severity.ERROR,
     'Every message says "jsonrpc": "2.0".',
-    "Let a JSON-RPC library write the messages.",
+    "Use a JSON-RPC library to write messages.",
     "overview",
     "R-RPC-1",
 )
 MESSAGE: Final = Rule(
     "A-RPC-2",
     Severity.ERROR,
-    "Every object is a request, a notification or a response, and its method is a string.",
+    "Every object is a request, a notification, or a response, and its method is a string.",
     "A message has a method, or an id with a result or an error.",
     "overview",
     "R-RPC-3",
@@ -32,32 +32,32 @@ MESSAGE: Final = Rule(
 ID: Final = Rule(
     "A-RPC-3",
     Severity.ERROR,
-    "An id is a string, a whole number or null.",
-    "Count requests, or name them.",
+    "An id is a string, an integer, or null.",
+    "Use a counter or a string.",
     "schema#requestid",
     "R-RPC-2",
 )
 UNIQUE_ID: Final = Rule(
     "A-RPC-4",
     Severity.ERROR,
-    "No request has the id of one that still waits for its answer.",
-    "Use each id once in a connection.",
+    "No request reuses the id of a request that is still open.",
+    "Use each id only once per connection.",
     "schema#requestid",
     "R-RPC-2",
 )
 KNOWN_ID: Final = Rule(
     "A-RPC-5",
     Severity.ERROR,
-    "Every response answers one request of the client's, under its id, and only once.",
-    'Echo the id as it came (1 and "1" are two), and answer once.',
+    "Every response answers one of the client's requests, with its id, and only once.",
+    'Echo the id unchanged (1 and "1" differ), and answer once.',
     "overview",
     "R-RPC-3",
 )
 NO_ANSWER: Final = Rule(
     "A-RPC-6",
     Severity.ERROR,
-    "Notifications aren't answered, unknown and malformed ones neither.",
-    "Answer only what has an id.",
+    "The agent never answers notifications, not even unknown or malformed ones.",
+    "Answer only messages that have an id.",
     "extensibility",
     "R-RPC-4",
 )
@@ -65,23 +65,23 @@ EITHER: Final = Rule(
     "A-RPC-7",
     Severity.ERROR,
     "A response has either a result or an error.",
-    'Where there is nothing to say, the result is {}: serialisers that leave out empty values drop "result".',
+    'If there is nothing to return, send {}; some serializers drop an empty "result".',
     "overview",
     "R-RPC-4",
 )
 ERROR_OBJECT: Final = Rule(
     "A-RPC-8",
     Severity.ERROR,
-    "An error has a whole number as code and a text as message.",
-    "Put the cause into error.data.",
+    "An error has an integer code and a string message.",
+    "Put the cause in error.data.",
     "schema#error",
     "R-ERR-2",
 )
 PARAMS: Final = Rule(
     "A-RPC-9",
     Severity.ERROR,
-    "Params are an object.",
-    "Send {} where there are none.",
+    "Params is an object.",
+    "If there are none, send {}.",
     "overview",
     "R-RPC-6",
 )
@@ -89,7 +89,7 @@ ANSWERED: Final = Rule(
     "A-RPC-10",
     Severity.ERROR,
     "Every request is answered.",
-    "Answer with an error where the work fails, also after it was canceled.",
+    "If the work fails, answer with an error, even after a cancel.",
     "overview",
     "R-RPC-4",
 )
@@ -250,7 +250,7 @@ class Exchange:
             text = f"the request {shown(request_id)} was answered a second time"
             self._judge.check(KNOWN_ID, False, text, self._done[key])
         elif self._is_whole and not (self._open.has_forgotten(Direction.OUT) or self._done.has_forgotten):
-            self._judge.check(KNOWN_ID, False, f"nobody asked anything under the id {shown(request_id)}")
+            self._judge.check(KNOWN_ID, False, f"no request has the id {shown(request_id)}")
         return False
 
     def _look_at_body(self, request: Asked, has_result: bool, has_error: bool, error: Any) -> None:
@@ -284,8 +284,8 @@ def _is_id(request_id: Any) -> bool:
 JUNK: Final = Rule(
     "A-LINE-1",
     Severity.ERROR,
-    "An agent writes nothing to stdout but messages.",
-    "Write banners, warnings and logs to stderr; see what your libraries print.",
+    "The agent writes only messages to stdout.",
+    "Write banners, warnings, and logs to stderr. Check what your libraries print.",
     "transports",
     "R-TRANS-5",
 )
@@ -293,15 +293,15 @@ UTF_8: Final = Rule(
     "A-LINE-2",
     Severity.ERROR,
     "Messages are encoded in UTF-8.",
-    "Set the encoding of stdout, and cut text at characters, not at bytes.",
+    "Set stdout's encoding to UTF-8, and split text between characters, not bytes.",
     "transports",
     "R-TRANS-1",
 )
 WHOLE: Final = Rule(
     "A-LINE-3",
     Severity.ERROR,
-    "A message stands on one line, without line ends inside.",
-    "Serialise without indentation; a line end inside a string is written \\n.",
+    "Each message is one line, with no line breaks inside.",
+    "Serialize without indentation, and escape line breaks in strings as \\n.",
     "transports",
     "R-TRANS-2",
 )
@@ -309,31 +309,31 @@ LINE_END: Final = Rule(
     "A-LINE-4",
     Severity.WARNING,
     "Lines end with \\n alone.",
-    "Write bytes, so that nobody makes \\r\\n of it.",
+    "Write bytes, so that nothing converts \\n to \\r\\n.",
     "transports",
     "R-TRANS-5",
 )
 NO_BOM: Final = Rule(
     "A-LINE-5",
     Severity.WARNING,
-    "No byte order mark stands before a message.",
-    "Use an encoder that writes none.",
+    "No message starts with a byte order mark.",
+    "Use an encoder that doesn't write one.",
     "transports",
     "R-TRANS-5",
 )
 NOT_BLANK: Final = Rule(
     "A-LINE-6",
     Severity.NOTE,
-    "No blank lines stand between messages.",
-    "End each message with one line end.",
+    "There are no blank lines between messages.",
+    "End each message with a single \\n.",
     "transports",
     "R-TRANS-5",
 )
 SIZE: Final = Rule(
     "A-LINE-7",
     Severity.NOTE,
-    "A message has less than 16 MiB.",
-    "Send pictures smaller and files as links: not every client takes lines of that length.",
+    "A message is smaller than 16 MiB.",
+    "Send smaller images, and links instead of files: some clients reject longer lines.",
     "transports",
     "R-TRANS-4",
 )
@@ -369,8 +369,8 @@ class LineCheck:
             if self._pieces and not isinstance(value, list):
                 self._take_piece(index, frame.raw)
                 return None
-            what = "a batch of messages" if isinstance(value, list) else "JSON that is no object"
-            self._judge.check(JUNK, False, f"a line is {what}, and not a message")
+            what = "a batch of messages" if isinstance(value, list) else "JSON that isn't an object"
+            self._judge.check(JUNK, False, f"a line is {what}, not a message")
             return None
         if self._pieces and "jsonrpc" not in value and "method" not in value:
             self._take_piece(index, frame.raw)
@@ -391,7 +391,7 @@ class LineCheck:
     def _look_at(self, raw: bytes) -> None:
         check = self._judge.check
         check(LINE_END, not raw.endswith(b"\r"), "a line ends with \\r\\n")
-        check(NO_BOM, not raw.startswith(BOM), "a line begins with a byte order mark")
+        check(NO_BOM, not raw.startswith(BOM), "a line starts with a byte order mark")
         check(NOT_BLANK, bool(raw.strip()), "a line is blank")
         check(SIZE, len(raw) <= LARGE_BYTES, f"a line has {len(raw):,} bytes")
         check(UTF_8, _is_utf_8(raw), "a line isn't UTF-8")
@@ -404,7 +404,7 @@ class LineCheck:
         self._frames.append(index)
         if raw.rstrip().endswith(b"}") and self._is_whole():
             *earlier, _ = self._frames
-            text = f"one message stands on {len(self._frames)} lines"
+            text = f"one message spans {len(self._frames)} lines"
             self._pieces, self._frames = [], []
             self._judge.check(WHOLE, False, text, *earlier)
         elif len(self._pieces) > MOST_PIECES or sum(map(len, self._pieces)) > MOST_PIECES_BYTES:
@@ -435,24 +435,24 @@ def _is_utf_8(raw: bytes) -> bool:
 ENDS: Final = Rule(
     "A-END-1",
     Severity.WARNING,
-    "An agent exits when its stdin is closed.",
-    "Read until the end of stdin, then stop what runs and exit: else it is left behind when a client dies.",
+    "The agent exits when its stdin closes.",
+    "Read stdin to the end, then stop running work and exit. Otherwise the agent outlives a dead client.",
     "transports",
     "R-TRANS-8",
 )
 STATUS: Final = Rule(
     "A-END-2",
     Severity.NOTE,
-    "An agent that ends with its stdin exits with status 0.",
-    "Treat the end of stdin as what it is: nobody needs the agent any more.",
+    "An agent that exits because its stdin closed exits with status 0.",
+    "Treat the end of stdin as a normal shutdown.",
     "transports",
     "R-TRANS-8",
 )
 SURVIVES: Final = Rule(
     "A-END-3",
     Severity.ERROR,
-    "An agent stays until its stdin is closed.",
-    "See the end of its stderr, and catch what single requests raise.",
+    "The agent runs until its stdin closes.",
+    "Check the end of its stderr, and catch exceptions of individual requests.",
     "transports",
     "R-TRANS-7",
 )
@@ -462,7 +462,7 @@ END_RULES: Final = (ENDS, STATUS, SURVIVES)
 def judge_end(judge: Judge, *, exit_code: int | None, waited_s: float, had_to_be_terminated: bool) -> None:
     """Judge the end after stdin was closed. `exit_code` is None if a signal ended it, or if unknown."""
     judge.check(SURVIVES, True, "")
-    judge.check(ENDS, not had_to_be_terminated, f"it didn't within {waited_s:.0f} s, and was terminated")
+    judge.check(ENDS, not had_to_be_terminated, f"it didn't within {waited_s:.0f} s, so it was terminated")
     if exit_code is not None and not had_to_be_terminated:
         judge.check(STATUS, exit_code == 0, f"the status is {exit_code}")
 

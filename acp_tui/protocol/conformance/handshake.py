@@ -19,80 +19,80 @@ from acp_tui.rpc.messages import Recent
 FIRST: Final = Rule(
     "A-INIT-1",
     Severity.WARNING,
-    "Nothing is sent before initialize is answered.",
-    "Wait with requests and updates: the client doesn't know yet what you are.",
+    "The agent sends nothing before it answers initialize.",
+    "Hold requests and updates until then: the client doesn't know your capabilities yet.",
     "initialization",
     "R-INIT-1",
 )
 AGREED_VERSION: Final = Rule(
     "A-INIT-2",
     Severity.WARNING,
-    "The agent speaks the version that was asked for, or an older one.",
-    "Answer with the client's version if you support it: clients can't go on with a newer one.",
+    "The agent uses the version the client asked for, or an older one.",
+    "If you support the client's version, answer with it: clients can't use a newer one.",
     "initialization#version-negotiation",
     "R-INIT-4",
 )
 NAMED: Final = Rule(
     "A-INIT-3",
     Severity.NOTE,
-    "The agent says who it is (agentInfo).",
-    "Give a name and a version: users and bug reports need them.",
+    "The agent identifies itself (agentInfo).",
+    "Send a name and a version: users and bug reports need them.",
     "initialization",
     "R-INIT-8",
 )
 OFFERED_BY_CLIENT: Final = Rule(
     "A-CAP-1",
     Severity.ERROR,
-    "Only such requests are sent as the client offers to serve.",
-    "Look at clientCapabilities first, and do the work yourself where it is missing.",
+    "The agent sends only requests the client says it supports.",
+    "Check clientCapabilities first; if a capability is missing, do the work yourself.",
     "initialization#client-capabilities",
     "R-INIT-6",
 )
 KEPT_PROMISE: Final = Rule(
     "A-CAP-2",
     Severity.ERROR,
-    "What an agent offers it serves.",
-    "Take the capability out of the answer to initialize, or serve its method.",
+    "The agent supports every method it advertises.",
+    "Remove the capability from the answer to initialize, or support its method.",
     "initialization#agent-capabilities",
     "R-INIT-7",
 )
 SAID: Final = Rule(
     "A-CAP-3",
     Severity.NOTE,
-    "What an agent serves it offers.",
-    "Name the capability in the answer to initialize: else no client will use it.",
+    "The agent advertises every method it supports.",
+    "Add the capability to the answer to initialize; otherwise, no client uses it.",
     "initialization#agent-capabilities",
     "R-INIT-7",
 )
 UNDERSTOOD: Final = Rule(
     "A-CAP-4",
     Severity.ERROR,
-    "Updates that a client must ask for go only to clients that did.",
-    "Look at clientCapabilities.session first.",
+    "The agent sends opt-in updates only to clients that opted in.",
+    "Check clientCapabilities.session first.",
     "schema#clientsessioncapabilities",
     "R-POST-2",
 )
 LOGIN_WAYS: Final = Rule(
     "A-AUTH-1",
     Severity.ERROR,
-    "Ways to log in have ids of their own.",
-    "Give each authMethods entry another id.",
+    "Every login method has a unique id.",
+    "Give each authMethods entry a different id.",
     "authentication",
     "R-AUTH-1",
 )
 LOGIN_NAMED: Final = Rule(
     "A-AUTH-2",
     Severity.WARNING,
-    "An agent that wants a login says how.",
-    "List the ways in authMethods; where there is none, say in the error's message what to do.",
+    "An agent that requires a login says how to log in.",
+    "List the methods in authMethods; if there are none, put instructions in the error's message.",
     "authentication",
     "R-AUTH-3",
 )
 LOGIN_POSSIBLE: Final = Rule(
     "A-AUTH-3",
     Severity.WARNING,
-    "Ways to log in that want a terminal are only named to clients that have one.",
-    "Look at clientCapabilities.auth.terminal first.",
+    "The agent lists terminal logins only for clients that have a terminal.",
+    "Check clientCapabilities.auth.terminal first.",
     "authentication",
     "R-AUTH-5",
 )
@@ -176,7 +176,9 @@ class HandshakeCheck(Check):
     def _look_at_update(self, kind: object) -> None:
         path = UPDATE_GATES.get(kind) if isinstance(kind, str) else None
         if path is not None and self._scene.is_whole:
-            self._judge.check(UNDERSTOOD, offers(self._scene.offer, path), f"it sent {kind} unasked")
+            self._judge.check(
+                UNDERSTOOD, offers(self._scene.offer, path), f"it sent {kind}, but the client didn't opt in"
+            )
 
     def _look_at_answer(self, answer: Answered) -> None:
         if answer.request.method == v1.INITIALIZE:
@@ -184,7 +186,7 @@ class HandshakeCheck(Check):
                 self._look_at_agreement(answer)
             return
         if answer.code == AUTH_REQUIRED:
-            text = f"{answer.request.method} wants a login, and no way was named"
+            text = f"{answer.request.method} requires a login, but no login method was listed"
             self._judge.check(LOGIN_NAMED, self._names_logins, text, answer.request.index)
         if not self._scene.is_agreed:
             return
@@ -192,19 +194,19 @@ class HandshakeCheck(Check):
         if method in ALWAYS_SERVED or (path is not None and offers(self._scene.capabilities, path)):
             is_served = answer.code != ErrorCode.METHOD_NOT_FOUND
             self._judge.check(
-                KEPT_PROMISE, is_served, f"{method} is offered, and unknown", answer.request.index
+                KEPT_PROMISE, is_served, f"{method} is advertised but unknown", answer.request.index
             )
         elif path is not None and answer.error is None:
-            text = f"{method} works, and {'.'.join(path)} isn't offered"
+            text = f"{method} works, but {'.'.join(path)} isn't advertised"
             self._judge.check(SAID, False, text, answer.request.index)
 
     def _look_at_agreement(self, answer: Answered) -> None:
         result = as_object(answer.result)
         asked, agreed = answer.request.params.get("protocolVersion"), result.get("protocolVersion")
         if type(asked) is int and type(agreed) is int:
-            text = f"version {asked} was asked for, and {agreed} is the answer"
+            text = f"the client asked for version {asked}; the agent answered {agreed}"
             self._judge.check(AGREED_VERSION, agreed <= asked, text, answer.request.index)
-        self._judge.check(NAMED, bool(as_object(result.get("agentInfo")).get("name")), "it gave no agentInfo")
+        self._judge.check(NAMED, bool(as_object(result.get("agentInfo")).get("name")), "it sent no agentInfo")
         ways = objects(result.get("authMethods"))
         self._names_logins = bool(ways)
         if not ways:
@@ -214,7 +216,7 @@ class HandshakeCheck(Check):
         wants_terminal = any(way.get("type") == "terminal" for way in ways)
         has_one = offers(self._scene.offer, ("auth", "terminal"))
         self._judge.check(
-            LOGIN_POSSIBLE, has_one or not wants_terminal, "a way was named that wants a terminal"
+            LOGIN_POSSIBLE, has_one or not wants_terminal, "a listed login method needs a terminal"
         )
 
 
@@ -222,55 +224,55 @@ MODE: Final = Rule(
     "A-MODE-1",
     Severity.ERROR,
     "The current mode is one of the available ones.",
-    "List every mode that a session can be in.",
+    "List every mode a session can be in.",
     "session-modes",
     "R-MODE-3",
 )
 MODE_SET: Final = Rule(
     "A-MODE-2",
     Severity.ERROR,
-    "A mode that is available can be set.",
-    "Answer session/set_mode with {}, or take the mode out of the list.",
+    "The agent accepts every available mode.",
+    "Answer session/set_mode with {}, or remove the mode from the list.",
     "session-modes",
     "R-MODE-2",
 )
 CURRENT: Final = Rule(
     "A-CFG-1",
     Severity.ERROR,
-    "The current value of an option is one of its choices.",
-    "List the value, also where it comes from a file of the user's.",
+    "An option's current value is one of its choices.",
+    "List the value, even if it comes from the user's config file.",
     "session-config-options",
     "R-CFG-2",
 )
 DISTINCT: Final = Rule(
     "A-CFG-2",
     Severity.ERROR,
-    "Options have ids of their own, and the choices of an option values of their own.",
-    "Take the repeated ones out.",
+    "Every option has a unique id, and every choice of an option a unique value.",
+    "Remove duplicates.",
     "session-config-options",
     "R-CFG-2",
 )
 BOOLEAN: Final = Rule(
     "A-CFG-3",
     Severity.ERROR,
-    "Options that are on or off only go to clients that asked for them.",
-    "Look at clientCapabilities.session.configOptions.boolean; send a select with two values else.",
+    "The agent sends boolean options only to clients that support them.",
+    "Check clientCapabilities.session.configOptions.boolean; without it, send a two-value select.",
     "session-config-options",
     "R-CFG-4",
 )
 TAKEN: Final = Rule(
     "A-CFG-4",
     Severity.ERROR,
-    "The answer to session/set_config_option has all options, with the value that was set.",
-    "Answer with the whole new state, or with an error where the value wasn't taken.",
+    "The answer to session/set_config_option has all options, including the new value.",
+    "Answer with the complete new state, or with an error if you didn't apply the value.",
     "session-config-options",
     "R-CFG-7",
 )
 COMMANDS: Final = Rule(
     "A-CMD-1",
     Severity.WARNING,
-    "Commands have names of their own, without a slash before.",
-    "Clients write the slash; of two commands with one name only one can be meant.",
+    "Every command has a unique name without a leading slash.",
+    "Clients add the slash, and users can't tell apart two commands with the same name.",
     "slash-commands",
     "R-CMD-2",
 )
@@ -312,9 +314,9 @@ class OptionCheck(Check):
         options = objects(as_object(answer.result).get("configOptions"))
         option = next((each for each in options if each.get("id") == wanted), None)
         if option is None:
-            text = f"the option {shown(wanted)} isn't in it"
+            text = f"the option {shown(wanted)} is missing"
         else:
-            text = f"{shown(wanted)} was set to {shown(value)}, and is {shown(option.get('currentValue'))}"
+            text = f"{shown(wanted)} was set to {shown(value)}, but is {shown(option.get('currentValue'))}"
         is_taken = option is not None and option.get("currentValue") == value
         self._judge.check(TAKEN, is_taken, text, answer.request.index)
 
@@ -350,7 +352,7 @@ class OptionCheck(Check):
             if option.get("type") == "boolean":
                 path = ("session", "configOptions", "boolean")
                 self._judge.check(
-                    BOOLEAN, offers(self._scene.offer, path), f"{shown(option.get('id'))} is one"
+                    BOOLEAN, offers(self._scene.offer, path), f"{shown(option.get('id'))} is boolean"
                 )
             elif option.get("type") == "select":
                 self._look_at_select(option)
@@ -364,9 +366,9 @@ class OptionCheck(Check):
     def _look_at_commands(self, commands: Any) -> None:
         names = [str(command.get("name")) for command in objects(commands)]
         twice = [name for name, times in Counter(names).items() if times > 1]
-        self._judge.check(COMMANDS, not twice, f"there are two of {', '.join(twice[:5])}")
+        self._judge.check(COMMANDS, not twice, f"two commands have the name {', '.join(twice[:5])}")
         slashed = [name for name in names if name.startswith("/")]
-        self._judge.check(COMMANDS, not slashed, f"there is {', '.join(slashed[:5])}")
+        self._judge.check(COMMANDS, not slashed, f"with a slash: {', '.join(slashed[:5])}")
 
 
 def _values(choices: Any) -> Iterator[str]:

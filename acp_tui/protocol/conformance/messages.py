@@ -28,24 +28,24 @@ from acp_tui.protocol.wire import UNKNOWN, WireModel, describe
 SHAPE: Final = Rule(
     "A-SHAPE-1",
     Severity.ERROR,
-    "Messages have what the schema requires, of the types that it names.",
-    "Make messages with an official SDK, or validate them against schema.json in your tests.",
+    "Messages have every field the schema requires, with the right types.",
+    "Use an official SDK, or validate messages against schema.json in your tests.",
     "schema",
     "R-LEN-3",
 )
 NULL: Final = Rule(
     "A-SHAPE-2",
     Severity.NOTE,
-    "A result without content is {}.",
-    "Answer with {}: the schema has no null there, though examples do.",
+    "An empty result is {}.",
+    "Answer with {}: examples show null, but the schema doesn't allow it.",
     "schema",
     "R-RPC-8",
 )
 KNOWN_WORDS: Final = Rule(
     "A-SHAPE-3",
     Severity.NOTE,
-    "Kinds, statuses and types are those of version 1.",
-    "A client that is older than the word shows something neutral, or nothing.",
+    "Kinds, statuses, and types are those of version 1.",
+    "A client that doesn't know the word shows a neutral label or nothing.",
     "schema",
     "R-LEN-4",
 )
@@ -53,40 +53,40 @@ KNOWN_WORDS: Final = Rule(
 OWN_KEYS: Final = Rule(
     "A-EXT-1",
     Severity.WARNING,
-    "Keys of the agent's own stand in _meta.",
-    "Move them into _meta, under a name with your domain.",
+    "Custom keys are in _meta.",
+    "Move them to _meta, in a key that contains your domain.",
     "extensibility",
     "R-EXT-3",
 )
 DRAFTS: Final = Rule(
     "A-EXT-2",
     Severity.NOTE,
-    "Nothing is used of what is only a draft, or was removed.",
-    "Clients of version 1 ignore it; let it go where nobody reads it any more.",
+    "The agent uses nothing that is only a draft or was removed.",
+    "Version 1 clients ignore it. Remove it once no client reads it.",
     "schema",
     "R-OLD-1",
 )
 OWN_METHODS: Final = Rule(
     "A-EXT-3",
     Severity.WARNING,
-    "Methods of the agent's own begin with an underscore.",
-    "Rename them: a later version of the protocol may give the name another meaning.",
+    "Custom methods start with an underscore.",
+    "Rename them: a later version of the protocol may use the same name.",
     "extensibility",
     "R-EXT-1",
 )
 UNKNOWN_METHOD: Final = Rule(
     "A-EXT-4",
     Severity.WARNING,
-    "A request of an unknown method is answered with -32601.",
-    "Answer so, and go on: clients find out by it what an agent can.",
+    "The agent answers a request for an unknown method with -32601.",
+    "Answer with this error and continue: clients probe for methods this way.",
     "extensibility",
     "R-RPC-5",
 )
 UNKNOWN_NOTIFICATION: Final = Rule(
     "A-EXT-5",
     Severity.ERROR,
-    "A notification of an unknown method is ignored.",
-    "Take no harm from it: newer clients send what you don't know.",
+    "The agent ignores notifications of unknown methods.",
+    "Ignore them: newer clients send notifications you don't know.",
     "extensibility",
     "R-RPC-5",
 )
@@ -164,7 +164,7 @@ class MessageCheck(Check):
     def finish(self) -> None:
         """End the connection. An agent harmed by an unknown notification no longer says anything."""
         if self._probed_in is not None:
-            text = "nothing was answered after an unknown notification"
+            text = "the agent answered nothing after an unknown notification"
             self._judge.check(UNKNOWN_NOTIFICATION, False, text, self._probed_in)
 
     def _look_at(self, method: str, known: dict[str, Any], params: dict[str, Any]) -> None:
@@ -333,22 +333,22 @@ ABSOLUTE: Final = Rule(
     "A-PATH-1",
     Severity.ERROR,
     "All paths are absolute.",
-    "Join them with the session's folder before you send them.",
+    "Join them with the session's folder before sending.",
     "overview#argument-requirements",
     "R-FS-5",
 )
 FROM_ONE: Final = Rule(
     "A-PATH-2",
     Severity.WARNING,
-    "Lines are counted from 1.",
-    "Leave the line out where none is meant.",
+    "Line numbers start at 1.",
+    "If there is no line, leave it out.",
     "overview#argument-requirements",
     "R-TOOL-9",
 )
 ISO_TIME: Final = Rule(
     "A-TIME-1",
     Severity.WARNING,
-    "Times are written as ISO 8601 has them.",
+    "Times are in ISO 8601 format.",
     "Write 2026-08-20T10:30:00Z.",
     "session-list",
     "R-SESS-8",
@@ -356,24 +356,24 @@ ISO_TIME: Final = Rule(
 ONE_STEP: Final = Rule(
     "A-PLAN-1",
     Severity.NOTE,
-    "One step of a plan is in progress.",
-    "Clients show one as the current one; say the others are pending.",
+    "At most one step of a plan is in progress.",
+    "Clients show one current step; mark the others as pending.",
     "agent-plan",
     "R-PLAN-1",
 )
 FITS: Final = Rule(
     "A-USAGE-1",
     Severity.WARNING,
-    "What is used of the context isn't more than its size.",
-    "Count what is in the context now, not all that was ever sent.",
+    "The tokens in use don't exceed the context's size.",
+    "Count the tokens in the context now, not all tokens ever sent.",
     "schema#usageupdate",
     "R-USAGE-1",
 )
 BASE64: Final = Rule(
     "A-CONT-1",
     Severity.WARNING,
-    "The data of pictures, sounds and other bytes is base64.",
-    "Send the standard alphabet with its padding, without line ends and without data:...;base64, before it.",
+    "Images, audio, and other binary data are base64.",
+    "Use the standard alphabet with padding, without line breaks and without a data: prefix.",
     "content",
     "R-CONT-2",
 )
@@ -417,7 +417,7 @@ class ValueCheck(Check):
             case "plan":
                 entries = objects(update.get("entries"))
                 current = sum(entry.get("status") == "in_progress" for entry in entries)
-                self._judge.check(ONE_STEP, current <= 1, f"{current} are")
+                self._judge.check(ONE_STEP, current <= 1, f"{current} steps are in progress")
             case "session_info_update":
                 self._look_at_time(update.get("updatedAt"))
             case "usage_update":
@@ -435,7 +435,7 @@ class ValueCheck(Check):
             data = as_object(block.get("resource")).get("blob")
         if isinstance(data, str):
             self._judge.check(
-                BASE64, _is_base64(data), f"the data of {block['type']} begins with {shown(data[:30])}"
+                BASE64, _is_base64(data), f"the data of {block['type']} starts with {shown(data[:30])}"
             )
 
     def _look_at_listed(self, item: dict[str, Any]) -> None:

@@ -85,7 +85,7 @@ def read_json(raw: bytes) -> Any:
 
 
 def _refuse(constant: str) -> Any:
-    raise ValueError(f"{constant} is no JSON")
+    raise ValueError(f"{constant} isn't valid JSON")
 
 
 class Judge:

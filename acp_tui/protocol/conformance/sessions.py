@@ -25,31 +25,31 @@ from acp_tui.rpc import ErrorCode
 KNOWN: Final = Rule(
     "A-SESS-1",
     Severity.ERROR,
-    "Messages are for sessions that were opened.",
-    "Send the sessionId of session/new, or the one that the client loaded or resumed.",
+    "The agent sends messages only for sessions that were opened.",
+    "Use the sessionId from session/new, or the one the client loaded or resumed.",
     "session-setup",
     "R-SESS-12",
 )
 OPENED_FIRST: Final = Rule(
     "A-SESS-2",
     Severity.NOTE,
-    "A session's first update comes behind the answer that opens it.",
-    "Answer session/new first: until then the client can't know whose update it is.",
+    "A session's first update comes after the answer that opens it.",
+    "Answer session/new first: until then, the client doesn't know the session.",
     "session-setup",
     "R-SESS-13",
 )
 UNIQUE: Final = Rule(
     "A-SESS-3",
     Severity.ERROR,
-    "Each session has an id of its own.",
-    "Make a new id for each session/new.",
+    "Every session has a unique id.",
+    "Create a new id for each session/new.",
     "session-setup",
     "R-SESS-12",
 )
 SILENT: Final = Rule(
     "A-SESS-4",
     Severity.WARNING,
-    "Nothing is said of a session that was closed.",
+    "The agent sends nothing for a closed session.",
     "Stop its work before you answer session/close.",
     "session-setup",
     "R-SESS-7",
@@ -57,15 +57,15 @@ SILENT: Final = Rule(
 REOPENED: Final = Rule(
     "A-SESS-5",
     Severity.WARNING,
-    "A session of this connection that was talked in can be loaded and resumed.",
-    "Keep a session as soon as its first turn has ended.",
+    "A session that had a turn on this connection can be loaded and resumed.",
+    "Save a session when its first turn ends.",
     "session-setup#loading-sessions",
     "R-SESS-3",
 )
 REPLAYED: Final = Rule(
     "A-LOAD-1",
     Severity.ERROR,
-    "Loading a session replays what was said in it.",
+    "Loading a session replays its history.",
     "Send the history as updates before you answer session/load.",
     "session-setup#loading-sessions",
     "R-SESS-4",
@@ -73,16 +73,16 @@ REPLAYED: Final = Rule(
 COMPLETE: Final = Rule(
     "A-LOAD-2",
     Severity.WARNING,
-    "The replay has each prompt, and what was answered.",
-    "Keep the user's words as they came, and the message of each turn.",
+    "The replay has every prompt and reply.",
+    "Save each prompt unchanged, and each turn's message.",
     "session-setup#loading-sessions",
     "R-SESS-4",
 )
 IN_TIME: Final = Rule(
     "A-LOAD-3",
     Severity.ERROR,
-    "The replay is done when session/load is answered.",
-    "Answer when all of the history is sent: the answer says that it is complete.",
+    "The replay ends before session/load is answered.",
+    "Answer after you sent the whole history: the answer means it's complete.",
     "session-setup#loading-sessions",
     "R-ORD-2",
 )
@@ -90,39 +90,39 @@ NOT_REPLAYED: Final = Rule(
     "A-RESUME-1",
     Severity.ERROR,
     "Resuming a session replays nothing.",
-    "Send the history for session/load only: clients show it twice.",
+    "Send the history only for session/load. Otherwise, clients show it twice.",
     "session-setup#resuming-sessions",
     "R-SESS-6",
 )
 LISTED: Final = Rule(
     "A-LIST-1",
     Severity.WARNING,
-    "The list has the sessions of this connection that were talked in.",
-    "List a session as soon as its first turn has ended; where no folder is named, list those of all.",
+    "The list includes every session that had a turn on this connection.",
+    "List a session once its first turn ends. If the request has no cwd, list all folders.",
     "session-list",
     "R-SESS-8",
 )
 ENDS: Final = Rule(
     "A-LIST-2",
     Severity.ERROR,
-    "A page's cursor leads to another page.",
-    "Leave nextCursor out on the last page.",
+    "A page's cursor leads to a different page.",
+    "Omit nextCursor on the last page.",
     "session-list#pagination",
     "R-SESS-9",
 )
 OF_THE_FOLDER: Final = Rule(
     "A-LIST-3",
     Severity.WARNING,
-    "A list of one folder has the sessions of that folder only.",
-    "Compare the session's cwd with that of the request; without one, list those of all folders.",
+    "A list for one folder has only that folder's sessions.",
+    "Compare each session's cwd with the request's. Without one, list all folders.",
     "session-list",
     "R-SESS-8",
 )
 FORGOTTEN: Final = Rule(
     "A-DEL-1",
     Severity.WARNING,
-    "A session that was deleted isn't listed any more.",
-    "Take it out of the list before you answer session/delete.",
+    "A deleted session is no longer listed.",
+    "Remove it from the list before you answer session/delete.",
     "session-delete",
     "R-SESS-11",
 )
@@ -186,7 +186,7 @@ class SessionCheck(Check):
         self._judge.check(KNOWN, True, "")
         self._judge.check(OPENED_FIRST, True, "")
         if session.closed_in is not None and session.reopening is None:
-            self._judge.check(SILENT, False, f"{event.method} came for it", session.closed_in)
+            self._judge.check(SILENT, False, f"{event.method} came for a closed session", session.closed_in)
         if event.method == v1.SESSION_UPDATE:
             self._look_at_history(session_id, session, as_object(event.params.get("update")))
 
@@ -194,7 +194,7 @@ class SessionCheck(Check):
         if self._scene.opening > 0:
             self._judge.check(OPENED_FIRST, False, f"{method} came for {shown(session_id)} before the answer")
         elif self._scene.is_whole and not self._scene.sessions.has_forgotten:
-            self._judge.check(KNOWN, False, f"{method} came for {shown(session_id)}, which nobody opened")
+            self._judge.check(KNOWN, False, f"{method} came for {shown(session_id)}, which was never opened")
 
     def _look_at_history(self, session_id: str, session: SessionScene, update: dict[str, Any]) -> None:
         kind = update.get("sessionUpdate")
@@ -205,7 +205,7 @@ class SessionCheck(Check):
             said = replay.get(kind, "")
             replay[kind] = said + text_of(update.get("content"))[: KEPT_REPLAY - len(said)]
         elif session.loaded_in is not None and session.turn is None:
-            self._judge.check(IN_TIME, False, f"{kind} came behind the answer", session.loaded_in)
+            self._judge.check(IN_TIME, False, f"{kind} came after the answer", session.loaded_in)
 
     # Answers
 
@@ -218,7 +218,7 @@ class SessionCheck(Check):
             if isinstance(session_id, str):
                 earlier = self._scene.sessions.get(session_id)
                 frames = () if earlier is None else (earlier.opened_in,)
-                text = f"{shown(session_id)} is the id of another session"
+                text = f"{shown(session_id)} is another session's id"
                 self._judge.check(UNIQUE, earlier is None, text, *frames)
         elif method in OPENING:
             self._look_at_reopening(answer)
@@ -241,7 +241,7 @@ class SessionCheck(Check):
             what = ", ".join(kind for kind in HISTORY if kind in replay)
             self._judge.check(NOT_REPLAYED, not what, f"it sent {what}", begin)
         elif session.talks:
-            text = "nothing of what was said came before the answer"
+            text = "no history came before the answer"
             is_replayed = USER in replay or AGENT in replay
             self._judge.check(REPLAYED, is_replayed, text, begin)
             if is_replayed:
@@ -277,7 +277,7 @@ class SessionCheck(Check):
         if not isinstance(wanted, str):
             return
         others = [item["cwd"] for item in items if not _is_same_folder(item.get("cwd"), wanted)]
-        text = f"for {shown(wanted)} there is one of {shown(others[0])}" if others else ""
+        text = f"the list for {shown(wanted)} has a session of {shown(others[0])}" if others else ""
         self._judge.check(OF_THE_FOLDER, not others, text, request.index)
 
     def _look_at_listed(self, request: Asked) -> None:
@@ -314,16 +314,16 @@ def _condensed(text: str) -> str:
 ANSWERED: Final = Rule(
     "A-TURN-1",
     Severity.ERROR,
-    "Every prompt is answered, with the reason why the turn ended.",
-    "Answer session/prompt in any case: until then the client takes no other prompt.",
+    "The agent answers every prompt, with a stop reason.",
+    "Always answer session/prompt: until then, the client can't send another prompt.",
     "prompt-turn#4-check-for-completion",
     "R-PROMPT-1",
 )
 CANCELLED: Final = Rule(
     "A-TURN-2",
     Severity.ERROR,
-    "A turn that was canceled ends with the stop reason canceled.",
-    "Catch what aborted work raises, and answer with canceled: anything else is shown as a failure.",
+    'A canceled turn ends with the stop reason "cancelled".',
+    'Catch exceptions from aborted work and answer "cancelled": clients show anything else as a failure.',
     "prompt-turn#cancellation",
     "R-CANC-7",
 )
@@ -331,30 +331,30 @@ NOT_CANCELLED: Final = Rule(
     "A-TURN-3",
     Severity.WARNING,
     "Only the client cancels a turn.",
-    "End it with end_turn or refusal, and say what was the matter.",
+    "End it with end_turn or refusal, and explain the problem.",
     "prompt-turn#stop-reasons",
     "R-PROMPT-6",
 )
 IN_TURN: Final = Rule(
     "A-TURN-4",
     Severity.NOTE,
-    "Messages and tool calls of a turn come before its end.",
-    "Send what is left before you answer session/prompt.",
+    "A turn's messages and tool calls come before its end.",
+    "Send the rest before you answer session/prompt.",
     "prompt-turn",
     "R-PROMPT-10",
 )
 SUCCEEDS: Final = Rule(
     "A-TURN-5",
     Severity.NOTE,
-    "A prompt is answered with a stop reason, not with an error.",
-    "Errors are for what is wrong with the request; let the user read the rest in a message.",
+    "The agent answers a prompt with a stop reason, not an error.",
+    "Use errors for invalid requests. Report other failures in a message.",
     "prompt-turn",
     "R-PROMPT-8",
 )
 HEARD: Final = Rule(
     "A-TURN-6",
     Severity.NOTE,
-    "In a turn that ends by itself the agent says or does something.",
+    "In a turn that ends with end_turn, the agent says or does something.",
     "Send the reply as agent_message_chunk: the answer to session/prompt has no text.",
     "prompt-turn#3-agent-reports-output",
     "R-UPD-3",
@@ -362,8 +362,8 @@ HEARD: Final = Rule(
 PROMPTLY: Final = Rule(
     "A-TURN-7",
     Severity.WARNING,
-    "A turn that is canceled ends soon.",
-    "Stop the model and the tools at once, and answer the prompt.",
+    "A canceled turn ends soon.",
+    "Stop the model and the tools right away, and answer the prompt.",
     "prompt-turn#cancellation",
     "R-CANC-7",
 )
@@ -440,7 +440,10 @@ class TurnCheck(Check):
         begin = turn.prompt.index
         self._judge.check(SUCCEEDS, True, "")
         self._judge.check(
-            NOT_CANCELLED, reason != "cancelled", "a turn ended as canceled, and nobody did", begin
+            NOT_CANCELLED,
+            reason != "cancelled",
+            "a turn ended as canceled, but the client didn't cancel it",
+            begin,
         )
         if reason == "end_turn":
-            self._judge.check(HEARD, begin in self._active, "a turn went by without a word", begin)
+            self._judge.check(HEARD, begin in self._active, "a turn ended without any output", begin)

@@ -17,40 +17,40 @@ from acp_tui.values import dataclass
 REPORTED: Final = Rule(
     "A-TOOL-1",
     Severity.WARNING,
-    "A tool call is reported as tool_call before it is updated.",
-    "Send tool_call with a title first: many clients drop updates of calls that they don't know.",
+    "The agent sends tool_call before tool_call_update.",
+    "Send tool_call with a title first: many clients drop updates of unknown calls.",
     "tool-calls#creating",
     "R-TOOL-4",
 )
 FORWARD: Final = Rule(
     "A-TOOL-2",
     Severity.WARNING,
-    "A tool call that has completed or failed stays so.",
-    "Report a second try as another call, under an id of its own.",
+    "A completed or failed tool call doesn't change its status.",
+    "Report a second try as a new call with a new id.",
     "tool-calls#status",
     "R-TOOL-6",
 )
 SETTLED: Final = Rule(
     "A-TOOL-3",
     Severity.WARNING,
-    "At the end of a turn every tool call has completed or failed.",
-    "Send the last status before you answer session/prompt; without it clients show the call as running.",
+    "At the end of a turn, every tool call has completed or failed.",
+    "Send the final status before you answer session/prompt; until then, clients show the call as running.",
     "tool-calls#status",
     "R-PROMPT-8",
 )
 ONCE: Final = Rule(
     "A-TOOL-4",
     Severity.NOTE,
-    "A tool call is begun once.",
-    "Send tool_call_update for what is known later.",
+    "The agent sends tool_call only once for each call.",
+    "Send later details in tool_call_update.",
     "tool-calls#updating",
     "R-TOOL-3",
 )
 TERMINAL: Final = Rule(
     "A-TOOL-5",
     Severity.NOTE,
-    "A terminal in a tool call is one that the client created.",
-    "Show the output of commands that you run yourself as text: the client has no such terminal.",
+    "A tool call refers only to terminals the client created.",
+    "If you run a command yourself, send its output as text: the client has no terminal for it.",
     "terminals#embedding-in-tool-calls",
     "R-TERM-11",
 )
@@ -128,18 +128,16 @@ class ToolCallCheck(Check):
         if update["sessionUpdate"] == "tool_call_update":
             if self._scene.is_whole and not self.calls.has_forgotten:
                 self._judge.check(
-                    REPORTED, earlier is not None, f"an update came for {name}, which nobody reported"
+                    REPORTED, earlier is not None, f"an update came for {name}, which wasn't reported"
                 )
         elif earlier is not None and earlier.is_begun:
-            self._judge.check(ONCE, False, f"{name} is begun again", earlier.index)
+            self._judge.check(ONCE, False, f"{name} was reported as new again", earlier.index)
         if earlier is None:
             self._judge.check(ONCE, True, "")
             return
         status = update.get("status")
         is_back = earlier.status in DONE and status in OPEN
-        self._judge.check(
-            FORWARD, not is_back, f"{name} was {earlier.status}, and is {status}", earlier.index
-        )
+        self._judge.check(FORWARD, not is_back, f"{name} was {earlier.status}, then {status}", earlier.index)
 
     def _look_at_terminals(self, session_id: str, update: dict[str, Any]) -> None:
         # Some agents run commands themselves, and show them as terminals to clients that support it.
@@ -150,7 +148,7 @@ class ToolCallCheck(Check):
             terminal_id = part.get("terminalId")
             if part.get("type") == "terminal" and isinstance(terminal_id, str):
                 is_known = self._terminals.may_know((session_id, terminal_id))
-                self._judge.check(TERMINAL, is_known, f"nobody created {shown(terminal_id)}")
+                self._judge.check(TERMINAL, is_known, f"the client didn't create {shown(terminal_id)}")
 
     def _look_at_open_calls(self, answer: Answered) -> None:
         session = self._scene.session(answer.request.params)
@@ -169,55 +167,55 @@ class ToolCallCheck(Check):
 NOT_AFTER_CANCEL: Final = Rule(
     "A-PERM-1",
     Severity.WARNING,
-    "After a cancel no permission request.",
-    "Stop before the next step: the client can only answer canceled.",
+    "The agent sends no permission requests after a cancel.",
+    'Stop before the next step: the client can only answer "cancelled".',
     "prompt-turn#cancellation",
     "R-CANC-4",
 )
 DISTINCT: Final = Rule(
     "A-PERM-2",
     Severity.ERROR,
-    "The options of a request have ids of their own.",
-    "Give each option another optionId: else nobody knows what was chosen.",
+    "Every option of a request has a unique id.",
+    "Give each option a different optionId. Otherwise, you can't tell what the user chose.",
     "tool-calls#permission-options",
     "R-PERM-2",
 )
 REJECTABLE: Final = Rule(
     "A-PERM-3",
     Severity.NOTE,
-    "One of the options is to reject this once.",
-    "Offer reject_once: without it a user can only cancel the whole turn.",
+    "One of the options is reject_once.",
+    "Offer reject_once: without it, the user can only cancel the whole turn.",
     "tool-calls#permission-options",
     "R-PERM-7",
 )
 CHOICE: Final = Rule(
     "A-PERM-4",
     Severity.ERROR,
-    "There is something to choose.",
-    "Offer options: a request without any can only be canceled.",
+    "A request has options.",
+    "Offer options: the user can only cancel a request without any.",
     "tool-calls#permission-options",
     "R-PERM-5",
 )
 QUESTION_REPORTED: Final = Rule(
     "A-PERM-5",
     Severity.NOTE,
-    "The tool call was reported before its permission is asked for.",
-    "Send tool_call first, with what it is about to do.",
+    "The agent reports a tool call before it asks for permission.",
+    "Send tool_call first, with what the call will do.",
     "tool-calls#requesting-permission",
     "R-ORD-3",
 )
 TELLING: Final = Rule(
     "A-PERM-6",
     Severity.NOTE,
-    "A request says what it is for.",
-    "Send a title, or report the tool call before: a user who knows only an id can't decide.",
+    "A request says what it's for.",
+    "Send a title, or report the tool call first: an id isn't enough for the user to decide.",
     "tool-calls#requesting-permission",
     "R-PERM-8",
 )
 IN_TURN: Final = Rule(
     "A-PERM-7",
     Severity.WARNING,
-    "Permission is asked for in a turn.",
+    "The agent asks for permission during a turn.",
     "Ask before you answer session/prompt.",
     "prompt-turn",
     "R-ORD-3",
@@ -225,8 +223,8 @@ IN_TURN: Final = Rule(
 OBEYED: Final = Rule(
     "A-PERM-8",
     Severity.WARNING,
-    "A tool call that was rejected doesn't complete.",
-    "Report it as failed, also where the refusal is what the model gets as its result.",
+    "A rejected tool call doesn't complete.",
+    "Report it as failed, even if the model gets the rejection as the call's result.",
     "tool-calls#requesting-permission",
     "R-PERM-4",
 )
@@ -292,7 +290,7 @@ class PermissionCheck(Check):
         key = (str(params.get("sessionId")), str(call.get("toolCallId")))
         is_reported = self._tool_calls.calls.may_know(key)
         self._judge.check(QUESTION_REPORTED, is_reported, f"{shown(key[1])} wasn't reported")
-        text = f"of {shown(key[1])} nothing is known"
+        text = f"nothing is known about {shown(key[1])}"
         self._judge.check(TELLING, is_reported or bool(call.get("title")), text)
 
     def _take_note(self, answer: Answered) -> None:
@@ -321,24 +319,24 @@ class PermissionCheck(Check):
 RELEASED: Final = Rule(
     "A-TERM-1",
     Severity.WARNING,
-    "Every terminal that is created is released.",
-    "Send terminal/release when the command is done with: until then the client keeps its output.",
+    "The agent releases every terminal it creates.",
+    "Send terminal/release when you're done with it: until then, the client keeps its output.",
     "terminals#releasing-terminals",
     "R-TERM-10",
 )
 LIVE: Final = Rule(
     "A-TERM-2",
     Severity.ERROR,
-    "Only terminals are used that were created and not released.",
-    "Read the output and the exit before you release.",
+    "The agent uses only terminals that it created and hasn't released.",
+    "Read the output and the exit status before you release it.",
     "terminals#releasing-terminals",
     "R-TERM-10",
 )
 PROGRAM: Final = Rule(
     "A-TERM-3",
     Severity.WARNING,
-    "The command of a terminal is a program, its arguments stand in args.",
-    'For a line of the shell send {"command": "sh", "args": ["-c", line]}: many clients run the command as it is.',
+    "A terminal's command is a program; its arguments are in args.",
+    'For a shell command, send {"command": "sh", "args": ["-c", line]}: many clients use no shell.',
     "terminals#executing-commands",
     "R-TERM-3",
 )
@@ -386,38 +384,38 @@ class TerminalCheck(Check):
     def finish(self) -> None:
         """Report terminals that were never released."""
         for (_, terminal_id), index in self._live.items():
-            self._judge.check(RELEASED, False, f"{shown(terminal_id)} wasn't", index)
+            self._judge.check(RELEASED, False, f"{shown(terminal_id)} wasn't released", index)
 
 
 FIELDS: Final = Rule(
     "A-ELIC-1",
     Severity.ERROR,
-    "A form has only fields of the types that the schema knows.",
-    "Use string, number, integer, boolean, or an array of given strings; ask for nested things one by one.",
+    "A form uses only the field types in the schema.",
+    "Use string, number, integer, boolean, or an array of listed strings. Ask for nested values one by one.",
     "elicitation",
     "R-ELIC-7",
 )
 ANSWERABLE: Final = Rule(
     "A-ELIC-2",
     Severity.ERROR,
-    "A form can be filled in: what is required is there, and defaults and limits fit.",
-    "Look at required, default, minimum and maximum: no answer could be right.",
+    "A form can be filled in: required fields exist, and defaults and limits are valid.",
+    "Check required, default, minimum, and maximum: no answer can be valid.",
     "elicitation",
     "R-ELIC-8",
 )
 KNOWN_PAGE: Final = Rule(
     "A-ELIC-3",
     Severity.NOTE,
-    "Only a page that was asked for completes.",
-    "Send the elicitationId of the request.",
+    "The agent completes only pages it asked for.",
+    "Use the request's elicitationId.",
     "elicitation",
     "R-ELIC-12",
 )
 WEB_PAGE: Final = Rule(
     "A-ELIC-4",
     Severity.WARNING,
-    "A page has an address of the web.",
-    "Send an https URL: clients open nothing else.",
+    "A page has a web address.",
+    "Send an https URL: clients open no other kind.",
     "elicitation",
     "R-ELIC-11",
 )
@@ -443,7 +441,8 @@ class ElicitationCheck(Check):
                 self._look_at_form(as_object(params.get("requestedSchema")))
             case Told(is_agents=True, method=v1.ELICITATION_COMPLETE, params=params):
                 page = str(params.get("elicitationId"))
-                self._judge.check(KNOWN_PAGE, self._pages.may_know(page), f"nobody asked for {shown(page)}")
+                text = f"no request has the elicitationId {shown(page)}"
+                self._judge.check(KNOWN_PAGE, self._pages.may_know(page), text)
 
     def _look_at_page(self, params: dict[str, Any]) -> None:
         self._pages[str(params.get("elicitationId"))] = None
@@ -455,17 +454,17 @@ class ElicitationCheck(Check):
         missing = [
             name for name in as_list(form.get("required")) if isinstance(name, str) and name not in fields
         ]
-        self._judge.check(ANSWERABLE, not missing, f"{', '.join(missing[:5])} is required, and not there")
+        self._judge.check(ANSWERABLE, not missing, f"{', '.join(missing[:5])} is required but missing")
         for name, field in fields.items():
             self._look_at_field(name, as_object(field))
 
     def _look_at_field(self, name: str, field: dict[str, Any]) -> None:
         kind = field.get("type")
-        self._judge.check(FIELDS, kind in TYPES, f"{shown(name)} is of the type {shown(kind)}")
+        self._judge.check(FIELDS, kind in TYPES, f"{shown(name)} has the type {shown(kind)}")
         for least, most in LIMITS:
             low, high = field.get(least), field.get(most)
             if isinstance(low, int | float) and isinstance(high, int | float):
-                text = f"{shown(name)} has the {least} {low} and the {most} {high}"
+                text = f"{shown(name)} has {least} {low} and {most} {high}"
                 self._judge.check(ANSWERABLE, low <= high, text)
         self._look_at_choice(name, field)
 
@@ -478,4 +477,4 @@ class ElicitationCheck(Check):
             return
         wanted = default if isinstance(default, list) else [default]
         is_there = all(each in choices for each in wanted)
-        self._judge.check(ANSWERABLE, is_there, f"the default of {shown(name)} is none of its choices")
+        self._judge.check(ANSWERABLE, is_there, f"the default of {shown(name)} isn't one of its choices")

@@ -145,7 +145,7 @@ async def test_it_can_be_drawn_in_ascii(tmp_path: Path) -> None:
 async def test_the_frame_under_the_cursor_is_shown_with_the_rules_that_it_breaks(tmp_path: Path) -> None:
     async with inspecting(tmp_path) as page:
         await page.press("up", "up", "up")
-        await page.shows("error A-LINE-1: a line isn't JSON", "Write banners, warnings and logs to stderr")
+        await page.shows("error A-LINE-1: a line isn't JSON", "Write banners, warnings, and logs to")
 
 
 async def test_json_folds_by_keys(tmp_path: Path) -> None:
