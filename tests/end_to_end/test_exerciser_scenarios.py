@@ -130,7 +130,7 @@ async def test_session_updates_reach_the_conversation_and_its_facts(tmp_path: Pa
 
     assert [message.text for message in messages(session, "user")] == [PROMPT]
     assert len(messages(session, "thought")) == 1
-    assert "has an id. So this sentence belongs to it" in agent_texts(session)[0]
+    assert "has an id. So this sentence is part of it" in agent_texts(session)[0]
     assert [call.status for call in calls(session)] == ["completed"]
     [compaction] = [entry for entry in conversation.entries if isinstance(entry, Compaction)]
     assert compaction.status == "completed"
@@ -173,7 +173,7 @@ async def test_tool_calls_end_as_they_were_told_to(tmp_path: Path) -> None:
     assert [(call.title, call.status) for call in calls(session)] == [
         ('Search for "retries"', "completed"),
         ("Edit limits.toml", "completed"),
-        ("Fetch https://example.org/limits, once more", "completed"),
+        ("Fetch https://example.org/limits, again", "completed"),
     ]
     assert len(calls(session)[0].locations) == 2
 
@@ -192,7 +192,7 @@ async def test_callbacks_are_served_and_what_is_allowed_is_done(tmp_path: Path) 
     progress, server = session.conversation.terminals.values()
     assert progress.exit_code == 0
     assert (server.has_exited, server.exit_code) == (True, None)
-    assert "was told: *Method not found: _demo/color*" in said(session)
+    assert "the answer was: *Method not found: _demo/color*" in said(session)
 
 
 async def test_a_callback_that_is_rejected_is_not_carried_out(tmp_path: Path) -> None:
@@ -206,8 +206,8 @@ async def test_a_callback_that_is_rejected_is_not_carried_out(tmp_path: Path) ->
     ("action", "reply", "status"),
     [
         ("accept", "*durations* 1.2.0 it is; contact: none.", "completed"),
-        ("decline", "Then I take what the last release had.", "failed"),
-        ("cancel", "No answer, so I take what the last release had.", "failed"),
+        ("decline", "Then I'll use the last release's values.", "failed"),
+        ("cancel", "No answer, so I'll use the last release's values.", "failed"),
     ],
 )
 async def test_elicitations_are_answered_by_the_user(
@@ -224,8 +224,8 @@ async def test_elicitations_are_answered_by_the_user(
 async def test_a_client_that_shows_no_questions_is_not_sent_any(tmp_path: Path) -> None:
     session = await played("elicitations", tmp_path, offer=ClientOffer())
 
-    assert said(session).count("The client offers no forms") == 3
-    assert "The client offers no pages to visit" in said(session)
+    assert said(session).count("The client doesn't support forms") == 3
+    assert "The client doesn't support pages to visit" in said(session)
     assert session.conversation.last_stop_reason == "end_turn"
 
 

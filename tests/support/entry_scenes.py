@@ -74,7 +74,7 @@ TESTS: Final = (
     "\x1b[32m  ✓  \x1b[0m nonsense\r\n\r\n\x1b[32m3 passed\x1b[0m, \x1b[31m1 failed\x1b[0m\r\n"
 )
 ANSWER: Final = """\
-Found it: `total = …` forgets every part but the last, so `1h 30m` is only **30 minutes**.
+Found it: `total = …` drops every part but the last, so `1h 30m` is only **30 minutes**.
 
 | input     | before | after |
 |-----------|-------:|------:|

@@ -113,7 +113,7 @@ class Procedure:
         self._on_step(what)
         with anyio.move_on_after(self._plan.limit_s):
             return await call
-        raise AgentLost(f"{self._agent.title} hasn't answered {what} within {self._plan.limit_s:g} s")
+        raise AgentLost(f"{self._agent.title} didn't answer {what} within {self._plan.limit_s:g} s")
 
     async def _step(self, what: str, call: Awaitable[T]) -> T | None:
         """None where it failed, or took too long."""
@@ -156,7 +156,7 @@ class Procedure:
 
     async def _cancel_turn(self, session: Session) -> None:
         if not await self._prompt(session, self._plan.long_prompt, CANCEL_AFTER_S, cancels_early=True):
-            self.left_out.append("no turn was canceled on purpose: it was over before")
+            self.left_out.append("no turn was canceled on purpose: it was already over")
 
     async def _prompt(
         self, session: Session, text: str, cancel_after_s: float, *, cancels_early: bool = False

@@ -177,7 +177,7 @@ class DemoAgent:
     async def _authenticate(self, params: dict[str, Any]) -> dict[str, Any]:
         method = next((m for m in self._auth_methods() if m["id"] == params.get("methodId")), None)
         if method is None or method.get("type") == "terminal":
-            raise _invalid(f"There is no login method {params.get('methodId')!r} of the agent's own")
+            raise _invalid(f"The agent has no login method {params.get('methodId')!r}")
         self._logged_in = True
         return {}
 
@@ -219,7 +219,7 @@ class DemoAgent:
         self._check_login()
         cwd = params.get("cwd")
         if not isinstance(cwd, str) or not PurePath(cwd).is_absolute():
-            raise _invalid(f"cwd must be an absolute path and is {cwd!r}")
+            raise _invalid(f"cwd must be an absolute path, but is {cwd!r}")
         return cwd
 
     def _declare(self, session: Session) -> dict[str, Any]:
@@ -310,7 +310,7 @@ class DemoAgent:
                 session.held.remove(held)
         if not held.cancel_called:
             return self._take_up(session, text, blocks)
-        raise RequestFailed(ErrorCode.REQUEST_CANCELLED, "The prompt was canceled before its turn")
+        raise RequestFailed(ErrorCode.REQUEST_CANCELLED, "The prompt was canceled before its turn started")
 
     def _take_up(self, session: Session, text: str, blocks: list[Wire]) -> dict[str, Any]:
         scenario, scripted = self._answer_to(session, text)
@@ -427,15 +427,15 @@ def _parser() -> argparse.ArgumentParser:
         "scenario", nargs="?", default=DEFAULT, help="a shipped scenario, or the path of a .toml file"
     )
     parser.add_argument(
-        "--speed", type=_speed, default=1.0, help="2 is twice as fast, 0 knows no delays (default: 1)"
+        "--speed", type=_speed, default=1.0, help="2 is twice as fast, 0 has no delays (default: 1)"
     )
     parser.add_argument(
         "--own-ids",
         action="store_true",
-        help="give sessions ids that no other run gives (default: demo-1, ...)",
+        help="use session ids that are unique across runs (default: demo-1, ...)",
     )
     parser.add_argument(
-        "--login", action="store_true", help="log in on this terminal, for the agent that is started next"
+        "--login", action="store_true", help="log in on this terminal, for the next agent that starts"
     )
     return parser
 
@@ -461,11 +461,11 @@ def _explained(error: ScenarioError) -> str:
 
 def _log_in() -> int:
     """Ask on the terminal; the exit status: 0 where something was entered."""
-    sys.stdout.write("The demo asks for a login. Enter any name, or nothing to give up.\n\nName: ")
+    sys.stdout.write("The demo asks you to log in. Enter any name, or press Enter to cancel.\n\nName: ")
     sys.stdout.flush()
     name = sys.stdin.readline().strip()
     if not name:
-        sys.stdout.write("No name, no login.\n")
+        sys.stdout.write("No name entered, so you aren't logged in.\n")
         return 1
     _login_mark().unlink(missing_ok=True)
     # Made anew: what somebody else put at a path that can be guessed is not written to.

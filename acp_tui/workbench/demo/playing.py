@@ -108,7 +108,7 @@ async def _play_together(turn: Turn, steps: Sequence[script.Step]) -> Ending:
 async def _subagent(turn: Turn, step: script.Subagent) -> Ending:
     """Report it, play its steps in a session of its own, and report its end; what ends it ends no more than it."""
     if not turn.client.takes_subagents:
-        turn.lack("subagents", f"“{step.title}” was done without one")
+        turn.lack("subagents", f"“{step.title}” ran without one")
         return await play(turn, step.does)
     work = turn.of_subagent(turn.session.begin_subagent())
 
@@ -146,7 +146,7 @@ def _notify(turn: Turn, fields: script.Wire) -> None:
 
 async def _compact(turn: Turn, step: script.Compact) -> None:
     if not turn.client.takes_compaction:
-        turn.lack("compaction", "the context was shortened in silence")
+        turn.lack("compaction", "the context was shortened without telling you")
         return
     named = {"compactionId": turn.id_of("compaction", None)}
     update = {"sessionUpdate": "compaction_update"} | named
@@ -287,7 +287,7 @@ async def read(turn: Turn, step: script.Read) -> Outcome:
     path = turn.path(turn.fill(step.path))
     call = _begin(turn, step.id, f"Read {step.path}", "read", locations=[{"path": path}])
     if not turn.client.can_read:
-        _refuse(turn, call, f"The client offers no reading of files, so `{step.path}` wasn't read.")
+        _refuse(turn, call, f"The client can't read files, so `{step.path}` wasn't read.")
         return None
     try:
         text = await turn.client.read_text_file(turn.session.id, path, step.line, step.limit)
@@ -310,7 +310,7 @@ async def write(turn: Turn, step: script.Write) -> None:
     path, content = turn.path(turn.fill(step.path)), turn.fill(step.content)
     call = _begin(turn, step.id, f"Write {step.path}", "edit", locations=[{"path": path}])
     if not turn.client.can_write:
-        _refuse(turn, call, f"The client offers no writing of files, so `{step.path}` wasn't written.")
+        _refuse(turn, call, f"The client can't write files, so `{step.path}` wasn't written.")
         return
     try:
         await turn.client.write_text_file(turn.session.id, path, content)
@@ -345,7 +345,7 @@ async def run(turn: Turn, step: script.Run) -> Outcome:
     line = shlex.join([command, *args])
     call = _begin(turn, step.id, turn.fill(step.title) or line, "execute", rawInput={"command": line})
     if not turn.client.can_run:
-        _refuse(turn, call, f"The client offers no terminal, so `{line}` wasn't run.")
+        _refuse(turn, call, f"The client has no terminal, so `{line}` wasn't run.")
         return None
     try:
         exit_code = await _run_in_terminal(turn, step, call, command, args)

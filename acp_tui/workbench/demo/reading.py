@@ -190,7 +190,7 @@ def _property(
         offered = {"enum": values, "oneOf": choices}
         return name, required, schema | {key: value for key, value in offered.items() if value is not None}
     if values is None and choices is None:
-        raise Wrong('give the values of an array: "values" or "choices"')
+        raise Wrong('an array needs "values" or "choices"')
     items = {"anyOf": choices} if values is None else {"type": "string", "enum": values}
     return name, required, schema | {"items": items}
 
@@ -234,7 +234,7 @@ def _plan(plan: tuple[str, ...]) -> script.Step:
 
 def _extension(method: str, params: Any = None) -> tuple[str, script.Wire]:
     if not method.startswith("_"):
-        raise Wrong(f'"method" is {method!r}; the names of extensions begin with "_"')
+        raise Wrong(f'"method" is {method!r}; names of extensions start with "_"')
     return method, params or {}
 
 
@@ -271,7 +271,7 @@ def _read_step(values: dict[str, Any], place: Place) -> script.Step:
         names = [name for name in names if name not in own]
     if len(names) != 1:
         found = " and ".join(f'"{key}"' for key in names or values) or "none"
-        raise place.error(f"one key must say what the step does, found {found}; allowed: {listed(STEPS)}")
+        raise place.error(f"a step needs exactly one of its keys, found {found}; allowed: {listed(STEPS)}")
     return read(STEPS[names[0]], values, place)  # type: ignore[no-any-return]
 
 
@@ -388,13 +388,13 @@ def _turn(match: str | None = None, play: str | None = None, step: Any = ()) -> 
     try:
         pattern = None if match is None else re.compile(match, re.IGNORECASE)
     except re.error as error:
-        raise Wrong(f'"match" is no regular expression: {error}') from error
+        raise Wrong(f'"match" isn\'t a valid regular expression: {error}') from error
     return script.ScriptedTurn(pattern, step, play)
 
 
 def _kept(history: Any = (), **session: Any) -> script.KeptSession:
     if any(isinstance(step, script.ASKING_STEPS) for step in history):
-        raise Wrong('a "history" has no steps that ask something of the client')
+        raise Wrong('a "history" can\'t have steps that send requests to the client')
     return script.KeptSession(session.pop("id"), history=history, **session)
 
 
@@ -406,7 +406,7 @@ def _keeping(offers: Any = script.KEEPING_OFFERS, page_size: int = 10, kept: Any
 
 def _scenario(prompt: Any = (), include: Any = (), sessions: Any = None, **more: Any) -> script.Scenario:
     if not prompt and not include:
-        raise Wrong('it has no [[prompt]]; give one at least, with "step" or "play", or an "include"')
+        raise Wrong('it has no [[prompt]]; add at least one, with "step" or "play", or add an "include"')
     keeping = sessions or script.Keeping()
     return script.Scenario("", turns=prompt, include=include, keeping=keeping, **more)
 

@@ -82,7 +82,7 @@ def _first_steps(scenario: Scenario, part: Scenario) -> tuple[Step, ...]:
     steps = next((turn.steps for turn in part.unmatched), ())
     if not steps or part.include:
         raise ScenarioError(
-            f'{scenario.name}: "include" has {part.name!r}, which doesn\'t begin with steps of its own'
+            f'{scenario.name}: "include" has {part.name!r}, whose first turn has no steps of its own'
         )
     return steps
 
@@ -147,6 +147,4 @@ def _check(key: str, value: Any, allowed: Iterable[Any], place: str) -> None:
     # Exactly: 1 equals true in Python, and does not in a scenario.
     if not any(type(value) is type(each) and value == each for each in allowed):
         listed = ", ".join(str(each).lower() if isinstance(each, bool) else str(each) for each in allowed)
-        raise ScenarioError(
-            f'{place}: "{key}" is {value!r}; allowed: {listed or "nothing, none is declared"}'
-        )
+        raise ScenarioError(f'{place}: "{key}" is {value!r}; allowed: {listed or "nothing (none declared)"}')

@@ -257,7 +257,7 @@ class Sessions:
         for number, summary in enumerate(found, 1):
             if _cursor(summary) == cursor:
                 return number
-        raise RequestFailed(ErrorCode.INVALID_PARAMS, "There is no such cursor, or not any more")
+        raise RequestFailed(ErrorCode.INVALID_PARAMS, "There is no such cursor, or it has expired")
 
 
 def _with_subagents(session: Session) -> Iterator[Session]:
@@ -374,7 +374,7 @@ class Turn:
 
     def lack(self, what: str, so: str) -> None:
         """Say that the client does not offer what a step needs, and what comes of it."""
-        self.say(f"*The client offers no {what}, so {so}.*\n\n")
+        self.say(f"*The client doesn't support {what}, so {so}.*\n\n")
 
     def learn(self, values: Mapping[str, str]) -> None:
         """Fill in `{name}` with these, too, from now on."""

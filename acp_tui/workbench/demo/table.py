@@ -33,7 +33,7 @@ KINDS: Final[dict[type, str]] = {
     Count: "a whole number, 0 or more",
     Seconds: "a number, 0 or more",
     ExitStatus: "a whole number from 0 to 255",
-    str: "a text",
+    str: "text",
     int: "a whole number",
     float: "a number",
     bool: "true or false",
@@ -98,7 +98,7 @@ def read(kind: Kind, value: Any, place: Place) -> Any:
         return value
     if isinstance(kind, list):
         if isinstance(value, dict):
-            so = "is one table; it must be a list of them: a header in double brackets"
+            so = "is a single table; it must be a list of tables, with a header in double brackets"
             raise ScenarioError(f"{place.itself} {so}")
         items = enumerate(_checked(value, list, place.itself), 1)
         return tuple(read(kind[0], item, place.item(number)) for number, item in items)

@@ -131,7 +131,7 @@ class Inspection:
             if not (self._has_more or any(done[2:])):
                 done.append(await self._check())
         except OSError as error:
-            self.failure = f"It can't be read on: {error.strerror or error}"
+            self.failure = f"The rest can't be read: {error.strerror or error}"
             self.listener()
             return False
         if any(done):

@@ -246,7 +246,7 @@ def _line_of(data: bytes) -> Line | None:
     try:
         event = read_event(data.rstrip(b"\r\n"))
     except BadLine as error:
-        return Line(0.0, Kind.NOTE, f"a line that is no event: {error}".encode()) if data.strip() else None
+        return Line(0.0, Kind.NOTE, f"a line that isn't an event: {error}".encode()) if data.strip() else None
     match event:
         case Frame(at, direction, frame):
             return Line(at, _kind_of(direction), frame)
@@ -282,9 +282,9 @@ async def save_frames(
                 await to_thread.run_sync(file.writelines, [_recorded(line) for line in lines])
                 count += len(lines)
     except FileExistsError as error:
-        raise FileIsThere(f"{path} is there already") from error
+        raise FileIsThere(f"{path} already exists") from error
     except OSError as error:
-        raise SavingFailed(f"It can't be written to {path}: {error.strerror or error}") from error
+        raise SavingFailed(f"Can't write {path}: {error.strerror or error}") from error
     return count
 
 
@@ -299,9 +299,9 @@ def save_json(path: Path, line: Line, *, overwrite: bool) -> None:
         with _open(path, overwrite) as file:
             file.write(data)
     except FileExistsError as error:
-        raise FileIsThere(f"{path} is there already") from error
+        raise FileIsThere(f"{path} already exists") from error
     except OSError as error:
-        raise SavingFailed(f"It can't be written to {path}: {error.strerror or error}") from error
+        raise SavingFailed(f"Can't write {path}: {error.strerror or error}") from error
 
 
 def _open(path: Path, overwrite: bool) -> BinaryIO:

@@ -180,10 +180,12 @@ class MockAgent:
         if self._script.ended_itself:
             self.is_lost = True
         elif self._unanswered and not self._script.how_it_ended:
-            self._on_note("the recording was cut off here, and the client waits for an answer")
+            self._on_note("the recording was cut off here, but the client is waiting for an answer")
             self.is_lost = True
         elif self._unanswered:
-            self._on_note("the agent says no more: in the recording it was silent until its client ended it")
+            self._on_note(
+                "the agent sends nothing more: in the recording it was silent until its client ended it"
+            )
         if self.is_lost:
             whole.cancel()
 
@@ -216,9 +218,9 @@ class MockAgent:
     def _put_off(self, step: Step) -> None:
         self._progress.put_off(step)
         if isinstance(step.message, Request):
-            self._depart(step, f"{step.method} was expected, and doesn't come")
+            self._depart(step, f"{step.method} was expected, but didn't come")
         else:
-            self._on_note(f"{_place(step)}: waits for {step.what}")
+            self._on_note(f"{_place(step)}: waiting for {step.what}")
 
     # What the client says
 
@@ -239,7 +241,7 @@ class MockAgent:
     def _part(self) -> None:
         for request in self._unanswered:
             if request.answer is not None:
-                self._depart(request, f"the client went before the answer to {request.method}")
+                self._depart(request, f"the client disconnected before the answer to {request.method}")
 
     def _hear(self, line: bytes) -> None:
         match read_message(line):
@@ -250,7 +252,7 @@ class MockAgent:
             case Result() | Failure() as answer:
                 self._answered(answer)
             case Junk(_, reason, answer):
-                self._depart(None, f"a line that is no message came: {reason}")
+                self._depart(None, f"the client sent a line that isn't a message: {reason}")
                 if answer is not None:
                     self._out.put(answer)
             case None:
@@ -290,7 +292,7 @@ class MockAgent:
 
     def _miss_before(self, request: Step) -> None:
         for missed in self._progress.missed_before(request):
-            self._depart(missed, f"{missed.method} was expected, and {request.method} came")
+            self._depart(missed, f"{missed.method} was expected, but {request.method} came")
             if isinstance(missed.message, Request):
                 self._progress.put_off(missed)
             else:
@@ -322,7 +324,7 @@ class MockAgent:
             if step.session == prompt.session and (prompt.answer is None or step.place < prompt.answer.place):
                 self._progress.come(step)
                 return
-        self._depart(prompt, "the turn was canceled, and wasn't then")
+        self._depart(prompt, "the turn was canceled, but not in the recording")
         self._end_turn(prompt, CANCELLED)
 
     def _taken_back(self, notification: Notification) -> None:
@@ -337,7 +339,7 @@ class MockAgent:
             if _is_same_id(step.message.params.get("requestId"), waiting.message.id):
                 self._progress.come(step)
                 return
-        self._depart(waiting, f"{waiting.method} was taken back, and wasn't then")
+        self._depart(waiting, f"{waiting.method} was canceled, but not in the recording")
         if waiting.method == PROMPT:
             self._progress.leave_out_rest(waiting)
         elif waiting.answer is not None:
@@ -361,7 +363,7 @@ class MockAgent:
             self._on_note(f"the client couldn't read a line: {answer.error.message}")
             return
         if question is None:
-            self._depart(None, f"an answer came to a request that doesn't wait for one, {answer.id!r}")
+            self._depart(None, f"an answer came for a request that isn't open, {answer.id!r}")
             return
         recorded = question.answer
         if recorded is None or self._progress.is_left_out(recorded):

@@ -173,7 +173,7 @@ class Surprises:
         if request.method == NEW and before is not None and before.answer is not None:
             return before, *self._open_another(request, before.answer)
         if before is not None and before.answer is not None:
-            what = f"{request.method} came again, and is answered as then"
+            what = f"{request.method} came again, so it gets the recorded answer"
             return before, what, self._mapping.response(before.answer.data, request.id)
         error = RequestFailed(
             ErrorCode.METHOD_NOT_FOUND,
@@ -192,7 +192,7 @@ class Surprises:
         return None
 
     def _refuse(self, request: Request, before: Step | None) -> tuple[str, bytes]:
-        what = "came once more than in the recording" if before else "came, and isn't in the recording"
+        what = "came once more than in the recording" if before else "came, but isn't in the recording"
         so = f"{PROMPT} {what}, so it ends with refusal (session {session_of(request.params)!r})"
         return so, write_result(request.id, {"stopReason": "refusal"})
 
@@ -201,7 +201,7 @@ class Surprises:
         value = answer.message.value if isinstance(answer.message, Result) else None
         first = session_of(value)
         if first is None:
-            return f"{NEW} came again, and is answered as then", self._mapping.response(
+            return f"{NEW} came again, so it gets the recorded answer", self._mapping.response(
                 answer.data, request.id
             )
         self._sessions += 1
@@ -209,9 +209,9 @@ class Surprises:
         has_begun = any(step.method == PROMPT and step.session == first for step in self._progress.came)
         if not has_begun:
             self._mapping.learn_name("sessionId", first, another)
-        gets = "a session without turns" if has_begun else "the session of then under another name"
+        gets = "a session without turns" if has_begun else "the recorded session under another id"
         opened = write_result(request.id, {**cast(dict[str, Any], value), "sessionId": another})
-        return f"{NEW} came again, and opens {gets}, {another!r}", opened
+        return f"{NEW} came again, so it opens {gets}, {another!r}", opened
 
 
 NAMED: Final = ("sessionId", "terminalId", "requestId")

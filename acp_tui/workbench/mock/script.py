@@ -225,11 +225,11 @@ def differences(recorded: Any, live: Any) -> Iterator[str]:
         if value in (None, [], {}) or (now is None and key in _AT_WILL):
             continue
         if now is None:
-            yield f'has no "{key}" now'
+            yield f'no longer has "{key}"'
         elif _kind(value) != _kind(now):
-            yield f'has {_kind(now)} as "{key}" now, and had {_kind(value)}'
+            yield f'has {_kind(now)} as "{key}" now, but had {_kind(value)}'
         elif key == "protocolVersion" and now < value:  # who asks for more gets what there was
-            yield f'has "{key}" {now} now, and had {value}'
+            yield f'has "{key}" {now} now, but had {value}'
 
 
 _ONLY_IN_V2: Final = frozenset({"info", "capabilities"})

@@ -43,7 +43,7 @@ def redact(
     open_recording(source).close()
     if os.path.lexists(out):
         raise RedactionFailed(
-            f"{out} exists: nothing is overwritten; give the redacted recording another name"
+            f"{out} exists and won't be overwritten; give the redacted recording another name"
         )
     ledger = Ledger()
     for text in wishes.secrets:
@@ -52,7 +52,7 @@ def redact(
     try:
         return _written(source, out, Redaction(Redactor(ledger), wishes))
     except FileExistsError as error:
-        raise RedactionFailed(f"{out} exists: nothing is overwritten") from error
+        raise RedactionFailed(f"{out} exists and won't be overwritten") from error
     except OSError as error:
         raise RedactionFailed(f"{out} can't be written: {error.strerror or error}") from error
 

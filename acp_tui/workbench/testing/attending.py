@@ -118,7 +118,9 @@ class Attendant:
     def _taken_back(self, what: str) -> None:
         if not self.unanswered:  # else it is the kit that has cancelled the turn
             what = make_visible_line(what)
-            self._give_up(None, f"didn't wait for the answer to {what}: it ended the turn, or took that back")
+            self._give_up(
+                None, f"didn't wait for the answer to {what}: it ended the turn or canceled the request"
+            )
 
     def _give_up(self, session: Session | None, what: str) -> None:
         self.unanswered.append(what)
@@ -168,9 +170,9 @@ def pass_on(session: Session, key: RequestKey, option_id: str) -> None:
 def _unanswered(call: ToolCall, request: PermissionRequest, wanted: str | None, *, is_again: bool) -> str:
     title = json.dumps(make_visible_line(call.shown_title), ensure_ascii=False)
     if wanted is None and is_again:
-        what = "asked for a permission more often than the test expects; it wasn't given, and the turn was canceled"
+        what = "asked for permission more often than the test expects, so the turn was canceled"
     elif wanted is None:
-        what = "asked for a permission the test doesn't mention; it wasn't given, and the turn was canceled"
+        what = "asked for permission, which the test doesn't expect, so the turn was canceled"
     else:
         what = f"offers no option {wanted!r}, which the test chooses; the turn was canceled"
     lines = [what, "", f"  {call_line(call)}"]
@@ -180,7 +182,7 @@ def _unanswered(call: ToolCall, request: PermissionRequest, wanted: str | None, 
     if wanted is None:
         lines += [
             "",
-            "Before the prompt, say how to answer:",
+            "To answer it, add this before the prompt:",
             f"  agent.permissions.expect({title}).allow()  # or .reject(), .choose(...), .cancel_turn()",
             f'  agent.on_permission("allow_once", title={title})  # each time, asked for or not',
         ]
@@ -193,12 +195,12 @@ def _option_line(option: PermissionOption) -> str:
 
 def _unexpected(elicitation: Elicitation) -> str:
     message = make_visible_line(elicitation.message)
-    lines = [f"asked something the test doesn't mention: {message!r}; it was canceled", ""]
+    lines = [f"asked a question the test doesn't expect: {message!r}; it was canceled", ""]
     lines += [f"  {line}" for line in described(elicitation)]
     message = json.dumps(message, ensure_ascii=False)
     lines += [
         "",
-        "Before the prompt, say how to answer:",
+        "To answer it, add this before the prompt:",
         f"  agent.elicitations.expect({message}).accept({example(elicitation)})  # or .decline(), .cancel()",
     ]
     return "\n".join(lines)
@@ -206,7 +208,7 @@ def _unexpected(elicitation: Elicitation) -> str:
 
 def _misfit(elicitation: Elicitation, error: ValueError) -> str:
     message = make_visible_line(elicitation.message)
-    lines = [f"asks {message!r}, and the test's answer doesn't fit: {error}", ""]
+    lines = [f"asks {message!r}, but the test's answer is invalid: {error}", ""]
     return "\n".join([*lines, *(f"  {line}" for line in described(elicitation))])
 
 

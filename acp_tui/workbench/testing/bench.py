@@ -156,7 +156,7 @@ def _argv(command: Command) -> tuple[str, ...]:
         return (*runner, str(command.absolute()))
     words = shlex.split(command) if isinstance(command, str) else command
     if not words:
-        raise ValueError("the command is empty: name the program to run")
+        raise ValueError("the command is empty; name the program to run")
     return tuple(map(str, words))
 
 
@@ -184,7 +184,7 @@ class AcpRecording:
     @property
     def _agent(self) -> AcpAgent:
         if not self._bench.agents:
-            raise ValueError("nothing is recorded yet: start an agent by acp_agent before")
+            raise ValueError("nothing is recorded yet; start an agent with acp_agent first")
         return self._bench.agents[-1]
 
     def save(self, path: str | Path) -> Path:

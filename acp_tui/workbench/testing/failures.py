@@ -85,7 +85,7 @@ for _failure in (AgentFailure, *AgentFailure.__subclasses__(), LoginNeeded):
 
 def failure_of(error: ClientError, *, during: str, seen: str = "") -> AgentFailure:
     """What the client's error is to a test, which wanted something of the agent when it came."""
-    what, advice = f"{error}; this was {during}", error.hint[:1].upper() + error.hint[1:]
+    what, advice = f"{error} (during {during})", error.hint[:1].upper() + error.hint[1:]
     match error:
         case AuthenticationRequired():
             return _refused(LoginNeeded(what, advice=_ways_to_log_in(error), seen=seen), AUTH_REQUIRED)
@@ -97,7 +97,7 @@ def failure_of(error: ClientError, *, during: str, seen: str = "") -> AgentFailu
         case AgentLost():
             return AgentGone(what, advice=advice, seen=seen)
         case Unsupported():
-            advice = "The agent must offer it first: in its answer to initialize, or with the session."
+            advice = "The agent must advertise it first: in its answer to initialize, or with the session."
             return NotOffered(what, advice=advice, seen=seen)
         case _:
             return AgentFailure(what, advice=advice, seen=seen)
@@ -112,7 +112,7 @@ def _ways_to_log_in(error: AuthenticationRequired) -> str:
     ways = [f"agent.authenticate({method.method_id!r})" for method in error.methods if method.kind == "agent"]
     if ways:
         return f"Log in first: {' or '.join(ways)}"
-    return "It lists no login methods (authMethods): give it what it needs with acp_agent(..., env=...)"
+    return "It lists no login methods (authMethods); pass its credentials with acp_agent(..., env=...)"
 
 
 SHOWN_FRAMES: Final = 12
@@ -158,7 +158,7 @@ def stderr_text(stderr: str) -> str:
 
 def recording_text(recording: Path) -> str:
     """Where to look on."""
-    return f"To look at it: acp-tui replay {shlex.quote(str(recording))}"
+    return f"To view it: acp-tui replay {shlex.quote(str(recording))}"
 
 
 def calls_text(calls: Iterable[ToolCall]) -> str:

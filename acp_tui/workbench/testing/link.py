@@ -110,10 +110,12 @@ class Link:
         junk = junk_in(list(self.agent.log))
         if junk:
             line = make_visible_line(junk[0])
-            return f"It wrote something to stdout that isn't a message; that belongs on stderr: {line}"
+            return f"It wrote something to stdout that isn't a message. Write it to stderr instead: {line}"
         if all(frame.direction is Direction.OUT for frame in self.frames):
-            return "It said nothing at all: does it read stdin line by line, and flush stdout after each message?"
-        return "For an agent that needs longer: timeout_s=..."
+            return (
+                "It sent nothing at all. Does it read stdin line by line and flush stdout after each message?"
+            )
+        return "If the agent needs more time: timeout_s=..."
 
     # Questions
 
@@ -133,7 +135,7 @@ class Link:
         if missing:
             raise NotAsked(
                 f"{self.name} didn't ask for {missing[0]}, which the test expects",
-                advice="\n".join(filter(None, [f"What it asked in all:\n{self._asked_text()}", done])),
+                advice="\n".join(filter(None, [f"Everything it asked:\n{self._asked_text()}", done])),
                 seen=self.seen(),
             )
 
@@ -157,7 +159,7 @@ class Link:
         try:
             return stderr_text(self.stderr())
         except (ClientError, TimeoutError) as error:
-            return f"Its stderr isn't known: {error}"
+            return f"Its stderr couldn't be read: {error}"
 
     def stderr(self) -> str:
         """What it said on stderr. Raises TimeoutError, RecordingUnreadable."""
@@ -196,4 +198,4 @@ def events_until(path: Path, marks: int) -> list[Event]:
                 if not marks or isinstance(event, Exited):
                     return events
             time.sleep(POLL_S)
-    raise TimeoutError(f"{path} hasn't been written within {WRITTEN_S:g} s: is the disk full?")
+    raise TimeoutError(f"{path} wasn't written within {WRITTEN_S:g} s; is the disk full?")

@@ -104,8 +104,8 @@ def _require_short(name: str) -> None:
     size = len(os.fsencode(name))
     if size > LONGEST_NAME_BYTES:
         raise ValueError(
-            f"the name of this test has {size} bytes and can't be that of a file: give its parameters short ids, by "
-            'pytest.param(..., id="...") or parametrize(..., ids=[...])'
+            f"the name of this test has {size} bytes and is too long for a file name; "
+            'give its parameters short ids with pytest.param(..., id="...") or parametrize(..., ids=[...])'
         )
 
 
@@ -123,9 +123,9 @@ def _named_for_a_file(node: pytest.Item, number: int) -> Iterator[None]:
 def _picture_differs(accepted: Path, report: Path) -> str:
     if accepted.exists():
         what = f"the picture of the conversation differs from {accepted}."
-        return f"{what}\nBoth are side by side in {report}, at the end of the run.\n{HOW_TO_ACCEPT}"
+        return f"{what}\nAt the end of the run, {report} shows both side by side.\n{HOW_TO_ACCEPT}"
     what = f"no picture of the conversation has been accepted yet ({accepted})."
-    return f"{what}\nIt is in {report}, at the end of the run.\n{HOW_TO_ACCEPT}"
+    return f"{what}\nAt the end of the run, {report} shows it.\n{HOW_TO_ACCEPT}"
 
 
 def _text_differs(location: str, accepted: str | None, text: str) -> str:

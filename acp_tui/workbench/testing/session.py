@@ -25,7 +25,7 @@ from acp_tui.workbench.testing.turn import Turn, updates_in
 CANCEL_GRACE_S: Final = 2.0
 """How long the turn of a test that has failed may take to be cancelled."""
 
-STILL_RUNS: Final = "It was then canceled and goes on: answer session/prompt with a stopReason."
+STILL_RUNS: Final = "It was then canceled but didn't end. Answer session/prompt with a stopReason."
 
 Prompt: TypeAlias = str | Sequence[str | ContentBlock]
 """A text, or texts and other blocks."""
@@ -238,9 +238,9 @@ class RunningTurn:
             tasks.start_soon(first, self._link.attendant.has_given_up)
 
     def _timed_out(self, limit_s: float) -> TimedOut:
-        cancelled = "It ended when it was then canceled." if self._over.is_set() else STILL_RUNS
-        advice = f"{cancelled} For a turn that takes longer: timeout_s=...\n{self._done()}"
-        what = f"{self._link.name} hasn't ended the turn {self._text!r} within {limit_s:g} s"
+        cancelled = "It ended after it was canceled." if self._over.is_set() else STILL_RUNS
+        advice = f"{cancelled} If a turn takes longer: timeout_s=...\n{self._done()}"
+        what = f"{self._link.name} didn't end the turn {self._text!r} within {limit_s:g} s"
         return TimedOut(what, advice=advice, seen=self._link.seen())
 
     def _done(self) -> str:
@@ -267,7 +267,7 @@ def _wait_until(
 ) -> None:
     __tracebackhide__ = True
     if not link.ask("what the test waits for", lambda: watch.until(is_so, is_over), timeout_s):
-        raise AgentFailure(f"{link.name} ended before what the test waits for", seen=link.seen())
+        raise AgentFailure(f"{link.name} exited before what the test waits for", seen=link.seen())
 
 
 LEFT_OUT: Final = frozenset({".git", "__pycache__"})

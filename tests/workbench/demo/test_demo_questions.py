@@ -25,7 +25,7 @@ fields = [
 say = "{answer.who} likes {answer.likes}, is well: {answer.well}"
 [[prompt.step.declined]]
 say = "declined"
-[[prompt.step.canceled]]
+[[prompt.step.cancelled]]
 say = "cancelled"
 """
 VISIT = """
@@ -127,7 +127,7 @@ async def test_a_client_is_asked_only_what_it_offers_to_ask(scenario, what, conn
         await client.open(capabilities={"elicitation": {}})
         assert await client.prompt() == "end_turn"
         assert (client.requests, client.notifications) == ([], [])
-        assert f"The client offers no {what}" in client.message()
+        assert f"The client doesn't support {what}" in client.message()
 
 
 async def test_a_question_that_the_client_cannot_ask_does_not_end_the_turn(connect):
@@ -204,7 +204,7 @@ async def test_notices_and_compaction_are_kept_from_a_client_that_does_not_take_
         await client.open(capabilities={})
         await client.prompt()
         assert set(client.kinds()) == {"agent_message_chunk"}
-        assert client.message().count("The client offers no") == 2
+        assert client.message().count("The client doesn't support") == 2
 
 
 async def test_a_message_with_an_id_keeps_it_and_the_next_turn_has_another(connect):

@@ -62,11 +62,11 @@ def test_a_file_that_is_not_there_is_named_with_where_it_was_looked_for(
     [
         (
             STEP + 'sya = "b"',
-            'x.toml, prompt 1, step 2: one key must say what the step does, found "sya"; allowed: say',
+            'x.toml, prompt 1, step 2: a step needs exactly one of its keys, found "sya"; allowed: say',
         ),
         (
             STEP + 'say = "b"\nstop = "refusal"',
-            'step 2: one key must say what the step does, found "say" and "stop"',
+            'step 2: a step needs exactly one of its keys, found "say" and "stop"',
         ),
         (STEP + 'say = "b"\nloud = true', 'unknown key "loud"; allowed: say, chunk_s, repeat, id'),
         (STEP + "say = 5", 'x.toml, prompt 1, step 2: "say" is 5; it must be text'),
@@ -78,7 +78,7 @@ def test_a_file_that_is_not_there_is_named_with_where_it_was_looked_for(
         (STEP + 'tool = { title = "a", kind = "b" }', "step 2, tool: \"kind\" is 'b'; allowed: read, edit"),
         (
             STEP + 'tool = { kind = "read" }',
-            'x.toml, prompt 1, step 2, tool: "title" is missing; it is a text',
+            'x.toml, prompt 1, step 2, tool: "title" is missing; it is text',
         ),
         (STEP + 'fault = "fire"', "step 2: \"fault\" is 'fire'; allowed: auth_required, bad_frame"),
         (
@@ -101,7 +101,7 @@ def test_a_file_that_is_not_there_is_named_with_where_it_was_looked_for(
         ),
         (
             "[prompt]\nmatch = 'a'",
-            'x.toml: "prompt" is one table; it must be a list of them: a header in double brackets',
+            'x.toml: "prompt" is a single table; it must be a list of tables, with a header in double brackets',
         ),
         (
             STEP + 'permission = { title = "a" }\nallowed = [{ wait_s = "long" }]',
@@ -109,7 +109,7 @@ def test_a_file_that_is_not_there_is_named_with_where_it_was_looked_for(
         ),
         (
             '[[prompt]]\nmatch = "("\nstep = [{ say = "" }]',
-            'x.toml, prompt 1: "match" is no regular expression',
+            'x.toml, prompt 1: "match" isn\'t a valid regular expression',
         ),
         ('[[prompt]]\nmatch = "a"', 'x.toml, prompt 1: give either "step" or "play"'),
         ("", "x.toml: it has no [[prompt]]"),
@@ -123,7 +123,7 @@ def test_a_file_that_is_not_there_is_named_with_where_it_was_looked_for(
         ),
         (
             STEP + 'form = { message = "a", fields = [{ name = "b", type = "array" }] }',
-            'step 2, form, fields 1: give the values of an array: "values" or "choices"',
+            'step 2, form, fields 1: an array needs "values" or "choices"',
         ),
         (
             STEP + 'form = { message = "a", fields = [{ name = "b", type = "boolean", minimum = 1 }] }',
@@ -132,7 +132,7 @@ def test_a_file_that_is_not_there_is_named_with_where_it_was_looked_for(
         (STEP + 'visit = { message = "a" }', 'x.toml, prompt 1, step 2, visit: "url" is missing'),
         (
             STEP + 'request = { method = "session/fork" }',
-            'step 2, request: "method" is \'session/fork\'; the names of extensions begin with "_"',
+            'step 2, request: "method" is \'session/fork\'; names of extensions start with "_"',
         ),
         (
             "[sessions]\noffers = ['fork']\n" + STEP + 'say = ""',
@@ -140,7 +140,7 @@ def test_a_file_that_is_not_there_is_named_with_where_it_was_looked_for(
         ),
         (
             '[sessions]\nkept = [{ id = "a", history = [{ read = { path = "b" } }] }]\n' + STEP + 'say = ""',
-            'x.toml, sessions, kept 1: a "history" has no steps that ask something of the client',
+            'x.toml, sessions, kept 1: a "history" can\'t have steps that send requests to the client',
         ),
         ("prompt = 5", 'x.toml: "prompt" is 5; it must be a list'),
         ("[", "x.toml: not TOML: "),

@@ -24,12 +24,12 @@ config = [
 @pytest.mark.parametrize(
     ("source", "error"),
     [
-        (STEP + 'mode = "plan"', "own.toml, prompt 1, step 1: \"mode\" is 'plan'; allowed: nothing, none is"),
+        (STEP + 'mode = "plan"', "own.toml, prompt 1, step 1: \"mode\" is 'plan'; allowed: nothing (none"),
         (SESSION + STEP + 'mode = "plan"', "step 1: \"mode\" is 'plan'; allowed: ask"),
         (SESSION + STEP + 'config = { effort = "a" }', "\"config\" is 'effort'; allowed: model, web"),
         (SESSION + STEP + 'config = { model = "b" }', "\"config.model\" is 'b'; allowed: a"),
         (SESSION + STEP + "config = { web = 1 }", '"config.web" is 1; allowed: true, false'),
-        (STEP + 'complete = "page"', "step 1: \"complete\" is 'page'; allowed: nothing, none is declared"),
+        (STEP + 'complete = "page"', "step 1: \"complete\" is 'page'; allowed: nothing (none declared)"),
         (
             SESSION
             + STEP

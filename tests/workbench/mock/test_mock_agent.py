@@ -62,7 +62,7 @@ async def test_a_cancellation_that_was_not_there_ends_the_turn_with_cancelled() 
         await mock.client.send(notification("session/cancel", {"sessionId": "s"}))
         assert await mock.client.receive() == response(7, {"stopReason": "cancelled"})
         await mock.client.answer(asked, {"outcome": {"outcome": "cancelled"}})
-    assert mock.departures == ["frame 3: the turn was canceled, and wasn't then"]
+    assert mock.departures == ["frame 3: the turn was canceled, but not in the recording"]
 
 
 async def test_an_error_for_a_result_and_a_result_without_its_field_are_said() -> None:
@@ -79,7 +79,7 @@ async def test_an_error_for_a_result_and_a_result_without_its_field_are_said() -
         assert asked["params"]["path"] == "/live/a"
         await mock.client.answer(asked, {})
         assert await mock.client.receive() == response(2, {"stopReason": "end_turn"})
-    assert mock.departures == ['frame 5: the answer to fs/read_text_file has no "content" now']
+    assert mock.departures == ['frame 5: the answer to fs/read_text_file no longer has "content"']
     async with mocked(*OPENED, *went(prompt(2)), *reading) as mock:
         await mock.open()
         await mock.client.send(prompt(2))
@@ -102,9 +102,9 @@ async def test_requests_that_are_skipped_repeated_or_unknown_are_said_and_answer
         assert await mock.client.receive() == response(8, {"sessionId": "s-2"})
     assert mock.departures == [
         "session/list isn't in the recording",
-        "frame 3: session/set_mode was expected, and session/prompt came",
+        "frame 3: session/set_mode was expected, but session/prompt came",
         "frame 5: session/prompt came once more than in the recording, so it ends with refusal (session 's')",
-        "frame 1: session/new came again, and opens a session without turns, 's-2'",
+        "frame 1: session/new came again, so it opens a session without turns, 's-2'",
     ]
 
 

@@ -43,8 +43,8 @@ def open_another(request_id: Any, session: str) -> list[Event]:
     ("version", "departures"),
     [
         (3, []),  # who asks for more gets what there was
-        (1, ['has "protocolVersion" 1 now, and had 2']),
-        ("2", ['has a text as "protocolVersion" now, and had a number']),
+        (1, ['has "protocolVersion" 1 now, but had 2']),
+        ("2", ['has a text as "protocolVersion" now, but had a number']),
     ],
 )
 async def test_another_protocol_version_is_answered_as_recorded_and_a_lower_one_is_said(
@@ -93,7 +93,7 @@ async def test_a_request_that_comes_too_early_is_answered_at_once() -> None:
         assert await mock.client.receive() == response(10, {"a": 1})
         await mock.client.send(prompt(11))
         assert await mock.client.receive_all() == [says("hi"), response(11, DONE)]
-    assert mock.departures == ["frame 3: session/prompt was expected, and session/set_mode came"]
+    assert mock.departures == ["frame 3: session/prompt was expected, but session/set_mode came"]
 
 
 async def test_a_request_that_comes_late_is_answered_as_recorded() -> None:
@@ -103,7 +103,7 @@ async def test_a_request_that_comes_late_is_answered_as_recorded() -> None:
         assert await mock.client.receive_all() == [says("hi"), response(11, DONE)]
         await mock.client.send({**SETS_MODE, "id": 12})
         assert await mock.client.receive() == response(12, {"a": 1})
-    assert mock.departures == ["frame 3: session/set_mode was expected, and session/prompt came"]
+    assert mock.departures == ["frame 3: session/set_mode was expected, but session/prompt came"]
 
 
 async def test_a_turn_goes_on_without_a_request_that_was_made_in_the_middle_of_it() -> None:
@@ -115,7 +115,7 @@ async def test_a_turn_goes_on_without_a_request_that_was_made_in_the_middle_of_i
         assert [await mock.client.receive(), await mock.client.receive()] == [says("hi"), response(11, DONE)]
         await mock.client.send(request(12, "session/list", {}))
         assert await mock.client.receive() == response(12, {"sessions": []})
-    assert mock.departures == ["frame 4: session/list was expected, and doesn't come"]
+    assert mock.departures == ["frame 4: session/list was expected, but didn't come"]
 
 
 async def test_a_turn_goes_on_without_the_turn_of_another_session_that_ran_beside_it() -> None:
@@ -132,7 +132,7 @@ async def test_a_turn_goes_on_without_the_turn_of_another_session_that_ran_besid
             "t",
             response(16, DONE),
         ]
-    assert mock.departures == ["frame 6: session/prompt was expected, and doesn't come"]
+    assert mock.departures == ["frame 6: session/prompt was expected, but didn't come"]
 
 
 async def test_nothing_is_said_of_a_session_that_the_client_has_not_opened() -> None:
@@ -167,7 +167,7 @@ async def test_a_session_opened_twice_before_its_first_prompt_goes_on_in_the_sec
         assert (await mock.client.receive())["params"]["sessionId"] == "s-2"
         assert await mock.client.receive() == response(6, DONE)
     assert mock.departures == [
-        "frame 1: session/new came again, and opens the session of then under another name, 's-2'"
+        "frame 1: session/new came again, so it opens the recorded session under another id, 's-2'"
     ]
 
 
@@ -177,7 +177,7 @@ async def test_a_prompt_in_a_session_that_there_is_not_is_refused() -> None:
         await mock.client.send(prompt(6, "nowhere"))
         assert await mock.client.receive() == response(6, {"stopReason": "refusal"})
     assert mock.departures == [
-        "session/prompt came, and isn't in the recording, so it ends with refusal (session 'nowhere')"
+        "session/prompt came, but isn't in the recording, so it ends with refusal (session 'nowhere')"
     ]
 
 
@@ -187,7 +187,7 @@ async def test_a_session_that_is_loaded_at_once_is_told_before_the_load_is_answe
     async with mocked(*OPENED, *turn(2, "hi"), *went(load), *came(told, response(8, {}))) as mock:
         await mock.client.send({**load, "id": 4})
         assert await mock.client.receive_all() == [told, response(4, {})]
-    assert mock.departures == ["frame 1: session/new was expected, and session/load came"]
+    assert mock.departures == ["frame 1: session/new was expected, but session/load came"]
 
 
 async def test_a_client_takes_its_time_for_a_prompt_although_a_request_was_never_answered() -> None:
@@ -216,7 +216,7 @@ async def test_a_turn_that_was_cancelled_and_is_not_waits_and_says_for_what() ->
         await mock.open()
         await mock.client.send(prompt(5))
         assert await mock.client.receive_all() == [says("a")]
-        assert mock.notes == ["frame 5: waits for session/cancel"]
+        assert mock.notes == ["frame 5: waiting for session/cancel"]
         await mock.client.send(CANCELS)
         assert await mock.client.receive() == response(5, {"stopReason": "cancelled"})
     assert mock.departures == []
@@ -239,7 +239,7 @@ async def test_a_request_that_the_client_takes_back_is_answered_with_the_error_f
         await mock.client.expect("session/request_permission")
         await mock.client.send(notification("$/cancel_request", {"requestId": 5}))
         assert (await mock.client.receive())["error"]["code"] == -32800
-    assert mock.departures == ["frame 3: session/prompt was taken back, and wasn't then"]
+    assert mock.departures == ["frame 3: session/prompt was canceled, but not in the recording"]
 
 
 # Silence and ends
@@ -253,7 +253,7 @@ async def test_a_permission_that_is_never_answered_is_waited_for_and_said() -> N
             "session/update",
             ASKS["method"],
         ]
-    assert mock.notes == ["frame 6: waits for the answer to session/request_permission"]
+    assert mock.notes == ["frame 6: waiting for the answer to session/request_permission"]
 
 
 async def test_with_a_timeout_the_silence_of_the_client_is_the_end() -> None:
@@ -284,7 +284,7 @@ async def test_a_client_that_goes_in_the_middle_of_a_turn_still_hears_what_can_b
         await client.close_output()
         await agent.serve(stream)
         assert len(await client.receive_all()) == 3
-    assert departures == ["frame 3 (0.000s): the client went before the answer to session/prompt"]
+    assert departures == ["frame 3 (0.000s): the client disconnected before the answer to session/prompt"]
 
 
 @pytest.mark.parametrize(("ending", "is_lost"), [([Exited(0.0, "exited with code 0")], False), ([], True)])
@@ -309,9 +309,9 @@ async def test_junk_is_said_and_a_batch_is_answered_with_the_error_for_it() -> N
         await mock.client.send(response(99, {}))
         await mock.open()
     assert mock.departures == [
-        "a line that is no message came: not JSON",
-        "a line that is no message came: a batch, which ACP doesn't use",
-        "an answer came to a request that doesn't wait for one, 99",
+        "the client sent a line that isn't a message: not JSON",
+        "the client sent a line that isn't a message: a batch, which ACP doesn't use",
+        "an answer came for a request that isn't open, 99",
     ]
 
 

@@ -79,10 +79,10 @@ def test_the_file_is_new_and_for_its_owner_only(tmp_path: Path) -> None:
     assert done.out.stat().st_mode & 0o777 == 0o600
     before = done.source.read_bytes()
     for out in (done.source, done.out):
-        with pytest.raises(RedactionFailed, match="nothing is overwritten"):
+        with pytest.raises(RedactionFailed, match="won't be overwritten"):
             redact(done.source, out, Wishes(), {}, "")
     assert done.source.read_bytes() == before
-    with pytest.raises(ClientError, match="is no recording"):
+    with pytest.raises(ClientError, match="isn't a recording"):
         (tmp_path / "notes").write_text("x")
         redact(tmp_path / "notes", tmp_path / "new", Wishes(), os.environ, "")
     assert not (tmp_path / "new").exists()
@@ -109,7 +109,7 @@ def test_what_cannot_be_written_leaves_nothing(tmp_path: Path) -> None:
 def test_a_link_is_not_written_through(tmp_path: Path) -> None:
     source = Redacted(tmp_path, says("hi")).source
     (tmp_path / "link").symlink_to(tmp_path / "elsewhere")
-    with pytest.raises(RedactionFailed, match="nothing is overwritten"):
+    with pytest.raises(RedactionFailed, match="won't be overwritten"):
         redact(source, tmp_path / "link", Wishes(), {}, "")
     assert not (tmp_path / "elsewhere").exists()
 

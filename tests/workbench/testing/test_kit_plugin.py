@@ -103,7 +103,7 @@ def test_pictures_are_accepted_compared_and_shown_where_they_differ(tmp_path: Pa
     printed = run_pytest(tmp_path)
     assert "2 snapshots passed" in printed
     assert f"the picture of the conversation differs from {tmp_path}/__snapshots__" in printed
-    assert f"side by side in {tmp_path}/snapshot_report.html" in printed
+    assert f"{tmp_path}/snapshot_report.html shows both side by side" in printed
     assert "I left it alone." in printed
     assert (tmp_path / "snapshot_report.html").exists()
     assert "no picture of the conversation has been accepted yet" in printed
