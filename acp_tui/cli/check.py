@@ -157,7 +157,7 @@ def _as_text(report: Report, clean: Clean) -> Iterator[str]:
     if report.last_words:
         yield "Its last lines on stderr:"
         yield from (wrapped(clean(line), "  ", "    ") for line in report.last_words)
-    yield from (wrapped(clean(each), "Left out: ", "          ") for each in report.left_out)
+    yield from (wrapped(clean(each), "Skipped: ", "         ") for each in report.left_out)
     yield from _summary(report)
 
 

@@ -151,13 +151,13 @@ ends in .md, .html, or .jsonl.
 """
 _HOST_NOTES = """\
 It listens on a Unix socket that only you can use, and ends with its last
-session. Over TCP a client shows a token, which stands in a file that only you
-read, or which ACP_TUI_HOST_TOKEN holds; beyond this machine, TLS is needed.
+session. Over TCP, a client sends a token, from a file that only you can read
+or from ACP_TUI_HOST_TOKEN. Beyond this machine, TLS is required.
 """
 _ATTACH_NOTES = """\
-ID is a host's name, or a session's id or how it begins; it may be left out
-where there is one session. wss://HOST:PORT leads to a host elsewhere, with its
-token in ACP_TUI_HOST_TOKEN.
+ID is a host's name, or a session's ID or the beginning of one. You can leave
+it out if there is only one session. wss://HOST:PORT attaches to a host on
+another machine, with its token in ACP_TUI_HOST_TOKEN.
 """
 _REDACT_NOTES = """\
 Names, addresses, home folders, keys, and tokens become text of the same length, the same text everywhere. GLOB is a \
@@ -228,7 +228,7 @@ COMMANDS: Final[tuple[Command, ...]] = (
         needs=_NEEDS_AGENT,
         options=(
             _CWD,
-            Option(("--prompt", "-p"), "what to ask for (default: read stdin)", Value("TEXT")),
+            Option(("--prompt", "-p"), "the prompt (default: read stdin)", Value("TEXT")),
             _format("text", "ndjson", about="the agent's message, or every update as a line of JSON"),
             _PROTOCOL,
             *_RECORDING,
@@ -245,14 +245,14 @@ COMMANDS: Final[tuple[Command, ...]] = (
             _CWD,
             Option(
                 ("--resume",),
-                "go on with the agent's last session in this folder, or with the one named",
+                "continue the agent's last session in this folder, or the one named",
                 Value("ID"),
                 value_when_bare="",
             ),
             Option(("--stop",), "end the host of this name, or all", Value("NAME"), value_when_bare=""),
             Option(("--listen",), "for clients over TCP too, with a token", Value("HOST:PORT")),
-            Option(("--tls-cert",), "what shows who it is, in PEM", Value("FILE", Kind.FILE)),
-            Option(("--tls-key",), "the key of that", Value("FILE", Kind.FILE)),
+            Option(("--tls-cert",), "the certificate, in PEM format", Value("FILE", Kind.FILE)),
+            Option(("--tls-key",), "the certificate's key", Value("FILE", Kind.FILE)),
             Option(("--foreground",), "don't go to the background"),
         ),
         notes=_HOST_NOTES,
@@ -395,7 +395,7 @@ COMMANDS: Final[tuple[Command, ...]] = (
         "acp_tui.cli.check",
         _AGENT,
         options=(
-            Option(("--prompt", "-p"), "what to ask for (default: about a file)", Value("TEXT")),
+            Option(("--prompt", "-p"), "the prompt (default: about a file)", Value("TEXT")),
             Option(("--timeout",), "seconds for each step (default: 120)", Value("S", Kind.NUMBER), 120.0),
             _PROTOCOL,
             _format("text", "json"),
@@ -442,7 +442,7 @@ COMMANDS: Final[tuple[Command, ...]] = (
             _CWD,
             Option(
                 ("--turn",),
-                "try a turn; what it asks for is rejected",
+                "try a turn; permission requests are rejected",
                 Value("PROMPT"),
                 value_when_bare=DOCTORS_PROMPT,
             ),

@@ -194,7 +194,7 @@ def find_session(index: SessionIndex, wanted: str) -> PastSession:
     """The recorded session whose id is this or begins so. Raises ClientError."""
     found = index.find(wanted)
     if found is None:
-        raise NoSuchSession(f"no recorded session begins with {wanted!r}", hint=_which_there_are(index))
+        raise NoSuchSession(f"no recorded session starts with {wanted!r}", hint=_which_there_are(index))
     return past_session(found)
 
 
@@ -303,7 +303,7 @@ def say_how_to_resume(left: Sequence[LeftSession]) -> None:
 
 def _how(left: LeftSession, short: str, *, is_recorded: bool) -> str:
     if left.is_hosted:
-        return f"acp-tui attach {shlex.quote(left.agent)}    (it goes on)"
+        return f"acp-tui attach {shlex.quote(left.agent)}    (still running)"
     if is_recorded:
         note = "" if left.can_reopen else "    (read-only: the agent can't reopen it)"
         return f"acp-tui --resume {shlex.quote(short)}{note}"

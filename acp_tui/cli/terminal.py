@@ -146,9 +146,9 @@ def _agreed_to(command: AgentCommand) -> AgentCommand:
     is_wanted = agrees(f"Run {make_visible_line(command.name)} for the first time?\n{facts}\n")
     if is_wanted is None:
         say(
-            f"{command.name} needs your consent before its first run, and there is no terminal to ask on.\n"
+            f"{command.name} needs your permission for its first run, and there is no terminal to ask on.\n"
             f"  Run it once on a terminal: acp-tui {command.name}\n"
-            f"  or give the command itself: acp-tui exec -- {command.line}"
+            f"  or use the command itself: acp-tui exec -- {command.line}"
         )
         raise SystemExit(ExitCode.USAGE)
     if not is_wanted:

@@ -52,7 +52,7 @@ class Extensions:
 def require_extension_name(method: str) -> None:
     """Raises ValueError for a name that only the protocol itself may use."""
     if not method.startswith("_"):
-        raise ValueError(f"the name of an extension begins with '_', and {method!r} doesn't")
+        raise ValueError(f"the name of an extension starts with '_', but {method!r} doesn't")
 
 
 def _registration(registry: dict[str, Any], method: str) -> Callable[[F], F]:

@@ -256,7 +256,7 @@ class _OwnValues(pickle.Unpickler):
     def find_class(self, module: str, name: str) -> Any:
         found = super().find_class(module, name) if module in _MODULES else None
         if not isinstance(found, type) or found.__module__ != module:  # not a name the module only imports
-            raise pickle.UnpicklingError(f"{module}.{name} is no part of an entry")
+            raise pickle.UnpicklingError(f"{module}.{name} isn't part of an entry")
         return found
 
 

@@ -117,7 +117,7 @@ class Connection(ABC):
         if serve is None:
             raise RequestFailed(ErrorCode.METHOD_NOT_FOUND, f"Method not found: {method}", {"method": method})
         if not isinstance(params, dict):
-            raise RequestFailed(ErrorCode.INVALID_PARAMS, f"Invalid params: {method} wants an object")
+            raise RequestFailed(ErrorCode.INVALID_PARAMS, f"Invalid params: {method} requires an object")
         return serve(params)
 
     def on_junk(self, line: bytes, reason: str) -> None:

@@ -202,7 +202,7 @@ def _read_object(line: bytes, value: dict[str, Any]) -> Message:
     if isinstance(method, str):
         return _read_call(line, value, method)
     if "id" not in value or not _is_id(value["id"]):
-        return Junk(line, "neither a request nor a response")
+        return Junk(line, "not a request or a response")
     if method is not None:
         answer = _invalid("The method isn't a string", value["id"])
         return Junk(line, "a request with an invalid method", answer)
@@ -211,7 +211,7 @@ def _read_object(line: bytes, value: dict[str, Any]) -> Message:
     # Serialisers that drop undefined or null values write an empty result as no result at all.
     if any(key in value for key in ("result", "error", "jsonrpc")):
         return Result(value["id"], value.get("result"))
-    return Junk(line, "neither a request nor a response")
+    return Junk(line, "not a request or a response")
 
 
 def _read_call(line: bytes, value: dict[str, Any], method: str) -> Message:
@@ -220,9 +220,7 @@ def _read_call(line: bytes, value: dict[str, Any], method: str) -> Message:
     if "id" not in value:
         return Notification(method, params)
     if not _is_id(value["id"]):
-        return Junk(
-            line, "a request with an invalid id", _invalid("The id is neither a short string nor a number")
-        )
+        return Junk(line, "a request with an invalid id", _invalid("The id isn't a short string or a number"))
     return Request(value["id"], method, params)
 
 

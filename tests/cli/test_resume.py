@@ -76,7 +76,7 @@ async def test_an_unknown_id_says_which_there_are(tmp_path: Path, capsys: pytest
     with pytest.raises(SystemExit, match="2"):
         find_resumed("nope", tmp_path, None)
     said = capsys.readouterr().err
-    assert "no recorded session begins with 'nope'" in said
+    assert "no recorded session starts with 'nope'" in said
     assert "Zebras? (somebody)" in said
 
 

@@ -75,7 +75,7 @@ async def _help(chat: Chat, _: str) -> None:
                 "Enter sends a line. To write several, end one with a backslash, or put them between triple quotes.",
                 "@file attaches a file, !command runs a command. Ctrl+C cancels the turn, Ctrl+D quits.",
                 *rows,
-                *([f"{chat.agent_title} has commands of its own:", *theirs] if theirs else []),
+                *([f"{chat.agent_title}'s own commands:", *theirs] if theirs else []),
             ]
         )
     )

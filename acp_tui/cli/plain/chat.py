@@ -209,7 +209,7 @@ class Chat:
 
     def _use_loaded(self, session: Session) -> None:
         if self.session is None or session.conversation is not self.session.conversation:
-            self.say("connected; this is what the session holds:")
+            self.say("connected; this is the session so far:")
         self.use(session)
 
     def _refused(self, error: AgentRefused) -> str:

@@ -75,7 +75,7 @@ def proxy_refusal(proxy: str, said: str) -> Ended:
     """What it means that a proxy refuses; `said` is its status, such as `HTTP 403`."""
     if "407" in said:
         hint = "HTTPS_PROXY takes both: http://NAME:PASSWORD@HOST:PORT"
-        how = f"can't be reached: the proxy {_shown(proxy)} wants a name and a password (HTTP 407)"
+        how = f"can't be reached: the proxy {_shown(proxy)} requires a name and a password (HTTP 407)"
         return Ended(how, hint, is_temporary=False)
     return Ended(f"can't be reached: the proxy {_shown(proxy)} doesn't lead there ({said})", _HOW_WITHOUT)
 

@@ -335,7 +335,7 @@ def _archive(value: object) -> Archive:
 
 def _agent_program(name: str) -> str:
     if _RUNS_CODE.fullmatch(name.lower().removesuffix(".exe")):
-        raise ValueError(f"cmd is {name}, which isn't an agent: it runs what its arguments say")
+        raise ValueError(f"cmd is {name}, which isn't an agent: it runs its arguments")
     return name
 
 

@@ -179,7 +179,7 @@ class HttpStream(RemoteStream):
                 await self._initialize(line)
                 return
             if not _is_name(session_id):
-                self._end(Ended("named a session as nobody can name it to a server", is_temporary=False))
+                self._end(Ended("sent a session id that can't be sent back", is_temporary=False))
                 return
             refused = await self._open(session_id) if session_id else None
             if refused is None:

@@ -267,7 +267,7 @@ class Areas:
         try:
             listed = await git.not_ignored(inside)
         except GitFailed as failure:
-            self.shortfall = f"git doesn't say what it ignores: {failure}"
+            self.shortfall = f"can't read git's ignored files: {failure}"
             walk = partial(self._walked_files, under or [area])
             return await to_thread.run_sync(walk, abandon_on_cancel=True)
         return await to_thread.run_sync(partial(self._expanded, area, listed), abandon_on_cancel=True)

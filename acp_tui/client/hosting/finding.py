@@ -340,7 +340,7 @@ def _apply(session: Session, update: SessionUpdate) -> None:
         case PermissionAsked(PermissionRequest(key=key)) | ElicitationAsked(Form(key) | UrlVisit(key)) if (
             key > 0
         ):
-            log.debug("a question came as an update of the host: nobody would get its answer")
+            log.debug("the host sent a question as an update, which can't be answered")
         case TerminalOpened():
             session.apply(
                 replace(update, is_ours=False)

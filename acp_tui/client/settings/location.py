@@ -117,7 +117,7 @@ def expand(text: str, environ: Mapping[str, str]) -> str:
     def value_of(reference: re.Match[str]) -> str:
         name, default = reference["name"], reference["default"]
         if name is None:
-            raise SettingsError("${ begins neither ${NAME} nor ${NAME:-default}")
+            raise SettingsError("${ doesn't start ${NAME} or ${NAME:-default}")
         if default is not None:
             return environ.get(name) or default
         if name not in environ:

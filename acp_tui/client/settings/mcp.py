@@ -291,7 +291,7 @@ def expanded(server: Server, environ: Mapping[str, str]) -> Server:
         )
     url = expand(server.url, environ)
     if not url.startswith(("http://", "https://")):
-        raise SettingsError("its url doesn't begin with http:// or https://")
+        raise SettingsError("its url doesn't start with http:// or https://")
     return replace(server, url=url, headers=_expanded_pairs(server.headers, environ))
 
 

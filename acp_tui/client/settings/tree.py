@@ -31,7 +31,7 @@ class RefusalRule:
     )
     command: str | None = setting(
         None,
-        "The beginning of commands to refuse, as in `git push`. Options match anywhere, in any"
+        "How commands to refuse start, such as `git push`. Options match anywhere, in any"
         " order or bundle: `rm -rf` refuses `rm -v -f -r` too. `-f` and `--force` are different"
         " options. You are asked about a command that hides what it runs.",
         is_blank_allowed=False,
@@ -81,7 +81,7 @@ class Appearance:
     )
     sidebar: Literal["auto", "on", "off"] = setting(
         "auto",
-        "Whether the plan, changed files, and session details appear beside the conversation;"
+        "Whether the plan, changed files, and session details appear next to the conversation;"
         " `auto`: from 150 columns. Alt+S always shows and hides them.",
     )
     plain: bool = setting(
@@ -250,8 +250,8 @@ class HistorySettings:
 
     keep: bool = setting(
         True,
-        "Whether to keep sent prompts and unsent drafts across restarts. A prompt that begins"
-        " with a space isn't kept.",
+        "Whether to keep sent prompts and unsent drafts across restarts. A prompt that starts with a "
+        "space isn't kept.",
         applies="next start",
     )
     max_entries: int = setting(
@@ -274,7 +274,7 @@ class Notifications:
     needs_you: tuple[NoticeChannel, ...] = setting(
         ("desktop", "bell", "command"),
         "How to notify you that an agent needs you. `desktop`: the notification your terminal"
-        " supports (`osc9`, `osc99` for kitty, or `osc777`), else a bell; `command`: your own"
+        " supports (`osc9`, `osc99` for kitty, or `osc777`), or a bell; `command`: your own"
         " command.",
     )
     done: tuple[NoticeChannel, ...] = setting(("desktop", "command"), "How to notify you that a turn ended.")
@@ -369,7 +369,7 @@ class Settings:
     )
     refuse: tuple[RefusalRule, ...] = setting(
         (),
-        "Rules, each a table `[[refuse]]`: what matches everything in a rule is refused without asking.",
+        "Rules, each a table `[[refuse]]`. A request that matches everything in a rule is refused without asking.",
         one_of=("kind", "path", "command"),
         project="add",
         applies="next agent",

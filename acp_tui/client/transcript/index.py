@@ -109,7 +109,7 @@ class SessionIndex:
         if exact is not None or len({one.session_id for one in found}) <= 1:
             return exact or next(iter(found), None)
         raise AmbiguousSession(
-            f"{len(found)} sessions begin with {id_or_prefix!r}",
+            f"{len(found)} sessions start with {id_or_prefix!r}",
             hint="name more of it: " + ", ".join(one.session_id for one in found[:5]),
         )
 

@@ -124,7 +124,7 @@ def read_header(data: bytes) -> Header:
     value = _object(data)
     version = value.get("version") if value is not None else None
     if value is None or value.get("format") != FORMAT or type(version) is not int:
-        raise NotARecording("it doesn't begin with the header of a recording")
+        raise NotARecording("it doesn't start with a recording's header")
     agent, client, screen = (_mapping(value.get(key)) for key in ("agent", "client", "screen"))
     size = (screen.get("columns"), screen.get("rows"))
     cwd = str(value.get("cwd", ""))
@@ -170,7 +170,7 @@ def read_event(data: bytes) -> Event:
 def _time(value: Any) -> float:
     """Raises BadLine."""
     if isinstance(value, bool) or not isinstance(value, int | float):
-        raise BadLine("a time that is no number")
+        raise BadLine("a time that isn't a number")
     if not 0 <= value <= MAX_S:  # neither is what is not a number
         raise BadLine("a time that can't be")
     return float(value)

@@ -59,7 +59,7 @@ RUNS_LATER: Final = (
         """,
     ),
     RunsLater(
-        "a git hook manager runs what it names",
+        "a git hook manager runs the commands in it",
         """
         .husky/ .huskyrc* .pre-commit-config.y*ml .pre-commit-hooks.y*ml lefthook*.*ml lefthook*.json
         .lefthook* .lefthook/ .overcommit.yml .simple-git-hooks* simple-git-hooks.* .lintstagedrc*
@@ -136,7 +136,7 @@ RUNS_LATER: Final = (
         """,
     ),
     RunsLater(
-        "a tool runs its commands, or sends credentials where it says",
+        "a tool runs its commands or sends credentials to addresses in it",
         """
         .tmux.conf .tmux/ .screenrc .lesskey .lessfilter .curlrc .wgetrc .netrc .docker/ .kube/ .aws/
         .azure/ .terraformrc .terraform.d/ .terraform/ _netrc .git-credentials ansible.cfg .ansible.cfg
@@ -158,7 +158,7 @@ RUNS_LATER: Final = (
 A file HEAD, with two folders beside it, makes its folder a git repository.
 """
 
-OF_YOUR_HOME: Final = "programs read their settings, and what to run, from hidden files in your home folder"
+OF_YOUR_HOME: Final = "programs read settings and commands from hidden files in your home folder"
 IN_A_REPOSITORY: Final = "its folder is a git repository, and git runs its hooks and programs"
 ON_PATH: Final = "your shell looks for programs in its folder"
 STAYS_EXECUTABLE: Final = "The file is executable and stays executable."

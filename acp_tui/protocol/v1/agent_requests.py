@@ -260,7 +260,7 @@ class ElicitationMode(Variant):
         super()._settle(_)
         # A request's ID may be null, so it counts if it's present at all.
         if self.session_id is None and "request_id" not in self.given:
-            raise ValueError("neither a session nor a request is named")
+            raise ValueError("it names no session and no request")
 
 
 class ElicitationFormMode(ElicitationMode):

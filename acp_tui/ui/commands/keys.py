@@ -105,7 +105,7 @@ class Keys:
     def _tell_stray(self) -> None:
         if not self._has_told_stray:
             self._has_told_stray = True
-            said = "Ignored: that key was for a question that is gone. Pause, then go on"
+            said = "Ignored: that key was for a question that is gone. Pause, then continue"
             self._app.notify(said, severity="warning")
 
     def _end_pause(self, event: events.Key) -> None:

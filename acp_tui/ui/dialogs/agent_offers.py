@@ -32,7 +32,7 @@ from acp_tui.values import dataclass
 
 LOG_LINES: Final = 20
 ACTS_ITSELF: Final = (
-    "no: it reads and writes files and runs commands itself, and you decide only on what it asks"
+    "no: it reads and writes files and runs commands itself; you decide only what it asks about"
 )
 FOLDED_CELLS: Final = 60
 

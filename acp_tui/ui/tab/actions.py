@@ -335,7 +335,7 @@ class Actions:
         entries = enumerate(conversation.entries)
         prompts = [EntryId(at) for at, one in entries if isinstance(one, Message) and one.role == "user"]
         if not prompts:
-            self._host.say("There is no prompt yet to go on from.")
+            self._host.say("There is no prompt to continue from yet.")
             return
         question = "Go on from which prompt?"
         prompt = await self._entries.choose_turn(conversation, prompts[::-1], question)
@@ -350,7 +350,7 @@ class Actions:
         if way == "again":
             if not self._prompt.draft:
                 self._prompt.set_draft(text)
-            self._host.say("Your prompt is in the draft. The agent still remembers what came behind it.")
+            self._host.say("Your prompt is in the draft. The agent still remembers what came after it.")
         elif way == "fork":
             tab = await self._fork(session)
             tab.screen.query_one(PromptInput).set_draft(text)

@@ -130,7 +130,9 @@ class EntriesController:
         rows = [
             PickerRow("again", "Edit it and send it again here", "the agent remembers all that was said"),
             PickerRow("fork", "Fork the session, and send it there", "that one remembers all that was said"),
-            PickerRow("anew", "Begin anew from there", "the new session is told only what was said before"),
+            PickerRow(
+                "anew", "Begin anew from there", "the new session gets only the conversation before it"
+            ),
         ]
         offered = [row for row in rows if can_fork or row.value != "fork"]
         title = "Go on from that prompt"

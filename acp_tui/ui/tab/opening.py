@@ -171,7 +171,7 @@ class Opener:
             with move_on_after(SAY_SO_S) as short:
                 await self._await_stock()
             if short.cancelled_caught:
-                self._host.say("Your prompt is sent once it is known what the files are now.")
+                self._host.say("Your prompt will be sent after the workspace has been checked for changes.")
                 await self._await_stock()
 
     async def _await_stock(self) -> None:

@@ -251,7 +251,7 @@ async def test_a_proxy_that_wants_a_password_is_said_so(
     proxy.password = "me:s3cret"
     monkeypatch.setenv("HTTPS_PROXY", f"http://me:guessed@127.0.0.1:{proxy.port}")
     lost = await failure(command_at(f"{scheme}://{NAME}/acp"))
-    assert f"the proxy 127.0.0.1:{proxy.port} wants a name and a password (HTTP 407)" in str(lost)
+    assert f"the proxy 127.0.0.1:{proxy.port} requires a name and a password (HTTP 407)" in str(lost)
     assert "guessed" not in f"{lost} {lost.hint} {lost.detail}"
 
 

@@ -199,7 +199,7 @@ def test_a_server_that_cannot_be_prepared_leaves_the_others_alone(program: Path)
     reasons = {one.name: one.reason for one in skipped}
     assert set(reasons) == {"token", "scheme", "missing", "news"}
     assert reasons["token"].startswith("the environment variable TOKEN isn't set: export it")
-    assert reasons["scheme"] == "its url doesn't begin with http:// or https://"
+    assert reasons["scheme"] == "its url doesn't start with http:// or https://"
 
 
 def test_a_server_of_the_users_that_cannot_be_prepared_gives_way_to_no_other(program: Path) -> None:

@@ -73,7 +73,7 @@ async def test_only_what_can_be_done_now_is_offered(open_desk: OpenDesk) -> None
         empty = set(await desk.offers())
         assert empty >= {
             "Start another session",
-            "Open, rename, pin, archive, delete or begin a session",
+            "Open, rename, pin, archive, delete, or start a session",
             "Change the settings",
         }
         assert not empty & {
