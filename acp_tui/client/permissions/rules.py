@@ -228,7 +228,7 @@ def first_match(
 
 
 def doubtful(rules: Iterable[RefusalRule], subject: Subject) -> RefusalRule | None:
-    """The first rule for commands that may cover `subject`, whose commands are partly unknown; None if there isn't one."""
+    """The first rule for commands that may cover the unknown part of `subject`; None if there isn't one."""
     return next(
         (rule for rule in rules if _is_kind(rule.kind, subject) and _may_run(rule.command, subject)), None
     )
