@@ -1,4 +1,4 @@
-"""The table of everything you can do by key: bindings, palette, help and `[keys]` are made from it."""
+"""The table of everything the user can do by key. Bindings, palette, help, and `[keys]` are made from it."""
 
 from __future__ import annotations
 
@@ -23,7 +23,7 @@ def _own(
     like: str = "",
     has_priority: bool = False,
 ) -> Command:
-    """What the widget of this place does itself; "" for `own`: it takes what is typed in a way of its own."""
+    """A command of the widget itself. With an empty `own`, the widget handles what is typed in its own way."""
     return Command(
         id_, title, about, keys, own=own, where=where, has_priority=has_priority, typed=typed, like=like
     )
@@ -41,7 +41,7 @@ def _here(
     has_priority: bool = False,
     works_above_questions: bool = False,
 ) -> Command:
-    """An action of the screen or the app. `slash` is the word to write for it, and what may follow that."""
+    """An action of the screen or the app. `slash` is its slash command, and what may follow that."""
     word, _, argument = slash.partition(" ")
     own = "" if where in ("session", "app") else f"screen.{action}"
     return Command(
@@ -67,8 +67,7 @@ def _replay(id_: str, keys: str, action: str, title: str, about: str = "", *, li
     return Command(f"replay_{id_}", title, about, keys, action, where="replay", like=like)
 
 
-# A row for each command: a table with one argument a line could not be taken in at a glance.
-# fmt: off
+# One row per command; with one argument per line, the table would be hard to read.
 REPLAY_COMMANDS: Final = (
     _replay("play", "space", "toggle_playing", "Play or pause"),
     _replay("next", "right,full_stop", "step(1)", "To the next event", "that changes something"),
@@ -81,13 +80,25 @@ REPLAY_COMMANDS: Final = (
     _replay("end", "end", "to_end", "To the end"),
     _replay("next_session", "tab", "next_session(1)", "The next session", "of the recording"),
     _replay("previous_session", "shift+tab", "next_session(-1)", "The session before"),
-    _replay("find", "slash,f9,ctrl+shift+f", "find", "Find in the conversation", "as far as it is played",
-            like="find"),
+    _replay(
+        "find",
+        "slash,f9,ctrl+shift+f",
+        "find",
+        "Find in the conversation",
+        "as far as it is played",
+        like="find",
+    ),
     _replay("page_up", "pageup", "page(-1)", "Page up"),
     _replay("page_down", "pagedown", "page(1)", "Page down"),
     _replay("follow", "ctrl+end", "follow", "To the end of the conversation", "and follow it", like="follow"),
-    _replay("toggle_all", "ctrl+o", "toggle_all", "Unfold or fold everything", "one entry: Enter, or a click",
-            like="toggle_all"),
+    _replay(
+        "toggle_all",
+        "ctrl+o",
+        "toggle_all",
+        "Unfold or fold everything",
+        "one entry: Enter, or a click",
+        like="toggle_all",
+    ),
     _replay("toggle_plan", "ctrl+t", "toggle_plan", "Unfold or fold the plan", like="toggle_plan"),
     _replay("copy", "ctrl+c", "copy", "Copy the selection", like="interrupt"),
     _replay("about", "i", "tell_about", "About the recording", "what it contains, and problems in it"),
@@ -98,26 +109,71 @@ REPLAY_COMMANDS: Final = (
 WIDGET_COMMANDS: Final = (
     # In the prompt
     _own("prompt", "send", "enter", "send", "Send the prompt", "queues it while the agent works"),
-    _own("prompt", "steer", "alt+t", "send_other_way", "Send the prompt into the running turn",
-         "if the agent supports it; otherwise queues it"),
+    _own(
+        "prompt",
+        "steer",
+        "alt+t",
+        "send_other_way",
+        "Send the prompt into the running turn",
+        "if the agent supports it; otherwise queues it",
+    ),
     _own("prompt", "new_line", "ctrl+j,shift+enter,alt+enter", "newline", "New line"),
-    _own("prompt", "cancel", "escape", "cancel", "Close what is open, or cancel the turn",
-         "your draft stays"),
-    _own("prompt", "leave_prompt", "tab", "leave", "Go to the agent's question, or to the conversation",
-         "or to the recent sessions"),
+    _own(
+        "prompt", "cancel", "escape", "cancel", "Close what is open, or cancel the turn", "your draft stays"
+    ),
+    _own(
+        "prompt",
+        "leave_prompt",
+        "tab",
+        "leave",
+        "Go to the agent's question, or to the conversation",
+        "or to the recent sessions",
+    ),
     _own("prompt", "shell", "", "", "Run a command of your own", "Backspace removes its output", typed="!"),
-    _own("prompt", "attach", "", "", "Attach a file to the prompt", "@file, @file:10-20, @folder/, @image.png",
-         typed="@"),
-    _own("prompt", "pull_back", "alt+up", "pull_back", "Take back the last queued prompt", "to edit or delete it"),
-    _here("edit_queue", "alt+down", "do('edit_queue')", "Go to the queued prompts", "edit, remove, or move them"),
-    _own("prompt", "walk_history", "", "", "Earlier prompts of this project", "from the first or last line",
-         typed="↑ ↓"),
-    _here("search_history", "ctrl+r", "do('search_history')", "Search earlier prompts", "of this project, or of all",
-          has_priority=True, slash="history"),
+    _own(
+        "prompt",
+        "attach",
+        "",
+        "",
+        "Attach a file to the prompt",
+        "@file, @file:10-20, @folder/, @image.png",
+        typed="@",
+    ),
+    _own(
+        "prompt",
+        "pull_back",
+        "alt+up",
+        "pull_back",
+        "Take back the last queued prompt",
+        "to edit or delete it",
+    ),
+    _here(
+        "edit_queue", "alt+down", "do('edit_queue')", "Go to the queued prompts", "edit, remove, or move them"
+    ),
+    _own(
+        "prompt",
+        "walk_history",
+        "",
+        "",
+        "Earlier prompts of this project",
+        "from the first or last line",
+        typed="↑ ↓",
+    ),
+    _here(
+        "search_history",
+        "ctrl+r",
+        "do('search_history')",
+        "Search earlier prompts",
+        "of this project, or of all",
+        has_priority=True,
+        slash="history",
+    ),
     _own("queue", "queue_above", "up", "select(-1)", "Prompt above"),
     _own("queue", "queue_below", "down", "select(1)", "Prompt below"),
     _own("queue", "queue_edit", "enter", "edit", "Back to the draft", "to change it"),
-    _own("queue", "queue_send_now", "alt+enter,ctrl+enter", "send_now", "Send it now", "it interrupts the turn"),
+    _own(
+        "queue", "queue_send_now", "alt+enter,ctrl+enter", "send_now", "Send it now", "it interrupts the turn"
+    ),
     _own("queue", "queue_remove", "delete,backspace", "remove", "Remove it", "doesn't send it"),
     _own("queue", "queue_earlier", "alt+up,shift+up", "move(-1)", "Send it earlier"),
     _own("queue", "queue_later", "alt+down,shift+down", "move(1)", "Send it later"),
@@ -125,48 +181,103 @@ WIDGET_COMMANDS: Final = (
     _own("history", "history_newer", "down", "move(1)", "Newer prompt", has_priority=True),
     _own("history", "history_page_up", "pageup", "page(-1)", "A page older", has_priority=True),
     _own("history", "history_page_down", "pagedown", "page(1)", "A page newer", has_priority=True),
-    _own("history", "history_choose", "enter,tab", "choose", "Put it into the draft", "doesn't send it",
-         has_priority=True),
-    _own("history", "history_projects", "shift+tab", "toggle_all", "All projects, or this one", has_priority=True),
+    _own(
+        "history",
+        "history_choose",
+        "enter,tab",
+        "choose",
+        "Put it into the draft",
+        "doesn't send it",
+        has_priority=True,
+    ),
+    _own(
+        "history",
+        "history_projects",
+        "shift+tab",
+        "toggle_all",
+        "All projects, or this one",
+        has_priority=True,
+    ),
     _own("history", "history_close", "escape", "close", "Close the search", "your draft is unchanged"),
     _own("prompt", "prompt_page_up", "pageup", "page(-1)", "Page up in the conversation"),
     _own("prompt", "prompt_page_down", "pagedown", "page(1)", "Page down in the conversation"),
-    _own("prompt", "edit_draft", "ctrl+g", "edit_draft", "Open the draft in your editor",
-         "$VISUAL or $EDITOR"),
-    _own("prompt", "paste", "ctrl+v,alt+v,super+v", "paste", "Paste from the clipboard", "text, or a picture"),
-    _own("prompt", "open_paste", "alt+o", "open_paste", "Unfold a pasted text",
-         "the only one, or the one at the cursor; or click it"),
+    _own(
+        "prompt", "edit_draft", "ctrl+g", "edit_draft", "Open the draft in your editor", "$VISUAL or $EDITOR"
+    ),
+    _own(
+        "prompt", "paste", "ctrl+v,alt+v,super+v", "paste", "Paste from the clipboard", "text, or a picture"
+    ),
+    _own(
+        "prompt",
+        "open_paste",
+        "alt+o",
+        "open_paste",
+        "Unfold a pasted text",
+        "the only one, or the one at the cursor; or click it",
+    ),
     _own("prompt", "line_start", "ctrl+a", "line_start", "Go to the line's start"),
     _own("prompt", "line_end", "ctrl+e", "line_end", "Go to the line's end"),
     _own("prompt", "word_left", "alt+b,alt+left", "cursor_word_left", "Word back"),
     _own("prompt", "word_right", "alt+f,alt+right", "cursor_word_right", "Word on"),
     _own("prompt", "kill_line_end", "ctrl+k", "kill_line_end", "Kill to the line's end"),
-    _own("prompt", "kill_line_start", "ctrl+u,super+backspace", "kill_line_start", "Kill to the line's start"),
+    _own(
+        "prompt", "kill_line_start", "ctrl+u,super+backspace", "kill_line_start", "Kill to the line's start"
+    ),
     _own("prompt", "kill_to_blank", "ctrl+w", "kill_blanks_left", "Kill back to the space"),
-    _own("prompt", "kill_word_left", "alt+backspace,ctrl+backspace", "kill_word_left", "Kill the previous word"),
-    _own("prompt", "kill_word_right", "alt+d,alt+delete,ctrl+delete", "kill_word_right", "Kill the next word"),
+    _own(
+        "prompt", "kill_word_left", "alt+backspace,ctrl+backspace", "kill_word_left", "Kill the previous word"
+    ),
+    _own(
+        "prompt", "kill_word_right", "alt+d,alt+delete,ctrl+delete", "kill_word_right", "Kill the next word"
+    ),
     _own("prompt", "yank", "ctrl+y", "yank", "Yank what you last killed or cleared"),
     _own("prompt", "undo", "ctrl+underscore,ctrl+z,super+z", "undo", "Undo"),
     _own("prompt", "redo", "ctrl+shift+z,alt+underscore,alt+z", "redo", "Redo"),
     _own("prompt", "redraw", "ctrl+l", "redraw", "Redraw the screen"),
-    _own("prompt", "delete_or_quit", "ctrl+d", "delete_right_or_quit", "Delete, or quit where the prompt is empty"),
+    _own(
+        "prompt",
+        "delete_or_quit",
+        "ctrl+d",
+        "delete_right_or_quit",
+        "Delete, or quit where the prompt is empty",
+    ),
     # On the permission card, and on its full screen
     _own("card", "answer", "", "", "Answer with that option", "these keys are fixed", typed="1-9"),
-    _own("card", "answer_by_kind", "", "", "Allow once, allow always, reject once",
-         "if an option does that; these keys are fixed", typed="y a n"),
+    _own(
+        "card",
+        "answer_by_kind",
+        "",
+        "",
+        "Allow once, allow always, reject once",
+        "if an option does that; these keys are fixed",
+        typed="y a n",
+    ),
     _own("card", "option_above", "up", "choose(-1)", "Option above"),
     _own("card", "option_below", "down", "choose(1)", "Option below"),
     _own("card", "confirm", "enter", "confirm", "Answer with the chosen option"),
     _own("card", "review", "f", "review", "See the request full screen"),
     _own("card", "raw", "r", "toggle_raw", "Show or hide raw input"),
-    _own("card", "reject_and_say_why", "w", "reject_and_say_why", "Reject and say why",
-         "Enter sends both; the reason goes as your next prompt"),
+    _own(
+        "card",
+        "reject_and_say_why",
+        "w",
+        "reject_and_say_why",
+        "Reject and say why",
+        "Enter sends both; the reason goes as your next prompt",
+    ),
     _own("card", "card_page_up", "pageup", "page(-1)", "Page up"),
     _own("card", "card_page_down", "pagedown,space", "page(1)", "Page down"),
     _own("card", "leave_card", "escape,tab,shift+tab", "", "Back to the prompt", "the request stays open"),
-    # On a form, or the question whether to visit a page
-    _own("question", "question_answer", "", "", "Answer with that choice, or open the page",
-         "in a form of several fields, choose", typed="1-9"),
+    # On a form, or the question whether to open a page
+    _own(
+        "question",
+        "question_answer",
+        "",
+        "",
+        "Answer with that choice, or open the page",
+        "in a form of several fields, choose",
+        typed="1-9",
+    ),
     _own("question", "decline", "", "", "Decline", "outside of the fields; these keys are fixed", typed="0"),
     _own("question", "next_field", "tab", "go(1)", "Go to the next field, or button"),
     _own("question", "field_before", "shift+tab", "go(-1)", "Previous field, or back to the prompt"),
@@ -174,8 +285,15 @@ WIDGET_COMMANDS: Final = (
     _own("question", "copy_address", "c", "copy", "Copy the page's address"),
     _own("question", "leave_question", "escape", "leave", "Back to the prompt", "the question stays open"),
     _own("review", "review_answer", "", "", "Answer with that option", "these keys are fixed", typed="1-9"),
-    _own("review", "review_answer_by_kind", "", "", "Allow once, allow always, reject once",
-         "if an option does that; these keys are fixed", typed="y a n"),
+    _own(
+        "review",
+        "review_answer_by_kind",
+        "",
+        "",
+        "Allow once, allow always, reject once",
+        "if an option does that; these keys are fixed",
+        typed="y a n",
+    ),
     _own("review", "review_option_next", "tab", "choose(1)", "Next option"),
     _own("review", "review_option_before", "shift+tab", "choose(-1)", "Option before"),
     _own("review", "review_confirm", "enter", "", "Answer with the chosen option"),
@@ -201,21 +319,52 @@ WIDGET_COMMANDS: Final = (
     _own("conversation", "top", "home", "top", "Go to the beginning"),
     _own("conversation", "end", "end", "follow", "Go to the end"),
     _own("conversation", "select_all", "ctrl+a", "select_all", "Select everything"),
-    _here("edit_location", "ctrl+e", "do('edit_location')", "Open a tool call's file in your editor", "at its line",
-          where="conversation"),
-    _here("save_attached", "ctrl+s,ctrl+y", "do('save_attached')", "Save what the agent attached",
-          where="conversation"),
-    _here("stop_one", "delete", "do('stop_one')", "Stop one tool call, command, or subagent", "the turn goes on",
-          where="conversation"),
-    # Without keys of their own: for the vim preset, or for keys you choose
+    _here(
+        "edit_location",
+        "ctrl+e",
+        "do('edit_location')",
+        "Open a tool call's file in your editor",
+        "at its line",
+        where="conversation",
+    ),
+    _here(
+        "save_attached",
+        "ctrl+s,ctrl+y",
+        "do('save_attached')",
+        "Save what the agent attached",
+        where="conversation",
+    ),
+    _here(
+        "stop_one",
+        "delete",
+        "do('stop_one')",
+        "Stop one tool call, command, or subagent",
+        "the turn goes on",
+        where="conversation",
+    ),
+    # Without default keys: for the vim preset, or for the user's own keys
     _here("find_here", "", "do('find')", "Find in the conversation", where="conversation"),
-    _here("next_match_here", "", "do('find_next', 1)", "Next match", "while you search", where="conversation"),
-    _here("previous_match_here", "", "do('find_next', -1)", "Previous match", "while you search",
-          where="conversation"),
+    _here(
+        "next_match_here", "", "do('find_next', 1)", "Next match", "while you search", where="conversation"
+    ),
+    _here(
+        "previous_match_here",
+        "",
+        "do('find_next', -1)",
+        "Previous match",
+        "while you search",
+        where="conversation",
+    ),
     _here("prompt_above_here", "", "do('to_prompt', -1)", "Go to the prompt above", where="conversation"),
     _here("prompt_below_here", "", "do('to_prompt', 1)", "Go to the prompt below", where="conversation"),
-    _own("conversation", "leave_subagent", "escape", "leave_subagent", "Back from a subagent",
-         "Enter on its entry shows what it says"),
+    _own(
+        "conversation",
+        "leave_subagent",
+        "escape",
+        "leave_subagent",
+        "Back from a subagent",
+        "Enter on its entry shows what it says",
+    ),
     # In the plan, and while searching
     _own("plan", "fold_plan", "space,enter", "toggle_plan", "Fold or unfold the plan"),
     _own("plan", "plan_up", "up", "read(-1)", "Line up"),
@@ -230,8 +379,14 @@ WIDGET_COMMANDS: Final = (
     _own("find", "previous_match", "up,shift+enter", "step(-1)", "Previous match", has_priority=True),
     _own("find", "end_search", "escape", "close", "Close the search"),
     # In a terminal
-    _own("terminal", "leave_terminal", "ctrl+right_square_bracket", "", "Take the keyboard back",
-         "all other keys go to the program"),
+    _own(
+        "terminal",
+        "leave_terminal",
+        "ctrl+right_square_bracket",
+        "",
+        "Take the keyboard back",
+        "all other keys go to the program",
+    ),
     # In the sidebar
     _own("sidebar", "sidebar_up", "up", "go(-1)", "Row above"),
     _own("sidebar", "sidebar_down", "down", "go(1)", "Row below"),
@@ -239,35 +394,72 @@ WIDGET_COMMANDS: Final = (
     _own("sidebar", "sidebar_last", "end", "go(1000000)", "Last row"),
     _own("sidebar", "sidebar_page_up", "pageup", "page(-1)", "Page up"),
     _own("sidebar", "sidebar_page_down", "pagedown", "page(1)", "Page down"),
-    _own("sidebar", "sidebar_choose", "enter,space", "choose", "Fold a section, review a file, or show a subagent"),
+    _own(
+        "sidebar",
+        "sidebar_choose",
+        "enter,space",
+        "choose",
+        "Fold a section, review a file, or show a subagent",
+    ),
 )
 
 INSPECTOR_COMMANDS: Final = (
-    _own("inspector", "inspect_find", "slash,ctrl+f", "find", "Find text", "in the frames shown",
-         like="find"),
+    _own(
+        "inspector", "inspect_find", "slash,ctrl+f", "find", "Find text", "in the frames shown", like="find"
+    ),
     _own("inspector", "inspect_next", "n", "step(1)", "Next match"),
     _own("inspector", "inspect_previous", "N", "step(-1)", "Previous match"),
-    _own("inspector", "inspect_filter", "f", "filter", "Show only some frames",
-         'method:prompt -kind:chunk is:error "words"'),
-    _own("inspector", "inspect_choose", "F", "choose", "Choose what to show",
-         "from its methods, kinds, and sessions"),
+    _own(
+        "inspector",
+        "inspect_filter",
+        "f",
+        "filter",
+        "Show only some frames",
+        'method:prompt -kind:chunk is:error "words"',
+    ),
+    _own(
+        "inspector",
+        "inspect_choose",
+        "F",
+        "choose",
+        "Choose what to show",
+        "from its methods, kinds, and sessions",
+    ),
     _own("inspector", "inspect_alike", "equals_sign", "narrow(False)", "Show only frames like this one"),
     _own("inspector", "inspect_unlike", "minus", "narrow(True)", "Hide frames like this one"),
     _own("inspector", "inspect_unanswered", "o", "only('open')", "Only unanswered requests, or everything"),
     _own("inspector", "inspect_errors", "e", "only('error')", "Only errors, or everything"),
-    _own("inspector", "inspect_lint", "l", "only('lint')", "Only broken rules, or everything",
-         "the rules that `check` uses"),
-    _own("inspector", "inspect_direction", "d", "direction", "One direction, or both",
-         "the agent's, the client's, stderr"),
+    _own(
+        "inspector",
+        "inspect_lint",
+        "l",
+        "only('lint')",
+        "Only broken rules, or everything",
+        "the rules that `check` uses",
+    ),
+    _own(
+        "inspector",
+        "inspect_direction",
+        "d",
+        "direction",
+        "One direction, or both",
+        "the agent's, the client's, stderr",
+    ),
     _own("inspector", "inspect_all", "x", "show_all", "Show everything"),
     _own("inspector", "inspect_go_to", "g", "go_to", "Go to a time or a number", "120, 12.5s or 1:05"),
     _own("inspector", "inspect_partner", "p", "partner", "Go to the answer, or to the request"),
     _own("inspector", "inspect_copy", "c", "copy", "Copy the frame", "as one line"),
     _own("inspector", "inspect_copy_pretty", "C", "copy_pretty", "Copy the frame, indented"),
     _own("inspector", "inspect_save", "w", "save", "Write the frame to a file"),
-    _own("inspector", "inspect_save_all", "W", "save_all", "Write all frames shown to a file",
-         "a recording"),
-    _own("inspector", "inspect_raw", "R", "raw", "Show and keep secrets, or mask them", "in copies and files too"),
+    _own("inspector", "inspect_save_all", "W", "save_all", "Write all frames shown to a file", "a recording"),
+    _own(
+        "inspector",
+        "inspect_raw",
+        "R",
+        "raw",
+        "Show and keep secrets, or mask them",
+        "in copies and files too",
+    ),
     _own("inspector", "inspect_other", "tab,shift+tab", "other", "To the list, or to the frame"),
     _own("inspector", "inspect_leave", "escape,q", "leave", "Close"),
     _own("inspector", "inspect_help", "f1,question_mark", "help", "Help", like="help"),
@@ -297,101 +489,310 @@ COMMANDS: Final = (
     # With a session
     _here("next_mode", "shift+tab", "do('next_mode')", "Next agent mode", "if it has modes"),
     _anywhere("find", "f9,ctrl+shift+f", "do('find')", "Find in the conversation", slash="find words"),
-    _here("send_queued_now", "", "do('send_queued_now')", "Send the next queued prompt now",
-          "it interrupts the turn"),
+    _here(
+        "send_queued_now",
+        "",
+        "do('send_queued_now')",
+        "Send the next queued prompt now",
+        "it interrupts the turn",
+    ),
     _here("prompt_above", "ctrl+up", "do('to_prompt', -1)", "Go to the prompt above"),
     _here("prompt_below", "ctrl+down", "do('to_prompt', 1)", "Go to the prompt below"),
     _here("follow", "ctrl+end", "do('follow')", "Go to the end of the conversation", "and follow it"),
-    _anywhere("toggle_all", "ctrl+o", "do('toggle_all')", "Unfold or fold everything",
-              "diffs, output, thoughts, raw input"),
-    _anywhere("toggle_plan", "ctrl+t", "do('toggle_plan')", "Unfold or fold the plan", "if the agent has one"),
-    _anywhere("sidebar", "alt+s", "do('turn_sidebar')", "Show the sidebar, go to it, hide it",
-              "plan, changed files, session details", slash="sidebar"),
-    _anywhere("choose_option", "f2", "do('choose_option')", "Change a setting of the session",
-              "mode, model, and what else the agent offers", slash="options"),
-    _here("choose_model", "", "do('choose_value', 'model')", "Change the model", "if the agent offers several",
-          slash="model"),
-    _here("choose_mode", "", "do('choose_value', 'mode')", "Change the mode", "if the agent has modes",
-          slash="mode"),
-    _anywhere("choose_session", "f3", "do('choose_session')", "Open, rename, pin, archive, delete or begin a session",
-              "those of the agent, and those that were recorded", slash="sessions"),
-    _here("rename_session", "", "do('rename_session')", "Rename the session",
-          "in its agent too, where that takes titles", slash="rename name"),
-    _anywhere("show_agent", "f4", "do('show_agent')", "Show what this agent can do",
-              "with its command and log", slash="agent"),
-    _here("show_mcp", "", "do('show_mcp')", "Show the session's MCP servers", "and which were skipped, and why",
-          slash="mcp"),
-    _anywhere("show_changes", "f5", "do('show_changes')", "Show what has changed in the workspace",
-              "since the start, by anyone; review and revert", slash="changes"),
-    _here("undo_turn", "", "do('undo_turn')", "Undo a turn",
-          "review the changes since a prompt, and revert them; go on from there", slash="undo"),
-    _anywhere("begin_session", "ctrl+n", "do('begin_session')", "Start another session",
-              "with this agent, in a new tab", slash="new"),
-    _here("fork_session", "", "do('fork_session')", "Fork the session",
-          "continue in a new tab; this session stays as it is", slash="fork"),
-    _here("fork_from_prompt", "", "do('fork_from_prompt')", "Go on from an earlier prompt",
-          "send it again, in a fork, or in a session that knows only what was before it", slash="fork-from"),
-    _here("hand_over", "", "do('hand_over')", "Continue with another agent",
-          "in a new tab, with a draft that sums up this session", slash="handover"),
-    _here("begin_in_worktree", "", "do('begin_in_worktree')", "Start a session in a new git worktree",
-          "of this folder, in a new tab", slash="worktree name"),
-    _anywhere("choose_agent", "alt+a", "app.choose_agent", "Start another agent", "in a new tab", slash="agents"),
-    _above("next_tab", "ctrl+pagedown", "app.step_tab(1)", "Go to the next tab",
-           "Alt+1 to Alt+9 go to one by its number"),
+    _anywhere(
+        "toggle_all",
+        "ctrl+o",
+        "do('toggle_all')",
+        "Unfold or fold everything",
+        "diffs, output, thoughts, raw input",
+    ),
+    _anywhere(
+        "toggle_plan", "ctrl+t", "do('toggle_plan')", "Unfold or fold the plan", "if the agent has one"
+    ),
+    _anywhere(
+        "sidebar",
+        "alt+s",
+        "do('turn_sidebar')",
+        "Show the sidebar, go to it, hide it",
+        "plan, changed files, session details",
+        slash="sidebar",
+    ),
+    _anywhere(
+        "choose_option",
+        "f2",
+        "do('choose_option')",
+        "Change a setting of the session",
+        "mode, model, and what else the agent offers",
+        slash="options",
+    ),
+    _here(
+        "choose_model",
+        "",
+        "do('choose_value', 'model')",
+        "Change the model",
+        "if the agent offers several",
+        slash="model",
+    ),
+    _here(
+        "choose_mode",
+        "",
+        "do('choose_value', 'mode')",
+        "Change the mode",
+        "if the agent has modes",
+        slash="mode",
+    ),
+    _anywhere(
+        "choose_session",
+        "f3",
+        "do('choose_session')",
+        "Open, rename, pin, archive, delete or begin a session",
+        "those of the agent, and those that were recorded",
+        slash="sessions",
+    ),
+    _here(
+        "rename_session",
+        "",
+        "do('rename_session')",
+        "Rename the session",
+        "in its agent too, where that takes titles",
+        slash="rename name",
+    ),
+    _anywhere(
+        "show_agent",
+        "f4",
+        "do('show_agent')",
+        "Show what this agent can do",
+        "with its command and log",
+        slash="agent",
+    ),
+    _here(
+        "show_mcp",
+        "",
+        "do('show_mcp')",
+        "Show the session's MCP servers",
+        "and which were skipped, and why",
+        slash="mcp",
+    ),
+    _anywhere(
+        "show_changes",
+        "f5",
+        "do('show_changes')",
+        "Show what has changed in the workspace",
+        "since the start, by anyone; review and revert",
+        slash="changes",
+    ),
+    _here(
+        "undo_turn",
+        "",
+        "do('undo_turn')",
+        "Undo a turn",
+        "review the changes since a prompt, and revert them; go on from there",
+        slash="undo",
+    ),
+    _anywhere(
+        "begin_session",
+        "ctrl+n",
+        "do('begin_session')",
+        "Start another session",
+        "with this agent, in a new tab",
+        slash="new",
+    ),
+    _here(
+        "fork_session",
+        "",
+        "do('fork_session')",
+        "Fork the session",
+        "continue in a new tab; this session stays as it is",
+        slash="fork",
+    ),
+    _here(
+        "fork_from_prompt",
+        "",
+        "do('fork_from_prompt')",
+        "Go on from an earlier prompt",
+        "send it again, in a fork, or in a session that knows only what was before it",
+        slash="fork-from",
+    ),
+    _here(
+        "hand_over",
+        "",
+        "do('hand_over')",
+        "Continue with another agent",
+        "in a new tab, with a draft that sums up this session",
+        slash="handover",
+    ),
+    _here(
+        "begin_in_worktree",
+        "",
+        "do('begin_in_worktree')",
+        "Start a session in a new git worktree",
+        "of this folder, in a new tab",
+        slash="worktree name",
+    ),
+    _anywhere(
+        "choose_agent", "alt+a", "app.choose_agent", "Start another agent", "in a new tab", slash="agents"
+    ),
+    _above(
+        "next_tab",
+        "ctrl+pagedown",
+        "app.step_tab(1)",
+        "Go to the next tab",
+        "Alt+1 to Alt+9 go to one by its number",
+    ),
     _above("previous_tab", "ctrl+pageup", "app.step_tab(-1)", "Go to the previous tab"),
     *(
         _above(f"tab_{number}", f"alt+{number}", f"app.go_to_tab({number})", f"Go to tab {number}")
         for number in range(1, 10)
     ),
-    _above("next_needing", "alt+n", "app.next_needing", "Go to the next tab that needs you",
-           "or one that failed or is done"),
-    _anywhere("board", "f10", "app.show_board", "Show all tabs",
-              "their titles and states, and what runs in hosts", slash="tabs"),
-    _above("close_tab", "alt+w", "app.close_tab", "Close the tab",
-           "and its session; the last tab gets a new session", slash="close"),
-    _above("detach", "alt+q", "app.detach", "Detach from the session",
-           "it keeps running in its host; acp-tui attach reopens it", slash="detach"),
-    _above("restart", "alt+r", "do('restart')", "Restart the agent",
-           "and continue the session, as far as the agent remembers it", slash="restart"),
-    _anywhere("take_over", "f6", "do('take_over')", "Type into a running command", "passwords, questions, a pager"),
-    _anywhere("interrupt_terminal", "f7", "do('interrupt_terminal')", "Press Ctrl+C in a running command",
-              "as if typed there"),
-    _anywhere("end_terminal", "f8", "do('end_terminal')", "End a running command",
-              "the agent sees that it ended"),
-    _anywhere("inspect", "alt+i", "app.inspect", "Inspect the messages between acp-tui and the agent",
-              "every frame, and broken rules", slash="inspect"),
-    _here("copy_reply", "", "do('copy_reply')", "Copy the agent's last reply", "as the agent wrote it", slash="copy"),
-    _here("copy_code", "", "do('copy_code')", "Copy a piece of code", "from the agent's last reply that has any"),
-    _here("export", "", "do('export')", "Write the conversation to a file", ".md, .html or .jsonl",
-          slash="export file"),
-    _here("dismiss_visits", "", "do('dismiss_visits')", "Clear the pages you opened for the agent",
-          "if the agent doesn't report that they are done"),
+    _above(
+        "next_needing",
+        "alt+n",
+        "app.next_needing",
+        "Go to the next tab that needs you",
+        "or one that failed or is done",
+    ),
+    _anywhere(
+        "board",
+        "f10",
+        "app.show_board",
+        "Show all tabs",
+        "their titles and states, and what runs in hosts",
+        slash="tabs",
+    ),
+    _above(
+        "close_tab",
+        "alt+w",
+        "app.close_tab",
+        "Close the tab",
+        "and its session; the last tab gets a new session",
+        slash="close",
+    ),
+    _above(
+        "detach",
+        "alt+q",
+        "app.detach",
+        "Detach from the session",
+        "it keeps running in its host; acp-tui attach reopens it",
+        slash="detach",
+    ),
+    _above(
+        "restart",
+        "alt+r",
+        "do('restart')",
+        "Restart the agent",
+        "and continue the session, as far as the agent remembers it",
+        slash="restart",
+    ),
+    _anywhere(
+        "take_over", "f6", "do('take_over')", "Type into a running command", "passwords, questions, a pager"
+    ),
+    _anywhere(
+        "interrupt_terminal",
+        "f7",
+        "do('interrupt_terminal')",
+        "Press Ctrl+C in a running command",
+        "as if typed there",
+    ),
+    _anywhere(
+        "end_terminal", "f8", "do('end_terminal')", "End a running command", "the agent sees that it ended"
+    ),
+    _anywhere(
+        "inspect",
+        "alt+i",
+        "app.inspect",
+        "Inspect the messages between acp-tui and the agent",
+        "every frame, and broken rules",
+        slash="inspect",
+    ),
+    _here(
+        "copy_reply",
+        "",
+        "do('copy_reply')",
+        "Copy the agent's last reply",
+        "as the agent wrote it",
+        slash="copy",
+    ),
+    _here(
+        "copy_code", "", "do('copy_code')", "Copy a piece of code", "from the agent's last reply that has any"
+    ),
+    _here(
+        "export",
+        "",
+        "do('export')",
+        "Write the conversation to a file",
+        ".md, .html or .jsonl",
+        slash="export file",
+    ),
+    _here(
+        "dismiss_visits",
+        "",
+        "do('dismiss_visits')",
+        "Clear the pages you opened for the agent",
+        "if the agent doesn't report that they are done",
+    ),
     _here("log_out", "", "do('log_out')", "Log out of the agent", "if the agent offers it"),
-    _above("interrupt", "ctrl+c", "do('interrupt')", "Copy the selection, clear the draft, or cancel the turn",
-           "the first that applies"),
-    _anywhere("settings", "f12,ctrl+comma", "app.show_settings", "Change the settings",
-              "and see problems in them", slash="settings"),
-    _anywhere("help", "f1,question_mark", "do('help')", "Help for where you are", "? outside the prompt",
-              slash="help"),
+    _above(
+        "interrupt",
+        "ctrl+c",
+        "do('interrupt')",
+        "Copy the selection, clear the draft, or cancel the turn",
+        "the first that applies",
+    ),
+    _anywhere(
+        "settings",
+        "f12,ctrl+comma",
+        "app.show_settings",
+        "Change the settings",
+        "and see problems in them",
+        slash="settings",
+    ),
+    _anywhere(
+        "help",
+        "f1,question_mark",
+        "do('help')",
+        "Help for where you are",
+        "? outside the prompt",
+        slash="help",
+    ),
     # Everywhere
     _anywhere("command_palette", "ctrl+p", "app.command_palette", "Every command", "searchable", where="app"),
-    _here("change_theme", "", "app.choose_theme", "Change the theme", "previews each as you move",
-          slash="theme", where="app"),
-    _here("screenshot", "", "app.screenshot", "Save a picture of the screen",
-          "an .svg in the folder acp-tui was started in", where="app"),
-    _above("quit", "ctrl+q", "app.quit", "Quit", "stops the agent and everything it runs", slash="quit", where="app"),
+    _here(
+        "change_theme",
+        "",
+        "app.choose_theme",
+        "Change the theme",
+        "previews each as you move",
+        slash="theme",
+        where="app",
+    ),
+    _here(
+        "screenshot",
+        "",
+        "app.screenshot",
+        "Save a picture of the screen",
+        "an .svg in the folder acp-tui was started in",
+        where="app",
+    ),
+    _above(
+        "quit",
+        "ctrl+q",
+        "app.quit",
+        "Quit",
+        "stops the agent and everything it runs",
+        slash="quit",
+        where="app",
+    ),
 )
 # fmt: on
 
 OURS: Final = "acp:"
-"""Before the name of a slash command it means ours, whatever the agent's are called."""
+"""This prefix of a slash command selects ours, even if the agent has one of the same name."""
 
 
 def slash_action(text: str, taken: Collection[str]) -> str | None:
-    """The action for what was written in the prompt; None where it is none of ours, or the agent has taken its name.
+    """The action for a slash command; None if it isn't ours, or the agent has a command of that name.
 
-    `/find WORDS` and `/export FILE` take along what is behind them. `/acp:name` is ours even where the agent has
-    a `/name`.
+    `/find WORDS` and `/export FILE` pass on what follows them. `/acp:name` is ours even if the agent has a `/name`.
     """
     written, _, rest = text.removeprefix("/").strip().partition(" ")
     name = written.removeprefix(OURS)
@@ -409,7 +810,7 @@ _WIDGETS_OWN: Final = {command.id: command for command in (*WIDGET_COMMANDS, *IN
 
 
 def bindings_of(*ids: str, place: Place | None = None) -> list[BindingType]:
-    """The bindings of a widget: these of its own commands, or all that the widget of a place has."""
+    """A widget's bindings: for these commands of its own, or for all commands of a place."""
     commands = [_WIDGETS_OWN[id_] for id_ in ids] + [
         one for one in _WIDGETS_OWN.values() if one.where == place
     ]
@@ -421,7 +822,7 @@ def bindings_of(*ids: str, place: Place | None = None) -> list[BindingType]:
 
 
 def bindings() -> list[Binding]:
-    """The bindings of the session screen. What can be typed is bound by the keymap, outside of the prompt only."""
+    """The bindings of the session screen. Printable keys are bound by the keymap, outside of the prompt only."""
     return [
         Binding(keys, command.action, command.title, show=False, priority=command.has_priority, id=command.id)
         for command in COMMANDS
