@@ -54,7 +54,7 @@ class Stderr:
 
 @dataclass(frozen=True, slots=True)
 class Own:
-    """What the user did, or acp-tui itself, and no frame tells: an answer, a cancel, bytes of a terminal of ours."""
+    """An action by the user or acp-tui that isn't in any frame: an answer, a cancel, bytes of one of our terminals."""
 
     at: float
     session_id: SessionId | None
