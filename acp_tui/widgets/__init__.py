@@ -3,8 +3,7 @@
 `SessionView` shows a session and asks the user for permissions. `ConversationView` shows only the conversation, of a
 session or any other `Conversation`. Each entry in view is a widget of its kind: query it, style it, and handle its
 messages like any other. Agents belong to a hub outside of the app, `async with open_hub() as hub`, so that none
-outlives
-it.
+outlives it.
 
 `docs/authors.md` has an example, and `acp_tui/ui/conversation/entry_views.py` documents what can be styled. Everything
 here is typed, and the changelog lists its changes.

@@ -91,7 +91,7 @@ class SessionView(Vertical):
         return self.query_one(ConversationView)
 
     def _on_change(self, change: Change) -> None:
-        """Mark a change. Called for each chunk, so it does nothing else."""
+        """Mark a change, to be drawn later. Called for each chunk, so it must be cheap."""
         self.conversation_view.mark(change)
         is_asked = bool(self.session is not None and self.session.conversation.permissions)
         if self._due is None and (change.facts or is_asked):

@@ -1,8 +1,7 @@
 """The keys in force: the command table's keys with the user's `[keys]`, and the names of keys.
 
 A key that the user chose is translated before any widget sees it: either a command runs, or the widget gets the key
-that
-it knows. So it works for every binding. This module doesn't know what commands do.
+that it knows. So it works for every binding. This module doesn't know what commands do.
 """
 
 from __future__ import annotations

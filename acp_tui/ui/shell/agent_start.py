@@ -61,8 +61,7 @@ async def ready_to_start(app: App[Any], command: AgentCommand) -> AgentCommand:
     """The command, if the user agrees to it or has agreed before. Raises AgentStartFailed otherwise.
 
     Tells the user what a known agent runs before its first run, and the consequences of where it runs each time. Await
-    it in
-    a worker.
+    it in a worker.
     """
     agreed = await agreed_command(app, command)
     if agreed is None:

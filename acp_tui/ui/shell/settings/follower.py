@@ -143,8 +143,7 @@ class SettingsDesk:
         """Read and apply the user's file again, and report problems in it.
 
         `chosen` is the setting that the user has just changed in acp-tui. Of the settings that run programs, only that
-        one is
-        applied.
+        one is applied.
         """
         known = set(self.notes)
         before = self.settings
