@@ -144,10 +144,10 @@ def loading_warnings(names: Iterable[str], line: str = "") -> tuple[str, ...]:
 
 
 def call_warnings(call: ToolCall) -> tuple[str, ...]:
-    """Like `loading_warnings`, for an agent's report of a call: its input, and the title if the call executes something.
+    """Like `loading_warnings`, for an agent's report of a call: its input, and the title if it executes something.
 
-    Agents write an environment as an object, as a list of names with values, or as `NAME=value`. Outside of one only
-    a name in capitals is taken for a variable's: `path` and `home` are ordinary words.
+    Agents write an environment as an object, as a list of names with values, or as `NAME=value`. Elsewhere, only
+    uppercase names count as variables, because `path` and `home` are ordinary words.
     """
     names: list[str] = []
     lines = [call.shown_title] if call.kind == "execute" else []
