@@ -332,6 +332,8 @@ _QUOTES_ONLY: Final = re.compile(
     r"\[|test|echo|printf?|\w*grep|rg|ag|ack|ls|cat|head|tail|wc|which|whereis|type|man|cd|mkdir|touch|cp|mv|ln|chmod|git"
 )
 """Programs to which another's name in their arguments is a text or a file, and nothing to run."""
+_SUBSCRIPT: Final = re.compile(r"\[[^\]]*(?:\$\(|`)", re.DOTALL)
+"""Tests and `printf -v` evaluate what stands between the brackets of a name that they are given."""
 _MAX_MENTION: Final = 20_000
 """Characters of arguments that are looked at; what is longer nobody reads."""
 
@@ -383,7 +385,7 @@ def _may_have(prefix: Words, words: Words) -> bool:
 
 def _is_mentioned(prefix: Words, words: Words) -> bool:
     """Whether the arguments of a program have the words of the rule in them, which it might run."""
-    if _QUOTES_ONLY.fullmatch(program_name(words[0])):
+    if _QUOTES_ONLY.fullmatch(program_name(words[0])) and not any(map(_SUBSCRIPT.search, words)):
         return False
     text = "\n".join(as_written(words[1:]))
     return len(text) > _MAX_MENTION or _mention((prefix[0], *_plain(prefix[1:]))).search(text) is not None

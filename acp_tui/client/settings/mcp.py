@@ -236,11 +236,18 @@ def _places(server: Server) -> Iterator[tuple[str, str]]:
     yield from ((value, f"the header {name}, sent to {host}") for name, value in server.headers)
 
 
+_AMBIGUOUS: Final = re.compile(r"[\\;\s\x00-\x20\x7f-\xa0]")
+
+
 def _host(url: str) -> str:
-    """Whom an address leads to, as far as it can be told before variables are filled in."""
+    """Whom an address leads to, as far as it can be told before variables are filled in.
+
+    Browsers and libraries do not agree on what a backslash, a blank or a tab in an address means.
+    """
     authority = re.match(r"https?://([^/?#\\]*)", url)
     host = "" if authority is None else authority[1].rpartition("@")[2]
-    return host if host and "$" not in host else f"the host in {url}"
+    is_told = host and "$" not in host and not _AMBIGUOUS.search(url)
+    return host if is_told else f"the host in {url}"
 
 
 def prepare(
@@ -292,6 +299,8 @@ def expanded(server: Server, environ: Mapping[str, str]) -> Server:
     url = expand(server.url, environ)
     if not url.startswith(("http://", "https://")):
         raise SettingsError("its url doesn't begin with http:// or https://")
+    if _AMBIGUOUS.search(url.partition("//")[2].partition("/")[0]):
+        raise SettingsError("its url has a host that isn't read in the same way everywhere")
     return replace(server, url=url, headers=_expanded_pairs(server.headers, environ))
 
 
