@@ -1,8 +1,8 @@
-"""What a session says, as plain values and one reducer; no I/O, no wire types, no screen.
+"""What a session says: plain values and one reducer. No I/O, no wire types, no screen.
 
-Begin with `updates` (all that can happen), then `conversation` and `entries` (the state it makes), then `reducer`. Here
-stands what else is loaded with any of them: before the first frame the settings need the kinds of tool calls, and no
-more.
+Start with `updates` (everything that can happen), then read `conversation` and `entries` (the resulting state), then
+`reducer`. This module has what all of them load. It's small because the settings need the kinds of tool calls before
+the first frame.
 """
 
 from __future__ import annotations
@@ -10,7 +10,7 @@ from __future__ import annotations
 from enum import Enum
 from typing import Final, Literal, TypeAlias, TypeVar
 
-# An open enum: an agent may send others, which are kept as they came.
+# An open enum: an agent may send others, which are kept unchanged.
 KINDS: Final = (
     "read",
     "edit",
@@ -24,11 +24,11 @@ KINDS: Final = (
     "other",
 )
 QUIET_KINDS: Final = ("read", "search", "fetch", "think")
-"""Their content is for the agent: it is folded away where nothing else is wished for."""
+"""Kinds whose content is meant for the agent. It's folded by default."""
 
 
 class Unset(Enum):
-    """A type with one value, so that `value is UNSET` narrows for a type checker."""
+    """An enum with one value, so that `value is UNSET` narrows the type for a type checker."""
 
     UNSET = "unset"
 
@@ -43,5 +43,5 @@ T = TypeVar("T")
 
 
 def or_else(value: T | UnsetType, kept: T) -> T:
-    """`value`, or `kept` where nothing was sent."""
+    """Return `value`, or `kept` if it's UNSET."""
     return kept if value is UNSET else value

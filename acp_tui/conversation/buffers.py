@@ -1,6 +1,6 @@
-"""What grows by small pieces: a text, and the last bytes of a stream; appending costs the piece, not the whole.
+"""Buffers that grow in small pieces: a text, and the last bytes of a stream. An append costs only its own size.
 
-Bytes are not interpreted: escape sequences and text are for whoever reads.
+Bytes aren't interpreted: decoding and escape sequences are up to the reader.
 """
 
 from __future__ import annotations
@@ -11,12 +11,12 @@ from typing import Final
 
 
 class TextBuffer:
-    """Text appended to at its end; two buffers with the same text are equal."""
+    """A text that grows at its end. Buffers with the same text are equal."""
 
     __slots__ = ("_pieces", "_starts", "length")
 
     def __init__(self, text: str = "") -> None:
-        # Most stay as they are made, and a list that was appended to keeps room for more.
+        # Most buffers never grow, and a list that was appended to reserves extra room.
         self._pieces: list[str] = [text] if text else []
         self._starts: list[int] = [0] if text else []
         self.length = len(text)
@@ -31,14 +31,14 @@ class TextBuffer:
 
     @property
     def text(self) -> str:
-        """All of it; joined once and then kept joined."""
+        """The whole text; joined on first use and then kept."""
         if len(self._pieces) > 1:
             self._pieces = ["".join(self._pieces)]
             self._starts = [0]
         return self._pieces[0] if self._pieces else ""
 
     def since(self, offset: int, most: int | None = None) -> str:
-        """What came after the first `offset` characters, at most so many of it; costs what it returns."""
+        """Return the text after the first `offset` characters, at most `most` of them. Costs only what it returns."""
         stop = self.length if most is None else min(offset + most, self.length)
         if offset >= stop:
             return ""
@@ -59,16 +59,16 @@ class TextBuffer:
 
 
 CHUNK_BYTES: Final = 4096
-"""Appends smaller than this share a chunk, so that a stream of single bytes costs no object each."""
+"""Smaller appends share a chunk, so that a stream of single bytes doesn't cost an object per byte."""
 _CONTINUATION_BYTES: Final = bytes(range(0x80, 0xC0))
-"""Of UTF-8: what a character goes on with."""
+"""The bytes that continue a UTF-8 character."""
 
 
 class ByteRing:
-    """Keeps the last `limit_bytes` of what is appended; equal rings hold the same bytes at the same offset.
+    """Keeps the last `limit_bytes` of a stream. Rings with the same bytes at the same offset are equal.
 
-    An append costs no more than its own bytes: whole chunks fall off at the start, and what a chunk holds beyond the
-    limit is cut when somebody reads.
+    An append costs only its own size: whole chunks drop off at the start, and a read cuts what the first chunk holds
+    beyond the limit.
     """
 
     __slots__ = ("_chunks", "_end", "_stored", "limit_bytes")
@@ -83,24 +83,24 @@ class ByteRing:
 
     @property
     def end(self) -> int:
-        """How many bytes were ever appended: the offset at which the next one will stand."""
+        """The number of bytes ever appended, which is the offset of the next byte."""
         return self._end
 
     @property
     def dropped(self) -> int:
-        """How many bytes were lost at the start: the offset of the first byte that can still be read."""
+        """The number of bytes lost at the start, which is the offset of the first readable byte."""
         return max(0, self._end - self.limit_bytes)
 
     def __len__(self) -> int:
         return self._end - self.dropped
 
     def shrink(self, limit_bytes: int) -> None:
-        """Keep no more than so many bytes from now on."""
+        """Lower the limit to `limit_bytes` from now on."""
         self.limit_bytes = min(self.limit_bytes, limit_bytes)
         self._drop()
 
     def append(self, data: bytes) -> None:
-        """Add `data`, and let as much fall off at the start."""
+        """Add `data`; drops the oldest bytes beyond the limit."""
         self._end += len(data)
         kept = data[max(0, len(data) - self.limit_bytes) :]
         if self._chunks and len(self._chunks[-1]) < CHUNK_BYTES:
@@ -115,10 +115,9 @@ class ByteRing:
             self._stored -= len(self._chunks.popleft())
 
     def read_from(self, offset: int, max_bytes: int | None = None) -> tuple[int, bytes]:
-        """What came at `offset` and later, with the offset at which it begins: a later one, where bytes were lost.
+        """Return the bytes from `offset` on and their actual offset, which is later if bytes were lost.
 
-        Copies no more than the bytes that it gives, so one who draws can keep `start + len(data)` and come back for
-        what is new.
+        Copies only the bytes it returns, so a view can remember `start + len(data)` and read just what is new.
         """
         start = min(max(offset, self.dropped), self._end)
         stop = self._end if max_bytes is None else min(start + max_bytes, self._end)
@@ -133,13 +132,13 @@ class ByteRing:
         return start, b"".join(reversed(newest_first))
 
     def read(self, max_bytes: int | None = None) -> bytes:
-        """The last bytes, at most `max_bytes`; where something is missing before them, no character is cut in two."""
+        """Return the last bytes, at most `max_bytes`. If bytes before them are missing, starts at a whole character."""
         wanted = len(self) if max_bytes is None else min(max_bytes, len(self))
         start, data = self.read_from(self._end - wanted)
         return data if start == 0 else from_character_boundary(data)
 
     def tail_text(self, max_bytes: int | None = None) -> str:
-        """`read` as text; what is not UTF-8 shows as U+FFFD."""
+        """Return `read` as text. Invalid UTF-8 becomes U+FFFD."""
         return self.read(max_bytes).decode("utf-8", "replace")
 
     def __eq__(self, other: object) -> bool:
@@ -152,6 +151,6 @@ class ByteRing:
 
 
 def from_character_boundary(data: bytes) -> bytes:
-    """`data` without the rest of a UTF-8 character that begins before it."""
+    """Return `data` without leading bytes that belong to an earlier UTF-8 character."""
     longest_rest = data[:3]
     return data[len(longest_rest) - len(longest_rest.lstrip(_CONTINUATION_BYTES)) :]

@@ -1,4 +1,4 @@
-"""Content blocks: what a prompt, a message or a tool call is made of, as plain values without their wire form."""
+"""Content blocks of prompts, messages, and tool calls, as plain values without their wire form."""
 
 from __future__ import annotations
 
@@ -10,15 +10,15 @@ from acp_tui.values import dataclass
 Meta: TypeAlias = Mapping[str, Any]
 """The protocol's `_meta`: kept and passed on, never interpreted here."""
 OWN_META: Final = "acp_tui"
-"""The key of it under which one acp-tui writes to another."""
+"""The `_meta` key for data that one acp-tui sends to another."""
 
 
 @dataclass(frozen=True, slots=True)
 class Annotations:
-    """Hints on whom a block is for."""
+    """Hints about a block's audience and importance."""
 
     audience: tuple[str, ...] | None = None
-    """Roles: "user", "assistant". None: not said."""
+    """Roles: "user", "assistant". None if not given."""
     last_modified: str | None = None
     priority: float | None = None
     meta: Meta | None = None
@@ -56,7 +56,7 @@ class Audio:
 
 @dataclass(frozen=True, slots=True)
 class ResourceLink:
-    """A resource that is named, not included."""
+    """A resource that is referenced, not included."""
 
     uri: str
     name: str
@@ -95,7 +95,7 @@ class BlobResource:
 
 @dataclass(frozen=True, slots=True)
 class UnknownBlock:
-    """A block of a kind we do not know, whole: agents are newer than clients."""
+    """A block of an unknown kind, unchanged: agents may be newer than clients."""
 
     kind: str
     raw: Any
@@ -105,6 +105,6 @@ ContentBlock: TypeAlias = Text | Image | Audio | ResourceLink | TextResource | B
 
 
 def is_for_user(block: ContentBlock) -> bool:
-    """False where the block's annotations name an audience and the user is not in it."""
+    """Whether the block's audience includes the user. Blocks without an audience do."""
     annotations = None if isinstance(block, UnknownBlock) else block.annotations
     return annotations is None or annotations.audience is None or "user" in annotations.audience

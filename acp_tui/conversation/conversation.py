@@ -1,7 +1,7 @@
-"""The state of one session: its entries and its facts. It does no I/O and knows nothing of wire or screen.
+"""The state of one session: its entries and its facts. No I/O, no wire types, no screen.
 
-The last entries are in memory, those before them packed into a store; without a store all of them stay in memory. What
-the store is, is not known here. `snapshot` makes an equal conversation, for an export that takes its time or a fork.
+The latest entries are in memory; earlier ones are packed into a store. Without a store, all entries stay in memory.
+The store is an interface (`Store`). `snapshot` makes an equal copy, for a slow export or for a fork.
 """
 
 from __future__ import annotations
@@ -47,13 +47,13 @@ from acp_tui.conversation.updates import MessageChunk, MessageReplaced, Role, St
 from acp_tui.values import dataclass
 
 KEPT: Final = 1_000
-"""Of the last entries, so many at least are in memory; and of those before them that have changed since."""
+"""At least this many of the last entries stay in memory, and as many earlier ones that changed since."""
 PACKED_AT_ONCE: Final = 200
-"""It takes some 2 ms, once in so many entries."""
+"""How many entries are packed at once, which takes about 2 ms."""
 KEPT_BYTES: Final = 32 << 20
-"""Where the entries in memory take more, they are packed earlier."""
+"""If the entries in memory take more, they are packed earlier."""
 KEPT_HOWEVER_LONG: Final = 20
-"""Of the last entries, which are in view."""
+"""This many of the last entries always stay in memory: they are in view."""
 _TOUCHES_PER_WEIGHING: Final = 8
 
 _PACKAGE: Final = "acp_tui.conversation"
@@ -63,44 +63,44 @@ _MODULES: Final = frozenset(
         *(f"{_PACKAGE}.{name}" for name in ("buffers", "content", "elicitation", "entries", "tool_calls")),
     )
 )
-"""What an entry is made of."""
+"""The modules of the values that an entry consists of."""
 
 Changing: TypeAlias = Message | ToolCallEntry | Compaction
-"""Those that go on after they were added; of the others no one is told from its equal."""
+"""Entries that may change after they were added. The others are interchangeable with their equals."""
 
 
 class Store(Protocol):
-    """Keeps bytes outside of our memory."""
+    """Keeps bytes outside the process's memory."""
 
     def put(self, data: bytes) -> int:
-        """Keep them; gives the place at which they are found again. Raises OSError; ValueError where it is full."""
+        """Store `data` and return its position. Raises OSError; ValueError if the store is full."""
 
     def get(self, place: int, size: int) -> bytes:
-        """So many bytes of a place. Raises OSError."""
+        """Return `size` bytes at a position. Raises OSError."""
 
 
 class EntryList(Sequence[Entry]):
-    """As a list of entries, to which one appends; reading one that is packed takes some 10 us.
+    """A sequence of entries you can append to. Reading a packed entry takes about 10 us.
 
-    Whoever holds an entry holds the one that changes, whether it is packed or not: only an entry that nobody holds is
-    made anew when it is read. One that is to be changed is asked for by `changing`.
+    An entry that something still holds is always the same object, packed or not; only an entry that nothing holds is
+    recreated when it's read. To change an entry, get it with `changing`.
     """
 
     def __init__(self, entries: Iterable[Entry] = (), store: Store | None = None) -> None:
         self._store = store
         self._places, self._sizes = array("Q"), array("Q")
-        """Of the packed ones: all before the recent ones."""
+        """Positions and sizes of the packed entries, which are all before the recent ones."""
         self._recent = list(entries)
         self._changed: dict[int, Entry] = {}
-        """Packed ones that the store has not as they are now, the latest at the end."""
+        """Packed entries whose stored form is out of date, the latest last."""
         self._held: WeakValueDictionary[int, Changing] = WeakValueDictionary()
-        """Packed ones that somebody still holds."""
+        """Packed entries that something still holds."""
         self._weights: dict[int, int] = {}
-        """How many bytes those in memory took when they were weighed."""
+        """The size in bytes of each entry in memory when it was last weighed."""
         self._weight = 0
-        """All of them."""
+        """The sum of `_weights`."""
         self._touched: dict[int, None] = {}
-        """Those that were added or changed since; the latest, which may go on changing, at the end."""
+        """Entries added or changed since the last weighing. The latest, which may still change, is last."""
         self._touches = 0
 
     def __len__(self) -> int:
@@ -136,11 +136,11 @@ class EntryList(Sequence[Entry]):
         return f"EntryList({list(self)!r})"
 
     def empty(self) -> EntryList:
-        """A list without entries that packs into the same store."""
+        """Return an empty list that packs into the same store."""
         return EntryList(store=self._store)
 
     def append(self, entry: Entry) -> None:
-        """Add one at the end."""
+        """Add an entry at the end."""
         self._recent.append(entry)
         if self._store is not None:
             if len(self._recent) >= KEPT + PACKED_AT_ONCE:
@@ -148,7 +148,7 @@ class EntryList(Sequence[Entry]):
             self._touch(self._store, len(self) - 1)
 
     def changing(self, index: int) -> Entry:
-        """The entry, which the caller is about to change."""
+        """Return the entry, which the caller is about to change."""
         entry = self[index]
         if index < len(self._places):
             self._changed.pop(index, None)
@@ -158,7 +158,7 @@ class EntryList(Sequence[Entry]):
         return entry
 
     def copied(self, copy: Callable[[Entry], Entry]) -> EntryList:
-        """Another list with the same entries: those in memory as `copy` gives them, the others from the same store."""
+        """Return another list with the same entries: those in memory through `copy`, the others from the store."""
         other = EntryList(map(copy, self._recent), self._store)
         other._places, other._sizes = self._places[:], self._sizes[:]
         other._changed = {index: copy(entry) for index, entry in self._changed.items()}
@@ -169,7 +169,7 @@ class EntryList(Sequence[Entry]):
     # Packing
 
     def _pack(self, store: Store) -> None:
-        """Put what is far above the end into the store."""
+        """Move entries far above the end into the store."""
         self._pack_recent(store, PACKED_AT_ONCE)
         too_many = min(len(self._changed) - KEPT, PACKED_AT_ONCE)
         for index in list(islice(self._changed, max(too_many, 0))):
@@ -186,11 +186,11 @@ class EntryList(Sequence[Entry]):
         del self._recent[:count]
 
     def _put(self, store: Store, index: int, entry: Entry) -> bool:
-        """Whether the store has it now."""
+        """Store an entry. Returns whether that worked."""
         try:
             data = pickle.dumps(entry, pickle.HIGHEST_PROTOCOL)
             self._places[index], self._sizes[index] = store.put(data), len(data)
-        except (OSError, ValueError, RecursionError):  # a full disk, or a raw value that is nested too deep
+        except (OSError, ValueError, RecursionError):  # a full disk, or a raw value nested too deep
             self._changed[index] = entry
             return False
         self._weight -= self._weights.pop(index, 0)
@@ -199,7 +199,7 @@ class EntryList(Sequence[Entry]):
     # Weighing
 
     def _touch(self, store: Store, index: int) -> None:
-        """An entry was added or is about to be changed: now and then, see what those before it have become."""
+        """Note that an entry was added or is about to change. Every few times, weigh the entries touched before it."""
         self._touched.pop(index, None)
         self._touched[index] = None
         self._touches += 1
@@ -217,7 +217,7 @@ class EntryList(Sequence[Entry]):
             self._lighten(store, latest)
 
     def _lighten(self, store: Store, latest: int) -> None:
-        """Pack what is not the latest, the earliest first, until half as much is in memory."""
+        """Pack entries except the latest, earliest first, until memory use is half the limit."""
         for index in [each for each in self._changed if each != latest]:
             if self._weight <= KEPT_BYTES // 2 or not self._put(store, index, self._changed.pop(index)):
                 return
@@ -229,7 +229,7 @@ class EntryList(Sequence[Entry]):
         try:
             data = self._store.get(self._places[index], self._sizes[index])
             entry = cast(Entry, _OwnValues(io.BytesIO(data)).load())
-        except Exception as error:  # noqa: BLE001 - whatever has become of the store
+        except Exception as error:  # noqa: BLE001 - the store may hold anything by now
             return Failure("An earlier entry of this conversation can't be read back", str(error))
         if _changes(entry):
             self._held[index] = entry
@@ -241,7 +241,7 @@ def _changes(entry: Entry) -> TypeGuard[Changing]:
 
 
 def _weight(entry: Entry) -> int:
-    """About how many bytes an entry takes."""
+    """Return about how many bytes an entry takes."""
     if isinstance(entry, Message) and all(isinstance(part, TextBuffer) for part in entry.parts):
         return sum(part.length for part in entry.parts if isinstance(part, TextBuffer))
     try:
@@ -251,29 +251,29 @@ def _weight(entry: Entry) -> int:
 
 
 class _OwnValues(pickle.Unpickler):
-    """Makes the plain values of a conversation and calls nothing else, whatever has become of the store."""
+    """Unpickles the plain values of a conversation and nothing else, so a damaged store can't call code."""
 
     def find_class(self, module: str, name: str) -> Any:
         found = super().find_class(module, name) if module in _MODULES else None
-        if not isinstance(found, type) or found.__module__ != module:  # nothing that a module only imports
+        if not isinstance(found, type) or found.__module__ != module:  # not a name the module only imports
             raise pickle.UnpicklingError(f"{module}.{name} is no part of an entry")
         return found
 
 
 MAX_NOTICES: Final = 50
 MAX_NOTICE_CHARACTERS: Final = 10_000
-"""Of its title, and of its description: a notice is a word for now."""
+"""The most characters of a notice's title, and of its description."""
 
 
 class Change(NamedTuple):
-    """What an update touched: a view reads these again and nothing else."""
+    """What an update changed: a view only needs to read these again."""
 
     entries: tuple[EntryId, ...] = ()
     facts: tuple[Fact, ...] = ()
     terminal: TerminalId | None = None
-    """The terminal whose output grew or ended."""
+    """The terminal with new output, or that ended."""
     subagent: tuple[SessionId, Change] | None = None
-    """What changed in the conversation of a subagent."""
+    """What changed in a subagent's conversation."""
 
 
 NOTHING: Final = Change()
@@ -281,7 +281,7 @@ NOTHING: Final = Change()
 
 @dataclass(slots=True)
 class Echo:
-    """The part of the user's own prompt that the agent has said back so far."""
+    """How much of the user's prompt the agent has repeated so far."""
 
     expected: str
     matched: int = 0
@@ -289,13 +289,13 @@ class Echo:
 
 @dataclass(slots=True)
 class SubagentState:
-    """Another agent that works for this one, and what it says."""
+    """Another agent that works for this one, and its conversation."""
 
     session_id: SessionId
     entry: EntryId
-    """Where it stands in the conversation of the agent that began it."""
+    """Its entry in the parent's conversation."""
     conversation: Conversation
-    """Its title and its turn are the subagent's; its terminals are those of the agent that began it."""
+    """Has the subagent's own title and turn. Shares the terminals of the parent."""
     description: str | None = None
     is_cancellable: bool = False
 
@@ -312,81 +312,81 @@ class Conversation:
     options: tuple[ConfigOption, ...] = ()
     title: str | None = None
     is_named: bool = False
-    """The title is the user's own."""
+    """Whether the user chose the title."""
     updated_at: str | None = None
     usage: Usage | None = None
     turn_usage: TurnUsage | None = None
-    """Of the last turn that has ended, where the agent counts."""
+    """The usage of the last turn that ended, if the agent counts it."""
     spent: TurnUsage | None = None
-    """Of all turns that have ended here."""
+    """The usage of all turns that ended here."""
     cost_before: float | None = None
-    """What the session had cost when the last turn began; None where nobody knows."""
+    """The session's cost when the last turn began; None if unknown."""
     state: str | None = None
-    """What the session does, as its agent last said; None: it says nothing of the kind."""
+    """The state the agent last reported; None if it doesn't report states."""
     background: tuple[BackgroundWork, ...] = ()
-    """What goes on beside the turn."""
+    """Work that goes on beside the turn."""
     permissions: dict[RequestKey, PermissionRequest] = field(default_factory=dict)
-    """Requests that wait for the user, oldest first."""
+    """Requests waiting for the user, oldest first."""
     elicitations: dict[RequestKey, Elicitation] = field(default_factory=dict)
-    """Those that wait for the user, oldest first."""
+    """Forms and pages waiting for the user, oldest first."""
     visits: dict[str, UrlVisit] = field(default_factory=dict)
-    """By elicitation id: pages that the user agreed to visit, until the agent says that it is done there."""
+    """Pages the user agreed to visit, by elicitation ID, until the agent says they're done."""
     terminals: dict[TerminalId, TerminalState] = field(default_factory=dict)
     subagents: dict[SessionId, SubagentState] = field(default_factory=dict)
-    """In the order in which they were begun."""
+    """In the order they started."""
     notices: list[Notice] = field(default_factory=list)
-    """The latest ones, at most `MAX_NOTICES`."""
+    """The latest notices, at most `MAX_NOTICES`."""
     notice_count: int = 0
-    """How many there were in all."""
+    """The total number of notices."""
     is_connected: bool = True
 
-    # Where things stand among the entries.
+    # Where to find things among the entries.
     tool_call_entries: dict[ToolCallId, EntryId] = field(default_factory=dict)
     message_entries: dict[tuple[Role, str], EntryId] = field(default_factory=dict)
     compaction_entries: dict[str, EntryId] = field(default_factory=dict)
     terminal_entries: dict[TerminalId, EntryId] = field(default_factory=dict)
-    """The tool call that shows a terminal last."""
+    """For each terminal, the entry that showed it last."""
     subagent_calls: dict[ToolCallId, SessionId] = field(default_factory=dict)
-    """Tool calls of subagents that have no session of their own: the agent speaks of them as of its own."""
+    """Tool calls of subagents without a session of their own: the agent reports them like its own calls."""
     open_message: EntryId | None = None
-    """The message that a chunk without an id joins."""
+    """The message that a chunk without an ID joins."""
     unsettled_calls: set[ToolCallId] = field(default_factory=set)
     turn_start: EntryId | None = None
-    """The entry of the last prompt sent, None before any: what is above it belongs to earlier turns."""
+    """The entry of the last prompt sent; None before the first. Entries above it belong to earlier turns."""
     echo: Echo | None = None
 
-    # Of agents that take up prompts by id, and report states.
+    # For agents that accept prompts by ID and report states.
     unaccepted: list[EntryId] = field(default_factory=list)
-    """Prompts that the agent has not taken up, oldest first."""
+    """Prompts the agent hasn't accepted yet, oldest first."""
     joining: set[EntryId] = field(default_factory=set)
-    """Those of them that were sent while a turn ran."""
+    """Those that were sent during a turn."""
     held: list[MessageChunk | MessageReplaced] = field(default_factory=list)
-    """What was said of the user meanwhile: one of them may be such a prompt."""
+    """User messages received while prompts wait to be accepted: one may turn out to be such a prompt."""
     echoes: dict[str, Echo] = field(default_factory=dict)
-    """By message id: what the agent has repeated of the prompts that it has taken up."""
+    """How much of each accepted prompt the agent has repeated, by message ID."""
     has_run: bool = False
-    """The agent was busy after the last prompt was sent."""
+    """Whether the agent was busy after the last prompt was sent."""
     idle_report: StateReported | None = None
-    """With which it said that it is no longer; None: it is, or was not yet."""
+    """The report that made the agent idle again; None if it's busy, or hasn't been busy yet."""
 
     @property
     def is_blank(self) -> bool:
-        """Whether nothing was said or done yet; words of the client's do not count."""
+        """Whether nothing has been said or done yet. The client's remarks don't count."""
         return all(isinstance(entry, Remark) for entry in self.entries)
 
     @property
     def is_idle(self) -> bool:
-        """Whether no turn runs: a prompt can be sent."""
+        """Whether no turn is running, so you can send a prompt."""
         return self.turn is Turn.IDLE
 
     @property
     def is_cancelling(self) -> bool:
-        """Whether the agent was told to stop and has not done so yet."""
+        """Whether the agent was told to stop and hasn't stopped yet."""
         return self.turn is Turn.CANCELLING
 
     @property
     def turn_cost(self) -> float | None:
-        """What the last turn, or the one that runs, has cost in the unit of `usage`; None where nobody knows."""
+        """The cost of the current or last turn, in the unit of `usage`; None if unknown."""
         if self.usage is None or self.usage.cost_amount is None or self.cost_before is None:
             return None
         cost = self.usage.cost_amount - self.cost_before
@@ -394,21 +394,21 @@ class Conversation:
 
     @property
     def plan(self) -> Plan | None:
-        """The plan reported first, where there is one with steps."""
+        """The plan reported first; None if there isn't one."""
         return next(iter(self.plans.values()), None)
 
     def tool_call(self, call_id: ToolCallId) -> ToolCallEntry:
-        """The entry of a call that was reported. Raises KeyError."""
+        """Return the entry of a reported call. Raises KeyError if the call is unknown."""
         entry = self.entries[self.tool_call_entries[call_id]]
         assert isinstance(entry, ToolCallEntry)
         return entry
 
 
 def snapshot(conversation: Conversation) -> Conversation:
-    """An equal conversation that no update changes.
+    """Return an equal conversation that no update changes.
 
-    To be called where the updates are applied. What never changes (texts, diffs, raw values) is shared: the cost is
-    that of the entries, and of what the terminals have printed, which is copied.
+    Call it on the task that applies the updates. It shares immutable values (texts, diffs, raw values). It costs a
+    copy of the entries in memory and of the terminals' output.
     """
     values: dict[str, Any] = {
         field.name: copy(getattr(conversation, field.name)) for field in fields(Conversation)
@@ -443,7 +443,7 @@ def _terminal(state: TerminalState) -> TerminalState:
 
 
 class _KeptRing(ByteRing):
-    """What a ring held at a time, at the offset where it stood."""
+    """A copy of a ring's current content, at the same offset."""
 
     __slots__ = ()
 

@@ -1,4 +1,4 @@
-"""Questions of an agent to the user: a form to fill in, or a page to visit; as plain values."""
+"""An agent's questions to the user, as plain values: a form to fill in, or a page to visit."""
 
 from __future__ import annotations
 
@@ -21,7 +21,7 @@ class FieldChoice:
 
 @dataclass(frozen=True, slots=True)
 class TextField:
-    """A line or a text."""
+    """A text of one or more lines."""
 
     name: str
     title: str | None = None
@@ -32,14 +32,14 @@ class TextField:
     """Characters."""
     max_length: int | None = None
     pattern: str | None = None
-    """A regular expression of the agent's: never to be evaluated without a time limit (R-ELIC-9)."""
+    """A regular expression from the agent: never evaluate it without a time limit (R-ELIC-9)."""
     format: str | None = None
-    """email, uri, date, date-time; any other is ignored."""
+    """email, uri, date, date-time; others are ignored."""
 
 
 @dataclass(frozen=True, slots=True)
 class NumberField:
-    """A number, whole or not."""
+    """A number, integer or not."""
 
     name: str
     title: str | None = None
@@ -90,7 +90,7 @@ class MultiChoiceField:
 
 @dataclass(frozen=True, slots=True)
 class UnknownField:
-    """A property of a kind we do not know; where it is required, the form cannot be accepted (R-ELIC-7)."""
+    """A property of an unknown kind; if it's required, the form can't be accepted (R-ELIC-7)."""
 
     name: str
     kind: str
@@ -104,7 +104,7 @@ Field: TypeAlias = KnownField | UnknownField
 
 @dataclass(frozen=True, slots=True)
 class Form:
-    """A question that is answered by values."""
+    """A question answered with values."""
 
     key: RequestKey
     message: str
@@ -117,7 +117,7 @@ class Form:
 
 @dataclass(frozen=True, slots=True)
 class UrlVisit:
-    """A page that the user is asked to visit; it is opened only on consent and never looked at before."""
+    """A page the user is asked to visit. It's opened only after consent and never fetched before."""
 
     key: RequestKey
     message: str
@@ -125,19 +125,19 @@ class UrlVisit:
     url: str
     tool_call_id: ToolCallId | None = None
     is_complete: bool = False
-    """The agent said that what was to be done there is done."""
+    """The agent said that the task on the page is done."""
     meta: Meta | None = None
 
 
 @dataclass(frozen=True, slots=True)
 class FilledIn:
-    """What the user wrote into a field of a form, in words; of what seems to be a secret, only that it was written."""
+    """What the user entered in a form field, in words. A likely secret only shows that it was entered."""
 
     name: str
-    """What the form calls the field."""
+    """The field's name in the form."""
     value: str
 
 
 Elicitation: TypeAlias = Form | UrlVisit
 FormValues: TypeAlias = dict[str, str | int | float | bool | list[str]]
-"""What a form is accepted with; fields left empty are not in it."""
+"""The values a form is accepted with, without empty fields."""

@@ -1,4 +1,4 @@
-"""The entries of a conversation: what stands in it from top to bottom. Only the reducer changes them."""
+"""The entries of a conversation, from top to bottom. Only the reducer changes them."""
 
 from __future__ import annotations
 
@@ -14,25 +14,28 @@ from acp_tui.conversation.updates import ElicitationAction, Role
 from acp_tui.values import dataclass
 
 EntryId = NewType("EntryId", int)
-"""The entry's place in the conversation, from 0; entries are never removed."""
+"""The entry's index in the conversation. Entries are never removed."""
 
 TERMINAL_SCROLLBACK_BYTES: Final = 1 << 20
 
 
 @dataclass(slots=True, weakref_slot=True)
 class Message:
-    """What one side said: runs of text, and other blocks between them; text not for the user counts as another."""
+    """What one side said: runs of text with other blocks between them.
+
+    Text that isn't for the user counts as another block.
+    """
 
     role: Role
     message_id: str | None = None
     parts: list[TextBuffer | ContentBlock] = field(default_factory=list)
     notes: tuple[str, ...] = ()
-    """What the user should know of this prompt of theirs, one sentence each."""
+    """What the user should know about their prompt, one sentence each."""
 
     def append(self, block: ContentBlock) -> None:
-        """Text joins the text before it without a separator; any other block stands alone.
+        """Add a block. Text joins the text before it without a separator; any other block stays separate.
 
-        What the user does not see tears no text apart.
+        Blocks the user doesn't see don't split the text.
         """
         if not isinstance(block, Text) or not is_for_user(block):
             self.parts.append(block)
@@ -44,14 +47,14 @@ class Message:
             self.parts.append(TextBuffer(block.text))
 
     def replace(self, blocks: Iterable[ContentBlock]) -> None:
-        """Hold these in place of what was said."""
-        self.parts = []  # another list, by which whoever draws it knows
+        """Replace the whole message."""
+        self.parts = []  # a new list, so that views notice
         for block in blocks:
             self.append(block)
 
     @property
     def text(self) -> str:
-        """The text of the message, as far as it is for the user, without its other blocks."""
+        """The message's text for the user, without other blocks."""
         return "".join(part.text for part in self.parts if isinstance(part, TextBuffer))
 
 
@@ -64,14 +67,14 @@ class Decision:
     """How a permission request about a tool call ended."""
 
     option_name: str | None
-    """As the agent named it; None: cancelled with the turn."""
+    """The agent's name for the answer; None if canceled with the turn."""
     option_kind: str | None
     at: float | None = None
-    """Seconds since the epoch, where it is known."""
+    """Seconds since the epoch, if known."""
     rule: str | None = None
-    """The standing rule that decided, in a line; None: the user did."""
+    """The rule that decided, in one line; None if the user did."""
     is_withdrawn: bool = False
-    """The agent took its question back."""
+    """Whether the agent withdrew its question."""
 
 
 @dataclass(slots=True, weakref_slot=True)
@@ -81,20 +84,20 @@ class ToolCallEntry:
     call: ToolCall
     decisions: tuple[Decision, ...] = ()
     waiting: int = 0
-    """Permission requests about it that the user has not answered."""
+    """How many permission requests about it wait for the user."""
 
 
 @dataclass(frozen=True, slots=True)
 class Question:
-    """A form or a page that the agent asked for, where it was answered."""
+    """A form or page the agent asked for, at the place where it was answered."""
 
     message: str
     action: ElicitationAction
     url: str | None = None
-    """Where the page is, without what such an address may carry, such as tokens; None: it was a form."""
+    """The page's address without parts that may carry secrets, such as tokens; None for a form."""
     values: tuple[FilledIn, ...] = ()
     at: float | None = None
-    """Seconds since the epoch, where it is known."""
+    """Seconds since the epoch, if known."""
 
 
 @dataclass(frozen=True, slots=True)
@@ -107,7 +110,7 @@ class OwnCommand:
 
 @dataclass(slots=True, weakref_slot=True)
 class Compaction:
-    """The agent shortened its context here."""
+    """The agent compacted its context here."""
 
     compaction_id: str
     status: str = "in_progress"
@@ -117,21 +120,21 @@ class Compaction:
 
 @dataclass(frozen=True, slots=True)
 class Subagent:
-    """Another agent that works for this one, where it was begun; `Conversation.subagents` has what it says."""
+    """Where another agent started to work for this one. Its conversation is in `Conversation.subagents`."""
 
     session_id: str
 
 
 @dataclass(frozen=True, slots=True)
 class TurnEnd:
-    """A turn ended in another way than by being done."""
+    """A turn ended without being done."""
 
     stop_reason: str
 
 
 @dataclass(frozen=True, slots=True)
 class Failure:
-    """Something went wrong: the agent's own error, or the loss of the agent."""
+    """An error: the agent's own, or the loss of the agent."""
 
     message: str
     detail: str | None = None
@@ -143,27 +146,27 @@ class Restart:
     """From here on another process speaks for the agent, or the same one over another connection."""
 
     remembers: bool
-    """Whether it knows what stands above."""
+    """Whether it knows what was said above."""
     is_loaded: bool = False
-    """What was said stands here as the agent kept it."""
+    """Whether the conversation was loaded from the agent."""
     why: str = ""
-    """Why it remembers nothing though it was asked to, or what it has said unheard."""
+    """Why it remembers nothing although asked to, or what it said unheard."""
     forked_from: str = ""
-    """The title of the session that this one is a fork of from here on; "" for none."""
+    """The title of the session this one forks from here on; "" for none."""
     is_same: bool = False
-    """Only the connection is another one."""
+    """Whether only the connection is new."""
 
 
 @dataclass(frozen=True, slots=True)
 class Remark:
-    """A word of the client's about the session."""
+    """A remark of the client about the session."""
 
     text: str
 
 
 @dataclass(frozen=True, slots=True)
 class Unknown:
-    """An update of a kind we do not know."""
+    """An update of an unknown kind."""
 
     kind: str
     raw: Any
@@ -186,7 +189,7 @@ Entry: TypeAlias = (
 
 @dataclass(slots=True)
 class TerminalState:
-    """What is known of one terminal; kept after its release."""
+    """The state of one terminal; kept after its release."""
 
     terminal_id: TerminalId
     command: str | None = None
@@ -196,11 +199,11 @@ class TerminalState:
     rows: int = 30
     output: ByteRing = field(default_factory=lambda: ByteRing(TERMINAL_SCROLLBACK_BYTES))
     is_waiting: bool = False
-    """Its command waits for the user to type."""
+    """Whether its command waits for the user's input."""
     is_cancellable: bool = False
     """Whether the agent can be asked to stop its command."""
     has_exited: bool = False
     exit_code: int | None = None
     signal: str | None = None
     seconds: float | None = None
-    """How long the command ran; None while it runs, and where nobody has measured it."""
+    """How long the command ran; None while it runs, or if not measured."""

@@ -1,4 +1,4 @@
-"""Facts of a session that are not entries of its conversation: plan, commands, options, usage, permissions, name."""
+"""Facts about a session that aren't entries: plan, commands, options, usage, permissions, name."""
 
 from __future__ import annotations
 
@@ -13,16 +13,16 @@ from acp_tui.values import dataclass
 
 SessionId = NewType("SessionId", str)
 RequestKey = NewType("RequestKey", int)
-"""Names a parked request of the agent inside this client; not the id on the wire."""
+"""Identifies a waiting request of the agent within this client; not the ID on the wire."""
 REJECTIONS: Final = ("reject_once", "reject_always")
-"""The kinds of option that refuse; no other kind does, whatever it is called."""
+"""The kinds of option that reject; no other kind does, whatever its name."""
 _BY_HARM: Final = ("reject_once", "reject_always", "allow_once")
-"""Of two kinds the later does more; a kind beyond them counts as `allow_always`."""
+"""Kinds from least to most harmful. An unknown kind counts as `allow_always`, the most harmful."""
 _ORDER: Final = ("allow_once", "allow_always", *REJECTIONS)
 
 
 class Fact(Enum):
-    """Which facts a change has touched, so that only what shows them draws again."""
+    """The facts a change can touch, so that a view only redraws what changed."""
 
     TURN = auto()
     PLAN = auto()
@@ -39,12 +39,12 @@ class Fact(Enum):
 
 
 class Turn(Enum):
-    """Where the session stands."""
+    """The phase of the session's turn."""
 
     IDLE = auto()
     RUNNING = auto()
     CANCELLING = auto()
-    """The agent was told to stop; the turn is over only when it says so."""
+    """The agent was told to stop; the turn ends only when the agent says so."""
 
 
 @dataclass(frozen=True, slots=True)
@@ -59,18 +59,18 @@ class PlanStep:
 
 @dataclass(frozen=True, slots=True)
 class Plan:
-    """A plan as last reported, whole."""
+    """A plan as last reported, complete."""
 
     steps: tuple[PlanStep, ...]
 
     @property
     def completed(self) -> int:
-        """How many steps are done."""
+        """The number of completed steps."""
         return sum(step.status == "completed" for step in self.steps)
 
     @property
     def current(self) -> PlanStep | None:
-        """The step being worked on, else the first one not done, else None."""
+        """The step in progress, or the first one not completed; None if all are done."""
         waiting = [step for step in self.steps if step.status != "completed"]
         return next(
             (step for step in waiting if step.status == "in_progress"), waiting[0] if waiting else None
@@ -84,7 +84,7 @@ class Command:
     name: str
     description: str
     hint: str | None = None
-    """What to type after it; None: it takes no argument."""
+    """What to type after the name; None if the command takes no argument."""
     meta: Meta | None = None
 
 
@@ -96,12 +96,12 @@ class Choice:
     name: str
     description: str | None = None
     group: str | None = None
-    """The name of its group; None: the option's choices are flat."""
+    """The name of its group; None if the choices aren't grouped."""
 
 
 @dataclass(frozen=True, slots=True)
 class SelectOption:
-    """A setting of the session with a list of values: mode, model, effort, ..."""
+    """A session option with a list of values, such as mode, model, or effort."""
 
     option_id: str
     name: str
@@ -110,12 +110,12 @@ class SelectOption:
     category: str | None = None
     description: str | None = None
     source: str = "config"
-    """Which part of the protocol carries it and so how it is set: "config", "mode", or the legacy "model"."""
+    """The part of the protocol it comes from, which decides how to set it: "config", "mode", or the legacy "model"."""
 
 
 @dataclass(frozen=True, slots=True)
 class BooleanOption:
-    """A setting of the session that is on or off."""
+    """A session option that is on or off."""
 
     option_id: str
     name: str
@@ -129,12 +129,12 @@ ConfigOption: TypeAlias = SelectOption | BooleanOption
 
 @dataclass(frozen=True, slots=True)
 class Usage:
-    """Context and cost as the agent reported them last."""
+    """Context and cost as last reported by the agent."""
 
     used: int
     """Tokens."""
     size: int
-    """Tokens; may be 0, and less than `used`."""
+    """Tokens; may be 0, or less than `used`."""
     cost_amount: float | None = None
     cost_currency: str | None = None
     """An ISO code or the agent's own unit ("credits")."""
@@ -142,7 +142,7 @@ class Usage:
 
 @dataclass(frozen=True, slots=True)
 class TurnUsage:
-    """Tokens that one turn has used; None where the agent does not count them."""
+    """Tokens that a turn used; None for what the agent doesn't count."""
 
     total: int
     input: int
@@ -152,24 +152,24 @@ class TurnUsage:
     cached_write: int | None = None
 
     def plus(self, other: TurnUsage) -> TurnUsage:
-        """Both together."""
+        """Return the sum of both."""
         pairs = zip(astuple(self), astuple(other), strict=True)
         return TurnUsage(*(one if two is None else (one or 0) + two for one, two in pairs))
 
 
 @dataclass(frozen=True, slots=True)
 class BackgroundWork:
-    """Something that goes on beside the turn, and is known by its id."""
+    """Something that goes on beside the turn, with its ID."""
 
     kind: str
-    """terminal, tool_call, subagent, or one we do not know."""
+    """terminal, tool_call, subagent, or an unknown one."""
     reference: str
-    """The id of what it is; "" where the kind is not known."""
+    """The ID of the work; "" if the kind is unknown."""
 
 
 @dataclass(frozen=True, slots=True)
 class PermissionOption:
-    """One of the answers the agent offers; the kind is a hint, the id is what goes back."""
+    """One of the answers the agent offers. The kind is a hint; the ID is what goes back."""
 
     option_id: str
     name: str
@@ -178,18 +178,18 @@ class PermissionOption:
 
     @property
     def is_rejection(self) -> bool:
-        """True for the kinds that refuse."""
+        """Whether the kind rejects."""
         return self.kind in REJECTIONS
 
     @property
     def counts_as(self) -> str:
-        """The kind, or `allow_always` for one that the protocol does not name."""
+        """The kind; `allow_always` for one the protocol doesn't define."""
         return self.kind if self.kind in _ORDER else "allow_always"
 
 
 @dataclass(frozen=True, slots=True)
 class AskedCommand:
-    """The command that a permission is asked for."""
+    """The command that a permission request is about."""
 
     line: str
     cwd: str
@@ -197,28 +197,28 @@ class AskedCommand:
 
 @dataclass(frozen=True, slots=True)
 class PermissionRequest:
-    """A question of the agent that waits for the user."""
+    """A permission request that waits for the user."""
 
     key: RequestKey
     tool_call_id: ToolCallId
     options: tuple[PermissionOption, ...]
     meta: Meta | None = None
     note: str | None = None
-    """What the user is to know beside it."""
+    """What the user should know besides the request itself."""
     title: str | None = None
-    """What is asked, where the agent says it for the question itself."""
+    """The question, if the agent words it separately from the tool call."""
     description: str | None = None
-    """Why it is asked, in the agent's words."""
+    """The agent's reason for asking."""
     command: AskedCommand | None = None
-    """What would be run, where the question is about a command."""
+    """The command to run, if the question is about one."""
     is_alone: bool = False
-    """The agent tells of no tool call but this question: with the answer it is settled."""
+    """The agent reports no tool call except this question, so the answer settles it."""
 
     @property
     def answers(self) -> tuple[PermissionOption, ...]:
-        """The options as they are offered to the user: sorted by kind, those of one kind in the agent's order.
+        """The options as offered to the user: sorted by kind, and within a kind in the agent's order.
 
-        The agent hears an id, so an id that stands for several kinds does the most that any of them does.
+        The agent only receives an ID. If several kinds share an ID, the option counts as the most harmful of them.
         """
         worst: dict[str, PermissionOption] = {}
         for option in self.options:
@@ -230,12 +230,12 @@ class PermissionRequest:
 
     @property
     def rejection_once(self) -> PermissionOption | None:
-        """The option that rejects this and decides nothing else; None where the agent does not offer it."""
+        """The option that rejects only this request; None if the agent doesn't offer it."""
         return next((option for option in self.answers if option.kind == "reject_once"), None)
 
     @property
     def rejection(self) -> PermissionOption | None:
-        """The option that rejects just this, else one that rejects for good; None where neither is offered."""
+        """The option that rejects only this request, or else one that rejects always; None if neither is offered."""
         return next((option for option in self.answers if option.is_rejection), None)
 
 
@@ -245,7 +245,7 @@ def _harm(option: PermissionOption) -> int:
 
 @dataclass(frozen=True, slots=True)
 class Notice:
-    """A word from the agent for now, not for history."""
+    """A short-lived message from the agent, not part of the conversation."""
 
     severity: str
     title: str
@@ -254,20 +254,20 @@ class Notice:
 
 @dataclass(frozen=True, slots=True)
 class SessionSummary:
-    """A session as its agent lists it; it may be open here or not."""
+    """A session as its agent lists it, whether open here or not."""
 
     session_id: SessionId
     cwd: Path
     title: str | None = None
     updated_at: str | None = None
-    """ISO 8601, as the agent wrote it."""
+    """ISO 8601, as sent by the agent."""
     additional_directories: tuple[Path, ...] = ()
 
 
 @dataclass(frozen=True, slots=True)
 class SessionPage:
-    """A piece of an agent's list of sessions; an empty one need not be the last."""
+    """One page of an agent's list of sessions. An empty page isn't necessarily the last."""
 
     sessions: tuple[SessionSummary, ...]
     next_cursor: str | None = None
-    """What to ask for the next page with, as it is; None: there is no next page."""
+    """The cursor for requesting the next page, verbatim; None if this is the last page."""

@@ -1,7 +1,7 @@
-"""A permission request as every front end shows it: what is reported, what lies outside, and what the answers mean.
+"""A permission request as every front end shows it: what it reports, what is outside, and what the answers mean.
 
-The words for the kinds of answers are ours. The names are the agent's, who may call an answer what it is not: they
-stand behind our word, in quotation marks, in one line and not for ever.
+The words for kinds of answers are ours. The names are the agent's, and may misrepresent the answer. So a name comes
+after our word, in quotation marks, in one line, and shortened.
 """
 
 from __future__ import annotations
@@ -22,19 +22,19 @@ KIND_WORDS: Final[Mapping[str, str]] = {
     "reject_always": "Reject always",
 }
 LETTERS: Final[Mapping[str, str]] = {"allow_once": "y", "allow_always": "a", "reject_once": "n"}
-"""None rejects for good: `n` must not mean more on one card than on the next."""
+"""No letter rejects always: `n` must mean the same on every card."""
 MAX_NAME: Final = 100
 """Characters."""
 MAX_KIND: Final = 30
 
 
 def kind_word(option: PermissionOption) -> str:
-    """Our own word for what the option does."""
+    """Return our word for what the option does."""
     return KIND_WORDS[option.counts_as]
 
 
 def quoted_name(option: PermissionOption) -> str:
-    """What the agent calls it, with the kind where the protocol does not name that."""
+    """Return the agent's name for an option, plus its kind if the protocol doesn't define it."""
     name = f"“{_short(option.name, MAX_NAME)}”" if option.name.strip() else "without a name"
     if option.kind == option.counts_as:
         return name
@@ -42,7 +42,7 @@ def quoted_name(option: PermissionOption) -> str:
 
 
 def chosen_words(name: str, kind: str | None) -> str:
-    """Our word and the agent's name for an answer that was given; the name is left out where it is our word."""
+    """Return our word and the agent's name for a given answer, without the name if it equals our word."""
     option = PermissionOption("", name, kind or "")
     word = kind_word(option)
     return word if name.strip().casefold() == word.casefold() else f"{word} {quoted_name(option)}"
@@ -54,13 +54,13 @@ def _short(text: str, most: int) -> str:
 
 
 def letters_of(answers: Sequence[PermissionOption]) -> list[str]:
-    """The letter of each answer; "" for those that have none, as where a letter could mean one of several."""
+    """Return each answer's letter; "" if it has none or if the letter would be ambiguous."""
     kinds = Counter(option.kind for option in answers)
     return [LETTERS.get(option.kind, "") if kinds[option.kind] == 1 else "" for option in answers]
 
 
 def answer_of(answers: Sequence[PermissionOption], typed: str) -> int | None:
-    """The index of the answer that this number or letter gives, None where it gives none."""
+    """Return the index of the answer for a typed number or letter; None if there isn't one."""
     if typed.isascii() and typed.isdigit() and len(typed) < 10:
         return int(typed) - 1 if 1 <= int(typed) <= len(answers) else None
     letters = letters_of(answers)
@@ -68,13 +68,13 @@ def answer_of(answers: Sequence[PermissionOption], typed: str) -> int | None:
 
 
 def keys_told(answers: Sequence[PermissionOption], most: int | None = None) -> str:
-    """The keys that answer, such as `1-3 y a n`; numbers up to `most`."""
+    """Return the keys that answer, such as `1-3 y a n`; numbers up to `most`."""
     last = min(len(answers), most or len(answers))
     return " ".join([f"1-{last}" if last > 1 else "1", *filter(None, letters_of(answers))])
 
 
 def is_outside(path: str, directory: str) -> bool:
-    """Whether the path leads out of the directory; links are not followed. Of no directory ("") nothing is."""
+    """Whether a path leads outside the directory, without following links. Always False for directory ""."""
     if not directory:
         return False
     root = posixpath.normpath(directory)
@@ -82,22 +82,22 @@ def is_outside(path: str, directory: str) -> bool:
 
 
 MAX_FIELDS: Final = 1_000
-"""No screen shows more to anybody who reads it."""
+"""More than any reader needs on a screen."""
 
 MAX_PATH: Final = 200
-"""Characters: of a longer way the beginning is named, and what stands at its end is shown all the same."""
+"""Characters. A longer path is cut at its end; the value itself is still shown."""
 
 
 class ReportedField(NamedTuple):
-    """A value without parts of its own."""
+    """A value without parts."""
 
     name: str
-    """The keys that lead to it, as in `edits[0].path`; "" where the whole is one value."""
+    """The keys that lead to it, such as `edits[0].path`; "" if the whole is one value."""
     text: str
 
 
 def reported_fields(value: Any, name: str = "") -> Iterator[ReportedField]:
-    """Every field of a decoded JSON value in its order, however deeply it is nested."""
+    """Yield every field of a decoded JSON value in order, at any depth."""
     waiting: list[tuple[str, Any]] = [(name, value)]
     while waiting:
         path, part = waiting.pop()

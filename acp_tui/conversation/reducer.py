@@ -1,6 +1,6 @@
-"""The one place that changes a Conversation: `apply(conversation, update)` says what the change touched.
+"""The only code that changes a `Conversation`: `apply(conversation, update)` returns what the update changed.
 
-Pure state: no I/O, no clock, no randomness, so that a replay of the same updates gives an equal conversation.
+The state is pure: no I/O, no clock, no randomness. Replaying the same updates gives an equal conversation.
 """
 
 from __future__ import annotations
@@ -109,12 +109,12 @@ from acp_tui.conversation.web_address import place_of
 
 MODE_ANNOUNCEMENT: Final = "[MODE_UPDATE] "
 IDLE: Final = "idle"
-"""The one state in which an agent does nothing for a session."""
+"""The only state in which the agent does nothing for the session."""
 UNKNOWN: Final = "unknown"
 
 
 def apply(conversation: Conversation, update: SessionUpdate) -> Change:
-    """Change `conversation` by one update; O(1) in its length but for the end of a turn."""
+    """Apply one update to `conversation`. Takes O(1) in the conversation's length, except at the end of a turn."""
     match update:
         case MessageChunk() | MessageReplaced():
             return _message(conversation, update)
@@ -133,7 +133,7 @@ def apply(conversation: Conversation, update: SessionUpdate) -> Change:
         case PromptSent():
             return _prompt_sent(conversation, update)
         case PromptJoined():
-            conversation.open_message = None  # what the agent says next is another message
+            conversation.open_message = None  # the agent's next chunk starts a new message
             return Change((_append(conversation, _prompt_message(update)),))
         case PromptAccepted(message_id):
             return _prompt_accepted(conversation, message_id)
@@ -202,7 +202,7 @@ def _message(conversation: Conversation, said: MessageChunk | MessageReplaced) -
         return _message_chunk(conversation, said)
     known = conversation.message_entries.get((said.role, said.message_id))
     if known is None and not said.blocks:
-        return NOTHING  # an id to come: its place is where it says something
+        return NOTHING  # it only announces an ID; the message gets its place when it says something
     return _replace_message(conversation, said.role, said.message_id, said.blocks)
 
 
@@ -217,7 +217,7 @@ def _replace_message(
 
 
 def _own_message(conversation: Conversation, echo: Echo, said: MessageChunk | MessageReplaced) -> Change:
-    """The user's own prompt as its agent repeats it: it stays as it was typed, unless the agent has changed it."""
+    """Handle the agent's repetition of the user's prompt: keep the prompt as typed, unless the agent changed it."""
     if isinstance(said, MessageReplaced):
         echo.matched = 0
     blocks = said.blocks if isinstance(said, MessageReplaced) else (said.block,)
@@ -247,10 +247,10 @@ def _message_chunk(conversation: Conversation, chunk: MessageChunk) -> Change:
 
 
 def _announced_mode(conversation: Conversation, chunk: MessageChunk) -> OptionChanged | None:
-    """The mode that a chunk announces and that the session offers; None for anything that the agent says.
+    """Return the mode a chunk announces, if the session offers it; None for an ordinary chunk.
 
-    gemini-cli 0.61.0 sends no current_mode_update: when "Allow for this session" changes its mode, or the user does, it
-    says "[MODE_UPDATE] autoEdit" in a chunk of its own.
+    gemini-cli 0.61.0 doesn't send current_mode_update. When "Allow for this session" or the user changes its mode, it
+    sends "[MODE_UPDATE] autoEdit" in a separate chunk.
     """
     text = chunk.block.text if isinstance(chunk.block, Text) else ""
     if not text.startswith(MODE_ANNOUNCEMENT) or chunk.message_id is not None:
@@ -264,7 +264,7 @@ def _announced_mode(conversation: Conversation, chunk: MessageChunk) -> OptionCh
 
 
 def _message_for(conversation: Conversation, chunk: MessageChunk) -> EntryId:
-    """The entry the chunk belongs to: its id's, else the open one of its role, else a new one (R-MSG-1..3)."""
+    """Return the entry for a chunk: the one with its ID, or the open one of its role, or a new one (R-MSG-1..3)."""
     if chunk.message_id is not None:
         return _message_of(conversation, chunk.role, chunk.message_id)
     if conversation.open_message is not None:
@@ -286,7 +286,7 @@ def _message_of(conversation: Conversation, role: Role, message_id: str) -> Entr
 
 
 def _user_chunk(conversation: Conversation, echo: Echo, chunk: MessageChunk) -> Change:
-    """Swallow what repeats the user's own prompt; show the rest, with what was swallowed in error before it."""
+    """Swallow what repeats the user's prompt. Show anything else, preceded by the text swallowed by mistake."""
     if not isinstance(chunk.block, Text):
         return NOTHING
     text = chunk.block.text
@@ -304,7 +304,7 @@ def _user_chunk(conversation: Conversation, echo: Echo, chunk: MessageChunk) -> 
 
 
 NOT_TAKEN_UP: Final = "The agent didn't take it up."
-"""Of a prompt that was sent while a turn ran."""
+"""The note on a prompt sent during a turn."""
 
 
 def _prompt_message(prompt: PromptSent | PromptJoined) -> Message:
@@ -352,7 +352,7 @@ def _prompt_accepted(conversation: Conversation, message_id: str) -> Change:
     conversation.message_entries["user", message_id] = entry_id
     conversation.echoes[message_id] = Echo(entry.text)
     if conversation.state not in (None, IDLE, UNKNOWN):
-        conversation.has_run = True  # it was busy with something else, and goes on with this
+        conversation.has_run = True  # the agent was busy with something else and continues with this prompt
     told = _release_held(conversation)
     ended = _end_if_over(conversation)
     return Change((entry_id, *told, *ended.entries), ended.facts)
@@ -368,7 +368,7 @@ def _prompt_refused(conversation: Conversation, failure: TurnFailed | None) -> C
     entry = conversation.entries.changing(joined)
     assert isinstance(entry, Message)
     entry.notes = (*entry.notes, NOT_TAKEN_UP)
-    conversation.has_run = True  # for the prompt before it
+    conversation.has_run = True  # for the previous prompt
     ended = _end_if_over(conversation)
     return Change((joined, *ended.entries), (Fact.TURN,))
 
@@ -378,24 +378,24 @@ def _release_held(conversation: Conversation) -> tuple[EntryId, ...]:
     return tuple(entry for said in held for entry in _message(conversation, said).entries)
 
 
-# Where there are states, a turn ends with an idle behind both the acceptance of the prompt and something else than
-# idle, in whatever order these come (ACP v2 draft, prompt lifecycle).
+# If the agent reports states, a turn ends with an idle that comes after both the acceptance of the prompt and a state
+# other than idle, in either order (ACP v2 draft, prompt lifecycle).
 
 
 def _state_reported(conversation: Conversation, report: StateReported) -> Change:
     conversation.state = report.state
     conversation.background = or_else(report.background, conversation.background)
-    if report.state == UNKNOWN:  # that it cannot tell is neither work nor its end
+    if report.state == UNKNOWN:  # the agent can't tell: neither work nor the end of it
         return Change(facts=(Fact.TURN,))
     if report.state != IDLE:
-        if conversation.turn is Turn.IDLE:  # work that the agent has begun by itself
+        if conversation.turn is Turn.IDLE:  # the agent started working on its own
             _begin_turn(conversation, EntryId(len(conversation.entries)))
-        if conversation.idle_report is not None:  # a turn was over, and another prompt waited for that
+        if conversation.idle_report is not None:  # a turn had ended, and another prompt was waiting
             _count(conversation, conversation.idle_report.usage)
         conversation.has_run, conversation.idle_report = True, None
         return Change(facts=(Fact.TURN,))
     if conversation.turn is Turn.IDLE:
-        return Change(facts=(Fact.TURN,))  # a snapshot: what it says of a turn was said before
+        return Change(facts=(Fact.TURN,))  # a snapshot: its details about the turn were reported before
     conversation.idle_report = report
     ended = _end_if_over(conversation)
     return Change(ended.entries, (Fact.TURN,))
@@ -412,7 +412,7 @@ def _end_if_over(conversation: Conversation) -> Change:
 
 
 def _cancel_requested(conversation: Conversation) -> Change:
-    """The turn goes on until the agent ends it; its unfinished calls count as cancelled at once (R-CANC-2)."""
+    """Mark the turn as canceling until the agent ends it; its unfinished calls count as canceled now (R-CANC-2)."""
     if conversation.turn is not Turn.RUNNING:
         return NOTHING
     conversation.turn = Turn.CANCELLING
@@ -463,13 +463,13 @@ def _disconnected(conversation: Conversation, failure: Failure) -> Change:
 
 def _reconnected(conversation: Conversation, update: Reconnected) -> Change:
     restart = Restart(update.remembers, update.is_loaded, update.why, update.forked_from, update.is_same)
-    if update.is_loaded:  # into a conversation of its own, in which nothing is of the process before
+    if update.is_loaded:  # a loaded session starts a new conversation, without anything from the old process
         return Change((_append(conversation, restart),))
     let_go = _let_go(conversation)
     conversation.is_connected = True
     if update.is_same:
         return Change((*let_go.entries, _append(conversation, restart)), let_go.facts)
-    # The ids of what stands above are free again: what comes under them now is something else.
+    # Earlier IDs are free again: the new process may reuse them for something else.
     conversation.tool_call_entries.clear()
     conversation.message_entries.clear()
     conversation.compaction_entries.clear()
@@ -484,7 +484,7 @@ def _reconnected(conversation: Conversation, update: Reconnected) -> Change:
 
 
 def _let_go(conversation: Conversation) -> Change:
-    """Nobody will answer any more: no turn runs, no call goes on, nothing is asked."""
+    """Clear everything that waits for the agent: the turn, unfinished calls, and questions."""
     asked = dict.fromkeys(request.tool_call_id for request in conversation.permissions.values())
     for call_id in asked:
         _changing_call(conversation, call_id).waiting = 0
@@ -505,7 +505,7 @@ def _let_go(conversation: Conversation) -> Change:
 
 
 def _settle_calls_of_turn(conversation: Conversation, status: str) -> tuple[EntryId, ...]:
-    """Settle what this turn has left unfinished: a call of an earlier turn may still run in the background."""
+    """Settle the unfinished calls of this turn. Calls of earlier turns may still run in the background."""
     entries, start = conversation.tool_call_entries, conversation.turn_start or 0
     behind = {work.reference for work in conversation.background if work.kind == "tool_call"}
     of_turn = {
@@ -539,7 +539,7 @@ def _changing_call(conversation: Conversation, call_id: ToolCallId) -> ToolCallE
 
 
 def _call_of(conversation: Conversation, call_id: ToolCallId) -> ToolCallEntry:
-    """The entry of a call that is about to change; a new one for one that is not known (R-TOOL-3, R-TOOL-4)."""
+    """Return the entry of a call for changing; creates one for an unknown call (R-TOOL-3, R-TOOL-4)."""
     if call_id not in conversation.tool_call_entries:
         entry_id = _append(conversation, ToolCallEntry(ToolCall(call_id)))
         conversation.tool_call_entries[call_id] = entry_id
@@ -548,7 +548,7 @@ def _call_of(conversation: Conversation, call_id: ToolCallId) -> ToolCallEntry:
 
 
 def _report_tool_call(conversation: Conversation, patch: ToolCallPatch) -> EntryId:
-    """Create or change a call; an update may come first, and a second `tool_call` changes the first."""
+    """Create or change a call. An update may come first, and a second `tool_call` changes the first."""
     call_id = patch.tool_call_id
     call = _call_of(conversation, call_id).call
     call.apply(patch)
@@ -583,7 +583,7 @@ def _permission(
         entry_id = _report_tool_call(conversation, update.patch)
         request = update.request
         if request.tool_call_id in conversation.subagent_calls:
-            request = replace(request, is_alone=True)  # the subagent's conversation tells what becomes of it
+            request = replace(request, is_alone=True)  # the subagent's conversation shows the outcome
         conversation.permissions[request.key] = request
         _changing_call(conversation, request.tool_call_id).waiting += 1
         return Change((entry_id,), (Fact.PERMISSIONS,))
@@ -614,7 +614,7 @@ def _permission(
 
 
 def _subagent_of(conversation: Conversation, session_id: SessionId) -> SubagentState:
-    """What is known of a subagent; one that is not known stands at the end from here on."""
+    """Return the state of a subagent; adds an unknown one at the end of the conversation."""
     state = conversation.subagents.get(session_id)
     if state is None:
         entry_id = _append(conversation, Subagent(session_id))
@@ -651,13 +651,13 @@ def _subagent_said(conversation: Conversation, said: SubagentSaid) -> Change:
 
 
 def _in_subagent(subagent: SubagentState, changed: Change) -> Change:
-    """What a change of its conversation comes to in the one of the agent that began it."""
+    """Translate a change in a subagent's conversation into a change of its parent's conversation."""
     facts = (Fact.SUBAGENTS,) if changed.facts else ()
     return Change((subagent.entry,), facts, changed.terminal, (subagent.session_id, changed))
 
 
 def _mirrored(conversation: Conversation, call_id: ToolCallId, entry_id: EntryId) -> Change:
-    """The change of a tool call, with that of the subagent that works for it."""
+    """Return the change of a tool call, including the subagent that does its work."""
     subagent = _mirror_call(conversation, call_id) if conversation.subagents else None
     if subagent is None:
         return Change((entry_id,))
@@ -665,7 +665,7 @@ def _mirrored(conversation: Conversation, call_id: ToolCallId, entry_id: EntryId
 
 
 def _mirror_call(conversation: Conversation, call_id: ToolCallId) -> SubagentState | None:
-    """A subagent without a session of its own is called as its tool call is, and ends with it."""
+    """Copy a tool call's title and end to its subagent, if the subagent has no session of its own."""
     subagent = conversation.subagents.get(SessionId(call_id))
     if subagent is None or call_id not in conversation.tool_call_entries:
         return None
@@ -769,7 +769,7 @@ def _with_value(option: ConfigOption, change: OptionChanged) -> ConfigOption:
 
 
 KEPT_OF_EARLIER: Final = ((50, 16 << 10), (1_000, 0))
-"""How many terminals came later, and how many bytes of such a one stay."""
+"""How many terminals were opened after a terminal, and how many bytes of its output stay then."""
 
 TerminalUpdate: TypeAlias = (
     TerminalOpened | TerminalOutput | TerminalReported | TerminalWaiting | TerminalExited | TerminalResized
@@ -777,7 +777,7 @@ TerminalUpdate: TypeAlias = (
 
 
 def apply_terminal(conversation: Conversation, update: TerminalUpdate) -> Change:
-    """Change what is known of one terminal."""
+    """Update the state of one terminal."""
     if isinstance(update, TerminalResized):
         return _resize(conversation, update)
     state = conversation.terminals.get(update.terminal_id)
@@ -809,7 +809,7 @@ def _report_terminal(state: TerminalState, report: TerminalReported) -> None:
     state.is_cancellable = or_else(report.is_cancellable, state.is_cancellable)
     state.columns, state.rows = or_else(report.size, (state.columns, state.rows))
     if report.output is not UNSET:
-        state.output = ByteRing(state.output.limit_bytes)  # another one, by which whoever shows it knows
+        state.output = ByteRing(state.output.limit_bytes)  # a new object, so that views notice
         state.output.append(report.output)
     if report.exit is not UNSET:
         ended = report.exit or TerminalExit()
@@ -818,14 +818,14 @@ def _report_terminal(state: TerminalState, report: TerminalReported) -> None:
 
 
 def _shrink_earlier(conversation: Conversation) -> None:
-    """An agent may open any number of terminals: of those far back only the end is kept, at last nothing."""
+    """Shrink the output of earlier terminals, first to its end and then to nothing: an agent may open any number."""
     for behind, limit_bytes in KEPT_OF_EARLIER:
         for state in islice(reversed(conversation.terminals.values()), behind, behind + 1):
             state.output.shrink(limit_bytes)
 
 
 def _resize(conversation: Conversation, update: TerminalResized) -> Change:
-    """The size of an agent's own terminal is the agent's."""
+    """Resize one of our terminals. The agent decides on the size of its own."""
     state = conversation.terminals.get(update.terminal_id)
     if state is None or not state.is_ours:
         return NOTHING
@@ -847,7 +847,7 @@ CHANGED: Final = Change(facts=(Fact.ELICITATIONS,))
 def apply_elicitation(
     conversation: Conversation, update: ElicitationAsked | ElicitationAnswered | ElicitationCompleted
 ) -> Change:
-    """Change `conversation`; what is not known, or answered already, is ignored."""
+    """Apply an update about a form or page. Ignores unknown and already answered ones."""
     match update:
         case ElicitationAsked(elicitation):
             conversation.elicitations[elicitation.key] = elicitation
@@ -859,7 +859,7 @@ def apply_elicitation(
 
 
 def forget_elicitations(conversation: Conversation) -> Change:
-    """The agent is gone: nobody waits for an answer, and no page will be reported done."""
+    """Drop all forms and pages: the agent is gone, so no answers or completions will follow."""
     if not conversation.elicitations and not conversation.visits:
         return NOTHING
     conversation.elicitations.clear()
@@ -868,9 +868,9 @@ def forget_elicitations(conversation: Conversation) -> Change:
 
 
 def _answered(conversation: Conversation, update: ElicitationAnswered) -> Change:
-    """What became of it stands in the conversation from here on.
+    """Add the answer to the conversation.
 
-    A page that the user agreed to visit is shown on, unless it was done before (R-ELIC-11).
+    A page that the user agreed to visit stays visible, unless it's already done (R-ELIC-11).
     """
     elicitation = conversation.elicitations.pop(update.key, None)
     if elicitation is None:
@@ -879,12 +879,12 @@ def _answered(conversation: Conversation, update: ElicitationAnswered) -> Change
         conversation.visits[elicitation.elicitation_id] = elicitation
     url = place_of(elicitation.url) if isinstance(elicitation, UrlVisit) else None
     conversation.entries.append(Question(elicitation.message, update.action, url, update.values, update.at))
-    conversation.open_message = None  # what the agent says next, it says to this answer
+    conversation.open_message = None  # the agent's next chunk responds to this answer
     return Change((EntryId(len(conversation.entries) - 1),), CHANGED.facts)
 
 
 def _completed(conversation: Conversation, elicitation_id: str) -> Change:
-    """The user may not even have agreed yet: the question stays, and says that there is nothing left to do."""
+    """Mark a page as done. If the user hasn't agreed yet, the question stays and says there's nothing left to do."""
     waiting = [
         elicitation
         for elicitation in conversation.elicitations.values()

@@ -1,7 +1,7 @@
-"""A conversation told again: as updates from which one like it can be folded, or as the first prompt of another agent.
+"""Retells a conversation: as updates that fold into an equal one, or as the first prompt for another agent.
 
-What led to an entry is not told, only what it has become: a message of a thousand chunks is one update. The user edits
-the prompt before it is sent; what an agent wrote is quoted in it, so that none of it passes for the user's words.
+Only the result is retold, not its history: a message of a thousand chunks becomes one update. The user edits the
+prompt before sending it. Quotes of an agent are marked as such, so none of them pass for the user's words.
 """
 
 from __future__ import annotations
@@ -71,13 +71,13 @@ from acp_tui.conversation.visible import make_visible, make_visible_line
 from acp_tui.conversation.web_address import place_of
 
 _BREAK = PlanReplaced(())
-"""Where there is no plan, it only ends the message that chunks without an id join."""
+"""Without a plan to clear, it only ends the message that chunks without an ID join."""
 
 
 def retold(conversation: Conversation) -> Iterator[SessionUpdate]:
-    """The updates, in order. Questions that wait are not among them, nor what was said for the moment (notices).
+    """Yield the updates in order, without waiting questions and notices.
 
-    The conversation must not change meanwhile.
+    The conversation must not change while you iterate.
     """
     return _Retelling(conversation).updates()
 
@@ -85,10 +85,10 @@ def retold(conversation: Conversation) -> Iterator[SessionUpdate]:
 class _Retelling:
     def __init__(self, conversation: Conversation) -> None:
         self._of = conversation
-        self._keys = map(RequestKey, count(-1, -1))  # those from 1 on belong to questions that wait
+        self._keys = map(RequestKey, count(-1, -1))  # keys from 1 on belong to waiting questions
         failures = [at for at, entry in enumerate(conversation.entries) if isinstance(entry, Failure)]
         self._loss = failures[-1] if failures and not conversation.is_connected else None
-        """The entry that says that the agent is gone."""
+        """The entry that says the agent is gone."""
 
     def updates(self) -> Iterator[SessionUpdate]:
         conversation = self._of
@@ -115,7 +115,7 @@ class _Retelling:
         conversation = self._of
         if conversation.turn is Turn.CANCELLING:
             yield CancelRequested()
-        # The end of a turn has settled what was told of its calls; some went on.
+        # The end of a turn settled its calls as retold, but some continued.
         for call_id in sorted(conversation.unsettled_calls):
             status = conversation.tool_call(call_id).call.status
             yield ToolCallReported(ToolCallPatch(call_id, status=status))
@@ -203,7 +203,7 @@ class _Retelling:
 
 
 def _subagent(state: SubagentState) -> Iterator[SessionUpdate]:
-    """What an agent can tell of it; its terminals are told with those of the agent that began it."""
+    """Yield what an agent can report of a subagent. Its terminals are retold with those of the parent."""
     said, session_id = state.conversation, state.session_id
     begun = StateReported("running") if said.entries or not said.is_idle else UNSET
     yield SubagentReported(session_id, said.title, state.description, begun, state.is_cancellable)
@@ -224,7 +224,7 @@ def _subagent(state: SubagentState) -> Iterator[SessionUpdate]:
 
 
 def _would_join(last: Entry | None, entry: Entry) -> bool:
-    """Whether chunks of a message without an id would be taken for more of the one before."""
+    """Whether chunks of `entry`, which has no ID, would join the previous message."""
     return (
         isinstance(entry, Message)
         and isinstance(last, Message)
@@ -239,7 +239,7 @@ def _block(part: TextBuffer | ContentBlock) -> ContentBlock:
 
 
 def patch_of(call: ToolCall) -> ToolCallPatch:
-    """All that is known of a call, as one report."""
+    """Return everything known about a call as one report."""
     return ToolCallPatch(
         call.tool_call_id,
         call.title,
@@ -267,7 +267,7 @@ def _terminal(state: TerminalState) -> Iterator[SessionUpdate]:
 
 
 MAX_CHARACTERS: Final = 12_000
-"""Of all turns together; the earliest are left out first."""
+"""The limit for all turns together. The earliest are left out first."""
 MAX_PROMPT_CHARACTERS: Final = 1_500
 MAX_ANSWER_CHARACTERS: Final = 2_500
 MAX_FILES: Final = 50
@@ -284,9 +284,9 @@ class _Exchange(NamedTuple):
 
 
 def digest(conversation: Conversation, changed_files: Sequence[str], until: EntryId | None = None) -> str:
-    """The conversation in Markdown, at most some `MAX_CHARACTERS` and a list of files long.
+    """Summarize the conversation in Markdown, limited to about `MAX_CHARACTERS` plus a list of files.
 
-    With `until`, only what was said before that prompt, behind which the prompt itself stands as what is wanted now.
+    With `until`, include only what was said before that prompt, followed by the prompt itself as the task.
     """
     entries: Sequence[Entry] = conversation.entries if until is None else conversation.entries[:until]
     prompt = conversation.entries[until] if until is not None else None
@@ -311,7 +311,7 @@ def digest(conversation: Conversation, changed_files: Sequence[str], until: Entr
 
 
 def _exchanges(entries: Iterable[Entry]) -> Iterator[_Exchange]:
-    """Each prompt with the last message of its answer, which says most about how it went."""
+    """Yield each prompt with the last message of its answer, which says most about the outcome."""
     prompt, answer = "", ""
     for entry in entries:
         if not isinstance(entry, Message):
@@ -327,7 +327,7 @@ def _exchanges(entries: Iterable[Entry]) -> Iterator[_Exchange]:
 
 
 def _latest(exchanges: Sequence[_Exchange]) -> tuple[Sequence[_Exchange], int]:
-    """The last ones that fit, and how many do not."""
+    """Return the last exchanges that fit, and how many don't."""
     room, first = MAX_CHARACTERS, len(exchanges)
     for exchange in reversed(exchanges):
         room -= len(exchange.prompt) + len(exchange.answer)
@@ -338,7 +338,7 @@ def _latest(exchanges: Sequence[_Exchange]) -> tuple[Sequence[_Exchange], int]:
 
 
 def _shortened(text: str, limit: int) -> str:
-    """It visible, its beginning and its end: the one says what it is about, the other how it came out."""
+    """Return visible text cut to its beginning, which says what it's about, and its end, which has the outcome."""
     text = make_visible(text.strip())
     if len(text) <= limit:
         return text

@@ -1,4 +1,4 @@
-"""Tool calls: their content, the patch that the wire sends, and the state that patches build up."""
+"""Tool calls: their content, the patches the wire sends, and the state that patches build up."""
 
 from __future__ import annotations
 
@@ -13,19 +13,19 @@ from acp_tui.values import dataclass
 ToolCallId = NewType("ToolCallId", str)
 TerminalId = NewType("TerminalId", str)
 
-# An open enum: an agent may send others, which are kept as they came.
+# An open enum: an agent may send others, which are kept unchanged.
 PENDING: Final = "pending"
 IN_PROGRESS: Final = "in_progress"
 COMPLETED: Final = "completed"
 FAILED: Final = "failed"
 CANCELLED: Final = "cancelled"
-"""Also set here when the turn is cancelled; any later report replaces it."""
+"""Also set when the user cancels the turn. Any later report replaces it."""
 SETTLED: Final = frozenset({COMPLETED, FAILED, CANCELLED})
 
 
 @dataclass(frozen=True, slots=True)
 class BlockContent:
-    """A content block as part of a tool call."""
+    """A content block in a tool call."""
 
     block: ContentBlock
     meta: Meta | None = None
@@ -33,19 +33,19 @@ class BlockContent:
 
 @dataclass(frozen=True, slots=True)
 class TextDiff:
-    """A change of one file, whole before and whole after."""
+    """A change of one file, with its text before and after."""
 
     path: str
     new_text: str
     old_text: str | None = None
-    """None: the file is new."""
+    """None if the file is new."""
     meta: Meta | None = None
     hunks: tuple[HunkStart, ...] = ()
-    """Where the lines stand in the file, of which the texts are only parts; (): the texts are whole."""
+    """The parts' line numbers in the file; empty if the texts are the whole file."""
 
 
 class HunkStart(NamedTuple):
-    """Where a part of a file begins: the lines of the texts count from 0, those of the file from 1."""
+    """Where a part of a file begins. Lines of the texts count from 0, lines of the file from 1."""
 
     old_at: int
     old_line: int
@@ -55,33 +55,33 @@ class HunkStart(NamedTuple):
 
 @dataclass(frozen=True, slots=True)
 class FileChange:
-    """What is done to one file, without its text."""
+    """A change of one file, without its text."""
 
     operation: str
-    """add, modify, delete, move, copy, or one we do not know."""
+    """add, modify, delete, move, copy, or an unknown one."""
     path: str
-    """Absolute; of a file that moves or is copied, the new one."""
+    """Absolute. For a moved or copied file, the new path."""
     old_path: str | None = None
     file_type: str | None = None
-    """text, binary, directory, symlink, or one we do not know; None: it is not said."""
+    """text, binary, directory, symlink, or an unknown one; None if not reported."""
     meta: Meta | None = None
 
     @property
     def words(self) -> str:
-        """What is done, as a line."""
+        """The change in one line."""
         where = self.path if self.old_path is None else f"{self.old_path} → {self.path}"
         kind = "" if self.file_type in (None, "text") else f" ({self.file_type})"
         return f"{self.operation} {where}{kind}"
 
     @property
     def paths(self) -> tuple[str, ...]:
-        """The files that it touches."""
+        """The files it touches."""
         return (self.path,) if self.old_path is None else (self.old_path, self.path)
 
 
 @dataclass(frozen=True, slots=True)
 class TerminalContent:
-    """A terminal shown inside the tool call; the id may be the client's or the agent's own."""
+    """A terminal shown in the tool call. The ID may be the client's or the agent's own."""
 
     terminal_id: TerminalId
     meta: Meta | None = None
@@ -89,14 +89,14 @@ class TerminalContent:
 
 @dataclass(frozen=True, slots=True)
 class UnknownContent:
-    """Content of a kind we do not know, whole."""
+    """Content of an unknown kind, unchanged."""
 
     kind: str
     raw: Any
 
 
 def changed_paths(content: Iterable[ToolCallContent]) -> list[str]:
-    """The files that diffs and changes in a tool call's content touch."""
+    """Return the files touched by the diffs and changes in a tool call's content."""
     return [
         path
         for item in content
@@ -120,7 +120,7 @@ class Location:
 
 @dataclass(frozen=True, slots=True)
 class ToolCallPatch:
-    """One report about a tool call: what it leaves UNSET stays as it was."""
+    """One report about a tool call. UNSET fields stay unchanged."""
 
     tool_call_id: ToolCallId
     title: str | UnsetType = UNSET
@@ -133,10 +133,10 @@ class ToolCallPatch:
     name: str | None | UnsetType = UNSET
     """The tool's programmatic name; informational."""
     is_cancellable: bool | UnsetType = UNSET
-    """Whether the agent can be asked to stop this one call."""
+    """Whether the agent can be asked to stop only this call."""
     meta: Meta | None = None
     cleared: frozenset[str] = frozenset()
-    """Raw values that are no longer there: `raw_input`, `raw_output`. None is a value like any other."""
+    """Raw values to remove: `raw_input`, `raw_output`. None is an ordinary value."""
 
 
 @dataclass(slots=True)
@@ -153,12 +153,12 @@ class ToolCall:
     raw_output: Any = UNSET
     name: str | None = None
     is_cancellable: bool = False
-    """Whether the agent can be asked to stop this one call."""
+    """Whether the agent can be asked to stop only this call."""
     meta: dict[str, Any] = field(default_factory=dict)
-    """All `_meta` received for this call, later keys over earlier ones."""
+    """All `_meta` received for this call; later keys override earlier ones."""
 
     def apply(self, patch: ToolCallPatch) -> None:
-        """Take over what the patch sets; lists replace, they never append."""
+        """Apply the fields the patch sets. Lists are replaced, never appended to."""
         self.title = or_else(patch.title, self.title)
         self.kind = or_else(patch.kind, self.kind)
         self.status = or_else(patch.status, self.status)
@@ -174,15 +174,15 @@ class ToolCall:
             self.meta.update(patch.meta)
 
     def append(self, content: tuple[ToolCallContent, ...]) -> None:
-        """Add content behind what there is."""
+        """Append content."""
         self.content = (*self.content, *content)
 
     @property
     def is_settled(self) -> bool:
-        """True once no more work is expected; a late report may still come."""
+        """Whether no more work is expected. A late report may still come."""
         return self.status in SETTLED
 
     @property
     def shown_title(self) -> str:
-        """The title, or what else names the call where an agent gave none."""
+        """The title, or whatever else identifies the call if the agent gave none."""
         return self.title or self.name or (self.kind if self.kind != "other" else self.tool_call_id)

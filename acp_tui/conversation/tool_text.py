@@ -1,8 +1,8 @@
-"""What a tool call works on, and the text that it brings: output, of which each line counts, and what is Markdown.
+"""What a tool call works on, and what its text is: output, where every line counts, or Markdown.
 
-Most tools print: shells, searches, JSON. So a text is output unless there are signs that it is Markdown: a fence is one
-wherever it stands; all of a text is Markdown where it has a mark that hardly anything else has, and one of another
-kind. Even there, the lines of a paragraph stay lines. Nothing is drawn here.
+Most tools print: shells, searches, JSON. So text is output unless it looks like Markdown. A fence is always Markdown.
+The whole text is Markdown if it has an unmistakable mark and one of another kind. Even then, the lines of a paragraph
+stay lines. Nothing is drawn here.
 """
 
 from __future__ import annotations
@@ -24,30 +24,30 @@ _PLACES: Final = (
     *("url", "uri", "query", "pattern", "regex"),
     *("path", "file_path", "filePath", "filepath", "absolute_path", "notebook_path"),
 )
-"""What agents call it in their raw input; the first that is there counts."""
+"""The names agents use in raw input; the first one present counts."""
 
 
 @dataclass(frozen=True, slots=True)
 class Subject:
-    """What a call is about."""
+    """What a tool call is about."""
 
     text: str
     is_command: bool = False
 
     @property
     def words(self) -> str:
-        """It as it was reported, a command behind a prompt."""
+        """The text as reported; a command after a prompt sign."""
         return f"{PROMPT}{self.text}" if self.is_command else self.text
 
     @property
     def visible(self) -> str:
-        """The same in one line in which nothing hides."""
+        """The same in one line, with hidden characters made visible."""
         shown = make_visible_command(self.words) if self.is_command else make_visible_path(self.text)
         return make_visible_line(shown)
 
 
 def subject_of(call: ToolCall, terminals: Mapping[TerminalId, TerminalState]) -> Subject | None:
-    """What is to be said beside the title; None where that says enough, or nothing is reported."""
+    """Return what to show besides the title; None if the title says enough, or if nothing is reported."""
     if not _is_name(call):
         return None
     subject = _of_terminal(call, terminals) or _of_input(call)
@@ -55,7 +55,7 @@ def subject_of(call: ToolCall, terminals: Mapping[TerminalId, TerminalState]) ->
 
 
 def _is_name(call: ToolCall) -> bool:
-    """Whether the title is one word, or what the tool is called."""
+    """Whether the title is one word or the tool's name."""
     return len(call.shown_title.split()) == 1 or call.shown_title == call.name
 
 
@@ -72,14 +72,14 @@ def _of_input(call: ToolCall) -> Subject | None:
     if not isinstance(raw, Mapping):
         return None
     place = next((raw[key].strip() for key in _PLACES if _is_said(raw.get(key))), None)
-    # Beside a place, "command" is what an editor does there.
+    # Next to a path or address, "command" is an editor's operation.
     if (call.kind == "execute" or place is None) and (line := command_line(raw)[0].strip()):
         return Subject(line, is_command=True)
     return None if place is None else Subject(place)
 
 
 def is_place(name: str) -> bool:
-    """Whether agents call a path or an address so in their raw input."""
+    """Whether agents use this raw input name for a path or an address."""
     return name in _PLACES
 
 
@@ -88,7 +88,7 @@ def _is_said(value: Any) -> bool:
 
 
 def command_line(raw: Mapping[str, Any]) -> tuple[str, set[str]]:
-    """The command line and the fields that are in it; "" where the fields are of another shape."""
+    """Return the command line and the fields it comes from; "" if the fields have another shape."""
     command, args = raw.get("command"), raw.get("args")
     if _are_words(command):
         return shlex.join(command), {"command"}
@@ -104,21 +104,21 @@ def _are_words(value: Any) -> TypeGuard[list[str]]:
 
 
 MOST_EXAMINED: Final = 100_000
-"""Characters in which marks are looked for."""
+"""How many characters are searched for marks."""
 
 _DIFF: Final = re.compile(r"^(?:diff --git |@@ -\d|--- \S.*\n\+\+\+ \S)", re.MULTILINE)
 _OPENING: Final = re.compile(r" {0,3}(?P<fence>`{3,}(?=[^`]*$)|~{3,})")
 _CLOSING: Final = re.compile(r" {0,3}(?P<fence>`{3,}|~{3,})\s*$")
 _UNMISTAKABLE: Final = (
     r"(?<![*\w])\*\*[^\s*](?:[^*\n]{0,200}[^\s*])?\*\*(?![*\w])",  # strong
-    r"\[[^\[\]\n]{1,200}\]\((?:https?:|[/.#])[^()\s]{0,500}\)",  # a link
-    r"^ {0,3}\|?[ \t]{0,9}:?-{3,99}:?[ \t]{0,9}\|[-:| \t]{0,500}$",  # the second line of a table
+    r"\[[^\[\]\n]{1,200}\]\((?:https?:|[/.#])[^()\s]{0,500}\)",  # link
+    r"^ {0,3}\|?[ \t]{0,9}:?-{3,99}:?[ \t]{0,9}\|[-:| \t]{0,500}$",  # second line of a table
 )
 _OTHERS: Final = (
-    r"^#{1,6} \S",  # a heading, or a comment
+    r"^#{1,6} \S",  # heading or comment
     r"(?<!`)`[^`\n]{1,200}`(?!`)",  # code
-    r"^ {0,3}(?:[-*+]|\d{1,3}[.)]) \S",  # an item
-    r"^ {0,3}> \S",  # a quote
+    r"^ {0,3}(?:[-*+]|\d{1,3}[.)]) \S",  # list item
+    r"^ {0,3}> \S",  # quote
 )
 _SOFT_BREAK: Final = re.compile(r"(?<=[^\s\\])[ \t]{0,9}\n(?=[ \t]{0,99}\S)")
 
@@ -138,7 +138,7 @@ class Markdown:
 
 
 def parts_of(text: str) -> tuple[Output | Markdown, ...]:
-    """What a tool's text consists of, from its beginning to its end; blank lines alone are no part."""
+    """Split a tool's text into parts, in order. Blank lines alone are dropped."""
     if _is_data(text):
         return (Output(text),)
     parts = tuple(_apart(text.split("\n")))
@@ -148,13 +148,13 @@ def parts_of(text: str) -> tuple[Output | Markdown, ...]:
 
 
 def _is_data(text: str) -> bool:
-    """Whether it is JSON, XML or a diff: texts within may look like anything."""
+    """Whether it's JSON, XML, or a diff, whose contents may look like anything."""
     ends = text[:100].lstrip()[:1] + text[-100:].rstrip()[-1:]
     return ends in ("{}", "[]", "<>") or _DIFF.search(text, 0, MOST_EXAMINED) is not None
 
 
 def _is_markdown(text: str) -> bool:
-    """Two kinds of marks, one of them unmistakable."""
+    """Whether it has two kinds of marks, at least one of them unmistakable."""
     found = sum(_has(mark, text) for mark in _UNMISTAKABLE)
     return found > 1 or (found == 1 and any(_has(mark, text) for mark in _OTHERS))
 
@@ -164,7 +164,7 @@ def _has(mark: str, text: str) -> bool:
 
 
 def _apart(lines: list[str]) -> Iterator[Output | Markdown]:
-    """The fences, and what stands between them."""
+    """Yield the fences and the text between them."""
     start = at = 0
     while at < len(lines):
         opening = _OPENING.match(lines[at])
@@ -184,7 +184,7 @@ def _output(lines: list[str]) -> Iterator[Output]:
 
 
 def _behind_fence(lines: list[str], at: int, opened_by: str) -> int:
-    """The number of the line behind the one that closes it; a fence that nothing closes goes on to the end."""
+    """Return the number of the line after the closing fence, or the end if nothing closes it."""
     for number in range(at, len(lines)):
         closing = _CLOSING.match(lines[number])
         if closing is not None and closing["fence"].startswith(opened_by):
@@ -193,23 +193,23 @@ def _behind_fence(lines: list[str], at: int, opened_by: str) -> int:
 
 
 def _with_line_breaks(part: Output | Markdown) -> str:
-    """The same Markdown, in which a line of a paragraph ends where it was written to end."""
+    """Return Markdown that keeps the line breaks of paragraphs."""
     return part.text if isinstance(part, Markdown) else _SOFT_BREAK.sub("  \n", part.text)
 
 
-# Places
+# Paths
 
 
 def shown_path(path: str, cwd: str) -> str:
-    """A path relative to the session's folder where it lies in it, "." for the folder itself, else as it is."""
+    """Return a path relative to the session's folder if it's inside, "." for the folder itself, or else unchanged."""
     if cwd and path.rstrip("/") == cwd.rstrip("/"):
         return HERE
     inside = path.removeprefix(cwd.rstrip("/") + "/") if cwd else path
-    # Spelled with dots it may lead out again: then it is shown whole.
+    # With dots it may lead outside again, so it's shown in full.
     return path if ".." in inside.split("/") else inside
 
 
 def shown_location(location: Location, cwd: str) -> str:
-    """A path and, where it is known, a line."""
+    """Return a path and its line, if known."""
     path = shown_path(location.path, cwd)
     return path if location.line is None else f"{path}:{location.line}"

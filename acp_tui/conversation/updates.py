@@ -1,7 +1,7 @@
-"""Everything that can happen to a session, one frozen value each; what is said, not how it came over the wire.
+"""Everything that can happen to a session, as one frozen class each: what was said, not how it was sent.
 
-The protocol adapters make these from the agent's messages, the client from the user's actions and from its own
-terminals. Folding them with `reducer.apply` gives the same conversation live and in a replay.
+The protocol adapters create updates from the agent's messages. The client creates them from the user's actions and
+from its own terminals. Folding them with `reducer.apply` gives the same conversation live and in a replay.
 """
 
 from __future__ import annotations
@@ -27,42 +27,42 @@ from acp_tui.values import dataclass
 
 Role: TypeAlias = Literal["user", "agent", "thought"]
 ElicitationAction: TypeAlias = Literal["accept", "decline", "cancel"]
-"""Yes, no, and no answer: closed, or taken back."""
+"""Yes, no, and no answer: closed or withdrawn."""
 
 
 @dataclass(frozen=True, slots=True)
 class PromptSent:
-    """The user sent a prompt; the turn runs from here."""
+    """The user sent a prompt, which starts a turn."""
 
     blocks: tuple[ContentBlock, ...]
     notes: tuple[str, ...] = ()
-    """What the user should know of it, one sentence each; the agent does not get them."""
+    """What the user should know about it, one sentence each. The agent doesn't get them."""
     awaits_id: bool = False
-    """The agent will say when it has taken it up, and under which id (`PromptAccepted`); states tell of the turn."""
+    """Whether the agent will accept the prompt under an ID (`PromptAccepted`) and report states during the turn."""
 
 
 @dataclass(frozen=True, slots=True)
 class PromptJoined:
-    """The user sent a prompt into the turn that runs, and the agent took it."""
+    """The user sent a prompt during a turn, and the agent took it."""
 
     blocks: tuple[ContentBlock, ...]
     notes: tuple[str, ...] = ()
-    """As of a PromptSent."""
+    """Like `PromptSent.notes`."""
 
 
 @dataclass(frozen=True, slots=True)
 class PromptAccepted:
-    """The agent has taken up the prompt that has waited longest for it; its message has this id from now on."""
+    """The agent accepted the oldest waiting prompt; its message has this ID from now on."""
 
     message_id: str
 
 
 @dataclass(frozen=True, slots=True)
 class PromptRefused:
-    """The agent has not taken up the prompt that was sent last; a turn that runs for another goes on."""
+    """The agent didn't accept the last prompt. A turn running for another prompt continues."""
 
     failure: TurnFailed | None = None
-    """Why; None: the turn that it waited for was cancelled."""
+    """The reason; None if the turn it waited for was canceled."""
 
 
 @dataclass(frozen=True, slots=True)
@@ -75,7 +75,7 @@ class TurnEnded:
     """The agent's turn is over."""
 
     stop_reason: str
-    """end_turn, max_tokens, max_turn_requests, refusal, cancelled, or one we do not know."""
+    """end_turn, max_tokens, max_turn_requests, refusal, cancelled, or an unknown one."""
     meta: Meta | None = None
     usage: TurnUsage | None = None
 
@@ -91,16 +91,16 @@ class TurnFailed:
 
 @dataclass(frozen=True, slots=True)
 class StateReported:
-    """The agent says what the session is doing. An idle that follows work ends the turn; a repeated one does not."""
+    """The agent reports what the session is doing. The first idle after work ends the turn; further ones don't."""
 
     state: str
-    """running, idle, requires_action, or one we do not know: the agent is busy then."""
+    """running, idle, requires_action, or an unknown one, which counts as busy."""
     stop_reason: str | None = None
-    """Why the work ended; only with idle."""
+    """Why the work ended; only for idle."""
     failure: TurnFailed | None = None
-    """The error that ended the work; only with idle."""
+    """The error that ended the work; only for idle."""
     background: tuple[BackgroundWork, ...] | UnsetType = UNSET
-    """All that goes on beside the turn; UNSET: the agent does not say."""
+    """All work that goes on beside the turn; UNSET if the agent doesn't say."""
     usage: TurnUsage | None = None
     meta: Meta | None = None
 
@@ -117,7 +117,7 @@ class MessageChunk:
 
 @dataclass(frozen=True, slots=True)
 class MessageReplaced:
-    """A message, whole, in place of what was said under its id."""
+    """A whole message, which replaces what was said under its ID."""
 
     role: Role
     message_id: str
@@ -127,14 +127,14 @@ class MessageReplaced:
 
 @dataclass(frozen=True, slots=True)
 class ToolCallReported:
-    """A tool call began or changed: the same patch semantics for both."""
+    """A tool call began or changed; both use the same patch."""
 
     patch: ToolCallPatch
 
 
 @dataclass(frozen=True, slots=True)
 class ToolCallContentAdded:
-    """More content of a tool call, behind what it has."""
+    """Content to append to a tool call."""
 
     tool_call_id: ToolCallId
     content: tuple[ToolCallContent, ...]
@@ -142,7 +142,7 @@ class ToolCallContentAdded:
 
 @dataclass(frozen=True, slots=True)
 class PlanReplaced:
-    """A plan, whole; no steps clears it."""
+    """A whole plan; no steps clears it."""
 
     steps: tuple[PlanStep, ...]
     plan_id: str = "plan"
@@ -151,7 +151,7 @@ class PlanReplaced:
 
 @dataclass(frozen=True, slots=True)
 class CommandsReplaced:
-    """The agent's slash commands, all of them."""
+    """All of the agent's slash commands."""
 
     commands: tuple[Command, ...]
     meta: Meta | None = None
@@ -159,7 +159,7 @@ class CommandsReplaced:
 
 @dataclass(frozen=True, slots=True)
 class OptionsReplaced:
-    """The session's options, all of them."""
+    """All of the session's options."""
 
     options: tuple[ConfigOption, ...]
     meta: Meta | None = None
@@ -167,7 +167,7 @@ class OptionsReplaced:
 
 @dataclass(frozen=True, slots=True)
 class OptionChanged:
-    """One option has a new value; one that is not known is ignored."""
+    """One option has a new value; an unknown option is ignored."""
 
     option_id: str
     value: str | bool
@@ -177,7 +177,7 @@ class OptionChanged:
 
 @dataclass(frozen=True, slots=True)
 class InfoChanged:
-    """Facts on the session itself: UNSET stays, None clears."""
+    """Facts about the session itself: UNSET keeps, None clears."""
 
     title: str | None | UnsetType = UNSET
     updated_at: str | None | UnsetType = UNSET
@@ -186,7 +186,7 @@ class InfoChanged:
 
 @dataclass(frozen=True, slots=True)
 class Renamed:
-    """The user has given the session a title, which the agent does not change any more."""
+    """The user gave the session a title, which the agent can't change anymore."""
 
     title: str
 
@@ -198,12 +198,12 @@ class UsageReported:
     usage: Usage
     meta: Meta | None = None
     keeps_cost: bool = False
-    """The cost is as it was said last."""
+    """Whether the cost stays as last reported."""
 
 
 @dataclass(frozen=True, slots=True)
 class NoticeShown:
-    """A word for now, without a place in the conversation."""
+    """A short-lived message that isn't part of the conversation."""
 
     severity: str
     title: str
@@ -213,7 +213,7 @@ class NoticeShown:
 
 @dataclass(frozen=True, slots=True)
 class CompactionChanged:
-    """The agent shortens its context; the first report fixes the place in the conversation."""
+    """The agent compacts its context. The first report sets its place in the conversation."""
 
     compaction_id: str
     status: str | UnsetType = UNSET
@@ -233,24 +233,24 @@ class CompactionChunk:
 
 @dataclass(frozen=True, slots=True)
 class SubagentReported:
-    """The agent has begun another one for a part of its work, or says more of it: UNSET stays, None clears."""
+    """The agent started a subagent for part of its work, or reports more about it: UNSET keeps, None clears."""
 
     session_id: SessionId
     title: str | None | UnsetType = UNSET
     description: str | None | UnsetType = UNSET
-    """What it is for."""
+    """The subagent's task."""
     state: StateReported | None | UnsetType = UNSET
-    """None: what it does is not known."""
+    """What the subagent does; None if unknown."""
     is_cancellable: bool | UnsetType = UNSET
     meta: Meta | None = None
 
 
 @dataclass(frozen=True, slots=True)
 class SubagentSaid:
-    """What happens in the conversation of a subagent; one that was not reported before is from here on."""
+    """Something happened in a subagent's conversation. Creates the subagent if it's unknown."""
 
     session_id: SessionId
-    """Where `is_of_call`, the id of the tool call whose work the subagent does."""
+    """With `is_of_call`, the ID of the tool call the subagent works for."""
     update: SessionUpdate
     is_of_call: bool = False
 
@@ -265,22 +265,22 @@ class PermissionAsked:
 
 @dataclass(frozen=True, slots=True)
 class PermissionAnswered:
-    """A request was decided by the user, or cancelled with its turn."""
+    """The user decided about a request, or it was canceled with its turn."""
 
     key: RequestKey
     option_id: str | None
-    """None: cancelled."""
+    """None if canceled."""
     at: float | None = None
-    """Seconds since the epoch, where it is known."""
+    """Seconds since the epoch, if known."""
     rule: str | None = None
-    """The standing rule of the user's that refused it, in a line; None: the user answered."""
+    """The user's rule that refused it, in one line; None if the user answered."""
     is_withdrawn: bool = False
-    """The agent took it back."""
+    """Whether the agent withdrew it."""
 
 
 @dataclass(frozen=True, slots=True)
 class PermissionNoted:
-    """What the user is to know beside a request that waits."""
+    """A note for the user about a waiting request."""
 
     key: RequestKey
     note: str
@@ -288,33 +288,33 @@ class PermissionNoted:
 
 @dataclass(frozen=True, slots=True)
 class ElicitationAsked:
-    """The agent waits for the user to fill in a form, or to agree to visit a page."""
+    """The agent waits for the user to fill in a form or to agree to visit a page."""
 
     elicitation: Elicitation
 
 
 @dataclass(frozen=True, slots=True)
 class ElicitationAnswered:
-    """An elicitation waits no more."""
+    """A form or page no longer waits for the user."""
 
     key: RequestKey
     action: ElicitationAction
     at: float | None = None
-    """Seconds since the epoch, where it is known."""
+    """Seconds since the epoch, if known."""
     values: tuple[FilledIn, ...] = ()
-    """What a form was accepted with. A recording masks them."""
+    """The values the form was accepted with. A recording masks them."""
 
 
 @dataclass(frozen=True, slots=True)
 class ElicitationCompleted:
-    """Nothing is left to be done on a page: the agent said so, or the user no longer wants to hear of it."""
+    """Nothing is left to do on a page: the agent said so, or the user dismissed it."""
 
     elicitation_id: str
 
 
 @dataclass(frozen=True, slots=True)
 class CommandRun:
-    """The user runs a command of their own beside the agent; its terminal is opened with it."""
+    """The user runs a command of their own beside the agent, which opens its terminal."""
 
     line: str
     terminal_id: TerminalId
@@ -322,7 +322,7 @@ class CommandRun:
 
 @dataclass(frozen=True, slots=True)
 class TerminalOpened:
-    """A terminal exists: one of ours on a PTY, or one that the agent only shows us."""
+    """A terminal exists: ours, on a PTY, or one that the agent only shows."""
 
     terminal_id: TerminalId
     command: str | None = None
@@ -348,18 +348,18 @@ class TerminalExited:
     exit_code: int | None
     signal: str | None
     seconds: float | None = None
-    """How long it ran; None where nobody has measured it."""
+    """How long it ran; None if not measured."""
 
 
 @dataclass(frozen=True, slots=True)
 class TerminalReported:
-    """What an agent says of a terminal of its own: UNSET stays, None clears."""
+    """The agent's report about its own terminal: UNSET keeps, None clears."""
 
     terminal_id: TerminalId
     command: str | None | UnsetType = UNSET
     cwd: str | None | UnsetType = UNSET
     output: bytes | UnsetType = UNSET
-    """All of it, in place of what was printed before."""
+    """The whole output; replaces earlier output."""
     exit: TerminalExit | None | UnsetType = UNSET
     size: tuple[int, int] | UnsetType = UNSET
     """Columns and rows."""
@@ -368,7 +368,7 @@ class TerminalReported:
 
 @dataclass(frozen=True, slots=True)
 class TerminalExit:
-    """How a terminal's command ended; neither is set where the agent does not know."""
+    """How a terminal's command ended; both are None if the agent doesn't know."""
 
     exit_code: int | None = None
     signal: str | None = None
@@ -376,7 +376,7 @@ class TerminalExit:
 
 @dataclass(frozen=True, slots=True)
 class TerminalWaiting:
-    """A terminal's command waits for the user to type, or does so no longer."""
+    """A terminal's command started or stopped waiting for the user's input."""
 
     terminal_id: TerminalId
     is_waiting: bool
@@ -384,7 +384,7 @@ class TerminalWaiting:
 
 @dataclass(frozen=True, slots=True)
 class TerminalResized:
-    """A terminal of ours has another size; what it shows flows anew."""
+    """One of our terminals has a new size; its output reflows."""
 
     terminal_id: TerminalId
     columns: int
@@ -393,7 +393,7 @@ class TerminalResized:
 
 @dataclass(frozen=True, slots=True)
 class Disconnected:
-    """The agent is gone, or the connection to it broke; the conversation stays."""
+    """The agent is gone, or the connection broke; the conversation stays."""
 
     reason: str
     stderr_tail: str = ""
@@ -401,30 +401,30 @@ class Disconnected:
 
 @dataclass(frozen=True, slots=True)
 class Reconnected:
-    """An agent goes on where the one that is gone left off."""
+    """An agent continues where the previous one left off."""
 
     remembers: bool
-    """Whether it has the session of before; otherwise it knows nothing of what was said."""
+    """Whether it has the previous session; otherwise it doesn't know what was said."""
     is_loaded: bool = False
-    """What was said stands here as the agent kept it, not as it was heard before."""
+    """Whether the conversation was loaded from the agent, not kept from before."""
     why: str = ""
-    """Why it remembers nothing though it was asked to, or what it has said unheard."""
+    """Why it remembers nothing although asked to, or what it said unheard."""
     forked_from: str = ""
-    """The title of the session that this one was forked from; what was said there stands above."""
+    """The title of the session this one was forked from, whose conversation is above."""
     is_same: bool = False
-    """Only the connection is another one: what it says of what stands above is about the same things."""
+    """Whether only the connection is new, so the agent's IDs still refer to the entries above."""
 
 
 @dataclass(frozen=True, slots=True)
 class Remarked:
-    """The client has something to say about the session, in one line."""
+    """The client remarks on the session, in one line."""
 
     text: str
 
 
 @dataclass(frozen=True, slots=True)
 class UnknownUpdate:
-    """An update of a kind we do not know, whole."""
+    """An update of an unknown kind, unchanged."""
 
     kind: str
     raw: Any

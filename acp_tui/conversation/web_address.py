@@ -1,6 +1,6 @@
-"""What there is to know of an address before it is opened: where it leads, and what could mislead about that.
+"""What to know about a web address before opening it: where it leads, and what could mislead about that.
 
-Nothing is opened or fetched; whoever shows the address asks the user.
+Nothing is opened or fetched here; the caller asks the user.
 """
 
 from __future__ import annotations
@@ -24,11 +24,11 @@ _SCRIPTS: Final = (
     "THAI",
     "GEORGIAN",
 )
-"""Scripts with letters that look like those of others."""
+"""Scripts whose letters look like those of other scripts."""
 
 
 def is_openable(url: str) -> bool:
-    """False for an address of which nobody can say what a browser would make of it."""
+    """Whether it's clear what a browser would make of the address."""
     parts = _split(url)
     return bool(
         parts is not None
@@ -41,7 +41,7 @@ def is_openable(url: str) -> bool:
 
 
 def host_of(url: str) -> str:
-    """The host that the address leads to, as written and, for Punycode, as it would look; "" without one."""
+    """Return the address's host as written, plus its decoded form if it's Punycode; "" without a host."""
     parts = _split(url)
     host = (parts.hostname or "") if parts is not None else ""
     decoded = _decoded(host)
@@ -49,7 +49,7 @@ def host_of(url: str) -> str:
 
 
 def split_at_host(url: str) -> tuple[str, str, str]:
-    """What stands before the host, the host with its port, and the rest; without a host all of it stands before."""
+    """Split into the part before the host, the host with its port, and the rest. Without a host, all is before."""
     parts = _split(url)
     host = parts.netloc.rpartition("@")[2] if parts is not None else ""
     before, found, after = url.partition(f"//{parts.netloc}") if host and parts else (url, "", "")
@@ -57,16 +57,16 @@ def split_at_host(url: str) -> tuple[str, str, str]:
 
 
 def place_of(url: str) -> str:
-    """Scheme, host and path: what can be kept of the address; the rest may be worth as much as a password."""
+    """Return the scheme, host, and path, which are safe to keep; the rest may hold secrets."""
     place = re.split(r"[?#]", url, maxsplit=1)[0]
     before, host, after = split_at_host(place)
     if host:
         return f"{before.partition('//')[0]}//{host}{after}"
-    return place.rpartition("@")[2]  # not an address that can be read, yet one in which a password may stand
+    return place.rpartition("@")[2]  # not a readable address, but it may contain a password
 
 
 def warnings_of(url: str) -> tuple[str, ...]:
-    """What could mislead about where the address leads, each in a sentence."""
+    """Return what could mislead about where the address leads, one sentence each."""
     found = []
     if _UNPRINTABLE.search(url) or make_visible_line(url) != url:
         found.append("It contains invisible characters, so it isn't opened.")
@@ -81,7 +81,7 @@ def warnings_of(url: str) -> tuple[str, ...]:
 def _split(url: str) -> SplitResult | None:
     try:
         parts = urlsplit(url)
-        _ = parts.port  # checked only when it is read
+        _ = parts.port  # checked only when read
     except ValueError:
         return None
     return parts

@@ -1,6 +1,6 @@
-"""Facts of a session in words, for whoever lists them; where they stand and how they look is others' matter.
+"""Facts about a session in words. Where and how they appear is up to the caller.
 
-What comes from the agent is as it was said: whoever shows it makes it visible.
+Text from the agent is unchanged: the caller makes it visible.
 """
 
 from __future__ import annotations
@@ -12,7 +12,7 @@ from typing import TYPE_CHECKING, Final
 from acp_tui.conversation.facts import BooleanOption, ConfigOption, TurnUsage, Usage
 
 if TYPE_CHECKING:
-    # The first frame needs a few of these words, and no conversation yet.
+    # The first frame needs some of these words, but no conversation yet.
     from acp_tui.conversation.conversation import Conversation, SubagentState
     from acp_tui.conversation.entries import Question
 
@@ -22,25 +22,25 @@ STOP_REASONS: Final = {
     "max_tokens": "stopped: token limit reached",
     "max_turn_requests": "stopped: reached the limit of requests in one turn",
 }
-"""Why a turn ended without being done; an agent may send others."""
+"""Why a turn ended without being done. Agents may send others."""
 
 
 def value_name(option: ConfigOption) -> str:
-    """What the agent calls the value that an option has now; a value it does not name stays as it is (R-MODE-3)."""
+    """Return the agent's name for an option's current value; a value without a name stays as is (R-MODE-3)."""
     if isinstance(option, BooleanOption):
         return "on" if option.value else "off"
     return next((choice.name for choice in option.choices if choice.value == option.value), option.value)
 
 
 def answer_words(question: Question) -> str:
-    """What became of a form or a page."""
+    """Describe the answer to a form or page."""
     if question.action == "accept":
         return "you answered" if question.url is None else "you opened the page"
     return "you declined" if question.action == "decline" else "canceled without an answer"
 
 
 def usage_words(usage: Usage | None) -> str:
-    """Context and cost as the agent reported them last; nothing is worked out."""
+    """Return the context and cost as last reported by the agent, without calculations."""
     if usage is None:
         return "not reported by the agent"
     tokens = f"{usage.used:,} of {usage.size:,} tokens" if usage.size else f"{usage.used:,} tokens"
@@ -50,13 +50,13 @@ def usage_words(usage: Usage | None) -> str:
 
 
 def money(amount: float, currency: str | None) -> str:
-    """An amount in the agent's unit, as in $0.42; small ones to the first digits that say anything."""
+    """Format an amount in the agent's unit, such as $0.42; small amounts get two significant digits."""
     digits = f"{amount:.2f}" if amount == 0 or abs(amount) >= 0.01 else f"{amount:.2g}"
     return f"${digits}" if currency == "USD" else f"{digits} {currency or ''}".rstrip()
 
 
 def turn_words(conversation: Conversation) -> str:
-    """The tokens and the money of the last turn, as far as the agent counts them; "" for neither."""
+    """Return the last turn's tokens and cost, as far as the agent counts them; "" for neither."""
     spent, usage, cost = conversation.turn_usage, conversation.usage, conversation.turn_cost
     words = [tokens_words(spent)] if spent is not None else []
     if cost and usage is not None:
@@ -65,7 +65,7 @@ def turn_words(conversation: Conversation) -> str:
 
 
 def spent_words(conversation: Conversation) -> str:
-    """The tokens and the money that all turns have taken, as far as the agent counts them; "" for neither."""
+    """Return the tokens and cost of all turns, as far as the agent counts them; "" for neither."""
     spent, usage = conversation.spent, conversation.usage
     tokens = spent.total if spent is not None else usage.used if usage is not None else 0
     words = [f"{short_count(tokens)} tokens"] if tokens else []
@@ -75,7 +75,7 @@ def spent_words(conversation: Conversation) -> str:
 
 
 def subagent_state(subagent: SubagentState) -> str:
-    """What a subagent does, in a word: "running", "needs you", "done", "cancelled", "failed", "stopped" or "idle"."""
+    """Return a subagent's state: "running", "needs you", "done", "cancelled", "failed", "stopped", or "idle"."""
     said = subagent.conversation
     if not said.is_idle:
         return "needs you" if said.state == "requires_action" else "running"
@@ -86,14 +86,14 @@ def subagent_state(subagent: SubagentState) -> str:
 
 
 def short_count(count: int) -> str:
-    """A number of tokens in few cells, as in 18k."""
+    """Format a number of tokens briefly, such as 18k."""
     if count < 1000:
         return str(count)
     return f"{count / 1000:.0f}k" if count < 1_000_000 else f"{count / 1_000_000:.1f}M"
 
 
 def tokens_words(usage: TurnUsage) -> str:
-    """The tokens of turns, and what they went into as far as the agent counts that."""
+    """Return the tokens of turns, and what they were used for as far as the agent counts that."""
     parts = (
         (usage.input, "in"),
         (usage.output, "out"),
@@ -108,9 +108,9 @@ def tokens_words(usage: TurnUsage) -> str:
 def session_facts(
     conversation: Conversation, agent: str, folder: str, servers: Iterable[str] | None
 ) -> tuple[tuple[str, str], ...]:
-    """What there is to know of a session at a glance: what each is called, and what it is.
+    """Return a session's main facts as pairs of label and value.
 
-    None for the names of the MCP servers where they are not known.
+    `servers` has the names of the MCP servers; None if unknown.
     """
     running = [
         state.command or "a command" for state in conversation.terminals.values() if not state.has_exited
@@ -128,13 +128,13 @@ def session_facts(
 
 
 def from_home(path: Path) -> str:
-    """The path as a shell would shorten it."""
+    """Shorten a path with `~`, as a shell would."""
     home = Path.home()
     return str(Path("~") / path.relative_to(home)) if path.is_relative_to(home) else str(path)
 
 
 def duration(seconds: float) -> str:
-    """A time of a second or more in words: "12 s", "3 min 5 s", "2 h 10 min"."""
+    """Format a time of a second or more: "12 s", "3 min 5 s", "2 h 10 min"."""
     minutes, rest = divmod(round(seconds), 60)
     hours, minutes = divmod(minutes, 60)
     if hours:
@@ -143,16 +143,16 @@ def duration(seconds: float) -> str:
 
 
 MAX_TITLE: Final = 120
-"""A title may be a whole program; this much of it says which one is meant."""
+"""A title may be a whole program; this much identifies it."""
 
 
 def reason_prompt(title: str, reason: str) -> str:
-    """The prompt that gives `reason` for having rejected the call of this title, labelled as that."""
+    """Return a prompt that gives `reason` for rejecting the call with this title, labeled as such."""
     line = " ".join(title.split())
     short = line if len(line) <= MAX_TITLE else line[: MAX_TITLE - 1] + "…"
     return f'About the rejected "{short}": {reason}'
 
 
 def forked(title: str) -> str:
-    """That a conversation goes on from that of another session, in a line."""
+    """Say in one line that a conversation was forked from another session."""
     return f"forked from “{title}”; the agent knows what was said above"

@@ -1,13 +1,13 @@
-"""ACP on the wire, version by version, turned into a conversation's values and back; no screen, no transport.
+"""ACP on the wire, for each version, converted to and from a conversation's values. No screen, no transport.
 
-Begin with `roles` (what client and agent are to each other), then `connection`, `negotiation`, `v1.connection` and
-`v1.inbound`; `v2` is loaded for agents that speak it, and takes from `v1` what has not changed. `wire` has what the
-models of every version share; `conformance` judges whether an agent keeps to the protocol. What can be wrong with the
-protocol itself stands here; the error replies are the transport's.
+Start with `roles` (what client and agent are to each other), then read `connection`, `negotiation`, `v1.connection`,
+and `v1.inbound`. `v2` is loaded only for agents that speak it, and reuses from `v1` what hasn't changed. `wire` has
+what the models of all versions share. `conformance` checks whether an agent follows the protocol. This module has the
+errors of the protocol itself; the transport has the error replies.
 
 ProtocolError
-├── MalformedMessage      what was received does not have the form that the schema asks for
-└── UnsupportedVersion    the agent speaks a version that we do not
+├── MalformedMessage     a received message doesn't match the schema
+└── UnsupportedVersion   the agent speaks a version we don't
 """
 
 from __future__ import annotations
@@ -15,7 +15,7 @@ from __future__ import annotations
 from collections.abc import Collection
 from typing import Final
 
-# What ACP adds to the codes of JSON-RPC (R-ERR-1).
+# ACP's addition to the JSON-RPC error codes (R-ERR-1).
 AUTH_REQUIRED: Final = -32000
 RESOURCE_NOT_FOUND: Final = -32002
 UNSUPPORTED_VERSION: Final = -32022
@@ -26,9 +26,9 @@ class ProtocolError(Exception):
 
 
 class MalformedMessage(ProtocolError):
-    """A known message with a part that must be right and is not (R-LEN-3).
+    """A known message has an invalid part that must be valid (R-LEN-3).
 
-    The caller drops and logs a notification, answers a request with "invalid params", fails its own call.
+    The caller drops and logs a notification, answers a request with "invalid params", or fails its own call.
     """
 
     def __init__(self, what: str, detail: str) -> None:
@@ -36,20 +36,20 @@ class MalformedMessage(ProtocolError):
         self.what = what
         """The message's name in the schema."""
         self.detail = detail
-        """Where it is malformed and how; without the received values, which may be secret."""
+        """Where and how it's malformed, without the received values, which may be secret."""
 
 
 class UnsupportedVersion(ProtocolError):
-    """The handshake has shown that the agent does not speak a version that we asked for (R-INIT-4)."""
+    """The agent doesn't speak any version we asked for in the handshake (R-INIT-4)."""
 
     def __init__(self, *versions: int) -> None:
-        """`versions` are those that the agent speaks, as far as it said."""
+        """`versions` are those the agent speaks, as far as it said."""
         super().__init__(f"the agent speaks {shown_versions(versions)} of the protocol")
         self.versions = versions
 
 
 def shown_versions(versions: Collection[int]) -> str:
-    """In words: "version 1", "versions 1 and 2"."""
+    """Format versions for the user: "version 1", "versions 1 and 2"."""
     match [str(version) for version in versions]:
         case []:
             return "another version"

@@ -1,8 +1,8 @@
-"""What every version of ACP has in common between a peer and the client; it is the peer's handler.
+"""What all versions of ACP share between a peer and the client: the peer's handler.
 
-The client's calls become requests to the agent, the agent's requests become calls on the client. What differs between
-versions is in `v1.connection` and `v2.connection`; `negotiation` chooses one of them. The state of a session is the
-client's.
+The client's calls become requests to the agent, and the agent's requests become calls on the client. The differences
+between versions are in `v1.connection` and `v2.connection`; `negotiation` chooses one of them. The client keeps the
+state of sessions.
 """
 
 from __future__ import annotations
@@ -28,51 +28,51 @@ from acp_tui.rpc import ConnectionLost, ErrorCode, Peer, RequestFailed
 log = logging.getLogger(__name__)
 
 STEERING: Final = "_session/steering"
-"""A draft of ACP: a prompt for the turn that runs."""
+"""A draft of ACP: a prompt for the running turn."""
 TRACE_KEYS: Final = ("traceparent", "tracestate", "baggage")
-"""What `_meta` may hold of W3C trace context (R-EXT-2)."""
+"""The keys of W3C trace context that `_meta` may have (R-EXT-2)."""
 
 T = TypeVar("T")
 Serve: TypeAlias = Callable[[Mapping[str, Any]], Awaitable[Any]]
-"""Takes up a request of the agent's; the awaitable gives the result."""
+"""Accepts a request from the agent. The awaitable returns the result."""
 OnOpened: TypeAlias = Callable[[tuple[SessionUpdate, ...]], None]
-"""Gets what a session was loaded or resumed with, inside the read loop."""
+"""Gets the updates a session was loaded or resumed with. Runs inside the read loop."""
 OnRefused: TypeAlias = Callable[[], None]
-"""Runs inside the read loop where the agent answers with an error."""
+"""Runs inside the read loop when the agent answers with an error."""
 OnUpdate: TypeAlias = Callable[[SessionUpdate], None]
 """Runs inside the read loop, in wire order."""
 
 
 class Inbound(Protocol):
-    """The module that reads what the agent says in one version. What cannot be read raises MalformedMessage."""
+    """A module that reads one version's messages from the agent. Raises MalformedMessage for invalid ones."""
 
     def read_update(self, params: Any) -> tuple[SessionId, tuple[SessionUpdate, ...]]:
-        """Whose update it is, and what it says."""
+        """Return the session of an update and what it says."""
 
     def read_new_session(self, result: Any) -> tuple[SessionId, tuple[SessionUpdate, ...]]:
-        """The new session, and what it starts with."""
+        """Return the new session and its initial updates."""
 
     def read_opened_session(self, result: Any) -> tuple[SessionUpdate, ...]:
-        """What a session that was loaded or resumed starts with."""
+        """Return the initial updates of a loaded or resumed session."""
 
     def read_prompt_answer(self, result: Any) -> SessionUpdate:
-        """What becomes of the prompt; raises nothing."""
+        """Return what happens to the prompt. Doesn't raise."""
 
     def read_config_options(self, result: Any) -> SessionUpdate:
-        """All options, after one was set."""
+        """Return all options after one was set."""
 
 
 class Connection(ABC):
-    """One connection's ACP side; set `peer` before its first call."""
+    """The ACP side of a connection. Set `peer` before the first call."""
 
     inbound: ClassVar[Inbound]
-    """Reads what the agent sends and answers, live and in a recording."""
+    """Reads the agent's messages and answers, live and from a recording."""
     version: ClassVar[int]
-    """Of the protocol."""
+    """The protocol version."""
     accepts_prompts: ClassVar[bool] = False
-    """The agent says when it has taken up a prompt, and tells by states when the turn is over."""
+    """Whether the agent reports when it accepted a prompt, and the turn's end through states."""
     withdraws_questions: ClassVar[bool] = False
-    """When a turn is cancelled, the agent takes back its questions itself; those that stay belong to other work."""
+    """Whether the agent withdraws its own questions when a turn is canceled. Remaining ones belong to other work."""
     peer: Peer
 
     def __init__(self, client: ClientHandler, offer: ClientOffer) -> None:
@@ -83,12 +83,12 @@ class Connection(ABC):
 
     @abstractmethod
     def _served(self) -> Mapping[str, Serve]:
-        """The requests that are served, by method: only what was offered."""
+        """The requests we serve, by method: only what we offered."""
 
     # What the agent sends
 
     def on_notification(self, method: str, params: Any) -> None:
-        """Apply an update; drop and log what cannot be read; ignore what we do not know (R-RPC-5, R-LEN-3)."""
+        """Apply an update. Drops and logs an invalid one; ignores an unknown one (R-RPC-5, R-LEN-3)."""
         try:
             if method.startswith("_"):
                 self.client.on_extension(method, params)
@@ -98,7 +98,7 @@ class Connection(ABC):
             self.client.on_dropped(error.what, error.detail)
 
     def _notified(self, method: str, params: Any) -> bool:
-        """Apply a notification of the protocol; False where it is not known. Raises MalformedMessage."""
+        """Apply a protocol notification. Returns False if it's unknown. Raises MalformedMessage."""
         if method == "session/update":
             session_id, updates = self.inbound.read_update(params)
             for update in updates:
@@ -110,7 +110,7 @@ class Connection(ABC):
         return True
 
     def on_request(self, method: str, params: Any) -> Awaitable[Any]:
-        """Take up a request that we offered to serve, or an extension. Raises RequestFailed."""
+        """Accept a request that we offered to serve, or an extension. Raises RequestFailed."""
         if method.startswith("_"):
             return self.client.serve_extension(method, params)
         serve = self._requests.get(method)
@@ -121,7 +121,7 @@ class Connection(ABC):
         return serve(params)
 
     def on_junk(self, line: bytes, reason: str) -> None:
-        """Pass on a line that is no message."""
+        """Pass on a line that isn't a message."""
         self.client.on_dropped("a line", reason, line)
 
     # The client's calls
@@ -133,32 +133,32 @@ class Connection(ABC):
         read: Callable[[Any], T],
         read_error: Callable[[RequestFailed], T] | None = None,
     ) -> T:
-        """Send a request of the protocol; see `Peer.request`."""
+        """Send a protocol request; see `Peer.request`."""
         if self._meta:
             params = {**params, "_meta": self._meta}
         return await self.peer.request(method, params, read=read, read_error=read_error)
 
     @property
     def is_lost(self) -> bool:
-        """Whether nothing will come any more."""
+        """Whether nothing more will come."""
         return self.peer.is_lost
 
     async def until_room(self) -> None:
-        """Wait while the agent has not read what was answered before; long answers are made only then."""
+        """Wait while the agent hasn't read earlier answers. Call it before making a long answer."""
         await self.peer.until_room()
 
     @abstractmethod
     async def authenticate(self, method_id: str) -> None:
-        """Log in by a method that the agent performs itself."""
+        """Log in with a method that the agent performs itself."""
 
     @abstractmethod
     async def logout(self) -> None:
-        """Log out; sessions that are open may then want a login."""
+        """Log out. Open sessions may then require a login."""
 
     async def new_session(
         self, workplace: Workplace, register: Callable[[SessionId, tuple[SessionUpdate, ...]], T]
     ) -> T:
-        """Open a session; `register` runs inside the read loop, before any update behind the response."""
+        """Open a session. `register` runs inside the read loop, before any update after the response."""
 
         def read(result: Any) -> T:
             return register(*self.inbound.read_new_session(result))
@@ -171,7 +171,7 @@ class Connection(ABC):
         workplace: Workplace,
         register: Callable[[SessionId, tuple[SessionUpdate, ...]], T],
     ) -> T:
-        """Open another session that knows what was said in this one; `register` as for a new one."""
+        """Open another session that knows what was said in this one. `register` works as in `new_session`."""
 
         def read(result: Any) -> T:
             return register(*self.inbound.read_new_session(result))
@@ -182,14 +182,14 @@ class Connection(ABC):
     async def load_session(
         self, session_id: SessionId, workplace: Workplace, on_opened: OnOpened, on_refused: OnRefused
     ) -> None:
-        """Open a session that the agent has kept; its history comes as updates before this returns (R-SESS-4)."""
+        """Open a session the agent has kept. Its history arrives as updates before this returns (R-SESS-4)."""
         method, extra = self._loading
         await self._reopen(method, session_id, {**self._workplace(workplace), **extra}, on_opened, on_refused)
 
     async def resume_session(
         self, session_id: SessionId, workplace: Workplace, on_opened: OnOpened, on_refused: OnRefused
     ) -> None:
-        """Go on with a session that the agent has kept, without its history (R-SESS-6)."""
+        """Continue a session the agent has kept, without its history (R-SESS-6)."""
         await self._reopen("session/resume", session_id, self._workplace(workplace), on_opened, on_refused)
 
     async def _reopen(
@@ -217,26 +217,26 @@ class Connection(ABC):
     @property
     @abstractmethod
     def _loading(self) -> tuple[str, Mapping[str, Any]]:
-        """The method that opens a session with its history, and what is added to the params for that."""
+        """The method that opens a session with its history, and the params it adds."""
 
     @abstractmethod
     def _workplace(self, workplace: Workplace) -> dict[str, Any]:
-        """Where a session works, as params."""
+        """Return the params for a session's folders and servers."""
 
     @abstractmethod
     async def list_sessions(self, cwd: Path | None, cursor: str | None) -> SessionPage:
-        """A page of the sessions that the agent knows, of all directories or of one."""
+        """Return a page of the sessions the agent knows, in one folder or in all."""
 
     async def close_session(self, session_id: SessionId) -> None:
-        """Let the agent stop what it does in a session and free it."""
+        """Ask the agent to stop its work in a session and free it."""
         await self.request("session/close", {"sessionId": session_id}, nothing)
 
     async def delete_session(self, session_id: SessionId) -> None:
-        """Let the agent forget a session."""
+        """Ask the agent to forget a session."""
         await self.request("session/delete", {"sessionId": session_id}, nothing)
 
     async def set_title(self, session_id: SessionId, title: str) -> str:
-        """Give a session a title; gives the one that the agent has kept. A draft."""
+        """Set a session's title. Returns the title the agent kept. A draft."""
 
         def read(result: Any) -> str:
             kept = result.get("title") if isinstance(result, dict) else None
@@ -245,16 +245,16 @@ class Connection(ABC):
         return await self.request("session/set_title", {"sessionId": session_id, "title": title}, read)
 
     async def archive_session(self, session_id: SessionId, is_archived: bool) -> None:
-        """Let the agent put a session away, or take it back. A draft."""
+        """Archive or unarchive a session. A draft."""
         method = "session/archive" if is_archived else "session/unarchive"
         await self.request(method, {"sessionId": session_id}, nothing)
 
     async def prompt(
         self, session_id: SessionId, blocks: Sequence[ContentBlock], on_update: OnUpdate
     ) -> None:
-        """Send a prompt, and wait until the agent has answered it; `on_update` gets what the answer says.
+        """Send a prompt and wait for the agent's answer, which goes to `on_update`.
 
-        That may be the end of the turn, or that the prompt was taken up and updates will tell of the end.
+        The answer is either the end of the turn, or the acceptance of the prompt; then updates report the end.
         """
 
         def read(result: Any) -> None:
@@ -272,15 +272,15 @@ class Connection(ABC):
     async def steer(
         self, session_id: SessionId, blocks: Sequence[ContentBlock], on_taken: Callable[[], None]
     ) -> bool:
-        """Send a prompt into the turn that runs; False where no turn took it, and none was begun for it.
+        """Send a prompt into the running turn. Returns whether the agent took it.
 
-        Where one did, `on_taken` runs inside the read loop, before what the agent says next.
+        If it did, `on_taken` runs inside the read loop, before the agent's next message.
         """
 
         def read(result: Any) -> bool:
             outcome = result.get("outcome") if isinstance(result, dict) else None
             is_taken = outcome in ("injected", "startedNewTurn")
-            # A host tells it to all of its clients, as an update among what the agent says.
+            # A host tells all of its clients, as an update among those of the agent.
             if is_taken and OWN_META not in (result.get("_meta") or ()):
                 on_taken()
             return is_taken
@@ -293,39 +293,39 @@ class Connection(ABC):
         return await self.peer.request(STEERING, params, read=read)
 
     def cancel(self, session_id: SessionId) -> None:
-        """Ask the agent to stop a session's turn; the agent says when it has (R-CANC-1)."""
-        # Where the agent is gone, nothing is left to stop, and the turn is about to end by that.
+        """Ask the agent to stop a session's turn. The agent reports when it has (R-CANC-1)."""
+        # If the agent is gone, there's nothing to stop, and the turn is about to end anyway.
         with suppress(ConnectionLost):
             self.peer.notify("session/cancel", {"sessionId": session_id})
 
     async def cancel_tool_call(self, session_id: SessionId, call_id: ToolCallId) -> None:
-        """Ask the agent to stop one tool call that can be stopped; its updates say when it has."""
+        """Ask the agent to stop one cancellable tool call. Its updates report when it has."""
         await self.request("tool_call/cancel", {"sessionId": session_id, "toolCallId": call_id}, nothing)
 
     async def cancel_terminal(self, session_id: SessionId, terminal_id: TerminalId) -> None:
-        """Ask the agent to stop the command in one of its terminals that can be stopped."""
+        """Ask the agent to stop the command in one of its cancellable terminals."""
         await self.request("terminal/cancel", {"sessionId": session_id, "terminalId": terminal_id}, nothing)
 
     @abstractmethod
     async def set_option(
         self, session_id: SessionId, option: ConfigOption, value: str | bool, on_update: OnUpdate
     ) -> None:
-        """Set an option; what the agent makes of it is applied inside the read loop, in wire order (R-CFG-9)."""
+        """Set an option. The agent's result is applied inside the read loop, in wire order (R-CFG-9)."""
 
-    # In a recording, too
+    # Also used for recordings
 
     def read_prompt_refusal(self, error: RequestFailed) -> SessionUpdate:
-        """What becomes of the prompt where the answer is an error."""
+        """Return what happens to a prompt that was answered with an error."""
         return TurnFailed(error.message, error.detail, error.code)
 
     @abstractmethod
     def brings_history(self, method: str, params: Mapping[str, Any]) -> bool:
-        """Whether this request of the client's opens a session with its history."""
+        """Whether this client request opens a session with its history."""
 
     # Beyond the protocol
 
     async def request_extension(self, method: str, params: Any) -> Any:
-        """Send a request whose name begins with "_"; its params, `_meta` too, are the caller's alone."""
+        """Send a request whose name begins with "_". The caller provides all of its params, including `_meta`."""
         return await self.peer.request(method, params)
 
     def notify_extension(self, method: str, params: Any) -> None:
@@ -334,12 +334,12 @@ class Connection(ABC):
 
 
 def nothing(_: Any) -> None:
-    """For results without content: whatever an agent writes there, null too, is fine (R-RPC-8)."""
+    """Accept any result, including null, where the protocol defines no content (R-RPC-8)."""
 
 
 @contextmanager
 def as_invalid_params() -> Iterator[None]:
-    """What cannot be read in a request is the sender's error (R-RPC-6)."""
+    """Report an unreadable request as the sender's error (R-RPC-6)."""
     try:
         yield
     except MalformedMessage as error:
@@ -347,7 +347,7 @@ def as_invalid_params() -> Iterator[None]:
 
 
 async def permission_response(decision: Awaitable[str | None]) -> Any:
-    """The result of a permission request, once it is decided; None is cancelled."""
+    """Wait for the decision and return the result of a permission request. None means canceled."""
     option_id = await decision
     if option_id is None:
         return {"outcome": {"outcome": "cancelled"}}
@@ -355,6 +355,6 @@ async def permission_response(decision: Awaitable[str | None]) -> Any:
 
 
 def require_distinct(options: Sequence[PermissionOption]) -> None:
-    """The id is all that goes back: with one for two options a refusal of the user's could be read as permission."""
+    """Require distinct IDs. Only the ID goes back, so a shared one could turn a rejection into permission."""
     if len({option.option_id for option in options}) < len(options):
         raise RequestFailed(ErrorCode.INVALID_PARAMS, "Two options have the same optionId")

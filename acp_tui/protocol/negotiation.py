@@ -1,6 +1,6 @@
-"""Agrees with an agent on a version of the protocol: one `initialize` that every version understands.
+"""Agrees with an agent on a protocol version, with one `initialize` that all versions understand.
 
-It asks for the highest version and carries the fields of all of them; what comes back chooses the connection.
+It asks for the highest version and sends the fields of all of them. The answer decides which connection to use.
 """
 
 from __future__ import annotations
@@ -19,7 +19,7 @@ from acp_tui.rpc import RequestFailed
 
 Version: TypeAlias = Literal[1, 2]
 VERSIONS: Final[tuple[Version, ...]] = (1, 2)
-"""Those that we speak."""
+"""The versions we speak."""
 NEWEST: Final = VERSIONS[-1]
 
 
@@ -31,10 +31,10 @@ async def initialize(
     version: str,
     choose: Callable[[Connection], None],
 ) -> Agreement:
-    """Agree on version and capabilities, over the `connection` that serves until then.
+    """Agree on the version and capabilities, over the `connection` used until then.
 
-    `choose` gets the connection to use from then on; it runs inside the read loop, before the next message. Raises
-    UnsupportedVersion where the agent speaks none that we do.
+    `choose` gets the connection to use from then on. It runs inside the read loop, before the next message. Raises
+    UnsupportedVersion if the agent speaks none of our versions.
     """
 
     def read(result: Any) -> Agreement:
@@ -60,7 +60,7 @@ def _read_error(error: RequestFailed) -> Agreement:
 def initialize_params(
     wanted: Version, offer: ClientOffer, name: str, title: str, version: str
 ) -> dict[str, Any]:
-    """The handshake. Asked for version 1 it is as version 1 has always been; else it has the shapes of both."""
+    """Return the handshake: for version 1 as always, otherwise with the fields of both versions."""
     params = to_wire(initialize_request(wanted, offer, name, title, version))
     if wanted == 1:
         return params
@@ -74,15 +74,15 @@ def initialize_params(
 
 
 def read_agreement(result: Any, wanted: Version = NEWEST) -> tuple[type[Connection], Agreement]:
-    """The connection to use, and what was agreed on. Raises UnsupportedVersion and MalformedMessage.
+    """Return the connection to use and what was agreed on. Raises UnsupportedVersion and MalformedMessage.
 
-    fast-agent 0.10, gptme and deepagents repeat the number that they are asked for, and speak version 1: only the
-    `info` of version 2 tells that an agent means it.
+    fast-agent 0.10, gptme, and deepagents repeat the requested number but speak version 1. Only version 2's `info`
+    shows that an agent really speaks it.
     """
     if speaks_v2(result):
         if wanted < 2:
             raise UnsupportedVersion(2)
-        # Its models are loaded for agents that speak it, and for no other.
+        # Its models are only loaded for agents that speak it.
         from acp_tui.protocol.v2 import connection, inbound
 
         return connection.ConnectionV2, inbound.read_initialize_response(result)
@@ -93,7 +93,7 @@ def read_agreement(result: Any, wanted: Version = NEWEST) -> tuple[type[Connecti
 
 
 def speaks_v2(result: Any) -> bool:
-    """Whether an answer to `initialize` is one of version 2."""
+    """Whether an answer to `initialize` is in the form of version 2."""
     return (
         isinstance(result, dict)
         and type(result.get("protocolVersion")) is int

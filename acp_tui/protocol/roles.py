@@ -1,7 +1,7 @@
-"""What agent and client are to each other, as plain values of any protocol version.
+"""The roles of agent and client, as plain values for all protocol versions.
 
-The agent says who it is and what it can do; the client says where a session works, what it offers, and does that: the
-protocol adapters call its `ClientHandler`.
+The agent says who it is and what it can do. The client says where a session works and what it offers, and does it:
+the protocol adapters call its `ClientHandler`.
 """
 
 from __future__ import annotations
@@ -27,7 +27,7 @@ from acp_tui.values import dataclass
 
 @dataclass(frozen=True, slots=True)
 class AgentCapabilities:
-    """What the agent supports; what it did not mention is unsupported (R-INIT-5)."""
+    """What the agent supports. What it doesn't mention is unsupported (R-INIT-5)."""
 
     load_session: bool = False
     list_sessions: bool = False
@@ -35,14 +35,14 @@ class AgentCapabilities:
     resume_session: bool = False
     close_session: bool = False
     fork_session: bool = False
-    """A draft that agents ship, as is `steering`."""
+    """A draft that agents ship, like `steering`."""
     set_title: bool = False
     archive: bool = False
-    """Drafts, too: sessions are renamed and put away by the client."""
+    """Drafts, too: the client can rename and archive sessions."""
     steering: bool = False
-    """A prompt may join the turn that runs (`_session/steering`)."""
+    """Whether a prompt can join the running turn (`_session/steering`)."""
     more_prompts: bool = False
-    """A prompt may be sent while a turn runs; the agent takes it up when it can."""
+    """Whether you can send a prompt during a turn; the agent accepts it when it can."""
     additional_directories: bool = False
     image: bool = False
     audio: bool = False
@@ -52,18 +52,18 @@ class AgentCapabilities:
     mcp_sse: bool = False
     logout: bool = False
     acts_itself: bool = False
-    """It reads and writes files and runs commands itself, never through the client, which cannot confine it."""
+    """Whether it accesses files and runs commands itself, never through the client, so the client can't confine it."""
     meta: Meta | None = None
 
     @property
     def takes_prompts_at_work(self) -> bool:
-        """Whether one may be sent while a turn runs, in one way or the other."""
+        """Whether the agent takes prompts during a turn, in one way or another."""
         return self.steering or self.more_prompts
 
 
 @dataclass(frozen=True, slots=True)
 class AgentIdentity:
-    """Who the agent says it is."""
+    """The agent's name and version, as it reports them."""
 
     name: str
     version: str
@@ -78,7 +78,7 @@ class AuthMethod:
     name: str
     description: str | None = None
     kind: Literal["agent", "terminal"] = "agent"
-    """"agent": the agent does it itself when asked; "terminal": the user does it in a terminal of its own."""
+    """"agent": the agent does it itself when asked. "terminal": the user does it in a terminal of its own."""
     args: tuple[str, ...] = ()
     """Appended to the agent's own arguments; only for "terminal"."""
     env: Mapping[str, str] = field(default_factory=dict)
@@ -88,10 +88,10 @@ class AuthMethod:
 
 @dataclass(frozen=True, slots=True)
 class Agreement:
-    """What a handshake has brought."""
+    """The result of a handshake."""
 
     version: int
-    """Of the protocol, as the agent wrote it."""
+    """The protocol version, as the agent wrote it."""
     identity: AgentIdentity | None
     capabilities: AgentCapabilities
     auth_methods: tuple[AuthMethod, ...]
@@ -129,12 +129,12 @@ McpServer: TypeAlias = StdioServer | HttpServer
 
 @dataclass(frozen=True, slots=True)
 class Workplace:
-    """The directories of a session and its MCP servers."""
+    """The folders of a session and its MCP servers."""
 
     cwd: Path
     """Absolute."""
     additional_directories: tuple[Path, ...] = ()
-    """Absolute too; all of them, each time a session is opened (R-DIR-1)."""
+    """Absolute. The full list, each time a session is opened (R-DIR-1)."""
     mcp_servers: tuple[McpServer, ...] = ()
 
     def __post_init__(self) -> None:
@@ -144,41 +144,41 @@ class Workplace:
 
     @property
     def directories(self) -> tuple[Path, ...]:
-        """All of them, the working directory first."""
+        """All folders, the working directory first."""
         return (self.cwd, *self.additional_directories)
 
 
 @dataclass(frozen=True, slots=True)
 class ClientOffer:
-    """What the client does for agents; what is off here is neither advertised nor served."""
+    """What the client offers to agents. What is off here is neither advertised nor served."""
 
     read_text_file: bool = True
     write_text_file: bool = True
     terminal: bool = True
     boolean_options: bool = True
-    """Options of a session that are on or off are shown."""
+    """Whether to show session options that are on or off."""
     notices: bool = True
     compaction: bool = True
     subagents: bool = True
-    """What the agent's own agents say is shown; a draft."""
+    """Whether to show what subagents say; a draft."""
     elicitation_form: bool = False
-    """The user can be shown a form: only where something draws one."""
+    """Whether the user can be shown a form; only where something draws one."""
     elicitation_url: bool = False
-    """The user can be asked to visit a page."""
+    """Whether the user can be asked to visit a page."""
     auth_terminal: bool = False
-    """The user can be given a terminal to log in to the agent, on the machine that the agent runs on (R-AUTH-8)."""
+    """Whether the user can log in to the agent in a terminal, on the agent's machine (R-AUTH-8)."""
     trace_context: Mapping[str, str] = field(default_factory=dict)
-    """W3C trace context for every request to the agent: traceparent, tracestate, baggage; no other key is sent."""
+    """W3C trace context for every request to the agent: traceparent, tracestate, baggage. Other keys aren't sent."""
     meta: Meta = field(default_factory=dict)
-    """What is said of these capabilities beyond the protocol."""
+    """Additions to these capabilities beyond the protocol."""
 
 
 @dataclass(frozen=True, slots=True)
 class PermissionQuestion:
-    """What an agent asks the user to allow; `PermissionRequest` says what the fields mean."""
+    """What an agent asks the user to allow. `PermissionRequest` explains the fields."""
 
     patch: ToolCallPatch
-    """What the question says of its tool call; for one that is about none, of what stands for it."""
+    """What the question says about its tool call, or about a stand-in if it has none."""
     options: tuple[PermissionOption, ...]
     meta: Meta | None = None
     title: str | None = None
@@ -187,7 +187,7 @@ class PermissionQuestion:
     is_alone: bool = False
 
     def parked(self, key: RequestKey) -> PermissionRequest:
-        """As it waits for the user."""
+        """Return the request in the form in which it waits for the user."""
         return PermissionRequest(
             key,
             self.patch.tool_call_id,
@@ -202,15 +202,15 @@ class PermissionQuestion:
 
 @dataclass(frozen=True, slots=True)
 class ElicitationAnswer:
-    """What the user made of an elicitation."""
+    """The user's answer to a form or page."""
 
     action: ElicitationAction
     values: FormValues | None = None
-    """What a form was accepted with; None for everything else."""
+    """The values a form was accepted with; None for anything else."""
 
 
 class ExitStatus(Protocol):
-    """How a terminal's command ended; just one of the two is set."""
+    """How a terminal's command ended: only one of the two is set."""
 
     @property
     def exit_code(self) -> int | None: ...
@@ -219,7 +219,7 @@ class ExitStatus(Protocol):
 
 
 class TerminalSnapshot(Protocol):
-    """What a terminal printed so far."""
+    """A terminal's output so far."""
 
     @property
     def output(self) -> str: ...
@@ -230,38 +230,38 @@ class TerminalSnapshot(Protocol):
 
 
 class ClientHandler(Protocol):
-    """The client role. Methods raise RequestFailed to refuse; plain methods run inside the read loop, in wire order."""
+    """The client role. Methods raise RequestFailed to refuse. Sync methods run inside the read loop, in wire order."""
 
     def on_update(self, session_id: SessionId, update: SessionUpdate) -> None:
-        """A session says something; the session may be one that is only about to be opened."""
+        """Handle an update of a session, which may still be opening."""
 
     def on_dropped(self, what: str, why: str, raw: bytes | None = None) -> None:
-        """Something came that cannot be understood, and was left out; `raw` is the line where it was not JSON."""
+        """Handle invalid input that was dropped. `raw` is the line if it wasn't JSON."""
 
     def request_permission(
         self, session_id: SessionId, question: PermissionQuestion
     ) -> Awaitable[str | None]:
-        """Ask the user, now; the awaitable gives the id of the chosen option, or None for cancelled."""
+        """Ask the user now. The awaitable returns the ID of the chosen option, or None if canceled."""
 
     def elicit(self, session_id: SessionId | None, elicitation: Elicitation) -> Awaitable[ElicitationAnswer]:
-        """Put a question to the user, now; its key is the client's to give. None: it belongs to no session."""
+        """Ask the user now. The client assigns the question's key. `session_id` is None if it belongs to no session."""
 
     def on_elicitation_complete(self, elicitation_id: str) -> None:
-        """The agent says that what was to be done on a page is done; it may be one that we do not know."""
+        """Handle the agent's report that a page is done. The ID may be unknown."""
 
     def serve_extension(self, method: str, params: Any) -> Awaitable[Any]:
-        """Take up a request beyond the protocol, now; the awaitable gives the result."""
+        """Accept a request beyond the protocol now. The awaitable returns the result."""
 
     def on_extension(self, method: str, params: Any) -> None:
-        """A notification beyond the protocol."""
+        """Handle a notification beyond the protocol."""
 
     async def read_text_file(
         self, session_id: SessionId, path: str, line: int | None, limit: int | None
     ) -> str:
-        """The text of a file, or of `limit` lines from the 1-based `line` on."""
+        """Return the text of a file, or `limit` lines from the 1-based `line` on."""
 
     async def write_text_file(self, session_id: SessionId, path: str, content: str) -> None:
-        """Write a file, whole."""
+        """Write a whole file."""
 
     async def create_terminal(
         self,
@@ -275,13 +275,13 @@ class ClientHandler(Protocol):
         """Start a command in a terminal."""
 
     def terminal_output(self, session_id: SessionId, terminal_id: TerminalId) -> TerminalSnapshot:
-        """What a terminal printed so far."""
+        """Return a terminal's output so far."""
 
     async def wait_for_terminal_exit(self, session_id: SessionId, terminal_id: TerminalId) -> ExitStatus:
-        """Wait until a terminal's command has ended."""
+        """Wait until a terminal's command ends."""
 
     async def kill_terminal(self, session_id: SessionId, terminal_id: TerminalId) -> None:
-        """End a terminal's command; the terminal stays."""
+        """End a terminal's command. The terminal stays."""
 
     async def release_terminal(self, session_id: SessionId, terminal_id: TerminalId) -> None:
         """End a terminal's command and forget the terminal."""

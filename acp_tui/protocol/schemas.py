@@ -1,7 +1,7 @@
-"""Turns annotations of wire types into validators of pydantic-core; it knows no message, and no type of the protocol.
+"""Turns annotations of wire types into pydantic-core validators. Knows no messages or types of the protocol.
 
-pydantic itself does the same and more. Loading it, making its classes, and building its schemas took a quarter of the
-processor time until the agent's title is shown, so only its validators are used, each built when it is first needed.
+pydantic itself does the same and more. But loading it, creating its classes, and building its schemas took a quarter
+of the CPU time until the agent's title appears. So only its validators are used, each built on first use.
 """
 
 from __future__ import annotations
@@ -30,18 +30,18 @@ from pydantic_core import CoreSchema, SchemaValidator, core_schema
 
 from acp_tui.conversation import UnsetType
 
-# What annotations say beside the type
+# Annotations besides the type
 
 
 class Bounds(NamedTuple):
-    """Which numbers there are: from `least` on, below `end`."""
+    """The allowed numbers: from `least` on, below `end`."""
 
     least: int
     end: int
 
 
 class Before(NamedTuple):
-    """A function that the value goes through first; a ValueError of it is the value's flaw."""
+    """A function that changes the value first. A ValueError it raises marks the value as invalid."""
 
     change: Callable[[Any], Any]
 
@@ -53,7 +53,7 @@ class Around(NamedTuple):
 
 
 class DefaultOnError(NamedTuple):
-    """`x-deserialize-default-on-error`: a malformed value is replaced by `factory()` (R-LEN-1)."""
+    """`x-deserialize-default-on-error`: replaces a malformed value with `factory()` (R-LEN-1)."""
 
     factory: Callable[[], Any] = NoneType
 
@@ -63,17 +63,17 @@ class Tag(NamedTuple):
 
     tag: str
     is_in_schema: bool = True
-    """False for what agents send all the same."""
+    """False for a member outside the schema that agents send anyway."""
 
 
 class Discriminator(NamedTuple):
-    """Where a union's members are told apart: a key, or a function that gives the tag."""
+    """How to tell a union's members apart: a key, or a function that returns the tag."""
 
     by: str | Callable[[Any], str | None]
 
 
 class FirstMatch(NamedTuple):
-    """The first of a union's members that can be read is taken."""
+    """Use the first of a union's members that can read the value."""
 
 
 # Fields and models
@@ -83,29 +83,29 @@ class Field(NamedTuple):
     """One field of a model."""
 
     key: str
-    """On the wire."""
+    """The name on the wire."""
     annotation: Any
     default: Any = ...
-    """`...` where the value must be there, or a factory makes it."""
+    """`...` if the value is required or comes from `factory`."""
     factory: Callable[[], Any] | None = None
     aliases: tuple[str, ...] = ()
-    """Other keys that are read, too."""
+    """Other keys that are also read."""
 
     @property
     def is_required(self) -> bool:
-        """Whether it must be given."""
+        """Whether it's required."""
         return self.default is ... and self.factory is None
 
 
 class _Given(NamedTuple):
-    """What `field` was called with."""
+    """The arguments of `field`."""
 
     default_factory: Callable[[], Any] | None
     aliases: tuple[str, ...]
 
 
 def field(*, default_factory: Callable[[], Any] | None = None, aliases: tuple[str, ...] = ()) -> Any:
-    """More of a field than its type and its default."""
+    """Describe a field beyond its type and default."""
     return _Given(default_factory, aliases)
 
 
@@ -116,13 +116,13 @@ def _wire_name(name: str) -> str:
 
 @dataclass_transform(kw_only_default=True, frozen_default=True, field_specifiers=(field,))
 class _ModelType(type):
-    """Tells type checkers what `Model` makes of annotations."""
+    """Tells type checkers how `Model` uses annotations."""
 
 
 class Model(metaclass=_ModelType):
-    """Fields by name. Read strictly from JSON objects; made in Python without any check but `_settle`."""
+    """Fields by name. Reading from JSON objects is strict. Creating one in Python checks nothing except `_settle`."""
 
-    # pydantic-core sets them on what it has read.
+    # pydantic-core sets these on what it reads.
     __slots__ = ("__dict__", "__pydantic_extra__", "__pydantic_fields_set__", "__pydantic_private__")
     __pydantic_fields_set__: ClassVar[set[str]]
 
@@ -143,11 +143,11 @@ class Model(metaclass=_ModelType):
         self._settle(None)
 
     def _settle(self, _: Any, /) -> None:
-        """Called once the fields are there, read or given; a ValueError is the model's flaw."""
+        """Called once the fields are set, read or given. A ValueError marks the model as invalid."""
 
     @property
     def given(self) -> set[str]:
-        """The names of the fields that were sent or set; to be written, all others not."""
+        """The names of the fields that were sent or set. Only these are written."""
         return self.__pydantic_fields_set__
 
     def __eq__(self, other: object) -> bool:
@@ -164,7 +164,7 @@ class Model(metaclass=_ModelType):
 
 @cache
 def fields_of(model: type[Model]) -> Mapping[str, Field]:
-    """The fields by name, those of its bases first."""
+    """Return the fields by name, those of base classes first."""
     known: dict[str, Field] = {}
     for base in reversed(model.__mro__):
         scope = vars(sys.modules[base.__module__])
@@ -183,25 +183,25 @@ def fields_of(model: type[Model]) -> Mapping[str, Field]:
 
 @cache
 def reader_of(kind: Any, *, exact: bool = False) -> SchemaValidator:
-    """The validator of a type; `exact`: as the protocol's schema has it, without what we are lenient about."""
+    """Return a type's validator. With `exact`, it follows the protocol's schema without our leniency."""
     return SchemaValidator(_Schemas(exact).of(kind), {"strict": True})
 
 
 @cache
 def value_reader(kind: type) -> SchemaValidator:
-    """The validator of a dataclass as we have written it as JSON, where a tuple is a list."""
+    """Return a validator for a dataclass we wrote as JSON, where tuples are lists."""
     return SchemaValidator(_Schemas(exact=False).of(kind))
 
 
 class _Schemas:
-    """Makes the schemas of one validator."""
+    """Builds the schemas of one validator."""
 
     def __init__(self, exact: bool) -> None:
         self._exact = exact
         self._models: dict[type[Model], CoreSchema] = {}
 
     def of(self, kind: Any) -> CoreSchema:
-        """The schema of a type as it stands in an annotation."""
+        """Return the schema for a type in an annotation."""
         if kind in _PLAIN:
             return _PLAIN[kind]
         if isinstance(kind, type) and issubclass(kind, Model):

@@ -1,7 +1,7 @@
-"""What the wire models of every protocol version share: naming, strictness, leniency, decoding, encoding.
+"""What the wire models of all protocol versions share: naming, strictness, leniency, decoding, encoding.
 
-It knows no message of the protocol. Models are strict (a bool is no int, a float is no int) and lenient only
-where a field says so, as the schema's `x-deserialize-*` annotations do.
+Knows no messages. Models are strict (a bool or float isn't an int). They're lenient only where a field says so, like
+the schema's `x-deserialize-*` annotations.
 """
 
 from __future__ import annotations
@@ -36,7 +36,7 @@ M = TypeVar("M", bound="WireModel")
 
 
 def skip_invalid(fallback: Callable[[], Any]) -> Around:
-    """`x-deserialize-skip-invalid-items`: malformed items are left out (R-LEN-2); what is no list is `fallback()`."""
+    """`x-deserialize-skip-invalid-items`: drops malformed items (R-LEN-2); uses `fallback()` for what isn't a list."""
 
     def validate(value: Any, handler: ValidatorFunctionWrapHandler) -> Any:
         try:
@@ -61,19 +61,19 @@ def _valid_items(items: list[Any], handler: ValidatorFunctionWrapHandler) -> lis
 
 
 Lenient: TypeAlias = Annotated[T | None, DefaultOnError()]
-"""None where the value is absent, null or malformed."""
+"""None if the value is absent, null, or malformed."""
 LenientFlag: TypeAlias = Annotated[bool, DefaultOnError(bool)]
-"""False where the value is malformed."""
+"""False if the value is malformed."""
 Items: TypeAlias = Annotated[list[T], skip_invalid(list)]
-"""The valid items of a list; empty where it is no list."""
+"""The valid items of a list; empty if it isn't a list."""
 OptionalItems: TypeAlias = Annotated[list[T] | None, skip_invalid(NoneType)]
-"""The valid items of a list; None where it is absent, null or no list."""
+"""The valid items of a list; None if it's absent, null, or not a list."""
 Tristate: TypeAlias = Annotated[T | None | UnsetType, DefaultOnError(lambda: UNSET)]
-"""For a `PatchModel`: None clears; UNSET where the value is absent or malformed."""
+"""For a `PatchModel`: None clears; UNSET if the value is absent or malformed."""
 TristateItems: TypeAlias = Annotated[list[T] | None | UnsetType, skip_invalid(lambda: UNSET)]
-"""As `Tristate`, with the valid items of a list."""
+"""Like `Tristate`, with the valid items of a list."""
 NullIsEmpty: TypeAlias = Annotated[list[T], Before(lambda value: [] if value is None else value)]
-"""`x-deserialize-default-on-null`: strict but for null, since these lists decide what is run (R-LEN-5)."""
+"""`x-deserialize-default-on-null`: strict except for null, since these lists decide what is run (R-LEN-5)."""
 
 UInt16: TypeAlias = Annotated[int, Bounds(0, 2**16)]
 UInt32: TypeAlias = Annotated[int, Bounds(0, 2**32)]
@@ -84,13 +84,13 @@ Int64: TypeAlias = Annotated[int, Bounds(-(2**63), 2**63)]
 
 
 class WireModel(Model):
-    """A message, or a part of one. Unknown keys are ignored, and never written (R-RPC-9)."""
+    """A message or a part of one. Unknown keys are ignored and never written (R-RPC-9)."""
 
     meta: Lenient[dict[str, Any]] = None
 
 
 class Variant(WireModel):
-    """A variant of a union: its constant discriminator is written even though nobody sets it."""
+    """A union's variant. Its constant discriminator is always written."""
 
     discriminator: ClassVar[str] = "type"
 
@@ -99,7 +99,7 @@ class Variant(WireModel):
 
 
 class PatchModel(Variant):
-    """A variant with `Tristate` fields: one that was malformed counts as not sent, so that it is not written."""
+    """A variant with `Tristate` fields. A malformed one counts as not sent, so it isn't written."""
 
     def _settle(self, _: Any, /) -> None:
         super()._settle(_)
@@ -107,11 +107,11 @@ class PatchModel(Variant):
 
 
 UNKNOWN: Final = "?"
-"""The union tag of a variant that we do not know; such a value is kept as the dict it is (R-LEN-4)."""
+"""The union tag of an unknown variant. Such a value stays a dict (R-LEN-4)."""
 
 
 def kind_of(value: Any, key: str = "type") -> str | None:
-    """The discriminator of a union's member, decoded or not; None where it has none."""
+    """Return the discriminator of a union's member, decoded or not; None without one."""
     if isinstance(value, Variant):
         kind = getattr(value, value.discriminator)
     else:
@@ -120,7 +120,7 @@ def kind_of(value: Any, key: str = "type") -> str | None:
 
 
 def open_union(known: Collection[str], key: str = "type") -> Discriminator:
-    """Choose a union's variant by the string at `key`; a string that is not known chooses `UNKNOWN`."""
+    """Choose a union's variant by the string at `key`. An unknown string chooses `UNKNOWN`."""
 
     def tag(value: Any) -> str | None:
         kind = kind_of(value, key)
@@ -133,9 +133,9 @@ def open_union(known: Collection[str], key: str = "type") -> Discriminator:
 
 
 def decode(model: type[M], value: object) -> M:
-    """`value` as the `model`; an absent one counts as `{}`, as some peers send `null` for no content (R-RPC-8).
+    """Decode `value` as the `model`. None counts as `{}`, as some peers send `null` for no content (R-RPC-8).
 
-    Raises: MalformedMessage.
+    Raises MalformedMessage.
     """
     try:
         decoded: M = reader_of(model).validate_python({} if value is None else value)
@@ -145,13 +145,13 @@ def decode(model: type[M], value: object) -> M:
 
 
 def describe(error: ValidationError) -> str:
-    """What is wrong and where, without the values."""
+    """Describe what is invalid and where, without the values."""
     flaws = error.errors(include_url=False, include_context=False, include_input=False)
     return "; ".join(f"{'.'.join(map(str, flaw['loc'])) or 'it'}: {flaw['msg']}" for flaw in flaws[:3])
 
 
 def to_wire(model: WireModel) -> dict[str, Any]:
-    """The JSON object of a model: only what was set, so that an omitted field and a null one stay different."""
+    """Return a model's JSON object. It only has what was set, so omitted and null fields stay different."""
     given = model.given
     return {
         field.key: as_json(getattr(model, name))
@@ -161,7 +161,7 @@ def to_wire(model: WireModel) -> dict[str, Any]:
 
 
 def as_json(value: Any) -> Any:
-    """A field's value, or that of a union that is no model, as JSON."""
+    """Return a field's value as JSON, also if it's a union value without a model."""
     if isinstance(value, WireModel):
         return to_wire(value)
     if isinstance(value, list):

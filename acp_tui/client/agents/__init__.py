@@ -1,4 +1,4 @@
-"""Agents as commands and as processes: which ones are known, how one is started, drained and ended.
+"""Agents as commands and as processes: which ones are known, and how to start, drain, and end one.
 
-Begin with `command` (what is run), then `catalogue` (all that names agents) and `process` (one that runs).
+Begin with `command` (what to run). Then read `catalogue` (everything that names agents) and `process` (a running one).
 """

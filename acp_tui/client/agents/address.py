@@ -1,4 +1,4 @@
-"""The address of an agent that runs already, as the user gives it; it connects to nothing."""
+"""The address of an agent that already runs, as the user gives it. Connects to nothing."""
 
 from __future__ import annotations
 
@@ -17,36 +17,36 @@ _PLAIN: Final = ("ws", "http")
 
 @dataclass(frozen=True, slots=True)
 class Address:
-    """Where an agent is reached, and what shows it who we are."""
+    """Where to reach an agent, and the credentials for it."""
 
     url: str
     headers: Mapping[str, str] = field(default_factory=dict, repr=False)
     token_command: tuple[str, ...] = ()
-    """Prints a token that is sent as `Authorization: Bearer`; run for each connection, so that it may expire."""
+    """Prints a token to send as `Authorization: Bearer`. It runs for each connection, so the token may expire."""
 
     @property
     def host(self) -> str:
-        """The host, and the port where one is given; of a Unix socket its path."""
+        """The host, with the port if there is one. For a Unix socket, its path."""
         return urlsplit(self.url).netloc or self.socket_path
 
     @property
     def socket_path(self) -> str:
-        """Of a Unix socket that speaks WebSocket; "" for any other address."""
+        """The path of a Unix socket that speaks WebSocket; "" for any other address."""
         return unquote(urlsplit(self.url).path) if self.url.startswith("unix:") else ""
 
     @property
     def is_http(self) -> bool:
-        """Whether it speaks Streamable HTTP; any other address speaks WebSocket."""
+        """Whether it speaks Streamable HTTP. Any other address speaks WebSocket."""
         return self.url.startswith("http")
 
     @property
     def is_loopback(self) -> bool:
-        """Whether it stays on this machine."""
+        """Whether the connection stays on this machine."""
         return _is_loopback(urlsplit(self.url).hostname or "")
 
 
 def is_address(text: str) -> bool:
-    """Whether that is an agent's address rather than its name."""
+    """Whether `text` is an agent's address rather than its name."""
     scheme, separator, _ = text.partition("://")
     return bool(separator) and scheme.lower() in SCHEMES
 
@@ -58,9 +58,9 @@ def read_address(
     *,
     is_insecure: bool = False,
 ) -> Address:
-    """The address, once it is one that may be used. Raises SettingsError.
+    """The address, if it's allowed. Raises SettingsError.
 
-    `is_insecure`: the user has agreed to send everything in the clear.
+    With `is_insecure`, the user has agreed to send everything unencrypted.
     """
     try:
         parts = urlsplit(url)

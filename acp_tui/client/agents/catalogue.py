@@ -1,8 +1,8 @@
-"""The agents that can be run here, from all that names them, and of each that cannot why not; and the demo agent.
+"""The agents that can run here, from every source; why each other one can't; and the demo agent.
 
-An agent of the user's goes before one that is installed, that before one of the registry (R-REG-7). Nothing is fetched,
-installed or started. The demo agent, which plays a script, works on a sample project in a folder that goes when acp-tui
-ends.
+The user's own agents take precedence over installed ones, and those over the registry's (R-REG-7). This module fetches,
+installs, and starts nothing. The demo agent plays a script. It works on a sample project in a temporary folder that is
+deleted when acp-tui ends.
 """
 
 from __future__ import annotations
@@ -38,7 +38,7 @@ from acp_tui.values import dataclass
 
 @dataclass(frozen=True, slots=True)
 class KnownAgent:
-    """An agent with a name of ours."""
+    """An agent that we know by name."""
 
     name: str
     title: str
@@ -46,7 +46,7 @@ class KnownAgent:
     argv: tuple[str, ...]
     install_hint: str
     registry_id: str
-    """What the agent registry calls it."""
+    """The agent's ID in the agent registry."""
 
 
 KNOWN_AGENTS: Final[Mapping[str, KnownAgent]] = {
@@ -108,14 +108,14 @@ _RUNNERS: Final = {
     "npx": ("Node.js", "brew install node", "https://nodejs.org/en/download"),
     "uvx": ("uv", "brew install uv", "curl -LsSf https://astral.sh/uv/install.sh | sh"),
 }
-"""What a runner comes with, and how that is installed: with Homebrew, and without."""
+"""The program each runner comes with, and how to install it with and without Homebrew."""
 _MACHINES: Final = {"amd64": "x86_64", "arm64": "aarch64"}
-"""What the registry calls machines that systems have other names for."""
+"""Machine names that the registry spells differently from some systems."""
 _NEAREST: Final = 3
 
 
 class Source(Enum):
-    """Who says how an agent is run; the value is what `acp-tui agents --format json` says."""
+    """Where an agent's entry comes from. The value is what `acp-tui agents --format json` prints."""
 
     USER = "user"
     KNOWN = "known"
@@ -124,7 +124,7 @@ class Source(Enum):
 
     @property
     def shown(self) -> str:
-        """The same in words."""
+        """The source in words."""
         return _SOURCES[self]
 
 
@@ -138,31 +138,31 @@ _SOURCES: Final = {
 
 @dataclass(frozen=True, slots=True)
 class ListedAgent:
-    """An agent, and whether it can run. The texts of one of the registry are others'."""
+    """An agent, and whether it can run. Text from the registry is untrusted."""
 
     command: AgentCommand
-    """Without words where there is nothing that could be run."""
+    """Has no words if there's nothing to run."""
     source: Source
     title: str
     description: str = ""
     version: str = ""
-    """"" where it is not known before it runs."""
+    """"" if unknown until it runs."""
     obstacle: str = ""
-    """Why it cannot run here; "" where it can."""
+    """Why it can't run here; "" if it can."""
     remedy: str = ""
-    """The command that installs what is missing, else where to get it."""
+    """The command that installs what is missing, or where to get it."""
     archive: Archive | None = None
-    """What is to be downloaded by the user, where it comes so."""
+    """What the user has to download, if the agent comes that way."""
     registry_id: str = ""
     is_recent: bool = False
 
     @property
     def name(self) -> str:
-        """What to type for it."""
+        """The name to type for it."""
         return self.command.name
 
     def ready(self) -> AgentCommand:
-        """The command to be started; the demo's has a project of its own. It blocks. Raises AgentNotFound."""
+        """The command to start. The demo agent's gets a project of its own. Blocks. Raises AgentNotFound."""
         if self.obstacle:
             raise AgentNotFound(f"{self.name} can't run here: {self.obstacle}", hint=self.remedy)
         return with_project(self.command) if self.source is Source.DEMO else self.command
@@ -170,26 +170,26 @@ class ListedAgent:
 
 @dataclass(frozen=True, slots=True)
 class Catalogue:
-    """All agents: the last used first, then those that can run."""
+    """All agents: the recently used ones first, then those that can run."""
 
     agents: tuple[ListedAgent, ...] = ()
     notes: tuple[str, ...] = ()
-    """What is wrong in the user's file, a sentence each."""
+    """Problems in the user's file, one sentence each."""
     registry_notes: tuple[str, ...] = ()
-    """What is invalid in the registry."""
+    """Problems in the registry, one sentence each."""
     fetched_at: float | None = None
-    """When the registry was fetched, in seconds since the epoch; None: never."""
+    """When the registry was fetched, in seconds since the epoch; None if never."""
 
 
 def this_platform() -> str:
-    """As the registry spells it, as in `linux-x86_64`."""
+    """The platform as the registry spells it, such as `linux-x86_64`."""
     machine = platform.machine().lower()
     return f"{sys.platform}-{_MACHINES.get(machine, machine)}"
 
 
 @dataclass(frozen=True, slots=True)
 class Place:
-    """What a catalogue is made from: this user's files, this machine."""
+    """What a catalogue is made from: this user's files and this machine."""
 
     agents_file: Path = field(default_factory=config_file)
     registry_file: Path = field(default_factory=registry_file)
@@ -198,12 +198,12 @@ class Place:
     platform: str = field(default_factory=this_platform)
 
     def has(self, program: str, env: Mapping[str, str] | None = None) -> bool:
-        """Whether there is such a program, for an agent that is started with `env` over the user's environment."""
+        """Whether the program exists for an agent that starts with `env` added to the user's environment."""
         return shutil.which(program, path={**self.environ, **(env or {})}.get("PATH", "")) is not None
 
 
 def read_catalogue(place: Place | None = None) -> Catalogue:
-    """All agents. It blocks, for as long as it takes to look for some dozens of programs on PATH."""
+    """All agents. Blocks while it looks up dozens of programs on PATH."""
     place = place or Place()
     user = read_user_agents(place.agents_file, place.environ)
     cached = cached_registry(place.registry_file)
@@ -218,10 +218,10 @@ def read_catalogue(place: Place | None = None) -> Catalogue:
 
 
 def find_agent(name: str, place: Place | None = None) -> ListedAgent:
-    """The agent of that name, of that id in the registry or at that address; whether it can run is not said.
+    """The agent with that name, registry ID, or address. It may be one that can't run.
 
-    Raises AgentNotFound, and SettingsError for a mistake of the user's that concerns it. It blocks, and looks only as
-    far as it must.
+    Raises AgentNotFound, and SettingsError for a mistake in the user's file that affects it. Blocks, and looks no
+    further than necessary.
     """
     if "://" in name:
         return ListedAgent(command_at(name), Source.USER, name)
@@ -266,7 +266,7 @@ def _unknown(name: str, listed: Iterable[ListedAgent], agents_file: Path) -> Age
 
 
 def _all(user: UserAgents, cached: CachedRegistry | None, place: Place) -> tuple[ListedAgent, ...]:
-    """One of each name; a name in the user's file stands for nothing else, even where its entry cannot be used."""
+    """One agent per name. A name in the user's file hides all others, even if its entry is invalid."""
     entries = {entry.agent_id: entry for entry in cached.registry.entries} if cached is not None else {}
     of_user = [_of_user(agent, place) for agent in user.agents.values()]
     others = [
@@ -305,7 +305,7 @@ def _of_user(agent: UserAgent, place: Place) -> ListedAgent:
 
 
 def _of_known(known: KnownAgent, entry: RegistryEntry | None, place: Place) -> ListedAgent:
-    """Installed, else as the registry runs it, else with how to install it."""
+    """Prefers the installed program, then the registry's way to run it, then instructions to install it."""
     installed = _installed(known)
     if place.has(known.argv[0]):
         return installed
@@ -323,7 +323,7 @@ def _installed(known: KnownAgent) -> ListedAgent:
 
 
 def _of_registry(entry: RegistryEntry, place: Place) -> ListedAgent:
-    """The first of its ways that can be gone here; else the first, and why it cannot."""
+    """The first of the entry's ways that works here, otherwise the first one and why it doesn't work."""
     ways = [*_ways(entry, place)]
     way = next((way for way in ways if not way.obstacle), ways[-1])
     return replace(way, title=entry.name, description=entry.description, registry_id=entry.agent_id)
@@ -347,7 +347,7 @@ def _ways(entry: RegistryEntry, place: Place) -> Iterator[ListedAgent]:
 
 
 def _as_program(entry: RegistryEntry, archive: Archive, place: Place) -> ListedAgent:
-    """The user has installed it, whatever version, or is told what to download."""
+    """The program if the user has installed it, in any version, otherwise what to download."""
     package = Package("", archive.program, "")
     argv = (archive.program, *archive.args)
     listed = ListedAgent(
@@ -393,23 +393,24 @@ DEMO: Final = "demo"
 _GREETING: Final = "This agent plays a script. Type anything to start it."
 _PROJECT: Final = Path(__file__).with_name("demo_project")
 _SUFFIX: Final = ".txt"
-"""The project's files end so in this package, so that no tool takes its deliberate bug and its tests for ours."""
+"""The project's files end like this in the package, so that no tool treats its deliberate bug and its tests as ours."""
 
 
 def demo_command(scenario: str = "coding", speed: float = 1.0, protocol: Literal[1, 2] = 1) -> AgentCommand:
-    """The command, which works where the user is: see `with_project`.
+    """The demo agent's command, which works in the user's folder; see `with_project`.
 
-    It speaks both versions; by default the one in which acp-tui has more to do, and so to show: files and terminals.
+    The demo speaks both versions of ACP. The default is version 1, because acp-tui does and shows more with it: files
+    and terminals.
     """
-    # -P: it starts in the project's folder, of which no module is to be taken for one of Python's.
+    # -P: it starts in the project's folder, whose modules must not replace Python's.
     argv = (sys.executable, "-P", "-m", "acp_tui.demo", scenario, "--speed", f"{speed:g}")
     return AgentCommand(DEMO, argv, is_listed=True, protocol=protocol, greeting=_GREETING)
 
 
 def with_project(command: AgentCommand) -> AgentCommand:
-    """The same on a fresh copy of the sample project: nothing of the user's is touched. It blocks.
+    """The same command with a fresh copy of the sample project, so the user's files aren't touched. Blocks.
 
-    Its sessions are told from those of other runs, as in the list of what was recorded.
+    The folder distinguishes its sessions from those of other runs, for example in the list of recordings.
     """
     folder = tempfile.mkdtemp(prefix="acp-tui-demo-")
     atexit.register(shutil.rmtree, folder, ignore_errors=True)
@@ -419,7 +420,7 @@ def with_project(command: AgentCommand) -> AgentCommand:
 
 
 def copy_project(directory: Path) -> None:
-    """Put a fresh copy of the sample project, a few small files with one real bug, into `directory`; makes it."""
+    """Create `directory` with a fresh copy of the sample project: a few small files with one real bug."""
     directory.mkdir(parents=True, exist_ok=True)
     for source in sorted(_PROJECT.glob(f"*{_SUFFIX}")):
         (directory / source.name.removesuffix(_SUFFIX)).write_bytes(source.read_bytes())

@@ -1,7 +1,9 @@
-"""The way to an agent, wherever it runs: a stream of lines, and how it ended. Nothing above knows what lies behind it.
+"""The connection to an agent, wherever it runs: a stream of lines, and how it ended.
 
-A process of ours is `process`'s matter. For an agent that runs already, at an address, here is what proves who we are;
-`websocket` and `streamable_http` are the ways, `endings` says what became of one.
+Hides the transport from its users.
+
+`process` runs our own processes. For an agent at an address, this module supplies the credentials; `websocket` and
+`streamable_http` are the transports, and `endings` says how one ended.
 """
 
 from __future__ import annotations
@@ -21,15 +23,15 @@ from acp_tui.client.agents.process import running_agent
 from acp_tui.client.errors import AgentLost, AgentNotRunnable, AgentUnreachable
 
 if TYPE_CHECKING:
-    from acp_tui.client.agents.endings import RemoteStream  # brings http and email along, for proxies
+    from acp_tui.client.agents.endings import RemoteStream  # imports http and email, for proxies
 
 TOKEN_LIMIT_S: Final = 60.0
-"""How long a command may take to print a token: it may ask the user for a finger or a touch."""
+"""How long a command may take to print a token. It may ask the user for a fingerprint or a touch."""
 MAX_TOKEN: Final = 16 << 10
 
 
 Opened: TypeAlias = Callable[[Address, Mapping[str, str]], "AbstractAsyncContextManager[RemoteStream]"]
-"""Opens the way to an address, with these headers."""
+"""Connects to an address with these headers."""
 
 
 class Connected:
@@ -40,26 +42,26 @@ class Connected:
     def __init__(self, stream: RemoteStream, given: Mapping[str, str]) -> None:
         self.stream = stream
         self.given = given
-        """The headers that prove who we are."""
+        """The headers with the credentials."""
 
     def describe_exit(self) -> str:
-        """A clause on how the connection ended."""
+        """How the connection ended, as a clause."""
         return self.stream.ended.how
 
     def loss(self, title: str) -> AgentUnreachable:
-        """The same for the user."""
+        """How the connection ended, as an error for the user."""
         return self.stream.ended.of(title)
 
     async def wait_for_end(self, _: float) -> None:
-        """How it ended is known as soon as it has."""
+        """Return immediately: how the connection ended is known as soon as it ends."""
 
 
 @asynccontextmanager
 async def connected_agent(address: Address) -> AsyncIterator[Connected]:
-    """An agent at `address`, until the block ends. Raises AgentUnreachable and AgentNotRunnable."""
+    """Connect to the agent at `address` until the block ends. Raises AgentUnreachable and AgentNotRunnable."""
     opened: Opened
     try:
-        # Each way brings its own library along.
+        # Each transport needs its own library.
         if address.is_http:
             from acp_tui.client.agents.streamable_http import opened_http as opened
         else:
@@ -79,7 +81,7 @@ async def _with_token(address: Address) -> Mapping[str, str]:
     program = address.token_command[0]
     try:
         with anyio.fail_after(TOKEN_LIMIT_S):
-            # In a session of its own: it must not ask on the terminal that we draw on.
+            # Run it in its own session, because it must not ask questions on the terminal we draw on.
             done = await anyio.run_process(
                 address.token_command, stdin=subprocess.DEVNULL, check=False, start_new_session=True
             )
@@ -97,34 +99,34 @@ async def _with_token(address: Address) -> Mapping[str, str]:
 
 
 class Channel(Protocol):
-    """An open way to an agent."""
+    """An open connection to an agent."""
 
     @property
     def stream(self) -> ByteStream:
-        """One message a line, both ways."""
+        """One message per line, both ways."""
 
     @property
     def stderr_tail(self) -> str:
-        """The last of what it said beside its messages."""
+        """The last output of the agent besides its messages."""
 
     @property
     def given(self) -> Mapping[str, str]:
-        """What it was given by name, variables or headers: what is secret there must not show."""
+        """The named values it was given, variables or headers. Secrets among them must not be shown."""
 
     def describe_exit(self) -> str:
-        """A clause on how it ended, such as "exited with code 3"."""
+        """How it ended, as a clause such as "exited with code 3"."""
 
     def loss(self, title: str) -> AgentLost:
-        """The same for the user, of an agent that is called `title`."""
+        """How the agent called `title` ended, as an error for the user."""
 
     async def wait_for_end(self, timeout_s: float) -> None:
-        """Wait until it is known how it ended, but no longer than that."""
+        """Wait until it's known how it ended, but no longer than `timeout_s`."""
 
 
 def open_channel(
     command: AgentCommand, on_stderr: Callable[[bytes], None], folder: Path | None = None
 ) -> AbstractAsyncContextManager[Channel]:
-    """The way to the agent, from its start to its certain end; a process starts in `folder`.
+    """Connect to the agent until the block ends. A process starts in `folder` and is certain to end.
 
     Raises AgentStartFailed and AgentUnreachable.
     """

@@ -17,23 +17,23 @@ if TYPE_CHECKING:
 
 @dataclass(frozen=True, slots=True)
 class Quirks:
-    """Deviations from the standard answers, all off for an agent that is not listed."""
+    """Deviations from the standard answers. All are off for an agent that isn't listed."""
 
     missing_file_reads_empty: bool = False
-    """Answer fs/read_text_file of a missing file with "" instead of an error."""
+    """Answer fs/read_text_file for a missing file with "" instead of an error."""
 
 
 def quirks_of(agent_name: str) -> Quirks:
-    """The quirks for an agent's own name, as its initialize response gives it."""
-    # gemini-cli 0.61.0: it reads a file before it writes it, and gives up writing a *new* file on any error. Editors
-    # answer "" by accident, since they open an empty buffer.
+    """The quirks for the name that an agent reports in its initialize response."""
+    # gemini-cli 0.61.0 reads a file before writing it, and on any error gives up writing a *new* file. Editors happen
+    # to answer "" because they open an empty buffer.
     if agent_name == "gemini-cli":
         return Quirks(missing_file_reads_empty=True)
     return Quirks()
 
 
 class Phase(Enum):
-    """The value is what a status line says."""
+    """The value is what the status line shows."""
 
     STARTING = "starting"
     INITIALIZING = "initializing"
@@ -44,83 +44,83 @@ class Phase(Enum):
 
 
 SHELL_LINE_WRAPPERS: Final = frozenset({"ssh", "autossh"})
-"""They hand their arguments to a shell on the other side, joined by spaces; `-t` gives it a terminal."""
+"""They pass their arguments, joined by spaces, to a shell on the other machine. `-t` gives it a terminal."""
 
 
 def leads_to_shell(argv: Sequence[str]) -> bool:
-    """Whether what is run reads its arguments as a line for a shell."""
+    """Whether the command passes its arguments to a shell as a command line."""
     return PurePath(argv[0]).name in SHELL_LINE_WRAPPERS
 
 
 def behind(wrapper: tuple[str, ...], argv: Sequence[str]) -> tuple[str, ...]:
-    """The wrapper with what is to be run behind it, so that each word arrives as it is."""
+    """The wrapper followed by the command, quoted if necessary so that each word arrives unchanged."""
     return (*wrapper, shlex.join(argv)) if leads_to_shell(wrapper) else (*wrapper, *argv)
 
 
 @dataclass(frozen=True, slots=True)
 class Package:
-    """What the agent registry says is to be run: code of others, fetched by a runner or installed by the user."""
+    """A package that the agent registry names: third-party code, fetched by a runner or installed by the user."""
 
     runner: str
-    """`npx` or `uvx`, which download it; "" for a program that is on PATH."""
+    """`npx` or `uvx`, which download it; "" for a program on PATH."""
     spec: str
-    """As the runner takes it, or the program's name."""
+    """The package as the runner takes it, or the program's name."""
     version: str
 
 
 @dataclass(frozen=True, slots=True)
 class AgentCommand:
-    """What to run or where to connect, and under which name to speak of it."""
+    """What to run or where to connect, and the agent's name."""
 
     name: str
     argv: tuple[str, ...]
-    """For an agent that runs already, its address alone."""
+    """For an agent that already runs, only its address."""
     env: Mapping[str, str] = field(default_factory=dict)
-    """Added to the user's own environment, and over it."""
+    """Added to the user's environment, overriding it."""
     install_hint: str = ""
-    """What to do where the command is not found."""
+    """What to do if the command isn't found."""
     package: Package | None = None
-    """What the user has to agree to before it runs; None: nothing, or that is done."""
+    """What the user has to agree to before it runs; None if nothing, or already agreed."""
     runner: str = ""
-    """`npx` or `uvx` where the agent registry says that one of them fetches and runs it."""
+    """`npx` or `uvx` if the agent registry says that it fetches and runs the agent."""
     is_listed: bool = False
-    """True where `name` is one that the user can type."""
+    """Whether `name` is one the user can type."""
     is_elsewhere: bool = False
-    """It runs in a container or on another machine: this one's files are not those that it sees."""
+    """It runs in a container or on another machine, so it doesn't see this machine's files."""
     shares_files: bool = False
-    """This machine's files and terminals are offered to it although it runs elsewhere."""
+    """It's offered this machine's files and terminals although it runs elsewhere."""
     mcp_servers: tuple[str, ...] | None = None
-    """The names of the MCP servers that it gets; None: all of them."""
+    """The names of the MCP servers it gets; None for all of them."""
     cwd: Path | None = None
-    """Where its sessions work; None: where the user is."""
+    """Where its sessions work; None for the user's current directory."""
     wrapper: tuple[str, ...] = ()
-    """What leads to where it runs; stands in `argv` too."""
+    """The command that leads to where it runs, also contained in `argv`."""
     wrapped: tuple[str, ...] = ()
-    """What is run there; () without a wrapper."""
+    """The command that runs there; () without a wrapper."""
     protocol: Literal[1, 2] | None = None
-    """The version of ACP to speak with it; None: the newest that it speaks."""
+    """The version of ACP to use; None for the newest one it supports."""
     address: Address | None = None
-    """Where it runs already; None: it is started."""
+    """Where it already runs; None if we start it."""
     is_host: bool = False
-    """What runs there is a host of acp-tui: its sessions outlive this terminal."""
+    """An acp-tui host runs there, so its sessions outlive this terminal."""
     greeting: str = ""
-    """What a session says as long as it is empty."""
+    """What a session shows while it's empty."""
 
     @property
     def way(self) -> str:
-        """How it is reached, as the end of a sentence: a process is run, an address is connected to."""
+        """How we reach it, as the end of a sentence: a process is run, an address is connected to."""
         return f"runs: {self.line}" if self.address is None else f"is at {self.line}"
 
     @property
     def line(self) -> str:
-        """The command as one would type it."""
+        """The command as the user would type it."""
         return shlex.join(self.argv)
 
     def for_terminal(self, args: Sequence[str], env: Mapping[str, str]) -> AgentCommand:
-        """The same with more arguments and variables, in a terminal of the user's.
+        """The same command with more arguments and variables, for a terminal of the user's.
 
-        The agent has chosen both, so no shell on the way may read anything into them; and where the agent runs
-        elsewhere, what leads there from here must not get its variables.
+        The agent chose both, so no shell on the way may interpret them. If the agent runs elsewhere, the local wrapper
+        must not get its variables.
         """
         is_led_by_ssh = leads_to_shell(self.argv)
         if not (self.is_elsewhere or is_led_by_ssh):
@@ -135,12 +135,12 @@ class AgentCommand:
 
     @property
     def is_offered_this_machine(self) -> bool:
-        """Whether it may be offered to read, write and run commands here."""
+        """Whether we may offer it to read, write, and run commands on this machine."""
         return self.shares_files or not self.is_elsewhere
 
     @property
     def place_note(self) -> str:
-        """What follows from where it runs; "" for an agent that runs here."""
+        """What its location means for the user; "" for an agent that runs here."""
         if not self.is_elsewhere:
             return ""
         if self.shares_files:

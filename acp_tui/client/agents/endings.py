@@ -1,4 +1,4 @@
-"""What every way to an address shares: its proxy, and what it means for the user that it fails."""
+"""What all connections to an address share: the proxy, and error messages for the user."""
 
 from __future__ import annotations
 
@@ -21,16 +21,16 @@ OPEN_LIMIT_S: Final = 15.0
 
 @dataclass(frozen=True, slots=True)
 class Ended:
-    """How the way to an agent ended."""
+    """How the connection to an agent ended."""
 
     how: str
     """A clause, such as "closed the connection"."""
     hint: str = ""
     is_temporary: bool = True
-    """It may work a little later."""
+    """Trying again later may work."""
 
     def of(self, who: str) -> AgentUnreachable:
-        """The same for the user."""
+        """How it ended, as an error for the user."""
         return AgentUnreachable(f"{who} {self.how}", hint=self.hint, is_temporary=self.is_temporary)
 
 
@@ -40,7 +40,7 @@ class RemoteStream(ByteStream):
     @property
     @abstractmethod
     def ended(self) -> Ended:
-        """How it ended; to be asked for once it has."""
+        """How the stream ended. Use it only after the end."""
 
 
 _SAID: Final = {
@@ -53,17 +53,17 @@ _SAID: Final = {
 
 
 def refusal(status: int, location: str | None = None) -> Ended:
-    """What an HTTP status means that is no success."""
+    """What an HTTP status that isn't a success means."""
     if location is not None and 300 <= status < 400:
         hint = "acp-tui doesn't follow redirects; if you trust that address, use it"
         return Ended(f"redirects to {location}", hint, is_temporary=False)
     said, hint = _SAID.get(status, ("refuses the connection", ""))
-    # A connection that is gone is made anew.
+    # If the server no longer knows the connection, we make a new one.
     return Ended(f"{said} (HTTP {status})", hint, is_temporary=status >= 500 or status in (409, 410, 429))
 
 
 def proxy_for(address: Address) -> str | None:
-    """The proxy that the environment names for an address, but never for this machine."""
+    """The proxy from the environment for an address, but never for this machine."""
     if address.is_loopback or proxy_bypass(address.host):
         return None
     proxies = getproxies()
@@ -72,7 +72,7 @@ def proxy_for(address: Address) -> str | None:
 
 
 def proxy_refusal(proxy: str, said: str) -> Ended:
-    """What it means that a proxy does not lead on; `said` is its status, such as `HTTP 403`."""
+    """What it means that a proxy refuses; `said` is its status, such as `HTTP 403`."""
     if "407" in said:
         hint = "HTTPS_PROXY takes both: http://NAME:PASSWORD@HOST:PORT"
         how = f"can't be reached: the proxy {_shown(proxy)} wants a name and a password (HTTP 407)"
@@ -81,7 +81,7 @@ def proxy_refusal(proxy: str, said: str) -> Ended:
 
 
 def _shown(proxy: str) -> str:
-    """Without what is secret in it."""
+    """The proxy without its secrets."""
     return urlsplit(proxy).netloc.rpartition("@")[2] or "of the environment"
 
 
@@ -94,11 +94,11 @@ _UNTRUSTED: Final = {
     62: "use the name that its certificate is for",
     64: "use the name that its certificate is for",
 }
-"""What to do, by OpenSSL's codes (X509_V_ERR_...)."""
+"""What to do, by OpenSSL error code (X509_V_ERR_...)."""
 
 
 def failure(error: OSError, proxy: str | None = None) -> Ended:
-    """What it means that a connection cannot be opened, through a proxy where one is given."""
+    """What it means that a connection can't be opened, possibly through a proxy."""
     if isinstance(error, SSLCertVerificationError):
         hint = _UNTRUSTED.get(error.verify_code, "")
         return Ended(f"can't be trusted: {error.verify_message}", hint, is_temporary=False)

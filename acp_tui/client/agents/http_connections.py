@@ -1,7 +1,7 @@
-"""HTTP/1.1 connections for `streamable_http`: httpx speaks over them, but the body of an event stream is read here.
+"""HTTP/1.1 connections for `streamable_http`. httpx uses them, but this module reads the body of an event stream.
 
-The libraries take each chunk of a body through half a dozen layers, which costs four times as much as all that is done
-with a short message. Here everything that has come is taken at once. What it says is the business of `streamable_http`.
+The libraries pass each chunk of a body through half a dozen layers, which costs four times as much as all other work on
+a short message. This module takes everything that has arrived at once. `streamable_http` interprets it.
 """
 
 from __future__ import annotations
@@ -17,18 +17,18 @@ import httpcore
 import httpx
 
 READ_AHEAD_BYTES: Final = 64 << 10
-"""With so much unread, nothing more is taken from the network."""
+"""With this many bytes unread, stop reading from the network."""
 CLOSE_LIMIT_S: Final = 0.5
-"""How long a connection that we close waits for the other side's goodbye."""
+"""How long a connection that we close waits for the other side to close it too."""
 NEXT_ADDRESS_S: Final = 0.25
-"""A name with many addresses: the next is tried after so long without an answer (RFC 8305)."""
+"""For a name with several addresses, how long to wait before trying the next one (RFC 8305)."""
 MAX_HEAD_BYTES: Final = 64 << 10
 MAX_SIZE_LINE: Final = 4 << 10
-"""The line that says how long a chunk is."""
+"""Bytes of the line that contains a chunk's length."""
 
 
 class Transport(httpx.AsyncBaseTransport):
-    """Carries httpx's requests; what goes wrong is raised as httpcore's exceptions, or as the system's OSError."""
+    """Carries httpx's requests. Raises httpcore's exceptions, or OSError from the system."""
 
     def __init__(
         self, tls: ssl.SSLContext | None, proxy: httpcore.Proxy | None, socket_options: Iterable[Any]
@@ -42,7 +42,7 @@ class Transport(httpx.AsyncBaseTransport):
         )
 
     async def handle_async_request(self, request: httpx.Request) -> httpx.Response:
-        """Send a request; gives the response once its head is there."""
+        """Send a request and return the response once its head has arrived."""
         url = request.url
         response = await self._pool.handle_async_request(
             httpcore.Request(
@@ -76,7 +76,7 @@ class _Body(httpx.AsyncByteStream):
 
 
 def proxy_at(url: str) -> httpcore.Proxy:
-    """The proxy at an address of the environment's. Raises ValueError and httpx.InvalidURL, without the password."""
+    """The proxy at an address from the environment. Raises ValueError and httpx.InvalidURL, without the password."""
     parts = httpx.Proxy(url)
     where = httpcore.URL(
         scheme=parts.url.raw_scheme, host=parts.url.raw_host, port=parts.url.port, target=parts.url.raw_path
@@ -85,7 +85,7 @@ def proxy_at(url: str) -> httpcore.Proxy:
 
 
 async def body_of(response: httpx.Response) -> AsyncIterator[bytes]:
-    """The body of the response to a GET, in pieces that are as long as what has come. Raises httpcore's exceptions."""
+    """The body of the response to a GET, each piece as long as what has arrived. Raises httpcore's exceptions."""
     is_chunked = response.headers.get("Transfer-Encoding", "").lower() == "chunked"
     if not is_chunked:
         async for data in response.aiter_raw():
@@ -101,17 +101,17 @@ async def body_of(response: httpx.Response) -> AsyncIterator[bytes]:
 
 
 class Chunks:
-    """Takes the framing from a body that comes in chunks (RFC 9112, section 7.1)."""
+    """Removes the framing from a chunked body (RFC 9112, section 7.1)."""
 
     def __init__(self) -> None:
         self.is_over = False
         self._kept = b""
-        """The beginning of a line that says how long a chunk is."""
+        """The beginning of a line that contains a chunk's length."""
         self._left = 0
-        """Of the chunk that has begun, with the line end behind it."""
+        """Bytes left in the current chunk, including the newline after it."""
 
     def feed(self, data: bytes) -> bytes:
-        """The content of what was received. Raises httpcore.RemoteProtocolError."""
+        """The content of the received data. Raises httpcore.RemoteProtocolError."""
         data = self._kept + data if self._kept else data
         pieces: list[bytes] = []
         at, end = 0, len(data)
@@ -182,11 +182,11 @@ class Connection(httpcore.AsyncNetworkStream):
         self._transport = transport
         self._received = received
         self._awaits_head = False
-        """The library is to have the head of the next response, but not the body behind it."""
+        """The library gets the head of the next response, but not its body."""
         self._kept = b""
 
     async def read(self, max_bytes: int, timeout: float | None = None) -> bytes:
-        """All that has come, also where that is more than `max_bytes`; nothing at the end."""
+        """Everything that has arrived, even if it's more than `max_bytes`; empty at the end."""
         with _limited(timeout, httpcore.ReadTimeout):
             if self._awaits_head:
                 return await self._read_head()
@@ -203,11 +203,13 @@ class Connection(httpcore.AsyncNetworkStream):
                 end = len(self._kept)
                 break
         head, self._kept = self._kept[: end + 4], self._kept[end + 4 :]
-        self._awaits_head = head.startswith(b"HTTP/1.1 1")  # 103 Early Hints, say: another one follows
+        self._awaits_head = head.startswith(
+            b"HTTP/1.1 1"
+        )  # a 103 Early Hints, for example, is followed by another head
         return head
 
     async def write(self, buffer: bytes, timeout: float | None = None) -> None:
-        """Hand over all of it to the system."""
+        """Pass all of it to the system."""
         self._awaits_head = buffer.startswith(b"GET ")
         if self._received.is_over:
             raise httpcore.WriteError("the connection broke off")
@@ -220,7 +222,7 @@ class Connection(httpcore.AsyncNetworkStream):
     async def start_tls(
         self, ssl_context: ssl.SSLContext, server_hostname: str | None = None, timeout: float | None = None
     ) -> Connection:
-        """The same connection, sealed. Raises OSError, ssl.SSLError among them."""
+        """The same connection with TLS. Raises OSError, including ssl.SSLError."""
         loop = asyncio.get_running_loop()
         with _limited(timeout, httpcore.ConnectTimeout):
             transport = await loop.start_tls(
@@ -232,7 +234,7 @@ class Connection(httpcore.AsyncNetworkStream):
         return Connection(transport, self._received)
 
     async def aclose(self) -> None:
-        """Close it; the goodbye of TLS is waited for, but not for long."""
+        """Close the connection. Waits only briefly for TLS to close."""
         self._transport.close()
         with anyio.move_on_after(CLOSE_LIMIT_S, shield=True) as limit:
             await self._received.until_over()
@@ -240,14 +242,14 @@ class Connection(httpcore.AsyncNetworkStream):
             self._transport.abort()
 
     def get_extra_info(self, info: str) -> Any:
-        """What the library asks of a connection; None for what it need not know."""
-        if info == "is_readable":  # while nothing is asked: the other side has closed it
+        """Information that the library asks for; None for what it doesn't need."""
+        if info == "is_readable":  # readable without a request: the other side has closed it
             return self._received.has_some or self._received.is_over
         return self._transport.get_extra_info(info)
 
 
 class _Received(asyncio.Protocol):
-    """What has come over a connection and is not taken yet."""
+    """The data that has arrived on a connection and hasn't been taken yet."""
 
     def __init__(self) -> None:
         self.is_over = False
@@ -262,11 +264,11 @@ class _Received(asyncio.Protocol):
 
     @property
     def has_some(self) -> bool:
-        """Whether something has come."""
+        """Whether data has arrived."""
         return bool(self._pieces)
 
     async def take(self) -> bytes:
-        """All that has come; nothing at the end. Raises httpcore.ReadError."""
+        """Everything that has arrived; empty at the end. Raises httpcore.ReadError."""
         while not self._pieces:
             if self.is_over:
                 if self._error is not None:
@@ -282,7 +284,7 @@ class _Received(asyncio.Protocol):
         return data
 
     async def until_written(self) -> None:
-        """Wait until the system has all that was written."""
+        """Wait until the system has taken everything that was written."""
         await self._written.wait()
 
     async def until_over(self) -> None:
@@ -290,16 +292,16 @@ class _Received(asyncio.Protocol):
         await self._over.wait()
 
     def follow(self, transport: asyncio.Transport) -> None:
-        """What comes comes over that."""
+        """Receive from this transport from now on."""
         self._transport = transport
         transport.set_write_buffer_limits(high=0)
 
     def connection_made(self, transport: asyncio.BaseTransport) -> None:
-        """It is open."""
+        """The connection is open."""
         self.follow(cast(asyncio.Transport, transport))
 
     def data_received(self, data: bytes) -> None:
-        """Bytes have come."""
+        """Data has arrived."""
         self._pieces.append(data)
         was_little = self._unread <= READ_AHEAD_BYTES
         self._unread += len(data)
@@ -308,15 +310,15 @@ class _Received(asyncio.Protocol):
         self._came.set()
 
     def pause_writing(self) -> None:
-        """The system takes no more."""
+        """The system's buffer is full."""
         self._written.clear()
 
     def resume_writing(self) -> None:
-        """It has all."""
+        """The system's buffer has room again."""
         self._written.set()
 
     def connection_lost(self, exc: Exception | None) -> None:
-        """Nothing more will come."""
+        """No more data will arrive."""
         self.is_over = True
         self._error = exc
         for event in (self._came, self._written, self._over):

@@ -1,4 +1,4 @@
-"""An agent's process: started in a group of its own, stderr drained and kept, ended for certain."""
+"""An agent's process: started in its own group, its stderr drained and kept, and certain to end."""
 
 from __future__ import annotations
 
@@ -26,25 +26,25 @@ from acp_tui.client.processes.table import signal_group
 from acp_tui.conversation.buffers import ByteRing
 
 MAX_OPEN_CHARACTERS: Final = 4 << 10
-"""Of a line that does not end: what comes then begins another. It is made anew with each piece of it."""
+"""The limit for an unfinished line, after which a new one begins. The line is rebuilt with each piece that arrives."""
 
 
 _PIECES: Final = re.compile(rf"(?s:.{{1,{MAX_OPEN_CHARACTERS}}})")
 
 
 class StderrLines:
-    """Appends to a log that others append to as well; the line that is being written stands there as far as it is."""
+    """Appends to a shared log. The unfinished line is shown there as far as it has arrived."""
 
     def __init__(self, log: deque[str]) -> None:
         self._log = log
         self._decoder = getincrementaldecoder("utf-8")("replace")
         self._open = ""
-        """The line that is being written, with a carriage return that may be half of its end."""
+        """The unfinished line, including a carriage return that may be the first half of its end."""
         self._shown = ""
-        """What stands of it in the log."""
+        """The part of it that the log shows."""
 
     def append(self, data: bytes) -> None:
-        """More has come."""
+        """Add output that has arrived."""
         text = self._open + self._decoder.decode(data)
         if self._shown and self._log and self._log[-1] is self._shown:
             self._log.pop()
@@ -61,7 +61,7 @@ TERMINATE_GRACE_S: Final = 1.5
 
 
 class _Pipe:
-    """Our end of one of a process's pipes; anyio's own way would start the process itself, and not before the loop."""
+    """Our end of one of a process's pipes. anyio would start the process itself, and only inside the event loop."""
 
     def __init__(self, file: IO[bytes]) -> None:
         self._file = file
@@ -74,7 +74,7 @@ class _Pipe:
         return self._file.fileno()
 
     async def aclose(self) -> None:
-        """Close it; who waits for it is told."""
+        """Close the pipe and wake the task that waits for it."""
         if not self._file.closed:
             anyio.notify_closing(self._file.fileno())
             self._file.close()
@@ -85,8 +85,8 @@ class _Output(_Pipe, ByteReceiveStream):
     """What the process writes."""
 
     async def receive(self, max_bytes: int = 65536) -> bytes:
-        """What there is, once there is something."""
-        await checkpoint()  # a flood must not keep the event loop
+        """Whatever has arrived, as soon as there is something."""
+        await checkpoint()  # a flood of output must not block the event loop
         while True:
             try:
                 data = os.read(self._fd, max_bytes)
@@ -102,7 +102,7 @@ class _Input(_Pipe, ByteSendStream):
     """What the process reads."""
 
     async def send(self, item: bytes) -> None:
-        """Hand all of it over."""
+        """Write all of it."""
         await checkpoint()
         left = memoryview(item)
         while left:
@@ -115,7 +115,7 @@ class _Input(_Pipe, ByteSendStream):
 
 
 class AgentProcess:
-    """A running agent; made by `running_agent`."""
+    """A running agent, made by `running_agent`."""
 
     def __init__(
         self,
@@ -127,7 +127,7 @@ class AgentProcess:
         assert process.stdout is not None
         assert process.stderr is not None
         self.given = given
-        """The variables over the user's own."""
+        """The variables added to the user's environment."""
         self._process = process
         self._on_stderr = on_stderr
         self._stderr = ByteRing(STDERR_KEPT_BYTES)
@@ -140,7 +140,7 @@ class AgentProcess:
 
     @property
     def pid(self) -> int:
-        """Also the id of its group and of its session."""
+        """The process ID, which is also the ID of its group and its session."""
         return self._process.pid
 
     @property
@@ -150,11 +150,11 @@ class AgentProcess:
 
     @property
     def stderr_tail(self) -> str:
-        """The last of what it said on stderr."""
+        """The last of its stderr."""
         return self._stderr.read().decode("utf-8", "replace")
 
     def describe_exit(self) -> str:
-        """A clause on how it ended, such as "exited with code 3"."""
+        """How it ended, as a clause such as "exited with code 3"."""
         code = self.exit_code
         if code is None:
             return "closed its output"
@@ -164,11 +164,11 @@ class AgentProcess:
         return f"exited with code {code}"
 
     def loss(self, title: str) -> AgentLost:
-        """How it ended, for the user."""
+        """How it ended, as an error for the user."""
         return AgentLost(f"{title} {self.describe_exit()}", detail=self.stderr_tail)
 
     async def drain_stderr(self) -> None:
-        """Read stderr to its end: a pipe that nobody reads blocks the agent after 64 KiB (R-TRANS-3)."""
+        """Read stderr to its end. An unread pipe would block the agent after 64 KiB (R-TRANS-3)."""
         with suppress(anyio.BrokenResourceError, anyio.ClosedResourceError):
             async for data in self._stderr_pipe:
                 self._stderr.append(data)
@@ -176,20 +176,20 @@ class AgentProcess:
         self._stderr_ended.set()
 
     async def note_exit(self) -> None:
-        """Wait for its exit, and let the guardian know: its number is no proof of it any more."""
+        """Wait for its exit and tell the guardian, because the process ID may be reused."""
         with anyio.CancelScope(shield=True):  # `end` waits for it
             await _until_exit(self._process)
         guard.note_exit(self.pid)
         self._exited.set()
 
     async def wait(self, timeout_s: float) -> bool:
-        """True once the process has ended, False where that took longer."""
+        """True once the process has ended, False if that takes longer than `timeout_s`."""
         with anyio.move_on_after(timeout_s):
             await self._exited.wait()
         return self._exited.is_set()
 
     async def wait_for_end(self, timeout_s: float) -> None:
-        """Wait for the exit and for the last of stderr, but no longer than that."""
+        """Wait for the exit and for the rest of stderr, but no longer than `timeout_s`."""
         with anyio.move_on_after(timeout_s):
             await self._exited.wait()
             await self._stderr_ended.wait()
@@ -200,17 +200,17 @@ class AgentProcess:
             await pipe.aclose()
 
     def signal_group(self, number: signal.Signals) -> None:
-        """Signal the process and its children, also where the process itself is gone already."""
+        """Signal the process and its children, even if the process itself has already ended."""
         signal_group(self.pid, number)
 
     async def end(self) -> None:
-        """Close its stdin, wait, terminate, kill; takes a few seconds at the most and cannot be cancelled."""
+        """Close its stdin, wait, terminate, then kill. Takes a few seconds at most and can't be cancelled."""
         with anyio.CancelScope(shield=True):
             await self._stdin.aclose()
             if not await self.wait(CLOSE_GRACE_S):
                 self.signal_group(signal.SIGTERM)
                 await self.wait(TERMINATE_GRACE_S)
-            # Children of npx or uvx outlive it; the group is killed even where its leader has gone.
+            # Children of npx or uvx outlive it, so kill the group even if its leader has ended.
             self.signal_group(signal.SIGKILL)
             await self._exited.wait()
 
@@ -219,7 +219,7 @@ class AgentProcess:
 async def running_agent(
     command: AgentCommand, on_stderr: Callable[[bytes], None], folder: Path | None = None
 ) -> AsyncIterator[AgentProcess]:
-    """The agent's process, from its start to its certain end; it starts in `folder`.
+    """Run the agent's process in `folder` until the block ends. The process is certain to end.
 
     Raises AgentNotFound and AgentNotRunnable.
     """
@@ -243,7 +243,7 @@ async def _until_exit(process: subprocess.Popen[bytes]) -> None:
     """Wait for its exit and reap it."""
     try:
         fd = os.pidfd_open(process.pid)
-    except (AttributeError, OSError):  # not Linux, or an old one, or a sandbox that forbids it
+    except (AttributeError, OSError):  # not Linux, an old one, or a sandbox that forbids it
         await anyio.to_thread.run_sync(process.wait, abandon_on_cancel=True)
         return
     try:

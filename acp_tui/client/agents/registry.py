@@ -1,8 +1,8 @@
-"""The agent registry's index as values; what is invalid in it is left out, and said. It fetches nothing.
+"""The agent registry's index as values. Invalid parts are left out and reported. Fetches nothing.
 
-The index is a file of others: an entry can bring no program but one that a runner fetches, in one version and from the
-package registry that the user has set up, or that the user has installed. What it adds to a command line is shown
-before it first runs; it sets no variable that decides which code that is.
+The index is untrusted. An entry can only run a program that the user has installed, or that a runner fetches in one
+version from the package registry the user has set up. The user sees what an entry adds to a command line before it
+first runs. An entry can't set variables that decide which code that is.
 """
 
 from __future__ import annotations
@@ -32,12 +32,12 @@ _CHUNK_BYTES: Final = 64 << 10
 
 
 class RegistryUnavailable(ClientError):
-    """The registry could not be fetched; what was fetched before is still there."""
+    """The registry couldn't be fetched. The last fetched one is still available."""
 
 
 @dataclass(frozen=True, slots=True)
 class CachedRegistry:
-    """A registry and where it comes from."""
+    """A registry and its source."""
 
     registry: Registry
     fetched_at: float
@@ -46,12 +46,12 @@ class CachedRegistry:
 
 
 def registry_file() -> Path:
-    """Where it is kept."""
+    """The file that stores the registry."""
     return cache_folder() / "registry.json"
 
 
 def cached_registry(file: Path) -> CachedRegistry | None:
-    """What was fetched last; None where that is nothing, or of no use any more."""
+    """The last fetched registry; None if there isn't one, or it can't be used."""
     kept = read_kept(file)
     if not isinstance(kept, dict):
         return None
@@ -67,7 +67,7 @@ def cached_registry(file: Path) -> CachedRegistry | None:
 def update_registry(
     file: Path, url: str = INDEX_URL, *, limit_s: float = LIMIT_S, now: Callable[[], float] = time.time
 ) -> CachedRegistry:
-    """Fetch the registry where it has changed, and keep it. Raises RegistryUnavailable: then the file is as before."""
+    """Fetch the registry if it has changed, and store it. Raises RegistryUnavailable and leaves the file as it was."""
     before = cached_registry(file)
     try:
         index, etag = _fetch(url, before.etag if before is not None else "", limit_s)
@@ -76,7 +76,7 @@ def update_registry(
             assert isinstance(kept, dict)
             index, etag = kept["index"], kept["etag"]
         registry = read_registry(index)
-    # OSError holds what urllib raises, and time-outs; ValueError what is no index.
+    # OSError includes what urllib raises and timeouts; ValueError is for an invalid index.
     except (OSError, ValueError, _Broken) as error:
         raise RegistryUnavailable(
             f"the agent registry couldn't be fetched: {_reason(error)} ({url})",
@@ -93,12 +93,12 @@ def update_registry(
 
 
 class _Broken(Exception):
-    """It was not sent as it should be."""
+    """The response was incomplete or invalid."""
 
 
 def _fetch(url: str, etag: str, limit_s: float) -> tuple[str | None, str]:
-    """The index, None where it is the one with that tag, and its tag."""
-    # 30 ms that only an update pays
+    """The index, or None if it's the one with that tag, and its tag."""
+    # 30 ms that only an update needs
     from http.client import HTTPException
     from urllib.request import HTTPError, Request, urlopen
 
@@ -133,20 +133,20 @@ def _body(response: HTTPResponse, deadline: float) -> bytes:
 
 
 def _reason(error: Exception) -> str:
-    cause = getattr(error, "reason", error)  # urllib wraps what the network said
+    cause = getattr(error, "reason", error)  # urllib wraps the network's error
     return str(getattr(cause, "strerror", None) or cause) or type(error).__name__
 
 
 MOST_ENTRIES: Final = 2_000
 MOST_WORDS: Final = 64
 MOST_CHARACTERS: Final = 2_000
-"""Of any one string."""
+"""The limit for any one string."""
 
 _ID: Final = re.compile(r"[a-z][a-z0-9-]{0,63}")
 _VERSION: Final = re.compile(r"[0-9A-Za-z][0-9A-Za-z.+_-]{0,63}")
-# From a package registry and in one version, so that what the user agrees to stays what runs: no URL, no folder. To
-# npm, 1 and 1.2 are ranges; to Python's packages they are versions. Names as the registries take new ones: npm's in
-# small letters, both with nothing but letters and digits at their ends.
+# A package must come from a package registry in exactly one version, so that what the user agrees to is what runs: no
+# URL, no folder. To npm, 1 and 1.2 are ranges; to Python's packages they are versions. Names follow the registries'
+# rules for new packages: npm's in lowercase, and both with only letters and digits at their ends.
 _NPM_NAME: Final = r"[a-z0-9]([a-z0-9._-]{0,98}[a-z0-9])?"
 _NPM_VERSION: Final = r"[0-9]{1,9}\.[0-9]{1,9}\.[0-9]{1,9}(-[0-9A-Za-z.-]{1,60})?(\+[0-9A-Za-z.-]{1,60})?"
 _PYTHON_NAME: Final = r"[A-Za-z0-9]([A-Za-z0-9._-]{0,98}[A-Za-z0-9])?"
@@ -163,12 +163,12 @@ _REDIRECTING: Final = re.compile(
     r"|globalconfig|config-file|node-options|script-shell|cafile|(no-)?strict-ssl|@[^=]*:registry)(=.*)?",
     re.IGNORECASE | re.DOTALL,
 )
-"""Options of npx, uvx and pip by which other packages, from elsewhere, would be fetched than those that are named."""
+"""Options of npx, uvx, and pip that would fetch packages other than the named ones, or from elsewhere."""
 _RUNS_CODE: Final = re.compile(
     r"(ba|da|a|z|k|mk|fi|tc|c)?sh|(python|pypy|ruby|perl|php|lua|node|deno|bun)[\d.]*|pwsh|powershell|cmd|env|busybox|sudo"
     r"|doas|npx|npm|pnpm|yarn|uvx?|pipx?|docker|podman|ssh|curl|wget|osascript|eval|xargs|nohup|time(out)?"
 )
-"""Programs that are no agent, but run whatever their arguments say."""
+"""Programs that aren't agents but run whatever their arguments say."""
 _PLATFORM: Final = re.compile(r"[a-z0-9]{1,20}-[a-z0-9_]{1,20}")
 _PROGRAM: Final = re.compile(r"[A-Za-z0-9_][A-Za-z0-9._+-]*")
 _VARIABLE: Final = re.compile(r"[A-Za-z_][A-Za-z0-9_]*")
@@ -182,13 +182,13 @@ class PackageRun:
     runner: str
     package: str
     program: str = ""
-    """Which of the package's programs; "" for the only one."""
+    """Which of the package's programs to run; "" for the only one."""
     args: tuple[str, ...] = ()
     env: Mapping[str, str] = field(default_factory=dict)
 
     @property
     def version(self) -> str:
-        """The one that is fetched, whatever the entry calls its own."""
+        """The version that is fetched, whatever version the entry itself states."""
         pinned = _PACKAGE[self.runner].fullmatch(self.package)
         return pinned["version"] if pinned is not None else ""
 
@@ -204,20 +204,20 @@ class PackageRun:
 
 @dataclass(frozen=True, slots=True)
 class Archive:
-    """An agent as a program to be downloaded, for one platform."""
+    """An agent as a program to download, for one platform."""
 
     url: str
     program: str
-    """Its file name."""
+    """The program's file name."""
     args: tuple[str, ...] = ()
     env: Mapping[str, str] = field(default_factory=dict)
     sha256: str = ""
-    """Of the archive, in hexadecimal; "" where the registry names none."""
+    """The archive's hash in hexadecimal; "" if the registry doesn't state it."""
 
 
 @dataclass(frozen=True, slots=True)
 class RegistryEntry:
-    """An agent of the registry. Its texts are others'."""
+    """An agent in the registry. Its text is untrusted."""
 
     agent_id: str
     name: str
@@ -225,20 +225,20 @@ class RegistryEntry:
     description: str
     packages: tuple[PackageRun, ...] = ()
     archives: Mapping[str, Archive] = field(default_factory=dict)
-    """By platform, as in `linux-x86_64`."""
+    """By platform, such as `linux-x86_64`."""
 
 
 @dataclass(frozen=True, slots=True)
 class Registry:
-    """The index as far as it is valid."""
+    """The valid part of the index."""
 
     entries: tuple[RegistryEntry, ...] = ()
     problems: tuple[str, ...] = ()
-    """What was left out, a sentence each."""
+    """What was left out, one sentence each."""
 
 
 def read_registry(text: str | bytes) -> Registry:
-    """The registry of an index. Raises ValueError where it is none at all."""
+    """The registry in the text of an index. Raises ValueError if the text isn't an index."""
     try:
         index = json.loads(text)
     except RecursionError as error:
@@ -268,7 +268,7 @@ def _called(item: object, at: int) -> str:
 
 
 def _entry(item: Mapping[str, object]) -> tuple[RegistryEntry, list[str]]:
-    """The entry, and what of it is of no use. Raises ValueError where nothing of it can be run."""
+    """The entry, and which parts of it can't be used. Raises ValueError if it contains nothing that can run."""
     distribution = _table(item.get("distribution"), "distribution")
     notes: list[str] = []
     packages = tuple(_packages(distribution, notes))
@@ -377,7 +377,7 @@ def _string(item: Mapping[str, object], key: str) -> str:
 
 
 def _plain(value: object, what: str) -> str:
-    """A word of a command line that looks like what it is."""
+    """A word of a command line without characters that would misrepresent it."""
     if not isinstance(value, str) or len(value) > MOST_CHARACTERS:
         raise ValueError(f"{what} isn't made of strings of at most {MOST_CHARACTERS} characters")
     if not value.isprintable():

@@ -1,7 +1,7 @@
-"""What acp-tui remembers of agents: which ones were used last, and what the user has agreed to run. It asks nothing.
+"""What acp-tui remembers about agents: which were used last, and what the user has agreed to run. Asks nothing.
 
-Running a package means to download and run code of others (R-REG-8). The consent is to this package in this version,
-run by this very command and environment: whatever of it changes is asked about again.
+Running a package means downloading and running third-party code (R-REG-8). Consent is for one package in one version,
+run by one exact command and environment. If any of them changes, the user is asked again.
 """
 
 from __future__ import annotations
@@ -19,7 +19,7 @@ from acp_tui.client.settings.location import state_folder
 
 
 def read_kept(file: Path) -> object:
-    """What it holds; None where there is none, or it is of no use."""
+    """The content of the file; None if it doesn't exist or can't be used."""
     try:
         content: object = json.loads(file.read_bytes())
     except (OSError, ValueError, RecursionError):
@@ -28,7 +28,7 @@ def read_kept(file: Path) -> object:
 
 
 def write_kept(file: Path, content: object) -> None:
-    """Replace what it holds. Of two that write at once the last wins. Raises OSError."""
+    """Replace the content of the file. If two write at once, the last one wins. Raises OSError."""
     replace_file(file, json.dumps(content).encode())
 
 
@@ -36,12 +36,12 @@ MOST_RECENT: Final = 50
 
 
 def recent_file() -> Path:
-    """Where the names are kept."""
+    """The file that stores the names."""
     return state_folder() / "recent-agents.json"
 
 
 def recent_agents(file: Path) -> tuple[str, ...]:
-    """The names, the last used first."""
+    """The names, last used first."""
     content = read_kept(file)
     names = content if isinstance(content, list) else []
     return tuple(name for name in names if isinstance(name, str))[:MOST_RECENT]
@@ -55,23 +55,23 @@ def note_used(name: str, file: Path) -> None:
 
 
 MOST_KEPT: Final = 20
-"""Of an agent; the oldest go first."""
+"""Per agent. The oldest are dropped first."""
 _Consents: TypeAlias = dict[str, dict[str, str]]
-"""By the name of the agent, then by digest; the value is what a person would look for in the file."""
+"""By agent name, then by digest. The value helps a person who reads the file."""
 
 
 def consent_file() -> Path:
-    """Where the decisions are kept."""
+    """The file that stores the decisions."""
     return state_folder() / "agreed-packages.json"
 
 
 def is_agreed(command: AgentCommand, file: Path) -> bool:
-    """Whether it may run without a question."""
+    """Whether it may run without asking."""
     return command.package is None or _digest(command) in _read(file).get(command.name, {})
 
 
 def agree(command: AgentCommand, file: Path) -> None:
-    """Keep that the user agreed to run this. Raises SettingsError where it cannot be written."""
+    """Store that the user agreed to run this command. Raises SettingsError if the file can't be written."""
     consents = _read(file)
     of_agent = {**consents.get(command.name, {}), _digest(command): command.line}
     consents[command.name] = dict(list(of_agent.items())[-MOST_KEPT:])
@@ -85,7 +85,7 @@ def agree(command: AgentCommand, file: Path) -> None:
 
 
 def what_runs(command: AgentCommand) -> tuple[str, ...]:
-    """All that there is to agree to, a line each; the texts are others'."""
+    """Everything the user agrees to, one line each. The text is untrusted."""
     package = command.package
     assert package is not None
     if package.runner:
@@ -104,7 +104,7 @@ def _digest(command: AgentCommand) -> str:
 
 
 def _read(file: Path) -> _Consents:
-    """Broken content is as good as none: the user is asked again."""
+    """Treat invalid content as no consents, so the user is asked again."""
     content = read_kept(file)
     if not isinstance(content, dict):
         return {}

@@ -1,7 +1,7 @@
-"""Starts an agent's process: what is asked of the operating system, and what it says where that cannot be.
+"""Starts an agent's process: what we ask the operating system for, and the error if that isn't possible.
 
-The process may be started before there is an event loop, and before the screen is loaded: then it gets ready meanwhile.
-It loads no event loop itself; `process` owns what runs.
+The process may start before the event loop and before the screen is loaded, and gets ready during that time. This
+module doesn't load an event loop; `process` owns the running process.
 """
 
 from __future__ import annotations
@@ -25,7 +25,7 @@ from acp_tui.client.processes.table import signal_group
 from acp_tui.client.settings.location import cache_folder
 from acp_tui.values import dataclass
 
-# Agents take the folder that they are started in for granted: some run their commands there, whatever a session names.
+# Agents rely on their starting folder: some run their commands there, whatever folder a session names.
 
 _ENTER: Final = """#!/bin/sh
 # What npx runs its package with: on into the folder where the agent works.
@@ -37,17 +37,20 @@ exec /bin/sh "$@"
 
 @dataclass(frozen=True, slots=True)
 class Start:
-    """What the operating system is asked for."""
+    """What we ask the operating system for."""
 
     args: tuple[str, ...]
-    """Behind the program."""
+    """The arguments after the program."""
     env: Mapping[str, str]
-    """All of it."""
+    """The complete environment."""
     folder: Path
 
 
 def start_of(command: AgentCommand, folder: Path | None) -> Start:
-    """How to start it, to work in `folder`; None, or a folder that is gone: where we are. Raises AgentNotRunnable."""
+    """How to start it, to work in `folder`.
+
+    If that's None or doesn't exist, use the current one. Raises AgentNotRunnable.
+    """
     here = _here()
     folder = folder if folder is not None and folder.is_dir() else here
     env = {**inherited(), **command.env}
@@ -70,15 +73,16 @@ def _here() -> Path:
 
 
 def _anchored(words: tuple[str, ...], here: Path) -> Iterator[str]:
-    """A word that names a file of where the user is names it from elsewhere too, as in `node build/agent.js`."""
+    """Make words that name files in the user's folder absolute, as in `node build/agent.js`."""
     for word in words:
         is_file = not word.startswith("-") and os.path.isfile(here / word)  # noqa: PTH113 - a Path raises for a name that is too long
         yield str(here / word) if is_file else word
 
 
 def _packages_folder() -> Path:
-    """Where npx starts: it takes the packages and the settings of the folder that it is started in for those that the
-    user has agreed to. From there it leads on into the folder where the agent works.
+    """The folder where npx starts, which then changes to the folder where the agent works.
+
+    npx would use packages and settings from its starting folder instead of those the user has agreed to.
     """
     folder = cache_folder() / "packages"
     try:
@@ -94,7 +98,7 @@ def _packages_folder() -> Path:
 def _write_enter(file: Path) -> None:
     if file.is_file() and file.read_text("utf-8") == _ENTER and os.access(file, os.X_OK):
         return
-    # Another acp-tui may run it meanwhile.
+    # Another acp-tui may be running it.
     new = file.with_name(f".enter-{os.getpid()}")
     with create_private(new, mode=0o700) as opened:
         opened.write(_ENTER.encode())
@@ -102,7 +106,7 @@ def _write_enter(file: Path) -> None:
 
 
 def started(command: AgentCommand, folder: Path | None) -> subprocess.Popen[bytes]:
-    """The agent's process, which leads a session of its own and is guarded; the one of `start_early` where it is that.
+    """The agent's guarded process, which leads its own session. If `start_early` started it, that one.
 
     Raises AgentNotFound and AgentNotRunnable.
     """
@@ -117,9 +121,9 @@ _early: Final[list[tuple[AgentCommand, Path | None, subprocess.Popen[bytes]]]] =
 
 
 def start_early(command: AgentCommand, folder: Path | None) -> None:
-    """Start the process now, for a `started` that comes later; what is in its way is said then.
+    """Start the process now, for a later call of `started`, which also reports any error.
 
-    An agent that the user may have to agree to is not started so.
+    An agent that may need the user's consent isn't started early.
     """
     if command.address is None and command.package is None:
         with suppress(AgentStartFailed):
@@ -127,7 +131,7 @@ def start_early(command: AgentCommand, folder: Path | None) -> None:
 
 
 def end_early() -> None:
-    """End what was started early and is not wanted after all."""
+    """End processes that were started early but aren't needed."""
     while _early:
         *_, process = _early.pop()
         signal_group(process.pid, signal.SIGKILL)

@@ -1,6 +1,6 @@
-"""Streamable HTTP as a stream of lines: each message of ours is a POST, the agent's come as server-sent events.
+"""Streamable HTTP as a stream of lines. Each message from us is a POST; the agent's arrive as server-sent events.
 
-There is a stream of events for the connection and one for each session (RFD "Streamable HTTP and WebSocket transport").
+There is one event stream for the connection and one for each session (RFD "Streamable HTTP and WebSocket transport").
 """
 
 from __future__ import annotations
@@ -43,33 +43,33 @@ from acp_tui.rpc.messages import (
 )
 
 ANSWER_LIMIT_S: Final = 30.0
-"""How long a server may take to accept a message; its answer comes as an event."""
+"""How long a server may take to accept a message. Its answer arrives as an event."""
 CLOSE_LIMIT_S: Final = 2.0
 QUIET_S: Final = 0.1
-"""A session's stream that says nothing for so long has nothing on its way."""
+"""A session's stream that is silent for this long has nothing in transit."""
 REPLAY_LIMIT_S: Final = 5.0
-"""The answer that ends a replay waits for the rest of it no longer."""
+"""How long the answer that ends a replay waits for the rest of the replay."""
 MAX_NAME: Final = 4096
-"""Characters of an id of a connection or a session: we show it in a header."""
+"""Characters of a connection or session ID, which we send in a header."""
 MAX_REFUSAL_BYTES: Final = 64 << 10
-"""Of what is read of an answer that is no success."""
+"""The part we read of a response that isn't a success."""
 READ_AHEAD: Final = 8
-"""Blocks of messages that wait to be read; with more, nothing is taken from the network."""
+"""Blocks of messages waiting to be read. With more, we stop reading from the network."""
 KEEPALIVE: Final[Sequence[tuple[int, int, int]]] = (
     (socket.SOL_SOCKET, socket.SO_KEEPALIVE, 1),
     *((socket.IPPROTO_TCP, getattr(socket, name), value)
       for name, value in (("TCP_KEEPIDLE", 20), ("TCP_KEEPINTVL", 10), ("TCP_KEEPCNT", 2))
       if hasattr(socket, name)),
 )  # fmt: skip
-"""HTTP has no pings: the system finds out that nobody is there any more."""
+"""HTTP has no pings, so the system has to notice that the other side is gone."""
 _GONE: Final = frozenset({401, 403, 404, 410})
-"""The connection is gone, says the RFD."""
+"""The connection is gone, according to the RFD."""
 _REOPENING: Final = frozenset({"session/load", "session/resume"})
-"""A server may hold on to the connection that broke for a while: there is no other session to begin for that."""
+"""The server may keep the broken connection for a while. That's no reason to begin another session."""
 _BEGINNING: Final = frozenset({"session/new", "session/fork"})
 _EVENTS: Final = "text/event-stream"
 _PATIENT: Final = httpx.Timeout(None, connect=OPEN_LIMIT_S)
-"""A stream of events may be silent for as long as the agent works."""
+"""An event stream may be silent as long as the agent works."""
 _BROKEN: Final = (
     httpx.HTTPError,
     httpcore.TimeoutException,
@@ -79,7 +79,7 @@ _BROKEN: Final = (
     FrameTooLarge,
     OSError,
 )
-"""What is raised where a request fails."""
+"""The exceptions of a failed request."""
 
 
 class HttpStream(RemoteStream):
@@ -98,17 +98,17 @@ class HttpStream(RemoteStream):
         self._streams: dict[str, anyio.Event] = {}
         """By session, "" for the connection: set once the server has accepted it."""
         self._read: dict[str, int] = {}
-        """By session, how much has come."""
+        """By session, the number of bytes received."""
         self._asked: Recent[Key, str] = Recent()
-        """The agent's requests that wait for an answer, and the session whose stream they came on."""
+        """The agent's unanswered requests, and the session whose stream they came on."""
         self._loading: dict[Key, str] = {}
-        """Our requests that are answered behind a replay, and the session whose stream that comes on."""
+        """Our requests that are answered after a replay, and the session whose stream carries the replay."""
         self._beginning: set[Key] = set()
-        """Our requests that are answered with the name of a new session."""
+        """Our requests whose answer contains the ID of a new session."""
         self._refusals: dict[str, Ended] = {}
-        """By session, why the server does not open its stream."""
+        """By session, why the server doesn't open its stream."""
         self._closed: set[str] = set()
-        """Sessions that we have closed: their streams may end."""
+        """Sessions that we have closed, so their streams may end."""
         self._ended: Ended | None = None
 
     @property
@@ -119,11 +119,11 @@ class HttpStream(RemoteStream):
     # Lines
 
     async def receive(self, max_bytes: int = 65536) -> bytes:
-        """The next messages, whole, whatever `max_bytes` says. Raises EndOfStream."""
+        """The next complete messages, whatever `max_bytes` says. Raises EndOfStream."""
         return await self._blocks.receive()
 
     async def send(self, item: bytes) -> None:
-        """Post each line that ends, one behind the other: only so they arrive in order. Raises BrokenResourceError."""
+        """Post each complete line, one after the other so that they arrive in order. Raises BrokenResourceError."""
         for line in self._outgoing.feed(item):
             if self._ended is None:
                 await self._post(line)
@@ -131,17 +131,17 @@ class HttpStream(RemoteStream):
                 raise anyio.BrokenResourceError
 
     async def send_eof(self) -> None:
-        """Close it."""
+        """Close the connection."""
         await self.aclose()
 
     async def aclose(self) -> None:
-        """Let the server forget the connection."""
+        """Close it, and tell the server to forget it."""
         if self._connection_id and self._ended is None:
             with suppress(*_BROKEN), anyio.move_on_after(CLOSE_LIMIT_S):
                 await self._client.delete(self._url, headers=self._names(""))
 
     def _how(self, error: Exception) -> Ended:
-        """What it means that a request failed."""
+        """What the failure of a request means."""
         match error:
             case FrameTooLarge():
                 return Ended(f"broke the protocol: it sent {error}", is_temporary=False)
@@ -163,7 +163,7 @@ class HttpStream(RemoteStream):
             self._send_block.close()
             self._tasks.cancel_scope.cancel()
 
-    # What we say
+    # Sending
 
     async def _post(self, line: bytes) -> None:
         message = _read(line)
@@ -198,16 +198,20 @@ class HttpStream(RemoteStream):
         elif is_request and not (refused.is_temporary and method in _REOPENING):
             what = RequestFailed(ErrorCode.INTERNAL_ERROR, f"the server {refused.how}")
             await self._deliver([write_failure(message["id"], what)])
-        elif is_request or method is None:  # it may work later; the agent would wait for our answer for ever
+        elif (
+            is_request or method is None
+        ):  # it may work later; without an answer from us, the agent would wait forever
             self._end(refused)
 
     async def _send_post(self, line: bytes, headers: Mapping[str, str]) -> tuple[httpx.Response, bytes]:
-        """The response and its content, which is not more than a message may have. Raises FrameTooLarge."""
+        """The response and its content, limited to the size of a message. Raises FrameTooLarge."""
         content = bytearray()
-        with anyio.fail_after(ANSWER_LIMIT_S):  # all of it: a byte now and then is no answer
+        with anyio.fail_after(
+            ANSWER_LIMIT_S
+        ):  # the limit includes the content: a byte now and then isn't an answer
             async with self._client.stream("POST", self._url, content=line, headers=headers) as response:
                 is_message = response.status_code == HTTPStatus.OK
-                async for data in response.aiter_raw():  # as it is: what is packed could be anything's size
+                async for data in response.aiter_raw():  # without decompressing, which could produce any size
                     content += data
                     if is_message and len(content) > DEFAULT_MAX_FRAME_BYTES:
                         raise FrameTooLarge(DEFAULT_MAX_FRAME_BYTES)
@@ -231,7 +235,7 @@ class HttpStream(RemoteStream):
             await self._take_response(response, content)
 
     async def _take_response(self, response: httpx.Response, content: bytes) -> Ended | None:
-        """Why the message was not accepted."""
+        """Why the message wasn't accepted."""
         if response.status_code in _GONE:
             self._end(refusal(response.status_code))
             return None
@@ -245,10 +249,10 @@ class HttpStream(RemoteStream):
         of_session = {"Acp-Session-Id": session_id} if session_id else {}
         return {"Acp-Connection-Id": self._connection_id, **of_session}
 
-    # What we hear
+    # Receiving
 
     async def _open(self, session_id: str) -> Ended | None:
-        """Have that stream open; None once it is, else why the server does not want that."""
+        """Open the session's event stream. None once it's open, otherwise why the server refuses it."""
         opened = self._streams.get(session_id)
         if opened is None:
             self._closed.discard(session_id)
@@ -280,7 +284,10 @@ class HttpStream(RemoteStream):
             opened.set()
 
     def _refused(self, session_id: str, why: Ended) -> None:
-        """A session's stream may be another client's, or of a session that is gone; without the other all is lost."""
+        """Note why a stream was refused. Without the connection's own stream, the connection ends.
+
+        A session's stream may belong to another client, or its session may be gone.
+        """
         self._refusals[session_id] = why
         if not session_id:
             self._end(why)
@@ -301,11 +308,11 @@ class HttpStream(RemoteStream):
                 await self._send_block.send(b"\n".join((*messages, b"")))
 
     def _note(self, session_id: str, line: bytes) -> bool:
-        """Take note of a request and of an answer; True where the message is to come later."""
+        """Note requests and answers. True if the message will be delivered later."""
         try:
             message = from_json(line)
         except ValueError:
-            return False  # whoever reads it says so
+            return False  # its reader reports the error
         if not isinstance(message, dict) or (key := key_of(message.get("id"))) is None:
             return False
         if "method" in message:
@@ -324,7 +331,7 @@ class HttpStream(RemoteStream):
         return False
 
     async def _deliver_behind_replay(self, session_id: str, line: bytes) -> None:
-        """The history comes on another stream than the answer that ends it, and may be late."""
+        """Deliver an answer after the replay it ends, which comes on another stream and may be late."""
         with anyio.move_on_after(REPLAY_LIMIT_S):
             before = -1
             while before != (before := self._read.get(session_id, 0)):
@@ -333,7 +340,7 @@ class HttpStream(RemoteStream):
 
 
 def _read(line: bytes) -> Any:
-    """A message of ours; it may hold half a character that an agent has sent."""
+    """A message from us. It may contain half a surrogate pair that an agent has sent."""
     try:
         return from_json(line)
     except ValueError:
@@ -341,7 +348,7 @@ def _read(line: bytes) -> Any:
 
 
 def _is_name(given: str) -> bool:
-    """Whether it can stand in a header."""
+    """Whether it's allowed in a header."""
     return given.isascii() and (given.isprintable() or not given) and len(given) <= MAX_NAME
 
 
@@ -351,12 +358,12 @@ def _session_in(result: Any) -> str:
 
 
 def _is_cut(error: httpcore.RemoteProtocolError) -> bool:
-    """Whether the connection ended in the middle, rather than that it carries something else than HTTP."""
+    """Whether the connection ended mid-message, rather than carrying something other than HTTP."""
     return any(word in str(error) for word in ("disconnected", "closed", "ended"))
 
 
 class _Events:
-    """Takes the messages out of a stream of events."""
+    """Extracts the messages from an event stream."""
 
     def __init__(self) -> None:
         self._lines = FrameSplitter(DEFAULT_MAX_FRAME_BYTES)
@@ -364,8 +371,8 @@ class _Events:
         self._size = 0
 
     def feed(self, data: bytes) -> list[bytes]:
-        """The messages that end in what was received. Raises FrameTooLarge."""
-        if b"\r" in data:  # in JSON it stands between values only
+        """The messages completed by the received data. Raises FrameTooLarge."""
+        if b"\r" in data:  # in JSON it only occurs between values
             data = data.replace(b"\r", b"")
         messages, parts = [], self._parts
         for line in self._lines.feed(data):
@@ -382,7 +389,7 @@ class _Events:
 
 
 async def _hold(*, task_status: TaskStatus[TaskGroup]) -> None:
-    """A group of tasks that can be ended without who reads the stream: that is told why."""
+    """A task group that can be cancelled without cancelling the reader of the stream, which gets an error."""
     async with anyio.create_task_group() as tasks:
         task_status.started(tasks)
         await anyio.sleep_forever()
@@ -390,7 +397,7 @@ async def _hold(*, task_status: TaskStatus[TaskGroup]) -> None:
 
 @asynccontextmanager
 async def opened_http(address: Address, headers: Mapping[str, str]) -> AsyncIterator[HttpStream]:
-    """The agent's lines, until the block ends; it connects with the first message."""
+    """The agent's lines until the block ends. Connects with the first message."""
     proxy = proxy_for(address)
     try:
         transport = Transport(

@@ -1,6 +1,6 @@
-"""Reads the user's own agents, `agents.toml`: a mistake in one entry is said, and costs no other.
+"""Reads the user's own agents from `agents.toml`. A mistake in one entry is reported and doesn't affect the others.
 
-Whether what they name is there to be run is `catalogue`'s matter.
+`catalogue` checks whether their programs exist.
 """
 
 from __future__ import annotations
@@ -44,12 +44,12 @@ _URL_KEYS: Final = (
     "description",
 )
 _HEADER: Final = re.compile(r"[A-Za-z0-9!#$%&'*+.^_`|~-]+")
-"""The name of one, as HTTP has it."""
+"""A valid name of an HTTP header."""
 
 
 @dataclass(frozen=True, slots=True)
 class UserAgent:
-    """An entry that can be used."""
+    """A valid entry."""
 
     command: AgentCommand
     description: str = ""
@@ -57,28 +57,28 @@ class UserAgent:
 
 @dataclass(frozen=True, slots=True)
 class UserAgents:
-    """What the file holds."""
+    """The content of the file."""
 
     agents: Mapping[str, UserAgent] = field(default_factory=dict)
     problems: Mapping[str, SettingsError] = field(default_factory=dict)
-    """By the name of the entry: why it cannot be used. "" stands for the file as a whole."""
+    """Why an entry can't be used, by its name. "" stands for the whole file."""
     warnings: tuple[str, ...] = ()
-    """Keys that mean nothing."""
+    """Keys that have no meaning."""
 
     @property
     def notes(self) -> tuple[str, ...]:
-        """All that the user should know, a sentence each."""
+        """Everything the user should know, one sentence each."""
         problems = (str(error) if name else f"{error}\n{error.hint}" for name, error in self.problems.items())
         return (*problems, *self.warnings)
 
 
 def config_file() -> Path:
-    """Where the user's own agents stand."""
+    """The file with the user's own agents."""
     return platformdirs.user_config_path("acp-tui") / "agents.toml"
 
 
 def read_user_agents(file: Path, environ: Mapping[str, str]) -> UserAgents:
-    """The agents of the file, none where there is no file."""
+    """The agents of the file; none if there is no file."""
     try:
         table = read_toml(file, EXAMPLE).get("agents", {})
     except SettingsError as error:
@@ -100,14 +100,14 @@ def read_user_agents(file: Path, environ: Mapping[str, str]) -> UserAgents:
 
 
 def _read_agent(name: str, entry: Mapping[str, object], key: str, environ: Mapping[str, str]) -> UserAgent:
-    """Raises SettingsError."""
+    """An agent that runs as a command or behind a wrapper. Raises SettingsError."""
     if not name or name.startswith("-") or not name.isprintable():
         raise SettingsError(f"{key}: this name can't be typed as an argument", hint=_AS_IN)
     if "url" in entry:
         return UserAgent(_at_address(name, entry, key, environ), _text(entry, "description", key))
     wrapper = _expanded(entry, "wrapper", key, environ) if "wrapper" in entry else ()
     runs = _one_of(entry, "runs", ("here", "elsewhere"), key) or ("elsewhere" if wrapper else "here")
-    # Behind a wrapper ~ would be the home of another machine.
+    # Behind a wrapper, ~ would mean the home of another machine.
     argv = _expanded(entry, "command", key, environ, has_home=not wrapper or runs == "here")
     command = AgentCommand(
         name,
@@ -125,7 +125,7 @@ def _read_agent(name: str, entry: Mapping[str, object], key: str, environ: Mappi
 
 
 def _at_address(name: str, entry: Mapping[str, object], key: str, environ: Mapping[str, str]) -> AgentCommand:
-    """Raises SettingsError."""
+    """An agent at an address. Raises SettingsError."""
     if "command" in entry:
         raise SettingsError(f"{key} needs either a command to start or the url of a running one", hint=_AS_IN)
     url, cwd = _text(entry, "url", key), _text(entry, "cwd", key)
@@ -182,7 +182,7 @@ def _table(entry: object, key: str) -> Mapping[str, object]:
 def _expanded(
     entry: Mapping[str, object], name: str, key: str, environ: Mapping[str, str], *, has_home: bool = True
 ) -> tuple[str, ...]:
-    """A command line with its variables filled in, and with `has_home` ~ in front of its program's path."""
+    """A command line with its variables expanded and, with `has_home`, ~ expanded in its program's path."""
     words = entry.get(name)
     if not (_is_strings(words) and words and words[0]):
         raise _wrong(f"{key}.{name}", "a list of strings, the program first")
@@ -197,7 +197,7 @@ def _expanded(
 def _env(
     entry: Mapping[str, object], key: str, environ: Mapping[str, str], of: str = "env"
 ) -> dict[str, str]:
-    """The table `of` names and values, with its variables filled in."""
+    """The table named `of`, with its variables expanded."""
     table = entry.get(of, {})
     if not (isinstance(table, dict) and _is_strings([*table.values()])):
         raise _wrong(f"{key}.{of}", "a table of strings")
@@ -211,7 +211,7 @@ def _env(
 
 
 def _one_of(entry: Mapping[str, object], name: str, allowed: Sequence[str], key: str) -> str:
-    """ "" where it is not set."""
+    """The value of a setting with fixed choices; "" if it isn't set."""
     value = entry.get(name, "")
     if value != "" and value not in allowed:
         raise _wrong(f"{key}.{name}", " or ".join(f'"{one}"' for one in allowed))

@@ -33,7 +33,7 @@ from acp_tui.client.agents.endings import (
 from acp_tui.rpc.websocket import CLOSE_LIMIT_S, MAX_SIZE, PING_S, LineConnection, WebSocketStream
 
 _FINAL: Final = frozenset({CloseCode.POLICY_VIOLATION, CloseCode.MESSAGE_TOO_BIG, *range(4400, 4500)})
-"""A server that says goodbye with one of these would say it again."""
+"""Close codes after which trying again would end the same way."""
 
 
 class _Stream(WebSocketStream, RemoteStream):
@@ -44,7 +44,7 @@ class _Stream(WebSocketStream, RemoteStream):
 
 
 class _Connect(connect):
-    """Follows no redirect: what proves who we are is for the address that the user has named."""
+    """Follows no redirects, because the credentials are for the address that the user named."""
 
     def process_redirect(self, exc: Exception) -> Exception:
         return exc
@@ -52,7 +52,7 @@ class _Connect(connect):
 
 @asynccontextmanager
 async def opened_websocket(address: Address, headers: Mapping[str, str]) -> AsyncIterator[_Stream]:
-    """The agent's lines, until the block ends. Raises AgentUnreachable."""
+    """The agent's lines until the block ends. Raises AgentUnreachable."""
     stream = _Stream(await _open(address, headers))
     try:
         yield stream
@@ -70,7 +70,7 @@ async def _open(address: Address, headers: Mapping[str, str]) -> ClientConnectio
         ping_timeout=PING_S,
         close_timeout=CLOSE_LIMIT_S,
         max_size=MAX_SIZE,
-        compression=None,  # it costs more time than it saves, and frames could not be taken as they are
+        compression=None,  # costs more time than it saves, and would prevent using frames as they arrive
         create_connection=LineConnection,
     )
     proxy = proxy_for(address)
@@ -82,9 +82,9 @@ async def _open(address: Address, headers: Mapping[str, str]) -> ClientConnectio
         ended = refusal(error.response.status_code, error.response.headers.get("Location"))
     except OSError as error:
         ended = failure(error, proxy)
-        if address.socket_path:  # whoever listened on this machine has ended
+        if address.socket_path:  # the program that listened on this machine has ended
             ended = replace(ended, is_temporary=False)
-    except InvalidProxy as error:  # its own words repeat the address, with what is secret in it
+    except InvalidProxy as error:  # its own message repeats the address with its secrets
         ended = Ended(f"can't be reached: the proxy in the environment isn't valid ({error.msg})")
     except InvalidProxyStatus as error:
         ended = proxy_refusal(proxy or "", f"HTTP {error.response.status_code}")

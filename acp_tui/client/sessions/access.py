@@ -1,7 +1,7 @@
-"""Stands between an agent and the user's machine: what a user lets agents have there, and who is asked about the rest.
+"""Controls an agent's access to the user's machine: what the user lets agents use, and when to ask.
 
-A rule refuses a request, or the user is asked. A question looks and ends like a permission request of the agent:
-allowed once, and only by the user.
+Either a rule refuses a request, or the user is asked. The question looks and ends like a permission request from the
+agent: only the user can allow it, once.
 """
 
 from __future__ import annotations
@@ -51,41 +51,41 @@ if TYPE_CHECKING:
 
 
 HEADLESS: Final = ClientOffer()
-"""Nobody can fill in a form, visit a page or log in."""
+"""There's no one to fill in a form, visit a page, or log in."""
 INTERACTIVE: Final = ClientOffer(elicitation_form=True, elicitation_url=True, auth_terminal=True)
-"""A person sits at the screen."""
+"""A person is at the screen."""
 
 
 class Grant(Enum):
     """The value is what the settings say."""
 
     ON = "on"
-    """Served inside the workspace, asked about outside of it."""
+    """Served inside the workspace; the user is asked about anything outside it."""
     ASK = "ask"
-    """Asked about each time."""
+    """The user is asked every time."""
     OFF = "off"
     """Neither advertised nor served."""
 
 
 @dataclass(frozen=True, slots=True)
 class Policy:
-    """A user's standing decisions. None of them allows what would else be asked about."""
+    """The user's standing decisions. None of them allows anything that the user would otherwise be asked about."""
 
     read: Grant = Grant.ON
     write: Grant = Grant.ON
     terminals: Grant = Grant.ON
     refuse: tuple[RefusalRule, ...] = ()
     output_limit_bytes: int | None = None
-    """Kept of a terminal's output where the agent names no limit; None: the terminals' own."""
+    """Limit for a terminal's output if the agent doesn't set one; None for the terminals' default."""
 
     def for_agent(self, command: AgentCommand) -> Policy:
-        """What holds for this agent: one that runs elsewhere gets nothing of this machine unless its entry says so."""
+        """The policy for this agent. An agent on another machine gets nothing of this one unless its entry says so."""
         if command.is_offered_this_machine:
             return self
         return replace(self, read=Grant.OFF, write=Grant.OFF, terminals=Grant.OFF)
 
     def within(self, offer: ClientOffer) -> ClientOffer:
-        """What of `offer` may be offered."""
+        """The part of `offer` that this policy permits."""
         return replace(
             offer,
             read_text_file=offer.read_text_file and self.read is not Grant.OFF,
@@ -95,7 +95,7 @@ class Policy:
 
 
 def policy_of(settings: Settings) -> Policy:
-    """What the settings come to."""
+    """The policy that the settings define."""
     return Policy(
         read=Grant(settings.workspace.read),
         write=Grant(settings.workspace.write),
@@ -109,28 +109,28 @@ DISK_THREADS: Final = 4
 
 
 class StandingRules:
-    """They only ever refuse. Each method gives the first rule that does, or None."""
+    """The user's rules, which only ever refuse. Each method returns the first rule that refuses, or None."""
 
     def __init__(self, rules: Sequence[RefusalRule], roots: Sequence[Path]) -> None:
-        """`roots` are the directories of the session, which relative globs are below."""
+        """`roots` are the session's directories, the base of relative globs."""
         self._rules = tuple(rules)
         self.roots = tuple(roots)
         self._limiter: CapacityLimiter | None = None
 
     async def against_call(self, call: ToolCall) -> RefusalRule | None:
-        """A tool call as the agent describes it."""
+        """The rule against a tool call as the agent describes it."""
         if not self._rules:
             return None
         return await self._first(subject_of_tool_call(call))
 
     async def against_read(self, path: str) -> RefusalRule | None:
-        """Reading a file."""
+        """The rule against reading a file."""
         if not self._rules:
             return None
         return await self._first(subject_of_read(path))
 
     async def against_write(self, path: str) -> RefusalRule | None:
-        """Writing a file."""
+        """The rule against writing a file."""
         if not self._rules:
             return None
         return await self._first(subject_of_write(path))
@@ -138,9 +138,9 @@ class StandingRules:
     async def against_command(
         self, command: str, args: Sequence[str], cwd: str, env: Sequence[tuple[str, str]]
     ) -> tuple[RefusalRule | None, str]:
-        """Running a command; where no rule refuses, the second is why the user is asked all the same, "" for no reason.
+        """The rule against running a command, and otherwise why the user must be asked anyway, or "".
 
-        They are asked where a rule may cover what the line does not tell.
+        The user is asked if a rule may cover something that the command line doesn't reveal.
         """
         if not self._rules:
             return None, ""
@@ -153,7 +153,7 @@ class StandingRules:
         if asks_disk(self._rules, subject):
             if self._limiter is None:
                 self._limiter = CapacityLimiter(DISK_THREADS)
-            # A path on a dead mount may take for ever: then its request waits, and nothing else.
+            # A path on a dead mount may block forever. Then only its own request waits.
             resolve = partial(resolved, self._rules, subject, self.roots)
             subject = await to_thread.run_sync(resolve, abandon_on_cancel=True, limiter=self._limiter)
         return first_match(self._rules, subject, self.roots)
@@ -162,7 +162,7 @@ class StandingRules:
 ALLOW: Final = PermissionOption("allow", "Allow this once", "allow_once")
 REFUSE: Final = PermissionOption("refuse", "Refuse", "reject_once")
 NOBODY_ASKED: Final = "nobody-asked"
-"""In place of an option's id: it was refused because there was nobody to ask."""
+"""Stands for an option's ID: the request was refused because there was no one to ask."""
 
 _WHY: Final = {
     None: "the question was withdrawn",
@@ -176,34 +176,34 @@ WHY_IN_DOUBT: Final = (
 WHY_LATER: Final = "acp-tui always asks about this, because it can run later on its own: {reason}."
 
 Ask: TypeAlias = Callable[[ToolCallPatch, tuple[PermissionOption, ...], str], Awaitable[str | None]]
-"""Shows a question with a word on why it is asked, and gives the id of what was chosen.
+"""Shows a question with the reason for it, and returns the ID of the chosen option.
 
-None: it was taken back. NOBODY_ASKED: nobody saw it.
+None if the question was withdrawn, NOBODY_ASKED if no one saw it.
 """
 
 
 @dataclass(frozen=True, slots=True)
 class Wish:
-    """What an agent wants to be served, as a person is to see it."""
+    """An agent's request, in the form a person sees."""
 
     kind: str
-    """Of the tool calls' kinds."""
+    """One of the kinds of tool calls."""
     does: str
-    """What it comes to, in the imperative: "Read /etc/hosts"."""
+    """What the request does, in the imperative: "Read /etc/hosts"."""
     path: str
-    """The file, or the directory that a command is to run in."""
+    """The file, or the directory to run a command in."""
     rule: RefusalRule | None
-    """The user's standing rule against it."""
+    """The user's rule against it."""
     content: tuple[ToolCallContent, ...] = ()
     raw_input: Mapping[str, Any] | None = None
     why: str = ""
-    """Why the user is asked in any case, a sentence or more; "" where the place and the settings decide."""
+    """Why the user must be asked in any case, in sentences; "" if the path and the settings decide."""
     warnings: tuple[str, ...] = ()
-    """What the user must know before they allow it, a sentence each."""
+    """What the user must know before allowing it, one sentence each."""
 
 
 class Access:
-    """Decides nothing: it heeds the user's rule, or asks the user."""
+    """Asks the user or follows their rules. It decides nothing itself."""
 
     def __init__(self, ask: Ask, apply: Callable[[SessionUpdate], None]) -> None:
         self._ask = ask
@@ -211,7 +211,7 @@ class Access:
 
     @asynccontextmanager
     async def leave(self, wish: Wish, grant: Grant, place: Place) -> AsyncIterator[None]:
-        """Serve inside of the block what nothing stands against. Raises RequestFailed where something does."""
+        """Run the block if nothing forbids `wish`, otherwise raise RequestFailed."""
         if wish.rule is not None:
             self._apply(ToolCallReported(_refused(wish, place, wish.rule)))
             raise _refusal(f"{wish.does}: a standing rule of the user refuses it", wish.rule.reason)
@@ -255,7 +255,7 @@ def _question(
     content: Sequence[ToolCallContent] | None = None,
     status: str = tool_calls.PENDING,
 ) -> ToolCallPatch:
-    """As a tool call of which no agent can know the id, and so not change what it says."""
+    """The question as a tool call whose ID no agent can know, so no agent can change its text."""
     where = "" if place.inside else " (outside the workspace)"
     leads_to: tuple[ToolCallContent, ...] = ()
     if place.path != Path(wish.path):

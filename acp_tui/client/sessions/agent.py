@@ -1,6 +1,6 @@
-"""One agent from start to end: its process, its connection and its sessions.
+"""One agent from start to end: its process, its connection, and its sessions.
 
-A call that the agent does not offer is refused here, unsent. `client_role` serves what the agent asks.
+Calls that the agent doesn't offer are refused here without sending anything. `client_role` serves the agent's requests.
 """
 
 from __future__ import annotations
@@ -73,22 +73,22 @@ UNHEARD: Final = "What it said in the meantime is missing: it doesn't offer sess
 EXIT_GRACE_S: Final = 0.5
 MAX_LOG_LINES: Final = 500
 CLOSE_LIMIT_S: Final = 5.0
-"""How long an agent may take to close a session: all that runs for it here waits."""
+"""How long an agent may take to close a session. Everything that runs here for the session waits for it."""
 
 T = TypeVar("T")
 
 
 def _is_no_agent(error: AgentRefused | AgentLost) -> bool:
-    """Whether a handshake that failed so looks like one with a program that does not speak ACP."""
+    """Whether a failed handshake looks like one with a program that doesn't speak ACP."""
     if isinstance(error, AgentRefused):
         return error.code in (ErrorCode.METHOD_NOT_FOUND, ErrorCode.INVALID_REQUEST)
     return not isinstance(error, UnsupportedProtocol | AgentUnreachable) and not error.hint
 
 
 class Agent:
-    """A running agent; made by `SessionHub.start_agent`.
+    """A running agent, made by `SessionHub.start_agent`.
 
-    Where nothing else is said, calls raise AgentRefused and AgentLost.
+    Unless stated otherwise, calls raise AgentRefused and AgentLost.
     """
 
     def __init__(
@@ -110,29 +110,29 @@ class Agent:
         self.capabilities = AgentCapabilities()
         self.auth_methods: tuple[AuthMethod, ...] = ()
         self.log: deque[str] = deque(maxlen=MAX_LOG_LINES)
-        """What the agent said on stderr, and what it said on stdout that is no message; one line each."""
+        """The agent's stderr lines, and the stdout lines that aren't messages."""
         self.phase = Phase.STARTING
         self.on_elicitations: Callable[[], None] | None = None
-        """Called when `elicitations` or `visits` have changed; it may only mark what to draw."""
+        """Called when `elicitations` or `visits` change. It may only mark what to redraw."""
         self._on_phase = on_phase
         self._offer = policy.within(offer or ClientOffer())
         self._policy = policy
         self._quirks = Quirks()
         self._recorder: Recorder | None = None
         self._table = SessionTable()
-        # What the agent asks outside of any session is folded as a session's is.
+        # What the agent asks outside any session is folded the same way as a session's updates.
         self._outside = Conversation()
-        # Two sessions may have the same id, while one of them is being opened: a key tells whose question is answered.
+        # While a session is being opened, two sessions may share an ID. The key tells whose question is answered.
         self._question_keys = count(1)
         self._questions = Elicitations(self._outside, self._apply_outside, self._question_keys)
         role = ClientRole(self._table, self.log, self._questions, extensions or Extensions())
         self.protocol_version: int | None = None
-        """Of ACP, as it was agreed on; None until then."""
-        # Until the handshake has chosen one.
+        """The negotiated version of ACP; None before the handshake."""
+        # Until the handshake chooses one.
         self._connection: Connection = ConnectionV1(role, self._offer)
         self.lost: AgentLost | None = None
         self.frames: FrameLog | None = None
-        """The last lines that passed, where there is somebody who can look."""
+        """The last frames on the wire, if a user interface can show them."""
         if keeps_frames:
             self.frames = FrameLog(command.name, command.argv)
         self._stderr_lines = StderrLines(self.log)
@@ -147,19 +147,19 @@ class Agent:
 
     @property
     def title(self) -> str:
-        """What to call the agent: its title, else its name, else the name of its command (R-INIT-8)."""
+        """The agent's display name: its title, otherwise its name, otherwise the name of its command (R-INIT-8)."""
         if self.identity is None:
             return self.command.name
         return self.identity.title or self.identity.name or self.command.name
 
     @property
     def sessions(self) -> dict[SessionId, Session]:
-        """The open sessions, those that are still being loaded among them; to be read only."""
+        """The open sessions, including those still being loaded. Read-only."""
         return self._table.open
 
     @property
     def may_come_back(self) -> bool:
-        """Whether only the connection is lost, and there may be another one a little later."""
+        """Whether only the connection is lost, so that connecting again may work."""
         return isinstance(self.lost, AgentUnreachable) and self.lost.is_temporary
 
     def _set_phase(self, phase: Phase) -> None:
@@ -168,7 +168,7 @@ class Agent:
 
     @contextmanager
     def _in_phase(self, phase: Phase) -> Iterator[None]:
-        """An agent that was ready is so again, however this ends."""
+        """Set the phase for the block. An agent that was ready is ready again afterward, however the block ends."""
         was_ready = self.phase is Phase.READY
         self._set_phase(phase)
         try:
@@ -184,10 +184,10 @@ class Agent:
     # Life
 
     async def run(self, *, task_status: TaskStatus[None]) -> None:
-        """Own the way to the agent from start to end. Raises ClientError only before it is open."""
+        """Run the agent from start to end. Raises ClientError only before the channel is open."""
         try:
             with self._scope:
-                # Before any agent can write there.
+                # Read the servers before any agent can write to that file.
                 await to_thread.run_sync(servers_at_start, settings_file())
                 async with open_channel(self.command, self._on_stderr, self._cwd) as channel:
                     self._channel = channel
@@ -197,7 +197,7 @@ class Agent:
                     task_status.started()
                     await self._serve(peer, channel)
         finally:
-            # The scope above is not ours to wait in any more, but the terminals must not outlive us.
+            # The scope above may be cancelled, so waiting needs a shield. The terminals must not outlive us.
             with anyio.CancelScope(shield=True):
                 await self._close_sessions()
                 await self._end_recording()
@@ -207,7 +207,7 @@ class Agent:
     async def _serve(self, peer: Peer, channel: Channel) -> None:
         try:
             await peer.serve()
-            # Most agents that close their output are about to exit, and the exit code is what tells.
+            # Most agents that close their output are about to exit, and the exit code explains why.
             await channel.wait_for_end(EXIT_GRACE_S)
             self._lose(channel.loss(self.title))
         except FrameTooLarge as error:
@@ -215,12 +215,13 @@ class Agent:
         except AnswersUnread as error:
             self._end(f"{self.title} was ended: {error}")
         finally:
-            # We are stopping it: whoever still waits for an answer is to know, the conversations need not say it.
+            # We are stopping the agent. Callers that still wait for an answer get an error; the conversations don't
+            # show one.
             self.lost = self.lost or AgentLost(f"{self.title} was stopped")
             self._lost_known.set()
 
     def _end(self, message: str, hint: str = "") -> AgentLost:
-        """What it does is its end for us."""
+        """Treat the agent as lost because of what it did."""
         assert self._channel is not None
         return self._lose(AgentLost(message, hint=hint, detail=self._channel.stderr_tail))
 
@@ -262,17 +263,17 @@ class Agent:
             await anyio.to_thread.run_sync(self._recorder.close)
 
     def screen_resized(self, columns: int, rows: int) -> None:
-        """The user's screen has another size; the agent is not told, a replay is."""
+        """Record the new size of the user's screen for replays. The agent isn't told."""
         if self._recorder is not None:
             self._recorder.resized(columns, rows)
 
     async def stop(self) -> None:
-        """End the agent and all that runs for its sessions; returns when nothing is left."""
+        """End the agent and everything that runs for its sessions. Returns when nothing is left."""
         self._scope.cancel()
         await self._ended.wait()
 
     async def ended(self) -> None:
-        """Wait until it has ended, by itself or not."""
+        """Wait until the agent has ended, for whatever reason."""
         await self._ended.wait()
 
     def _on_stderr(self, data: bytes) -> None:
@@ -283,9 +284,9 @@ class Agent:
         self._stderr_lines.append(data)
 
     async def initialize(self, limit_s: float | None = None) -> None:
-        """Agree on the protocol. Raises UnsupportedProtocol too, and AgentLost where it takes longer than `limit_s`.
+        """Negotiate the protocol. Also raises UnsupportedProtocol, and AgentLost if it takes longer than `limit_s`.
 
-        An agent that asks the user something meanwhile is not silent: from then on it may take its time (R-INIT-10).
+        If the agent asks the user something during the handshake, the limit no longer applies (R-INIT-10).
         """
         self._set_phase(Phase.INITIALIZING)
         with anyio.move_on_after(limit_s) as self._start_limit:
@@ -316,9 +317,9 @@ class Agent:
     # Logging in and out
 
     async def authenticate(self, method_id: str) -> None:
-        """Let the agent log the user in by one of its methods; may take minutes (R-AUTH-4).
+        """Have the agent log the user in with one of its methods. This may take minutes (R-AUTH-4).
 
-        Raises Unsupported for a method that it does not have, or that wants a terminal (R-AUTH-5).
+        Raises Unsupported for a method that the agent doesn't have or that needs a terminal (R-AUTH-5).
         """
         method = self._auth_method(method_id)
         self._require(method.kind == "agent", f"{method.name!r} without a terminal")
@@ -326,9 +327,9 @@ class Agent:
             await self._ask(self._connection.authenticate(method_id))
 
     def login_command(self, method_id: str) -> AgentCommand:
-        """What to run in a terminal to log in; exit status 0 is success, and then the agent is to be started anew.
+        """The command to run in a terminal to log in. Exit status 0 means success; restart the agent after that.
 
-        The method adds to the agent's own command and cannot choose another (R-AUTH-6, R-AUTH-7). Raises Unsupported.
+        The method adds to the agent's own command and can't choose another (R-AUTH-6, R-AUTH-7). Raises Unsupported.
         """
         method = self._auth_method(method_id)
         is_offered = method.kind == "terminal" and self._offer.auth_terminal
@@ -342,7 +343,7 @@ class Agent:
         return method
 
     async def logout(self) -> None:
-        """Log out; open sessions may want a login afterwards (R-AUTH-9). Raises Unsupported."""
+        """Log out. Open sessions may require a login afterward (R-AUTH-9). Raises Unsupported."""
         self._require(self.capabilities.logout, "logging out (auth.logout)")
         await self._ask(self._connection.logout())
 
@@ -358,11 +359,11 @@ class Agent:
         earlier: Session | None = None,
         why_anew: str = "",
     ) -> Session:
-        """Open a session in the absolute directory `cwd`; in place of an `earlier` one, below what was said there.
+        """Open a session in the absolute directory `cwd`.
 
-        `why_anew` tells the user why the earlier one is not gone on with, where that was tried. Raises
-        AuthenticationRequired where the agent wants a login first; Unsupported where it takes no additional
-        directories, or not such servers.
+        With `earlier`, the new session replaces that one and continues below its conversation. `why_anew` tells the
+        user why `earlier` couldn't be continued, if that was tried. Raises AuthenticationRequired if the agent requires
+        a login first, and Unsupported if it doesn't accept additional directories or these servers.
         """
         workplace = self._workplace(cwd, additional_directories, mcp_servers)
 
@@ -387,9 +388,9 @@ class Agent:
         additional_directories: Sequence[Path] = (),
         mcp_servers: Sequence[McpServer] = (),
     ) -> Session:
-        """Open another session of which the agent knows what was said in `source`, and which shows that.
+        """Open a session that starts with what the agent knows from `source`, and that shows it.
 
-        `title` is what to call the source. Raises what `new_session` raises, and Unsupported.
+        `title` is the name of the source. Raises what `new_session` raises, and Unsupported.
         """
         self._require(self.capabilities.fork_session, "forking sessions (sessionCapabilities.fork)")
         workplace = self._workplace(source.cwd, additional_directories, mcp_servers)
@@ -419,11 +420,11 @@ class Agent:
         additional_directories: Sequence[Path] = (),
         mcp_servers: Sequence[McpServer] = (),
     ) -> Session:
-        """Open a session that the agent has kept, with its history: it is in the conversation when this returns.
+        """Open a session that the agent has kept. When this returns, the conversation contains its history.
 
-        A session that is open already is replaced by one with a fresh conversation (R-SESS-5); where the agent
-        refuses, it stays. Raises what `new_session` raises, OpeningInProgress, and PromptInProgress where it is in
-        the middle of a turn.
+        If the session is already open, one with a fresh conversation replaces it (R-SESS-5); if the agent refuses, it
+        stays. Raises what `new_session` raises, OpeningInProgress, and PromptInProgress if the session is in the middle
+        of a turn.
         """
         self._require(self.capabilities.load_session, "loading sessions (loadSession)")
         workplace = self._workplace(cwd, additional_directories, mcp_servers)
@@ -443,10 +444,10 @@ class Agent:
         mcp_servers: Sequence[McpServer] = (),
         earlier: Session | None = None,
     ) -> Session:
-        """Go on with a session that the agent has kept, without its history; it goes on below that of `earlier`.
+        """Resume a session that the agent has kept, without its history. It continues below the history of `earlier`.
 
-        One that is open already keeps its conversation and its listeners (R-SESS-6). Raises what `new_session`
-        raises, and OpeningInProgress.
+        If the session is already open, it keeps its conversation and its listeners (R-SESS-6). Raises what
+        `new_session` raises, and OpeningInProgress.
         """
         self._require(self.capabilities.resume_session, "resuming sessions (sessionCapabilities.resume)")
         workplace = self._workplace(cwd, additional_directories, mcp_servers)
@@ -473,7 +474,7 @@ class Agent:
         additional_directories: Sequence[Path] = (),
         mcp_servers: Sequence[McpServer] = (),
     ) -> Session:
-        """Load a session where the agent can, else resume it (R-SESS-10). Raises Unsupported where it can neither."""
+        """Load a session if the agent can, otherwise resume it (R-SESS-10). Raises Unsupported if it can do neither."""
         can_open = self.capabilities.load_session or self.capabilities.resume_session
         self._require(can_open, "opening old sessions (loadSession, sessionCapabilities.resume)")
         open_it = self.load_session if self.capabilities.load_session else self.resume_session
@@ -514,7 +515,7 @@ class Agent:
     def _workplace(
         self, cwd: Path, additional_directories: Sequence[Path], mcp_servers: Sequence[McpServer]
     ) -> Workplace:
-        """Raises Unsupported for what the agent must not be sent (R-DIR-1, R-MCP-2)."""
+        """Check what would be sent. Raises Unsupported for what the agent must not be sent (R-DIR-1, R-MCP-2)."""
         can_reach = {"http": self.capabilities.mcp_http, "sse": self.capabilities.mcp_sse}
         for server in mcp_servers:
             if isinstance(server, HttpServer):
@@ -537,7 +538,7 @@ class Agent:
             try:
                 await self._ask(request(session.session_id, workplace, on_opened, on_refused))
             except AgentLost:
-                on_refused()  # nobody will answer any more
+                on_refused()  # no caller can answer them anymore
                 raise
             finally:
                 await self._table.close_retired()
@@ -557,9 +558,11 @@ class Agent:
         return session
 
     async def list_sessions(self, cwd: Path | None = None, cursor: str | None = None) -> SessionPage:
-        """A page of the sessions that the agent knows, of all directories or of `cwd`; without a cursor the first.
+        """A page of the sessions that the agent knows: all of them, or those of `cwd`.
 
-        Raises Unsupported; StaleCursor where the agent does not take the cursor (any more).
+        Without a cursor, the first page.
+
+        Raises Unsupported, and StaleCursor if the agent doesn't accept the cursor or no longer does.
         """
         self._require(self.capabilities.list_sessions, "listing sessions (sessionCapabilities.list)")
         try:
@@ -571,19 +574,19 @@ class Agent:
             raise StaleCursor(str(error), code=error.code, hint=hint, detail=error.detail) from error
 
     async def close_session(self, session: Session) -> None:
-        """End a session here, and at the agent where it can be told; what was said stays readable.
+        """End a session here, and at the agent if possible. What was said stays readable.
 
-        Its turn is cancelled, its questions are taken back, its terminals end. Raises nothing: an agent that does
-        not know the session any more, is gone, or does not answer, has closed it (R-SESS-7).
+        Cancels its turn, withdraws its questions, and ends its terminals. Raises nothing: an agent that no longer knows
+        the session, is gone, or doesn't answer counts as having closed it (R-SESS-7).
         """
         if session.is_closed:
-            return  # under its id another may be open
+            return  # another session may be open under its ID
         if not self.capabilities.close_session:
             session.cancel()
         session.close()
         try:
             if self.capabilities.close_session and session.conversation.is_connected:
-                # The request goes out before the answers to the questions do: their tasks have not run yet.
+                # The request goes out before the answers to the questions, because their tasks haven't run yet.
                 with suppress(ClientError), anyio.move_on_after(CLOSE_LIMIT_S):
                     await self._ask(self._connection.close_session(session.session_id))
         finally:
@@ -593,7 +596,7 @@ class Agent:
             await session.aclose()
 
     async def delete_session(self, session_id: SessionId) -> None:
-        """Let the agent forget a session; one that is open is closed first (R-SESS-11). Raises Unsupported."""
+        """Have the agent delete a session, closing it first if it's open (R-SESS-11). Raises Unsupported."""
         self._require(self.capabilities.delete_session, "deleting sessions (sessionCapabilities.delete)")
         session = self.sessions.get(session_id)
         if session is not None:
@@ -601,30 +604,30 @@ class Agent:
         await self._ask(self._connection.delete_session(session_id))
 
     async def archive_session(self, session_id: SessionId, is_archived: bool) -> None:
-        """Let the agent put a session away, or take it back, where it offers that; else nothing happens."""
+        """Have the agent archive or unarchive a session. Does nothing if the agent doesn't offer that."""
         if self.capabilities.archive and self.lost is None:
             await self._ask(self._connection.archive_session(session_id, is_archived))
 
-    # What it asks outside of any session
+    # Questions outside any session
 
     @property
     def elicitations(self) -> dict[RequestKey, Elicitation]:
-        """Questions that belong to no session and wait for the user, oldest first; to be read only."""
+        """Questions outside any session that wait for the user, oldest first. Read-only."""
         return self._outside.elicitations
 
     @property
     def visits(self) -> dict[str, UrlVisit]:
-        """Pages among them that the user agreed to visit, by elicitation id."""
+        """Pages that the user agreed to visit outside any session, by elicitation ID."""
         return self._outside.visits
 
     def answer_elicitation(
         self, key: RequestKey, action: ElicitationAction, values: FormValues | None = None
     ) -> None:
-        """As `Session.answer_elicitation`, for a question that belongs to no session."""
+        """Like `Session.answer_elicitation`, for a question outside any session."""
         self._questions.answer(key, action, values)
 
     def dismiss_visit(self, elicitation_id: str) -> None:
-        """As `Session.dismiss_visit`, for a page that belongs to no session."""
+        """Like `Session.dismiss_visit`, for a page outside any session."""
         self._questions.dismiss(elicitation_id)
 
     def _apply_outside(self, update: SessionUpdate) -> None:
@@ -638,20 +641,23 @@ class Agent:
     # Beyond the protocol
 
     async def send_extension(self, method: str, params: Any) -> Any:
-        """Send a request of the agent's own; gives the result as it came. Raises ValueError for a name without "_"."""
+        """Send an extension request and return its raw result. Raises ValueError for a name without "_"."""
         require_extension_name(method)
         return await self._ask(self._connection.request_extension(method, params))
 
     def notify_extension(self, method: str, params: Any) -> None:
-        """Send a notification of the agent's own; lost where the agent is. Raises ValueError for a name without "_"."""
+        """Send an extension notification.
+
+        It's dropped if the agent is lost. Raises ValueError for a name without "_".
+        """
         require_extension_name(method)
         with suppress(RpcError):
             self._connection.notify_extension(method, params)
 
-    # What goes wrong
+    # Errors
 
     async def _ask(self, call: Awaitable[T]) -> T:
-        """Await a request, with its errors turned into ours."""
+        """Await a request and turn its errors into client errors."""
         try:
             return await call
         except (RpcError, MalformedMessage) as error:
@@ -674,18 +680,18 @@ class Agent:
         )
 
     async def _explain(self, error: RpcError | MalformedMessage) -> ClientError:
-        """What a user is to know of an error of the connection: for a lost one, the end of the agent."""
+        """Turn a connection error into one for the user. For a lost connection, that's how the agent ended."""
         if isinstance(error, RequestFailed):
             return self._refused(error)
         if isinstance(error, MalformedMessage):
             return AgentLost(f"{self.title} broke the protocol: {error}")
-        # Whoever reads the connection learns more than whoever lost a request: the exit code, the rest of stderr.
+        # The task that reads the connection learns more than the lost request: the exit code and the rest of stderr.
         with anyio.move_on_after(2 * EXIT_GRACE_S):
             await self._lost_known.wait()
         return self.lost or self._give_up(f"{self.title} broke the protocol: {error}")
 
     def _give_up(self, message: str, hint: str = "") -> AgentLost:
-        """It lives on and does not listen, or does not speak: as good as gone, so it is ended."""
+        """End an agent that is alive but doesn't listen or respond."""
         lost = self._end(message, hint)
         self._scope.cancel()
         return lost

@@ -1,4 +1,4 @@
-"""The client that an agent talks to: leads what it says and asks to the session, or the extension, that it is for."""
+"""The client that an agent talks to. Routes its updates and requests to the right session or extension."""
 
 from __future__ import annotations
 
@@ -23,20 +23,20 @@ from acp_tui.rpc import RequestFailed
 
 
 class SessionTable:
-    """Leads what an agent says to the session it is about. Its methods run inside the read loop, in wire order."""
+    """Routes an agent's updates to their sessions. Its methods run inside the read loop, in wire order."""
 
     def __init__(self) -> None:
         self.open: dict[SessionId, Session] = {}
-        """What updates and requests reach; those that are still being opened are among them."""
+        """Sessions that receive updates and requests, including those still being opened."""
         self.subagents = Subagents(self.open)
         self._opening: dict[SessionId, Session | None] = {}
-        """What was open under the id of a session that is being opened, and is again should that fail."""
+        """For each session being opened, the session that had its ID before. It's restored if opening fails."""
         self._retired: list[Session] = []
         self._early = EarlyUpdates()
         self._awaited = 0
 
     def apply(self, session_id: SessionId, update: SessionUpdate) -> None:
-        """Apply an update; keep it where it may belong to a session that is about to get its id."""
+        """Apply an update, or keep it if it may belong to a session that is about to get its ID."""
         led = self.subagents.lead(session_id, update)
         if led is None:
             return
@@ -51,7 +51,7 @@ class SessionTable:
 
     @contextmanager
     def awaiting(self) -> Iterator[None]:
-        """While the agent makes up the id of a new session."""
+        """Keep updates for unknown sessions while the agent chooses the ID of a new one."""
         self._awaited += 1
         try:
             yield
@@ -61,7 +61,7 @@ class SessionTable:
                 self._early.clear()
 
     def add(self, session: Session, state: Sequence[SessionUpdate]) -> Session:
-        """A new session, with what came before the response and then the response's own (R-CFG-9)."""
+        """Add a new session. Applies the updates that came before the response, then those in it (R-CFG-9)."""
         replaced = self.open.get(session.session_id)
         self.open[session.session_id] = session
         for update in (*self._early.take(session.session_id), *state):
@@ -72,7 +72,7 @@ class SessionTable:
     # Sessions that the agent has kept
 
     def begin(self, session: Session) -> None:
-        """From now on updates reach `session` (R-SESS-4). Raises OpeningInProgress."""
+        """Send updates to `session` from now on (R-SESS-4). Raises OpeningInProgress."""
         session_id = session.session_id
         if session_id in self._opening:
             raise OpeningInProgress(f"session {session_id} is already being opened", hint="wait for it")
@@ -80,25 +80,25 @@ class SessionTable:
         self.open[session_id] = session
 
     def finish(self, session: Session, state: Sequence[SessionUpdate]) -> None:
-        """The agent has opened it: what was open before under its id is no more."""
+        """The agent opened the session: retire the one that had its ID before."""
         self._retire(self._opening.pop(session.session_id, None))
         for update in state:
             session.apply(update)
 
     def give_up(self, session: Session) -> None:
-        """The agent has not opened it, or is gone: what was open before is open still."""
+        """The agent didn't open the session, or is gone: restore the one that was open before."""
         if session.session_id not in self._opening:
-            return  # it was given up before
+            return  # already given up
         replaced = self._opening.pop(session.session_id)
         self.remove(session)
         self._retire(session)
         if replaced is not None:
             self.open[session.session_id] = replaced
 
-    # The end
+    # Closing
 
     def remove(self, session: Session) -> None:
-        """Nothing reaches it any more."""
+        """Send nothing more to the session."""
         if self.open.get(session.session_id) is session:
             del self.open[session.session_id]
 
@@ -108,12 +108,12 @@ class SessionTable:
             self._retired.append(session)
 
     def all(self) -> list[Session]:
-        """The open ones, those held back and those replaced."""
+        """All sessions: open, held back during an opening, and replaced."""
         held_back = [session for session in self._opening.values() if session is not None]
         return [*self.open.values(), *held_back, *self._retired]
 
     async def close_retired(self) -> None:
-        """End what runs for the sessions that were replaced."""
+        """End everything that runs for replaced sessions."""
         while self._retired:
             await self._retired.pop().aclose()
 
@@ -124,7 +124,7 @@ class ClientRole:
     def __init__(
         self, table: SessionTable, log: deque[str], elicitations: Elicitations, extensions: Extensions
     ) -> None:
-        """`elicitations` are those that belong to no session."""
+        """`elicitations` are those outside any session."""
         self._table = table
         self._log = log
         self._elicitations = elicitations
@@ -135,28 +135,28 @@ class ClientRole:
         self._table.apply(session_id, update)
 
     def on_dropped(self, what: str, why: str, raw: bytes | None = None) -> None:
-        """Keep in the log what could not be used."""
+        """Log what couldn't be used."""
         text = "" if raw is None else ": " + raw[:500].decode("utf-8", "replace")
         self._log.append(f"[stdout] {what[:500]} ({why[:500]}){text}")
 
     def serve_extension(self, method: str, params: Any) -> Awaitable[Any]:
-        """Pass the request to whoever registered for it."""
+        """Pass the request to the extension registered for it."""
         return self._extensions.serve(method, params)
 
     def on_extension(self, method: str, params: Any) -> None:
-        """Pass the notification to whoever registered for it."""
+        """Pass the notification to the extension registered for it."""
         self._extensions.tell(method, params)
 
     # Questions to the user
 
     def elicit(self, session_id: SessionId | None, elicitation: Elicitation) -> Awaitable[ElicitationAnswer]:
-        """Pass the question to its session, or keep it beside the sessions."""
+        """Pass the question to its session, or keep it outside the sessions."""
         if session_id is None:
             return self._elicitations.ask(elicitation)
         return self._session(session_id).elicit(elicitation)
 
     def on_elicitation_complete(self, elicitation_id: str) -> None:
-        """The notification names no session: whoever knows the page takes note."""
+        """Mark a page as done in every session, because the notification doesn't name one."""
         self._elicitations.complete(elicitation_id)
         for session in self._table.open.values():
             session.complete_elicitation(elicitation_id)
@@ -176,11 +176,11 @@ class ClientRole:
     async def read_text_file(
         self, session_id: SessionId, path: str, line: int | None, limit: int | None
     ) -> str:
-        """Serve a file of the session's workspace."""
+        """Read a file in the session's workspace."""
         return await self._session(session_id).machine.read_text_file(path, line, limit)
 
     async def write_text_file(self, session_id: SessionId, path: str, content: str) -> None:
-        """Write a file of the session's workspace."""
+        """Write a file in the session's workspace."""
         await self._session(session_id).machine.write_text_file(path, content)
 
     async def create_terminal(
@@ -192,12 +192,12 @@ class ClientRole:
         cwd: str | None,
         output_limit_bytes: int | None,
     ) -> TerminalId:
-        """Start a terminal of the session."""
+        """Start a terminal in the session."""
         session = self._session(session_id)
         return await session.machine.create_terminal(command, args, env, cwd, output_limit_bytes)
 
     def terminal_output(self, session_id: SessionId, terminal_id: TerminalId) -> TerminalSnapshot:
-        """What a terminal of the session printed."""
+        """What a terminal of the session has printed."""
         return self._session(session_id).machine.terminal_output(terminal_id)
 
     async def wait_for_terminal_exit(self, session_id: SessionId, terminal_id: TerminalId) -> ExitStatus:
@@ -205,7 +205,7 @@ class ClientRole:
         return await self._session(session_id).machine.wait_for_terminal_exit(terminal_id)
 
     async def kill_terminal(self, session_id: SessionId, terminal_id: TerminalId) -> None:
-        """Kill in a terminal of the session."""
+        """Kill the command in a terminal of the session."""
         await self._session(session_id).machine.kill_terminal(terminal_id)
 
     async def release_terminal(self, session_id: SessionId, terminal_id: TerminalId) -> None:
@@ -213,7 +213,7 @@ class ClientRole:
         await self._session(session_id).machine.release_terminal(terminal_id)
 
     def _session(self, session_id: SessionId) -> Session:
-        """The session, for a subagent the one that it works for."""
+        """The session with this ID; for a subagent, the session it works for."""
         session = self._table.open.get(self._table.subagents.root(session_id))
         if session is None:
             raise RequestFailed(RESOURCE_NOT_FOUND, f"Unknown session: {session_id}")

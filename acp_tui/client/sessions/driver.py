@@ -1,4 +1,4 @@
-"""Drives an agent as every front end does: handshake, login, the settings' additions, and its sessions."""
+"""What every front end does with an agent: handshake, login, additions from the settings, and sessions."""
 
 from __future__ import annotations
 
@@ -36,12 +36,12 @@ from acp_tui.values import dataclass
 
 T = TypeVar("T")
 PAUSES_S: Final = (0.2, 1.0, 2.0, 4.0, 8.0, 15.0, 30.0)
-"""Between the attempts to connect again; the last one repeats."""
+"""Pauses between attempts to reconnect. The last one repeats."""
 
 
 @dataclass(frozen=True, slots=True)
 class Additions:
-    """What the settings add to each session of one agent, and in sentences what they cannot."""
+    """What the settings add to each session of one agent, and sentences about what they can't add."""
 
     directories: Sequence[Path] = ()
     directories_left_out: Sequence[str] = ()
@@ -50,20 +50,20 @@ class Additions:
 
 
 class Front(Protocol):
-    """Whoever asks and tells the user, or stands in for one."""
+    """Asks and tells the user things, or stands in for the user."""
 
     async def log_in(self, wanted: AuthenticationRequired) -> bool:
-        """Let the user log in; False where it is not worth trying again (R-AUTH-3)."""
+        """Let the user log in. False if it's not worth trying again (R-AUTH-3)."""
 
     async def trusts(self, project: trust.ProjectServers) -> bool | None:
-        """Whether the user trusts a project's MCP servers; None leaves that undecided."""
+        """Whether the user trusts a project's MCP servers; None if undecided."""
 
     def say_error(self, error: SettingsError) -> None:
-        """A file of settings is of no use."""
+        """Report that a settings file can't be used."""
 
 
 class Linked(Protocol):
-    """An agent, which may be another one after a restart, and what its sessions get."""
+    """An agent, whose process may change after a restart, and what its sessions get."""
 
     @property
     def agent(self) -> Agent | None:
@@ -96,10 +96,10 @@ async def start_agent(
     tap: Tap | None = None,
     on_questions: Callable[[Agent], None] | None = None,
 ) -> Agent:
-    """An agent as the settings want it, with the handshake done. Raises ClientError.
+    """Start an agent according to the settings and complete its handshake. Raises ClientError.
 
-    `say` tells the user of trouble with the recording. `on_questions` is called when the agent asks something outside
-    of any session, as it may before it has said who it is.
+    `say` tells the user about problems with the recording. `on_questions` is called when the agent asks something
+    outside any session, possibly before it has introduced itself.
     """
     agent = await hub.start_agent(
         command,
@@ -119,9 +119,9 @@ async def start_agent(
 async def logged_in(
     call: Callable[[], Awaitable[T]], log_in: Callable[[AuthenticationRequired], Awaitable[bool]]
 ) -> T:
-    """Make `call`, and as often as the agent wants a login first, let the user log in and make it again (R-AUTH-3).
+    """Make `call`. Each time the agent requires a login, let the user log in and repeat the call (R-AUTH-3).
 
-    `log_in` says whether that is worth it. Raises AuthenticationRequired where it is not, or there is no way to.
+    `log_in` returns whether to try again. Raises AuthenticationRequired if it returns False or there's no login method.
     """
     while True:
         try:
@@ -132,7 +132,7 @@ async def logged_in(
 
 
 async def additions_for(agent: Agent, cwd: Path, directories: Sequence[Path], front: Front) -> Additions:
-    """The directories of the settings, the user's MCP servers and, once they are trusted, the project's."""
+    """The additional directories of the settings, the user's MCP servers and, if trusted, the project's."""
     usable, left_out = usable_directories(agent.capabilities, directories)
     user = await _readable(to_thread.run_sync(mcp.servers_at_start, settings_file()), front)
     project = await _readable(_project_servers(cwd, front), front)
@@ -141,7 +141,7 @@ async def additions_for(agent: Agent, cwd: Path, directories: Sequence[Path], fr
 
 
 async def _readable(servers: Awaitable[mcp.ServerList], front: Front) -> mcp.ServerList:
-    """Those servers; a file that is of no use is said, and keeps those of the other file from nobody."""
+    """The servers. A file that can't be used is reported, and the servers of the other file still count."""
     try:
         return await servers
     except SettingsError as error:
@@ -161,14 +161,14 @@ async def _project_servers(cwd: Path, front: Front) -> mcp.ServerList:
             try:
                 await to_thread.run_sync(trust.remember, project, state, trust.trust_file())
             except SettingsError as error:
-                front.say_error(error)  # the answer holds all the same
+                front.say_error(error)  # the answer applies anyway
     return trust.trusted_servers(project, state)
 
 
 def usable_directories(
     capabilities: AgentCapabilities, wanted: Sequence[Path]
 ) -> tuple[tuple[Path, ...], tuple[str, ...]]:
-    """The additional directories for an agent that takes any (R-DIR-1), and what is left out, a sentence each."""
+    """The additional directories if the agent accepts any (R-DIR-1), and a sentence for each one left out."""
     if wanted and not capabilities.additional_directories:
         left_out = ", ".join(map(str, wanted))
         return (), (f"The agent doesn't support additional directories: {left_out}",)
@@ -180,9 +180,9 @@ def usable_directories(
 def usable_servers(
     capabilities: AgentCapabilities, lists: Sequence[mcp.ServerList], wanted: Sequence[str] | None = None
 ) -> tuple[tuple[mcp.Server, ...], tuple[str, ...]]:
-    """The MCP servers that the agent can reach (R-MCP-2), and what is left out or odd, a sentence each.
+    """The MCP servers the agent can reach (R-MCP-2), and a sentence for each one that is left out or unusual.
 
-    `wanted` names those that this agent is to get; None: all.
+    `wanted` names the servers for this agent; None for all.
     """
     servers = tuple(server for found in lists for server in found.servers)
     known = {server.name for server in servers} | {entry.name for found in lists for entry in found.skipped}
@@ -202,7 +202,7 @@ def usable_servers(
 
 
 class SessionDriver:
-    """Opens the sessions of one agent. Calls raise ClientError, and log in first where the agent wants that."""
+    """Opens the sessions of one agent. Calls raise ClientError, and log in first if the agent requires it."""
 
     def __init__(self, link: Linked, front: Front, cwd: Path) -> None:
         """New sessions work in `cwd`."""
@@ -217,19 +217,22 @@ class SessionDriver:
         return self._link.agent
 
     async def begin(self, earlier: Session | None = None, why_anew: str = "") -> Session:
-        """A new session; below what was said in an `earlier` one, where `why_anew` says why that one does not go on."""
+        """Open a new session, below the conversation of `earlier` if given.
+
+        `why_anew` says why that one can't continue.
+        """
         return await self._opened(
             lambda agent, **added: agent.new_session(self._cwd, earlier=earlier, why_anew=why_anew, **added)
         )
 
     async def fork(self, source: Session, title: str) -> Session:
-        """Another session of which the agent knows what was said in `source`, which is called so."""
+        """Open another session that starts with what the agent knows from `source`, whose name is `title`."""
         return await self._opened(lambda agent, **added: agent.fork_session(source, title=title, **added))
 
     async def open(self, session_id: SessionId, cwd: Path, show: Callable[[Session], None]) -> Session:
-        """The session as it is where it is open already, else as the agent gives it (R-SESS-10).
+        """The session as it is if it's already open, otherwise as the agent opens it (R-SESS-10).
 
-        `show` is called where the agent asks for a permission while it loads.
+        `show` is called if the agent asks for permission while loading it.
         """
         known = self.agent.sessions.get(session_id)
         if known is not None:
@@ -245,15 +248,15 @@ class SessionDriver:
         refused: Callable[[AgentRefused], str],
         show: Callable[[Session], None] | None = None,
     ) -> Session:
-        """Go on with a session of an earlier process, as far as the agent remembers it; else below it in a new one.
+        """Continue a session of an earlier process as far as the agent remembers it, otherwise in a new one below it.
 
-        `refused` gives the words on why it is a new one, where the agent has refused to go on. A session is loaded,
-        with its history anew, only where there is a way to `show` it.
+        If the agent refuses to continue, `refused` returns the explanation for the new session. A session is loaded,
+        with its history, only if `show` is given.
         """
         capabilities = self.agent.capabilities
         is_loadable = show is not None and capabilities.load_session and not earlier.conversation.is_blank
         try:
-            # What was said unheard comes with the history alone.
+            # Only the history contains what was said while disconnected.
             if capabilities.resume_session and not (earlier.has_missed and is_loadable):
                 return await self._opened(
                     lambda agent, **added: agent.resume_session(
@@ -285,9 +288,9 @@ class SessionDriver:
 
 
 def _put_back(earlier: Session, loaded: Session) -> str:
-    """Have the prompt wait that never arrived, where there is one; gives what to say of that."""
+    """Queue the last prompt again if it never arrived. Returns a sentence about it, or ""."""
     sent = _prompts(earlier)
-    # By how often it is there: an agent may have put something around it, or what came before on the same line.
+    # Compare counts: an agent may have added something around the prompt, or before it on the same line.
     if not sent or _count(sent[-1], _prompts(loaded)) >= _count(sent[-1], sent):
         return ""
     queue = loaded.queue
@@ -309,12 +312,14 @@ def _prompts(session: Session) -> list[str]:
 async def until_connected(
     go_on: Callable[[], Awaitable[T]], sleep: Callable[[float], Awaitable[object]] = anyio.sleep
 ) -> T:
-    """Go on as soon as there is a way to the agent again; tried with growing pauses, for as long as it takes.
+    """Call `go_on` until the agent can be reached again, with growing pauses and no time limit.
 
-    Raises ClientError where it is not worth trying again.
+    Raises ClientError if it's not worth trying again.
     """
     for pause_s in chain(PAUSES_S, repeat(PAUSES_S[-1])):
-        await sleep(pause_s * uniform(0.8, 1.2))  # a server that comes back is not to be run over
+        await sleep(
+            pause_s * uniform(0.8, 1.2)
+        )  # the jitter keeps clients from overloading a server that comes back
         try:
             return await go_on()
         except AgentUnreachable as error:
@@ -324,15 +329,15 @@ async def until_connected(
 
 
 class Refusing:
-    """Stands in for a user who allows nothing: no permission is given, no form filled in, no page visited."""
+    """Stands in for a user who allows nothing: rejects permissions, forms, and pages to visit."""
 
     def __init__(self, tasks: TaskGroup) -> None:
         self.rejected = 0
-        """Permissions that were asked for."""
+        """The number of permission requests."""
         self._tasks = tasks
 
     def attend_agent(self, agent: Agent) -> None:
-        """Decline what it asks outside of sessions."""
+        """Decline what the agent asks outside sessions."""
 
         def decline() -> None:
             self._tasks.start_soon(_decline, agent)
@@ -340,7 +345,7 @@ class Refusing:
         agent.on_elicitations = decline
 
     def attend(self, session: Session) -> Callable[[], None]:
-        """Refuse what it asks in this session, until the function that this returns is called."""
+        """Refuse what the agent asks in this session until the returned function is called."""
 
         def on_change(change: Change) -> None:
             if Fact.PERMISSIONS in change.facts:
@@ -351,7 +356,7 @@ class Refusing:
         return session.subscribe(on_change)
 
     async def _reject(self, session: Session) -> None:
-        """Once each; where the agent does not offer that, only cancelling the turn refuses."""
+        """Reject each request once. If there's no option for that, cancel the turn, which is the only way to refuse."""
         for request in list(session.conversation.permissions.values()):
             self.rejected += 1
             rejection = request.rejection_once

@@ -1,4 +1,4 @@
-"""What an agent asks of the user: parked until it is answered, once, or withdrawn. Nobody but the user answers."""
+"""What an agent asks the user, parked until it's answered once or withdrawn. Only the user answers."""
 
 from __future__ import annotations
 
@@ -39,7 +39,7 @@ from acp_tui.protocol.roles import ElicitationAnswer
 
 
 def misfit(form: Form, values: FormValues) -> str | None:
-    """What is wrong with the values; None where they fit."""
+    """What is invalid about the values; None if they fit."""
     fields = {field.name: field for field in form.fields}
     for name in values.keys() - fields.keys():
         return f"the form has no field {name!r}"
@@ -72,7 +72,7 @@ def _fits(field: Field, value: Any) -> bool:
 
 
 def in_words(form: Form, values: FormValues) -> tuple[FilledIn, ...]:
-    """Each field that was filled in, for whoever reads of it later; where it seems to be a secret, masked."""
+    """Each filled-in field in words, for later reading. Values that look like secrets are masked."""
     asks_for_secret = form_asks_for_secret(form)
     return tuple(
         _filled_in(field, values[field.name], is_secret=asks_for_secret or field_asks_for_secret(field))
@@ -88,7 +88,7 @@ def _filled_in(field: KnownField, value: Any, *, is_secret: bool) -> FilledIn:
 
 
 def _words(field: KnownField, value: Any) -> str:
-    """As the form shows it."""
+    """The value as the form shows it."""
     match field:
         case BooleanField():
             return "yes" if value else "no"
@@ -108,32 +108,32 @@ Answer = TypeVar("Answer")
 
 
 class Broker(Generic[Answer]):
-    """Parks the requests of one kind until the user answers them or they are taken back."""
+    """Parks requests of one kind until the user answers them or they're withdrawn."""
 
     def __init__(self, keys: Iterator[int] | None = None) -> None:
-        """`keys` is shared by the brokers whose requests must not have a key in common."""
+        """Brokers whose requests must have distinct keys share `keys`."""
         self._keys = count(1) if keys is None else keys
         self._parked: dict[RequestKey, anyio.Event] = {}
         self._answers: dict[RequestKey, Answer] = {}
 
     def park(self) -> RequestKey:
-        """A place for a new request."""
+        """Make a place for a new request."""
         key = RequestKey(next(self._keys))
         self._parked[key] = anyio.Event()
         return key
 
     async def wait(self, key: RequestKey) -> Answer:
-        """What the user answered."""
+        """Wait for the user's answer."""
         await self._parked[key].wait()
         return self._answers[key]
 
     def forget(self, key: RequestKey) -> None:
-        """The request has its answer on the wire, or is withdrawn."""
+        """Forget the request: its answer was sent, or it was withdrawn."""
         del self._parked[key]
         self._answers.pop(key, None)
 
     def answer(self, key: RequestKey, answer: Answer) -> bool:
-        """Pass on the user's answer; False where the request was answered or withdrawn before."""
+        """Pass on the user's answer. False if the request was already answered or withdrawn."""
         event = self._parked.get(key)
         if event is None or event.is_set():
             return False
@@ -142,24 +142,24 @@ class Broker(Generic[Answer]):
         return True
 
     def is_answered_with(self, key: RequestKey, answer: Answer) -> bool:
-        """The request has this answer, which nobody may have waited for yet."""
+        """Whether the request has this answer, even if no task has waited for it yet."""
         return key in self._answers and self._answers[key] == answer
 
     @property
     def waiting(self) -> tuple[RequestKey, ...]:
-        """The requests without an answer, oldest first."""
+        """The unanswered requests, oldest first."""
         return tuple(key for key, event in self._parked.items() if not event.is_set())
 
 
 PermissionBroker: TypeAlias = Broker[str | None]
-"""Answers with the id of the option that the user chose; None: cancelled with the turn."""
+"""Answers with the ID of the option the user chose; None if cancelled with the turn."""
 
 
 CANCEL: Final = ElicitationAnswer("cancel")
 
 
 class Elicitations:
-    """Keeps `conversation` and what the agent waits for in step; `apply` is how the conversation is changed."""
+    """Keeps `conversation` and the agent's open questions in step. `apply` changes the conversation."""
 
     def __init__(
         self,
@@ -168,14 +168,17 @@ class Elicitations:
         keys: Iterator[int] | None = None,
         now: Callable[[], float | None] = time.time,
     ) -> None:
-        """`now` gives seconds since the epoch; None: nobody is to know."""
+        """`now` returns seconds since the epoch, or None if the time is unknown."""
         self._conversation = conversation
         self._apply = apply
         self._broker = Broker[ElicitationAnswer](keys)
         self._now = now
 
     def ask(self, elicitation: Elicitation, *, is_cancelled: bool = False) -> Awaitable[ElicitationAnswer]:
-        """Park it and show it; gives the user's answer. `is_cancelled`: its turn is, so nobody is asked."""
+        """Park a question and show it.
+
+        Returns the user's answer. With `is_cancelled`, the turn is cancelled: don't ask.
+        """
         key = self._broker.park()
         self._apply(ElicitationAsked(replace(elicitation, key=key)))
         if is_cancelled:
@@ -187,14 +190,14 @@ class Elicitations:
             return await self._broker.wait(key)
         finally:
             self._broker.forget(key)
-            # Withdrawn by the agent: the question must not stay on the screen.
+            # The agent withdrew it, so the question must not stay on the screen.
             if key in self._conversation.elicitations:
                 self._apply(ElicitationAnswered(key, "cancel", self._now()))
 
     def answer(self, key: RequestKey, action: ElicitationAction, values: FormValues | None) -> None:
-        """Pass on what the user decided; for what does not wait any more, nothing happens.
+        """Pass on the user's decision. Does nothing if the question no longer waits.
 
-        Raises ValueError for values that do not fit the form: they are not sent (R-ELIC-7, R-ELIC-8).
+        Raises ValueError for values that don't fit the form; they aren't sent (R-ELIC-7, R-ELIC-8).
         """
         elicitation = self._conversation.elicitations.get(key)
         if elicitation is None:
@@ -209,7 +212,7 @@ class Elicitations:
         self._settle(key, ElicitationAnswer(action, filled_in), in_words(elicitation, filled_in))
 
     def cancel_all(self) -> None:
-        """Take back every question that waits (R-CANC-5)."""
+        """Withdraw every open question (R-CANC-5)."""
         for key in self._broker.waiting:
             self._settle(key, CANCEL)
 
@@ -218,10 +221,10 @@ class Elicitations:
             self._apply(ElicitationAnswered(key, answer.action, self._now(), values))
 
     def complete(self, elicitation_id: str) -> None:
-        """The agent says that a page is done with; one that is not known is ignored (R-ELIC-12)."""
+        """Mark a page as done, as the agent reports. An unknown one is ignored (R-ELIC-12)."""
         self._apply(ElicitationCompleted(elicitation_id))
 
     def dismiss(self, elicitation_id: str) -> None:
-        """The user wants to hear no more of a page that was visited: the agent may never report it."""
+        """Stop showing a visited page. The agent may never report that it's done."""
         if elicitation_id in self._conversation.visits:
             self._apply(ElicitationCompleted(elicitation_id))

@@ -1,4 +1,4 @@
-"""Owns every agent, outside of any user interface, so that none outlives us: not after a crash of the screen either."""
+"""Owns every agent, outside any user interface, so that no agent outlives us even if the screen crashes."""
 
 from __future__ import annotations
 
@@ -15,7 +15,7 @@ from anyio.abc import TaskGroup, TaskStatus
 from acp_tui.client.agents.command import Phase
 
 if TYPE_CHECKING:
-    # An agent brings the wire types along, which the first frame must not wait for.
+    # Importing an agent loads the wire types, which must not delay the first frame.
     from acp_tui.client.agents.command import AgentCommand
     from acp_tui.client.extensions import Extensions
     from acp_tui.client.sessions.access import Policy
@@ -32,7 +32,7 @@ def _ignore_phase(_: Phase) -> None:
 
 
 class SessionHub:
-    """Starts agents and ends them; made by `open_hub`."""
+    """Starts and ends agents; made by `open_hub`."""
 
     def __init__(self, tasks: TaskGroup) -> None:
         self._tasks = tasks
@@ -40,7 +40,7 @@ class SessionHub:
 
     @staticmethod
     def preload() -> None:
-        """Load what `start_agent` needs; for a thread, where the event loop has something to draw meanwhile."""
+        """Load what `start_agent` needs. Call it in a thread while the event loop draws."""
         import_module("acp_tui.client.sessions.agent")
         import_module("acp_tui.client.sessions.session_history")
 
@@ -57,11 +57,12 @@ class SessionHub:
         recordings: RecordingPlan | None = None,
         keeps_frames: bool = False,
     ) -> Agent:
-        """Start the agent's process in `cwd`; None: where we are. Raises AgentNotFound and AgentNotRunnable.
+        """Start the agent's process in `cwd`; None for the current directory.
 
-        `offer` None is ClientOffer().
-        What `policy` turns off is not offered, whatever `offer` says. Without `recordings` nothing is recorded;
-        `keeps_frames` is for those who can look at what passes.
+        Raises AgentNotFound and AgentNotRunnable.
+
+        `offer` defaults to ClientOffer(). What `policy` turns off isn't offered, whatever `offer` says. Without
+        `recordings`, nothing is recorded. `keeps_frames` is for interfaces that can show frames.
         """
         from acp_tui.client.sessions.agent import Agent  # loading point: what `preload` loads
 
@@ -86,14 +87,14 @@ class SessionHub:
             await agent.run(task_status=task_status)
         except Exception:
             if agent not in self.agents:
-                raise  # it never started, and start_agent says so
+                raise  # it never started, and start_agent reports it
             log.exception("the task of %s failed", agent.title)
         finally:
             if agent in self.agents:
                 self.agents.remove(agent)
 
     async def aclose(self) -> None:
-        """End every agent, all at once."""
+        """End every agent at the same time."""
         async with anyio.create_task_group() as tasks:
             for agent in list(self.agents):
                 tasks.start_soon(agent.stop)
@@ -101,13 +102,13 @@ class SessionHub:
 
 @asynccontextmanager
 async def open_hub() -> AsyncIterator[SessionHub]:
-    """A hub; when the block ends, by whatever way, no agent and no terminal is left."""
+    """A hub. When the block ends, however it ends, no agent and no terminal is left."""
     failure: BaseException | None = None
     async with anyio.create_task_group() as tasks:
         hub = SessionHub(tasks)
         try:
             yield hub
-        except BaseException as error:  # noqa: BLE001 - raised again below: a task group would wrap it in a group
+        except BaseException as error:  # noqa: BLE001 - raised below, because a task group would wrap it in a group
             failure = error
         finally:
             with anyio.CancelScope(shield=True):

@@ -1,4 +1,4 @@
-"""What an agent gets of the user's machine through one session: files and terminals. `access` asks first."""
+"""The files and terminals of the user's machine that an agent gets through one session. `access` asks first."""
 
 from __future__ import annotations
 
@@ -39,7 +39,7 @@ from acp_tui.rpc import ErrorCode, RequestFailed
 from acp_tui.values import dataclass
 
 if TYPE_CHECKING:
-    # Loaded when an agent first touches a file or a terminal.
+    # Loaded when an agent first uses a file or a terminal.
     from acp_tui.client.agents.command import Quirks
     from acp_tui.client.terminals import ExitStatus as TimedExit
     from acp_tui.client.workspace import Location
@@ -48,7 +48,7 @@ log = logging.getLogger(__name__)
 
 
 def as_refusal(error: Exception) -> RequestFailed:
-    """The error response for `error`; its message says what failed, on what."""
+    """The error response for `error`. Its message says what failed, and on which file or command."""
     match error:
         case RequestFailed():
             return error
@@ -65,7 +65,7 @@ def as_refusal(error: Exception) -> RequestFailed:
 
 @contextmanager
 def refusals() -> Iterator[None]:
-    """What goes wrong inside is raised as the error response for it: the boundary between our errors and the wire's."""
+    """Raise errors from the block as error responses. This is the boundary between our errors and the wire's."""
     try:
         yield
     except Exception as error:
@@ -74,16 +74,16 @@ def refusals() -> Iterator[None]:
 
 @dataclass(frozen=True, slots=True)
 class Offered:
-    """A command of which the next prompt takes the output along."""
+    """A command whose output is added to the next prompt."""
 
     line: str
     terminal_id: TerminalId
     number: int
-    """Counts the session's own commands, from 1."""
+    """Number of the command among the session's own commands, from 1."""
 
 
 class OwnCommands:
-    """Nobody is asked about them: the user typed them."""
+    """Commands the user runs. They don't need permission, because the user typed them."""
 
     def __init__(self, machine: Machine, apply: Callable[[SessionUpdate], None]) -> None:
         self._machine = machine
@@ -97,7 +97,7 @@ class OwnCommands:
         return tuple(self._offered)
 
     async def run(self, line: str) -> None:
-        """Start a shell line; it shows in the conversation. Raises CommandFailed."""
+        """Start a shell command line and show it in the conversation. Raises CommandFailed."""
         try:
             terminal_id = await self._machine.run_own(line)
         except TerminalError as error:
@@ -106,11 +106,11 @@ class OwnCommands:
         self._offered.append(Offered(line, terminal_id, next(self._numbers)))
 
     def drop_last(self) -> Offered | None:
-        """The next prompt is not to take the last one's output along."""
+        """Don't add the output of the last command to the next prompt."""
         return self._offered.pop() if self._offered else None
 
     def take(self) -> tuple[TextResource, ...]:
-        """What the next prompt takes along: each command with what it has printed so far and how it ended."""
+        """The attachments for the next prompt: each command with its output so far and how it ended."""
         offered, self._offered = self._offered, []
         return tuple(self._resource(one) for one in offered)
 
@@ -123,17 +123,17 @@ class OwnCommands:
             end = f"(exit {status.exit_code})" if status.signal is None else f"(ended by {status.signal})"
         cut = "(the beginning is omitted)\n" if snapshot.truncated else ""
         text = f"$ {one.line}\n{cut}{snapshot.output.rstrip()}\n{end}\n"
-        # Not by the terminal's id: what the command prints from now on is between it and the user.
+        # The URI doesn't contain the terminal's ID, because later output is only for the user.
         return TextResource(f"terminal:{one.number}", text, "text/plain")
 
 
 MAX_COMPARED_FILES: Final = 8
-"""Of one call: the card must not wait for more."""
+"""Per call. The card must not wait for more."""
 MAX_COMPARED_BYTES: Final = 1024 * 1024
 
 
 class Machine:
-    """Serves a session's agent and its user. Refusals are raised as the error response for the agent."""
+    """Serves a session's agent and its user. Refusals are raised as error responses for the agent."""
 
     def __init__(
         self,
@@ -146,9 +146,9 @@ class Machine:
         apply: Callable[[SessionUpdate], None],
         until_room: Callable[[], Awaitable[None]],
     ) -> None:
-        """`until_room` waits while the agent has not read what it got before."""
+        """`until_room` waits while the agent hasn't read what it was sent."""
         self.terminal_size = (120, 30)
-        """Columns and rows of the terminals that are opened from now on."""
+        """Columns and rows of terminals opened from now on."""
         self._roots = (cwd, *additional_directories)
         self._quirks = quirks
         self._policy = policy
@@ -156,18 +156,18 @@ class Machine:
         self._access = access
         self._apply = apply
         self._until_room = until_room
-        # An agent that asks for forty large files and reads no answer gets one of them into memory.
+        # If an agent requests many large files and reads no answers, only one of them is in memory.
         self._one_read_at_a_time = Lock()
         self._files = _workspace_of(self._roots)
         self._terminals: Terminals | None = None
         self._agents: set[TerminalId] = set()
-        """The terminals that the agent has opened; those of the user are none of its business."""
+        """The terminals the agent opened. It can't use the user's terminals."""
         self._is_closed = False
 
     # Files
 
     async def read_text_file(self, path: str, line: int | None, limit: int | None) -> str:
-        """A text file, or `limit` lines of it from the 1-based `line` on."""
+        """Read a text file, or `limit` lines of it starting at the 1-based `line`."""
         with refusals():
             files = self._open_files()
             place = await files.locate(path)
@@ -186,7 +186,7 @@ class Machine:
                     raise
 
     async def write_text_file(self, path: str, content: str) -> None:
-        """Write a text file, whole."""
+        """Write a whole text file."""
         with refusals():
             files = self._open_files()
             place = await files.locate(path)
@@ -200,7 +200,7 @@ class Machine:
                 await files.write_text_file(path, content, allowed_at=place.path)
 
     async def _change(self, path: str, content: str, place: Location) -> tuple[ToolCallContent, ...]:
-        """What a write would do to the file; for the user's eyes, the agent gets none of it."""
+        """What a write would change in the file, for the user only; the agent doesn't get it."""
         try:
             before = await self._files.read_text_file(path, allowed_at=place.path)
         except NotFound:
@@ -211,9 +211,9 @@ class Machine:
         return (TextDiff(path, content, before),)
 
     async def doubts_about(self, diffs: Sequence[TextDiff]) -> list[str]:
-        """Where a file of the workspace is not as the agent shows it, in sentences; of the first few files, read whole.
+        """Sentences about workspace files that differ from what the agent shows. Reads the first few files completely.
 
-        Only the user is told. A file that cannot be read, is not there, or is too long raises no doubt.
+        Only the user sees them. A file that can't be read, doesn't exist, or is too long adds no sentence.
         """
         if not diffs or self._is_closed:
             return []
@@ -232,7 +232,7 @@ class Machine:
         return self._files
 
     def _require_same(self, files: Workspace) -> None:
-        """What was asked for, maybe long ago, was asked for in these directories."""
+        """Raise an error if the directories changed since the user was asked, which may be long ago."""
         if self._open_files() is not files:
             raise RequestFailed(ErrorCode.INVALID_PARAMS, "The session now works in other folders")
 
@@ -250,10 +250,10 @@ class Machine:
         directory = str(self._roots[0]) if cwd is None else cwd
         with refusals():
             files = self._open_files()
-            # The folder and the programs that are asked about are those that are used, however long the answer takes.
+            # Use exactly the folder and programs that the user was asked about, however long the answer takes.
             async with files.hold(directory) as held:
                 order = await self._open_terminals().order(command, args, env, held.location.path, held.fd)
-                # What is set for a command belongs to what it does.
+                # Environment variables affect what a command does, so the question shows them.
                 line = " ".join([*(f"{name}={quote(value)}" for name, value in env), _line(command, args)])
                 rule, why = await self._rules.against_command(command, args, directory, env)
                 wish = Wish(
@@ -276,7 +276,7 @@ class Machine:
                     return terminal_id
 
     async def run_own(self, line: str) -> TerminalId:
-        """Run a shell line of the user's; nobody is asked. Raises TerminalError."""
+        """Run a shell command line of the user's without asking. Raises TerminalError."""
         limit = self._policy.output_limit_bytes
         created = await self._ready_terminals(line).create(line, (), (), self._roots[0], limit)
         return self._opened(created, [line], self._roots[0])
@@ -295,31 +295,31 @@ class Machine:
         return terminal_id
 
     def terminal_output(self, terminal_id: TerminalId) -> TerminalSnapshot:
-        """What a terminal of this session printed so far."""
+        """What a terminal of this session has printed so far."""
         with refusals():
             return self._terminals_with(terminal_id).output(terminal_id)
 
     def output_of_own(self, terminal_id: TerminalId) -> TerminalSnapshot:
-        """What a command of the user's printed so far."""
+        """What a command of the user's has printed so far."""
         return self._open_terminals().output(terminal_id)
 
     async def wait_for_terminal_exit(self, terminal_id: TerminalId) -> ExitStatus:
-        """Wait until a terminal's command has ended."""
+        """Wait until a terminal's command ends."""
         with refusals():
             return await self._terminals_with(terminal_id).wait_for_exit(terminal_id)
 
     async def kill_terminal(self, terminal_id: TerminalId) -> None:
-        """End a terminal's command; the terminal stays."""
+        """End a terminal's command but keep the terminal."""
         with refusals():
             await self._terminals_with(terminal_id).kill(terminal_id)
 
     async def release_terminal(self, terminal_id: TerminalId) -> None:
-        """End a terminal's command and forget the terminal; what it printed stays in the conversation."""
+        """End a terminal's command and forget the terminal. Its output stays in the conversation."""
         with refusals():
             await self._terminals_with(terminal_id).release(terminal_id)
 
     def _terminals_with(self, terminal_id: TerminalId) -> Terminals:
-        """Raises UnknownTerminal for one that the agent has not opened."""
+        """Raises UnknownTerminal if the agent didn't open this terminal."""
         if terminal_id not in self._agents:
             raise UnknownTerminal(terminal_id)
         return self._open_terminals()
@@ -344,12 +344,12 @@ class Machine:
     def _on_terminal_waiting(self, terminal_id: str, is_waiting: bool) -> None:
         self._apply(TerminalWaiting(TerminalId(terminal_id), is_waiting))
 
-    # Terminals in the user's hands
+    # The user's input to terminals
 
     def type_into(self, terminal_id: TerminalId, data: bytes) -> bool:
-        """Type into a terminal; False where there is none of ours of that id, or no longer.
+        """Type into a terminal. False if we have no terminal with that ID, or no longer have it.
 
-        Raises TerminalInputFull where the program reads nothing, and much waits for it: then this was dropped.
+        Raises TerminalInputFull, and drops `data`, if too much input waits because the program reads nothing.
         """
         with suppress(UnknownTerminal):
             self._open_terminals().write(terminal_id, data)
@@ -357,10 +357,10 @@ class Machine:
         return False
 
     def interrupt(self, terminal_id: TerminalId) -> bool:
-        """Press Ctrl+C in a terminal; False as for `type_into`.
+        """Press Ctrl+C in a terminal. False as for `type_into`.
 
-        The terminal makes SIGINT of it for whoever is in the foreground, unless the program reads its keys itself: then
-        it means what it means there, as it would from any keyboard.
+        The terminal sends SIGINT to the foreground process. A program that reads keys itself handles the key, as from
+        any keyboard.
         """
         with suppress(UnknownTerminal):
             self._open_terminals().interrupt(terminal_id)
@@ -368,9 +368,9 @@ class Machine:
         return False
 
     def resize_terminal(self, terminal_id: TerminalId, columns: int, rows: int) -> bool:
-        """Give a terminal of ours another size; False where no program is told, since the terminal was released.
+        """Resize one of our terminals. False if no program is told because the terminal was released.
 
-        Also then it is shown in that size from now on.
+        Either way, the terminal is shown in that size from now on.
         """
         is_told = False
         with suppress(UnknownTerminal):
@@ -380,13 +380,13 @@ class Machine:
         return is_told
 
     async def end_terminal(self, terminal_id: TerminalId) -> bool:
-        """End a terminal's command, as `kill_terminal` does for the agent; False as for `type_into`."""
+        """End a terminal's command, as `kill_terminal` does for the agent. False as for `type_into`."""
         with suppress(UnknownTerminal):
             await self._open_terminals().kill(terminal_id)
             return True
         return False
 
-    # Its place and its end
+    # Directories and closing
 
     def move(self, cwd: Path, additional_directories: Sequence[Path]) -> None:
         """Serve other directories from now on."""
@@ -394,23 +394,23 @@ class Machine:
         self._files = _workspace_of(self._roots)
 
     def close(self) -> None:
-        """Serve nothing new."""
+        """Serve no new requests."""
         self._is_closed = True
 
     async def aclose(self) -> None:
-        """End what runs here for the session."""
+        """End everything that runs here for the session."""
         self.close()
         if self._terminals is not None:
             await self._terminals.close()
 
 
 def _workspace_of(roots: Sequence[Path], **limits: int) -> Workspace:
-    """Links in the roots are followed now: one that is swapped later leads nowhere else."""
+    """A workspace of `roots`. Links in the roots are resolved now, so swapping one later has no effect."""
     return Workspace(roots, private=own_folders(), **limits)
 
 
 def _doubt_about(diff: TextDiff, text: str) -> str:
-    """What the file's text says against the old text of a diff, which may be a part of the file; "" for nothing."""
+    """How the file's text differs from the old text of a diff, which may be part of the file; "" if it doesn't."""
     old, now = (_compared(each) for each in (diff.old_text or "", text))
     if old:
         return "" if old in now else f"The agent shows old text that isn't in the file: {diff.path}"
@@ -418,12 +418,12 @@ def _doubt_about(diff: TextDiff, text: str) -> str:
 
 
 def _compared(text: str) -> str:
-    """Agents and disks disagree about marks and line endings, which change nothing of what one reads."""
+    """The text without differences that readers don't see: byte order marks and line endings."""
     return text.removeprefix("\ufeff").replace("\r\n", "\n").strip()
 
 
 def _why_asked_always(asked: str, leads_to: Path) -> str:
-    """Why writing this file is asked about whatever the settings, in sentences; "" for most files."""
+    """Why writing this file needs permission whatever the settings say, in sentences; "" for most files."""
     reason = why_it_runs_later(asked, leads_to)
     if reason is None:
         return ""

@@ -1,4 +1,4 @@
-"""What the user has noted of sessions: a name of their own, pinned, archived; kept here."""
+"""The user's marks on sessions: a name, pinned, archived. They're stored here."""
 
 from __future__ import annotations
 
@@ -15,7 +15,7 @@ from acp_tui.conversation.facts import SessionId
 from acp_tui.values import dataclass
 
 MOST_KEPT: Final = 5_000
-"""Sessions; those that were marked first go first."""
+"""Sessions. The ones marked first are dropped first."""
 MAX_NAME: Final = 200
 """Characters."""
 
@@ -26,41 +26,41 @@ class MarksUnwritable(ClientError):
 
 @dataclass(frozen=True, slots=True)
 class Mark:
-    """What was noted of one session."""
+    """The marks of one session."""
 
     name: str = ""
-    """What the user calls it; "" where they do not."""
+    """The user's name for it; "" if there isn't one."""
     is_pinned: bool = False
     is_archived: bool = False
 
 
 def marks_file() -> Path:
-    """Where they are kept."""
+    """The file that stores the marks."""
     return state_folder() / "session-marks.json"
 
 
 class SessionMarks:
-    """The marks of all sessions. Its methods read and write a small file; of two that write at once the last wins."""
+    """The marks of all sessions. Its methods read and write a small file; if two write at once, the last one wins."""
 
     def __init__(self, file: Path | None = None) -> None:
         self._file = file or marks_file()
 
     def all(self) -> dict[str, Mark]:
-        """By agent and session; what cannot be read counts as not noted."""
+        """By agent and session. What can't be read counts as unmarked."""
         kept = read_kept(self._file)
         marks = kept.items() if isinstance(kept, dict) else ()
         return {key: _mark(fields) for key, fields in marks if isinstance(fields, dict)}
 
     def pinned(self) -> set[str]:
-        """The keys of the sessions that are."""
+        """The keys of the pinned sessions."""
         return {key for key, mark in self.all().items() if mark.is_pinned}
 
     def of(self, agent: str, session_id: SessionId) -> Mark:
-        """What was noted of a session."""
+        """The marks of a session."""
         return self.all().get(key_of(agent, session_id), Mark())
 
     def note(self, agent: str, session_id: SessionId, mark: Mark) -> None:
-        """Note this of a session. Raises MarksUnwritable."""
+        """Store the marks of a session. Raises MarksUnwritable."""
         marks = self.all()
         key = key_of(agent, session_id)
         marks.pop(key, None)
@@ -73,7 +73,7 @@ class SessionMarks:
             raise MarksUnwritable(f"{self._file} can't be written: {error.strerror or error}") from error
 
     def marked(self, past: Iterable[PastSession]) -> list[PastSession]:
-        """The sessions with what was noted of them: pinned ones first, archived ones last."""
+        """The sessions with their marks: pinned ones first, archived ones last."""
         marks = self.all()
         known = [
             replace(
@@ -90,7 +90,7 @@ class SessionMarks:
 
 
 def key_of(agent: str, session_id: SessionId) -> str:
-    """Tells a session from those of other agents."""
+    """A key that distinguishes the session from those of other agents."""
     return f"{agent}/{session_id}"
 
 

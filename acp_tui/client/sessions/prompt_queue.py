@@ -1,4 +1,4 @@
-"""Prompts that wait for the turn to end, in the order in which they are sent. It sends nothing."""
+"""Prompts that wait for the turn to end, in the order they're sent. The queue sends nothing itself."""
 
 from __future__ import annotations
 
@@ -12,18 +12,18 @@ class QueuedPrompt:
     """A prompt that waits."""
 
     key: int
-    """By this it is known, wherever it stands: others may be sent while the user looks at it."""
+    """Identifies the prompt wherever it is in the queue: others may be sent while the user looks at it."""
     text: str
 
 
 class PromptQueue:
-    """The waiting prompts of one session. Held back, it gives none until the user lets it go on."""
+    """The waiting prompts of one session. While held, it returns none until the user continues."""
 
     def __init__(self) -> None:
         self._prompts: list[QueuedPrompt] = []
         self._last_key = 0
         self.is_held = False
-        """A turn was cancelled or failed: what waits may not fit any more."""
+        """A turn was cancelled or failed, so the waiting prompts may not fit anymore."""
 
     @property
     def prompts(self) -> Sequence[QueuedPrompt]:
@@ -31,28 +31,28 @@ class PromptQueue:
         return tuple(self._prompts)
 
     def add(self, text: str) -> None:
-        """One more, behind the others."""
+        """Add a prompt at the end."""
         self._last_key += 1
         self._prompts.append(QueuedPrompt(self._last_key, text))
 
     def hold(self) -> None:
-        """Give none until `go_on`. An empty queue holds nothing back."""
+        """Return none until `go_on`. An empty queue isn't held."""
         self.is_held = bool(self._prompts)
 
     def go_on(self) -> None:
-        """The user wants what waits to be sent."""
+        """Continue sending the waiting prompts."""
         self.is_held = False
 
     def next(self) -> str | None:
-        """Take the one that is to be sent now."""
+        """Remove and return the prompt to send now."""
         return None if self.is_held or not self._prompts else self._prompts.pop(0).text
 
     def pull_back(self) -> str | None:
-        """Take the last one out again, to be changed or dropped."""
+        """Remove and return the last prompt, to change or drop it."""
         return self.take(self._prompts[-1].key) if self._prompts else None
 
     def take(self, key: int) -> str | None:
-        """Take this one out, to be changed or dropped; None where it has been sent meanwhile."""
+        """Remove and return this prompt, to change or drop it; None if it has been sent."""
         found = self._find(key)
         if found is None:
             return None
@@ -61,7 +61,7 @@ class PromptQueue:
         return found.text
 
     def move(self, key: int, step: int) -> None:
-        """Have it sent so many places later, or earlier for a negative `step`, as far as there are places."""
+        """Move a prompt `step` places later, or earlier if negative, as far as there are places."""
         found = self._find(key)
         if found is not None:
             to = max(0, self._prompts.index(found) + step)

@@ -76,15 +76,15 @@ WHY_ACTS_ITSELF: Final = (
     " only decide what it asks about."
 )
 _REACHABLE: Final = ("file", "http", "https")
-"""What an agent can read by itself; a link to anything else would lose the content."""
+"""URI schemes that an agent can read on its own. A link to anything else would lose the content."""
 Fitted: TypeAlias = tuple[ContentBlock, str | None]
-"""What is sent, and what the user should know of it; None: it is the block as it was."""
+"""The block to send, and a note for the user if it differs from the original, otherwise None."""
 
 
 def fit(
     blocks: Iterable[ContentBlock], capabilities: AgentCapabilities
 ) -> tuple[tuple[ContentBlock, ...], tuple[str, ...]]:
-    """The blocks that can be sent, one for each, and a note on each that is not what it was."""
+    """The blocks to send, one for each input block, and a note for each block that had to change."""
     fitted = [_fit(block, capabilities) for block in blocks]
     return tuple(block for block, _ in fitted), tuple(note for _, note in fitted if note is not None)
 
@@ -132,7 +132,7 @@ def _linked(uri: str, mime_type: str | None, untaken: str) -> Fitted:
 
 
 def _left_out(untaken: str, what: str) -> Fitted:
-    """The agent is told too: the words of the prompt may speak of what it does not get."""
+    """A placeholder, so that the agent knows what is missing: the text of the prompt may refer to it."""
     return Text(f"[{what}: left out]"), f"{what} is left out: the agent doesn't accept {untaken}"
 
 
@@ -149,24 +149,24 @@ def _name_of(uri: str) -> str:
 
 
 Listener: TypeAlias = Callable[[Change], None]
-"""Called on the client's loop after each change; it may only mark what to draw."""
+"""Called on the client's loop after each change. It may only mark what to redraw."""
 
 Unsubscribe: TypeAlias = Callable[[], None]
-"""Ends a subscription; a second call does nothing."""
+"""Ends a subscription. Calling it again does nothing."""
 
 Explain: TypeAlias = Callable[[RpcError | MalformedMessage], Awaitable[ClientError]]
-"""Turns an error of the connection into one that a user understands."""
+"""Turns a connection error into one that a user understands."""
 
 
 class Listeners:
-    """Everyone who follows one conversation, through all sessions that go on with it."""
+    """The listeners of one conversation, across all sessions that continue it."""
 
     def __init__(self) -> None:
         self._listeners: dict[object, Listener] = {}
-        """By subscription, in the order of subscribing."""
+        """By subscription, in the order they subscribed."""
 
     def subscribe(self, listener: Listener) -> Unsubscribe:
-        """Tell it of every later change."""
+        """Call `listener` after every later change."""
         subscription = object()
         self._listeners[subscription] = listener
 
@@ -176,13 +176,13 @@ class Listeners:
         return unsubscribe
 
     def tell(self, change: Change) -> None:
-        """Tell everyone who is still subscribed, also after one has failed; then raise the failures."""
+        """Call every listener that is still subscribed, even if one fails, then raise the failures."""
         failures = []
         for subscription, listener in tuple(self._listeners.items()):
             if subscription in self._listeners:
                 try:
                     listener(change)
-                except Exception as error:  # noqa: BLE001 - raised once the others have been told
+                except Exception as error:  # noqa: BLE001 - raised after all listeners were called
                     failures.append(error)
         if len(failures) == 1:
             raise failures[0]
@@ -191,18 +191,21 @@ class Listeners:
 
 
 class Session:
-    """A conversation and the ways to act on it. Reads are free; `apply` is for the connection and the replay."""
+    """A conversation and the ways to act on it.
+
+    Reading is always allowed; `apply` is for the connection and replays.
+    """
 
     now: Callable[[], float | None] = staticmethod(time.time)
-    """Seconds since the epoch, for what is noted down; None: nobody is to know."""
+    """Seconds since the epoch, for timestamps; None if the time is unknown."""
     is_cut_off = False
-    """Its connection broke; the agent may live on, and another connection leads to the same one."""
+    """The connection broke. The agent may still be running, and a new connection may reach it."""
     has_missed: bool
-    """It was cut off in a turn, of which the end has not been heard: the agent may be at work still."""
+    """The connection broke during a turn whose end hasn't been received, so the agent may still be working."""
     recorder: Recorder | None = None
-    """Takes note of what no frame tells."""
+    """Records what isn't in any frame."""
     relay: Callable[[SessionUpdate, Change], None] | None = None
-    """Passes on each update, with what it has changed, before the listeners are told."""
+    """Receives each update and its change before the listeners do."""
 
     def __init__(
         self,
@@ -219,11 +222,12 @@ class Session:
         conversation: Conversation | None = None,
         keys: Iterator[int] | None = None,
     ) -> None:
-        """Of an `earlier` one, whose agent is gone, it takes over the conversation, who listens, and what is queued.
+        """Create a session.
 
-        With `conversation`, it goes on below what was said there.
+        From an `earlier` one whose agent is gone, it takes the conversation, the listeners, and the queue.
 
-        `keys` number its questions; all sessions of an agent share them.
+        With `conversation`, it continues below what was said there. `keys` number its questions; all sessions of an
+        agent share them.
         """
         self.session_id = session_id
         self.cwd = cwd
@@ -231,7 +235,7 @@ class Session:
         begun = earlier.conversation if earlier is not None else conversation
         self.conversation: Conversation = begun if begun is not None else new_conversation()
         self.queue: PromptQueue = earlier.queue if earlier is not None else PromptQueue()
-        """What the user wants to be sent when the turn is over."""
+        """Prompts to send when the turn ends."""
         self.is_closed = False
         self.has_missed = earlier is not None and earlier.has_missed
         self._listeners: Listeners = earlier._listeners if earlier is not None else Listeners()
@@ -243,9 +247,9 @@ class Session:
         self._has_told_that_it_acts = False
         self._turn_over = Event()
         self._failure: TurnFailed | None = None
-        """The error with which the agent has reported the end of the turn."""
+        """The error the agent reported for the end of the turn."""
         self._unasked: set[RequestKey] = set()
-        """Those that were refused without the user."""
+        """Permission requests that were rejected without asking the user."""
         self._elicitations = Elicitations(self.conversation, self.apply, keys, lambda: self.now())
         policy = policy or Policy()
         self._rules = StandingRules(policy.refuse, (cwd, *additional_directories))
@@ -260,20 +264,21 @@ class Session:
             self.apply,
             lambda: self._connection.until_room(),
         )
-        """What its agent gets of the user's machine."""
+        """The files and terminals of this machine that the agent gets."""
         self.commands = OwnCommands(self.machine, self.apply)
-        """What the user runs there beside the agent."""
+        """Commands the user runs there."""
 
     def subscribe(self, listener: Listener) -> Unsubscribe:
-        """Call `listener` after each change from now on, until the function that this returns is called.
+        """Call `listener` after each change until the returned function is called.
 
-        Listeners are called in the order of subscribing. One that fails keeps no other from being called; its error
-        is raised to whoever made the change. One that subscribes during a change is not told of that change.
+        Listeners are called in the order they subscribed. If one fails, the others are still called, and its error is
+        raised to the caller that made the change. A listener that subscribes during a change isn't called for that
+        change.
         """
         return self._listeners.subscribe(listener)
 
     def apply(self, update: SessionUpdate) -> None:
-        """Change the conversation and tell the listeners: what the client itself does, and what the agent answered."""
+        """Change the conversation and call the listeners: for the client's own actions and for the agent's answers."""
         if self.recorder is not None:
             self.recorder.own(self.session_id, update)
         self._change(update)
@@ -285,11 +290,11 @@ class Session:
         self._listeners.tell(change)
 
     def disconnect(self, reason: str) -> None:
-        """There is no agent any more, and the conversation says why."""
+        """Mark the agent as gone. The conversation shows the reason."""
         self.apply(Disconnected(reason))
 
     def hear(self, update: SessionUpdate) -> None:
-        """Apply what the agent says; of a terminal that runs here it has no say."""
+        """Apply an update from the agent, except updates to terminals that run here."""
         if isinstance(update, TerminalOpened | TerminalOutput | TerminalExited | TerminalReported):
             state = self.conversation.terminals.get(update.terminal_id)
             if state is not None and state.is_ours:
@@ -302,11 +307,11 @@ class Session:
     # What the user does
 
     async def send_prompt(self, blocks: Sequence[ContentBlock], notes: Sequence[str] = ()) -> None:
-        """Run one turn; returns when it is over, however it ended: the conversation says how.
+        """Run one turn. Returns when it ends; the conversation shows how it ended.
 
-        What the agent does not take is sent as the next best (R-PROMPT-4); the message says so, behind `notes`. Raises
-        PromptInProgress; SessionClosed; AgentRefused or AuthenticationRequired where the agent answered with an
-        error; AgentLost where it is gone.
+        Content that the agent doesn't accept is sent in the closest form it accepts (R-PROMPT-4), and the message says
+        so after `notes`. Raises PromptInProgress, SessionClosed, AgentRefused or AuthenticationRequired if the agent
+        answers with an error, and AgentLost if it's gone.
         """
         self._require_open()
         if self.conversation.turn is not Turn.IDLE:
@@ -323,9 +328,9 @@ class Session:
             raise await self._explain(error) from error
 
     async def steer(self, blocks: Sequence[ContentBlock], notes: Sequence[str] = ()) -> bool:
-        """Send a prompt into the turn that runs; False where it is still to be sent, since no turn took it.
+        """Send a prompt into the running turn. False if no turn accepted it and it still has to be sent.
 
-        Raises Unsupported, SessionClosed, AgentLost, and AgentRefused where the agent answered with an error.
+        Raises Unsupported, SessionClosed, AgentLost, and AgentRefused if the agent answers with an error.
         """
         self._require_open()
         if not self._capabilities.takes_prompts_at_work:
@@ -335,7 +340,7 @@ class Session:
             return await self._send_another(sendable, (*notes, *unlike))
 
         def show() -> None:
-            if not self._connection.accepts_prompts:  # else the agent reports it as it does every prompt
+            if not self._connection.accepts_prompts:  # otherwise the agent reports it, like every prompt
                 self.apply(PromptJoined(sendable, (*notes, *unlike)))
 
         try:
@@ -344,7 +349,10 @@ class Session:
             raise await self._explain(error) from error
 
     async def _send_another(self, sendable: Sequence[ContentBlock], notes: Sequence[str]) -> bool:
-        """Leave it to the agent when to take it up; one that is cancelled with the turn says so where it stands."""
+        """Send another prompt during the turn; the agent decides when to start it. False if no turn is running.
+
+        If it's cancelled with the turn, its message in the conversation says so.
+        """
         if self.conversation.turn is not Turn.RUNNING:
             return False
         self.apply(PromptSent(tuple(sendable), tuple(notes), awaits_id=True))
@@ -355,7 +363,7 @@ class Session:
         return True
 
     async def _until_idle(self) -> None:
-        """Wait for the end of the turn, where the agent's answer was not that. Raises RpcError where it has failed."""
+        """Wait for the end of the turn if the agent's answer didn't end it. Raises RpcError if the turn failed."""
         self._turn_over = Event()
 
         def look(_: Change | None = None) -> None:
@@ -390,8 +398,8 @@ class Session:
         self.apply(update)
 
     def cancel(self) -> None:
-        """Ask the agent to stop the turn, and take back every question that waits (R-CANC-1..3, 5, R-ORD-4)."""
-        # Under the id of a closed session another may be open.
+        """Ask the agent to stop the turn, and withdraw every open question (R-CANC-1..3, 5, R-ORD-4)."""
+        # Another session may be open under the ID of a closed one.
         if self.is_closed or self.conversation.turn is not Turn.RUNNING:
             return
         self._connection.cancel(self.session_id)
@@ -400,7 +408,7 @@ class Session:
             self._cancel_questions()
 
     async def cancel_tool_call(self, call_id: ToolCallId) -> None:
-        """Ask the agent to stop one tool call; the conversation says when it has. Raises Unsupported."""
+        """Ask the agent to stop one tool call. The conversation shows when it stopped. Raises Unsupported."""
         self._require_open()
         if call_id not in self.conversation.tool_call_entries:
             raise Unsupported("there is no such tool call")
@@ -418,7 +426,7 @@ class Session:
         await self._ask(self._connection.cancel_terminal(self.session_id, terminal_id))
 
     def cancel_subagent(self, subagent: SubagentState) -> None:
-        """Ask the agent to stop what one of its subagents does. Raises Unsupported."""
+        """Ask the agent to stop one of its subagents. Raises Unsupported."""
         self._require_open()
         if not subagent.is_cancellable or subagent.conversation.is_idle:
             raise Unsupported("the agent doesn't offer to stop this subagent alone")
@@ -431,14 +439,14 @@ class Session:
             raise await self._explain(error) from error
 
     def answer_permission(self, key: RequestKey, option_id: str) -> None:
-        """Pass on what the user chose; the only way in which an agent is ever allowed anything."""
+        """Pass on the user's choice. This is the only way an agent is ever allowed anything."""
         request = self.conversation.permissions.get(key)
         if request is None or all(option.option_id != option_id for option in request.options):
             return
         self._answer(key, option_id)
 
     def refuse_unasked(self, key: RequestKey) -> bool:
-        """Reject a request just this once, since there is nobody to ask; False where it offers no way to do so."""
+        """Reject a request once because there's no one to ask. False if the request has no option for that."""
         request = self.conversation.permissions.get(key)
         if request is None or request.rejection_once is None:
             return False
@@ -453,14 +461,14 @@ class Session:
     def answer_elicitation(
         self, key: RequestKey, action: ElicitationAction, values: FormValues | None = None
     ) -> None:
-        """Pass on what the user made of a form or of a page to visit (R-ELIC-3).
+        """Pass on the user's answer to a form or to a page to visit (R-ELIC-3).
 
-        Raises ValueError where a form is accepted with values that it has no place for.
+        Raises ValueError if a form is accepted with values it has no field for.
         """
         self._elicitations.answer(key, action, values)
 
     def dismiss_visit(self, elicitation_id: str) -> None:
-        """Show a page that the user has visited no longer, though the agent has not said that it is done."""
+        """Stop showing a page that the user visited, even if the agent hasn't reported that it's done."""
         self._elicitations.dismiss(elicitation_id)
 
     def _cancel_questions(self) -> None:
@@ -469,12 +477,12 @@ class Session:
 
     def _cancel_permissions(self) -> None:
         cancelled = [key for key in self._permissions.waiting if self._permissions.answer(key, None)]
-        # The oldest is on the screen: it goes last, so that none comes in its place.
+        # The oldest is on the screen. It goes last, so that no other question appears in its place.
         for key in reversed(cancelled):
             self.apply(PermissionAnswered(key, None, self.now()))
 
     async def rename(self, title: str) -> str:
-        """Call the session so from now on, at its agent too where that takes titles; gives the title that it has.
+        """Rename the session, also at the agent if it accepts titles. Returns the resulting title.
 
         Raises AgentRefused and AgentLost.
         """
@@ -488,10 +496,9 @@ class Session:
         return title
 
     async def set_option(self, option_id: str, value: str | bool) -> None:
-        """Set a mode, a model or another option of the session.
+        """Set a mode, a model, or another option of the session.
 
-        Raises Unsupported for an option or a value that the agent did not give to choose; SessionClosed;
-        AgentRefused; AgentLost.
+        Raises Unsupported for an option or value that the agent didn't offer; SessionClosed; AgentRefused; AgentLost.
         """
         self._require_open()
         option = next((option for option in self.conversation.options if option.option_id == option_id), None)
@@ -502,9 +509,9 @@ class Session:
     # What the agent asks
 
     def request_permission(self, question: PermissionQuestion) -> Awaitable[str | None]:
-        """Park a request and show it; gives the option the user chooses.
+        """Park a permission request and show it. Returns the option the user chooses.
 
-        Cancelled at once where nobody is to be asked.
+        Cancelled immediately if no one can be asked.
         """
         key = self._permissions.park()
         request = question.parked(key)
@@ -518,7 +525,7 @@ class Session:
         return self._decision(key, request)
 
     async def _refuse_by_rule(self, request: PermissionRequest) -> None:
-        """Where a rule of the user's is against it; just this once, or told where the agent offers no way to do so."""
+        """Reject the request once if one of the user's rules refuses it. If there's no option for that, add a note."""
         call = self.conversation.tool_call(request.tool_call_id).call
         rule = await self._rules.against_call(call)
         if rule is None and request.command is not None:
@@ -534,7 +541,7 @@ class Session:
         self.apply(PermissionNoted(request.key, note))
 
     async def _note_doubts(self, request: PermissionRequest) -> None:
-        """Say where what the agent shows of a file is not what the file holds."""
+        """Add a note if a file's content differs from what the agent shows."""
         call = self.conversation.tool_call(request.tool_call_id).call
         doubts = await self.machine.doubts_about(
             [item for item in call.content if isinstance(item, TextDiff) and not item.hunks]
@@ -546,7 +553,7 @@ class Session:
     def _ask_for_access(
         self, patch: ToolCallPatch, options: tuple[PermissionOption, ...], why: str
     ) -> Awaitable[str | None]:
-        """As the agent's own question, but for the rules: whoever asks has looked at them."""
+        """Ask like a permission request from the agent, but without checking the rules: the caller has done that."""
         key = self._permissions.park()
         request = PermissionRequest(key, patch.tool_call_id, options, note=why)
         self.apply(PermissionAsked(request, patch))
@@ -560,18 +567,18 @@ class Session:
 
     @property
     def _is_stopping(self) -> bool:
-        """The turn was cancelled, or the session is being closed: no new question is put to the user (R-CANC-4).
+        """Whether the turn was cancelled or the session is closing, so no new question is shown (R-CANC-4).
 
-        An agent that takes back its questions itself asks on for work that goes on beside the turn.
+        An agent that withdraws its questions itself may still ask for work that runs outside the turn.
         """
         is_cancelling = self.conversation.turn is Turn.CANCELLING
         return self.is_closed or (is_cancelling and not self._connection.withdraws_questions)
 
     async def _decision(self, key: RequestKey, request: PermissionRequest | None = None) -> str | None:
-        """What becomes of a request, whether the user or a rule decides.
+        """The outcome of a request, decided by the user or by a rule.
 
-        A rule comes before any answer. An answer does not wait for a look at the files of an agent's `request`: an
-        agent that reads nothing can hold that up.
+        A rule takes precedence over any answer. An answer doesn't wait until the files of an agent's `request` are
+        checked, because an agent that doesn't read its input can delay that.
         """
         try:
             if request is not None:
@@ -583,35 +590,36 @@ class Session:
                 looking.cancel_scope.cancel()
             return answer
         except get_cancelled_exc_class():
-            # The agent withdraws what its cancelled turn has answered, while rules or files were read (R-CANC-3).
+            # The agent withdraws requests that cancelling the turn answered while rules or files were being read
+            # (R-CANC-3).
             if not self._permissions.is_answered_with(key, None):
                 raise
             return None
         finally:
             self._permissions.forget(key)
-            # Withdrawn by the agent: the question must not stay on the screen.
+            # The agent withdrew the request, so the question must not stay on the screen.
             if key in self.conversation.permissions:
                 is_withdrawn = not self._connection.is_lost
                 self.apply(PermissionAnswered(key, None, self.now(), is_withdrawn=is_withdrawn))
 
     def elicit(self, elicitation: Elicitation) -> Awaitable[ElicitationAnswer]:
-        """Park a question and show it; gives the user's answer. Cancelled at once where nobody is to be asked."""
+        """Park a question and show it. Returns the user's answer; cancelled immediately if no one can be asked."""
         return self._elicitations.ask(elicitation, is_cancelled=self._is_stopping)
 
     def complete_elicitation(self, elicitation_id: str) -> None:
-        """What was to be done on a page is done; where the page is not of this session, nothing happens."""
+        """Mark a visited page as done. Does nothing if the page isn't from this session."""
         self._elicitations.complete(elicitation_id)
 
-    # Its place and its end
+    # Directories and closing
 
     def move(self, cwd: Path, additional_directories: Sequence[Path]) -> None:
-        """Work in other directories from now on."""
+        """Switch to other directories."""
         self.cwd, self.additional_directories = cwd, tuple(additional_directories)
         self._rules.roots = (cwd, *additional_directories)
         self.machine.move(cwd, additional_directories)
 
     def cut_off(self) -> str:
-        """Take note that the connection broke; gives what is lost by that, in sentences."""
+        """Note that the connection broke. Returns what that means for the user, in sentences."""
         self.is_cut_off = True
         self.has_missed = self.has_missed or self.conversation.turn is not Turn.IDLE
         lost = ["You won't see what the agent does until you are connected again."] if self.has_missed else []
@@ -620,14 +628,14 @@ class Session:
         return " ".join(lost)
 
     def close(self) -> None:
-        """Take back every question that waits, and take no prompt any more (R-SESS-7)."""
+        """Withdraw every open question and accept no more prompts (R-SESS-7)."""
         self.is_closed = True
         self._turn_over.set()
         self.machine.close()
         self._cancel_questions()
 
     async def aclose(self) -> None:
-        """Close it, and end what runs on the user's machine for it: its terminals."""
+        """Close the session and end its terminals on the user's machine."""
         self.close()
         await self.machine.aclose()
 
@@ -644,9 +652,9 @@ Attend: TypeAlias = Callable[[Session], object]
 
 @contextmanager
 def shown_early(show: Callable[[Session], None]) -> Iterator[Attend]:
-    """Gives an `attend` that shows a session at the first permission that its agent asks for inside of the block.
+    """Yield an `attend` that shows a session when its agent first asks for permission inside the block.
 
-    Whoever opens a session in the block sees that question: the opening may wait for the answer.
+    Opening the session may wait for that answer, so the user has to see the question.
     """
     with ExitStack() as opening:
 

@@ -1,4 +1,4 @@
-"""Past sessions as one list, from the agent and from recordings. Reading recordings blocks: use a thread."""
+"""Past sessions as one list, from the agent and from recordings. Reading recordings blocks, so use a thread."""
 
 from __future__ import annotations
 
@@ -36,7 +36,7 @@ from acp_tui.values import dataclass
 
 
 def recording_store(settings: RecordingSettings) -> RecordingStore:
-    """Where recordings are kept, whether any are or not."""
+    """The store of the recordings, even if there are none."""
     return RecordingStore(state_folder() / "recordings", max_total_bytes=settings.max_total_bytes)
 
 
@@ -48,7 +48,7 @@ def recording_plan(
     to: RecordTo | None = None,
     screen: tuple[int, int] | None = None,
 ) -> RecordingPlan | None:
-    """How to record an agent that works in `cwd`; None: not at all."""
+    """How to record an agent that works in `cwd`; None to record nothing."""
     if not settings.keep and to is None:
         return None
     return RecordingPlan(
@@ -64,11 +64,11 @@ def recording_plan(
 
 
 class RereadSession(Session):
-    """What was said in a session; until it goes on in another, nothing can be said in it."""
+    """What was said in a session. It accepts no prompts until another session continues it."""
 
     def __init__(self, recorded: RecordedSession, conversation: Conversation, why: str = "") -> None:
-        """`why` tells the user why its agent has not opened it, where that was tried."""
-        # A connection that leads to nobody: whatever would use it asks first whether the agent is there.
+        """`why` tells the user why its agent didn't open it, if that was tried."""
+        # A connection to no agent. Callers check whether the agent is connected before using it.
         unconnected = ConnectionV1(ReplayedSessions({}), ClientOffer())
         super().__init__(recorded.session_id, recorded.cwd, unconnected, Quirks(), _explain)
         self.recorded = recorded
@@ -79,7 +79,7 @@ class RereadSession(Session):
 
 
 def reread(index: SessionIndex, recorded: RecordedSession, why: str = "") -> RereadSession:
-    """Read a session again; it blocks. Raises RecordingUnreadable."""
+    """Read a session again. Blocks. Raises RecordingUnreadable."""
     if not recorded.cwd.is_absolute() or "\0" in str(recorded.cwd):
         raise RecordingUnreadable(f"the recording names no folder that the session worked in: {recorded.cwd}")
     return RereadSession(recorded, index.reread(recorded), why)
@@ -91,19 +91,19 @@ async def _explain(error: RpcError | MalformedMessage) -> NoReturn:
 
 MOST_LISTED: Final = 1_000
 SHORTEST: Final = 8
-"""Characters of an id that is cut short."""
+"""Characters of a shortened ID."""
 MAX_LINE: Final = 300
-"""Characters of a line that is shown because of a word in it."""
+"""Characters of a line that is shown because it contains a search word."""
 _BEFORE_WORD: Final = 40
 
 
 class HistoryUnreadable(ClientError):
-    """The folder of the recordings cannot be read."""
+    """The folder of the recordings can't be read."""
 
 
 @dataclass(frozen=True, slots=True)
 class PastSession:
-    """A session as an agent lists it, as it was recorded, or both. Its texts are others'."""
+    """A session from an agent's list, from a recording, or both. Its text is untrusted."""
 
     agent: str
     """The name of the agent's command."""
@@ -111,16 +111,16 @@ class PastSession:
     cwd: Path
     title: str = ""
     last_at: float | None = None
-    """When it was used last, in seconds since the epoch."""
+    """When it was last used, in seconds since the epoch."""
     told_time: str = ""
-    """What the agent says of that, where it is no time."""
+    """The agent's text for that time, if it isn't a valid time."""
     is_listed: bool = False
-    """The agent that was asked keeps it."""
+    """The agent we asked still has it."""
     recorded: RecordedSession | None = None
     is_latest: bool = True
-    """No later session of this agent bears its id."""
+    """No later session of this agent has the same ID."""
     has_folder: bool = True
-    """There is still the folder that it worked in."""
+    """The folder it worked in still exists."""
     is_named: bool = False
     """The title is the user's own."""
     is_pinned: bool = False
@@ -128,24 +128,24 @@ class PastSession:
 
     @property
     def key(self) -> str:
-        """Tells it from all others; an id alone does not."""
+        """A key that is unique among all sessions; an ID alone isn't."""
         first = self.recorded.recordings[0].name if self.recorded is not None else ""
         return f"{self.agent}/{self.session_id}/{first}"
 
     @property
     def command(self) -> tuple[str, ...]:
-        """What its agent was started with, without secrets; empty where nobody knows."""
+        """The command line of its agent, without secrets; empty if unknown."""
         return self.recorded.command if self.recorded is not None else ()
 
     def is_of(self, command: AgentCommand) -> bool:
-        """Whether it belongs to the agent that this starts. A name that is not listed names many commands."""
+        """Whether it belongs to the agent that this command starts. An unlisted name stands for many commands."""
         if self.agent != command.name:
             return False
         return command.is_listed or not self.command or self.command == _masked(command)
 
     @property
     def why_not_again(self) -> str:
-        """Why it cannot be opened by starting its agent anew; "" where that may be tried."""
+        """Why it can't be opened by starting its agent again; "" if that may be tried."""
         if not self.has_folder:
             return "its folder is gone"
         if self.agent == DEMO:
@@ -158,7 +158,7 @@ class PastSession:
 
 
 def recorded_sessions(index: SessionIndex, cwd: Path | None, words: str = "") -> list[PastSession]:
-    """Those of a folder or of all, the last used first; with `words`, those in which they stand. Raises ClientError."""
+    """Sessions of one folder or of all, last used first; with `words`, those containing them. Raises ClientError."""
     try:
         found = index.search(words, cwd, MOST_LISTED) if words else index.recent(cwd, MOST_LISTED)
     except OSError as error:
@@ -173,7 +173,7 @@ def recorded_sessions(index: SessionIndex, cwd: Path | None, words: str = "") ->
 
 
 def past_session(recorded: RecordedSession) -> PastSession:
-    """The last one of its id. It looks whether its folder is there."""
+    """The latest session with its ID. Checks whether its folder exists."""
     return PastSession(
         recorded.agent,
         recorded.session_id,
@@ -186,7 +186,7 @@ def past_session(recorded: RecordedSession) -> PastSession:
 
 
 def short_ids(session_ids: Iterable[str]) -> dict[str, str]:
-    """For each id how it begins, so that no other one begins so."""
+    """For each ID, a prefix that no other ID shares."""
     ids = sorted(set(session_ids))
     common = [_common(*pair) for pair in pairwise(ids)]
     needed = (max(before, after) + 1 for before, after in zip([0, *common], [*common, 0], strict=True))
@@ -194,7 +194,7 @@ def short_ids(session_ids: Iterable[str]) -> dict[str, str]:
 
 
 def _common(one: str, other: str) -> int:
-    """How many characters they begin with alike."""
+    """The number of characters in their common prefix."""
     pairs = zip(one, other, strict=False)
     return next((at for at, (left, right) in enumerate(pairs) if left != right), min(len(one), len(other)))
 
@@ -202,7 +202,7 @@ def _common(one: str, other: str) -> int:
 def merged(
     listed: Iterable[SessionSummary], agent: str, recorded: Iterable[PastSession]
 ) -> list[PastSession]:
-    """One of each, the last used first; those of which nobody knows when stand last, in the agent's order."""
+    """One entry per session, last used first. Those with unknown times come last, in the agent's order."""
     told = {info.session_id: info for info in listed}
     past = []
     for one in recorded:
@@ -213,7 +213,7 @@ def merged(
 
 
 def _with_told(past: PastSession, info: SessionSummary) -> PastSession:
-    """The agent's title wins; of two times the later one."""
+    """Add the agent's data: its title wins, and so does the later of the two times."""
     told_at = _seconds(info.updated_at)
     times = [at for at in (past.last_at, told_at) if at is not None]
     return replace(
@@ -229,19 +229,23 @@ def _with_told(past: PastSession, info: SessionSummary) -> PastSession:
 def _seconds(told: str | None) -> float | None:
     try:
         return datetime.fromisoformat(told or "").timestamp()
-    except (ValueError, OverflowError, OSError):  # the latter for years that the system's clock does not know
+    except (
+        ValueError,
+        OverflowError,
+        OSError,
+    ):  # OverflowError and OSError: years that the system clock can't represent
         return None
 
 
 def _masked(command: AgentCommand) -> tuple[str, ...]:
-    """As a recording has it."""
+    """The command as a recording stores it."""
     return Masker({**os.environ, **command.env}).argv(command.argv)
 
 
 def line_with(session: RecordedSession, words: str) -> str:
-    """The first line of the session in which one of the words stands, cut to where that is; "" for none.
+    """The first line of the session that contains one of the words, cut around it; "" if there isn't one.
 
-    It reads the recordings, the last one first. Raises RecordingUnreadable.
+    Reads the recordings, the last one first. Raises RecordingUnreadable.
     """
     wanted = words.casefold().split()
     for path in reversed(session.recordings):
@@ -255,7 +259,7 @@ def line_with(session: RecordedSession, words: str) -> str:
 
 
 def _said_in(path: Path, session_id: SessionId) -> Sequence[str]:
-    """What is searched of a session, as lines."""
+    """The searchable lines of a session."""
     with open_recording(path) as recording:
         digest = Digest(recording.header)
         for event in recording:

@@ -1,7 +1,7 @@
-"""Makes agent-supplied text safe and honest to show; knows nothing of where it is shown.
+"""Makes agent-supplied text safe and honest to show, on any kind of screen.
 
-A terminal obeys control characters, and a reader is misled by characters that are invisible, that reorder a line or
-that look like others. None is removed in silence: each is replaced by a stand-in that can be seen.
+A terminal obeys control characters. Readers are misled by characters that are invisible, reorder a line, or look like
+others. None of them are removed silently: each becomes a visible stand-in.
 """
 
 from acp_tui.conversation.visible.confusables import (

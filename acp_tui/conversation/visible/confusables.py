@@ -1,8 +1,8 @@
-"""Finds what looks like ASCII and is not, in paths and commands; in prose it does no harm and is left alone.
+"""Finds characters in paths and commands that look like ASCII but aren't. In prose they do no harm.
 
-What passes for what is Unicode's table and a few more. A letter of another script is suspect inside a word that has
-ASCII letters too, and in a word that could be one of ASCII where nothing else is written in that script; so a word of
-Greek, Russian or Chinese is what it is.
+The look-alikes are Unicode's table plus a few more. A letter of another script is suspicious in a word that also has
+ASCII letters, and in a word that could pass for ASCII if nothing else in the text is in that script. So a Greek,
+Russian, or Chinese word isn't marked.
 """
 
 from __future__ import annotations
@@ -27,18 +27,18 @@ from acp_tui.values import dataclass
 
 @dataclass(frozen=True, slots=True)
 class Confusable:
-    """A character that is not what it looks like."""
+    """A character that isn't what it looks like."""
 
     start: int
     stop: int
     looks_like: str
-    """In ASCII."""
+    """The ASCII it resembles."""
 
 
 _LETTERS: Final = dict(zip("кԚκηωχτյԼꓲӀ", "kQknwxtjLII", strict=True))
-"""What fonts draw alike, and Unicode does not tell or takes for another letter."""
+"""Look-alikes in common fonts that Unicode doesn't list or lists under another letter."""
 _LATIN: Final = "ıþƒ"
-"""Letters of living alphabets; where a word has more of those, it is in one of these languages."""
+"""Letters of living alphabets. In a word with other accented Latin letters, they are ordinary."""
 _SIGNS: Final = {
     sign: ascii_sign
     for ascii_sign, signs in {
@@ -79,10 +79,10 @@ _SIGNS: Final = {
     }.items()
     for sign in signs
 }
-"""The same for signs: they count wherever they stand."""
+"""Signs like `_LETTERS`; they count anywhere in the text."""
 _LIGATURES: Final = "\ufb00-\ufb06"
 _ALPHABETS: Final = (
-    # Long s, letters of mathematics and of full width, Roman numerals.
+    # Long s, mathematical and full-width letters, Roman numerals.
     "\u017f\u2102-\u2115\u2119-\u211d\u2124\u2128\u212a-\u2139\u2145-\u2149\u2160-\u217f\uff10-\uff19\uff21-\uff3a"
     "\uff41-\uff5a\U0001d400-\U0001d7ff\U0001fbf0-\U0001fbf9"
 )
@@ -90,17 +90,17 @@ _WIDE_SIGNS: Final = re.compile("[。\uff01-\uff5e]")
 
 
 def confusables(text: str) -> tuple[Confusable, ...]:
-    """What in a path or a command looks like ASCII and is not, from left to right."""
+    """Find what looks like ASCII but isn't in a path or command, from left to right."""
     return () if text.isascii() else tuple(_find(text))
 
 
 def make_visible_path(text: str) -> str:
-    """As `make_visible_line`, with each character that passes for another marked: `p⟨U+0430≈a⟩ypal`."""
+    """Like `make_visible_line`, but also marks look-alikes: `p⟨U+0430≈a⟩ypal`."""
     return make_visible_line(_marked(text))
 
 
 def make_visible_command(text: str) -> str:
-    """As `make_visible`, with each character that passes for another marked: `rm ⟨U+2013≈-⟩rf`."""
+    """Like `make_visible`, but also marks look-alikes: `rm ⟨U+2013≈-⟩rf`."""
     return make_visible(_marked(text))
 
 
@@ -119,7 +119,7 @@ def _marked(text: str) -> str:
 
 @cache
 def _letters() -> dict[str, str]:
-    """What passes for ASCII inside of a word."""
+    """What passes for ASCII within a word."""
     return _read(IN_WORDS) | _LETTERS
 
 
@@ -135,18 +135,19 @@ def _read(table: Mapping[str, str]) -> dict[str, str]:
 
 @cache
 def _item() -> re.Pattern[str]:
-    """A word (letters and digits of any script, with marks, and what passes for them), or a sign or space that is
-    suspect anywhere.
+    """Match a word, or a sign or space that is suspicious anywhere.
+
+    A word consists of letters and digits of any script, their marks, and look-alikes of them.
     """
     signs = re.escape("".join(_signs())) + character_set(SPACES) + "\u2800"
     others = re.escape("".join(char for char in _letters() if not char.isalnum()))
-    # Some signs are letters to Unicode, so they come first.
+    # Signs come first, because Unicode classifies some of them as letters.
     return re.compile(rf"(?P<sign>[{signs}])|(?:(?![{signs}])(?:[^\W_]|[{others}])[\u0300-\u036f]*)+")
 
 
 @cache
 def _forms() -> re.Pattern[str]:
-    """Another form of an ASCII letter or digit, as Unicode has it."""
+    """Match another form of an ASCII letter or digit, according to Unicode."""
     return re.compile(f"[{_ALPHABETS}{_LIGATURES}]")
 
 
@@ -162,22 +163,22 @@ def _find(text: str) -> Iterator[Confusable]:
 
 
 def _passes(letter: str) -> bool:
-    """Whether it is ASCII or could be taken for it."""
+    """Whether a letter is ASCII or could pass for it."""
     return letter.isascii() or letter in _letters() or bool(_forms().match(letter))
 
 
 def _is_chinese(sign: str, before: str, after: str) -> bool:
-    """Whether a sign of full width stands where that is the ordinary one."""
+    """Whether a full-width sign stands next to Chinese, Japanese, or Korean, where it's ordinary."""
     return bool(_WIDE_SIGNS.match(sign)) and (_is_wide(before) or _is_wide(after))
 
 
 def _is_wide(char: str) -> bool:
-    """Whether it is a letter of Chinese, Japanese or Korean."""
+    """Whether a character is a Chinese, Japanese, or Korean letter."""
     return char.isalpha() and unicodedata.east_asian_width(char) == "W"
 
 
 def _in_word(word: str, start: int, is_ascii_else: bool) -> Iterator[Confusable]:
-    """What in `word` is none of ASCII; `is_ascii_else`: all other letters are, or could be taken for it."""
+    """Find the look-alikes in `word`. With `is_ascii_else`, all letters of the text pass for ASCII."""
     if word.isascii():
         return
     has_ascii = bool(re.search("[A-Za-z]", word))
@@ -193,7 +194,7 @@ def _in_word(word: str, start: int, is_ascii_else: bool) -> Iterator[Confusable]
 
 
 def _is_accented(char: str) -> bool:
-    """Whether it is a Latin letter that ASCII has not and that passes for none of it."""
+    """Whether a character is a non-ASCII Latin letter that resembles no ASCII letter."""
     return "\u00c0" <= char <= "\u024f" and char not in _letters()
 
 
@@ -202,7 +203,7 @@ def _is_full_width(char: str) -> bool:
 
 
 def _compatible(char: str, in_chinese: bool) -> str | None:
-    """The ASCII letters or digit of which `char` is another form."""
+    """Return the ASCII letters or digit that `char` is another form of."""
     if not _forms().match(char):
         return None
     if in_chinese and unicodedata.east_asian_width(char) == "F":

@@ -1,8 +1,8 @@
-"""Replaces what cannot be seen, or does harm, in any text; which letters look like others is not its matter.
+"""Replaces invisible and harmful characters in any text. Look-alike letters are handled in `confusables`.
 
-Some invisible characters are parts of ordinary writing: joiners in emoji, Persian and Hindi, selectors behind emoji
-and ideographs, spaces before the colons of French. They stay where writing puts them, and nowhere else. A text may come
-by pieces, and long runs of blanks, which push what follows out of view, can be shortened.
+Some invisible characters belong to ordinary writing: joiners in emoji, Persian, and Hindi, selectors after emoji and
+ideographs, spaces before French colons. They stay where writing puts them, and nowhere else. Text may come in pieces.
+Long runs of blanks, which push text out of view, can be shortened.
 """
 
 from __future__ import annotations
@@ -16,40 +16,40 @@ _Search: TypeAlias = Callable[[str], re.Match[str] | None]
 
 
 def code_ranges(codes: str) -> Iterator[range]:
-    """Code points, written in hexadecimal."""
+    """Yield ranges of code points, written in hexadecimal."""
     for code in codes.split():
         first, _, last = code.partition("-")
         yield range(int(first, 16), int(last or first, 16) + 1)
 
 
 def character_set(codes: str) -> str:
-    """The inside of a regular expression's brackets."""
+    """Return the inside of a regular expression's brackets."""
     return "".join(f"{re.escape(chr(part[0]))}-{re.escape(chr(part[-1]))}" for part in code_ranges(codes))
 
 
-# What never passes
+# Never allowed
 
 _CONTROLS: Final = "00-08 0B-1F 7F-9F"
 _INVISIBLE: Final = (
-    # Soft hyphen, grapheme joiner, the fillers of Hangul and Khmer, zero-width spaces, line separators, what turns
-    # the direction of a line, operators without a look, interlinear and musical marks.
+    # Soft hyphen, grapheme joiner, Hangul and Khmer fillers, zero-width spaces, line separators, direction marks,
+    # invisible operators, interlinear and musical marks.
     "AD 34F 61C 115F-1160 17B4-17B5 180E 200B 200E-200F 2028-202E 2060-206F 3164 FEFF FFA0 FFF9-FFFB"
     " 1BCA0-1BCA3 1D173-1D17A"
 )
 _TAGS: Final = "E0000-E007F"
 _HALVES: Final = "D800-DFFF"
 _UNNAMED: Final = (
-    # Of private use, or no characters at all: what they look like, if like anything, is up to the font. All above
-    # the ideographs are in one range, with the tags and selectors among them: a set is as slow as it has ranges there.
+    # Private use or not characters: their look depends on the font, if they have one. Everything above the ideographs
+    # is one range, including the tags and selectors, because each range slows down the set there.
     "E000-F8FF FDD0-FDEF FFF0-FFF8 FFFE-FFFF 1FFFE-1FFFF 2FFFE-2FFFF 3FFFE-10FFFF"
 )
 
-# What passes where it belongs
+# Allowed where they belong
 
 _JOINERS: Final = "200C-200D"
 _SELECTORS: Final = "180B-180D 180F FE00-FE0F"
 SPACES: Final = "A0 1680 2000-200A 202F 205F 3000"
-"""Those that are no ASCII."""
+"""Non-ASCII spaces."""
 _BRAILLE_BLANK: Final = "2800"
 _MARKS: Final = (
     "300-36F 483-489 591-5C7 610-61A 64B-65F 670 6D6-6E4 6E7-6ED 711 730-74A 7A6-7B0 7EB-7F3 7FD 816-819 81B-823"
@@ -63,11 +63,11 @@ _MARKS: Final = (
     " A8FF A926-A92D A947-A951 A980-A982 A9B3-A9BD A9E5 AA29-AA36 AA43 AA4C AA7C AAB0 AAB2-AAB4 AAB7-AAB8 AABE-AABF"
     " AAC1 AAEC-AAED AAF6 ABE5-ABED FB1E FE20-FE2F 1D165-1D169 1D16D-1D172 1D17B-1D182 1E000-1E02A 1E944-1E94A"
 )
-"""What is drawn over or under the letter before it."""
+"""Characters drawn over or under the previous letter."""
 MAX_MARKS: Final = 5
-"""On one letter: no writing needs more, and a pile of them covers the lines around."""
+"""The most marks on one letter. No writing needs more, and a pile of them covers neighboring lines."""
 
-# Where it belongs
+# Where they belong
 
 _EMOJI: Final = (
     "A9 AE 203C 2049 2122 2139 2190-21FF 2300-23FF 24C2 25A0-27BF 2900-297F 2B00-2BFF 3030 303D 3297 3299"
@@ -95,7 +95,7 @@ _STAND_INS: Final = (
     | {0x7F: "␡"}
     | {0x09: "\t", 0x0A: "\n"}
     | {code: f"⟨{code:02X}⟩" for code in range(0x80, 0xA0)}
-    # One cell each, so that columns stay columns: where a line may not break, and other spaces.
+    # Non-breaking and other spaces get one cell each, so that columns stay aligned.
     | dict.fromkeys((0xA0, 0x2007, 0x202F), "⍽")
     | dict.fromkeys((*range(0x2000, 0x2007), *range(0x2008, 0x200B), 0x205F), "␠")
     | dict.fromkeys(range(0xD800, 0xE000), "�")
@@ -106,15 +106,15 @@ HIDDEN: Final = frozenset(
     for part in code_ranges(codes)
     for code in part
 )
-"""What never stands in visible text, but for the tags in flags; characters of private use are too many to list."""
+"""Characters that never occur in visible text, except tags in flags. Private-use ones are too many to list."""
 
 
 def make_visible(text: str, after: str = "") -> str:
-    """`text` with everything that a terminal obeys or a reader cannot see replaced; newlines and tabs stay.
+    """Return `text` with control and invisible characters replaced; newlines and tabs stay.
 
-    A CRLF line end becomes a newline. Halves of a surrogate pair that were split over two chunks are joined again;
-    a half on its own becomes U+FFFD. What belongs where it stands depends on its neighbours: `after` is what came
-    before a text that is a part of a longer one, in its original form, of which the last few characters will do.
+    A CRLF line end becomes a newline. Surrogate pairs split over two chunks are joined again; a lone surrogate
+    becomes U+FFFD. Whether a character belongs depends on its neighbors: `after` is the original text before this
+    piece; its last few characters are enough.
     """
     if text.isascii():
         return text.replace("\r\n", "\n").translate(_STAND_INS) if _ASCII_CONTROL.search(text) else text
@@ -127,17 +127,17 @@ def make_visible(text: str, after: str = "") -> str:
 
 
 def make_visible_line(text: str) -> str:
-    """As `make_visible`, for a title or a name: newlines and tabs are shown as stand-ins as well."""
+    """Like `make_visible`, for a title or name: newlines and tabs also become stand-ins."""
     return make_visible(text).replace("\n", "␊").replace("\t", "␉")
 
 
 def join_halves(text: str) -> str:
-    """`text` with each high half of a surrogate pair joined to the low half behind it."""
+    """Return `text` with each high surrogate joined to the low surrogate after it."""
     return text.encode("utf-16-le", "surrogatepass").decode("utf-16-le", "surrogatepass")
 
 
 def _replace(text: str, start: int) -> str:
-    """What stands in `text` from `start` on, made visible."""
+    """Make `text` visible from `start` on."""
     pieces: list[str] = []
     at = start
     for found in _found().finditer(text, start):
@@ -153,14 +153,14 @@ def _stand_in(found: re.Match[str]) -> str:
     return _STAND_INS.get(ord(char)) or f"⟨U+{ord(char):04X}⟩"
 
 
-# These cost some milliseconds to build, and many sessions never need them.
+# These take some milliseconds to build, and many sessions never need them.
 
 
 @cache
 def _searches() -> tuple[_Search, _Search]:
-    """For a suspicious character, and for a pile of marks; nearly all text has neither.
+    """Return searches for a suspicious character and for a pile of marks; almost no text has either.
 
-    Each begins with a set: then `re` searches five times as fast as for an alternative of the two.
+    Each starts with a set, because `re` searches that five times as fast as an alternation of the two.
     """
     marks = character_set(_MARKS)
     return re.compile(f"[{_SUSPICIOUS}]").search, re.compile(f"[{marks}][{marks}]{{{MAX_MARKS}}}").search
@@ -168,27 +168,27 @@ def _searches() -> tuple[_Search, _Search]:
 
 @cache
 def _found() -> re.Pattern[str]:
-    """A suspicious character, a mark too many, or a whole flag."""
+    """Match a suspicious character, an excess mark, or a whole flag."""
     marks = f"[{character_set(_MARKS)}]"
     return re.compile(f"(?P<flag>{_FLAGS})|[{_SUSPICIOUS}]|(?<={marks}{{{MAX_MARKS}}}){marks}")
 
 
 @cache
 def _belonging() -> re.Pattern[str]:
-    """A suspicious character that is where writing puts it; at the end of a text, where it still may be."""
+    """Match a suspicious character where writing puts it; at the end of a text, where it may still belong."""
     emoji, joining, spaces = character_set(_EMOJI), character_set(_JOINING), character_set(SPACES)
     too_many_marks = f"[{character_set(_MARKS)}]{{{MAX_MARKS + 1}}}"
     return re.compile(
         "|".join(
             [
-                # Families, professions; letters of Arabic and Indian scripts.
+                # Families, professions; Arabic and Indian letters.
                 rf"(?:(?<=[{emoji}])|(?<=[{emoji}]\ufe0f))\u200d(?=[{emoji}]|\Z)",
                 rf"(?<=[{joining}])(?<!{too_many_marks})[{character_set(_JOINERS)}](?=[{joining}]|\Z)",
                 # Emoji and keycaps; ideographs; Mongolian.
                 rf"(?<=[{emoji}])[\ufe0e\ufe0f]|(?<=[0-9#*])\ufe0f(?=\u20e3|\Z)",
                 rf"(?<=[{character_set(_WITH_VARIANTS)}])[\ufe00-\ufe0d\U000e0100-\U000e01ef]",
                 r"(?<=[\u1820-\u18a8])[\u180b-\u180d\u180f]",
-                # Beside digits and what is not ASCII, before the punctuation of French; in pictures of Braille.
+                # Next to digits and non-ASCII, before French punctuation; in Braille pictures.
                 rf"(?<=[^\x00-/:-\x7f{spaces}])[{spaces}]|[{spaces}](?=[0-9!%:;?]|[^\x00-\x7f{spaces}])",
                 r"(?<![0-9A-Za-z_])\u2800(?![0-9A-Za-z_])",
             ]
@@ -201,7 +201,7 @@ MOST_SPACES: Final = 32
 """In one line; code is seldom indented further."""
 
 LF: Final = "\n"
-# Spaces, tabs, and what stands for blanks in visible text.
+# Spaces, tabs, and the stand-ins for blanks in visible text.
 _BLANK: Final = "[^\\S\n]|[\u2420\u237d\u2409\u2800\u3164]"
 _LINES: Final = re.compile(rf"^(?:(?:{_BLANK})*\n){{{MOST_BLANK_LINES + 1},}}", re.MULTILINE)
 _SPACES: Final = re.compile(rf"(?:{_BLANK}){{{MOST_SPACES + 1},}}")
@@ -209,38 +209,38 @@ _LINE_FEEDS: Final = re.compile(rf"(?:{_BLANK}|\u240a){{{MOST_SPACES + 1},}}")
 
 
 def collapse_blanks(text: str) -> str:
-    """`text`, already made visible, with a mark in the place of each run of many blank lines or spaces."""
+    """Replace each long run of blank lines or spaces with a mark. `text` must already be visible."""
     text = _LINES.sub(lambda found: f"⋯ {found[0].count(LF):,} blank lines\n", text)
     return _SPACES.sub(lambda found: f" ⋯ {len(found[0]):,} spaces ⋯ ", text)
 
 
 def collapse_blanks_in_line(text: str) -> str:
-    """The same for a text in one line, where line ends have stand-ins."""
+    """The same for a text in one line, whose line ends have stand-ins."""
     return _LINE_FEEDS.sub(lambda found: f" ⋯ {len(found[0]):,} blanks ⋯ ", text)
 
 
 _HALF: Final = re.compile("[\r\u200d\ud800-\udbff]\\Z")
-"""Half of a line end, of a character or of two joined, whose other half may be in the next piece."""
+"""Half of a line end, character, or joined pair, whose other half may be in the next piece."""
 _CONTEXT: Final = 16
-"""Characters before a piece that tell whether what it begins with belongs there."""
+"""How many characters before a piece decide whether its beginning belongs there."""
 
 
 class VisibleStream:
-    """One text, from its first piece to its end."""
+    """Makes one text visible piece by piece."""
 
     def __init__(self) -> None:
         self._held = ""
         self._before = ""
 
     def append(self, text: str) -> str:
-        """What is to be shown of one more piece; half of something is held back until the rest comes."""
+        """Return what to show for one more piece. Holds back an incomplete character until the rest comes."""
         text = self._held + text
         half = _HALF.search(text)
         self._held = half.group() if half else ""
         return self._visible(text[: len(text) - len(self._held)])
 
     def finish(self) -> str:
-        """What was held back, since nothing more comes."""
+        """Return what was held back, because the text has ended."""
         held, self._held = self._held, ""
         return self._visible(held)
 

@@ -1,7 +1,7 @@
-"""Rules of ACP for agents, judged from the frames of a connection as they pass: `Linter` runs them all.
+"""Rules of ACP for agents, checked on the frames of a connection as they pass. `Linter` runs them all.
 
-Each module holds the rules of one matter and the check that judges them. Where the frames come from (a live
-connection, a recording) is the caller's matter. What is remembered has a limit, however long a connection lasts.
+Each module has the rules on one subject and the check for them. Frames may come from a live connection or from a
+recording. Memory use is limited, however long a connection lasts.
 """
 
 from __future__ import annotations
@@ -42,11 +42,11 @@ RULES: Final[tuple[Rule, ...]] = (
     *version_two.RULES,
     *exchange.END_RULES,
 )
-"""From the line to the end of the agent."""
+"""In order, from single lines to the end of the agent."""
 
 
 class Linter:
-    """One connection. It raises nothing, whatever the frames hold."""
+    """Checks one connection. Never raises, whatever the frames contain."""
 
     def __init__(self) -> None:
         self._judge = Judge()
@@ -70,11 +70,11 @@ class Linter:
 
     @property
     def looked_at(self) -> frozenset[str]:
-        """The ids of the rules for which there was an occasion; the others can neither be called kept nor broken."""
+        """The IDs of the rules that could be checked. The others are neither kept nor broken."""
         return frozenset(self._judge.looked_at)
 
     def feed(self, frame: Frame) -> tuple[Finding, ...]:
-        """Look at the next frame, of either direction; gives what it, with those before, breaks."""
+        """Check the next frame, in either direction. Returns what it breaks, together with earlier frames."""
         self._judge.frame = self._count
         self._count += 1
         event = self._read(frame)
@@ -98,7 +98,7 @@ class Linter:
         return self._exchange.read(self._judge.frame, frame, value) if isinstance(value, dict) else None
 
     def finish(self) -> tuple[Finding, ...]:
-        """The connection is over; gives what only its end shows."""
+        """End the connection. Returns what only the end shows."""
         self._judge.frame = None
         self._lines.finish()
         self._exchange.finish()
@@ -109,7 +109,7 @@ class Linter:
     def ended(
         self, *, exit_code: int | None, waited_s: float, had_to_be_terminated: bool
     ) -> tuple[Finding, ...]:
-        """The agent's stdin was closed, and it ended; `exit_code` None: it is not known."""
+        """Check how the agent ended after its stdin was closed. `exit_code` is None if unknown."""
         exchange.judge_end(
             self._judge,
             exit_code=exit_code,
@@ -119,6 +119,6 @@ class Linter:
         return self._judge.taken()
 
     def died(self, how: str) -> tuple[Finding, ...]:
-        """The agent ended while it was wanted."""
+        """Report that the agent ended unexpectedly."""
         exchange.judge_death(self._judge, how)
         return self._judge.taken()

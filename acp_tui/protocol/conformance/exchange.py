@@ -1,6 +1,6 @@
-"""Rules of the wire: an agent's lines and how its process ends, and JSON-RPC: what a message is, which answer is whose.
+"""Rules of the wire: an agent's lines, how its process ends, and JSON-RPC messages and answers.
 
-What is said in a message is another matter.
+The contents of messages are checked elsewhere.
 """
 
 from __future__ import annotations
@@ -112,10 +112,10 @@ class Asked:
     """A request."""
 
     index: int
-    """Its frame."""
+    """The index of its frame."""
     at_s: float
     is_agents: bool
-    """False: the client's."""
+    """Whether the agent sent it, not the client."""
     method: str
     params: dict[str, Any]
     request_id: Any
@@ -140,28 +140,28 @@ class Answered:
     at_s: float
     request: Asked
     result: Any
-    """None where there is an error, too."""
+    """None also if there is an error."""
     error: dict[str, Any] | None
 
     @property
     def is_agents(self) -> bool:
-        """Whoever did not ask has answered."""
+        """Whether the agent answered: the side that didn't ask."""
         return not self.request.is_agents
 
     @property
     def code(self) -> Any:
-        """Of the error; None where there is none."""
+        """The error's code; None without an error."""
         return self.error.get("code") if self.error is not None else None
 
 
 KEPT_OPEN: Final = 1000
-"""Requests that wait for an answer; a peer that has more of them is lost anyway."""
+"""The most requests waiting for an answer. A peer with more is stuck anyway."""
 
 Event: TypeAlias = Asked | Told | Answered
 
 
 class Exchange:
-    """Follows both directions."""
+    """Tracks the messages in both directions."""
 
     def __init__(self, judge: Judge) -> None:
         self._judge = judge
@@ -169,12 +169,12 @@ class Exchange:
         self._done: Recent[Key, int] = Recent()
         """Answers of the agent."""
         self._is_whole = False
-        """It was followed from its first request on: else answers may come to what was asked before."""
+        """Whether it has seen the first request. Otherwise, answers may belong to earlier requests."""
         self._last_told: Told | None = None
-        """By the client, and nothing came since."""
+        """The client's notification, if nothing came since."""
 
     def read(self, index: int, frame: Frame, value: dict[str, Any]) -> Event | None:
-        """What the message means; None where it means nothing."""
+        """Return what a message means; None if it means nothing."""
         is_agents = frame.direction is Direction.IN
         if is_agents:
             self._judge.check(
@@ -268,7 +268,7 @@ class Exchange:
         self._judge.check(ERROR_OBJECT, is_right, text, request.index)
 
     def finish(self) -> None:
-        """Nothing comes any more; prompts have a rule of their own."""
+        """End the connection. Prompts have a rule of their own."""
         for request in self._open.all_waiting(Direction.OUT):
             if request.method != SESSION_PROMPT:
                 self._judge.check(ANSWERED, False, f"{request.method} was never answered", request.index)
@@ -277,7 +277,7 @@ class Exchange:
 
 
 def _is_id(request_id: Any) -> bool:
-    """Whether ACP allows it. JSON-RPC advises against null, and allows it."""
+    """Whether ACP allows this ID. JSON-RPC discourages null but allows it."""
     return request_id is None or isinstance(request_id, str) or type(request_id) is int
 
 
@@ -346,16 +346,16 @@ MOST_PIECES_BYTES: Final = 64 << 10
 
 
 class LineCheck:
-    """Reads the agent's lines, and gives the objects among them."""
+    """Checks the agent's lines and returns the JSON objects among them."""
 
     def __init__(self, judge: Judge) -> None:
         self._judge = judge
-        # Lines that may be the pieces of one message, with their frames.
+        # Lines that may be pieces of one message, with their frames.
         self._pieces: list[bytes] = []
         self._frames: list[int] = []
 
     def read(self, index: int, frame: Frame) -> dict[str, Any] | None:
-        """The message, or None for a line that is none."""
+        """Return the message; None if the line isn't one."""
         self._look_at(frame.raw)
         if not frame.raw.strip():
             return None
@@ -365,7 +365,7 @@ class LineCheck:
             self._take_piece(index, frame.raw)
             return None
         if not isinstance(value, dict):
-            # A bracket or a number on a line of its own stands in any indented object.
+            # Any indented object may have a line with only a bracket or a number.
             if self._pieces and not isinstance(value, list):
                 self._take_piece(index, frame.raw)
                 return None
@@ -380,7 +380,7 @@ class LineCheck:
         return value
 
     def finish(self) -> None:
-        """What was held to be pieces of a message are single lines."""
+        """Judge pending pieces of a message as separate lines."""
         frames, self._frames, self._pieces = self._frames, [], []
         now = self._judge.frame
         for frame in frames:
@@ -411,7 +411,7 @@ class LineCheck:
             self.finish()
 
     def _is_whole(self) -> bool:
-        # A line end may have stood between two values or inside a string.
+        # A line end may have been between two values or inside a string.
         for glue in (b"\n", b"\\n"):
             try:
                 value = read_json(glue.join(self._pieces))
@@ -429,7 +429,7 @@ def _is_utf_8(raw: bytes) -> bool:
     return True
 
 
-# The end. No frame tells it: whoever runs the agent says what it did.
+# The agent's end. No frame shows it: the program that runs the agent reports it.
 
 
 ENDS: Final = Rule(
@@ -460,7 +460,7 @@ END_RULES: Final = (ENDS, STATUS, SURVIVES)
 
 
 def judge_end(judge: Judge, *, exit_code: int | None, waited_s: float, had_to_be_terminated: bool) -> None:
-    """Its stdin was closed; `exit_code` None: it was ended by a signal, or it is not known."""
+    """Judge the end after stdin was closed. `exit_code` is None if a signal ended it, or if unknown."""
     judge.check(SURVIVES, True, "")
     judge.check(ENDS, not had_to_be_terminated, f"it didn't within {waited_s:.0f} s, and was terminated")
     if exit_code is not None and not had_to_be_terminated:
@@ -468,5 +468,5 @@ def judge_end(judge: Judge, *, exit_code: int | None, waited_s: float, had_to_be
 
 
 def judge_death(judge: Judge, how: str) -> None:
-    """It ended by itself."""
+    """Judge an agent that ended on its own."""
     judge.check(SURVIVES, False, how)

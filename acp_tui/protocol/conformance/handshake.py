@@ -1,6 +1,6 @@
-"""Rules of what is offered: in the handshake by both sides, and in a session as modes, config options and commands.
+"""Rules about what is offered: by both sides in the handshake, and in a session as modes, options, and commands.
 
-Versions, capabilities and ways to log in belong to the handshake.
+The handshake includes versions, capabilities, and ways to log in.
 """
 
 from __future__ import annotations
@@ -110,7 +110,7 @@ RULES: Final = (
 )
 
 MAY_COME_FIRST: Final = frozenset({v1.CANCEL_REQUEST, v1.ELICITATION_CREATE, v1.ELICITATION_COMPLETE})
-"""They may be about the very request (R-ELIC-1)."""
+"""Allowed before the answer to initialize, because they may be about that request (R-ELIC-1)."""
 
 AGENT_GATES: Final[dict[str, tuple[str, ...]]] = {
     v1.SESSION_LOAD: ("loadSession",),
@@ -146,7 +146,7 @@ class HandshakeCheck(Check):
         self._names_logins = False
 
     def see(self, event: Event) -> None:
-        """A message passes."""
+        """Check a message."""
         if not event.is_agents:
             return
         match event:
@@ -160,7 +160,7 @@ class HandshakeCheck(Check):
                 self._look_at_answer(event)
 
     def _look_at_time(self, method: str) -> None:
-        # A recording may begin in the middle: then nobody knows.
+        # A recording may begin in the middle, so this can't be judged.
         if self._scene.is_whole:
             is_right = self._scene.is_agreed or method in MAY_COME_FIRST
             self._judge.check(FIRST, is_right, f"{method} came before the answer to initialize")
@@ -278,15 +278,15 @@ OPTION_RULES: Final = (MODE, MODE_SET, CURRENT, DISTINCT, BOOLEAN, TAKEN, COMMAN
 
 
 class OptionCheck(Check):
-    """Looks at every state of the options, and remembers the modes."""
+    """Checks every state of the options, and remembers the modes."""
 
     def __init__(self, judge: Judge, scene: Scene) -> None:
         super().__init__(judge, scene)
         self._modes: Recent[str, frozenset[str]] = Recent()
-        """By session: those that can be chosen."""
+        """The available modes, by session."""
 
     def see(self, event: Event) -> None:
-        """A message passes."""
+        """Check a message."""
         if isinstance(event, Answered) and event.is_agents:
             self._look_at_answer(event)
         elif isinstance(event, Told) and event.is_agents and event.method == v1.SESSION_UPDATE:
@@ -370,7 +370,7 @@ class OptionCheck(Check):
 
 
 def _values(choices: Any) -> Iterator[str]:
-    """Of a flat list, or of one with groups."""
+    """Yield the values of a flat or grouped list."""
     for choice in objects(choices):
         if "group" in choice:
             yield from (str(each.get("value")) for each in objects(choice.get("options")))

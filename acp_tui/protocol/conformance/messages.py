@@ -1,6 +1,6 @@
-"""Rules of what messages consist of, as the schema has it, and of their names; not of when they may be sent.
+"""Rules about the contents of messages, according to the schema, and about names; not about when they're allowed.
 
-`ValueCheck` has what no schema can hold: paths, lines, times, numbers.
+`ValueCheck` has what no schema can express: paths, lines, times, numbers.
 """
 
 from __future__ import annotations
@@ -49,7 +49,7 @@ KNOWN_WORDS: Final = Rule(
     "schema",
     "R-LEN-4",
 )
-# Forbidden, and yet no error: an agent may be newer than the schema that is known here.
+# Forbidden, but not an error: an agent may be newer than our schema.
 OWN_KEYS: Final = Rule(
     "A-EXT-1",
     Severity.WARNING,
@@ -102,7 +102,10 @@ RULES: Final = (
 )
 
 PROBE: Final = "_acp-tui.check/unknown"
-"""A method that no agent has: what it makes of a request, and of a notification, shows how it takes the unknown."""
+"""A method no agent has.
+
+The reaction to it as a request and as a notification shows how unknown methods are handled.
+"""
 
 REQUESTS: Final[dict[str, Any]] = {
     v1.SESSION_REQUEST_PERMISSION: agent_requests.RequestPermissionRequest,
@@ -138,14 +141,14 @@ DRAFT_METHODS: Final = ("mcp/", "auth/", "proxy/", "nes/", "document/", "provide
 
 
 class MessageCheck(Check):
-    """Looks at each message of the agent's on its own."""
+    """Checks each message from the agent on its own."""
 
     def __init__(self, judge: Judge, scene: Scene) -> None:
         super().__init__(judge, scene)
         self._probed_in: int | None = None
 
     def see(self, event: Event) -> None:
-        """A message passes."""
+        """Check a message."""
         if not event.is_agents:
             if isinstance(event, Told) and event.method == PROBE:
                 self._probed_in = event.index
@@ -159,7 +162,7 @@ class MessageCheck(Check):
                 self._look_at_answer(event)
 
     def finish(self) -> None:
-        """An agent that took harm from an unknown notification says nothing any more."""
+        """End the connection. An agent harmed by an unknown notification no longer says anything."""
         if self._probed_in is not None:
             text = "nothing was answered after an unknown notification"
             self._judge.check(UNKNOWN_NOTIFICATION, False, text, self._probed_in)
@@ -225,35 +228,35 @@ KNOWN_VALUES: Final[dict[type[WireModel], dict[str, frozenset[str]]]] = {
     Annotations: {"audience": frozenset({"assistant", "user"})},
     CompactionUpdate: {"status": frozenset({"in_progress", "completed", "failed", "cancelled", "other"})},
 }
-"""What version 1 knows for the fields in which clients bear anything."""
+"""The values version 1 defines for fields where clients accept any."""
 
 UNSTABLE_KEYS: Final = frozenset(
     {"models", "usage", "fork", "archive", "archived", "status", "setTitle", "systemPrompt", "acp"}
     | {"nes", "providers", "subagents", "positionEncoding", "userMessageId", "title"}
 )
-"""Keys of drafts and of what was removed; they are told apart from an agent's own."""
+"""Keys of drafts and removed features, which are told apart from an agent's own keys."""
 
 
 def read(kind: Any, value: Any) -> tuple[Any, str]:
-    """The value of a type of the wire as the schema has it, and ""; or None, and what is wrong and where."""
+    """Read a wire type strictly. Returns the value and "", or None and what is invalid."""
     try:
         return reader_of(kind, exact=True).validate_python(value), ""
     except ValidationError as error:
         return None, describe(error)
 
 
-# What is well-formed and yet strange
+# Well-formed but unusual
 
 
 def own_keys(value: Any, raw: Any, path: str = "") -> Iterator[str]:
-    """Where the raw JSON of a strict value has keys that its types do not know, outside of `_meta`."""
+    """Yield where the raw JSON of a strict value has unknown keys, outside of `_meta`."""
     for model, part, where in _models(value, raw, path):
         known = _keys(type(model))
         yield from (f"{where}{key}" for key in part if key not in known)
 
 
 def strange_values(value: Any, raw: Any) -> Iterator[str]:
-    """Where a strict value has words that version 1 does not know, such as a new kind of tool call."""
+    """Yield where a strict value has values unknown to version 1, such as a new kind of tool call."""
     for model, _, where in _models(value, raw, ""):
         for name, known in _known_values(type(model)):
             words = getattr(model, name)
@@ -267,7 +270,7 @@ def strange_values(value: Any, raw: Any) -> Iterator[str]:
 
 
 def _models(value: Any, raw: Any, path: str) -> Iterator[tuple[WireModel, dict[str, Any], str]]:
-    """Every model within a value, with its raw JSON and its place."""
+    """Yield every model in a value, with its raw JSON and its path."""
     if isinstance(value, WireModel) and isinstance(raw, dict):
         yield value, raw, path
         for name, key in _names(type(value)):
@@ -284,7 +287,7 @@ def _models(value: Any, raw: Any, path: str) -> Iterator[tuple[WireModel, dict[s
 
 @cache
 def _names(model: type[WireModel]) -> tuple[tuple[str, str], ...]:
-    """The fields with their keys; not those that hold any JSON."""
+    """Return the fields with their keys, without those that hold any JSON."""
     return tuple(
         (name, field.key)
         for name, field in fields_of(model).items()
@@ -306,7 +309,7 @@ def _known_values(model: type[WireModel]) -> tuple[tuple[str, frozenset[str]], .
 
 @cache
 def _open_unions(model: type[WireModel]) -> tuple[str, ...]:
-    """The fields in which a variant that is not known stays the dict that it is."""
+    """Return the fields where an unknown variant stays a dict."""
     return tuple(name for name, field in fields_of(model).items() if _is_open(field.annotation))
 
 
@@ -317,7 +320,7 @@ def _is_open(kind: Any) -> bool:
 
 
 def _members(value: Any) -> list[Any]:
-    """Of a list, of a mapping (a form's fields), or the one."""
+    """Return the items of a list or of a mapping (a form's fields), or the value itself."""
     if isinstance(value, list):
         return value
     is_mapping = isinstance(value, dict) and not isinstance(
@@ -379,15 +382,15 @@ VALUE_RULES: Final = (ABSOLUTE, FROM_ONE, ISO_TIME, ONE_STEP, FITS, BASE64)
 _ABSOLUTE: Final = re.compile(r"/|[A-Za-z]:[\\/]|\\\\")
 _BASE64: Final = re.compile(r"[A-Za-z0-9+/]*={0,2}")
 _LOOKED_AT: Final = 4096
-"""Characters at the beginning and at the end: a picture has millions."""
+"""Characters at the beginning and at the end; a picture has millions."""
 _WITH_PATH: Final = (v1.FS_READ_TEXT_FILE, v1.FS_WRITE_TEXT_FILE)
 
 
 class ValueCheck(Check):
-    """Looks at the values of each message of the agent's."""
+    """Checks the values in each message from the agent."""
 
     def see(self, event: Event) -> None:
-        """A message passes."""
+        """Check a message."""
         if not event.is_agents:
             return
         match event:

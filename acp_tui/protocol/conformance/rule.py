@@ -1,4 +1,4 @@
-"""What a rule, a frame and a finding are; which rules there are is said beside their checks."""
+"""Rules, frames, and findings. The rules themselves are next to their checks."""
 
 from __future__ import annotations
 
@@ -15,46 +15,46 @@ SPECIFICATION: Final = "https://agentclientprotocol.com/protocol/"
 
 
 class Severity(Enum):
-    """How much it matters, the worst first."""
+    """How much a broken rule matters, the worst first."""
 
     ERROR = "error"
-    """The specification forbids it, or clients fail by it."""
+    """The specification forbids it, or clients fail because of it."""
     WARNING = "warning"
-    """Most clients bear it; some will not, or their users will wonder."""
+    """Most clients tolerate it; others fail, or confuse their users."""
     NOTE = "note"
-    """Good to know; it may be meant."""
+    """Good to know; it may be intended."""
 
 
 @dataclass(frozen=True, slots=True)
 class Rule:
-    """What an agent has to do, in one sentence."""
+    """What an agent must do, in one sentence."""
 
     rule_id: str
-    """`A-` (the agent's duty; of version 2 `A2-`), the matter, a number; it never gets another meaning."""
+    """`A-` (`A2-` for version 2), the subject, and a number. Its meaning never changes."""
     severity: Severity
     sentence: str
     advice: str
-    """What to do about it."""
+    """How to fix it."""
     page: str
-    """Of the specification."""
+    """The page in the specification."""
     requirement: str = ""
-    """The client's requirement of which this is the other side; "" where there is none."""
+    """The client's requirement that matches this one; "" if there isn't one."""
 
     @property
     def reference(self) -> str:
-        """Where to read on."""
+        """The address of more information."""
         return SPECIFICATION + (self.page if self.page.startswith("v2/") else f"v1/{self.page}")
 
 
 @dataclass(frozen=True, slots=True)
 class Finding:
-    """A rule was broken. The text may hold what an agent said: who shows it makes it visible."""
+    """A broken rule. The text may quote the agent, so make it visible before showing it."""
 
     rule: Rule
     text: str
     """What happened."""
     frames: tuple[int, ...]
-    """Which frames broke it, counted from 0 over both directions; the last one showed it."""
+    """The frames that broke it, counted from 0 over both directions. The last one revealed it."""
 
 
 @dataclass(frozen=True, slots=True)
@@ -62,22 +62,22 @@ class Frame:
     """A line of the connection, without its line end."""
 
     direction: Direction
-    """Seen from the client: IN is the agent's."""
+    """As seen from the client: IN comes from the agent."""
     at_s: float
-    """Seconds, from any point on."""
+    """Seconds from any starting point."""
     raw: bytes
 
     def value(self) -> Any:
-        """The JSON value. Raises ValueError."""
+        """Return the JSON value. Raises ValueError."""
         return read_json(self.raw)
 
 
 def read_json(raw: bytes) -> Any:
-    """The value, read as leniently as a client does. Raises ValueError."""
+    """Read JSON as leniently as clients do. Raises ValueError."""
     try:
         return from_json(raw, allow_inf_nan=False)
     except ValueError:
-        pass  # half of a surrogate pair, a byte order mark, invalid UTF-8: clients bear them
+        pass  # half a surrogate pair, a byte order mark, invalid UTF-8: clients tolerate them
     try:
         return json.loads(raw.decode("utf-8-sig", "replace"), parse_constant=_refuse)
     except RecursionError:
@@ -89,28 +89,28 @@ def _refuse(constant: str) -> Any:
 
 
 class Judge:
-    """Takes note of which rules were looked at and what broke them."""
+    """Records which rules were checked and what broke them."""
 
     def __init__(self) -> None:
         self.looked_at: set[str] = set()
         self.frame: int | None = None
-        """The one that is looked at; None: the connection is over."""
+        """The current frame; None after the connection ended."""
         self._findings: list[Finding] = []
 
     def check(self, rule: Rule, holds: bool, text: str, *earlier: int) -> None:
-        """The rule was looked at; where it does not hold, `text` says what happened, begun in the `earlier` frames."""
+        """Record a check. If it doesn't hold, `text` says what happened, starting in the `earlier` frames."""
         self.looked_at.add(rule.rule_id)
         if not holds:
             frames = earlier if self.frame is None else (*earlier, self.frame)
             self._findings.append(Finding(rule, text, frames))
 
     def taken(self) -> tuple[Finding, ...]:
-        """What was found since the last time."""
+        """Return what was found since the last call."""
         found, self._findings = tuple(self._findings), []
         return found
 
 
 def shown(value: Any) -> str:
-    """A value of an agent within a sentence."""
+    """Format an agent's value for use in a sentence."""
     text = json.dumps(value, ensure_ascii=False)
     return text if len(text) <= 60 else f"{text[:57]}..."

@@ -1,6 +1,6 @@
-"""What the rules remember of a connection: what both sides offer, its sessions, their turns.
+"""What the rules remember about a connection: what both sides offer, its sessions, and their turns.
 
-A scene judges nothing; a `Check` does, and each matter has its own.
+A scene judges nothing. Each subject has a `Check` that does.
 """
 
 from __future__ import annotations
@@ -15,25 +15,25 @@ from acp_tui.rpc.messages import Recent
 from acp_tui.values import dataclass
 
 CROSSING_S: Final = 1.0
-"""What comes so soon behind a cancel may have been on its way before, in a flood of updates."""
+"""Messages this soon after a cancel may have been sent before it, in a flood of updates."""
 KEPT_WORDS: Final = 200
-"""Characters of what was said, to know it again in a replay."""
+"""How many characters of a message to keep, to recognize it in a replay."""
 KEPT_TURNS: Final = 50
 OPENING: Final = (v1.SESSION_NEW, v1.SESSION_LOAD, v1.SESSION_RESUME)
 
 
 @dataclass(slots=True)
 class Turn:
-    """A prompt that is not answered yet."""
+    """A prompt without an answer yet."""
 
     prompt: Asked
     said: str = ""
-    """How the agent's message begins."""
+    """The beginning of the agent's message."""
     cancelled_at: float | None = None
     cancelled_in: int = -1
-    """The frame."""
+    """The frame in which it was canceled."""
     is_given_up: bool = False
-    """Its request was cancelled as such (`$/cancel_request`)."""
+    """Whether its request itself was canceled (`$/cancel_request`)."""
 
 
 @dataclass(slots=True)
@@ -41,40 +41,40 @@ class SessionScene:
     """One session."""
 
     opened_in: int
-    """The frame in which its id was first read."""
+    """The frame where its ID first appeared."""
     cwd: Any = None
-    """As the client gave it."""
+    """As sent by the client."""
     turn: Turn | None = None
     reopening: Asked | None = None
-    """A load or a resume that is not answered yet."""
+    """A load or resume without an answer yet."""
     loaded_in: int | None = None
-    """The frame of the last answer to a load; a prompt since then clears it."""
+    """The frame of the last answer to a load; a prompt clears it."""
     talks: list[tuple[str, str]] = field(default_factory=list)
-    """What was asked and answered in the turns that ended, as it begins."""
+    """The beginnings of the prompt and answer of each ended turn."""
     closed_in: int | None = None
     is_deleted: bool = False
 
 
 class Scene:
-    """Follows the connection: `follow` is for an event that all checks have seen."""
+    """Tracks the connection. Call `follow` after all checks have seen an event."""
 
     def __init__(self) -> None:
         self.offer: dict[str, Any] = {}
         """The client's capabilities."""
         self.capabilities: dict[str, Any] = {}
-        """The agent's."""
+        """The agent's capabilities."""
         self.is_whole = False
-        """It was followed from `initialize` on; else its sessions may have been opened before."""
+        """Whether it has seen `initialize`. Otherwise, sessions may have been opened before."""
         self.is_agreed = False
-        """`initialize` was answered with a result."""
+        """Whether `initialize` was answered with a result."""
         self.sessions: Recent[str, SessionScene] = Recent()
         self.subagents: Recent[str, bool] = Recent()
-        """Sessions that the agent has begun by itself."""
+        """Sessions the agent started on its own."""
         self.opening = 0
-        """How many `session/new` wait for their answer."""
+        """How many `session/new` requests wait for an answer."""
 
     def session(self, params: dict[str, Any]) -> SessionScene | None:
-        """The one that the params name."""
+        """Return the session named in the params."""
         session_id = params.get("sessionId")
         return self.sessions.get(session_id) if isinstance(session_id, str) else None
 
@@ -108,7 +108,7 @@ class Scene:
                 session.turn, session.loaded_in = Turn(request), None
 
     def _added(self, request: Asked) -> SessionScene | None:
-        """The session, which the client knows of from elsewhere where it is new here."""
+        """Return the session. If it's new here, the client knows it from elsewhere."""
         session_id = request.params.get("sessionId")
         if not isinstance(session_id, str):
             return None
@@ -148,7 +148,7 @@ class Scene:
             _end_turn(session, answer)
         if session is not None and request is session.reopening:
             session.reopening = None
-        # Not session/new alone opens sessions: drafts and extensions do, too.
+        # Not only session/new opens sessions: drafts and extensions do, too.
         opened = as_object(answer.result).get("sessionId")
         if isinstance(opened, str) and opened not in self.sessions:
             self.sessions[opened] = SessionScene(answer.index, request.params.get("cwd"))
@@ -168,7 +168,7 @@ def _end_turn(session: SessionScene, answer: Answered) -> None:
     if turn is None or turn.prompt is not answer.request:
         return
     session.turn = None
-    # What is kept of a turn that failed or was cancelled is the agent's own business.
+    # Agents decide what to keep of failed and canceled turns.
     if answer.error is None and turn.cancelled_at is None and len(session.talks) < KEPT_TURNS:
         blocks = turn.prompt.params.get("prompt")
         asked = "".join(map(text_of, blocks)) if isinstance(blocks, list) else ""
@@ -176,28 +176,28 @@ def _end_turn(session: SessionScene, answer: Answered) -> None:
 
 
 def as_object(value: Any) -> dict[str, Any]:
-    """The value where it is an object, else an empty one."""
+    """Return the value if it's an object, or an empty one."""
     return value if isinstance(value, dict) else {}
 
 
 def as_list(value: Any) -> list[Any]:
-    """The value where it is a list, else an empty one."""
+    """Return the value if it's a list, or an empty one."""
     return value if isinstance(value, list) else []
 
 
 def objects(value: Any) -> list[dict[str, Any]]:
-    """The objects in a list; none where it is no list."""
+    """Return the objects in a list; none if it isn't a list."""
     return [item for item in as_list(value) if isinstance(item, dict)]
 
 
 def text_of(block: Any) -> str:
-    """Of a text block; "" of any other."""
+    """Return the text of a text block; "" for any other."""
     text = block.get("text") if isinstance(block, dict) and block.get("type") == "text" else None
     return text if isinstance(text, str) else ""
 
 
 def offers(capabilities: dict[str, Any], path: tuple[str, ...]) -> bool:
-    """Whether a capability is there: true, or an object (R-INIT-5)."""
+    """Whether a capability is present: true or an object (R-INIT-5)."""
     value: Any = capabilities
     for key in path:
         value = value.get(key) if isinstance(value, dict) else None
@@ -205,14 +205,14 @@ def offers(capabilities: dict[str, Any], path: tuple[str, ...]) -> bool:
 
 
 class Check:
-    """The rules of one matter, as the messages of a connection pass."""
+    """Checks the rules on one subject as messages pass."""
 
     def __init__(self, judge: Judge, scene: Scene) -> None:
         self._judge = judge
         self._scene = scene
 
     def see(self, event: Event) -> None:
-        """A message passes; what is remembered of it by the scene is not there yet."""
+        """Check a message before the scene remembers it."""
 
     def finish(self) -> None:
-        """Nothing comes any more."""
+        """End the connection."""

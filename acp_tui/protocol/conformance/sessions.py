@@ -1,4 +1,4 @@
-"""Rules of sessions: which one a message is for, and what list, load, resume, close and delete have to give."""
+"""Rules of sessions: which one a message is for, and the results of list, load, resume, close, and delete."""
 
 from __future__ import annotations
 
@@ -151,17 +151,17 @@ KEPT_LISTED: Final = 100_000
 
 
 class SessionCheck(Check):
-    """Compares what is said of sessions with what is known of them."""
+    """Compares what is said about sessions with what is known about them."""
 
     def __init__(self, judge: Judge, scene: Scene) -> None:
         super().__init__(judge, scene)
         self._replay: dict[str, dict[str, str]] = {}
-        """Of each session that is being reopened: what was said, by the kind of update."""
+        """The replayed text of each session being reopened, by the kind of update."""
         self._listed: set[str] = set()
-        """Of the pages so far."""
+        """The IDs on the pages so far."""
 
     def see(self, event: Event) -> None:
-        """A message passes."""
+        """Check a message."""
         match event:
             case Asked(is_agents=False, method=method, params=params) if method in OPENING:
                 if isinstance(session_id := params.get("sessionId"), str):
@@ -171,7 +171,7 @@ class SessionCheck(Check):
             case Answered(is_agents=True):
                 self._look_at_answer(event)
 
-    # What is for a session
+    # Session of a message
 
     def _look_at_place(self, event: Asked | Told) -> None:
         session_id = event.params.get("sessionId")
@@ -230,7 +230,7 @@ class SessionCheck(Check):
         if session is None:
             return
         begin = answer.request.index
-        if session.talks and answer.code != ErrorCode.METHOD_NOT_FOUND:  # else it is not what was offered
+        if session.talks and answer.code != ErrorCode.METHOD_NOT_FOUND:  # another rule covers that
             text = f"{answer.request.method} was answered with {shown(answer.error)}"
             self._judge.check(REOPENED, answer.error is None, text, begin)
         if answer.error is not None:
@@ -279,7 +279,7 @@ class SessionCheck(Check):
         self._judge.check(OF_THE_FOLDER, not others, text, request.index)
 
     def _look_at_listed(self, request: Asked) -> None:
-        """All pages are there: of one folder, or of all."""
+        """Check a complete list, of one folder or of all."""
         folder = request.params.get("cwd")
         where = "" if folder is None else " in its folder"
         for session_id, session in self._scene.sessions.items():
@@ -292,7 +292,7 @@ class SessionCheck(Check):
 
 
 def _is_same_folder(folder: Any, wanted: str) -> bool:
-    """True also for what is no path, or a relative one: other rules are about these."""
+    """Whether folders are equal. True for relative or invalid paths, which other rules cover."""
     is_absolute = isinstance(folder, str) and folder.startswith("/")
     return not is_absolute or normpath(folder) == normpath(wanted)
 
@@ -302,7 +302,7 @@ def _has_id(item: dict[str, Any]) -> bool:
 
 
 def _condensed(text: str) -> str:
-    """Without white space, which agents set anew."""
+    """Return the text without white space, which agents may change."""
     return "".join(text.split())
 
 
@@ -374,22 +374,22 @@ SOON_S: Final = 5.0
 
 
 class TurnCheck(Check):
-    """Follows each session's turn."""
+    """Tracks each session's turn."""
 
     def __init__(self, judge: Judge, scene: Scene) -> None:
         super().__init__(judge, scene)
         self._active: set[int] = set()
-        """The frames of the open prompts of which something was heard."""
+        """The frames of open prompts that the agent has reacted to."""
 
     def see(self, event: Event) -> None:
-        """A message passes."""
+        """Check a message."""
         if isinstance(event, Told) and event.is_agents and event.method == v1.SESSION_UPDATE:
             self._look_at_update(event)
         elif isinstance(event, Answered) and event.is_agents and event.request.method == v1.SESSION_PROMPT:
             self._look_at_end(event)
 
     def finish(self) -> None:
-        """Nothing comes any more."""
+        """End the connection."""
         for session in self._scene.sessions.values():
             if session.turn is not None:
                 text = "a prompt was never answered"

@@ -1,4 +1,4 @@
-"""Rules of tool calls, of how the reports of one follow each other, and of what an agent asks of the client on its way.
+"""Rules of tool calls, of the order of their reports, and of what an agent asks the client for.
 
 That is permissions, terminals, and questions to the user.
 """
@@ -63,28 +63,28 @@ _Id = tuple[str, str]
 
 @dataclass(frozen=True, slots=True)
 class Report:
-    """The last one of a call."""
+    """The last report on a call."""
 
     status: str
     index: int
     turn: int | None
-    """The frame of the prompt in whose turn it came."""
+    """The frame of the prompt whose turn it came in."""
     is_begun: bool
-    """By an update, and not by a permission request alone."""
+    """Whether an update began it, not only a permission request."""
 
 
 class ToolCallCheck(Check):
-    """Follows the calls of all sessions; what it remembers is for the permissions, too."""
+    """Tracks the calls of all sessions, also for the permission checks."""
 
     def __init__(self, judge: Judge, scene: Scene) -> None:
         super().__init__(judge, scene)
         self.calls: Recent[_Id, Report] = Recent()
         """By session and call."""
         self._terminals: Recent[_Id, None] = Recent()
-        """By session and terminal: those that the client created."""
+        """The terminals the client created, by session and terminal."""
 
     def see(self, event: Event) -> None:
-        """A message passes."""
+        """Check a message."""
         match event:
             case Told(is_agents=True, method=v1.SESSION_UPDATE, params=params):
                 update = as_object(params.get("update"))
@@ -111,7 +111,7 @@ class ToolCallCheck(Check):
         self._take_note(told, update)
 
     def _take_note(self, event: Asked | Told, call: dict[str, Any]) -> None:
-        """A permission request may be the first to speak of a call."""
+        """Remember a call. A permission request may be the first to mention it."""
         session = self._scene.session(event.params)
         key = (str(event.params.get("sessionId")), str(call.get("toolCallId")))
         earlier, status = self.calls.get(key), call.get("status")
@@ -142,7 +142,7 @@ class ToolCallCheck(Check):
         )
 
     def _look_at_terminals(self, session_id: str, update: dict[str, Any]) -> None:
-        # Some agents run commands themselves, and show them as terminals to clients that say that they can take it.
+        # Some agents run commands themselves, and show them as terminals to clients that support it.
         invites = as_object(self._scene.offer.get("_meta")).get("terminal_output") is True
         if invites or not self._scene.is_whole:
             return
@@ -156,7 +156,7 @@ class ToolCallCheck(Check):
         session = self._scene.session(answer.request.params)
         turn = session.turn if session is not None else None
         if turn is None or turn.prompt is not answer.request or turn.cancelled_at is not None:
-            return  # a client settles the calls of a turn that it cancelled by itself
+            return  # a client settles the calls of a canceled turn itself
         for (session_id, call_id), report in self.calls.items():
             if session_id == answer.request.params.get("sessionId") and report.turn == turn.prompt.index:
                 text = f"{shown(call_id)} is still {report.status}"
@@ -243,16 +243,16 @@ PERMISSION_RULES: Final = (
 
 
 class PermissionCheck(Check):
-    """Looks at each request, and at what becomes of the rejected calls."""
+    """Checks each request, and what happens to rejected calls."""
 
     def __init__(self, judge: Judge, scene: Scene, tool_calls: ToolCallCheck) -> None:
         super().__init__(judge, scene)
         self._tool_calls = tool_calls
         self._rejected: Recent[tuple[str, str], int] = Recent()
-        """By session and call: the frame of the answer."""
+        """The frame of the answer, by session and call."""
 
     def see(self, event: Event) -> None:
-        """A message passes."""
+        """Check a message."""
         match event:
             case Asked(is_agents=True, method=v1.SESSION_REQUEST_PERMISSION):
                 self._look_at_options(objects(event.params.get("options")))
@@ -317,7 +317,7 @@ class PermissionCheck(Check):
             self._judge.check(OBEYED, is_obeyed, f"{shown(key[1])} has completed", self._rejected.pop(key))
 
 
-# Required, and yet no error: a connection may end in the middle of a command.
+# Required, but not an error: a connection may end in the middle of a command.
 RELEASED: Final = Rule(
     "A-TERM-1",
     Severity.WARNING,
@@ -353,15 +353,15 @@ USES: Final = (
 
 
 class TerminalCheck(Check):
-    """Follows each terminal from its creation to its release."""
+    """Tracks each terminal from its creation to its release."""
 
     def __init__(self, judge: Judge, scene: Scene) -> None:
         super().__init__(judge, scene)
         self._live: Recent[tuple[str, str], int] = Recent()
-        """By session and terminal: the frame in which its id was told."""
+        """The frame where its ID appeared, by session and terminal."""
 
     def see(self, event: Event) -> None:
-        """A message passes."""
+        """Check a message."""
         match event:
             case Answered(is_agents=False, request=request, result=result, index=index):
                 if request.method == v1.TERMINAL_CREATE:
@@ -378,13 +378,13 @@ class TerminalCheck(Check):
                     self._judge.check(RELEASED, True, "")
 
     def _look_at_command(self, command: object, args: object) -> None:
-        """A space may stand in the path of a program, hardly in its name."""
+        """Check a command. A program's path may have a space, but hardly its name."""
         if isinstance(command, str):
             is_line = not args and " " in command.strip() and not command.startswith(("/", "./"))
             self._judge.check(PROGRAM, not is_line, f"a command is {shown(command)}, without args")
 
     def finish(self) -> None:
-        """What was not released up to now will not be."""
+        """Report terminals that were never released."""
         for (_, terminal_id), index in self._live.items():
             self._judge.check(RELEASED, False, f"{shown(terminal_id)} wasn't", index)
 
@@ -428,14 +428,14 @@ LIMITS: Final = (("minimum", "maximum"), ("minLength", "maxLength"), ("minItems"
 
 
 class ElicitationCheck(Check):
-    """Looks at each question, and remembers the pages."""
+    """Checks each question, and remembers the pages."""
 
     def __init__(self, judge: Judge, scene: Scene) -> None:
         super().__init__(judge, scene)
         self._pages: Recent[str, None] = Recent()
 
     def see(self, event: Event) -> None:
-        """A message passes."""
+        """Check a message."""
         match event:
             case Asked(is_agents=True, method=v1.ELICITATION_CREATE, params={"mode": "url"} as params):
                 self._look_at_page(params)

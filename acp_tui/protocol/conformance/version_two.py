@@ -1,4 +1,4 @@
-"""Rules of ACP v2: what its messages are, and the order of prompts, states, and what background work refers to."""
+"""Rules of ACP v2: message contents, the order of prompts and states, and references to background work."""
 
 from __future__ import annotations
 
@@ -82,7 +82,7 @@ _PIECES: Final = frozenset({"user_message_chunk", "agent_message_chunk", "agent_
 
 
 class _Session:
-    """What is remembered of one session."""
+    """What is remembered about a session."""
 
     def __init__(self) -> None:
         self.state: Any = "idle"
@@ -90,13 +90,13 @@ class _Session:
         """The frame of the last state."""
         self.user_messages: Recent[str, bool] = Recent()
         self.known: Recent[str, bool] = Recent()
-        """Ids of tool calls and terminals."""
+        """The IDs of tool calls and terminals."""
         self.accepted: dict[str, int] = {}
-        """Prompts that were taken up since the last idle, and the frames of their answers."""
+        """Prompts accepted since the last idle, and the frames of their answers."""
 
 
 class VersionTwoCheck(Check):
-    """Follows the sessions of one connection, from the answer to `initialize` on."""
+    """Tracks the sessions of a connection, starting with the answer to `initialize`."""
 
     def __init__(self, judge: Judge, scene: Scene) -> None:
         # Loaded with the first agent that speaks it.
@@ -115,7 +115,7 @@ class VersionTwoCheck(Check):
         self._read_question = inbound.read_permission_request
 
     def see(self, event: Event) -> None:
-        """A message passes."""
+        """Check a message."""
         match event:
             case Told(is_agents=True, method="session/update"):
                 self._updated(event)
@@ -125,7 +125,7 @@ class VersionTwoCheck(Check):
                 self._answered(event)
 
     def finish(self) -> None:
-        """Nothing is left to be judged: a session may end in the middle of its work."""
+        """End the connection. Nothing is left to judge: a session may end in the middle of its work."""
 
     def _shape(self, what: str, read: Callable[[], Any]) -> None:
         try:

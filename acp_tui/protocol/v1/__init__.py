@@ -1,7 +1,7 @@
 """ACP version 1: its messages as models, and the adapters between them and a conversation.
 
-Here stand the names of the methods, by who answers them. Begin with `connection` (the client's calls and the agent's).
-Models are in the modules that are called after their matter; `inbound*` reads them, `outbound` writes them.
+This module has the method names, grouped by who answers them. Start with `connection` (the client's calls and the
+agent's). Modules of models are named after their subject. `inbound*` reads the models; `outbound` writes them.
 """
 
 from __future__ import annotations
@@ -10,7 +10,7 @@ from typing import Final
 
 PROTOCOL_VERSION: Final = 1
 
-# Of the agent
+# Answered by the agent
 INITIALIZE: Final = "initialize"
 AUTHENTICATE: Final = "authenticate"
 LOGOUT: Final = "logout"
@@ -27,9 +27,9 @@ SESSION_CANCEL: Final = "session/cancel"
 SESSION_SET_MODE: Final = "session/set_mode"
 SESSION_SET_CONFIG_OPTION: Final = "session/set_config_option"
 SESSION_SET_MODEL: Final = "session/set_model"
-"""Removed from the protocol, still answered by many agents (R-OLD-1)."""
+"""Removed from the protocol, but many agents still answer it (R-OLD-1)."""
 
-# Of the client
+# Answered by the client
 SESSION_UPDATE: Final = "session/update"
 """A notification."""
 SESSION_REQUEST_PERMISSION: Final = "session/request_permission"
@@ -44,6 +44,6 @@ ELICITATION_CREATE: Final = "elicitation/create"
 ELICITATION_COMPLETE: Final = "elicitation/complete"
 """A notification."""
 
-# Of both
+# Used by both
 CANCEL_REQUEST: Final = "$/cancel_request"
 """A notification."""

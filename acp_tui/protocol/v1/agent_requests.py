@@ -1,6 +1,6 @@
 """What an agent asks of the client: permissions, files, terminals, and questions to the user (`elicitation/*`).
 
-Strict, since it decides what is touched and run.
+Strict, because it decides what is touched and run.
 """
 
 from __future__ import annotations
@@ -26,7 +26,7 @@ from acp_tui.protocol.wire import (
 
 
 class CreateTerminalRequest(WireModel):
-    """`terminal/create`: start a command; `output_byte_limit` is how much of its output to keep."""
+    """`terminal/create`: starts a command. `output_byte_limit` is how much output to keep."""
 
     session_id: str
     command: str
@@ -48,7 +48,7 @@ class TerminalOutputRequest(TerminalRequest):
 
 
 class TerminalExitStatus(WireModel):
-    """How a command ended: by a code, or by a signal."""
+    """How a command ended: a code or a signal."""
 
     exit_code: Lenient[UInt32] = None
     signal: Lenient[str] = None
@@ -59,15 +59,15 @@ class WaitForTerminalExitRequest(TerminalRequest):
 
 
 class KillTerminalRequest(TerminalRequest):
-    """`terminal/kill`: end the command, keep the terminal."""
+    """`terminal/kill`: ends the command and keeps the terminal."""
 
 
 class ReleaseTerminalRequest(TerminalRequest):
-    """`terminal/release`: end the command and forget the terminal."""
+    """`terminal/release`: ends the command and forgets the terminal."""
 
 
 class ReadTextFileRequest(WireModel):
-    """`fs/read_text_file`: a file, or `limit` lines of it from the 1-based `line` on."""
+    """`fs/read_text_file`: a file, or `limit` lines from the 1-based `line` on."""
 
     session_id: str
     path: str
@@ -76,7 +76,7 @@ class ReadTextFileRequest(WireModel):
 
 
 class WriteTextFileRequest(WireModel):
-    """`fs/write_text_file`: the whole new text of a file."""
+    """`fs/write_text_file`: a file's whole new text."""
 
     session_id: str
     path: str
@@ -84,7 +84,7 @@ class WriteTextFileRequest(WireModel):
 
 
 class PermissionOption(WireModel):
-    """One of the answers to choose from; its kind is a hint only."""
+    """One of the answers to choose from. Its kind is only a hint."""
 
     option_id: str
     name: str
@@ -92,7 +92,7 @@ class PermissionOption(WireModel):
 
 
 class RequestPermissionRequest(WireModel):
-    """The question; all of its options must be well-formed, since a missing one would change it (R-LEN-3)."""
+    """The question. All options must be well-formed: without one, it would be another question (R-LEN-3)."""
 
     session_id: str
     tool_call: ToolCallUpdate
@@ -100,7 +100,7 @@ class RequestPermissionRequest(WireModel):
 
 
 class CancelledPermissionOutcome(Variant):
-    """The turn was cancelled before the user chose."""
+    """The turn was canceled before the user chose."""
 
     discriminator: ClassVar[str] = "outcome"
     outcome: Literal["cancelled"] = "cancelled"
@@ -129,7 +129,7 @@ class RequestPermissionResponse(WireModel):
 
 
 class EnumOption(WireModel):
-    """A value to choose, with its name for people."""
+    """A value to choose, with its display name."""
 
     const: str
     title: str
@@ -137,22 +137,22 @@ class EnumOption(WireModel):
 
 
 class PropertySchema(Variant):
-    """What every kind of field has."""
+    """What all kinds of fields have."""
 
     title: Lenient[str] = None
     description: Lenient[str] = None
 
 
 class StringPropertySchema(PropertySchema):
-    """A text; with `enum` or `one_of` a choice."""
+    """A text, or a choice with `enum` or `one_of`."""
 
     type: Literal["string"] = "string"
     min_length: UInt32 | None = None
     max_length: UInt32 | None = None
     pattern: str | None = None
-    """Made by the agent: evaluate it within bounds (R-ELIC-9)."""
+    """Comes from the agent: limit its evaluation (R-ELIC-9)."""
     format: str | None = None
-    """email, uri, date, date-time; others mean nothing (R-ELIC-5)."""
+    """email, uri, date, date-time; others are ignored (R-ELIC-5)."""
     default: Lenient[str] = None
     enum: list[str] | None = None
     one_of: list[EnumOption] | None = None
@@ -168,7 +168,7 @@ class NumberPropertySchema(PropertySchema):
 
 
 class IntegerPropertySchema(PropertySchema):
-    """A whole number."""
+    """An integer."""
 
     type: Literal["integer"] = "integer"
     minimum: Int64 | None = None
@@ -191,7 +191,7 @@ class StringMultiSelectItems(Variant):
 
 
 class TitledMultiSelectItems(WireModel):
-    """Values to choose from, with their names."""
+    """Values to choose from, with their display names."""
 
     any_of: list[EnumOption]
 
@@ -213,7 +213,7 @@ MultiSelectItems: TypeAlias = Annotated[
 
 
 class MultiSelectPropertySchema(PropertySchema):
-    """Any number of given values."""
+    """Any number of the given values."""
 
     type: Literal["array"] = "array"
     min_items: UInt64 | None = None
@@ -231,11 +231,11 @@ ElicitationPropertySchema: TypeAlias = Annotated[
     | Annotated[dict[str, Any], Tag(UNKNOWN)],
     open_union(("string", "number", "integer", "boolean", "array")),
 ]
-"""A dict: a kind of field we do not know and so cannot draw (R-ELIC-7)."""
+"""A dict for an unknown kind of field, which we can't draw (R-ELIC-7)."""
 
 
 class ElicitationSchema(WireModel):
-    """A form; its fields are strict, since an answer must fit them (R-ELIC-4)."""
+    """A form. Its fields are strict, because an answer must fit them (R-ELIC-4)."""
 
     type: Annotated[Literal["object"], DefaultOnError(lambda: "object")] = "object"
     title: Lenient[str] = None
@@ -248,7 +248,7 @@ class ElicitationSchema(WireModel):
 
 
 class ElicitationMode(Variant):
-    """What every question has, with its scope: a session, or a request of the client's."""
+    """What all questions have, with their scope: a session or a client request."""
 
     discriminator: ClassVar[str] = "mode"
     message: str
@@ -258,7 +258,7 @@ class ElicitationMode(Variant):
 
     def _settle(self, _: Any, /) -> None:
         super()._settle(_)
-        # A request's id may be null, so it counts as soon as it is named.
+        # A request's ID may be null, so it counts if it's present at all.
         if self.session_id is None and "request_id" not in self.given:
             raise ValueError("neither a session nor a request is named")
 
@@ -281,7 +281,7 @@ class ElicitationUrlMode(ElicitationMode):
 CreateElicitationRequest: TypeAlias = Annotated[
     ElicitationFormMode | ElicitationUrlMode, Discriminator("mode")
 ]
-"""`elicitation/create`; one of another mode is malformed, as it must not be shown as a known one (R-ELIC-2)."""
+"""`elicitation/create`. An unknown mode is malformed: it must not be shown as a known one (R-ELIC-2)."""
 
 # The answer
 
@@ -289,7 +289,7 @@ ElicitationContentValue: TypeAlias = str | int | float | bool | list[str]
 
 
 class CreateElicitationResponse(WireModel):
-    """The user's answer; `content` goes with accepting a form."""
+    """The user's answer. `content` only goes with accepting a form."""
 
     action: str
     """accept, decline, cancel."""
@@ -297,6 +297,6 @@ class CreateElicitationResponse(WireModel):
 
 
 class CompleteElicitationNotification(WireModel):
-    """`elicitation/complete`: the page has done its work."""
+    """`elicitation/complete`: the page is done."""
 
     elicitation_id: str

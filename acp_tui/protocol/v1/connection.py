@@ -1,6 +1,6 @@
-"""ACP v1 between a peer and the client: the client's calls as requests, what the agent asks and tells as calls on it.
+"""ACP v1 between a peer and the client: converts the client's calls to requests, and the agent's messages to calls.
 
-Only what was offered is served. The state of a session is the client's; what an update means is `inbound`'s.
+Only what was offered is served. The client keeps the state of sessions. `inbound` knows what an update means.
 """
 
 from __future__ import annotations
@@ -73,7 +73,7 @@ class ConnectionV1(Connection):
             if source == "config":
                 on_update(inbound.read_config_options(result))
             else:
-                # No echo is promised: the success is the report (R-MODE-2).
+                # The agent needn't confirm a change, so success counts as the report (R-MODE-2).
                 on_update(OptionChanged(option.option_id, value, source))
 
         await self.request(method, to_wire(request), read)
@@ -84,14 +84,14 @@ class ConnectionV1(Connection):
 
 
 class InboundRequests:
-    """The requests that an agent may send, each as a call on the client."""
+    """The requests an agent may send, each as a call on the client."""
 
     def __init__(self, client: ClientHandler, offer: ClientOffer) -> None:
         self._client = client
         self._offer = offer
 
     def served(self) -> dict[str, Serve]:
-        """By method: what was offered."""
+        """The offered requests, by method."""
         offer = self._offer
         requests: dict[str, Serve] = {v1.SESSION_REQUEST_PERMISSION: self._request_permission}
         if offer.read_text_file:
@@ -117,7 +117,7 @@ class InboundRequests:
         return permission_response(self._client.request_permission(session_id, question))
 
     def create_elicitation(self, params: Mapping[str, Any]) -> Awaitable[Any]:
-        """Put a question to the user."""
+        """Ask the user a question."""
         with as_invalid_params():
             asked = read_elicitation(params, self._offer)
         return _elicitation_response(self._client.elicit(*asked))
@@ -182,13 +182,16 @@ def _exit_status(status: ExitStatus) -> dict[str, Any]:
 
 
 UNPARKED: Final = RequestKey(0)
-"""The key of an elicitation until the client gives it one."""
+"""A question's key until the client assigns one."""
 
 
 def read_elicitation(
     params: Mapping[str, Any], offer: ClientOffer
 ) -> tuple[SessionId | None, elicitation.Elicitation]:
-    """Whose question, None for no session's, and the question. Raises MalformedMessage, also for a mode not offered."""
+    """Return the question's session, or None, and the question.
+
+    Raises MalformedMessage, also for a mode not offered.
+    """
     match params.get("mode"):
         case "form" if offer.elicitation_form:
             form = decode(agent_requests.ElicitationFormMode, params)
@@ -197,12 +200,12 @@ def read_elicitation(
             page = decode(agent_requests.ElicitationUrlMode, params)
             return _session_of(page), _visit(page)
         case _:
-            # Shown as one that we know it would be another question (R-ELIC-2).
+            # Shown in a known mode, it would be another question (R-ELIC-2).
             raise MalformedMessage("CreateElicitationRequest", "mode: not one that the client offers")
 
 
 def write_answer(answer: ElicitationAnswer) -> dict[str, Any]:
-    """The answer on the wire: content goes only with accepting a form (R-ELIC-3, R-ELIC-11)."""
+    """Return the answer on the wire. Content only goes with accepting a form (R-ELIC-3, R-ELIC-11)."""
     if answer.action != "accept" or answer.values is None:
         return to_wire(agent_requests.CreateElicitationResponse(action=answer.action))
     return to_wire(agent_requests.CreateElicitationResponse(action=answer.action, content=answer.values))
@@ -247,7 +250,7 @@ def _fields(schema: agent_requests.ElicitationSchema) -> Iterator[elicitation.Fi
     required = set(schema.required or ())
     for name, prop in schema.properties.items():
         yield _field(name, prop, name in required)
-    # Required and not described: nothing that we could send would do.
+    # Required but not described, so no value of ours could satisfy it.
     for name in sorted(required - schema.properties.keys()):
         yield elicitation.UnknownField(name, "undescribed", None, is_required=True)
 

@@ -1,4 +1,4 @@
-"""Content blocks and tool calls as ACP v1 writes them; what they mean is the conversation's matter."""
+"""Content blocks and tool calls as ACP v1 writes them. `conversation` knows what they mean."""
 
 from __future__ import annotations
 
@@ -18,11 +18,11 @@ from acp_tui.protocol.wire import (
 )
 
 Role: TypeAlias = str
-"""assistant, user, or one we do not know."""
+"""assistant, user, or an unknown one."""
 
 
 class Annotations(WireModel):
-    """Hints on whom a block is for."""
+    """Hints about a block's audience and importance."""
 
     audience: OptionalItems[Role] = None
     last_modified: Lenient[str] = None
@@ -38,7 +38,7 @@ class TextContent(Variant):
 
 
 class ImageContent(Variant):
-    """A picture in base64."""
+    """A picture as base64."""
 
     type: Literal["image"] = "image"
     data: str
@@ -48,7 +48,7 @@ class ImageContent(Variant):
 
 
 class AudioContent(Variant):
-    """A sound in base64."""
+    """A sound as base64."""
 
     type: Literal["audio"] = "audio"
     data: str
@@ -57,7 +57,7 @@ class AudioContent(Variant):
 
 
 class ResourceLink(Variant):
-    """A resource that is named, not included."""
+    """A resource that is referenced, not included."""
 
     type: Literal["resource_link"] = "resource_link"
     uri: str
@@ -70,7 +70,7 @@ class ResourceLink(Variant):
 
 
 class TextResourceContents(WireModel):
-    """The text of a resource."""
+    """A resource's text."""
 
     uri: str
     text: str
@@ -78,7 +78,7 @@ class TextResourceContents(WireModel):
 
 
 class BlobResourceContents(WireModel):
-    """The bytes of a resource in base64."""
+    """A resource's bytes as base64."""
 
     uri: str
     blob: str
@@ -114,14 +114,14 @@ ToolCallStatus: TypeAlias = str
 
 
 class Content(Variant):
-    """A content block as part of a tool call."""
+    """A content block in a tool call."""
 
     type: Literal["content"] = "content"
     content: ContentBlock
 
 
 class Diff(Variant):
-    """A change of one file, whole before and whole after; without `old_text` the file is new."""
+    """A change of one file, with its text before and after. Without `old_text`, the file is new."""
 
     type: Literal["diff"] = "diff"
     path: str
@@ -130,7 +130,7 @@ class Diff(Variant):
 
 
 class Terminal(Variant):
-    """A terminal shown inside a tool call."""
+    """A terminal shown in a tool call."""
 
     type: Literal["terminal"] = "terminal"
     terminal_id: str
@@ -151,7 +151,7 @@ ToolCallContent: TypeAlias = Annotated[
     Annotated[Content, Tag("content")]
     | Annotated[Diff, Tag("diff")]
     | Annotated[Terminal, Tag("terminal")]
-    # Not in the schema, but in an example of the documentation, and so in agents (R-DOC-2).
+    # Not in the schema, but in an example in the documentation, and so in agents (R-DOC-2).
     | Annotated[ContentBlock, Tag(_BARE_BLOCK, is_in_schema=False)]
     | Annotated[dict[str, Any], Tag(UNKNOWN)],
     Discriminator(_content_tag),
@@ -159,14 +159,14 @@ ToolCallContent: TypeAlias = Annotated[
 
 
 class ToolCallLocation(WireModel):
-    """A place in a file; `line` is 1-based."""
+    """A place in a file. `line` is 1-based."""
 
     path: str
     line: Lenient[UInt32] = None
 
 
 class ToolCallFields(WireModel):
-    """What a report about a tool call may leave out; null is the same as absent."""
+    """What a report about a tool call may omit. Null means the same as absent."""
 
     tool_call_id: str
     name: Lenient[str] = None
@@ -179,6 +179,6 @@ class ToolCallFields(WireModel):
 
 
 class ToolCallUpdate(ToolCallFields):
-    """A change of a tool call, also of one that was not mentioned before."""
+    """A change of a tool call, which may be the first mention of it."""
 
     title: Lenient[str] = None

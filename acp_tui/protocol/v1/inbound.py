@@ -1,4 +1,4 @@
-"""The agent's messages of ACP v1 as a conversation's updates and other plain values; nothing is applied here."""
+"""Converts the agent's ACP v1 messages to updates and other plain values. Nothing is applied here."""
 
 from __future__ import annotations
 
@@ -65,7 +65,7 @@ Updates: TypeAlias = tuple[SessionUpdate, ...]
 def read_update(
     params: Any, readers: Mapping[str, Callable[[Any], Updates]] | None = None
 ) -> tuple[SessionId, Updates]:
-    """Whose update it is, and what it says to the conversation. Raises MalformedMessage.
+    """Return the session of an update and what it says. Raises MalformedMessage.
 
     `readers` are those of another version.
     """
@@ -94,7 +94,7 @@ _ROLES: Final[dict[str, Role]] = {
 
 
 def _plain_chunk(role: Role, update: dict[str, Any]) -> MessageChunk | None:
-    """The chunk, where it is nothing but text: nearly all updates are, and models take over twice as long."""
+    """Return the chunk if it's only text: almost all updates are, and models take more than twice as long."""
     message_id = update.get("messageId")
     block = update.get("content")
     if len(update) != (2 if message_id is None else 3) or type(block) is not dict or len(block) != 2:
@@ -132,11 +132,11 @@ def _plan(update: Any) -> Updates:
 
 
 MAX_COMMANDS: Final = 1_000
-"""The first ones are kept: to read fifty thousand holds up the keys for a quarter of a second, each time."""
+"""Only the first ones are kept: reading fifty thousand blocks the keyboard for a quarter second each time."""
 
 
 def with_few_commands(update: Any) -> Any:
-    """The update with no more commands than are kept."""
+    """Return the update without commands beyond the limit."""
     commands = update.get("availableCommands")
     if isinstance(commands, list) and len(commands) > MAX_COMMANDS:
         return {**update, "availableCommands": commands[:MAX_COMMANDS]}
@@ -214,7 +214,7 @@ READERS: Final[dict[str, Callable[[Any], Updates]]] = {
 
 
 def read_permission_request(params: Any) -> tuple[SessionId, PermissionQuestion]:
-    """Whose request, and what is asked. Raises MalformedMessage."""
+    """Return the request's session and its question. Raises MalformedMessage."""
     request = decode(agent_requests.RequestPermissionRequest, params)
     options = tuple(
         PermissionOption(option.option_id, option.name, option.kind, option.meta)
@@ -228,7 +228,7 @@ def read_permission_request(params: Any) -> tuple[SessionId, PermissionQuestion]
 
 
 def read_initialize_response(result: Any) -> Agreement:
-    """What the agent says of itself. Raises MalformedMessage."""
+    """Read the agent's answer to the handshake. Raises MalformedMessage."""
     response = decode(initialize.InitializeResponse, result)
     info = response.agent_info
     identity = None if info is None else AgentIdentity(info.name, info.version, info.title)
@@ -242,7 +242,7 @@ def read_initialize_response(result: Any) -> Agreement:
 
 
 def offers_steering(meta: Meta | None) -> bool:
-    """Whether an agent's answer to initialize says so in its `_meta`."""
+    """Whether the agent's answer to initialize offers steering in its `_meta`."""
     steering = (meta or {}).get("steering")
     return isinstance(steering, dict) and steering.get("supported") is True
 
@@ -278,18 +278,18 @@ def _auth_method(method: initialize.AuthMethod) -> AuthMethod:
 
 
 def read_new_session(result: Any) -> tuple[SessionId, Updates]:
-    """The new session, and the options it starts with. Raises MalformedMessage."""
+    """Return the new session and its initial options. Raises MalformedMessage."""
     response = decode(session.NewSessionResponse, result)
     return SessionId(response.session_id), read_setup(response)
 
 
 def read_opened_session(result: Any) -> Updates:
-    """The options of a session that was loaded or resumed. Raises MalformedMessage."""
+    """Return the options of a loaded or resumed session. Raises MalformedMessage."""
     return read_setup(decode(session.SessionSetup, result))
 
 
 def read_session_page(result: Any) -> SessionPage:
-    """Sessions that the agent knows. Raises MalformedMessage."""
+    """Return a page of the agent's sessions. Raises MalformedMessage."""
     response = decode(session.ListSessionsResponse, result)
     return SessionPage(tuple(map(_session_summary, response.sessions)), response.next_cursor)
 
@@ -302,20 +302,20 @@ def _session_summary(info: session.SessionInfo) -> SessionSummary:
 
 
 def read_config_options(result: Any) -> OptionsReplaced:
-    """All options, after one was set (R-CFG-7). Raises MalformedMessage."""
+    """Return all options after one was set (R-CFG-7). Raises MalformedMessage."""
     response = decode(session.SetSessionConfigOptionResponse, result)
     return OptionsReplaced(read_options(response.config_options), response.meta)
 
 
 def read_prompt_response(result: Any) -> TurnEnded:
-    """How the turn ended. Raises MalformedMessage."""
+    """Return how the turn ended. Raises MalformedMessage."""
     response = decode(session.PromptResponse, result)
     usage = read_turn_usage(response.usage) or _quota(response.meta)
     return TurnEnded(response.stop_reason, response.meta, usage)
 
 
 def _quota(meta: Meta | None) -> TurnUsage | None:
-    """The same as some agents tell it in `_meta.quota.token_count`."""
+    """Read the usage that some agents put into `_meta.quota.token_count`."""
     quota = (meta or {}).get("quota")
     counted = quota.get("token_count") if isinstance(quota, dict) else None
     if not isinstance(counted, dict):
@@ -332,7 +332,7 @@ def _quota(meta: Meta | None) -> TurnUsage | None:
 
 
 def read_prompt_answer(result: Any) -> TurnEnded | TurnFailed:
-    """How the turn ended; one that ended for no reason that can be read has failed."""
+    """Return how the turn ended. Without a readable stop reason, it failed."""
     try:
         return read_prompt_response(result)
     except MalformedMessage as error:
@@ -340,18 +340,18 @@ def read_prompt_answer(result: Any) -> TurnEnded | TurnFailed:
 
 
 def read_completed(params: Any) -> str:
-    """The id of an elicitation that the agent calls complete. Raises MalformedMessage."""
+    """Return the ID of a completed elicitation. Raises MalformedMessage."""
     return decode(agent_requests.CompleteElicitationNotification, params).elicitation_id
 
 
 MODE: str = "mode"
-"""Id, category and source of the option that stands for the modes."""
+"""The ID, category, and source of the option that stands for the modes."""
 MODEL: str = "model"
-"""The same for the models of old (R-OLD-1)."""
+"""The same for the legacy models (R-OLD-1)."""
 
 
 def read_setup(setup: session.SessionSetup) -> tuple[OptionsReplaced, ...]:
-    """The options that a session starts with; config options, where there are any, are all of them (R-CFG-1)."""
+    """Return a session's initial options. Config options, if there are any, replace modes and models (R-CFG-1)."""
     if setup.config_options is not None:
         return (OptionsReplaced(read_options(setup.config_options)),)
     legacy = tuple(_legacy_options(setup))
@@ -359,7 +359,7 @@ def read_setup(setup: session.SessionSetup) -> tuple[OptionsReplaced, ...]:
 
 
 def read_options(options: Iterable[session.SessionConfigOption]) -> tuple[ConfigOption, ...]:
-    """The options in the agent's order."""
+    """Convert the options, in the agent's order."""
     return tuple(map(_option, options))
 
 

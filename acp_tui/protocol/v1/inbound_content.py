@@ -1,4 +1,4 @@
-"""Content blocks and tool calls of ACP v1 as the conversation's values; which message they came in does not matter."""
+"""Converts ACP v1 content blocks and tool calls to the conversation's values, for any kind of message."""
 
 from __future__ import annotations
 
@@ -40,7 +40,7 @@ T = TypeVar("T")
 
 
 def read_block(block: content.ContentBlock) -> ContentBlock:
-    """The block as a conversation keeps it."""
+    """Convert a content block."""
     match block:
         case content.TextContent():
             return Text(block.text, _annotations(block.annotations), block.meta)
@@ -90,7 +90,7 @@ def _resource(block: content.EmbeddedResource) -> TextResource | BlobResource:
 
 
 def read_tool_call(call: updates.ToolCall | content.ToolCallUpdate) -> ToolCallPatch:
-    """A report as a patch: null is the same as absent, and a list replaces the one before (R-TOOL-2)."""
+    """Convert a report to a patch. Null means absent, and a list replaces the previous one (R-TOOL-2)."""
     return ToolCallPatch(
         ToolCallId(call.tool_call_id),
         title=_given(call.title),
@@ -128,16 +128,16 @@ def _tool_call_content(item: content.ToolCallContent) -> ToolCallContent:
 
 
 def read_location(location: content.ToolCallLocation) -> Location:
-    """The place as a conversation keeps it."""
+    """Convert a place in a file."""
     return Location(location.path, location.line, location.meta)
 
 
-# Terminals of the agent's own, in the `_meta` of its tool calls: claude-agent-acp 0.23 and codex-acp 2.6 run
-# commands themselves and report them so, instead of asking the client for a terminal.
+# The agent's own terminals, in the `_meta` of its tool calls: claude-agent-acp 0.23 and codex-acp 2.6 run commands
+# themselves and report them this way instead of asking the client for a terminal.
 
 
 def read_agent_terminals(meta: Meta | None) -> tuple[SessionUpdate, ...]:
-    """What a tool call's `_meta` says of terminals, in the order in which it happened; malformed parts say nothing."""
+    """Return the terminal updates in a tool call's `_meta`, in the order they happened. Ignores malformed parts."""
     return tuple(_terminal_updates(meta)) if meta else ()
 
 
@@ -169,7 +169,7 @@ def _exited(terminal_id: TerminalId, part: dict[str, Any]) -> SessionUpdate:
     )
 
 
-# Both kinds of output are pieces to append; an agent uses the one that the client asked for.
+# Both kinds of output are pieces to append. An agent uses the kind the client asked for.
 _TERMINAL_READERS: tuple[tuple[str, Callable[[TerminalId, dict[str, Any]], SessionUpdate | None]], ...] = (
     ("terminal_info", _opened),
     ("terminal_output", _printed),
@@ -179,7 +179,7 @@ _TERMINAL_READERS: tuple[tuple[str, Callable[[TerminalId, dict[str, Any]], Sessi
 
 
 def read_turn_usage(usage: session.TurnUsage | None) -> TurnUsage | None:
-    """The tokens of a turn, where the agent counts them."""
+    """Return a turn's tokens, if the agent counts them."""
     if usage is None:
         return None
     return TurnUsage(

@@ -1,4 +1,4 @@
-"""The handshake: what either side can do and who it is; and how to log in and out."""
+"""The handshake, with identity and capabilities of both sides, and logging in and out."""
 
 from __future__ import annotations
 
@@ -18,7 +18,7 @@ from acp_tui.protocol.wire import (
 
 
 class Implementation(WireModel):
-    """A program by name and version."""
+    """A program's name and version."""
 
     name: str
     version: str
@@ -26,27 +26,27 @@ class Implementation(WireModel):
 
 
 class Marker(WireModel):
-    """A capability that is there or not: `{}` is yes, absent and null are no (R-INIT-5)."""
+    """A capability that is present or not: `{}` means yes, absent and null mean no (R-INIT-5)."""
 
 
-# Of the client
+# The client's
 
 
 class FileSystemCapabilities(WireModel):
-    """Which `fs/*` requests the client answers."""
+    """The `fs/*` requests the client answers."""
 
     read_text_file: LenientFlag = False
     write_text_file: LenientFlag = False
 
 
 class SessionConfigOptionsCapabilities(WireModel):
-    """Which kinds of options the client can show besides select."""
+    """The kinds of options the client can show besides select."""
 
     boolean: Lenient[Marker] = None
 
 
 class ClientSessionCapabilities(WireModel):
-    """What the client understands within a session."""
+    """What the client understands in a session."""
 
     compaction: Lenient[Marker] = None
     config_options: Lenient[SessionConfigOptionsCapabilities] = None
@@ -54,13 +54,13 @@ class ClientSessionCapabilities(WireModel):
 
 
 class AuthCapabilities(WireModel):
-    """Which ways to log in the client offers besides the agent's own."""
+    """The ways to log in that the client offers besides the agent's own."""
 
     terminal: LenientFlag = False
 
 
 class ElicitationCapabilities(WireModel):
-    """Which questions the client can put to the user."""
+    """The questions the client can ask the user."""
 
     form: Lenient[Marker] = None
     url: Lenient[Marker] = None
@@ -91,11 +91,11 @@ class InitializeRequest(WireModel):
     client_info: Lenient[Implementation] = None
 
 
-# Of the agent
+# The agent's
 
 
 class PromptCapabilities(WireModel):
-    """Which content blocks a prompt may have besides text and links."""
+    """The content blocks a prompt may have besides text and links."""
 
     image: LenientFlag = False
     audio: LenientFlag = False
@@ -103,14 +103,14 @@ class PromptCapabilities(WireModel):
 
 
 class McpCapabilities(WireModel):
-    """Which MCP servers the agent reaches besides those it starts."""
+    """The MCP servers the agent can reach besides those it starts."""
 
     http: LenientFlag = False
     sse: LenientFlag = False
 
 
 class SessionCapabilities(WireModel):
-    """Which session methods the agent answers besides new and prompt."""
+    """The session methods the agent answers besides new and prompt."""
 
     list: Lenient[Marker] = None
     delete: Lenient[Marker] = None
@@ -147,7 +147,7 @@ class AgentCapabilities(WireModel):
 
 
 class AuthMethodAgent(WireModel):
-    """The agent logs in by itself when asked to."""
+    """The agent logs in itself when asked."""
 
     id: str
     name: str
@@ -155,7 +155,7 @@ class AuthMethodAgent(WireModel):
 
 
 class AuthMethodTerminal(Variant):
-    """The user logs in with the agent's own program in a terminal."""
+    """The user logs in with the agent's program in a terminal."""
 
     type: Literal["terminal"] = "terminal"
     id: str
@@ -175,11 +175,11 @@ AuthMethod: TypeAlias = Annotated[
     Annotated[AuthMethodAgent, Tag("agent")] | Annotated[AuthMethodTerminal, Tag("terminal")],
     Discriminator(_auth_kind),
 ]
-"""Of any other type, the removed `env_var` among them, it is an agent's (R-AUTH-1)."""
+"""Any other type, including the removed `env_var`, counts as an agent's (R-AUTH-1)."""
 
 
 class InitializeResponse(WireModel):
-    """The version to speak, and what the agent is."""
+    """The version to speak, and the agent's identity and capabilities."""
 
     protocol_version: UInt16
     agent_capabilities: Annotated[AgentCapabilities, DefaultOnError(AgentCapabilities)] = field(
@@ -196,7 +196,7 @@ class AuthenticateRequest(WireModel):
 
 
 class AuthenticateResponse(WireModel):
-    """Nothing: logged in."""
+    """Empty: logged in."""
 
 
 class LogoutRequest(WireModel):
@@ -204,4 +204,4 @@ class LogoutRequest(WireModel):
 
 
 class LogoutResponse(WireModel):
-    """Nothing: logged out."""
+    """Empty: logged out."""

@@ -1,4 +1,4 @@
-"""A client's values as ACP v1 writes them; whether an agent can take them is the caller's to know."""
+"""Converts the client's values to ACP v1. The caller knows whether the agent supports them."""
 
 from __future__ import annotations
 
@@ -35,7 +35,7 @@ _Annotated: TypeAlias = Text | Image | Audio | ResourceLink | TextResource | Blo
 def initialize_request(
     protocol_version: int, offer: ClientOffer, name: str, title: str, version: str
 ) -> initialize.InitializeRequest:
-    """The handshake: exactly what the client offers."""
+    """Return the handshake with exactly what the client offers."""
     return initialize.InitializeRequest(
         protocol_version=protocol_version,
         client_capabilities=_capabilities(offer),
@@ -59,7 +59,7 @@ def _capabilities(offer: ClientOffer) -> initialize.ClientCapabilities:
             url=_marker(offer.elicitation_url),
         ),
         subagents=_marker(offer.subagents),
-        # Without it claude-agent-acp 0.23 does not report the output of the commands that it runs itself.
+        # Without this, claude-agent-acp 0.23 doesn't report the output of commands it runs itself.
         meta={"terminal_output": True, **offer.meta},
     )
 
@@ -79,7 +79,7 @@ def _marker(is_offered: bool) -> initialize.Marker | None:
 
 
 def _some(model: type[M], **fields: Any) -> M | None:
-    """The model, where it has anything to say."""
+    """Return the model; None if it would be empty."""
     return None if all(value is None for value in fields.values()) else _made(model, **fields)
 
 
@@ -87,27 +87,27 @@ def _some(model: type[M], **fields: Any) -> M | None:
 
 
 def new_session(workplace: Workplace) -> session.NewSessionRequest:
-    """Open a session."""
+    """Return a request that opens a session."""
     return session.NewSessionRequest(**_workplace(workplace))
 
 
 def load_session(session_id: str, workplace: Workplace) -> session.LoadSessionRequest:
-    """Open a session with its history."""
+    """Return a request that opens a session with its history."""
     return session.LoadSessionRequest(session_id=session_id, **_workplace(workplace))
 
 
 def resume_session(session_id: str, workplace: Workplace) -> session.ResumeSessionRequest:
-    """Open a session without its history."""
+    """Return a request that opens a session without its history."""
     return session.ResumeSessionRequest(session_id=session_id, **_workplace(workplace))
 
 
 def list_sessions(cwd: Path | None, cursor: str | None) -> session.ListSessionsRequest:
-    """List sessions; the cursor goes back as it came (R-SESS-9)."""
+    """Return a request that lists sessions. The cursor goes back verbatim (R-SESS-9)."""
     return _made(session.ListSessionsRequest, cwd=None if cwd is None else str(cwd), cursor=cursor)
 
 
 def _workplace(workplace: Workplace) -> dict[str, Any]:
-    """The fields; the list of servers is there even when it is empty, that of directories only for agents with one."""
+    """Return the fields. The list of servers is always present, the list of folders only if it isn't empty."""
     fields: dict[str, Any] = {
         "cwd": str(workplace.cwd),
         "mcp_servers": [mcp_server(server) for server in workplace.mcp_servers],
@@ -118,7 +118,7 @@ def _workplace(workplace: Workplace) -> dict[str, Any]:
 
 
 def mcp_server(server: McpServer) -> session.McpServer:
-    """The server on the wire."""
+    """Convert an MCP server."""
     if not isinstance(server, HttpServer):
         env = [session.EnvVariable(name=name, value=value) for name, value in server.env]
         return session.McpServerStdio(
@@ -130,7 +130,7 @@ def mcp_server(server: McpServer) -> session.McpServer:
 
 
 def set_option(session_id: str, option_id: str, source: str, value: str | bool) -> tuple[str, WireModel]:
-    """The method that sets an option of this source, and its parameters."""
+    """Return the method and params that set an option from this source."""
     if source == "mode":
         return v1.SESSION_SET_MODE, session.SetSessionModeRequest(session_id=session_id, mode_id=str(value))
     if source == "model":
@@ -151,7 +151,7 @@ def set_option(session_id: str, option_id: str, source: str, value: str | bool) 
 
 
 def content_block(block: ContentBlock) -> _WireBlock:
-    """The block on the wire. Raises ValueError for one of a kind we do not know: only an agent makes those."""
+    """Convert a content block. Raises ValueError for an unknown kind, which only agents create."""
     match block:
         case Text():
             return _block(content.TextContent, block, text=block.text)
@@ -193,7 +193,7 @@ def _resource_fields(block: TextResource | BlobResource) -> dict[str, Any]:
 
 
 def _block(model: type[M], block: _Annotated, **fields: Any) -> M:
-    """The model with the block's annotations and `_meta`."""
+    """Return the model with the block's annotations and `_meta`."""
     return _made(model, annotations=_annotations(block.annotations), meta=block.meta, **fields)
 
 
@@ -210,5 +210,5 @@ def _annotations(annotations: Annotations | None) -> content.Annotations | None:
 
 
 def _made(model: type[M], **fields: Any) -> M:
-    """The model without what is None: on the wire it is left out, not null."""
+    """Return the model without fields that are None: they are omitted on the wire, not null."""
     return model(**{name: value for name, value in fields.items() if value is not None})

@@ -1,4 +1,4 @@
-"""Messages that open, list and end sessions, with their MCP servers, modes and options; and those of a turn."""
+"""Messages that open, list, and end sessions, with their MCP servers, modes, and options; and those of a turn."""
 
 from __future__ import annotations
 
@@ -34,7 +34,7 @@ class HttpHeader(WireModel):
 
 
 class McpServerStdio(WireModel):
-    """A server that the agent starts; it has no type on the wire."""
+    """A server the agent starts. It has no type on the wire."""
 
     name: str
     command: str
@@ -77,7 +77,7 @@ McpServer: TypeAlias = Annotated[
 
 
 class SessionMode(WireModel):
-    """A way for the agent to work."""
+    """A way in which the agent works."""
 
     id: str
     name: str
@@ -85,7 +85,7 @@ class SessionMode(WireModel):
 
 
 class SessionModeState(WireModel):
-    """The modes of a session and the current one."""
+    """A session's modes and the current one."""
 
     current_mode_id: str
     available_modes: Items[SessionMode]
@@ -99,14 +99,14 @@ class SetSessionModeRequest(WireModel):
 
 
 class SetSessionModeResponse(WireModel):
-    """Nothing: the mode is set."""
+    """Empty: the mode is set."""
 
 
-# Models, as before there were config options (R-OLD-1)
+# Models, from before config options existed (R-OLD-1)
 
 
 class ModelInfo(WireModel):
-    """A model of the agent."""
+    """One of the agent's models."""
 
     model_id: str
     name: str
@@ -114,7 +114,7 @@ class ModelInfo(WireModel):
 
 
 class SessionModelState(WireModel):
-    """The models of a session and the current one."""
+    """A session's models and the current one."""
 
     current_model_id: str
     available_models: Items[ModelInfo]
@@ -152,7 +152,7 @@ SessionConfigSelectOptions: TypeAlias = Annotated[
 
 
 class SessionConfigFields(Variant):
-    """What every kind of option has."""
+    """What all kinds of options have."""
 
     id: str
     name: str
@@ -176,11 +176,11 @@ class SessionConfigBoolean(SessionConfigFields):
 
 
 SessionConfigOption: TypeAlias = Annotated[SessionConfigSelect | SessionConfigBoolean, Discriminator("type")]
-"""Of another type: malformed, and so left out of its list (R-CFG-2)."""
+"""Another type is malformed, so it's dropped from its list (R-CFG-2)."""
 
 
 class SetSessionConfigOptionRequest(WireModel):
-    """`session/set_config_option`; the type is sent for a boolean only."""
+    """`session/set_config_option`. The type is only sent for a boolean."""
 
     session_id: str
     config_id: str
@@ -202,7 +202,7 @@ class SetSessionConfigOptionResponse(WireModel):
 
 
 class SessionSetup(WireModel):
-    """What a session starts with, new or not."""
+    """A session's initial state, new or not."""
 
     modes: Lenient[SessionModeState] = None
     config_options: OptionalItems[SessionConfigOption] = None
@@ -218,13 +218,13 @@ class NewSessionRequest(WireModel):
 
 
 class NewSessionResponse(SessionSetup):
-    """The session is there."""
+    """The session is open."""
 
     session_id: str
 
 
 class LoadSessionRequest(WireModel):
-    """`session/load`: the agent replays the history before it answers."""
+    """`session/load`: the agent replays the history before answering."""
 
     session_id: str
     cwd: str
@@ -237,7 +237,7 @@ class LoadSessionResponse(SessionSetup):
 
 
 class ResumeSessionRequest(WireModel):
-    """`session/resume`: as load, without the history."""
+    """`session/resume`: like load, without the history."""
 
     session_id: str
     cwd: str
@@ -246,11 +246,11 @@ class ResumeSessionRequest(WireModel):
 
 
 class ResumeSessionResponse(SessionSetup):
-    """The session goes on."""
+    """The session continues."""
 
 
 class SessionInfo(WireModel):
-    """A session that the agent knows."""
+    """A session the agent knows."""
 
     session_id: str
     cwd: str
@@ -267,14 +267,14 @@ class ListSessionsRequest(WireModel):
 
 
 class ListSessionsResponse(WireModel):
-    """One page; without a cursor it is the last."""
+    """One page; the last one has no cursor."""
 
     sessions: Items[SessionInfo]
     next_cursor: Lenient[str] = None
 
 
 class DeleteSessionResponse(WireModel):
-    """Nothing: the session is gone."""
+    """Empty: the session is deleted."""
 
 
 class CloseSessionRequest(WireModel):
@@ -284,11 +284,11 @@ class CloseSessionRequest(WireModel):
 
 
 class CloseSessionResponse(WireModel):
-    """Nothing: the session is closed."""
+    """Empty: the session is closed."""
 
 
 StopReason: TypeAlias = str
-"""end_turn, max_tokens, max_turn_requests, refusal, cancelled, or one we do not know (R-PROMPT-6)."""
+"""end_turn, max_tokens, max_turn_requests, refusal, cancelled, or an unknown one (R-PROMPT-6)."""
 
 RequestId: TypeAlias = Int64 | str | None
 
@@ -301,7 +301,7 @@ class PromptRequest(WireModel):
 
 
 class TurnUsage(WireModel):
-    """Tokens of one turn: a draft in v1 that agents ship, part of v2."""
+    """The tokens of one turn: a draft in v1 that agents ship, and part of v2."""
 
     total_tokens: UInt64
     input_tokens: UInt64
@@ -319,12 +319,12 @@ class PromptResponse(WireModel):
 
 
 class CancelNotification(WireModel):
-    """`session/cancel`: stop the turn."""
+    """`session/cancel`: stops the turn."""
 
     session_id: str
 
 
 class CancelRequestNotification(WireModel):
-    """`$/cancel_request`: stop the work on one request."""
+    """`$/cancel_request`: stops the work on one request."""
 
     request_id: RequestId

@@ -1,4 +1,4 @@
-"""What an agent says of those that it begins for a part of its work, in drafts that agents ship; v2 says it alike."""
+"""What an agent says about its subagents, in drafts that agents ship. v2 uses the same messages."""
 
 from __future__ import annotations
 
@@ -25,17 +25,17 @@ from acp_tui.protocol.wire import Lenient, Tristate, TristateItems, WireModel, d
 Updates: TypeAlias = tuple[SessionUpdate, ...]
 
 BACKGROUND_IDS: Final = {"terminal": "terminalId", "tool_call": "toolCallId", "subagent": "sessionId"}
-"""Where a piece of background work has its id, by its type."""
+"""The key of background work's ID, by its type."""
 
 
 class CancelCapabilities(WireModel):
-    """What can be asked of a tool call, a terminal, or a subagent."""
+    """Whether a tool call, terminal, or subagent can be canceled."""
 
     cancel: Lenient[Marker] = None
 
 
 class ErrorObject(WireModel):
-    """An error as in a response."""
+    """An error, as in a response."""
 
     code: int
     message: str
@@ -43,7 +43,7 @@ class ErrorObject(WireModel):
 
 
 class StateUpdate(WireModel):
-    """What the session is doing; of one that we do not know only the state and the background are read."""
+    """What the session is doing. For an unknown state, only the state and the background work are read."""
 
     state: str
     stop_reason: Lenient[str] = None
@@ -53,7 +53,7 @@ class StateUpdate(WireModel):
 
 
 class SubagentUpdate(WireModel):
-    """An agent of the session's agent: absent keeps, null clears."""
+    """A report about a subagent: absent keeps, null clears."""
 
     session_id: str
     title: Tristate[str] = UNSET
@@ -63,21 +63,21 @@ class SubagentUpdate(WireModel):
 
 
 class SessionMessage(WireModel):
-    """What one session has said to another, whole; null or an empty list clears it."""
+    """A whole message from one session to another. Null or an empty list clears it."""
 
     message_id: str
     content: TristateItems[ContentBlock] = UNSET
 
 
 class SessionMessageChunk(WireModel):
-    """A piece of it."""
+    """A piece of a message between sessions."""
 
     message_id: str
     content: ContentBlock
 
 
 def read_state(update: Any) -> StateReported:
-    """What a session is doing. Raises MalformedMessage."""
+    """Return what a session is doing. Raises MalformedMessage."""
     return _state_reported(decode(StateUpdate, update))
 
 
@@ -96,13 +96,13 @@ def _state_reported(report: StateUpdate) -> StateReported:
 
 
 def _detail(data: Any) -> str | None:
-    """The cause in the agent's words, where an error has one."""
+    """Return an error's cause in the agent's words, if it has one."""
     said = data.get("details", data.get("message")) if isinstance(data, dict) else data
     return said if isinstance(said, str) else None
 
 
 def _background(listed: list[dict[str, Any]] | None) -> tuple[BackgroundWork, ...] | UnsetType:
-    """A list with a malformed item counts as not sent."""
+    """Convert a list of background work. A malformed item makes the list count as not sent."""
     if listed is None or not all(isinstance(item.get("type"), str) for item in listed):
         return UNSET
     return tuple(
@@ -112,14 +112,14 @@ def _background(listed: list[dict[str, Any]] | None) -> tuple[BackgroundWork, ..
 
 
 def read_cancellable(capabilities: CancelCapabilities | None | UnsetType) -> bool | UnsetType:
-    """Whether it can be stopped alone."""
+    """Whether it can be stopped on its own."""
     if capabilities is UNSET:
         return UNSET
     return capabilities is not None and capabilities.cancel is not None
 
 
 def read_subagent(update: Any) -> Updates:
-    """A report on a subagent. Raises MalformedMessage."""
+    """Convert a report about a subagent. Raises MalformedMessage."""
     report = decode(SubagentUpdate, update)
     state = report.state
     return (
@@ -135,7 +135,7 @@ def read_subagent(update: Any) -> Updates:
 
 
 def read_message(update: Any) -> Updates:
-    """A message between sessions: work of the agents' own, as thoughts are. Raises MalformedMessage."""
+    """Convert a message between sessions to a thought: it's the agents' own work. Raises MalformedMessage."""
     message = decode(SessionMessage, update)
     if message.content is UNSET:
         return ()
@@ -144,15 +144,15 @@ def read_message(update: Any) -> Updates:
 
 
 def read_message_chunk(update: Any) -> Updates:
-    """A piece of a message between sessions. Raises MalformedMessage."""
+    """Convert a piece of a message between sessions. Raises MalformedMessage."""
     chunk = decode(SessionMessageChunk, update)
     return (MessageChunk("thought", read_block(chunk.content), chunk.message_id, chunk.meta),)
 
 
 def of_call(update: dict[str, Any], said: Updates) -> Updates:
-    """The updates; where `_meta` names a tool call that they belong to, those of the subagent that works for it.
+    """Return the updates. If `_meta` names a parent tool call, they become those of its subagent.
 
-    claude-agent-acp 0.23 tells so what its subagents do, in the session of the agent that began them.
+    claude-agent-acp 0.23 reports its subagents' work this way, in the parent's session.
     """
     return tuple(_of_call(update, said))
 

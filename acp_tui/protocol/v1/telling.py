@@ -1,6 +1,6 @@
-"""The agent's side of ACP v1 as wire values: what an agent says of its sessions, asks and answers.
+"""The agent's side of ACP v1 as wire values: what an agent says about its sessions, asks, and answers.
 
-`inbound` reads what is written here. Whoever serves sessions of another agent to clients speaks this.
+`inbound` reads what this writes. It's for programs that serve another agent's sessions to clients.
 """
 
 from __future__ import annotations
@@ -77,11 +77,11 @@ _CHUNKS: Final = {
 _OF_TERMINALS: Final = frozenset(
     {"terminal_info", "terminal_output", "terminal_output_delta", "terminal_exit"}
 )
-"""Keys of a tool call's `_meta`: what they said has been told, and would be taken for more of it."""
+"""Keys of a tool call's `_meta` that were already passed on as updates, so repeating them would duplicate output."""
 
 
 def led(session_id: SessionId, update: SessionUpdate) -> tuple[SessionId, SessionUpdate]:
-    """The session in which an agent says this, and what it says there: a subagent speaks in its own."""
+    """Return the session an update is sent in, and the update itself. A subagent speaks in its own session."""
     while isinstance(update, SubagentSaid):
         said = update.update
         if isinstance(said, StateReported):
@@ -93,7 +93,7 @@ def led(session_id: SessionId, update: SessionUpdate) -> tuple[SessionId, Sessio
 
 
 def update_of(update: SessionUpdate) -> Wire | None:
-    """The update of a `session/update`; None for one that is not an agent's to tell."""
+    """Return the content of a `session/update`; None for an update that doesn't come from an agent."""
     match update:
         case MessageChunk(role, block, message_id, meta):
             chunk: Wire = {"sessionUpdate": _CHUNKS[role], "content": block_of(block)}
@@ -162,17 +162,17 @@ def _spent(usage: TurnUsage | None) -> Wire | None:
 
 
 def _with(told: Wire, **optional: Any) -> Wire:
-    """With what is not None."""
+    """Add the fields that aren't None."""
     return told | {name: value for name, value in optional.items() if value is not None}
 
 
 def _set(**optional: Any) -> Wire:
-    """What is set, to None too."""
+    """Return the fields that are set, including those set to None."""
     return {name: value for name, value in optional.items() if value is not UNSET}
 
 
 def block_of(block: ContentBlock) -> Any:
-    """A content block, also one of a kind we do not know."""
+    """Convert a content block, also one of an unknown kind."""
     match block:
         case Text(text, None, None):
             return {"type": "text", "text": text}
@@ -183,7 +183,7 @@ def block_of(block: ContentBlock) -> Any:
 
 
 def tool_call_of(patch: ToolCallPatch) -> Wire:
-    """What a report on a tool call sets."""
+    """Convert what a report about a tool call sets."""
     told: Wire = {"toolCallId": patch.tool_call_id}
     told |= _set(
         title=patch.title,
@@ -239,7 +239,7 @@ def _usage(usage: Usage) -> Wire:
 
 
 def options_of(options: Iterable[ConfigOption]) -> list[Wire]:
-    """The options of a session; modes and models of old are options like the others."""
+    """Convert a session's options. Legacy modes and models become ordinary options."""
     return list(map(_option, options))
 
 
@@ -275,7 +275,7 @@ def agreement_of(
     auth_methods: Iterable[AuthMethod],
     meta: Mapping[str, Any],
 ) -> Wire:
-    """The answer to `initialize`; `meta` is said of the capabilities."""
+    """Return the answer to `initialize`. `meta` is added to the capabilities."""
     offered = {
         "list": capabilities.list_sessions,
         "delete": capabilities.delete_session,
@@ -312,7 +312,7 @@ def agreement_of(
 def permission_request(
     session_id: SessionId, request: PermissionRequest, patch: ToolCallPatch, meta: Mapping[str, Any]
 ) -> Wire:
-    """The parameters of `session/request_permission`; `meta` is added to the request's own."""
+    """Return the params of `session/request_permission`. `meta` is added to the request's own."""
     options = [
         _with({"optionId": option.option_id, "name": option.name, "kind": option.kind}, _meta=option.meta)
         for option in request.options
@@ -328,7 +328,7 @@ def permission_request(
 def elicitation_request(
     session_id: SessionId | None, elicitation: Elicitation, meta: Mapping[str, Any]
 ) -> Wire:
-    """The parameters of `elicitation/create`; without a session it is about a request that nobody names."""
+    """Return the params of `elicitation/create`. Without a session, it refers to an unnamed request."""
     scope: Wire = {"requestId": None} if session_id is None else {"sessionId": session_id}
     told = _with({"message": elicitation.message, **scope}, toolCallId=elicitation.tool_call_id)
     told["_meta"] = {**(elicitation.meta or {}), **meta}

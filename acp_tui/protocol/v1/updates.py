@@ -1,4 +1,4 @@
-"""`session/update`: every kind of update that an agent sends, as ACP v1 writes it."""
+"""`session/update`: all kinds of updates an agent sends, as ACP v1 writes them."""
 
 from __future__ import annotations
 
@@ -23,7 +23,7 @@ from acp_tui.protocol.wire import (
 
 
 class Update(Variant):
-    """What all kinds have in common."""
+    """What all kinds share."""
 
     discriminator: ClassVar[str] = "session_update"
 
@@ -39,19 +39,19 @@ class ContentChunk(WireModel):
 
 
 class UserMessageChunk(Update, ContentChunk):
-    """Of the user: history, or an echo."""
+    """A piece of the user's message: history or an echo."""
 
     session_update: Literal["user_message_chunk"] = "user_message_chunk"
 
 
 class AgentMessageChunk(Update, ContentChunk):
-    """Of the agent."""
+    """A piece of the agent's message."""
 
     session_update: Literal["agent_message_chunk"] = "agent_message_chunk"
 
 
 class AgentThoughtChunk(Update, ContentChunk):
-    """Of the agent's reasoning."""
+    """A piece of the agent's reasoning."""
 
     session_update: Literal["agent_thought_chunk"] = "agent_thought_chunk"
 
@@ -60,14 +60,14 @@ class AgentThoughtChunk(Update, ContentChunk):
 
 
 class ToolCall(Update, ToolCallFields):
-    """A tool call begins, or is told again as a whole."""
+    """A tool call begins, or is reported again in full."""
 
     session_update: Literal["tool_call"] = "tool_call"
     title: str
 
 
 class SessionToolCallUpdate(Update, ToolCallUpdate):
-    """`ToolCallUpdate` as a session update; in a permission request it stands without a discriminator."""
+    """`ToolCallUpdate` as a session update. In a permission request, it has no discriminator."""
 
     session_update: Literal["tool_call_update"] = "tool_call_update"
 
@@ -76,7 +76,7 @@ class SessionToolCallUpdate(Update, ToolCallUpdate):
 
 
 class PlanEntry(WireModel):
-    """One step."""
+    """One step of a plan."""
 
     content: str
     priority: str
@@ -84,7 +84,7 @@ class PlanEntry(WireModel):
 
 
 class Plan(Update):
-    """The plan, whole."""
+    """The whole plan."""
 
     session_update: Literal["plan"] = "plan"
     entries: Items[PlanEntry]
@@ -111,7 +111,7 @@ class AvailableCommand(WireModel):
 
 
 class AvailableCommandsUpdate(Update):
-    """The commands, all of them."""
+    """All commands."""
 
     session_update: Literal["available_commands_update"] = "available_commands_update"
     available_commands: Items[AvailableCommand]
@@ -121,12 +121,12 @@ class CurrentModeUpdate(Update):
     """The agent changed its mode."""
 
     session_update: Literal["current_mode_update"] = "current_mode_update"
-    # An example of the documentation says `modeId` (R-MODE-3).
+    # An example in the documentation uses `modeId` (R-MODE-3).
     current_mode_id: str = field(aliases=("modeId",))
 
 
 class ConfigOptionUpdate(Update):
-    """The options, all of them."""
+    """All options."""
 
     session_update: Literal["config_option_update"] = "config_option_update"
     config_options: Items[SessionConfigOption]
@@ -136,7 +136,7 @@ class ConfigOptionUpdate(Update):
 
 
 class SessionInfoUpdate(Update, PatchModel):
-    """Title and time of the session, as far as they changed."""
+    """The session's changed title and time."""
 
     session_update: Literal["session_info_update"] = "session_info_update"
     title: Tristate[str] = UNSET
@@ -144,14 +144,14 @@ class SessionInfoUpdate(Update, PatchModel):
 
 
 class Cost(WireModel):
-    """Money, or another unit that the agent counts in."""
+    """Money, or the agent's own unit."""
 
     amount: float
     currency: str
 
 
 class UsageUpdate(Update):
-    """Tokens in the context, its size, and the cost so far."""
+    """The tokens in the context, its size, and the cost so far."""
 
     session_update: Literal["usage_update"] = "usage_update"
     used: UInt64
@@ -160,7 +160,7 @@ class UsageUpdate(Update):
 
 
 class Notice(Update):
-    """A word for now."""
+    """A short-lived message."""
 
     session_update: Literal["notice"] = "notice"
     severity: str
@@ -172,7 +172,7 @@ class Notice(Update):
 
 
 class CompactionUpdate(Update, PatchModel):
-    """The agent shortens its context."""
+    """The agent compacts its context."""
 
     session_update: Literal["compaction_update"] = "compaction_update"
     compaction_id: str

@@ -1,7 +1,5 @@
-"""ACP version 2, as drafted: what differs from version 1, from which it imports the rest.
+"""ACP version 2, a draft: the differences from version 1. It imports the rest from there.
 
-It is loaded for agents that speak it.
-
-Begin with `connection` (both ways), then `inbound` (the agent's messages as updates). `models` has the wire types,
-`patches` what a git patch says of each file.
+It's only loaded for agents that speak it. Start with `connection` (both directions), then read `inbound` (the agent's
+messages as updates). `models` has the wire types. `patches` reads git patches.
 """

@@ -1,7 +1,7 @@
 """ACP v2 between a peer and the client.
 
-The agent works on its own machine in its own way: it asks the client for permissions and for answers, never for files
-or terminals.
+The agent works on its own machine in its own way. It asks the client for permissions and answers, never for files or
+terminals.
 """
 
 from __future__ import annotations
@@ -110,7 +110,7 @@ class ConnectionV2(Connection):
     # What the agent answers
 
     def read_prompt_refusal(self, error: RequestFailed) -> SessionUpdate:
-        """One that was held back is cancelled with the turn that it waited for."""
+        """Convert an error. A prompt that was held back is canceled with the turn it waited for."""
         if error.code == ErrorCode.REQUEST_CANCELLED:
             return PromptRefused()
         return PromptRefused(TurnFailed(error.message, error.detail, error.code))

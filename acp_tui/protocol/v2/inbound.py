@@ -1,4 +1,4 @@
-"""The agent's messages of ACP v2 as a conversation's updates and other plain values; nothing is applied here."""
+"""Converts the agent's ACP v2 messages to updates and other plain values. Nothing is applied here."""
 
 from __future__ import annotations
 
@@ -69,16 +69,16 @@ T = TypeVar("T")
 S = TypeVar("S")
 
 MAX_CELLS: Final = 2_000
-"""Of a terminal, each way: no screen is larger, and an emulator of that size takes memory."""
+"""The largest width and height of a terminal. No screen is larger, and a large emulator takes memory."""
 
 MAX_PLAN_LINES: Final = 500
-"""Of a plan in words."""
+"""The most lines of a plan in Markdown."""
 
 # session/update
 
 
 def read_update(params: Any) -> tuple[SessionId, Updates]:
-    """Whose update it is, and what it says to the conversation. Raises MalformedMessage."""
+    """Return the session of an update and what it says. Raises MalformedMessage."""
     return v1.read_update(params, _READERS)
 
 
@@ -101,7 +101,7 @@ def _tool_call_chunk(update: Any) -> Updates:
 
 
 def read_tool_call(call: models.ToolCallUpdate) -> ToolCallPatch:
-    """A report as a patch: absent keeps, null is what a new call begins with."""
+    """Convert a report to a patch: absent keeps, null resets to a new call's value."""
     return ToolCallPatch(
         ToolCallId(call.tool_call_id),
         title=_cleared(call.title, ""),
@@ -145,9 +145,9 @@ def _content(item: models.ToolCallContent) -> Iterator[ToolCallContent]:
 
 
 def _diff(diff: models.Diff) -> Iterator[ToolCallContent]:
-    """One item for each file; the changes say which there are, the patch what is in them.
+    """Yield an item for each file. The changes list the files, the patch has their contents.
 
-    What only one of the two says is an item of its own: nothing of a change stays unsaid.
+    What only one of the two has becomes a separate item, so that nothing is lost.
     """
     said = diff.patch
     patch = read_git_patch(said.text) if said is not None and said.format == "git_patch" else None
@@ -167,7 +167,7 @@ def _diff(diff: models.Diff) -> Iterator[ToolCallContent]:
 
 
 def _is_told(patch: Patch, changes: Iterable[models.PathChange]) -> bool:
-    """Whether diffs and changes say all that the patch does."""
+    """Whether diffs and changes show everything in the patch."""
     return patch.is_whole and patch.moved <= {
         path for change in changes for path in (change.path, change.old_path)
     }
@@ -189,7 +189,7 @@ def _terminal(update: Any) -> Updates:
 
 
 def _size(size: models.TerminalSize | None | UnsetType) -> tuple[int, int] | UnsetType:
-    """One that no emulator could hold counts as not sent."""
+    """Convert a size. One too large for an emulator counts as not sent."""
     if size is UNSET or size is None:
         return UNSET
     sides = size.cols, size.rows
@@ -234,7 +234,7 @@ _LIST_ITEM: Final = re.compile(r"\s*(?:[-*+]|\d{1,9}[.)]|#{1,6})?\s*(?:\[([ xX])
 
 
 def _written_steps(markdown: str) -> Iterator[PlanStep]:
-    """Each line of a plan in words as a step; one with a check mark is done."""
+    """Yield each line of a Markdown plan as a step. One with a check mark is completed."""
     for line in markdown.split("\n")[:MAX_PLAN_LINES]:
         if (found := _LIST_ITEM.match(line)) is not None:
             is_done = (found[1] or "").lower() == "x"
@@ -261,7 +261,7 @@ def _commands_replaced(commands: list[models.AvailableCommand], meta: Meta | Non
 
 
 def _usage(update: Any) -> Updates:
-    """A cost that is not said stays; null clears it."""
+    """Convert usage. An absent cost stays as it was; null clears it."""
     (report,) = v1.READERS["usage_update"](update)
     assert isinstance(report, UsageReported)
     return (report if "cost" in update else replace(report, keeps_cost=True),)
@@ -306,9 +306,9 @@ _READERS: Final[Mapping[str, Callable[[Any], Updates]]] = {
 
 
 def read_permission_request(params: Any, question_id: str) -> tuple[SessionId, PermissionQuestion]:
-    """Whose request, and what is asked. Raises MalformedMessage.
+    """Return the request's session and its question. Raises MalformedMessage.
 
-    `question_id` stands for the tool call where the request is about none.
+    `question_id` stands in for the tool call if the request has none.
     """
     request = decode(models.RequestPermissionRequest, params)
     subject = request.subject or {}
@@ -356,7 +356,7 @@ def _lone_command(asked: models.CommandSubject, question_id: str) -> ToolCallPat
 
 
 def read_initialize_response(result: Any) -> Agreement:
-    """What the agent says of itself. Raises MalformedMessage."""
+    """Read the agent's answer to the handshake. Raises MalformedMessage."""
     response = decode(models.InitializeResponse, result)
     info = response.info
     methods = tuple(method for each in response.auth_methods for method in _auth_method(each))
@@ -392,7 +392,7 @@ def _capabilities(capabilities: models.AgentCapabilities, meta: Meta | None) -> 
 
 
 def _auth_method(method: models.AuthMethod) -> Iterator[AuthMethod]:
-    """None for one of a type that we do not know: nothing could be done with it."""
+    """Convert a login method. Drops an unknown type, which would be unusable."""
     match method:
         case models.AuthMethodAgent():
             yield AuthMethod(method.method_id, method.name, method.description, meta=method.meta)
@@ -405,25 +405,25 @@ def _auth_method(method: models.AuthMethod) -> Iterator[AuthMethod]:
 
 
 def read_new_session(result: Any) -> tuple[SessionId, Updates]:
-    """The new session, and what it starts with. Raises MalformedMessage."""
+    """Return the new session and its initial updates. Raises MalformedMessage."""
     response = decode(models.NewSessionResponse, result)
     return SessionId(response.session_id), _setup(response)
 
 
 def read_opened_session(result: Any) -> Updates:
-    """What a session that was resumed starts with. Raises MalformedMessage."""
+    """Return the initial updates of a resumed session. Raises MalformedMessage."""
     return _setup(decode(models.SessionSetup, result))
 
 
 def _setup(setup: models.SessionSetup) -> Updates:
-    """Only what there is: an update that came before the response may have said it."""
+    """Return only what is present: an update before the response may have sent the rest."""
     options = (OptionsReplaced(tuple(map(_option, setup.config_options))),) if setup.config_options else ()
     commands = (_commands_replaced(setup.available_commands),) if setup.available_commands else ()
     return (*options, *commands)
 
 
 def read_config_options(result: Any) -> OptionsReplaced:
-    """All options. Raises MalformedMessage."""
+    """Return all options. Raises MalformedMessage."""
     response = decode(models.ConfigOptions, result)
     return OptionsReplaced(tuple(map(_option, response.config_options)), response.meta)
 
@@ -457,7 +457,7 @@ def _choices(select: models.ConfigSelect) -> Iterator[Choice]:
 
 
 def read_prompt_answer(result: Any) -> PromptAccepted | TurnEnded | TurnFailed:
-    """The prompt was taken up; or, from an agent that mixes the versions, the turn is over."""
+    """Return that the prompt was accepted, or that the turn ended, if the agent mixes the versions."""
     if isinstance(result, dict) and "stopReason" in result and "messageId" not in result:
         return v1.read_prompt_answer(result)
     try:

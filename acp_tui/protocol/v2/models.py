@@ -1,4 +1,4 @@
-"""The messages of ACP v2 that differ from those of v1, as models; content blocks are those of v1."""
+"""The ACP v2 messages that differ from v1, as models. Content blocks are those of v1."""
 
 from __future__ import annotations
 
@@ -30,7 +30,7 @@ from acp_tui.protocol.wire import (
 
 
 class PromptCapabilities(WireModel):
-    """Which content blocks a prompt may have besides text and links."""
+    """The content blocks a prompt may have besides text and links."""
 
     image: Lenient[Marker] = None
     audio: Lenient[Marker] = None
@@ -38,14 +38,14 @@ class PromptCapabilities(WireModel):
 
 
 class McpCapabilities(WireModel):
-    """Which MCP servers the agent can use."""
+    """The MCP servers the agent can use."""
 
     stdio: Lenient[Marker] = None
     http: Lenient[Marker] = None
 
 
 class SessionCapabilities(WireModel):
-    """What the agent can do with sessions besides new, list, resume, close and prompt."""
+    """What the agent can do with sessions besides new, list, resume, close, and prompt."""
 
     prompt: Annotated[PromptCapabilities, DefaultOnError(PromptCapabilities)] = field(
         default_factory=PromptCapabilities
@@ -67,7 +67,7 @@ class AgentCapabilities(WireModel):
 
 
 class AuthMethodAgent(Variant):
-    """The agent logs in by itself when asked to."""
+    """The agent logs in itself when asked."""
 
     type: Literal["agent"] = "agent"
     method_id: str
@@ -76,7 +76,7 @@ class AuthMethodAgent(Variant):
 
 
 class AuthMethodTerminal(Variant):
-    """The user logs in with the agent's own program in a terminal."""
+    """The user logs in with the agent's program in a terminal."""
 
     type: Literal["terminal"] = "terminal"
     method_id: str
@@ -95,7 +95,7 @@ AuthMethod: TypeAlias = Annotated[
 
 
 class InitializeResponse(WireModel):
-    """What the agent is; that it speaks version 2 is known by then."""
+    """The agent's identity and capabilities. At this point it's known to speak version 2."""
 
     protocol_version: UInt16
     info: Implementation
@@ -109,7 +109,7 @@ class InitializeResponse(WireModel):
 
 
 class ConfigFields(Variant):
-    """What every kind of option has."""
+    """What all kinds of options have."""
 
     config_id: str
     name: str
@@ -141,7 +141,7 @@ class ConfigBoolean(ConfigFields):
 
 
 ConfigOption: TypeAlias = Annotated[ConfigSelect | ConfigBoolean, Discriminator("type")]
-"""Of another type: malformed, and so left out of its list."""
+"""Another type is malformed, so it's dropped from its list."""
 
 
 class TextCommandInput(WireModel):
@@ -151,7 +151,7 @@ class TextCommandInput(WireModel):
 
 
 class AvailableCommand(WireModel):
-    """A slash command. One of a type that we do not know is shown by its name and description."""
+    """A slash command. One of an unknown type shows its name and description."""
 
     name: str
     description: str
@@ -159,26 +159,26 @@ class AvailableCommand(WireModel):
 
 
 class SessionSetup(WireModel):
-    """What a session starts with, new or resumed."""
+    """A session's initial state, new or resumed."""
 
     config_options: Items[ConfigOption] = field(default_factory=list)
     available_commands: Items[AvailableCommand] = field(default_factory=list)
 
 
 class NewSessionResponse(SessionSetup):
-    """The session is there."""
+    """The session is open."""
 
     session_id: str
 
 
 class ConfigOptions(WireModel):
-    """All options, in an answer or in an update."""
+    """All options, in an answer or an update."""
 
     config_options: Items[ConfigOption]
 
 
 class PromptResponse(WireModel):
-    """The prompt was taken up."""
+    """The prompt was accepted."""
 
     message_id: Lenient[str] = None
 
@@ -187,14 +187,14 @@ class PromptResponse(WireModel):
 
 
 class Message(WireModel):
-    """A message, whole; null or an empty list clears it."""
+    """A whole message. Null or an empty list clears it."""
 
     message_id: str
     content: TristateItems[ContentBlock] = UNSET
 
 
 class PathChange(WireModel):
-    """What is done to one file."""
+    """A change of one file, without its text."""
 
     operation: str
     path: str
@@ -210,7 +210,7 @@ class DiffPatch(WireModel):
 
 
 class Diff(Variant):
-    """Changes of files, with a patch where the agent has one."""
+    """File changes, with a patch if the agent has one."""
 
     type: Literal["diff"] = "diff"
     changes: Items[PathChange]
@@ -218,14 +218,14 @@ class Diff(Variant):
 
 
 class Content(Variant):
-    """A content block as part of a tool call."""
+    """A content block in a tool call."""
 
     type: Literal["content"] = "content"
     content: ContentBlock
 
 
 class Terminal(Variant):
-    """A terminal of the agent's shown inside a tool call."""
+    """One of the agent's terminals shown in a tool call."""
 
     type: Literal["terminal"] = "terminal"
     terminal_id: str
@@ -269,7 +269,7 @@ def _decoded(value: object) -> bytes:
 
 
 class TerminalOutput(WireModel):
-    """Bytes, whole or a chunk of them."""
+    """Bytes, all of them or a chunk."""
 
     data: Annotated[bytes, Before(_decoded)]
 
@@ -282,14 +282,14 @@ class TerminalExitStatus(WireModel):
 
 
 class TerminalSize(WireModel):
-    """In cells."""
+    """The size in cells."""
 
     cols: UInt16
     rows: UInt16
 
 
 class TerminalUpdate(WireModel):
-    """What is known of a terminal: absent keeps, null clears."""
+    """The state of a terminal: absent keeps, null clears."""
 
     terminal_id: str
     command: Tristate[str] = UNSET
@@ -301,7 +301,7 @@ class TerminalUpdate(WireModel):
 
 
 class TerminalOutputChunk(TerminalOutput):
-    """Bytes behind those that were printed before."""
+    """Bytes to append to the output."""
 
     terminal_id: str
 
@@ -313,19 +313,19 @@ class PlanItems(WireModel):
 
 
 class PlanMarkdown(WireModel):
-    """A plan in words."""
+    """A plan in Markdown."""
 
     content: str
 
 
 class PlanFile(WireModel):
-    """A plan that stands in a file."""
+    """A plan in a file."""
 
     uri: str
 
 
 class AvailableCommandsUpdate(WireModel):
-    """The commands, all of them."""
+    """All commands."""
 
     available_commands: Items[AvailableCommand]
 
@@ -334,7 +334,7 @@ class AvailableCommandsUpdate(WireModel):
 
 
 class PermissionOption(WireModel):
-    """One of the answers to choose from; strict, since it decides what is allowed."""
+    """One of the answers to choose from. Strict, because it decides what is allowed."""
 
     option_id: str
     name: str
@@ -342,7 +342,7 @@ class PermissionOption(WireModel):
 
 
 class CommandSubject(WireModel):
-    """The command that would be run."""
+    """The command to run."""
 
     command: str
     cwd: str
@@ -351,13 +351,13 @@ class CommandSubject(WireModel):
 
 
 class ToolCallSubject(WireModel):
-    """The tool call that would go on."""
+    """The tool call to continue."""
 
     tool_call: ToolCallUpdate
 
 
 class RequestPermissionRequest(WireModel):
-    """`session/request_permission`; the subject is read by its type."""
+    """`session/request_permission`. The subject is read according to its type."""
 
     session_id: str
     title: str
@@ -370,7 +370,7 @@ class RequestPermissionRequest(WireModel):
 
 
 class McpServerStdio(Variant):
-    """A server that the agent starts."""
+    """A server the agent starts."""
 
     type: Literal["stdio"] = "stdio"
     name: str

@@ -1,4 +1,4 @@
-"""What a git patch says of each file: the lines before and after its changes, and where they stand."""
+"""Reads git patches: for each file, the lines before and after its changes, and their line numbers."""
 
 from __future__ import annotations
 
@@ -16,7 +16,7 @@ _SAYS_NO_MORE: Final = re.compile(
     r"index [0-9a-f]+\.\.[0-9a-f]+(?: 100[0-7]{3})?$|new file mode 100644$|deleted file mode 100[0-7]{3}$"
     r"|(?:dis)?similarity index \d{1,3}%$"
 )
-"""Lines of which nothing is lost where a diff is shown without them; another mode, such as a link's, is news."""
+"""Lines that a diff can omit without losing anything. One with another file mode, such as a link's, doesn't count."""
 _MOVED: Final = re.compile(r"(?:rename|copy) (?:from|to) (.+)")
 
 
@@ -30,14 +30,14 @@ class PatchedFile(NamedTuple):
 
 @dataclass(frozen=True, slots=True)
 class Patch:
-    """A patch, as far as it is diffs of files."""
+    """The part of a patch that consists of file diffs."""
 
     files: tuple[PatchedFile, ...]
-    """Those with lines, in their order; one file may come more than once."""
+    """Files with changed lines, in order. A file may appear more than once."""
     moved: frozenset[str]
-    """The paths that it says are moved or copied, old and new."""
+    """The old and new paths of moved or copied files."""
     is_whole: bool
-    """Whether all that it says stands in `files` and `moved`; else only its own text is all of it."""
+    """Whether `files` and `moved` show everything in the patch. Otherwise only its text does."""
 
 
 @dataclass(slots=True)
@@ -51,7 +51,7 @@ class _File:
     """Where the last line was added."""
     moved: list[str] = field(default_factory=list)
     is_odd: bool = False
-    """It has lines that stand in none of these."""
+    """Whether it has lines that fit none of the other fields."""
 
     @property
     def operation(self) -> str:
@@ -60,7 +60,7 @@ class _File:
     @property
     def diff(self) -> TextDiff:
         is_new, is_gone = self.old_path == _NO_FILE, self.path == _NO_FILE
-        # All lines of a file that comes or goes are in the patch.
+        # The patch has all lines of an added or deleted file.
         hunks = () if is_new or is_gone else tuple(self.hunks)
         return TextDiff(
             self.old_path if is_gone else self.path,
@@ -71,7 +71,7 @@ class _File:
 
 
 def read_git_patch(text: str) -> Patch:
-    """What a git patch says of each file. Whoever shows only the diffs of one that is not whole hides something."""
+    """Read a git patch. If it isn't whole, showing only its diffs hides something."""
     files = [_read(section) for section in _sections(text)]
     return Patch(
         tuple(PatchedFile(file.diff, file.operation) for file in files if file.hunks),
@@ -81,7 +81,7 @@ def read_git_patch(text: str) -> Patch:
 
 
 def _sections(text: str) -> Iterator[Sequence[str]]:
-    """The lines of each file, with their ends."""
+    """Yield the lines of each file, with their line ends."""
     section: list[str] = []
     for line in _lines(text):
         if line.startswith("diff --git ") and section:
@@ -93,7 +93,7 @@ def _sections(text: str) -> Iterator[Sequence[str]]:
 
 
 def _lines(text: str) -> list[str]:
-    """Only a newline ends a line; a file's own CR stays with its line."""
+    """Split at newlines only; a file's own CR stays with its line."""
     lines = [f"{line}\n" for line in text.split("\n")]
     last = lines.pop()[:-1]
     return [*lines, last] if last else lines
@@ -120,20 +120,20 @@ def _read(section: Sequence[str]) -> _File:
             file.moved.append(_path(moved[1]))
         elif not (number == 0 and line.startswith("diff --git ")) and not _SAYS_NO_MORE.match(line):
             file.is_odd = file.is_odd or bool(line.strip())
-    # Without lines or without a head, all that names the file is the first line.
+    # Without lines or without a head, only the first line names the file.
     is_cut = old_left or new_left or (heads_left if file.hunks else not file.moved)
     file.is_odd = file.is_odd or bool(is_cut)
     return file
 
 
 def _take(file: _File, line: str, old_left: int, new_left: int) -> tuple[int, int]:
-    """Add a line of a hunk; gives how many lines of the old text and of the new one that was."""
+    """Add a line of a hunk. Returns how many lines of the old and new text it was."""
     match line[:1]:
         case "-" if old_left:
             file.last = (file.old,)
         case "+" if new_left:
             file.last = (file.new,)
-        case "\\":  # the line before has no end
+        case "\\":  # the previous line has no line end
             for lines in file.last:
                 lines[-1] = lines[-1].removesuffix("\n")
             return 0, 0
@@ -147,7 +147,7 @@ def _take(file: _File, line: str, old_left: int, new_left: int) -> tuple[int, in
 
 
 def _path(said: str) -> str:
-    """As it stands there: absolute, or with the prefix of git."""
+    """Return the path as written: absolute, or with git's prefix."""
     path = said.split("\t")[0].rstrip("\r\n")
     if len(path) > 1 and path.startswith('"') and path.endswith('"'):
         path = path[1:-1]

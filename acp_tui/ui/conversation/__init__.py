@@ -1,6 +1,6 @@
-"""A conversation in view: of any length, with only the entries in view as widgets on the screen.
+"""Shows a conversation of any length. Only the entries in view are widgets.
 
-Begin with `view`; `column` has the lines of all entries, `scrolling` says which are in view, `entry_views` are the
-widgets, `pool` binds them to what is in view, `looks` asks the stylesheet for their colors. `drawing` is what each kind
-of entry draws (`messages`, `tool_calls`, `notes`, ...).
+Start with `view`. `column` has the lines of all entries, `window` knows which lines are in view, `entry_views` defines
+the widgets, and `pool` binds them to the entries in view. `drawing` defines what each kind of entry draws (`messages`,
+`tool_calls`, `notes`, ...).
 """

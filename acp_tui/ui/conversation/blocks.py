@@ -1,4 +1,4 @@
-"""Draws content blocks that are not text: a picture where the terminal shows one, else a label in a box."""
+"""Draws content blocks other than text: a picture if the terminal can show one, otherwise a label in a box."""
 
 from __future__ import annotations
 
@@ -26,12 +26,12 @@ from acp_tui.ui.rendering.pictures import Picture
 from acp_tui.ui.rendering.wrapping import wrap
 
 MIN_BOX_CELLS: Final = 12
-"""In less room a box has no frame."""
+"""If there is less room, a box has no frame."""
 FILE_SCHEME: Final = "file://"
 
 
 def block_label(block: ContentBlock) -> str:
-    """What it is and what else is known of it, such as "[image: PNG, 12 KB]"; a text as it is."""
+    """A label with what is known about the block, such as "[image: PNG, 12 KB]". Text is returned unchanged."""
     return make_visible_line(_label(block))
 
 
@@ -58,13 +58,13 @@ def _bracketed(kind: str, *facts: str) -> str:
 
 
 def _format(mime_type: str) -> str:
-    """The short name of a format, "SVG" for "image/svg+xml"."""
+    """The short name of a format, such as "SVG" for "image/svg+xml"."""
     subtype = mime_type.partition("/")[2].partition(";")[0].partition("+")[0]
     return subtype.strip().removeprefix("x-").upper() or mime_type
 
 
 def _place(uri: str | None) -> str:
-    """Where it is: a path for a file on this machine, else the address."""
+    """Where the content is: a path for a local file, otherwise the address."""
     uri = uri or ""
     return unquote(uri.removeprefix(FILE_SCHEME)) if uri.startswith(f"{FILE_SCHEME}/") else uri
 
@@ -85,16 +85,16 @@ def _size(size_bytes: int) -> str:
 
 
 class BlockLines:
-    """One block of a message or a tool call; its lines stay the same object until something about them changes."""
+    """One block of a message or a tool call. Returns the same lines object until something about it changes."""
 
     def __init__(self, block: ContentBlock, drawing: Drawing) -> None:
-        """`drawing` is the one that shows the block."""
+        """`drawing` is the drawing that shows the block."""
         self._block = block
         self._drawing = drawing
         self._drawn: tuple[Scene, int, Found, Sequence[Strip]] | None = None
 
     def lines(self, scene: Scene, width: int, style: Style) -> Sequence[Strip]:
-        """The block in at most `width` cells; text in `style`."""
+        """The block in at most `width` cells, with text in `style`."""
         found = self._find(scene)
         if self._drawn is None or self._drawn[:3] != (scene, width, found):
             self._drawn = (scene, width, found, _draw(self._block, found, width, style))
@@ -122,7 +122,7 @@ def _unbracketed(label: str) -> str:
 
 
 def _boxed(words: Sequence[str], width: int, style: Style) -> list[Strip]:
-    """Each of `words` on lines of its own, in a frame as wide as they are."""
+    """Puts each of `words` on its own lines, in a frame that fits them."""
     if width < MIN_BOX_CELLS:
         return [line for each in words for line in wrap([(each, style)], width)]
     lines = [line for each in words for line in wrap([(each, style)], width - 4)]

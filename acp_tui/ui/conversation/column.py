@@ -1,4 +1,4 @@
-"""The entries of a conversation as one column of lines, redrawn where they changed, in slices of time."""
+"""The entries of a conversation as one column of lines, redrawn in time slices as they change."""
 
 from __future__ import annotations
 
@@ -37,14 +37,14 @@ from acp_tui.values import dataclass
 
 
 class Heights:
-    """The heights of entries, one below the other, with an empty line after each."""
+    """The heights of stacked entries, with an empty line after each."""
 
     def __init__(self) -> None:
         self._heights = array("q")
-        # An entry without lines (a message that is not for the user) takes no empty line either.
+        # An entry without lines (a message that is not for the user) has no empty line either.
         self._steps = array("q")
         self._tops = array("q")
-        # Tops are right up to here; changes are mostly at the end, so little is summed again.
+        # Tops are valid up to here. Most changes are at the end, so little is summed again.
         self._valid = 0
 
     def __len__(self) -> int:
@@ -57,7 +57,7 @@ class Heights:
         self._tops.append(0)
 
     def set(self, index: int, height: int) -> bool:
-        """Give an entry another height; False where it had that."""
+        """Set an entry's height. Returns False if it is unchanged."""
         if self._heights[index] == height:
             return False
         self._heights[index] = height
@@ -66,28 +66,28 @@ class Heights:
         return True
 
     def height(self, index: int) -> int:
-        """Lines of an entry, without the empty one after it."""
+        """Lines of an entry, without the empty line after it."""
         return self._heights[index]
 
     @property
     def total(self) -> int:
-        """Lines of everything."""
+        """Lines of all entries."""
         return self.top(len(self) - 1) + self._heights[-1] if self._heights else 0
 
     def top(self, index: int) -> int:
-        """The line on which an entry begins, from 0."""
+        """The line an entry starts on, from 0."""
         self._sum_up(index)
         return self._tops[index]
 
     def at(self, line: int) -> tuple[int, int] | None:
-        """The entry on a line and the row in it; the row is the entry's height on the empty line after it."""
+        """The entry on a line, and the row in it. On the empty line after an entry, the row is the entry's height."""
         if not 0 <= line < self.total:
             return None
         index = bisect_right(self._tops, line) - 1
         return index, line - self._tops[index]
 
     def between(self, lines: range) -> range:
-        """The entries on these lines, some of which may be above the first line or below the last."""
+        """The entries on these lines, including those that are only partly on them."""
         if not self._heights:
             return range(0)
         self._sum_up(len(self) - 1)
@@ -96,7 +96,7 @@ class Heights:
     def _sum_up(self, index: int) -> None:
         if self._valid > index:
             return
-        # All of the rest at once: what comes after is asked for next, and this loop runs in C.
+        # Sum up all the rest at once: the following entries are asked for next, and this loop runs in C.
         first = max(self._valid - 1, 0)
         self._tops[first:] = array("q", accumulate(self._steps[first:-1], initial=self._tops[first]))
         self._valid = len(self)
@@ -110,35 +110,36 @@ log = logging.getLogger(__name__)
 
 
 GUESSED_LINES: Final = 4
-"""Of an entry that was not drawn yet."""
+"""Height of an entry that hasn't been drawn yet."""
 MAX_DRAWN: Final = 1_000
-"""Entries whose drawings are kept: one takes about 5 KB, ten times what the entry itself does."""
+"""Number of entries whose drawings are kept. A drawing takes about 5 KB, ten times as much as its entry."""
 MAX_LET_GO_LINES: Final = 500
-"""A longer one stays: to draw it again would take longer than a frame."""
+"""Longer drawings are kept: drawing them again would take longer than a frame."""
 
 
 @dataclass(slots=True, eq=False)
 class _Run:
-    """Calls one below the other that tell little by themselves; folded, the first draws a line for all of them."""
+    """A run of consecutive quiet calls. When it's folded, the first call draws one line for all of them."""
 
     first: int
     last: int
     is_open: bool
     is_first_open: bool
-    """The first one shows also what it shows itself."""
+    """Whether the first call is unfolded too."""
     drawn: tuple[tuple[Scene, int, int], Sequence[Strip]] | None = None
 
     @property
     def is_folded(self) -> bool:
-        """Whether there is one line for all; a single call draws itself."""
+        """Whether one line stands for all calls. A single call draws itself."""
         return self.first != self.last and not self.is_open
 
 
 class Column:
-    """Drawings and their heights; `scene` gives what to draw with now, `on_measured` hears of each that is laid out.
+    """The drawings of a conversation and their heights.
 
-    A height may be a guess, until the entry's turn comes, or somebody asks for it with `measure_guesses` or `read`: to
-    lay out thousands of entries takes seconds, those in view milliseconds.
+    `scene` returns what to draw with now. `on_measured` is called with each entry that is laid out. A height may be a
+    guess until the entry's turn comes or `measure_guesses` or `read` asks for it: laying out thousands of entries
+    takes seconds, but those in view take milliseconds.
     """
 
     def __init__(
@@ -147,30 +148,30 @@ class Column:
         on_measured: Callable[[int], None] = lambda _: None,
         look: Callable[[int, Scene], Scene] = lambda _, scene: scene,
     ) -> None:
-        """`look` gives the scene of one entry, which has the same layout and may have other colors."""
+        """`look` returns the scene of one entry, which has the same layout but may have other colors."""
         self._scene = scene
         self._look = look
         self._looks: dict[int, tuple[Scene, Scene]] = {}
-        """The scene of each entry that was drawn, behind the one that it was made of."""
+        """For each entry that was drawn: the base scene, and the entry's scene derived from it."""
         self._on_measured = on_measured
         self._conversation = Conversation()
         self._is_all_open = False
         self._measured_for: Scene | None = None
         self._guesses: set[int] = set()
         self._recent: dict[int, None] = {}
-        """Entries whose drawings were used last, the latest at the end."""
+        """Entries whose drawings were used most recently, the latest at the end."""
         self._toggled: set[int] = set()
         """Entries that were folded or unfolded one by one."""
         self._runs: dict[int, _Run] = {}
-        """The run of each call that tells little by itself."""
+        """The run of each quiet call."""
         self.drawings: list[Drawing | None] = []
-        """None for one that was let go: it is made again when it is wanted."""
+        """None for a drawing that was let go; it is made again on demand."""
         self.heights = Heights()
         self.dirty: set[EntryId] = set()
-        """What is to be drawn again."""
+        """Entries to draw again."""
 
     def show(self, conversation: Conversation) -> None:
-        """Hold this conversation from now on; all of it is to be drawn."""
+        """Hold this conversation from now on, and draw all of it."""
         self._conversation = conversation
         self._guesses = set()
         self._recent = {}
@@ -182,11 +183,14 @@ class Column:
         self.dirty = set(map(EntryId, range(len(conversation.entries))))
 
     def mark(self, entries: Iterable[EntryId]) -> None:
-        """These have changed."""
+        """Mark entries as changed."""
         self.dirty.update(entries)
 
     def mark_drawing(self, drawing: object) -> EntryId | None:
-        """What a drawing shows has changed, its entry has not; None where another conversation is shown by now."""
+        """Mark an entry whose drawing looks different although the entry hasn't changed.
+
+        Returns None if another conversation is shown now.
+        """
         index = next((at for at, each in enumerate(self.drawings) if each is drawing), None)
         if index is None:
             return None
@@ -195,25 +199,25 @@ class Column:
         return entry_id
 
     def mark_scene(self) -> bool:
-        """Everything looks different where there is another scene than before; False where there is not."""
+        """Mark everything for drawing if the scene has changed. Returns whether it has."""
         before, scene = self._measured_for, self._scene()
         if scene is before:
             return False
         self._measured_for = scene
         if before is not None and scene.is_laid_out_as(before):
-            # The heights are as they were; what has other colours is drawn when it is seen.
+            # The heights are the same. Entries with other colors are drawn when they come into view.
             self._guesses = set(range(len(self.drawings)))
         else:
             self._mark_all()
         return True
 
     def forget_looks(self) -> None:
-        """Entries may have other colors now, and as many lines as before."""
+        """Forget the entries' colors, which may have changed. Heights stay the same."""
         self._looks.clear()
         self._guesses = set(range(len(self.drawings)))
 
     def look(self, index: int) -> Scene:
-        """What the entry is drawn in."""
+        """The scene an entry is drawn in."""
         scene = self._scene()
         kept = self._looks.get(index)
         if kept is None or kept[0] is not scene:
@@ -225,7 +229,7 @@ class Column:
         self.dirty.update(map(EntryId, self._guesses))
 
     def read_dirty(self, is_time_up: Callable[[], bool]) -> bool:
-        """Draw the entries that changed, newest first; False where the time was not enough."""
+        """Draw the entries that changed, newest first. Returns False if the time wasn't enough."""
         self._open_to(max(self.dirty, default=-1))
         for entry_id in sorted(self.dirty, reverse=True):
             if not self.read(entry_id, is_time_up) or (self.dirty and is_time_up()):
@@ -235,7 +239,7 @@ class Column:
         return True
 
     def read(self, index: int, is_time_up: Callable[[], bool] = lambda: False) -> bool:
-        """Draw an entry as it is now, if that was not done; False where the time was not enough."""
+        """Draw an entry as it is now, unless that's already done. Returns False if the time wasn't enough."""
         while not self.is_read(index):
             if not self._refresh(index) and not is_time_up():
                 self._settle(index)
@@ -246,11 +250,11 @@ class Column:
         return True
 
     def is_read(self, index: int) -> bool:
-        """Whether the entry is drawn as it is now, and its height is no guess."""
+        """Whether the entry is drawn as it is now and its height isn't a guess."""
         return index not in self._guesses and index not in self.dirty
 
     def _refresh(self, index: int) -> bool:
-        """Read an entry anew, or a piece of a long one; False where there is more of it."""
+        """Read an entry again, or a piece of a long one. Returns False if there is more of it."""
         drawing = self._drawing(index)
         self._looks.pop(index, None)
         is_done = drawing.refresh()
@@ -262,12 +266,12 @@ class Column:
         return is_done
 
     def _drawing(self, index: int) -> Drawing:
-        """The drawing of an entry, made again where it was let go."""
+        """The drawing of an entry, made again if it was let go."""
         drawing = self.drawings[index]
         if drawing is None:
             drawing = self.drawings[index] = drawing_of(self._conversation.entries[index])
             drawing.set_open(self._is_all_open)
-            if EntryId(index) not in self.dirty:  # else whoever reads it does so by the piece
+            if EntryId(index) not in self.dirty:  # a dirty entry is read piece by piece by its caller
                 while not drawing.refresh():
                     pass
                 drawing.close()
@@ -276,7 +280,7 @@ class Column:
         return drawing
 
     def _let_go(self) -> None:
-        """Keep the drawings that were used last; of the others nothing but the height."""
+        """Drop the drawings that weren't used recently. Only their heights stay."""
         while len(self._recent) > MAX_DRAWN:
             index = next(iter(self._recent))
             del self._recent[index]
@@ -286,7 +290,7 @@ class Column:
                 self.drawings[index] = None
 
     def _settle(self, index: int) -> None:
-        """Draw of an entry what need not be drawn again when its next piece is read."""
+        """Draw the part of an entry that stays the same when the next piece is read."""
 
         def draw(drawing: Drawing, scene: Scene) -> Sequence[Strip]:
             drawing.settle(scene)
@@ -295,13 +299,13 @@ class Column:
         self._drawn(index, draw)
 
     def measure(self, index: int) -> None:
-        """How many lines the entry takes now."""
+        """Update the entry's height."""
         self._guesses.discard(index)
         self.heights.set(index, len(self.lines(index)))
         self._on_measured(index)
 
     def measure_guesses(self, lines: range) -> bool:
-        """Draw what is on these lines by a guess only; False where nothing is."""
+        """Draw the entries on these lines whose heights are guesses. Returns False if there are none."""
         guesses = self._guesses.intersection(self.heights.between(lines)) if self._guesses else ()
         for index in guesses:
             self._refresh(index)
@@ -318,7 +322,7 @@ class Column:
         return self._drawn(index, lambda drawing, scene: drawing.lines(scene))
 
     def whole(self, index: int) -> Sequence[Strip]:
-        """The entry's lines as they are when it is unfolded; the same as `lines` where nothing is hidden."""
+        """The entry's lines when it's unfolded; the same as `lines` if nothing is hidden."""
         return self._drawn(index, lambda drawing, scene: drawing.whole(scene))
 
     def _drawn(self, index: int, draw: Callable[[Drawing, Scene], Sequence[Strip]]) -> Sequence[Strip]:
@@ -326,13 +330,13 @@ class Column:
         try:
             return draw(self._drawing(index), self.look(index))
         except Exception:
-            # What an agent sent must not take the screen down; the rest of the conversation stays readable.
+            # Nothing an agent sends may crash the screen; the rest of the conversation stays readable.
             log.exception("entry %d can't be drawn", index)
             undrawable = self.drawings[index] = Undrawable()
             return undrawable.lines(self._scene())
 
     def _open_to(self, last: int) -> None:
-        """Have places up to this entry; drawings are made when their turn comes."""
+        """Reserve places up to this entry. Drawings are made when their turn comes."""
         for index in range(len(self.drawings), last + 1):
             if index:
                 self._close(index - 1)
@@ -342,20 +346,20 @@ class Column:
             self.dirty.add(EntryId(index))
 
     def _close(self, index: int) -> None:
-        # What is not read to its end is closed when it is.
+        # An entry that isn't read to its end yet is closed when it is.
         if EntryId(index) not in self.dirty:
             self._drawing(index).close()
             self.measure(index)
 
     def is_prompt(self, index: int) -> bool:
-        """Whether the user said it."""
+        """Whether the entry is a prompt of the user."""
         entry = self._conversation.entries[index]
         return isinstance(entry, Message) and entry.role == "user"
 
     # Runs of calls
 
     def _regroup(self, index: int) -> None:
-        """The entry may belong to a run now, or no longer; whoever asks measures the entry itself."""
+        """Update whether the entry belongs to a run. The caller measures the entry itself."""
         run = self._runs.get(index)
         entry = self._conversation.entries[index]
         if is_run_member(entry, self._scene().folds.kinds) == (run is not None):
@@ -377,7 +381,7 @@ class Column:
                 self.measure(member)
 
     def _split(self, run: _Run, index: int) -> None:
-        """The run ends above this entry, and another begins below."""
+        """End the run above this entry, and start another below it."""
         del self._runs[index]
         below = _Run(index + 1, run.last, run.is_open, False)
         run.last = index - 1
@@ -387,17 +391,17 @@ class Column:
                 self.measure(member)
 
     def is_folded_away(self, index: int) -> bool:
-        """Whether the entry is to be seen only as one of several in a line."""
+        """Whether the entry is part of a folded run."""
         run = self._runs.get(index)
         return run is not None and run.is_folded
 
     def is_run(self, index: int) -> bool:
-        """Whether the entry stands for several in a line."""
+        """Whether the entry draws the line of a folded run."""
         run = self._runs.get(index)
         return run is not None and run.is_folded and index == run.first
 
     def _run_lines(self, run: _Run, scene: Scene) -> Sequence[Strip]:
-        """The run as one line, kept until it or the scene changes."""
+        """The run as one line, kept until the run or the scene changes."""
         key = (scene, run.first, run.last)
         if run.drawn is None or run.drawn[0] != key:
             members = self._conversation.entries[run.first : run.last + 1]
@@ -415,19 +419,20 @@ class Column:
     # Folds
 
     def is_open(self, index: int) -> bool:
-        """Whether all of an entry is shown, or it has nothing to fold."""
+        """Whether the entry is shown whole, or has nothing to fold."""
         drawing = self.drawings[index] if index < len(self.drawings) else None
         return drawing is not None and drawing.is_open and not self.is_run(index)
 
     def cut_text(self, index: int) -> str:
-        """The whole of the line that is cut in the entry; "" where nothing is."""
+        """The full text of the line that is cut off in the entry; "" if none is."""
         drawing = self.drawings[index] if index < len(self.drawings) else None
         return "" if drawing is None or self.is_run(index) else drawing.cut_text
 
     def toggle(self, index: int) -> bool:
-        """Fold or unfold an entry; False for one that does not fold.
+        """Fold or unfold an entry. Returns False if it doesn't fold.
 
-        The first of a run of calls leads from one line for all to one for each, then to what it shows itself, and back.
+        The first call of a run cycles through three states: one line for all calls, one line for each, and its own
+        content.
         """
         run = self._runs.get(index)
         if run is not None and index == run.first != run.last:
@@ -442,7 +447,7 @@ class Column:
         return True
 
     def set_open(self, index: int, is_open: bool) -> None:
-        """Unfold an entry whole, also where a run of calls is folded over it, or fold both."""
+        """Unfold an entry and any run of calls that hides it, or fold both."""
         if (run := self._runs.get(index)) is not None:
             self._open_run(run, is_open)
             run.is_first_open = is_open and index == run.first
@@ -462,7 +467,7 @@ class Column:
 
 
 def drawing_of(entry: Entry) -> Drawing:
-    """A new drawing, bound to the entry."""
+    """Create a drawing for the entry."""
     match entry:
         case Message(role="user"):
             return UserMessage(entry)

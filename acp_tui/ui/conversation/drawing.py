@@ -1,4 +1,4 @@
-"""What every drawing of an entry can do, what it is given to draw with, and how long things are folded."""
+"""What every drawing of an entry can do, what it draws with, and how many lines are shown when folded."""
 
 from __future__ import annotations
 
@@ -26,15 +26,15 @@ from acp_tui.values import dataclass
 
 @dataclass(frozen=True, slots=True)
 class Folds:
-    """How much is shown until the user unfolds it."""
+    """How many lines to show until the user unfolds them."""
 
     kinds: frozenset[str] = frozenset(QUIET_KINDS)
-    """Tool calls of these kinds show no content: it is for the agent."""
+    """Tool calls of these kinds show no content, since it is meant for the agent."""
     diff_lines: int = 24
     text_lines: int = 6
     prompt_lines: int = 20
     terminal_lines: int = 12
-    """The last ones."""
+    """The last lines of the output."""
     are_thoughts_open: bool = False
 
 
@@ -42,7 +42,7 @@ AS_BY_DEFAULT: Final = Folds()
 
 
 def folds_of(shown: ConversationSettings) -> Folds:
-    """As the user has set it."""
+    """The folds according to the user's settings."""
     return Folds(
         kinds=frozenset(shown.fold_kinds),
         diff_lines=shown.diff_lines,
@@ -56,7 +56,7 @@ def folds_of(shown: ConversationSettings) -> Folds:
 def folded(
     lines: Sequence[Strip], limit: int, palette: Palette, *, keep_end: bool = False
 ) -> list[Sequence[Strip]]:
-    """The first (or last) `limit` lines and a line on what is hidden; all of them where that would hide just one."""
+    """The first (or last) `limit` lines and a note about the hidden ones; all lines if only one would be hidden."""
     hidden = len(lines) - limit
     if hidden <= 1:
         return [lines]
@@ -67,61 +67,61 @@ def folded(
 
 @dataclass(frozen=True, slots=True, eq=False)
 class Scene:
-    """What drawings share: the room they have, the colours, and what is known beside the entry."""
+    """What drawings share: the available width, the colors, and facts from outside the entry."""
 
     width: int
-    """Cells."""
+    """In cells."""
     palette: Palette
     terminals: Mapping[TerminalId, TerminalState]
     screens: TerminalScreens
     cwd: str
-    """The session's directory: paths inside it are shown relative to it."""
+    """The session's directory. Paths inside it are shown relative to it."""
     pictures: Pictures | None = None
-    """None: they are named, not shown."""
+    """None if pictures are only named, not shown."""
     folds: Folds = AS_BY_DEFAULT
     subagents: Mapping[SessionId, SubagentState] = field(default_factory=dict)
 
     def is_laid_out_as(self, other: Scene) -> bool:
-        """Whether only the colours differ: then every entry takes as many lines in both."""
+        """Whether only the colors differ, so that every entry has the same height in both."""
         mine, others = (self.width, self.folds, self.cwd), (other.width, other.folds, other.cwd)
         return mine == others and self.pictures is other.pictures and self.terminals is other.terminals
 
 
 class Drawing(Protocol):
-    """One entry as lines; it keeps what it has drawn and draws again only what changed."""
+    """One entry as lines. It keeps what it has drawn, and redraws only what changed."""
 
     @property
     def is_open(self) -> bool:
-        """Whether it is unfolded, or has nothing to fold."""
+        """Whether the entry is unfolded, or has nothing to fold."""
 
     @property
     def cut_text(self) -> str:
-        """The whole of the line that is cut in what was last drawn; "" where none is."""
+        """The full text of the line that was cut off in the last drawing; "" if none was."""
 
     def refresh(self) -> bool:
-        """The entry has changed: read what is new, or a part of it; False where there is more to read."""
+        """Read what changed in the entry, or part of it. Returns False if there is more to read."""
 
     def settle(self, scene: Scene) -> None:
-        """Draw what was read and cannot change any more: the next part is read before `lines` are wanted."""
+        """Draw what was read and can't change anymore. The next part is read before `lines` is called."""
 
     def close(self) -> None:
-        """Nothing more will be added to the entry; it may change all the same."""
+        """Nothing more will be added to the entry, but it may still change."""
 
     def lines(self, scene: Scene) -> Sequence[Strip]:
-        """The lines, of at most the scene's width and of their natural length."""
+        """The lines, at their natural length and at most as wide as the scene."""
 
     def whole(self, scene: Scene) -> Sequence[Strip]:
-        """The lines as they are when the entry is unfolded; where it is, or does not fold, the same as `lines`."""
+        """The lines when the entry is unfolded; the same as `lines` if it is, or if it doesn't fold."""
 
     def toggle(self) -> bool:
-        """Fold or unfold; False for an entry that does not fold."""
+        """Fold or unfold the entry. Returns False if it doesn't fold."""
 
     def set_open(self, is_open: bool) -> None:
-        """Unfold or fold."""
+        """Unfold or fold the entry."""
 
 
 class KeptDrawing(ABC):
-    """A drawing that is made anew as a whole when its entry, the scene or its fold has changed, and kept until then."""
+    """A drawing that is redrawn as a whole when its entry, scene, or fold changes, and cached until then."""
 
     def __init__(self) -> None:
         self._is_open = False
@@ -130,23 +130,23 @@ class KeptDrawing(ABC):
 
     @property
     def is_open(self) -> bool:
-        """Whether all of it is shown."""
+        """Whether the entry is shown whole."""
         return self._is_open
 
     @abstractmethod
     def _draw(self, scene: Scene) -> Sequence[Strip]:
-        """The lines as they are now."""
+        """Draw the lines as they are now."""
 
     def refresh(self) -> bool:
-        """Draw again when asked."""
+        """Draw again on the next call of `lines`."""
         self._drawn = None
         return True
 
-    def settle(self, scene: Scene) -> None:  # noqa: B027 - not everything is drawn by the piece
-        """It is drawn as a whole, or not."""
+    def settle(self, scene: Scene) -> None:  # noqa: B027 - not every drawing is made in pieces
+        """Do nothing: it is drawn as a whole."""
 
-    def close(self) -> None:  # noqa: B027 - not everything has something to close
-        """Nothing is kept open."""
+    def close(self) -> None:  # noqa: B027 - not every drawing has something to close
+        """Do nothing: nothing is kept open."""
 
     def lines(self, scene: Scene) -> Sequence[Strip]:
         """The lines."""
@@ -155,7 +155,7 @@ class KeptDrawing(ABC):
         return self._drawn[1]
 
     def whole(self, scene: Scene) -> Sequence[Strip]:
-        """The lines as they are when it is open."""
+        """The lines when the entry is unfolded."""
         if self._is_open:
             return self.lines(scene)
         self._is_open = True
@@ -165,22 +165,22 @@ class KeptDrawing(ABC):
             self._is_open = False
 
     def toggle(self) -> bool:
-        """Show all of it, or the gist."""
+        """Show the entry whole, or its summary."""
         self.set_open(not self._is_open)
         return True
 
     def set_open(self, is_open: bool) -> None:
-        """Show all of it, or the gist."""
+        """Show the entry whole, or its summary."""
         self._is_open = is_open
         self._drawn = None
 
 
 MAX_MADE: Final = 500
-"""Lines of one message that are kept as they are drawn: half a dozen screens at the least."""
+"""Drawn lines of one message that are kept: at least half a dozen screens."""
 
 
 class Indented(Lines):
-    """Lines with the same segment before each; a line is made when it is looked at, and kept for a while."""
+    """Lines with the same segment before each. A line is made when it is needed, and kept for a while."""
 
     def __init__(
         self,
@@ -191,9 +191,9 @@ class Indented(Lines):
         ground: Style | None = None,
         width: int = 0,
     ) -> None:
-        """`first` stands before the first line instead, and is as wide.
+        """`first` replaces `indent` on the first line and has the same width.
 
-        With a `ground`, what has no background lies on it, and it fills `width` cells.
+        With a `ground`, text without a background gets it, and lines are padded to `width` cells.
         """
         self._lines = lines
         self._indent = indent
@@ -210,7 +210,7 @@ class Indented(Lines):
         made = self._made.get(at)
         if made is None or made[0] is not line:
             if len(self._made) >= MAX_MADE:
-                # The oldest half goes, and with it what Textual keeps of each: a long answer streams by only once.
+                # Drop the oldest half, and Textual's caches with it: a long answer streams by only once.
                 for old in list(self._made)[: MAX_MADE // 2]:
                     del self._made[old]
             made = self._made[at] = (line, self._indented(line, self._indent if at else self._first))
@@ -221,13 +221,13 @@ class Indented(Lines):
         if self._ground is None:
             return Strip([indent, *line], cells)
         ground = self._ground.background_style
-        # Each stays what it is beside how it looks.
+        # Each segment keeps its type.
         segments = [type(one)(one.text, ground + (one.style or Style.null())) for one in (indent, *line)]
         return Strip(segments, cells).adjust_cell_length(self._width, self._ground)
 
 
 class Joined(Lines):
-    """Several runs of lines, one below the other."""
+    """Several runs of lines, stacked."""
 
     def __init__(self, *runs: Sequence[Strip]) -> None:
         self._runs = runs

@@ -1,8 +1,8 @@
-"""The widgets of entries: one class for each kind of entry, with its states as CSS classes, and what they are drawn in.
+"""The widgets of entries: one class for each kind, with the entry's states as CSS classes, and the colors for drawing.
 
-A `ConversationView` makes them, binds them to entries and draws their lines. `styles/conversation.tcss` styles them.
-Colors become palettes; a palette without rules stays the same object. An entry is drawn before it has a widget, so its
-colors follow from kind and state, never from :hover.
+A `ConversationView` creates them, binds them to entries, and draws their lines. `styles/conversation.tcss` styles
+them. CSS colors become palettes. An entry without CSS rules uses the base palette object itself. An entry is drawn
+before it has a widget, so its colors depend on its kind and state, never on :hover.
 """
 
 from __future__ import annotations
@@ -53,7 +53,7 @@ KNOWN_KINDS: Final = frozenset(
 
 
 class EntryHost(Protocol):
-    """What an entry asks of the view that shows it, which is a `ConversationView`."""
+    """What an entry needs from the view that shows it, a `ConversationView`."""
 
     conversation: Conversation
     tab_stop: int | None
@@ -77,15 +77,15 @@ class EntryHost(Protocol):
 
 
 class EntryView(LiveView, Generic[E_co], can_focus=True):
-    """An entry in view. It comes to another entry of its kind when the conversation scrolls: keep no reference to it.
+    """An entry in view. Scrolling binds it to another entry of the same kind, so don't keep a reference to it.
 
-    Its colors and text styles are CSS: `color`, `background` and `text-style`, with :hover and :focus for the
-    background, and component classes `entry--NAME` for each style NAME of a palette, such as `entry--status`.
-    Borders, margins and sizes are not: an entry's height is known before it has a widget.
+    CSS sets its colors and text styles: `color`, `background`, and `text-style`, with :hover and :focus for the
+    background, and a component class `entry--NAME` for each style NAME of a palette, such as `entry--status`. CSS
+    can't set borders, margins, and sizes, because an entry's height is known before it has a widget.
     """
 
     class Chosen(TextualMessage):
-        """The cursor has come to the entry: the user clicked on it, or went there by keys."""
+        """Posted when the cursor moves to the entry, by a click or by keys."""
 
         def __init__(self, view: EntryView[Entry], entry: Entry) -> None:
             super().__init__()
@@ -98,59 +98,59 @@ class EntryView(LiveView, Generic[E_co], can_focus=True):
             return self.view
 
     class Toggled(Chosen):
-        """The user has folded or unfolded the entry."""
+        """Posted when the user folds or unfolds the entry."""
 
     @property
     def conversation_view(self) -> EntryHost:
-        """What the entry is shown in."""
+        """The view that shows the entry."""
         return cast(EntryHost, self.parent)
 
     @property
     def index(self) -> int:
-        """The entry's place in the conversation, from 0."""
+        """The entry's index in the conversation, from 0."""
         return cast(int, self.key)
 
     @property
     def entry(self) -> E_co:
-        """The entry, as it is now; only the conversation changes it."""
+        """The entry as it is now. Only the conversation changes it."""
         return cast(E_co, self.conversation_view.conversation.entries[self.index])
 
     @property
     def selected_text(self) -> str:
-        """What is selected in the conversation, of which this is a part."""
+        """The text selected in the whole conversation."""
         return self.conversation_view.selected_text
 
     @property
     def is_open(self) -> bool:
-        """Whether all of it is shown: it was unfolded, or has nothing to fold."""
+        """Whether the entry is shown whole: it's unfolded, or has nothing to fold."""
         return self.conversation_view.is_open(self.index)
 
     def toggle(self) -> None:
-        """Fold or unfold it, where it folds."""
+        """Fold or unfold the entry, if it folds."""
         self.conversation_view.toggle(self.index)
 
     def on_mount(self) -> None:
-        """Take the place that was waiting for it."""
+        """Move to the place that was reserved for this widget."""
         self.is_ready = True
         if self.key is not None and self.parent is not None:
             self.conversation_view.place_entries()
             self._look_at_ground()
 
     def allow_focus(self) -> bool:
-        """The entry at the cursor; for Tab, all of them are one stop."""
+        """Only the entry at the cursor can have the focus. For Tab, all entries are one stop."""
         return self.key == self.conversation_view.tab_stop
 
     def on_focus(self) -> None:
-        """Come under the cursor."""
+        """Move the cursor to this entry."""
         self.conversation_view.note_focus(self)
 
     def on_blur(self) -> None:
-        """Draw the cursor no longer."""
+        """Stop drawing the cursor."""
         if self.parent is not None:
             self.conversation_view.note_focus(None)
 
     def notify_style_update(self) -> None:
-        """Lie on another background."""
+        """Update the background."""
         super().notify_style_update()
         if self.is_mounted and self.parent is not None:
             self._look_at_ground()
@@ -162,7 +162,7 @@ class EntryView(LiveView, Generic[E_co], can_focus=True):
 
     @property
     def ground(self) -> Style | None:
-        """What the entry lies on, where that is something else than the conversation."""
+        """The entry's background, if it differs from the conversation's."""
         return self._ground
 
     _ground: Style | None = None
@@ -175,7 +175,7 @@ class EntryView(LiveView, Generic[E_co], can_focus=True):
 
     @property
     def tooltip(self) -> Content | None:
-        """The whole of what is cut in it; None where nothing is."""
+        """The full text of what is cut off in the entry; None if nothing is."""
         is_shown = self.key is not None and self.parent is not None
         text = self.conversation_view.cut_text(self.index) if is_shown else ""
         return Content(text) if text else None
@@ -184,10 +184,10 @@ class EntryView(LiveView, Generic[E_co], can_focus=True):
     def tooltip(self, tooltip: object) -> None:
         raise AttributeError("an entry's tooltip is what is cut in it")
 
-    # Its lines belong to the conversation, which keeps them whether there is a widget or not.
+    # An entry's lines belong to the conversation, which keeps them whether or not there is a widget.
 
     def render_lines(self, crop: Region) -> list[Strip]:
-        """The rows of `crop`; blank ones where the conversation was taken away with it, as when another is shown."""
+        """The rows of `crop`; blank ones if the widget has no parent, as when another conversation is shown."""
         if self.parent is None:
             return [Strip.blank(crop.width)] * crop.height
         return self.conversation_view.render_entry(self, crop)
@@ -198,24 +198,25 @@ class EntryView(LiveView, Generic[E_co], can_focus=True):
 
 
 class MessageView(EntryView[Message]):
-    """What the user (`-user`) or the agent (`-agent`) said."""
+    """A message of the user (`-user`) or the agent (`-agent`)."""
 
 
 class ThoughtView(EntryView[Message]):
-    """What the agent thought."""
+    """A thought of the agent."""
 
 
 class ToolCallView(EntryView[ToolCallEntry]):
-    """A tool call; one with a diff is a `DiffView`, one with a terminal a `TerminalView`, whichever it shows first.
+    """A tool call. One with a diff is a `DiffView`, one with a terminal a `TerminalView`; the first content decides.
 
-    Its status is a class, `-failed` or `-in-progress`, and so is its kind: `-edit`, `-execute`.
+    Its status is a class, such as `-failed` or `-in-progress`, and so is its kind: `-edit`, `-execute`.
 
-    `-waiting`: the user has to decide about it; `-run`: it stands for several quiet calls in one line.
+    `-waiting` means that the user has to decide about it. `-run` means that it stands for several quiet calls in one
+    line.
     """
 
 
 class DiffView(ToolCallView):
-    """A tool call that shows a change of one or more files."""
+    """A tool call that shows changes to one or more files."""
 
     @property
     def diffs(self) -> tuple[TextDiff, ...]:
@@ -224,21 +225,21 @@ class DiffView(ToolCallView):
 
 
 class TerminalView(ToolCallView):
-    """A tool call that shows what a command prints in a terminal."""
+    """A tool call that shows a command's output in a terminal."""
 
     @property
     def terminal(self) -> TerminalState | None:
-        """The first of its terminals; None if acp-tui does not know it."""
+        """The first of its terminals; None if acp-tui doesn't know it."""
         ids = (item.terminal_id for item in self.entry.call.content if isinstance(item, TerminalContent))
         return self.conversation_view.conversation.terminals.get(next(ids))
 
 
 class QuestionView(EntryView[Question]):
-    """A form or a page that the user has answered: `-accept`, `-decline` or `-cancel`."""
+    """A form or a page that the user has answered: `-accept`, `-decline`, or `-cancel`."""
 
 
 class CommandView(EntryView[OwnCommand]):
-    """A command of the user's own, and what it prints: `-running`, `-completed` or `-failed`."""
+    """The user's own command and its output: `-running`, `-completed`, or `-failed`."""
 
 
 class SubagentView(EntryView[Subagent]):
@@ -246,17 +247,17 @@ class SubagentView(EntryView[Subagent]):
 
 
 class NoteView(EntryView[Entry]):
-    """What is neither said nor done: `-failure`, `-turn-end`, `-restart`, `-remark`, `-compaction`, `-unknown`."""
+    """Any other entry: `-failure`, `-turn-end`, `-restart`, `-remark`, `-compaction`, `-unknown`."""
 
 
 Kind = tuple[type[EntryView[Entry]], frozenset[str]]
-"""Which widget shows an entry, and its state classes."""
+"""The widget class of an entry, and its state classes."""
 
 _STATES: dict[tuple[str, ...], frozenset[str]] = {}
 
 
 def _states(*words: str) -> frozenset[str]:
-    """The classes of these states, as the same object each time; "" is none."""
+    """The classes of these states, always as the same object. An empty word has no class."""
     if words not in _STATES:
         _STATES[words] = frozenset(f"-{word.replace('_', '-')}" for word in words if word)
     return _STATES[words]
@@ -273,7 +274,7 @@ _NOTES: Final[dict[type[object], str]] = {
 
 
 def command_state(state: TerminalState | None) -> str:
-    """How a command of the user's stands, in a word."""
+    """The state of a user's command, in one word."""
     if state is None or not state.has_exited:
         return "running"
     return tool_calls.COMPLETED if state.exit_code == 0 else tool_calls.FAILED
@@ -289,14 +290,14 @@ def _tool_call_view(content: Sequence[ToolCallContent]) -> type[ToolCallView]:
 
 
 def kind_of(entry: Entry, *, is_run: bool = False, command: str = "") -> Kind:
-    """The kind of widget for an entry, and its states; `command` is how the user's own command stands."""
+    """The widget class for an entry, and its states. `command` is the state of the user's own command."""
     match entry:
         case Message(role="thought"):
             return ThoughtView, _states()
         case Message(role=role):
             return MessageView, _states("user" if role == "user" else "agent")
         case ToolCallEntry(call=call):
-            # An agent may send other words.
+            # An agent may send values the protocol doesn't define.
             status = call.status if call.status in KNOWN_STATUSES else ""
             kind = call.kind if call.kind in KNOWN_KINDS else "other"
             waiting, run = "waiting" if entry.waiting else "", "run" if is_run else ""
@@ -314,7 +315,7 @@ def kind_of(entry: Entry, *, is_run: bool = False, command: str = "") -> Kind:
 PARTS: Final = {
     f"entry--{each.name.replace('_', '-')}": each.name for each in fields(Palette) if each.name != "dark"
 }
-"""The field of a palette that a component class stands for."""
+"""The palette field that each component class sets."""
 THEME_COLORS: Final = {
     "foreground": "text",
     "accent": "accent",
@@ -322,11 +323,11 @@ THEME_COLORS: Final = {
     "error": "error",
     "success": "success",
 }
-"""Colors of a theme, and the fields of a palette that have them with enough contrast on every ground."""
+"""Theme colors, and the palette fields that have them with enough contrast on every background."""
 
 
 class Looks:
-    """The scenes to draw entries in, for each kind and state once."""
+    """The scenes to draw entries in, one for each kind and state."""
 
     def __init__(self, parent: Widget) -> None:
         self._parent = parent
@@ -334,11 +335,11 @@ class Looks:
         self._scenes: dict[Kind, Scene] = {}
         self._by_styles: dict[frozenset[tuple[str, Style]], Scene] = {}
         self._rules: dict[Kind, dict[str, Style]] = {}
-        """What the stylesheet says, by the fields of a palette."""
+        """The stylesheet's rules, by palette field."""
         self._legible: Mapping[Color, Style] = {}
 
     def scene(self, kind: Kind, base: Scene) -> Scene:
-        """`base` with the palette of this kind of entry; kinds that look the same share one."""
+        """`base` with the palette of this kind of entry. Kinds that look the same share one scene."""
         if self._base is not base:
             self._scenes.clear()
             self._by_styles.clear()
@@ -352,7 +353,7 @@ class Looks:
         return scene
 
     def forget(self) -> None:
-        """The stylesheet may say something else now."""
+        """Read the stylesheet again: it may have changed."""
         self._base = None
 
     def _resolve(self, kind: Kind, base: Scene) -> Scene:
@@ -373,7 +374,7 @@ class Looks:
             before: Style = getattr(base.palette, name)
             own = self._style(rules, has_ground=bool(part))
             if own:
-                # Where there are no shades, what is muted is dim: another color is not.
+                # If a theme has no shades, muted text is dim. A color of its own turns that off.
                 bright = Style(dim=False) if before.dim and own.color is not None else Style.null()
                 styles[name] = before + bright + own
         return styles

@@ -21,20 +21,20 @@ MAX_TEXT_CELLS: Final = 120
 """Longer lines are hard to read."""
 INDENT: Final = "  "
 SLICE_CHARACTERS: Final = 2_000
-"""Drawing so much Markdown takes about 4 ms."""
+"""Drawing this much Markdown takes about 4 ms."""
 MAX_TOLD: Final = 400
-"""Characters of a folded thought that are told in a tooltip."""
+"""Characters of a folded thought that its tooltip shows."""
 MAX_SHOWN_CHARACTERS: Final = 1_000_000
-"""Of a text: so many take seconds to draw, and ten times the memory of the text; an export has all of it."""
+"""Longer texts are cut: drawing this much takes seconds and ten times the text's memory. An export has all."""
 CUT_NOTE: Final = (
     f"… Only the first {MAX_SHOWN_CHARACTERS:,} characters are shown. An export has all of them."
 )
 GAP: Final = (BLANK,)
-"""Between text and what is not text."""
+"""Between text and other content."""
 
 
 class AgentMessage:
-    """A message of the agent, as Markdown; its text is read by the piece."""
+    """A message of the agent, as Markdown. Its text is read in pieces."""
 
     is_open = True
     cut_text = ""
@@ -47,12 +47,12 @@ class AgentMessage:
         self._blocks: dict[int, BlockLines] = {}
         self._closed = False
         self._too_long: dict[int, tuple[Sequence[Strip], Joined]] = {}
-        """Of texts that are not shown whole, what is."""
+        """What is shown of texts that are too long to show whole."""
         self._indented: dict[int, tuple[Sequence[Strip], Indented]] = {}
 
     def refresh(self) -> bool:
-        """Read what was appended, but no more at once than can be drawn in a few milliseconds."""
-        if self._message.parts is not self._parts:  # another message stands in place of what was read
+        """Read what was appended, but only as much as can be drawn in a few milliseconds."""
+        if self._message.parts is not self._parts:  # the message was replaced
             is_closed = self._closed
             AgentMessage.__init__(self, self._message)
             self._closed = is_closed
@@ -73,13 +73,13 @@ class AgentMessage:
         return self._read.get(index, 0) == length
 
     def close(self) -> None:
-        """Draw what a next chunk could still have changed."""
+        """Draw what another chunk could still have changed."""
         self._closed = True
         for renderer in self._renderers.values():
             renderer.finish()
 
     def settle(self, scene: Scene) -> None:
-        """Draw what was read, but not the open end, which may be long: it is another after the next piece."""
+        """Draw what was read, except for the open end, which may be long and changes with the next piece."""
         for renderer in self._renderers.values():
             renderer.settle(_text_width(scene), scene.palette)
 
@@ -92,13 +92,13 @@ class AgentMessage:
         return Joined(*[run for part in parts if part for run in (GAP, part)][1:])
 
     def whole(self, scene: Scene) -> Sequence[Strip]:
-        """The message: it does not fold."""
+        """The message, which doesn't fold."""
         return self.lines(scene)
 
     def _with_margin(self, index: int, width: int, scene: Scene) -> Indented:
         lines = self._part(index, self._message.parts[index], width, scene)
         kept = self._indented.get(index)
-        # A part gives the same object back while nothing about it changes, and then the margin's lines stay too.
+        # A part returns the same object while it doesn't change, so the lines with the margin stay the same too.
         if kept is None or kept[0] is not lines:
             kept = self._indented[index] = (lines, Indented(lines, Gutter(INDENT)))
         return kept[1]
@@ -120,11 +120,11 @@ class AgentMessage:
         return kept[1]
 
     def toggle(self) -> bool:
-        """A message does not fold."""
+        """Do nothing: a message doesn't fold."""
         return False
 
     def set_open(self, is_open: bool) -> None:
-        """A message does not fold."""
+        """Do nothing: a message doesn't fold."""
 
 
 def _text_width(scene: Scene) -> int:
@@ -132,16 +132,16 @@ def _text_width(scene: Scene) -> int:
 
 
 class UserMessage(KeptDrawing):
-    """A prompt of the user: as it was typed, behind a bar, on a ground of its own over the whole width.
+    """A user's prompt as it was typed: after a bar, on its own background over the whole width.
 
-    Of a long text, such as a log that was pasted, the first lines are shown until it is unfolded.
+    A long text, such as a pasted log, shows its first lines until it is unfolded.
     """
 
     def __init__(self, message: Message) -> None:
         super().__init__()
         self._message = message
         self._is_long = False
-        """As it was last drawn: there is something to fold."""
+        """Whether the last drawing had something to fold."""
 
     def _draw(self, scene: Scene) -> Sequence[Strip]:
         style, width = scene.palette.user, scene.width - 4
@@ -165,51 +165,51 @@ class UserMessage(KeptDrawing):
         return [lines] if self._is_open else runs
 
     def whole(self, scene: Scene) -> Sequence[Strip]:
-        """All of the prompt."""
+        """The whole prompt."""
         lines = self.lines(scene)
         return super().whole(scene) if self._is_long else lines
 
     @property
     def is_open(self) -> bool:
-        """Whether all of the prompt is shown."""
+        """Whether the whole prompt is shown."""
         return self._is_open or not self._is_long
 
     def toggle(self) -> bool:
-        """Show all of a long prompt, or its beginning; a short one does not fold."""
+        """Show a long prompt whole, or its first lines. A short prompt doesn't fold."""
         return self._is_long and super().toggle()
 
 
 class Thought(KeptDrawing):
-    """What the agent thought: one dim line, until it is opened; whole, until it is shut, where thoughts are open."""
+    """A thought: one dim line until it is unfolded, or the whole thought if the settings show thoughts open."""
 
     def __init__(self, message: Message) -> None:
         super().__init__()
         self._message = message
         self._is_shut = False
         self._is_whole = False
-        """As it was last drawn."""
+        """Whether the last drawing was whole."""
         self._whole: WholeThought | None = None
         self._is_closed = False
 
     @property
     def is_open(self) -> bool:
-        """Whether all of it is shown."""
+        """Whether the whole thought is shown."""
         return self._is_whole
 
     def close(self) -> None:
-        """Draw its last line as a whole."""
+        """Draw the last line as complete."""
         self._is_closed = True
         self.refresh()
 
     def toggle(self) -> bool:
-        """Show one line of what is shown whole, and the other way round."""
+        """Switch between one line and the whole thought."""
         is_whole = self._is_whole
         self.set_open(not is_whole)
         self._is_shut = is_whole
         return True
 
     def set_open(self, is_open: bool) -> None:
-        """Show all of it, or as much as thoughts show by themselves."""
+        """Show the whole thought, or as much as the settings say."""
         super().set_open(is_open)
         self._is_shut = False
 
@@ -222,7 +222,7 @@ class Thought(KeptDrawing):
         return self._first_line(scene)
 
     def whole(self, scene: Scene) -> Sequence[Strip]:
-        """All of what was thought."""
+        """The whole thought."""
         lines = self.lines(scene)
         return lines if self._is_whole else WholeThought(self._message, scene).lines(is_closed=True)
 
@@ -235,7 +235,7 @@ class Thought(KeptDrawing):
     def _first_line(self, scene: Scene) -> list[Strip]:
         width, style = thought_width(scene), scene.palette.thought
         text = self._message.text.strip()
-        # Only the beginning is wrapped where only the first line is shown: thoughts can be long.
+        # Wrap only the beginning when only the first line is shown: thoughts can be long.
         lines = plain_lines(text[: width * 4], width, style)
         self.cut_text = ""
         if len(lines) > 1 or len(text) > width * 4:
@@ -246,7 +246,7 @@ class Thought(KeptDrawing):
 
 
 class WholeThought:
-    """All of a thought in one scene; what came last is all that is drawn again."""
+    """A whole thought in one scene. Only the text that came last is drawn again."""
 
     def __init__(self, message: Message, scene: Scene) -> None:
         self.scene = scene
@@ -257,7 +257,7 @@ class WholeThought:
         self._lines = Indented(self._stream.rows, Gutter(INDENT + "  "), first=marker)
 
     def lines(self, *, is_closed: bool) -> Sequence[Strip]:
-        """The lines as they are now, always as the same object; `is_closed`: nothing more is to come."""
+        """The lines as they are now, always as the same object. `is_closed` means that no more text will come."""
         for index, part in enumerate(self.parts):
             if isinstance(part, TextBuffer):
                 read = self._read.get(index, 0)

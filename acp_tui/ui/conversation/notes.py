@@ -1,4 +1,4 @@
-"""Draws what is neither said nor done: how a turn ended, what went wrong, a shortened context, what we do not know."""
+"""Draws answered questions and notes: how a turn ended, failures, compactions, and updates acp-tui doesn't know."""
 
 from __future__ import annotations
 
@@ -29,7 +29,7 @@ END: Final = "    ╰ "
 
 
 class QuestionDrawing(KeptDrawing):
-    """One that was answered, or is not any more to be."""
+    """A question that was answered or withdrawn."""
 
     def __init__(self, question: Question) -> None:
         super().__init__()
@@ -49,7 +49,7 @@ class QuestionDrawing(KeptDrawing):
         )
 
     def _told(self, palette: Palette) -> list[list[Span]]:
-        """Where the page is, or what was filled in."""
+        """The page's host, or what was filled in."""
         if self._question.url is not None:
             host = make_visible_line(host_of(self._question.url) or self._question.url)
             return [[(host, palette.text)]]
@@ -85,7 +85,7 @@ LOADED_AGAIN: Final = "reconnected; the conversation is shown as the agent kept 
 
 
 class NoteDrawing(KeptDrawing):
-    """A few lines of ours about the session."""
+    """A few lines of acp-tui's own about the session."""
 
     def __init__(self, note: Note) -> None:
         super().__init__()
@@ -99,7 +99,7 @@ class NoteDrawing(KeptDrawing):
         )
 
     def _spans(self, scene: Scene) -> list[tuple[str, Style]]:
-        """What it is, with a mark before it, and what is to be known of it."""
+        """The heading, with a mark before it, and the details."""
         palette = scene.palette
         match self._note:
             case TurnEnd(stop_reason):
@@ -138,7 +138,7 @@ class NoteDrawing(KeptDrawing):
         return spans
 
     def _summary(self, scene: Scene) -> Sequence[Strip]:
-        """What the agent keeps in mind in the place of the conversation so far."""
+        """The summary that the agent keeps in place of the conversation so far."""
         blocks = self._note.summary if isinstance(self._note, Compaction) and self._is_open else ()
         if not blocks:
             return ()
@@ -150,7 +150,7 @@ class NoteDrawing(KeptDrawing):
         return Joined(text.lines(width, scene.palette), *others)
 
     def toggle(self) -> bool:
-        """Show all of it, or the gist; what is one line anyway does not fold."""
+        """Show the note whole, or its summary. A note of one line doesn't fold."""
         return super().toggle() and not isinstance(self._note, TurnEnd | Remark | Restart)
 
 
@@ -166,38 +166,38 @@ def _restart(restart: Restart, palette: Palette) -> list[tuple[str, Style]]:
 
 
 def _part(text: str, style: Style, scene: Scene, *, level: int) -> Sequence[Strip]:
-    """Its lines, so many steps from the edge."""
+    """The text's lines, indented by `level` steps."""
     width = scene.width - (level + 1) * len(INDENT)
     return Indented(plain_lines(text, width, style), Gutter(level * INDENT))
 
 
 class Undrawable:
-    """Stands for an entry whose drawing failed: a fault of ours, which must not hide the rest."""
+    """Stands for an entry whose drawing failed. Such a bug of ours must not hide the rest."""
 
     is_open = True
     cut_text = ""
 
     def refresh(self) -> bool:
-        """Nothing can change it."""
+        """Do nothing: it never changes."""
         return True
 
     def settle(self, scene: Scene) -> None:
-        """There is nothing to it."""
+        """Do nothing: there is nothing to draw."""
 
     def close(self) -> None:
-        """Nothing is kept open."""
+        """Do nothing: nothing is kept open."""
 
     def lines(self, scene: Scene) -> Sequence[Strip]:
         """One line that says so."""
         return wrap([("  ✗ acp-tui failed to draw this entry", scene.palette.error)], scene.width)[:1]
 
     def whole(self, scene: Scene) -> Sequence[Strip]:
-        """The same."""
+        """The same line."""
         return self.lines(scene)
 
     def toggle(self) -> bool:
-        """It does not fold."""
+        """Return False: it doesn't fold."""
         return False
 
     def set_open(self, is_open: bool) -> None:
-        """It does not fold."""
+        """Do nothing: it doesn't fold."""

@@ -1,4 +1,4 @@
-"""A few widgets, bound again to whatever is in view; idle ones leave the DOM, so queries find what you see."""
+"""A few widgets, rebound to what is in view. Idle ones leave the DOM, so queries find what you see."""
 
 from __future__ import annotations
 
@@ -11,60 +11,60 @@ from textual.widget import Widget
 from acp_tui.ui.textual_gaps.placing import PlacedLayout, add, attach, detach, place, restyle
 
 MAX_IDLE: Final = 16
-"""Widgets that wait to be needed again."""
+"""Widgets kept for reuse."""
 SPARE: Final = 4
-"""So many are made ahead where one was lacking: to make one takes as long as to draw a line."""
+"""How many widgets to make in advance when one was missing: making one takes as long as drawing a line."""
 
 
 class LiveView(Widget):
-    """A widget that can be bound to another thing of its kind."""
+    """A widget that can be rebound to something else of the same kind."""
 
     ALLOW_SELECT = False
 
     key: Hashable = None
     """What it is bound to."""
     is_ready = False
-    """Whether it can be placed: from its `Mount` on, and so before Textual counts it as mounted."""
+    """Whether it can be placed: true from its `Mount` event, before Textual counts it as mounted."""
     states: frozenset[str] = frozenset()
-    """Its state classes, as they follow from what it is bound to."""
+    """The state classes of what it is bound to."""
 
     def take(self, slot: Slot) -> None:
         """Show this from now on."""
         self.key = slot.key
         if slot.states != self.states:
-            # Other classes stay: they are the user's.
+            # Keep other classes: they are the user's.
             wanted = (self.classes - self.states) | slot.states
             self.states = slot.states
             self.set_classes(wanted)
 
 
 class Slot(NamedTuple):
-    """Something in view that wants a widget."""
+    """Something in view that needs a widget."""
 
     key: Hashable
     kind: type[LiveView]
     states: frozenset[str]
     region: Region | None
-    """Where it is in the parent, as far as it is in view; None: it is not."""
+    """The part of the parent it covers in view; None if it isn't in view."""
 
 
 class Pool:
-    """The live children of one widget, which has `layout` as its layout."""
+    """The live children of one widget, which uses `layout` as its layout."""
 
     def __init__(self, parent: Widget) -> None:
         self._parent = parent
         self.layout = PlacedLayout()
         self.views: dict[Hashable, LiveView] = {}
-        """What is in the DOM, by what it is bound to."""
+        """The widgets in the DOM, by what they are bound to."""
         self.idle: list[LiveView] = []
         self._slots: Sequence[Slot] = ()
         self._wanting: type[LiveView] | None = None
         self._styles_seen = 0
         self._styled: dict[LiveView, int] = {}
-        """At which state of the stylesheet an idle one left the DOM."""
+        """For each idle widget, the stylesheet's version when it left the DOM."""
 
     def show(self, slots: Sequence[Slot]) -> bool:
-        """Have a widget for each of these, from top to bottom; False where that is so."""
+        """Bind a widget to each of these slots, from top to bottom. Returns False if nothing changes."""
         if slots == self._slots:
             return False
         self._slots = slots
@@ -97,7 +97,7 @@ class Pool:
         return True
 
     def prepare(self) -> None:
-        """Make a few more widgets of the kind that was lacking, at a moment when nobody waits for them."""
+        """Make a few spare widgets of the kind that was missing, at an idle moment."""
         kind, self._wanting = self._wanting, None
         if kind is not None and len(self.idle) < MAX_IDLE - SPARE:
             spare = [kind() for _ in range(SPARE)]
@@ -106,22 +106,22 @@ class Pool:
 
     @property
     def is_lacking(self) -> bool:
-        """Whether the last look found no widget of some kind."""
+        """Whether some kind had no free widget in the last call of `show`."""
         return self._wanting is not None
 
     def place(self) -> None:
-        """Put the widgets where they belong; those that are not mounted yet have no place."""
+        """Move the widgets to their places. Widgets that aren't mounted yet have none."""
         regions: dict[Widget, Region] = {
             self.views[slot.key]: slot.region for slot in self._slots if slot.region is not None
         }
         place(self._parent, self.layout, regions)
 
     def clear(self) -> None:
-        """Nothing is in view."""
+        """Show nothing."""
         self.show(())
 
     def note_styles(self) -> None:
-        """The stylesheet was applied anew: those that wait did not hear of it."""
+        """The stylesheet was applied again. Idle widgets missed it."""
         self._styles_seen += 1
 
     def _wake(self, view: LiveView) -> None:
@@ -146,6 +146,6 @@ class Pool:
 
 
 def _fitting(slot: Slot, free: Sequence[LiveView]) -> LiveView | None:
-    """One of this kind, best one that has its states already: other classes cost a look at the stylesheet."""
+    """A free widget of this kind, preferably with the same states: other classes cost a stylesheet lookup."""
     same = [view for view in free if type(view) is slot.kind]
     return next((view for view in same if view.states == slot.states), next(iter(same), None))

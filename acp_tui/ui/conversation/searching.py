@@ -1,4 +1,4 @@
-"""Looks for a text in a whole conversation, by slices of time, and walks from match to match."""
+"""Searches a whole conversation for a text, in time slices, and moves from match to match."""
 
 from __future__ import annotations
 
@@ -31,18 +31,21 @@ from acp_tui.values import dataclass
 
 
 class Span(NamedTuple):
-    """A piece of a match: the cells of one row."""
+    """Part of a match: cells of one row."""
 
     row: int
     cells: range
 
 
 Match: TypeAlias = tuple[Span, ...]
-"""Where a match stands; more than one span where lines were wrapped in it."""
+"""Where a match is. It has more than one span if it goes across wrapped lines."""
 
 
 def pattern_of(query: str) -> re.Pattern[str] | None:
-    """What to look for: any space is any space, and case counts only where capitals are in it. None: nothing."""
+    """The pattern to search for; None if the query is blank.
+
+    Any whitespace matches any whitespace. Case matters only if the query has capitals.
+    """
     words = query.split()
     if not words:
         return None
@@ -51,7 +54,7 @@ def pattern_of(query: str) -> re.Pattern[str] | None:
 
 
 def find_in(lines: Sequence[Strip], pattern: re.Pattern[str]) -> Iterator[Match]:
-    """The matches in these lines, which stand one below the other, from top to bottom."""
+    """The matches in these consecutive lines, from top to bottom."""
     parts: list[str] = []
     starts: list[int] = []
     length = 0
@@ -89,7 +92,7 @@ def _spans(lines: Sequence[Strip], starts: Sequence[int], start: int, stop: int)
 
 
 def _cells(line: Strip, start: int, stop: int) -> range:
-    """The cells that the characters `start` to `stop` of the line's own text take."""
+    """The cells of the characters `start` to `stop` of the line's own text."""
     at = count = 0
     first = last = -1
     for segment in line:
@@ -109,20 +112,20 @@ IsTimeUp: TypeAlias = Callable[[], bool]
 
 
 class Found(NamedTuple):
-    """A match by its place among those of its entry: that stays whatever way the entry is laid out."""
+    """A match, by its index within its entry. The index stays the same however the entry is laid out."""
 
     entry: int
     number: int
 
 
 class Standing(NamedTuple):
-    """How a search stands."""
+    """The state of a search."""
 
     current: int
-    """Which match one is at, from 1; 0 at none."""
+    """The number of the current match, from 1; 0 if there is none."""
     total: int
     is_done: bool
-    """Whether everything was looked through."""
+    """Whether everything was searched."""
 
 
 @dataclass(frozen=True, slots=True)
@@ -130,17 +133,20 @@ class Looked:
     """What was found in one entry."""
 
     shown: tuple[Match, ...]
-    """Those that are to be seen, from top to bottom."""
+    """The visible matches, from top to bottom."""
     whole: tuple[Match, ...]
-    """All, also those that a fold hides: where they stand when the entry is unfolded."""
+    """All matches, including those a fold hides, with their places when the entry is unfolded."""
 
     @property
     def count(self) -> int:
-        """How many there are."""
+        """The number of matches."""
         return len(self.whole)
 
     def hides(self, number: int) -> bool:
-        """Whether the entry is to be unfolded to see this one: above a fold, all stands where it does without."""
+        """Whether the entry must be unfolded to show this match.
+
+        Above a fold, a match is in the same place either way.
+        """
         return self.shown[number : number + 1] != self.whole[number : number + 1]
 
 
@@ -148,33 +154,33 @@ NOTHING: Final = Looked((), ())
 
 
 class Searching:
-    """One search at a time. What is folded is looked through as if it was not, and unfolded when one goes there."""
+    """One search at a time. It includes folded text, which is unfolded when you go to a match in it."""
 
     def __init__(self, column: Column, may_hide: Callable[[int, str], bool]) -> None:
-        """`may_hide` rules out quickly what an entry does not hide."""
+        """`may_hide` quickly rules out entries that hide no match."""
         self._column = column
         self._may_hide = may_hide
         self._query = ""
         self._pattern: re.Pattern[str] | None = None
         self._looked: dict[int, Looked] = {}
-        """Of the entries in which something was found."""
+        """The entries with matches."""
         self._left: set[int] = set()
         self._current: Found | None = None
         self._steps_due = 0
         self._is_nearest_due = False
-        """The first step, to the match nearest to where one is, was not made yet."""
+        """Whether the first step, to the nearest match, is still due."""
         self._begun_at: int | None = None
-        """The entry where one was when the search began: as one types on, the nearest match is nearest to that."""
+        """The entry you were at when the search began. While you type on, "nearest" refers to it."""
         self._unfolded: int | None = None
-        """The entry that is open only because one is at a match in it."""
+        """The entry that is unfolded only because the current match is in it."""
 
     @property
     def is_active(self) -> bool:
-        """Whether anything is looked for."""
+        """Whether a search is active."""
         return self._pattern is not None
 
     def begin(self, query: str) -> None:
-        """Look for this from now on; nothing, where it is blank: then the entry that one came to stays unfolded."""
+        """Search for this from now on. A blank query ends the search and leaves the current match's entry unfolded."""
         self._query, self._pattern = query, pattern_of(query)
         if self._pattern is None:
             self._begun_at = None
@@ -187,26 +193,26 @@ class Searching:
         self._left = set(range(len(self._column.drawings))) if self._pattern is not None else set()
 
     def mark(self, entry: int) -> None:
-        """It is drawn differently now."""
+        """Search the entry again: it is drawn differently now."""
         if self._pattern is not None:
             self._left.add(entry)
 
     def work(self, is_time_up: IsTimeUp) -> bool:
-        """Look through entries, oldest first; False where the time was not enough."""
+        """Search entries, oldest first. Returns False if the time wasn't enough."""
         for entry in sorted(self._left):
             if not self._look_through(entry, is_time_up) or (self._left and is_time_up()):
                 return False
         return True
 
     def _look_through(self, entry: int, is_time_up: IsTimeUp) -> bool:
-        """Look through an entry as it is now; False where the time was not enough to draw it."""
+        """Search an entry as it is now. Returns False if the time wasn't enough to draw it."""
         if entry in self._left and not self._column.read(entry, is_time_up):
             return False
         self._look(entry)
         return True
 
     def _look(self, entry: int) -> Looked:
-        """What there is in an entry as it is drawn."""
+        """Search an entry as it is drawn."""
         if entry in self._left:
             self._left.discard(entry)
             looked = self._find(entry)
@@ -229,7 +235,7 @@ class Searching:
     # From match to match
 
     def standing(self) -> Standing:
-        """At which match of how many one is."""
+        """The number of the current match, and how many there are."""
         total = sum(looked.count for looked in self._looked.values())
         current = 0
         if self._current is not None:
@@ -239,19 +245,19 @@ class Searching:
         return Standing(current, total, not self._left)
 
     def step(self, direction: int) -> None:
-        """Go to the next (1) or the previous (-1) match, round the ends, when `walk` comes to it."""
+        """Go to the next (1) or the previous (-1) match on the next `walk`, wrapping around at the ends."""
         if self._pattern is not None:
             self._steps_due += direction
 
     @property
     def has_steps_due(self) -> bool:
-        """Whether a step was not made yet."""
+        """Whether a step is still due."""
         return self._is_nearest_due or self._steps_due != 0
 
     def walk(self, near: int, is_time_up: IsTimeUp) -> bool:
-        """Make the steps that are due, the first one to the match nearest to the entry `near`; False as for `work`.
+        """Make the steps that are due, the first one to the match nearest to the entry `near`.
 
-        What lies on the way is looked through first, so that no match is passed over.
+        Entries along the way are searched first, so that no match is skipped. Returns False if the time wasn't enough.
         """
         if self._is_nearest_due:
             if self._begun_at is None:
@@ -287,9 +293,9 @@ class Searching:
         return True
 
     def _ahead(self, direction: int, near: int) -> Iterator[int]:
-        """The entries in which something was found or may be, as one comes to them, round the ends.
+        """The entries that have or may have matches, in walking order, wrapping around at the ends.
 
-        Without a current match, those above `near` come nearest first.
+        Without a current match, the entries above `near` come last, the nearest first.
         """
         entries = sorted(self._looked.keys() | self._left)
         at = near if self._current is None else self._current.entry
@@ -302,7 +308,7 @@ class Searching:
         yield from [*ahead, *behind] if direction > 0 else [*reversed(behind), *reversed(ahead)]
 
     def reveal(self) -> tuple[int, int] | None:
-        """Have the match that one is at unfolded, and nothing else that was unfolded for one: its entry and row."""
+        """Unfold the current match, and fold what was unfolded for another. Returns its entry and row."""
         if self._current is None:
             return None
         entry, number = self._current
@@ -315,7 +321,7 @@ class Searching:
         return entry, shown[min(number, len(shown) - 1)][0].row if shown else 0
 
     def keep_unfolded(self) -> None:
-        """What was unfolded for a match stays so: the user has folded or unfolded something."""
+        """Leave the entry of the current match unfolded: the user has folded or unfolded something."""
         self._unfolded = None
 
     def _fold_again(self) -> None:
@@ -324,7 +330,7 @@ class Searching:
             self._unfolded = None
 
     def spans(self, entry: int, row: int) -> Mapping[bool, tuple[range, ...]]:
-        """The cells of this row that belong to matches: under True those of the one that one is at."""
+        """The cells of this row that belong to matches. The key True has those of the current match."""
         here: dict[bool, tuple[range, ...]] = {}
         for number, match in enumerate(self._look(entry).shown):
             cells = tuple(span.cells for span in match if span.row == row)
@@ -336,13 +342,13 @@ class Searching:
 
 _WORD: Final = re.compile(r"[^\W_]+")
 _MARKS: Final = ("*", "`", "\\")
-"""May stand within a word of Markdown, where they are not seen."""
+"""Invisible characters that may occur within a word of Markdown."""
 
 Terminals: TypeAlias = Mapping[TerminalId, TerminalState]
 
 
 def may_hide(entry: Entry, query: str, terminals: Terminals) -> bool:
-    """Whether all words of the query occur somewhere in what the entry may hide; False is certain."""
+    """Whether all words of the query occur in the text an entry may hide. False is certain."""
     texts = list(_texts(entry, terminals))
     if not texts:
         return False
@@ -384,7 +390,7 @@ def _texts_of_call(entry: ToolCallEntry, terminals: Terminals) -> Iterator[str]:
                 yield item.words
             case TerminalContent(terminal_id):
                 yield from _printed(terminals.get(terminal_id))
-    # What is said of them may be looked for too.
+    # The headings of the raw values can be searched, too.
     yield "raw input, raw output"
     yield from (_as_json(value) for value in (call.raw_input, call.raw_output) if value is not UNSET)
 

@@ -1,4 +1,4 @@
-"""Selects by cells, words and entries, in view or not, and copies what is selected as the text that was drawn."""
+"""Selects cells, words, and entries, in view or not, and copies the selected text."""
 
 from __future__ import annotations
 
@@ -14,14 +14,14 @@ from acp_tui.values import dataclass
 
 
 class Piece(NamedTuple):
-    """A line and which of its cells are wanted."""
+    """A line, and the cells of it to copy."""
 
     line: Strip
     cells: range
 
 
 def text_of(pieces: Iterable[Piece]) -> str:
-    """The text of these lines, which stand one below the other; spaces at the ends of lines are dropped."""
+    """The text of these consecutive lines, without spaces at the ends of lines."""
     lines: list[str] = []
     for line, cells in pieces:
         joint, text = _read(line, cells)
@@ -35,7 +35,7 @@ def text_of(pieces: Iterable[Piece]) -> str:
 
 
 def _read(line: Strip, cells: range) -> tuple[Joint | None, str]:
-    """How the line follows the one above, and its text in these cells."""
+    """How the line continues the one above, and its text in these cells."""
     joint: Joint | None = None
     parts: list[str] = []
     at = 0
@@ -50,7 +50,7 @@ def _read(line: Strip, cells: range) -> tuple[Joint | None, str]:
 
 
 def _cut(text: str, at: int, width: int, cells: range) -> str:
-    """The part of `text`, which begins at cell `at`, that lies in `cells`."""
+    """The part of `text` in `cells`; `text` starts at cell `at`."""
     if cells.start <= at and at + width <= cells.stop:
         return text
     if at >= cells.stop or at + width <= cells.start:
@@ -60,7 +60,7 @@ def _cut(text: str, at: int, width: int, cells: range) -> str:
         size = width_cells(character)
         if at >= cells.stop:
             break
-        # A wide character is copied where its first cell is; what joins the one before has no cells of its own.
+        # A wide character is copied if its first cell is in range. A combining character has no cells of its own.
         if at >= cells.start if size else kept:
             kept.append(character)
         at += size
@@ -68,29 +68,29 @@ def _cut(text: str, at: int, width: int, cells: range) -> str:
 
 
 class Place(NamedTuple):
-    """A cell of the conversation; places are ordered as one reads."""
+    """A cell of the conversation. Places are in reading order."""
 
     entry: int
     row: int
-    """Of the entry's lines as they are drawn now."""
+    """Among the entry's lines as they are drawn now."""
     cell: int
 
 
 @dataclass(frozen=True, slots=True)
 class Selection:
-    """From `anchor`, where it began, to `end`, where the mouse or the cursor is; the last cell is not part of it."""
+    """From `anchor`, where it began, to `end`, where the mouse or the cursor is. The last cell is excluded."""
 
     anchor: Place
     end: Place
 
     @property
     def first(self) -> Place:
-        """Whichever stands above."""
+        """The end that is higher up."""
         return min(self.anchor, self.end)
 
     @property
     def last(self) -> Place:
-        """Whichever stands below."""
+        """The end that is lower down."""
         return max(self.anchor, self.end)
 
     @property
@@ -99,11 +99,11 @@ class Selection:
         return self.anchor == self.end
 
     def to(self, place: Place) -> Selection:
-        """The same beginning, another end."""
+        """A selection with the same anchor and another end."""
         return replace(self, end=place)
 
     def cells(self, entry: int, row: int, length: int) -> range:
-        """Which cells of this row, of `length` cells, are selected."""
+        """The selected cells of this row, which has `length` cells."""
         first, last = self.first, self.last
         if not (first.entry, first.row) <= (entry, row) <= (last.entry, last.row):
             return range(0)
@@ -113,9 +113,9 @@ class Selection:
 
 
 def word_at(text: str, cell_starts: list[int], cell: int) -> range:
-    """The cells of the word (or of the run of other characters) at `cell`; `cell_starts` has where each begins.
+    """The cells of the word (or run of other characters) at `cell`.
 
-    `cell_starts` has one more item than `text`: where the text ends.
+    `cell_starts` has the cell where each character of `text` starts, and one more item: where the text ends.
     """
     if not text or cell >= cell_starts[-1]:
         return range(cell, cell)
@@ -130,7 +130,7 @@ def word_at(text: str, cell_starts: list[int], cell: int) -> range:
 
 
 def _kind(character: str) -> str:
-    # Paths, options and identifiers are one word, as in most terminals.
+    # Paths, options, and identifiers are one word, as in most terminals.
     if character.isalnum() or character in "_-./~@:+%=\u0301":
         return "word"
     return "space" if character.isspace() else "mark"
@@ -140,7 +140,7 @@ BETWEEN_ENTRIES: Final = "\n\n"
 
 
 class Selecting:
-    """Holds the selection of one column. Lines are those of the column, from its top."""
+    """Holds the selection of one column. Lines count from the top of the column."""
 
     def __init__(self, column: Column) -> None:
         self._column = column
@@ -149,7 +149,7 @@ class Selecting:
 
     @property
     def is_held(self) -> bool:
-        """The mouse button is down, and what it passes over becomes selected."""
+        """Whether the mouse button is down, so that moving the mouse selects."""
         return self._is_held
 
     @property
@@ -158,13 +158,13 @@ class Selecting:
         return self._selection is None or self._selection.is_empty
 
     def begin(self, line: int, cell: int) -> None:
-        """The button goes down here; nothing is selected until it moves."""
+        """Handle a press of the button here. Nothing is selected until the mouse moves."""
         place = self._place(line, cell)
         self._selection = None if place is None else Selection(place, place)
         self._is_held = place is not None
 
     def move(self, line: int, cell: int) -> bool:
-        """The mouse is here now; False where that changes nothing."""
+        """Extend the selection to the mouse. Returns False if nothing changes."""
         place = self._place(line, cell)
         if not self._is_held or self._selection is None or place is None or place == self._selection.end:
             return False
@@ -172,11 +172,11 @@ class Selecting:
         return True
 
     def release(self) -> None:
-        """The button is up; what is selected stays so."""
+        """Handle the release of the button. The selection stays."""
         self._is_held = False
 
     def clear(self) -> None:
-        """Select nothing."""
+        """Clear the selection."""
         self._selection, self._is_held = None, False
 
     def select_word(self, line: int, cell: int) -> None:
@@ -193,7 +193,7 @@ class Selecting:
         self._selection = Selection(place._replace(cell=cells.start), place._replace(cell=cells.stop))
 
     def select_line(self, line: int) -> None:
-        """Select what was written as one line, however it was wrapped."""
+        """Select the whole original line, including its wrapped rows."""
         place = self._place(line, 0)
         if place is None:
             return
@@ -215,11 +215,11 @@ class Selecting:
             self._selection = Selection(Place(0, 0, 0), Place(last, height, 0))
 
     def cells(self, entry: int, row: int, length: int) -> range:
-        """Which cells of this row, of `length` cells, are selected."""
+        """The selected cells of this row, which has `length` cells."""
         return range(0) if self._selection is None else self._selection.cells(entry, row, length)
 
     def text(self) -> str:
-        """What is selected, as it was written: without margins and the breaks of wrapping."""
+        """The selected text as it was written: without margins and line breaks from wrapping."""
         if self._selection is None or self._selection.is_empty:
             return ""
         first, last = self._selection.first.entry, self._selection.last.entry
@@ -235,7 +235,7 @@ class Selecting:
         stop = last.row + 1 if entry == last.entry else len(lines)
         if start == 0 and stop >= len(lines) and self._column.is_prompt(entry):
             whole = self._column.whole(entry)
-            if whole is not lines:  # all that the user wrote is meant, not how it is folded
+            if whole is not lines:  # copy the user's whole prompt, even if it is folded
                 yield from (Piece(line, range(line.cell_length)) for line in whole)
                 return
         for row in range(start, min(stop, len(lines))):
@@ -252,7 +252,7 @@ class Selecting:
 
 
 def _goes_on(line: Strip) -> bool:
-    """Whether a line goes on with what the line above it says."""
+    """Whether the line continues the line above it."""
     for segment in line:
         if isinstance(segment, Joint):
             return True

@@ -1,4 +1,4 @@
-"""Draws a subagent where it was begun: what it is called, how it stands, what it said last, and what it has cost."""
+"""Draws a subagent where it was started: its name, its state, what it said last, and its cost."""
 
 from __future__ import annotations
 
@@ -30,24 +30,24 @@ GLYPHS: Final = {
 }
 RAIL: Final = "    ╰ "
 LEAST_CELLS: Final = 12
-"""Of a title, however much is said behind it."""
+"""The least room for a title, however long the text after it is."""
 MAX_TAIL: Final = 400
-"""Characters of a message that are looked at for its last line."""
+"""Characters at the end of a message that are searched for its last line."""
 
 
 def name_of(subagent: SubagentState) -> str:
-    """What to call it."""
+    """The subagent's display name."""
     return make_visible_line(subagent.conversation.title or subagent.description or "subagent")
 
 
 def state_style(state: str, palette: Palette) -> Style:
-    """The color of how a subagent stands."""
+    """The color of a subagent's state."""
     styles = {"running": palette.accent, "done": palette.success, "failed": palette.error}
     return styles.get(state, palette.warning if state == "needs you" else palette.muted)
 
 
 def last_line(conversation: Conversation) -> str:
-    """What was said or done last, in a line; "" where that is nothing."""
+    """The last thing said or done, in one line; "" if there is nothing."""
     entry = conversation.entries[-1] if conversation.entries else None
     match entry:
         case Message(parts=parts):
@@ -64,7 +64,7 @@ def last_line(conversation: Conversation) -> str:
 
 
 class SubagentDrawing(KeptDrawing):
-    """Two lines, whatever it says: it is opened to be read."""
+    """Two lines, however much the subagent says. You open its conversation to read it."""
 
     def __init__(self, entry: Subagent) -> None:
         super().__init__()
@@ -91,7 +91,7 @@ class SubagentDrawing(KeptDrawing):
         ]
 
     def toggle(self) -> bool:
-        """It is opened instead."""
+        """Return False: it is opened instead."""
         return False
 
 

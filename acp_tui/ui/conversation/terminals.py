@@ -1,4 +1,4 @@
-"""Draws what a terminal shows, and keeps the screens of a conversation's terminals; emulates nothing itself."""
+"""Draws terminals, and keeps the screens of a conversation's terminals. The emulator is elsewhere."""
 
 from __future__ import annotations
 
@@ -27,14 +27,14 @@ if TYPE_CHECKING:
     from acp_tui.client.terminals.screen import MakeEmulator
 
 FLOOD_S: Final = 0.1
-"""As long after a piece that was too large for the event loop, output counts as a flood."""
+"""Output counts as a flood for this long after a piece that was too large for the event loop."""
 MAX_AWAKE: Final = 8
-"""Emulators that are kept of commands that have ended: an emulator takes 0.5 to 5 MB."""
+"""Emulators kept for commands that have ended. An emulator takes 0.5 to 5 MB."""
 
 
 def strip_of(line: Line) -> Strip:
     """A line of a terminal, ready to be shown."""
-    # The emulator obeys control characters, and keeps those that only mislead a reader.
+    # The emulator handles control characters, but keeps characters that can mislead a reader.
     return Strip([Segment(make_visible_line(text), _rich_style(style)) for text, style in line])
 
 
@@ -54,7 +54,7 @@ def _rich_color(color: CellColor | None) -> Color | None:
 
 
 class TerminalLines(Lines):
-    """All lines of a terminal as it is now, each made when it is looked at; their number stays."""
+    """All lines of a terminal as it is now, each made when it is needed. Their number is fixed."""
 
     def __init__(self, screen: TerminalScreen, width: int) -> None:
         self._screen = screen
@@ -73,7 +73,7 @@ class TerminalLines(Lines):
 
 
 def state_of_command(state: TerminalState, palette: Palette) -> list[tuple[str, Style]]:
-    """How the command has ended and how long it took, or what it waits for; nothing while it works."""
+    """How the command ended and how long it took, or what it waits for; empty while it runs."""
     if not state.has_exited:
         return [("waiting for input · F6: type there", palette.warning)] if state.is_waiting else []
     text, style = f"exit {state.exit_code}", palette.muted if state.exit_code == 0 else palette.error
@@ -85,7 +85,7 @@ def state_of_command(state: TerminalState, palette: Palette) -> list[tuple[str, 
 
 
 class TerminalScreens:
-    """The screens of a conversation's terminals; the emulator is loaded when the first one is looked at."""
+    """The screens of a conversation's terminals. The emulator is loaded when the first one is needed."""
 
     def __init__(
         self,
@@ -98,10 +98,10 @@ class TerminalScreens:
         self._make: MakeEmulator | None = None
         self._is_loading = False
         self._screens: dict[TerminalId, TerminalScreen] = {}
-        """The one last asked for at the end."""
+        """In order of use, the most recent last."""
 
     def screen(self, state: TerminalState) -> TerminalScreen | None:
-        """The screen of a terminal; None while the emulator is being loaded, which `on_loaded` ends."""
+        """The screen of a terminal; None while the emulator is loading. `on_loaded` is called when it is loaded."""
         if self._make is None:
             self._load()
             return None
@@ -112,12 +112,12 @@ class TerminalScreens:
         return screen
 
     def keep_up(self, terminal_id: TerminalId) -> None:
-        """A terminal has printed something: feed its emulator, where the next frame would come too late for that."""
+        """Feed a terminal's new output to its emulator if the next frame would be too late."""
         if screen := self._screens.get(terminal_id):
             screen.keep_up()
 
     def has_flood(self, now: float) -> bool:
-        """Whether more is printed than anyone can read; `now` is by the event loop's clock."""
+        """Whether output comes faster than anyone can read. `now` is the event loop's time."""
         return now - self._feeder.last_run < FLOOD_S
 
     @property
@@ -126,7 +126,7 @@ class TerminalScreens:
         return any(screen.is_feeding for screen in self._screens.values())
 
     def close(self) -> None:
-        """End the thread that feeds the emulators: nobody will look at the terminals any more."""
+        """End the thread that feeds the emulators; nothing shows the terminals anymore."""
         self._feeder.close()
 
     def _open(self, state: TerminalState) -> TerminalScreen:
@@ -134,7 +134,7 @@ class TerminalScreens:
         return TerminalScreen(state, self._make_emulator, self._feeder, on_change)
 
     def _make_emulator(self, columns: int, rows: int, scrollback: int) -> Emulator:
-        """Another emulator, in place of those that nobody has asked for longest."""
+        """Create an emulator, and put the least recently used ones to rest to make room."""
         assert self._make is not None
         restable = [screen for screen in self._screens.values() if screen.can_rest]
         for screen in restable[: max(0, len(restable) + 1 - MAX_AWAKE)]:

@@ -1,4 +1,4 @@
-"""Draws tool calls, and commands of the user's own: a header line, and below it the content, folded by length."""
+"""Draws tool calls and the user's own commands: a header line, and the content below it, folded if it is long."""
 
 from __future__ import annotations
 
@@ -54,7 +54,7 @@ from acp_tui.ui.rendering.wrapping import Gutter, width_cells, wrap
 
 
 class ToolText:
-    """One text, whole; its lines are kept for the width and the colours that they were drawn in last."""
+    """One text. Its lines are cached for the last width and colors."""
 
     def __init__(self, text: str) -> None:
         self._parts = [
@@ -63,7 +63,7 @@ class ToolText:
         self._drawn: tuple[int, Palette, Sequence[Strip]] | None = None
 
     def lines(self, width: int, palette: Palette) -> Sequence[Strip]:
-        """Its lines, of at most `width` cells."""
+        """The text's lines, of at most `width` cells."""
         if self._drawn is None or self._drawn[:2] != (width, palette):
             runs = [
                 plain_lines(part, width, palette.text)
@@ -105,11 +105,11 @@ STATUS_WORDS: Final = {tool_calls.FAILED: "failed", tool_calls.CANCELLED: "cance
 RAIL: Final = "    │ "
 MIN_SUBJECT_CELLS: Final = 12
 MAX_TOLD: Final = 1_000
-"""Characters of a tooltip."""
+"""In characters of a tooltip."""
 
 
 def is_run_member(entry: object, kinds: AbstractSet[str]) -> bool:
-    """Whether a call is one of many that tell little by themselves: done, of a quiet kind, and decided by nobody."""
+    """Whether a call belongs in a run: it is completed, of a quiet kind, and had no permission request."""
     return (
         isinstance(entry, ToolCallEntry)
         and entry.call.status == tool_calls.COMPLETED
@@ -121,7 +121,7 @@ def is_run_member(entry: object, kinds: AbstractSet[str]) -> bool:
 
 
 def run_lines(entries: Sequence[ToolCallEntry], scene: Scene) -> list[Strip]:
-    """A run of such calls as one line: how many of each kind, and what they worked on as far as there is room."""
+    """A run of quiet calls in one line: how many of each kind, and as many of their files as fit."""
     icons = [
         Gutter(f"  {STATUS_GLYPHS[tool_calls.COMPLETED]} ", scene.palette.success),
         Gutter(f"{KIND_ICONS.get(entries[0].call.kind, OTHER_ICON)} ", scene.palette.muted),
@@ -138,7 +138,7 @@ def run_lines(entries: Sequence[ToolCallEntry], scene: Scene) -> list[Strip]:
 
 
 def run_words(entries: Sequence[ToolCallEntry]) -> str:
-    """Such as "Read 4 files, searched twice"."""
+    """A summary of the calls, such as "Read 4 files, searched twice"."""
     parts = []
     for kind in dict.fromkeys(entry.call.kind for entry in entries):
         calls = [entry for entry in entries if entry.call.kind == kind]
@@ -162,7 +162,7 @@ _COUNTED: Final[dict[str, Callable[[int], str]]] = {
 
 
 def _place_of(entry: ToolCallEntry) -> str:
-    """The file that a call works on; "" where it does not say."""
+    """The file that a call works on; "" if the call doesn't say."""
     return entry.call.locations[0].path if entry.call.locations else ""
 
 
@@ -178,12 +178,12 @@ class ToolCallDrawing(KeptDrawing):
         self._entry = entry
         self._diffs = Comparisons()
         self._texts: dict[str, ToolText] = {}
-        """Those that were drawn last."""
+        """The texts that were drawn last."""
         self._is_cut = False
-        """Whether the line does not say all of what the call works on."""
+        """Whether the header cuts off what the call works on."""
 
     def refresh(self) -> bool:
-        """Draw again when asked; False where a diff is to be compared further."""
+        """Draw again on the next call of `lines`. Returns False if a diff isn't fully compared yet."""
         super().refresh()
         self._diffs.keep(item for item in self._entry.call.content if isinstance(item, TextDiff))
         return self._diffs.advance()
@@ -191,7 +191,7 @@ class ToolCallDrawing(KeptDrawing):
     def _draw(self, scene: Scene) -> Sequence[Strip]:
         width = scene.width - len(RAIL) - 2
         call = self._entry.call
-        # What waits for a decision is shown whole on the permission card.
+        # The permission card shows a call whole while it waits for a decision.
         content = call.content if self._is_open or not self._entry.waiting else ()
         body = [run for item in content for run in self._item(item, scene, width)]
         if self._is_open:
@@ -220,7 +220,7 @@ class ToolCallDrawing(KeptDrawing):
         places = [place for place in self._places(scene) if place not in call.shown_title + subject]
         asides = filter(None, (subject, make_visible_path(", ".join(places))))
         spans = [(title, palette.text), *((f"  {aside}", palette.muted) for aside in asides), *ends]
-        # A title is agent-supplied and may be very long; whole only when the call is open.
+        # The agent chooses the title, which may be very long. Show it whole only when the call is unfolded.
         lines = wrap(spans, width)
         shown = lines if self._is_open else lines[:2]
         self.cut_text = "" if len(shown) == len(lines) and not self._is_cut else self._told(title, scene)
@@ -228,7 +228,7 @@ class ToolCallDrawing(KeptDrawing):
         return [Strip([*(indent if row else icons), *line]) for row, line in enumerate(shown)]
 
     def _subject(self, scene: Scene, room: int) -> str:
-        """What it works on or runs where the title does not say it, cut to a line; "" where a diff below names it."""
+        """What the call works on or runs, cut to one line; "" if the title or a diff below says it."""
         self._is_cut = False
         subject = subject_of(self._entry.call, scene.terminals)
         if subject is None:
@@ -245,7 +245,7 @@ class ToolCallDrawing(KeptDrawing):
         return shown
 
     def _told(self, title: str, scene: Scene) -> str:
-        """All that the line would say if there were room for it."""
+        """The full text of the header, without cuts."""
         subject = subject_of(self._entry.call, scene.terminals)
         words = title if subject is None else f"{title}\n{subject.visible}"
         return words[:MAX_TOLD]
@@ -254,10 +254,10 @@ class ToolCallDrawing(KeptDrawing):
         return [shown_path(path, scene.cwd) for path in changed_paths(self._entry.call.content)]
 
     def _places(self, scene: Scene) -> list[str]:
-        """The first places that it works on, without those that diffs below name."""
+        """The first places that the call works on, without those that diffs below name."""
         call = self._entry.call
         places = [shown_location(location, scene.cwd) for location in call.locations[:3]]
-        if call.kind == "execute":  # where else?
+        if call.kind == "execute":  # that's where commands run anyway
             places = [place for place in places if place != HERE]
         diffed = self._diffed(scene)
         if self._shown(scene.folds.diff_lines, scene) == 0:
@@ -290,7 +290,7 @@ class ToolCallDrawing(KeptDrawing):
         renderer = self._diffs.renderer(diff, scene.cwd)
         if renderer.is_ready:
             return renderer.lines(width, scene.palette)
-        # While an agent writes it bit by bit, what was to be seen before stays: the view must not jump.
+        # While an agent writes a diff bit by bit, keep showing the previous one so that the view doesn't jump.
         before = self._diffs.before(diff)
         return (before.lines if before else renderer.waiting_lines)(width, scene.palette)
 
@@ -308,13 +308,13 @@ class ToolCallDrawing(KeptDrawing):
     def _is_quiet(self, scene: Scene) -> bool:
         """Whether the content is folded away."""
         call = self._entry.call
-        # Why a call has failed is for the user, whatever its kind.
+        # The reason for a failure is for the user, whatever the kind.
         if self._is_open or call.status == tool_calls.FAILED:
             return False
         return call.kind in scene.folds.kinds
 
     def _shown(self, lines: int, scene: Scene) -> int | None:
-        """How many lines are shown of what shows so many when it is folded; None: all."""
+        """How many lines to show if `lines` are shown when folded; None for all."""
         if self._is_open:
             return None
         return 0 if self._is_quiet(scene) else lines
@@ -356,7 +356,7 @@ def _decision(decision: Decision, palette: Palette) -> tuple[str, Style]:
 
 
 def when(at: float | None) -> str:
-    """The time of a decision, to be put behind it."""
+    """The time of a decision, as a suffix."""
     return "" if at is None else time.strftime(" · %H:%M:%S", time.localtime(at))
 
 
@@ -367,7 +367,7 @@ COMMAND_SIGN: Final = "$ "
 def terminal_runs(
     state: TerminalState | None, scene: Scene, width: int, limit: int | None
 ) -> list[Sequence[Strip]]:
-    """The last `limit` lines of the terminal, None being all, and the state of its command."""
+    """The last `limit` lines of the terminal (all if None), and the state of its command."""
     palette = scene.palette
     if state is None:
         return [wrap([("a terminal acp-tui doesn't know", palette.muted)], width)]
@@ -381,7 +381,7 @@ def terminal_runs(
 
 
 class OwnCommandDrawing(KeptDrawing):
-    """A command of the user's, on the ground that prompts have, and its output below."""
+    """The user's own command, on the background of prompts, with its output below."""
 
     def __init__(self, entry: OwnCommand) -> None:
         super().__init__()

@@ -1,7 +1,7 @@
-"""The conversation view: draws the entries in view, and lets the user scroll, walk, fold, select and find.
+"""The conversation view: draws the entries in view, and lets the user scroll, navigate, fold, select, and search.
 
-`column` has all lines, `scrolling` says which are in view, `pool` has the entries' widgets. Changes are read in slices
-of a few milliseconds, so that a flood never delays a key.
+`column` has all lines, `scrolling` knows which are in view, and `pool` has the entries' widgets. Changes are read in
+slices of a few milliseconds, so that a flood of output never delays a key.
 """
 
 from __future__ import annotations
@@ -45,17 +45,17 @@ from acp_tui.ui.textual_gaps.driver import RETRY_S, has_room
 
 WHEEL_LINES: Final = 3
 PREPARING_S: Final = 0.03
-"""After a frame for which widgets were lacking, until a few more are made."""
+"""Time after a frame that lacked widgets until spare ones are made."""
 SLICE_S: Final = 0.004
-"""How long entries are read before keys get their turn."""
+"""How long to read entries before handling keys."""
 PAUSE_S: Final = 0.002
 """Between two slices."""
 KEY_PAUSE_S: Final = 0.025
-"""After a key, until its echo is on the screen."""
+"""Time after a key for its echo to reach the screen."""
 
 
 class ConversationView(Widget, can_focus=True):
-    """A conversation from top to bottom: `show` it, and `mark` each of its changes."""
+    """A conversation from top to bottom. Call `show` once, and `mark` for each change."""
 
     ALLOW_SELECT = False
     DEFAULT_CSS = "ConversationView { height: 1fr; overflow: hidden hidden; }" + stylesheet("conversation")
@@ -63,7 +63,7 @@ class ConversationView(Widget, can_focus=True):
     BINDINGS: ClassVar[list[BindingType]] = bindings_of(place="conversation")
 
     class FollowingChanged(Message):
-        """The view follows the end, or the user has scrolled away from it."""
+        """Posted when the view starts or stops following the end, or entries are added below."""
 
         def __init__(self, is_following: bool, new_entries: int) -> None:
             super().__init__()
@@ -71,17 +71,17 @@ class ConversationView(Widget, can_focus=True):
             self.new_entries = new_entries
 
     class SubagentChosen(Message):
-        """The user wants to see what a subagent says."""
+        """Posted when the user wants to see a subagent's conversation."""
 
         def __init__(self, session_id: SessionId) -> None:
             super().__init__()
             self.session_id = session_id
 
     class SubagentLeft(Message):
-        """The user wants to go back to the agent that began this one."""
+        """Posted when the user wants to go back to the agent that started this one."""
 
     class Searched(Message):
-        """How the search stands."""
+        """Posted when the state of the search changes."""
 
         def __init__(self, standing: Standing) -> None:
             super().__init__()
@@ -95,7 +95,7 @@ class ConversationView(Widget, can_focus=True):
         is_of_subagent: bool = False,
         id: str | None = None,  # noqa: A002 - Textual's own name
     ) -> None:
-        """One that `is_of_subagent` can be left."""
+        """`is_of_subagent` means that the user can leave this view."""
         super().__init__(id=id)
         self.conversation = Conversation()
         self._is_of_subagent = is_of_subagent
@@ -106,34 +106,34 @@ class ConversationView(Widget, can_focus=True):
         self._scene: Scene | None = None
         self.frames = Frames(self._draw_frame, self._frame_s)
         self.terminal_screens = TerminalScreens(self._mark_terminals, self._mark_terminal)
-        """What its terminals show: there is one emulator for each, whoever looks at it."""
+        """The screens of the conversation's terminals. Each terminal has one emulator, whatever shows it."""
         self._looks = Looks(self)
         self.column = Column(self.current_scene, self._note_measured, self._look)
         self.scrolling = Scrolling(self.column, lambda: self.outer_size.height, self._tell_following)
         self.selecting = Selecting(self.column)
         self._searching = Searching(self.column, self._may_hide)
         self._told: Standing | None = None
-        """How the search stood when that was last told."""
+        """The state of the search that was last posted."""
         self._pool = Pool(self)
         self._bakery = Bakery()
         self._background: tuple[Style, Color] | None = None
-        """What the stylesheet says: finding out takes longer than drawing a line."""
+        """The background from the stylesheet, cached because looking it up takes longer than drawing a line."""
         self._painted: list[Strip | None] = []
-        """The rows as they are on the screen; None for one that is not known."""
+        """The rows as they are on the screen; None if unknown."""
         self._cursor: int | None = None
         self._focus_due: int | None = None
-        """The entry that gets the keyboard when it is in view."""
+        """The entry that gets the focus when it comes into view."""
         self.tab_stop: int | None = None
-        """The entry that Tab leads to."""
+        """The entry that Tab moves to."""
         self._is_alone = True
-        """Nothing stands below it that would have its place."""
+        """Whether this view has all the room, with nothing below it."""
         self._is_dragging = False
         self._scroll_timer: Timer | None = None
 
-    # What it shows
+    # Content
 
     def show(self, conversation: Conversation, cwd: str = "") -> None:
-        """Show this conversation from now on; the selection and the search in another one end."""
+        """Show this conversation from now on, and clear the selection and the search."""
         if self.has_focus_within:
             self.tab_stop = None
             self.screen.set_focus(self, scroll_visible=False)
@@ -148,7 +148,7 @@ class ConversationView(Widget, can_focus=True):
         self.frames.schedule()
 
     def mark(self, change: Change) -> None:
-        """Remember what to draw again with the next frame. Cheap, and callable from any task of the loop."""
+        """Schedule what changed to be drawn with the next frame. Cheap, and callable from any task of the loop."""
         self.column.mark(change.entries)
         if change.terminal is not None:
             self.terminal_screens.keep_up(change.terminal)
@@ -156,7 +156,7 @@ class ConversationView(Widget, can_focus=True):
             self.frames.schedule()
 
     def on_mount(self) -> None:
-        """Begin to draw."""
+        """Start drawing."""
         self.frames.start()
         self.watch(self.app, "theme", self._redraw, init=False)
         self.images = self._fitted(self.images)
@@ -164,11 +164,11 @@ class ConversationView(Widget, can_focus=True):
         self.frames.schedule()
 
     def come_to_front(self) -> None:
-        """Show what came while another tab was to be seen."""
+        """Draw what was added while another tab was in front."""
         self.frames.schedule()
 
     def on_unmount(self) -> None:
-        """Draw no frame into nothing."""
+        """Stop drawing."""
         self.frames.stop()
         self.terminal_screens.close()
         if self._pictures is not None:
@@ -176,7 +176,7 @@ class ConversationView(Widget, can_focus=True):
 
     @property
     def is_settled(self) -> bool:
-        """True when everything that was marked is on the screen."""
+        """Whether everything that was marked is on the screen."""
         is_decoding = self._pictures is not None and self._pictures.is_decoding
         return not self.frames.is_scheduled and not (
             self.column.dirty or self.terminal_screens.is_feeding or is_decoding
@@ -184,11 +184,11 @@ class ConversationView(Widget, can_focus=True):
 
     @property
     def folds(self) -> Folds:
-        """How much of everything is shown."""
+        """How many lines are shown of folded content."""
         return self._folds
 
     def show_as(self, folds: Folds, images: Wanted) -> None:
-        """Show so much of everything from now on, and pictures in that way."""
+        """Change the folds and how pictures are shown."""
         images = self._fitted(images)
         if (folds, images) == (self._folds, self.images):
             return
@@ -201,12 +201,12 @@ class ConversationView(Widget, can_focus=True):
         self._redraw()
 
     def _fitted(self, images: Wanted) -> Wanted:
-        """No pictures where only ASCII is shown: they are made of other characters."""
+        """Turn pictures off if only ASCII is shown: they consist of other characters."""
         is_ascii = any(isinstance(look, Ascii) for look in self.app.get_line_filters())
         return "off" if is_ascii else images
 
     def _redraw(self) -> None:
-        """Everything may look different: another width, other colours, other folds. What stands at the top stays."""
+        """Draw everything again after a change of width, colors, or folds. The top line stays in place."""
         if not self.outer_size.width:
             return
         self.column.mark_scene()
@@ -214,7 +214,7 @@ class ConversationView(Widget, can_focus=True):
         self.frames.schedule()
 
     def on_resize(self, event: events.Resize) -> None:
-        """Draw for the new width; what was selected stands elsewhere now."""
+        """Draw for the new width, and clear the selection, whose places have changed."""
         self._redraw()
         if self._scene is not None and self._scene.width != self.outer_size.width - 1:
             self.selecting.clear()
@@ -224,13 +224,13 @@ class ConversationView(Widget, can_focus=True):
         self.frames.schedule()
 
     def _mark_terminal(self, terminal_id: TerminalId) -> None:
-        """More of its output is in its emulator."""
+        """Draw a terminal again: its emulator has more output."""
         entry_id = self.conversation.terminal_entries.get(terminal_id)
         if entry_id is not None:
             self.mark(Change((entry_id,)))
 
     def _mark_drawing(self, drawing: object) -> None:
-        """A picture in it is there."""
+        """Draw an entry again: one of its pictures is decoded."""
         if self.column.mark_drawing(drawing) is not None:
             self.frames.schedule()
 
@@ -243,11 +243,11 @@ class ConversationView(Widget, can_focus=True):
         if not self.outer_size.width:
             return  # the first resize draws
         if not self.display:
-            return  # a subagent is shown in its place: `come_to_front` draws
+            return  # a subagent is shown instead: `come_to_front` draws
         if not self.screen.is_current:
-            return  # another tab, or a screen without holes, is in front: `come_to_front` draws
+            return  # another tab or an opaque screen is in front: `come_to_front` draws
         held_s = getattr(self.app, "last_key_at", 0.0) + KEY_PAUSE_S - self.frames.now
-        # Held back here, a frame does not go along with the echo of a key to a slow terminal.
+        # Hold the frame back, so that it doesn't delay the echo of a key on a slow terminal.
         if held_s > 0 or not has_room(self.app, is_small=False):
             self.frames.schedule(max(held_s, RETRY_S))
             return
@@ -271,7 +271,7 @@ class ConversationView(Widget, can_focus=True):
         return may_hide(self.conversation.entries[index], query, self.conversation.terminals)
 
     def _work_ahead(self, is_time_up: Callable[[], bool]) -> bool:
-        """Do what the user waits for, before anything is drawn; False where the time was not enough."""
+        """Do the search steps that the user waits for before drawing. Returns False if the time wasn't enough."""
         if not self._searching.has_steps_due:
             return True
         at = self.column.heights.at(self.top_line)
@@ -286,7 +286,7 @@ class ConversationView(Widget, can_focus=True):
     def _bring_into_view(self, index: int, row: int) -> None:
         line = self.column.heights.top(index) + row
         if self.top_line <= line < self.top_line + self.outer_size.height:
-            self.scroll_to_line(self.top_line)  # what was unfolded there may reach beyond the end
+            self.scroll_to_line(self.top_line)  # unfolding may have moved the end
         else:
             self.scroll_to_row(index, row, above=self.outer_size.height // 3)
 
@@ -301,12 +301,12 @@ class ConversationView(Widget, can_focus=True):
             self.post_message(self.Searched(standing))
 
     def current_scene(self) -> Scene:
-        """What entries are drawn with now."""
-        width = self.outer_size.width - 1  # the scroll bar
+        """The scene that entries are drawn in now."""
+        width = self.outer_size.width - 1  # minus the scroll bar
         theme = self.app.current_theme
         palette = palette_for(theme)
         if self._scene is None or self._scene.width != width or self._scene.palette is not palette:
-            # The terminal's own sixteen colours draw no picture.
+            # The terminal's own 16 colors aren't enough for pictures.
             pictures = None if theme.ansi else self._pictures
             terminals = self.conversation.terminals
             self._scene = Scene(
@@ -322,7 +322,7 @@ class ConversationView(Widget, can_focus=True):
         return self._scene
 
     def show_length(self) -> None:
-        """Fit the view to what was read, and paint it."""
+        """Adapt the view to the current lines, and paint it."""
         self.scrolling.measure_near()
         if not self._is_alone and self.outer_size.height != self.column.heights.total:
             self.refresh(layout=True)
@@ -330,13 +330,13 @@ class ConversationView(Widget, can_focus=True):
         self._paint()
 
     def show_above(self, *, is_alone: bool) -> None:
-        """Take all the room; or only as much as there are lines, and none without any, where something stands below."""
+        """Take all the room if alone; otherwise only as much as there are lines, and none without entries."""
         self._is_alone = is_alone
         self.styles.height = "1fr" if is_alone else "auto"
         self.display = is_alone or bool(self.conversation.entries)
 
     def get_content_height(self, container: Size, viewport: Size, width: int) -> int:
-        """All lines, where the window is as high as they are."""
+        """The number of all lines, for a view that is as high as its content."""
         return max(self.column.heights.total, 1)
 
     def _tell_following(self) -> None:
@@ -346,15 +346,15 @@ class ConversationView(Widget, can_focus=True):
 
     @property
     def layout(self) -> Layout:
-        """Entries stand where the window has placed them."""
+        """A layout that puts entries where the pool has placed them."""
         return self._pool.layout
 
     def place_entries(self) -> None:
-        """Put the widgets of entries where they belong: another one is ready."""
+        """Place the entries' widgets again: another one is ready."""
         self._pool.place()
 
     def _get_virtual_dom(self) -> Iterable[Widget]:
-        # Those that wait end with the window.
+        # Include idle widgets, so that they end with the view.
         yield from super()._get_virtual_dom()
         yield from self._pool.idle
 
@@ -396,7 +396,7 @@ class ConversationView(Widget, can_focus=True):
         return self.render_lines(crop.translate((0, region.y)))
 
     def render_lines(self, crop: Region) -> list[Strip]:
-        """The rows of `crop`; lines that were shown before are given again as the same objects."""
+        """The rows of `crop`. Lines that were shown before are returned as the same objects."""
         strips = self._rows(range(crop.y, crop.bottom))
         for y, strip in enumerate(strips[: len(self._painted) - crop.y], crop.y):
             if self._painted[y] is not strip:
@@ -406,11 +406,11 @@ class ConversationView(Widget, can_focus=True):
         return [strip.crop(crop.x, crop.right) for strip in strips]
 
     def render_line(self, y: int) -> Strip:
-        """One row: Textual asks for it to find out what is under the mouse."""
+        """One row. Textual asks for it to find out what is under the mouse."""
         return self._rows(range(y, y + 1))[0]
 
     def _paint(self) -> None:
-        """Draw the rows that have changed; each that is not drawn is not sent to the terminal either."""
+        """Refresh only the rows that have changed; other rows aren't sent to the terminal."""
         focused = self._pool.views.get(self._cursor) if self.has_focus_within else None
         if self._pool.show(self._slots()):
             successor = self._pool.views.get(self._cursor)
@@ -429,7 +429,7 @@ class ConversationView(Widget, can_focus=True):
 
     def _rows(self, rows: range) -> list[Strip]:
         self._bakery.use(*self._surface())
-        if self.column.mark_scene():  # Textual draws before it tells of another size
+        if self.column.mark_scene():  # Textual draws before it reports a new size
             self.scrolling.measure_near()
         scene, heights, thumb_rows = self.current_scene(), self.column.heights, self.scrolling.thumb
         strips: list[Strip] = []
@@ -453,14 +453,14 @@ class ConversationView(Widget, can_focus=True):
         return strips
 
     def _surface(self) -> tuple[Style, Sequence[LineFilter], Color]:
-        """What the lines lie on, the filters that they go through, and the color that those need."""
+        """The background of the lines, the filters to apply, and the color that the filters need."""
         filters = self.get_line_filters()
         if self._background is None:
             self._background = (self.visual_style.rich_style, self.background_colors[1])
         return self._background[0], filters, self._background[1]
 
     def notify_style_update(self) -> None:
-        """Draw on another background, and entries in other colors."""
+        """Draw with the new background and colors."""
         super().notify_style_update()
         self._background = None
         if self.is_mounted:
@@ -472,7 +472,7 @@ class ConversationView(Widget, can_focus=True):
         return scene.palette.accent if index == self._cursor and self.has_focus_within else None
 
     def _marked(self, strip: Strip, index: int, row: int, length: int, scene: Scene) -> Strip:
-        """The strip with what was found and what is selected in it."""
+        """The strip with the matches and the selection highlighted."""
         if self._searching.is_active:
             for is_current, spans in self._searching.spans(index, row).items():
                 style = scene.palette.match_at if is_current else scene.palette.match
@@ -482,7 +482,7 @@ class ConversationView(Widget, can_focus=True):
         return _styled(strip, selected, scene.palette.selection) if selected else strip
 
     def _ground(self, index: int) -> Style | None:
-        """What an entry lies on, where that is something else than the view."""
+        """The entry's background, if it differs from the view's."""
         view = self._pool.views.get(index)
         return view.ground if isinstance(view, EntryView) else None
 
@@ -495,16 +495,16 @@ class ConversationView(Widget, can_focus=True):
 
     @property
     def max_top_line(self) -> int:
-        """The first line in view when the end is."""
+        """The top line when the view is scrolled to the end."""
         return self.scrolling.max_top_line
 
     def scroll_to_line(self, line: int) -> None:
-        """Put this line on the first row, if enough is below it."""
+        """Put this line on the first row, if there are enough lines below it."""
         self.scrolling.to_line(line)
         self._paint()
 
     def scroll_to_row(self, index: int, row: int, above: int = 0) -> None:
-        """Put this row of an entry below `above` others, if enough is around it."""
+        """Put this row of an entry below `above` others, if there are enough lines around it."""
         self.scrolling.to_row(index, row, above)
         self._paint()
 
@@ -515,7 +515,7 @@ class ConversationView(Widget, can_focus=True):
         self._paint()
 
     def action_leave_subagent(self) -> None:
-        """Go back to the agent that began this one; elsewhere the key means what it means around the view."""
+        """Go back to the agent that started this one. In other views, the key has its usual meaning."""
         if not self._is_of_subagent:
             raise SkipAction
         self.post_message(self.SubagentLeft())
@@ -525,23 +525,23 @@ class ConversationView(Widget, can_focus=True):
         self.scroll_to_line(0)
 
     def action_page(self, direction: int) -> None:
-        """Scroll by a page, up for -1 and down for 1."""
+        """Scroll by a page: up for -1, down for 1."""
         self.scroll_to_line(self.top_line + direction * max(self.outer_size.height - 2, 1))
 
     def on_mouse_scroll_up(self, event: events.MouseScrollUp) -> None:
-        """The wheel."""
+        """Scroll up."""
         event.stop()
         self.scroll_to_line(self.top_line - WHEEL_LINES)
 
     def on_mouse_scroll_down(self, event: events.MouseScrollDown) -> None:
-        """The wheel."""
+        """Scroll down."""
         event.stop()
         self.scroll_to_line(self.top_line + WHEEL_LINES)
 
     # The mouse
 
     def on_mouse_down(self, event: events.MouseDown) -> None:
-        """Take hold of the scroll bar, or begin to select."""
+        """Start dragging the scroll bar, or start selecting."""
         if event.button != 1:
             return
         if not self.has_focus_within:
@@ -556,7 +556,7 @@ class ConversationView(Widget, can_focus=True):
         self.capture_mouse()
 
     def on_mouse_move(self, event: events.MouseMove) -> None:
-        """Drag the scroll bar, or select; beyond the edges, scroll on as long as the button is down."""
+        """Drag the scroll bar, or extend the selection. Beyond the edges, keep scrolling while the button is down."""
         x, y = self._place_of(event)
         if self._is_dragging:
             self._drag_to(y)
@@ -566,7 +566,7 @@ class ConversationView(Widget, can_focus=True):
             self._scroll_on(beyond, x)
 
     def _place_of(self, event: events.MouseEvent) -> Offset:
-        """Where it happened in the window: an entry's events count from the entry."""
+        """The mouse's place in this view. An entry's events count from the entry."""
         return event.screen_offset - self.region.offset
 
     def _select_to(self, y: int, x: int) -> None:
@@ -574,7 +574,7 @@ class ConversationView(Widget, can_focus=True):
             self.refresh()
 
     def _scroll_on(self, beyond: int, x: int) -> None:
-        """Scroll while the mouse stands still beyond an edge; the farther, the faster."""
+        """Keep scrolling while the mouse stays beyond an edge, faster the farther away it is."""
         if self._scroll_timer is not None:
             self._scroll_timer.stop()
             self._scroll_timer = None
@@ -588,7 +588,7 @@ class ConversationView(Widget, can_focus=True):
             self._scroll_timer = self.set_interval(FRAME_S, scroll)
 
     def on_mouse_up(self, event: events.MouseUp) -> None:
-        """Let go."""
+        """End dragging and selecting."""
         self._is_dragging = False
         self.selecting.release()
         self._scroll_on(0, 0)
@@ -601,12 +601,12 @@ class ConversationView(Widget, can_focus=True):
 
     @property
     def entry_under_cursor(self) -> Entry | None:
-        """The one that the cursor is seen on; None while the focus is elsewhere."""
+        """The entry with a visible cursor; None while the focus is elsewhere."""
         is_seen = self._cursor is not None and self.has_focus_within
         return self.conversation.entries[cast(int, self._cursor)] if is_seen else None
 
     def focus(self, scroll_visible: bool = True) -> Self:
-        """Give the keyboard to the entry at the bottom of the view, or to the view itself where there is none."""
+        """Focus the entry at the bottom of the view, or the view itself if there are no entries."""
         stop = self._pool.views.get(self.tab_stop)
         if stop is None:
             return super().focus(scroll_visible=False)
@@ -614,18 +614,18 @@ class ConversationView(Widget, can_focus=True):
         return self
 
     def allow_focus(self) -> bool:
-        """Only as long as there is no entry to be focused."""
+        """Whether the view itself can have the focus: only if there is no entry to focus."""
         return self.tab_stop not in self._pool.views
 
     def note_focus(self, view: EntryView[Entry] | None) -> None:
-        """An entry has come under the cursor; None: one has it no longer."""
+        """Move the cursor to the entry that got the focus. None means that an entry lost it."""
         if view is not None:
             self._cursor = self.tab_stop = view.index
             view.post_message(view.Chosen(view, view.entry))
         self._paint()
 
     def note_ground(self) -> None:
-        """An entry lies on something else: show it with the next frame."""
+        """Draw with the next frame: an entry's background has changed."""
         self.frames.schedule()
 
     def go_to(self, index: int) -> None:
@@ -647,7 +647,7 @@ class ConversationView(Widget, can_focus=True):
         self._paint()
 
     def _give_focus(self) -> None:
-        """Give the keyboard to the entry that is to have it, once it is in view."""
+        """Focus the entry that `_focus_due` names, once it is in view."""
         view = self._pool.views.get(self._focus_due)
         if view is not None:
             self.tab_stop, self._focus_due = self._focus_due, None
@@ -655,19 +655,19 @@ class ConversationView(Widget, can_focus=True):
                 self.screen.set_focus(view, scroll_visible=False)
 
     def is_open(self, index: int) -> bool:
-        """Whether all of an entry is shown."""
+        """Whether the entry is shown whole."""
         return self.column.is_open(index)
 
     def cut_text(self, index: int) -> str:
-        """The whole of the line that is cut in an entry; "" where nothing is."""
+        """The full text of the line that is cut off in an entry; "" if none is."""
         return self.column.cut_text(index)
 
     def is_text(self, event: events.Key) -> bool:
-        """Whether the key means nothing here: who presses it writes. The space bar folds."""
+        """Whether the key is text for the prompt, since it means nothing here. The space bar folds."""
         return event.is_printable and event.character != " "
 
     def action_cursor(self, step: int) -> None:
-        """Move the cursor by entries, over those that show nothing; without one, to the last entry in view."""
+        """Move the cursor by entries, skipping those without lines. Without a cursor, go to the last entry in view."""
         if self._cursor is None:
             last = self.column.heights.at(
                 min(self.top_line + self.outer_size.height, self.column.heights.total) - 1
@@ -699,7 +699,7 @@ class ConversationView(Widget, can_focus=True):
             self.toggle(self._cursor)
 
     def toggle(self, index: int) -> None:
-        """Fold or unfold an entry, where it folds; ask for the conversation of a subagent."""
+        """Fold or unfold an entry, if it folds. For a subagent, ask for its conversation."""
         entry = self.conversation.entries[index]
         if isinstance(entry, Subagent):
             self.post_message(self.SubagentChosen(SessionId(entry.session_id)))
@@ -708,7 +708,7 @@ class ConversationView(Widget, can_focus=True):
         if self.column.toggle(index):
             if isinstance(view := self._pool.views.get(index), EntryView):
                 view.post_message(view.Toggled(view, view.entry))
-            # What unfolds is read from its beginning; where all of it fits, there is nothing to scroll away from.
+            # An unfolded entry is read from its beginning, so don't follow the end, unless everything fits.
             self.scrolling.follow(self.max_top_line == 0)
             self.frames.schedule()
             self.show_length()
@@ -735,7 +735,7 @@ class ConversationView(Widget, can_focus=True):
         return self.column.is_prompt(index) and self._has_lines(index)
 
     def on_click(self, event: events.Click) -> None:
-        """Put the cursor on an entry; its first line folds it. Two clicks select a word, three a line."""
+        """Put the cursor on an entry; a click on its first line folds it. Two clicks select a word, three a line."""
         x, y = self._place_of(event)
         line = self.top_line + y
         place = self.column.heights.at(line)
@@ -755,7 +755,7 @@ class ConversationView(Widget, can_focus=True):
 
     @property
     def selected_text(self) -> str:
-        """What is selected, also where it is not in view."""
+        """The selected text, including parts that aren't in view."""
         return self.selecting.text()
 
     def action_select_all(self) -> None:
@@ -764,12 +764,12 @@ class ConversationView(Widget, can_focus=True):
         self.refresh()
 
     def clear_selection(self) -> None:
-        """Select nothing."""
+        """Clear the selection."""
         self.selecting.clear()
         self.refresh()
 
     def look_for(self, query: str) -> None:
-        """Mark every place that says this; `Searched` tells how many there are. A blank query ends it."""
+        """Highlight every match, and post `Searched` with their number. A blank query ends the search."""
         self._searching.begin(query)
         self._told = self._searching.standing()
         self.post_message(self.Searched(self._told))
@@ -777,7 +777,7 @@ class ConversationView(Widget, can_focus=True):
         self.refresh()
 
     def action_find(self, direction: int) -> None:
-        """Go to the next (1) or the previous (-1) place that was found."""
+        """Go to the next (1) or the previous (-1) match."""
         self._searching.step(direction)
         self._work_ahead(self.frames.time_slice(SLICE_S))
         self.frames.schedule()
@@ -785,7 +785,7 @@ class ConversationView(Widget, can_focus=True):
 
 
 def _styled(strip: Strip, cells: range, style: Style) -> Strip:
-    """The strip with another look for these cells."""
+    """The strip with another style for these cells."""
     if not cells:
         return strip
     within = strip.crop(cells.start, cells.stop)

@@ -1,6 +1,6 @@
-"""Which lines of a column are in view, and the strips that they become on the screen.
+"""Which lines of a column are in view, and the strips that are drawn for them.
 
-A strip that is reused has its escape sequences ready; making them is most of a frame's cost. The last ones are kept.
+A reused strip has its escape sequences ready; making them is most of a frame's cost. The most recent ones are kept.
 """
 
 from __future__ import annotations
@@ -20,10 +20,10 @@ from acp_tui.ui.kit.line_window import handle_rows
 
 
 class Scrolling:
-    """A window on a column; it follows the end until the user scrolls up."""
+    """A window on a column. It follows the end until the user scrolls up."""
 
     def __init__(self, column: Column, height: Callable[[], int], on_following: Callable[[], None]) -> None:
-        """`height` returns the rows of the window; `on_following` is called when `is_following` changes."""
+        """`height` returns the rows of the window. `on_following` is called when `is_following` changes."""
         self._column = column
         self._height = height
         self._on_following = on_following
@@ -38,7 +38,7 @@ class Scrolling:
 
     @property
     def max_top_line(self) -> int:
-        """The first line in view when the end is."""
+        """The top line when the window is scrolled to the end."""
         return max(0, self._column.heights.total - self._height())
 
     @property
@@ -48,11 +48,11 @@ class Scrolling:
 
     @property
     def new_entries(self) -> int:
-        """Entries below, added since the window followed the end."""
+        """How many entries were added below since the window stopped following the end."""
         return 0 if self.is_following else len(self._column.drawings) - self._seen_entries
 
     def note_length(self) -> None:
-        """Entries may have been added."""
+        """Update the number of new entries: some may have been added."""
         if self.is_following:
             self._seen_entries = len(self._column.drawings)
         elif self.new_entries:
@@ -60,7 +60,7 @@ class Scrolling:
 
     @contextmanager
     def standing_still(self) -> Iterator[None]:
-        """Keep what is on the first row there, even if something above it grows.
+        """Keep the first row in place, even if something above it grows.
 
         Until the next frame, the mouse finds what the screen still shows.
         """
@@ -72,7 +72,7 @@ class Scrolling:
             self.top_line = heights.top(index) + min(row, heights.height(index))
 
     def measure_near(self) -> None:
-        """Replace guessed heights in view, and in a window above and below, where the next key may lead."""
+        """Replace guessed heights in the window, and one window above and below it, where the next key may lead."""
         while True:
             self.top_line = self.max_top_line if self.is_following else min(self.top_line, self.max_top_line)
             with self.standing_still():
@@ -81,12 +81,12 @@ class Scrolling:
                 return
 
     def _measure_around(self, line: int) -> bool:
-        """Returns False if no height was a guess in a window at this line, in one above, and in one below."""
+        """Measure the window at this line, one above, and one below. Returns False if no height was a guess."""
         height = self._height()
         return self._column.measure_guesses(range(line - height, line + 2 * height))
 
     def to_line(self, line: int) -> None:
-        """Put this line on the first row, if enough is below it. At the end, follow; above it, do not."""
+        """Put this line on the first row, if there are enough lines below it. Follow only if that shows the end."""
         self.is_following, was_following = False, self.is_following
         self.top_line = max(0, line)
         self.measure_near()
@@ -94,7 +94,7 @@ class Scrolling:
         self.follow(self.top_line >= self.max_top_line)
 
     def to_row(self, index: int, row: int, above: int = 0) -> None:
-        """Put this row of an entry below `above` others, if enough is around it."""
+        """Put this row of an entry below `above` others, if there are enough lines around it."""
         while True:
             line = self._column.heights.top(index) + row - above
             if not self._measure_around(line):
@@ -102,7 +102,7 @@ class Scrolling:
         self.to_line(line)
 
     def follow(self, is_following: bool = True) -> None:
-        """Follow the end from now on, or stop following it."""
+        """Start or stop following the end."""
         if self.is_following != is_following:
             self.is_following = is_following
             self._seen_entries = len(self._column.drawings)
@@ -116,17 +116,17 @@ _Key: TypeAlias = tuple[int, int, Style | None, Style | None, Style | None]
 
 
 class Bakery:
-    """Pads lines, lays them over the background, filters their colours and adds the scroll bar's cell."""
+    """Pads lines, puts them on the background, filters their colors, and adds the scroll bar's cell."""
 
     def __init__(self) -> None:
         self._background = Style.null()
         self._filters: Sequence[LineFilter] = ()
         self._color = Color(0, 0, 0)
-        # The source is kept beside its strip: as long as it lives, no other line can have its id.
+        # The source line is kept with its strip: while it exists, no other line can have its ID.
         self._baked: dict[_Key, tuple[Strip | None, Strip]] = {}
 
     def use(self, background: Style, filters: Sequence[LineFilter], color: Color) -> None:
-        """Bake with these from now on; `color` is the background's, which some filters need."""
+        """Use these from now on. `color` is the background color, which some filters need."""
         if (background, filters, color) != (self._background, self._filters, self._color):
             self._background, self._filters, self._color = background, filters, color
             self._baked.clear()
@@ -134,9 +134,9 @@ class Bakery:
     def bake(
         self, line: Strip, width: int, thumb: Style | None, marker: Style | None, ground: Style | None = None
     ) -> Strip:
-        """`line` over `width` cells and one for the scroll bar; a `marker` is drawn over its first cell.
+        """`line` in `width` cells, plus one for the scroll bar. A `marker` is drawn over the first cell.
 
-        It lies on `ground`, where it has one of its own.
+        `ground` is the entry's own background, if it has one.
         """
         key = (id(line), width, thumb, marker, ground)
         found = self._baked.get(key)
@@ -166,7 +166,7 @@ class Bakery:
 
     def _keep(self, key: _Key, line: Strip | None, strip: Strip) -> tuple[Strip | None, Strip]:
         if len(self._baked) >= MAX_KEPT:
-            # The oldest half goes: what is in view is baked again within a frame.
+            # Drop the oldest half: what is in view is baked again within a frame.
             for old in list(self._baked)[: MAX_KEPT // 2]:
                 del self._baked[old]
         kept = self._baked[key] = (line, strip)

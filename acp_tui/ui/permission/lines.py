@@ -1,4 +1,4 @@
-"""Draws what stands around the subject of a permission request: its title, the answers it offers, the keys."""
+"""Draws what surrounds the subject of a permission request: its title, the answers, and the keys."""
 
 from __future__ import annotations
 
@@ -23,17 +23,17 @@ from acp_tui.ui.rendering.palette import Palette
 from acp_tui.ui.rendering.wrapping import width_cells, wrap
 
 MAX_NUMBER: Final = 9
-"""There is no number for an option beyond it."""
+"""Options after this one have no number."""
 KEYS_CELLS: Final = len("❯ 1 y  ")
 GAP_CELLS: Final = 2
 ENOUGH_NAME_CELLS: Final = 16
-"""With less room the agent's names have no column of their own."""
+"""If less room is left, the agent's names have no column of their own."""
 ROOMY_CELLS: Final = 50
 SEPARATOR: Final = " · "
 
 
 def title_lines(asked: Asked, palette: Palette, width: int, *, file: str = "") -> list[Strip]:
-    """What it is about, how many requests wait, and before all the file, where the title does not name it."""
+    """The subject, the number of waiting requests, and first the file if the title doesn't name it."""
     queue = f"1 of {asked.waiting}  " if asked.waiting > 1 else ""
     asks = asked.request.title
     title = _title(asked.call) if asks is None else collapse_blanks_in_line(make_visible_line(asks))
@@ -44,12 +44,12 @@ def title_lines(asked: Asked, palette: Palette, width: int, *, file: str = "") -
         (title, palette.strong),
     ]
     lines = wrap(spans, width)
-    # Where rows are dear, the frame has to say what it is.
+    # If space is scarce, the frame must say what it is.
     return lines if len(lines) == 1 or width >= ROOMY_CELLS else wrap(spans[1:], width)
 
 
 def shortened(lines: Sequence[Strip], rows: int, width: int) -> list[Strip]:
-    """At most so many of these lines: the first ones and the last, with a mark where some are left out."""
+    """At most `rows` of these lines: the first ones and the last, with a mark if some are left out."""
     if len(lines) <= rows:
         return list(lines)
     last = [lines[-1]] if rows > 1 else []
@@ -61,7 +61,7 @@ def shortened(lines: Sequence[Strip], rows: int, width: int) -> list[Strip]:
 
 
 def _title(call: ToolCall) -> str:
-    """A command's look-alike letters are marked; in the words of other titles they may well be meant."""
+    """Mark a command's look-alike letters. In other titles they may be intended."""
     if call.kind == "execute":
         return collapse_blanks_in_line(make_visible_line(make_visible_command(call.shown_title)))
     return collapse_blanks_in_line(make_visible_line(call.shown_title))
@@ -70,15 +70,15 @@ def _title(call: ToolCall) -> str:
 def option_lines(
     answers: Sequence[PermissionOption], chosen: int | None, palette: Palette, width: int
 ) -> list[list[Strip]]:
-    """The lines of each answer: its keys, our word for its kind, and below each other the agent's names.
+    """The lines of each answer: its keys, our word for its kind, and the agent's names in a column.
 
-    Nothing that an agent writes gets into the columns before its names.
+    Text from an agent never appears in the columns before the names.
     """
     names_from = (
         KEYS_CELLS + max((width_cells(kind_word(option)) for option in answers), default=0) + GAP_CELLS
     )
     if width - names_from < ENOUGH_NAME_CELLS:
-        names_from = 0  # they go on behind the word, and hang below it
+        names_from = 0  # they continue after the word, and hang below it
     return [
         _option(option, number, letter, chosen == number, palette, width, names_from)
         for number, (option, letter) in enumerate(zip(answers, letters_of(answers), strict=True))
@@ -112,7 +112,7 @@ def _option(
 
 
 def _style_of(option: PermissionOption, palette: Palette) -> Style:
-    """Once and for good must not look alike, nor must yes and no."""
+    """Once and always must not look alike, nor must yes and no."""
     match option.counts_as:
         case "allow_once":
             return palette.success
@@ -125,7 +125,7 @@ def _style_of(option: PermissionOption, palette: Palette) -> Style:
 
 
 def keys_lines(keys: Sequence[str], style: Style, width: int) -> list[Strip]:
-    """Keys and what they do, as many in a line as fit; broken between them where it can be."""
+    """Keys and what they do, as many in a line as fit. Breaks between keys if possible."""
     lines = [""]
     for key in keys:
         longer = f"{lines[-1]}{SEPARATOR}{key}" if lines[-1] else key

@@ -1,4 +1,4 @@
-"""The docked card that shows the oldest permission request, and opens its full screen."""
+"""The docked card that shows the oldest permission request and opens its full screen."""
 
 from __future__ import annotations
 
@@ -24,14 +24,14 @@ from acp_tui.ui.permission.subject import Asked
 
 MAX_SHARE_OF_SCREEN: Final = 0.6
 ALWAYS_ROWS: Final = 24
-"""On a small screen it may take all that there is."""
+"""On a small screen, the card may take this many rows."""
 ENOUGH_ROWS: Final = 14
-"""With as many it leaves the plan in view."""
+"""With this many rows or fewer, the card leaves the plan in view."""
 BORDER_ROWS: Final = 2
 MARGIN_ROWS: Final = 2
-"""A free row above it, and one line of the conversation above that."""
+"""A free row above the card, and one line of the conversation above that."""
 NARROW_CELLS: Final = 50
-"""On a narrower screen nothing is left free beside the text, and of the conversation nothing need be left."""
+"""On a narrower screen, the text has no margins, and the card may cover the whole conversation."""
 CONVERSATION_ROWS: Final = 1
 
 
@@ -41,7 +41,7 @@ class DockedRequest(RequestView):
     DEFAULT_CSS = "DockedRequest { display: none; height: auto; }"
 
     class Crowded(Message):
-        """It needs the room of the plan, or no more."""
+        """The card needs the plan's room, or no longer does."""
 
         def __init__(self, *, is_crowded: bool) -> None:
             super().__init__()
@@ -59,28 +59,28 @@ class DockedRequest(RequestView):
         cwd: str = "",
         terminals: Mapping[TerminalId, TerminalState] | None = None,
     ) -> None:
-        """Show the first of these requests and the call it is about; hide without one. `cwd` is the session's."""
+        """Show the first of these requests and its call; without a request, hide. `cwd` is the session's."""
         asked = None
         if requests and call is not None:
             asked = Asked(requests[0], call, cwd, len(requests), terminals or {})
         is_new = (asked is not None) != self.display
         self.display = asked is not None
         if is_new:
-            # None may lie above it; the list comes back in another place with the next key.
+            # Toasts must not cover the card. The list of suggestions reappears elsewhere with the next key.
             place_toasts(self.app)
             self.screen.query("SuggestionList").set(display=False)
         self.show_request(asked)
         self._tell_crowded()
 
     def fit(self, rows: int, beside: int = 0) -> None:
-        """Take no more than so many rows, all counted; what stands beside it would like to have so many of them."""
+        """Take at most `rows` rows in total. The widget next to the card would like `beside` of them."""
         room = max(rows - (0 if self._is_narrow else CONVERSATION_ROWS), 0)
         if (room, beside) != (self._room, self._beside):
             self._room, self._beside = room, beside
             self.lay_out()
 
     def rows_for(self, wanted: RowCounts) -> RowCounts | None:
-        """As many as the request needs; on a large screen the conversation keeps its share."""
+        """As many as the request needs. On a large screen, the conversation keeps its share."""
         most = min(self._room, max(int(self.app.size.height * MAX_SHARE_OF_SCREEN), ALWAYS_ROWS))
         left = self._room - self._beside
         self._needs_all = left < min(BORDER_ROWS + sum(wanted), most, ENOUGH_ROWS)
@@ -88,12 +88,12 @@ class DockedRequest(RequestView):
         return rows if is_enough(rows, wanted) else None
 
     def rows_too_small(self, title: int) -> RowCounts:
-        """The keys before the title, and both before a border."""
+        """Prefers the keys to the title, and both to a border."""
         room = max(self._room - BORDER_ROWS * self._has_border, 0)
         return RowCounts(title=max(0, min(title, room - 1)), keys=min(1, room))
 
     def lay_out(self) -> None:
-        """Show it, with as much of a frame as there is room for."""
+        """Show the request, with as much of a frame as fits."""
         super().lay_out()
         rows = BORDER_ROWS + sum(self._rows or ())
         self.set_class(self._room - self._beside - rows >= MARGIN_ROWS, "-spaced")
@@ -118,7 +118,7 @@ class DockedRequest(RequestView):
 
 MORE: Final = "more: {card_page_down}, {review}"
 BRIEF_CELLS: Final = 60
-"""With less room the keys are named in few words."""
+"""Below this width, the keys have short descriptions."""
 LONG_KEYS: Final = (
     "{review}: full screen",
     "{raw}: raw input",
@@ -129,7 +129,7 @@ BRIEF_KEYS: Final = ("{review}: full", "{raw}: raw", "{reject_and_say_why}: no +
 
 
 class PermissionCard(DockedRequest, RequestPane, can_focus=True):
-    """Where the user answers; it can be left without an answer."""
+    """The card where the user answers. It can be left without an answer."""
 
     BINDINGS: ClassVar[list[BindingType]] = [
         *bindings_of("option_above", "option_below", "review"),
@@ -138,10 +138,10 @@ class PermissionCard(DockedRequest, RequestPane, can_focus=True):
     ]
 
     class Left(Message):
-        """The user goes back to the prompt; a request that waits stays."""
+        """The user returns to the prompt. A waiting request stays."""
 
     class Appeared(Message):
-        """There is something to answer, where there was nothing."""
+        """A request appeared where there was none."""
 
     def __init__(
         self,
@@ -152,18 +152,18 @@ class PermissionCard(DockedRequest, RequestPane, can_focus=True):
         ] = lambda *_: None,
         id: str | None = None,  # noqa: A002 - Textual's own name for it
     ) -> None:
-        """`write` gives the keyboard to the prompt."""
+        """`write` passes the keyboard to the prompt."""
         super().__init__(clock=clock, id=id)
         self._clock = clock
         self._write = write
         self._review: PermissionReview | None = None
         self._came_at = -GUARD_S
-        """When the card came to the keyboard by itself."""
+        """When the card took the focus unasked."""
 
     # What it shows
 
     def show_request(self, asked: Asked | None) -> None:
-        """Show it, on the full screen too where that is open."""
+        """Show it, also on the full screen if that is open."""
         if asked is None and self.has_focus:
             note_question_gone(self)
             self.post_message(self.Left())
@@ -174,7 +174,7 @@ class PermissionCard(DockedRequest, RequestPane, can_focus=True):
             self._review.show_request(asked)
 
     def keys(self, *, has_focus: bool, is_cut: bool) -> Sequence[str]:
-        """How to answer, to read on, and to get away."""
+        """How to answer, read on, and leave."""
         hint = keys_in_force(self).hint
         if self._rows is None:
             return [hint("too small here: {review}" if has_focus else "too small: {leave_prompt} {review}")]
@@ -194,12 +194,12 @@ class PermissionCard(DockedRequest, RequestPane, can_focus=True):
     # What the user does
 
     def warn_too_small(self) -> None:
-        """Above everything, where the card itself has no room; else it stands there."""
-        if self._rows is None and self._room < 2:  # one row at least is counted even where there is none
+        """Show a notice if the card itself has no room; otherwise the card says it."""
+        if self._rows is None and self._room < 2:  # one row is counted even if there is none
             self.notify(keys_in_force(self).hint("Too small: {review}"), severity="warning", markup=False)
 
     def watch_has_focus(self, has_focus: bool) -> None:
-        """Say what to do on a card that may not be seen at all."""
+        """Warn the user if the card may not be visible."""
         super().watch_has_focus(has_focus)
         if has_focus and self.asked is not None:
             self.warn_too_small()
@@ -207,38 +207,38 @@ class PermissionCard(DockedRequest, RequestPane, can_focus=True):
     def hand_over(
         self, message: RequestPane.Typed | RequestPane.ReasonWanted, keys: Sequence[events.Key | events.Paste]
     ) -> None:
-        """As the session's panel does it."""
+        """Pass on to the session's panel."""
         self._write(message, keys)
 
     def take_focus(self) -> None:
-        """Come to the keyboard unasked."""
+        """Take the focus unasked."""
         self._came_at = self._clock()
         self.focus()
 
     def action_leave(self, by_tab: bool = False) -> None:
-        """Back to the prompt; but for a Tab that was on its way to the card when that came by itself."""
+        """Return to the prompt. Ignores a Tab pressed before the card took the focus."""
         if not by_tab or self._clock() - self._came_at >= GUARD_S:
             self.post_message(self.Left())
 
     def action_review(self) -> None:
-        """Show the whole request on a screen of its own, where it can be answered as well."""
+        """Show the whole request on its own screen, where it can be answered too."""
         if self.asked is None or self._review is not None:
             return
         if self._rows is None:
-            self.app.clear_notifications()  # that there is no room: it would lie above what is asked
+            self.app.clear_notifications()  # the notice about too little room would cover the request
         self._review = PermissionReview(
             self, self.asked, clock=self._clock, drawing=self._drawing, typed=self._typed
         )
         self.app.push_screen(self._review, self._on_review_closed)
 
     def show_unseen(self, row: int) -> None:
-        """On the full screen, where there is the most room to read."""
+        """Show the row on the full screen, where there is the most room."""
         self.action_review()
 
     def _on_review_closed(self, _: None) -> None:
         self._review = None
 
     def on_unmount(self) -> None:
-        """What belongs to a session that is not shown any more cannot be answered."""
+        """Close the full screen: a session that isn't shown can't be answered."""
         if self._review is not None:
             self._review.close()

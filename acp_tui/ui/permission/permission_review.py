@@ -1,4 +1,4 @@
-"""The full screen of one permission request. It answers through the docked card, and closes with the request."""
+"""The full screen of one permission request. It answers through the docked card and closes with the request."""
 
 from __future__ import annotations
 
@@ -20,15 +20,15 @@ from acp_tui.ui.permission.subject import Asked, SubjectDrawing, has_changes
 from acp_tui.ui.rendering.diff import DiffLayout
 
 COLUMNS_FROM_CELLS: Final = 116
-"""From this width on the old text stands beside the new one; a terminal of 120 columns has as much."""
+"""From this width on, old and new text are side by side. A terminal of 120 columns is wide enough."""
 BRIEF_CELLS: Final = 90
-"""With less room the keys are named in few words."""
+"""Below this width, the keys have short descriptions."""
 SMALL_SCREEN: Final = (40, 14)
-"""With fewer columns or rows there is no frame."""
+"""With fewer columns or rows, there is no frame."""
 
 
 class FullRequest(RequestPane):
-    """A request in as much room as there is."""
+    """A request that uses the whole screen."""
 
     DEFAULT_CSS = "FullRequest { height: 1fr; }"
 
@@ -48,28 +48,28 @@ class FullRequest(RequestPane):
     def __init__(
         self, card: RequestPane, *, clock: Callable[[], float], drawing: SubjectDrawing, typed: str
     ) -> None:
-        """`typed`: what was typed on the card right before."""
+        """`typed` is what was typed on the card right before."""
         super().__init__(clock=clock, drawing=drawing)
         self._typed = typed
         self._card = card
         self._wants_columns: bool | None = None
-        """None: as the width says."""
+        """None: depends on the width."""
         self._shows_whole_file = False
 
     def rows_for(self, wanted: RowCounts) -> RowCounts | None:
-        """All that there are; what is not needed is left to the subject."""
+        """Uses all rows. What the other parts don't need goes to the subject."""
         room = self.content_size.height
         rows = share_out(wanted, room)
         return rows._replace(subject=rows.subject + room - sum(rows)) if rows.subject else None
 
     def lay_out(self) -> None:
-        """Show it, in a frame where there is room for one."""
+        """Show the request, with a frame if one fits."""
         columns, height = SMALL_SCREEN
         self.set_class(self.app.size.width < columns or self.app.size.height < height, "-small")
         super().lay_out()
 
     def keys(self, *, has_focus: bool, is_cut: bool) -> Sequence[str]:
-        """How to answer, to read, and to get back."""
+        """How to answer, read, and go back."""
         hint = keys_in_force(self).hint
         is_brief = self.content_size.width < BRIEF_CELLS
         reject = "{review_reject}: reject + why" if is_brief else "{review_reject}: reject and say why"
@@ -94,7 +94,7 @@ class FullRequest(RequestPane):
 
     @property
     def layout_of_diffs(self) -> DiffLayout:
-        """As the user wants it, else as the width says."""
+        """What the user chose, or what the width suggests."""
         wants_columns = self._wants_columns
         if wants_columns is None:
             wants_columns = self.content_size.width >= COLUMNS_FROM_CELLS
@@ -102,17 +102,17 @@ class FullRequest(RequestPane):
 
     @property
     def context_of_diffs(self) -> int | None:
-        """As the user wants it."""
+        """What the user chose."""
         return None if self._shows_whole_file else super().context_of_diffs
 
     def tell(self, message: Message) -> None:
-        """What is answered here is answered on the card."""
+        """Answer through the card."""
         self._card.post_message(message)
 
     def hand_over(
         self, message: RequestPane.Typed | RequestPane.ReasonWanted, keys: Sequence[events.Key | events.Paste]
     ) -> None:
-        """What is written here is written in the prompt, which is below."""
+        """Write into the prompt below, after closing this screen."""
         if isinstance(self.screen, PermissionReview):
             self.screen.close()
         self._card.hand_over(message, keys)
@@ -120,13 +120,13 @@ class FullRequest(RequestPane):
     # What the user does
 
     def action_toggle_columns(self) -> None:
-        """Show old and new lines side by side, or below each other."""
+        """Show old and new lines side by side, or one below the other."""
         self._wants_columns = self.layout_of_diffs == "unified"
         self.warn("")
         self.redraw()
 
     def action_toggle_context(self) -> None:
-        """Show the whole file, or the changes with a few lines around them; the first change in view comes up."""
+        """Switch between the whole file and only the changes. Keeps the first change in view."""
         index = self._change_from(self._at_row)
         self._shows_whole_file = not self._shows_whole_file
         self.warn("")
@@ -135,24 +135,24 @@ class FullRequest(RequestPane):
             self._go_to(self._row_of_change(min(index, len(self._drawn.hunks) - 1)))
 
     def action_scroll(self, lines: int) -> None:
-        """Move by lines."""
+        """Scroll by `lines`."""
         self._go_to(max(self._at_row + lines, 0))
 
     def action_go_to_end(self, direction: int) -> None:
-        """To the beginning for -1, to the end for 1."""
+        """Go to the beginning for -1, to the end for 1."""
         self._go_to(0 if direction < 0 else len(self._drawn.lines))
 
     def action_next_change(self) -> None:
-        """To where the next change begins."""
+        """Go to the beginning of the next change."""
         is_at_end = self._at_row >= self._subject.max_scroll_y
         self._go_to_change(len(self._drawn.hunks) if is_at_end else self._change_from(self._at_row + 1))
 
     def action_previous_change(self) -> None:
-        """To where the change before begins."""
+        """Go to the beginning of the previous change."""
         self._go_to_change(self._change_from(self._at_row) - 1)
 
     def _go_to_change(self, index: int) -> None:
-        """To the first line of that change; where there is none, the nearest, and it is said."""
+        """Go to the first line of that change. If there isn't one, go to the nearest and say so."""
         last = len(self._drawn.hunks) - 1
         if last < 0:
             return
@@ -161,20 +161,20 @@ class FullRequest(RequestPane):
         self._go_to(self._row_of_change(max(0, min(index, last))))
 
     def _change_from(self, row: int) -> int:
-        """The index of the first change that comes up at this row or below it; the number of all without one."""
+        """The index of the first change that begins at this row or below; the number of changes if there isn't one."""
         index = max(bisect_left(self._drawn.hunks, row) - 1, 0)
         while index < len(self._drawn.hunks) and self._row_of_change(index) < row:
             index += 1
         return index
 
     def _row_of_change(self, index: int) -> int:
-        """Which row comes up for a change: the one above its first line, if there is room."""
+        """The row to scroll to for a change: the one above its first line, if it fits."""
         height = self._rows.subject if self._rows is not None else 1
         return max(self._drawn.first_changed(index) - (height > 2), 0)
 
 
 class PermissionReview(ModalScreen[None]):
-    """Shows one request until it is answered, withdrawn, or left for the card by Esc."""
+    """Shows one request until it's answered or withdrawn, or the user returns to the card with Esc."""
 
     BINDINGS: ClassVar[list[BindingType]] = bindings_of("leave_review")
 
@@ -187,7 +187,7 @@ class PermissionReview(ModalScreen[None]):
         drawing: SubjectDrawing,
         typed: str = "",
     ) -> None:
-        """`card` gets the answers; `drawing` may have been used for the same request before."""
+        """`card` gets the answers; `drawing` may have drawn the same request before."""
         super().__init__()
         self.asked = asked
         self._pane = FullRequest(card, clock=clock, drawing=drawing, typed=typed)
@@ -198,12 +198,12 @@ class PermissionReview(ModalScreen[None]):
         yield self._pane
 
     def on_mount(self) -> None:
-        """Show what is asked."""
+        """Show the request."""
         self._pane.show_request(self.asked)
         self._pane.focus()
 
     def show_request(self, asked: Asked | None) -> None:
-        """The request as it is now; where it is not the one that was opened, this one is over."""
+        """Show the request as it is now. Closes if it isn't the one that was opened."""
         if asked is None or asked.request.key != self.asked.request.key:
             self.close()
             return
@@ -212,13 +212,13 @@ class PermissionReview(ModalScreen[None]):
             self._pane.show_request(asked)
 
     def close(self) -> None:
-        """Close, at once or as soon as nothing lies above it."""
+        """Close, now or once no other screen covers it."""
         self._is_over = True
         self._pane.show_request(None)
         if self.is_active and self.is_running:
             self.dismiss()
 
     def on_screen_resume(self) -> None:
-        """What was over while something else was to be seen need not be seen again."""
+        """Close if the request ended while another screen covered it."""
         if self._is_over:
             self.dismiss()

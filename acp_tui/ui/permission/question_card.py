@@ -1,6 +1,6 @@
 """A form or page that the agent asks about, docked above the prompt.
 
-It reports the answer; `client.form_answers` judges fields, the guard judges keys, and nothing is fetched (R-ELIC-11).
+Reports the answer. `client.form_answers` validates fields, the guard checks keys, and nothing is fetched (R-ELIC-11).
 """
 
 from __future__ import annotations
@@ -44,45 +44,44 @@ from acp_tui.ui.textual_gaps.internals import bindings_of_key, press_in, take_wa
 Action: TypeAlias = Literal["accept", "decline", "cancel"]
 
 WARNING_S: Final = 2.0
-"""Long enough for a few words to be read; the guard has opened long before."""
+"""Long enough to read a few words. The guard has opened long before."""
 MAX_TITLE_CELLS: Final = 30
-"""Of the agent's name, so that how many questions wait stays in view."""
+"""The maximum width of the agent's name, so that the number of waiting questions stays in view."""
 BETWEEN_KEYS: Final = " · "
 KEYS_OF_ALL: Final = frozenset({"escape", "tab", "shift+tab", "ctrl+enter", "pageup", "pagedown"})
-"""They mean the card, whichever of its fields has the focus."""
+"""These keys act on the card, whichever field has the focus."""
 
 
 class WhereKeysGo(Protocol):
-    """What the card does with the keyboard when the user leaves it."""
+    """How the card hands over the keyboard when the user leaves it."""
 
     def leave(self) -> None:
-        """Give the keyboard to whatever it was taken from."""
+        """Return the keyboard to the widget that had it before."""
 
     def write(self, text: str, keys: Sequence[events.Key | events.Paste], *, is_paste: bool) -> None:
-        """Leave, and write this there."""
+        """Leave, and type this there."""
 
 
 class Parts(Vertical):
-    """What the card shows; it knows which keys came up from one of its fields or buttons."""
+    """The content of the card. Records which keys bubbled up from its fields and buttons."""
 
     DEFAULT_CSS = "Parts { height: auto; }"
     last: events.Event | None = None
 
     def on_key(self, event: events.Key) -> None:
-        """Note it."""
+        """Record the event."""
         self.last = event
 
     def on_paste(self, event: events.Paste) -> None:
-        """As for keys."""
+        """Record the event."""
         self.last = event
 
 
 class QuestionCard(VerticalScroll, can_focus=True):
-    """One question; it is accepted only by a key or a click meant for that, and only when all fits.
+    """One question. Only a deliberate key or click accepts it, and only if all fields are valid.
 
-    It comes unasked, in the midst of what the user writes. So letters go to the prompt until the user has gone to a
-    field, and no key counts that comes right behind letters. A form that is one choice, and a page, are answered by
-    a number.
+    It can appear while the user is typing. So letters go to the prompt until the user has moved to a field, and no key
+    counts right after letters. A number answers a page, or a form with a single choice.
     """
 
     DEFAULT_CSS = "QuestionCard { height: auto; }"
@@ -109,7 +108,7 @@ class QuestionCard(VerticalScroll, can_focus=True):
         *,
         clock: Callable[[], float] = time.monotonic,
     ) -> None:
-        """`answer` gets what the user decides, once."""
+        """`answer` is called once, with the user's decision."""
         super().__init__(classes=ASKING)
         self.asked = asked
         self.guard = AnswerGuard(clock)
@@ -122,20 +121,20 @@ class QuestionCard(VerticalScroll, can_focus=True):
         self._parts = Parts()
         self._said = Static(classes="dialog-warning", markup=False)
         self._is_answer = False
-        """Whether the key or click that is being worked off can be an answer."""
+        """Whether the key or click being handled can be an answer."""
         self._is_enter_meant = False
-        """Whether the key that came last can be; what an Enter does in a field comes a moment later."""
+        """Whether the last key can be an answer. A field handles Enter a moment later."""
         self._is_answered = False
         self._has_keyboard = False
         self._came_at = -GUARD_S
-        """When the card came to the keyboard by itself."""
+        """When the card took the focus unasked."""
         self._typed = ""
-        """What was typed since the last pause: when it turns out to be text, all of it goes to the prompt."""
+        """The characters typed since the last pause. If they turn out to be text, they all go to the prompt."""
         self._warning = ""
         self._warning_time: Timer | None = None
 
     def _rows_that_answer(self) -> ChoiceRows | None:
-        """The rows of a form that is one choice: they are the card's own, and a number there is the answer."""
+        """The rows of a form with a single choice. They belong to the card, where a number is an answer."""
         if len(self._editors) != 1 or not isinstance(self._editors[0].field, ChoiceField | BooleanField):
             return None
         rows = self._editors[0].control
@@ -146,7 +145,7 @@ class QuestionCard(VerticalScroll, can_focus=True):
     # What it shows
 
     def compose(self) -> ComposeResult:
-        """What is asked, and the answers."""
+        """The question and the answers."""
         with self._parts:
             yield self._said
             yield Static(Content("\n").join(self._head()), classes="dialog-head", markup=False)
@@ -184,7 +183,7 @@ class QuestionCard(VerticalScroll, can_focus=True):
         return [name_of(field) for field in fields if isinstance(field, UnknownField) and field.is_required]
 
     def on_mount(self) -> None:
-        """Say at once what can never be sent (R-ELIC-7); nothing may lie above what is asked."""
+        """Report at once what can never be sent (R-ELIC-7), and move other things off the question."""
         names = ", ".join(f"“{name}”" for name in self._unanswerable)
         why = f"Can't send this: {names} is required, but it can't be answered here. Decline or cancel."
         self._said.display = bool(names)
@@ -195,14 +194,14 @@ class QuestionCard(VerticalScroll, can_focus=True):
         self.guard.arm()
 
     def on_unmount(self) -> None:
-        """Notices may lie there again."""
+        """Let toasts use this place again."""
         self._place_notices()
 
     def _place_notices(self) -> None:
         place_toasts(self.app)
 
     def show_count(self, count: int) -> None:
-        """Say how many questions wait, this one among them."""
+        """Show how many questions are waiting, including this one."""
         self._count = count
         what = " asks you to visit a page" if isinstance(self.asked, UrlVisit) else " asks"
         more = f"{BETWEEN_KEYS}1 of {count:,}" if count > 1 else ""
@@ -211,7 +210,7 @@ class QuestionCard(VerticalScroll, can_focus=True):
         self._show_keys()
 
     def _show_keys(self) -> None:
-        """The keys of where the user is, as many as there is room for; a warning goes before them."""
+        """Show the keys that apply now, as many as fit. A warning replaces them."""
         room, told = self.size.width - 6, ""
         for key in [self._warning] if self._warning else self._keys_told():
             longer = BETWEEN_KEYS.join(filter(None, (told, key)))
@@ -244,7 +243,7 @@ class QuestionCard(VerticalScroll, can_focus=True):
         return isinstance(self.screen.focused, Button)
 
     def _warn(self, text: str) -> None:
-        """Say this in the place of the keys for as long as it takes to read."""
+        """Show this in place of the keys until there was time to read it."""
         if self._warning_time is not None:
             self._warning_time.stop()
         self._warning = text
@@ -256,24 +255,24 @@ class QuestionCard(VerticalScroll, can_focus=True):
 
     @property
     def is_answered(self) -> bool:
-        """Whether the user has answered; else a question that goes away was taken back."""
+        """Whether the user has answered. If not, a question that disappears was withdrawn."""
         return self._is_answered
 
     # The keyboard
 
     @property
     def has_keyboard(self) -> bool:
-        """Whether the card, or something on it, has the focus."""
+        """Whether the card, or something in it, has the focus."""
         focused = self.screen.focused
         return focused is not None and self in focused.ancestors_with_self
 
     def take_focus(self) -> None:
-        """Come to the keyboard unasked: no field has it before the user goes there."""
+        """Take the focus unasked. No field gets it until the user goes there."""
         self._came_at = self.guard.now_s
         self.screen.set_focus(self)
 
     def enter(self) -> None:
-        """The user goes to the card; straight to the first field where the key was not one of many."""
+        """Focus the card at the user's request; the first field if the key wasn't one of several pressed in a row."""
         is_meant = self.guard.is_open and pause_before_key_s(self) >= GUARD_S
         if is_meant and self._rows is None and self._editors:
             self.screen.set_focus(self._stops[1])
@@ -282,23 +281,23 @@ class QuestionCard(VerticalScroll, can_focus=True):
 
     @property
     def _stops(self) -> list[Widget]:
-        """Where Tab leads, from the card itself on."""
+        """The widgets that Tab visits, beginning with the card itself."""
         return [self, *(each for each in self.screen.focus_chain if self in each.ancestors)]
 
     def on_focus(self) -> None:
-        """Keys are for the card."""
+        """The card now receives keys."""
         self._note_focus()
 
     def on_blur(self) -> None:
-        """Keys may be for something else."""
+        """The card may no longer receive keys."""
         self._note_focus()
 
     def on_descendant_focus(self) -> None:
-        """Keys are for one of its fields."""
+        """A field of the card now receives keys."""
         self._note_focus()
 
     def on_descendant_blur(self) -> None:
-        """As `on_blur`."""
+        """A field of the card may no longer receive keys."""
         self._note_focus()
 
     def _note_focus(self) -> None:
@@ -309,20 +308,18 @@ class QuestionCard(VerticalScroll, can_focus=True):
         self._show_keys()
 
     def on_resize(self) -> None:
-        """Something else may be under the mouse."""
+        """Rearm the guard: something else may be under the mouse."""
         self.guard.arm()
         self._show_keys()
 
     def look_again(self) -> None:
-        """It is to be seen again only now."""
+        """Rearm the guard: the card is visible again only now."""
         self.guard.arm()
 
     async def on_key(self, event: events.Key) -> None:
-        """Do at once what the key does here: when Textual looks for its binding, another question may be here."""
+        """Handle the key at once. By the time Textual resolves its binding, another question may be here."""
         is_own = self._parts.last is not event
-        if (
-            is_own and self.screen.focused is not self
-        ):  # it was on its way here when the keyboard went elsewhere
+        if is_own and self.screen.focused is not self:  # it was on its way here when the focus moved
             event.stop()
             if self.screen.focused is not None and not is_stray(self, event):
                 press_in(self.screen.focused, event)
@@ -347,7 +344,7 @@ class QuestionCard(VerticalScroll, can_focus=True):
         self._is_answer = False
 
     def _own_binding(self, event: events.Key) -> Binding | None:
-        """What the key does where no field has the focus; a number that answers nothing is text."""
+        """The key's binding when no field has the focus. A number that answers nothing is text."""
         if event.key == "c" and not isinstance(self.asked, UrlVisit):
             return None
         if event.key.isdecimal() and event.key != "0" and not self._has_number(int(event.key)):
@@ -367,7 +364,7 @@ class QuestionCard(VerticalScroll, can_focus=True):
         return focused is not None and any(True for _ in bindings_of_key(focused, key))
 
     def on_paste(self, event: events.Paste) -> None:
-        """On the card itself it is meant for the prompt; it is no answer anywhere."""
+        """Send text pasted on the card itself to the prompt. A paste is never an answer."""
         event.stop()
         self.guard.takes(event)
         if self._parts.last is not event:
@@ -378,28 +375,28 @@ class QuestionCard(VerticalScroll, can_focus=True):
         self._keys.write(text, take_waiting_keys(self), is_paste=is_paste)
 
     def on_mouse_down(self, event: events.MouseDown) -> None:
-        """Note what is pressed: by the time the mouse button is released it may be something else."""
+        """Record what is pressed: when the mouse button is released, something else may be there."""
         self.guard.press(event, self.screen.get_widget_at(*event.screen_offset)[0])
 
     # What the user does
 
     def action_leave(self) -> None:
-        """Back to the prompt; the question waits."""
+        """Return to the prompt. The question waits."""
         self._keys.leave()
 
     def action_go(self, step: int) -> None:
-        """To the next field or button; from the card itself only behind a pause, and back to the prompt."""
+        """Go to the next field or button, or back to the prompt. Leaving the card itself requires a pause first."""
         stops = self._stops
         at = stops.index(self.screen.focused) if self.screen.focused in stops else 0
         if at == 0 and step < 0:
             self._keys.leave()
         elif at == 0 and self.guard.now_s - self._came_at < GUARD_S:
-            return  # it was on its way to the card
+            return  # the key was meant for what had the focus before
         elif at or self._may_answer("press Tab again"):
             self.screen.set_focus(stops[(at + step) % len(stops)])
 
     def action_step(self, step: int) -> None:
-        """Move the cursor over the rows that answer; without any, read on."""
+        """Move the cursor over the rows that answer; if there are none, scroll."""
         if self._rows is None:
             self.scroll_relative(y=step, animate=False)
         else:
@@ -408,7 +405,7 @@ class QuestionCard(VerticalScroll, can_focus=True):
             self.scroll_to_region(self._region_of(self._rows.cursor), animate=False)
 
     def action_confirm(self) -> None:
-        """Answer with the row under the cursor; without one, nothing happens."""
+        """Answer with the row under the cursor; without one, do nothing."""
         if self._rows is not None and self._rows.row is not None:
             self._answer_with(self._rows.cursor, "press Enter again")
 
@@ -432,22 +429,22 @@ class QuestionCard(VerticalScroll, can_focus=True):
         self._send()
 
     def _at(self, index: int) -> Region:
-        """Where a row stands on the screen."""
+        """Where a row is on the screen."""
         assert self._rows is not None
         region = self._rows.region
         return Region(region.x, region.y + index, 1, 1)
 
     def _region_of(self, index: int) -> Region:
-        """Where a row stands within what is scrolled."""
+        """Where a row is within the scrolled content."""
         return self._at(index).translate(self.scroll_offset - self.content_region.offset)
 
     def action_send(self) -> None:
-        """Send a form where all fits; a page is opened by its own key."""
+        """Send a form if all fields are valid. A page is opened by its own key."""
         if isinstance(self.asked, Form) and not self._unanswerable and self._may_answer("press it again"):
             self._send()
 
     def _send(self) -> None:
-        """Send where all fits; else say beside each field what does not."""
+        """Send the form if all fields are valid; otherwise show next to each field what is wrong."""
         fields = [editor.field for editor in self._editors]
         values, wrong = check_all(fields, {editor.field.name: editor.raw for editor in self._editors})
         for editor in self._editors:
@@ -460,12 +457,12 @@ class QuestionCard(VerticalScroll, can_focus=True):
             editor.focus_control()
 
     def action_decline(self) -> None:
-        """The user does not want that."""
+        """Decline the question."""
         if self._may_answer("press 0 again"):
             self._give("decline", None)
 
     def action_copy(self) -> None:
-        """For a browser on another machine."""
+        """Copy the address, for a browser on another machine."""
         if isinstance(self.asked, UrlVisit):
             self.app.copy_to_clipboard(make_visible_line(self.asked.url))
             self.notify("The address was sent to the terminal's clipboard (OSC 52).")
@@ -475,7 +472,7 @@ class QuestionCard(VerticalScroll, can_focus=True):
             self._give("accept", None)
 
     def _answer_by(self, button: Button) -> None:
-        """Give the answer of this button, if it was meant."""
+        """Give the answer of this button, if it was pressed on purpose."""
         if button.id == "accept":
             self.action_send()
             self._accept_page("press it again")
@@ -483,7 +480,7 @@ class QuestionCard(VerticalScroll, can_focus=True):
             self._give("decline" if button.id == "decline" else "cancel", None)
 
     def _may_answer(self, again: str) -> bool:
-        """Whether what the user does can have been meant; where not, what to do is said."""
+        """Whether the key or click can be deliberate. If not, tell the user what to do."""
         if not self._is_answer:
             self._warn(f"Ignored: pressed too soon. Pause, then {again}")
         return self._is_answer
@@ -493,29 +490,29 @@ class QuestionCard(VerticalScroll, can_focus=True):
             self._is_answered = True
             self._answer(action, values)
 
-    # From its fields and buttons
+    # Events of its fields and buttons
 
     def on_button_pressed(self, event: Button.Pressed) -> None:
-        """By the mouse: keys have been worked off."""
+        """Handle a mouse click. Keys were handled before."""
         event.stop()
         self._is_answer = self.guard.is_click_on(event.button)
         self._answer_by(event.button)
         self._is_answer = False
 
     def on_input_changed(self, event: Input.Changed) -> None:
-        """Whoever writes into a field means what comes next for this form."""
+        """Note that the user writes into a field, so what follows is meant for this form."""
         event.stop()
         if event.input is self.screen.focused:
             self.guard.note_text()
 
     def on_text_area_changed(self, event: TextArea.Changed) -> None:
-        """As for a field of one line."""
+        """Note that the user writes into a field with several lines."""
         event.stop()
         if event.text_area is self.screen.focused:
             self.guard.note_text()
 
     def on_field_editor_finished(self, event: FieldEditor.Finished) -> None:
-        """To the next field; from the last one, send."""
+        """Go to the next field; from the last one, send."""
         event.stop()
         following = self._editors[self._editors.index(event.sender) + 1 :]
         answerable = [editor for editor in following if not isinstance(editor.field, UnknownField)]
@@ -528,7 +525,7 @@ class QuestionCard(VerticalScroll, can_focus=True):
 
 
 def marked_url(url: str) -> Content:
-    """The whole address, the host in it made to stand out."""
+    """The whole address, with its host emphasized."""
     before, host, after = split_at_host(url)
     if not host:
         return shown_line(url)

@@ -1,6 +1,6 @@
 """The keys and clicks that answer a permission request, docked or full screen.
 
-They count only after a pause with the request in view: what you typed before was meant for something else.
+They count only after a pause with the request in view, because earlier keys were meant for something else.
 """
 
 from __future__ import annotations
@@ -25,7 +25,7 @@ from acp_tui.ui.textual_gaps.internals import bindings_of_key, take_waiting_keys
 CANCEL_TO_REFUSE: Final = "to refuse, cancel the turn"
 ANSWER_KEYS: Final = frozenset("0123456789") | set(LETTERS.values())
 WARNING_S: Final = 2.0
-"""Long enough for a few words to be read; the guard has opened long before."""
+"""Long enough to read a few words. The guard has opened long before."""
 
 
 class RequestPane(RequestView, can_focus=True):
@@ -52,19 +52,19 @@ class RequestPane(RequestView, can_focus=True):
             self.option_id = option_id
 
     class ReasonWanted(Message, namespace="permission_card"):
-        """The user is about to write why they reject it; nothing is decided before that is sent."""
+        """The user is about to write why they reject it. Nothing is decided until that is sent."""
 
         def __init__(self, key: RequestKey, option_id: str, title: str, typed: str) -> None:
             super().__init__()
             self.key = key
             self.option_id = option_id
             self.title = title
-            """What the call was called, as the agent wrote it."""
+            """The title of the call, as the agent wrote it."""
             self.typed = typed
-            """What was typed right before."""
+            """The characters typed right before."""
 
     class Typed(Message, namespace="permission_card"):
-        """The user types here what is meant for the prompt."""
+        """The user types something meant for the prompt."""
 
         def __init__(self, text: str, *, is_paste: bool = False) -> None:
             super().__init__()
@@ -80,23 +80,23 @@ class RequestPane(RequestView, can_focus=True):
     ) -> None:
         super().__init__(clock=clock, drawing=drawing, id=id)
         self._is_answer = False
-        """Whether the key that is being worked off can be an answer."""
+        """Whether the key being handled can be an answer."""
         self._typed = ""
-        """What was typed since the last pause: when it turns out to be text, all of it goes to the prompt."""
+        """The characters typed since the last pause. If they turn out to be text, they all go to the prompt."""
         self._warning_time: Timer | None = None
-        """Until the keys are named again; None while they are."""
+        """Shows the keys again when it fires; None while they are shown."""
 
     def warn_too_small(self) -> None:
-        """Say that nothing can be answered here, if that is not to be seen anyway."""
+        """Tell the user that there isn't enough room to answer, if that isn't visible already."""
 
     def answer_keys(self, others: str) -> str:
-        """The keys that answer; `others` lead to options that have no number."""
+        """The keys that answer. `others` choose options without a number."""
         keys = keys_told(self.options, MAX_NUMBER)
         return f"{keys} {others}: answer" if len(self.options) > MAX_NUMBER else f"{keys}: answer"
 
     @property
     def can_reject(self) -> bool:
-        """Whether the agent offers an option that refuses; else one can only cancel the turn."""
+        """Whether the agent offers an option to reject. Without one, the user can only cancel the turn."""
         return self._rejection is not None
 
     @property
@@ -106,7 +106,7 @@ class RequestPane(RequestView, can_focus=True):
     # What the user does
 
     def action_choose(self, step: int) -> None:
-        """Move the choice; nothing is chosen until then."""
+        """Move the choice. Nothing is chosen at first."""
         if not self.options:
             return
         last = len(self.options) - 1
@@ -115,7 +115,7 @@ class RequestPane(RequestView, can_focus=True):
         self.warn("")
 
     def action_confirm(self) -> None:
-        """Answer with the chosen option; with none chosen, nothing happens."""
+        """Answer with the chosen option; if none is chosen, do nothing."""
         if self._chosen is not None:
             self._answer(self._chosen, "press Enter again")
 
@@ -126,10 +126,10 @@ class RequestPane(RequestView, can_focus=True):
             self._answer(index, f"press {key} again")
 
     async def on_key(self, event: events.Key) -> None:
-        """Do at once what the key does here, or give it to the prompt.
+        """Handle the key at once, or pass it to the prompt.
 
-        Textual would look for its binding only when the event has come up to the app: by then the request, the choice
-        or the focus may be another, and the next key may be here.
+        Textual resolves bindings only when the event has bubbled up to the app. By then the request, the choice, or the
+        focus may have changed, or the next key may be here.
         """
         self.show_changes()
         if self.guard.takes(event):
@@ -147,7 +147,7 @@ class RequestPane(RequestView, can_focus=True):
             self._leave(self.Typed(typed))
 
     def _binding(self, event: events.Key) -> Binding | None:
-        """What the key does here; a number or letter that no option has, and `w` where nothing rejects, do nothing."""
+        """The key's binding. A number or letter without an option has none, nor `w` if no option rejects."""
         if event.key in ANSWER_KEYS and answer_of(self.options, event.key) is None:
             return None
         binding = next(iter(bindings_of_key(self, event.key)), None)
@@ -158,18 +158,18 @@ class RequestPane(RequestView, can_focus=True):
         return any(True for _ in bindings_of_key(self.screen, key))
 
     def on_paste(self, event: events.Paste) -> None:
-        """It is meant for the prompt."""
+        """Send pasted text to the prompt."""
         event.stop()
         self.guard.takes(event)
         self._leave(self.Typed(event.text, is_paste=True))
 
     def on_mouse_down(self, event: events.MouseDown) -> None:
-        """Note what is pressed: by the time the mouse button is released it may be something else."""
+        """Record what is pressed: when the mouse button is released, something else may be there."""
         self.show_changes()
         self.guard.press(event, self._option_at(event))
 
     def on_click(self, event: events.Click) -> None:
-        """A click on an option answers with it."""
+        """Answer with the clicked option."""
         self.show_changes()
         index = self._option_at(event)
         self._is_answer = self.guard.is_click_on(index)
@@ -184,13 +184,15 @@ class RequestPane(RequestView, can_focus=True):
         return next((index for index, rows in enumerate(self._option_rows) if row in rows), None)
 
     def action_reject_and_say_why(self) -> None:
-        """Let the user write the reason, however soon the key came: the request waits until that is sent."""
+        """Let the user write a reason, however soon the key came: the request waits until that is sent."""
         option = self._rejection
         if self._rows is None:
             self.warn_too_small()
         elif option is not None and self.asked is not None:
             request, title = self.asked.request, self.asked.call.shown_title
-            typed = "".join(letter for letter in self._typed if letter in ANSWER_KEYS)  # others did something
+            typed = "".join(
+                letter for letter in self._typed if letter in ANSWER_KEYS
+            )  # other keys had an effect
             self._typed = ""
             self._leave(self.ReasonWanted(request.key, option.option_id, title, typed))
 
@@ -203,7 +205,7 @@ class RequestPane(RequestView, can_focus=True):
             self.tell(self.Answered(self.asked.request.key, option.option_id))
 
     def _counts(self, again: str) -> bool:
-        """Whether what the user did can have been meant as an answer; where not, what to do is said."""
+        """Whether the key or click can be a deliberate answer. If not, tell the user what to do."""
         if self._rows is None:
             self.warn_too_small()
             return False
@@ -213,7 +215,7 @@ class RequestPane(RequestView, can_focus=True):
         return True
 
     def _warn_too_soon(self, again: str) -> None:
-        """Say what to do for as long as it takes to read, and as long as it is true."""
+        """Tell the user what to do, for as long as it takes to read and as long as it applies."""
         self.warn(f"Ignored: pressed too soon. Pause, then {again}")
         if self._warning_time is not None:
             self._warning_time.stop()
@@ -226,13 +228,13 @@ class RequestPane(RequestView, can_focus=True):
             self.warn("")
 
     def _leave(self, message: Typed | ReasonWanted) -> None:
-        """What was typed here behind this is for the prompt too."""
+        """Hand over to the prompt, together with the keys that were typed after."""
         self.hand_over(message, take_waiting_keys(self))
 
     @abstractmethod
     def hand_over(self, message: Typed | ReasonWanted, keys: Sequence[events.Key | events.Paste]) -> None:
-        """Give the prompt the keyboard, this and then the `keys`, at once: the next key would overtake a message."""
+        """Give the prompt the keyboard, the message, and the `keys` at once: the next key would overtake a message."""
 
     def tell(self, message: Message) -> None:
-        """Let those know who wait for a decision."""
+        """Notify the widget that waits for a decision."""
         self.post_message(message)

@@ -1,4 +1,4 @@
-"""Lays out one permission request in the rows it is given: title, subject, keys and options. Answers nothing."""
+"""Lays out one permission request in the rows it gets: title, subject, keys, and options. Answers nothing."""
 
 from __future__ import annotations
 
@@ -30,12 +30,12 @@ Part: TypeAlias = Literal["title", "subject", "keys", "options", "gap"]
 ALL: Final = 1 << 30
 ENOUGH_TITLE_ROWS: Final = 2
 ENOUGH_OPTION_ROWS: Final = 6
-"""Beyond as many the options may scroll."""
+"""The minimum number of option rows in view; more may scroll."""
 ENOUGH_SUBJECT_ROWS: Final = 8
-"""With as many there is room for other things."""
+"""With this many, other parts get more room."""
 
 _ORDER: Final[tuple[tuple[Part, int], ...]] = (
-    # Nobody may answer what is not to be seen: first comes something of everything.
+    # Nobody may answer what isn't in view, so every part gets something first.
     ("subject", 2),
     ("options", 1),
     ("keys", 1),
@@ -51,22 +51,22 @@ _ORDER: Final[tuple[tuple[Part, int], ...]] = (
     ("subject", ALL),
     ("title", ALL),
 )
-"""Which part gets rows up to how many, one after the other."""
+"""Distributes rows: each step raises one part to a number of rows."""
 
 
 class RowCounts(NamedTuple):
-    """How high each part of a request is, from top to bottom."""
+    """The height of each part of a request, from top to bottom."""
 
     title: int = 0
     subject: int = 0
     gap: int = 0
-    """Rows left free above the keys."""
+    """Free rows above the keys."""
     keys: int = 0
     options: int = 0
 
 
 def share_out(wanted: RowCounts, room: int) -> RowCounts:
-    """At most `wanted`, and `room` in all."""
+    """Distribute `room` rows, with at most `wanted` for each part."""
     rows = RowCounts()
     for part, most in _ORDER:
         missing = min(most, getattr(wanted, part)) - getattr(rows, part)
@@ -76,7 +76,7 @@ def share_out(wanted: RowCounts, room: int) -> RowCounts:
 
 
 def is_enough(rows: RowCounts, wanted: RowCounts) -> bool:
-    """Whether one sees what one would answer: the title, the first of the subject, and the options."""
+    """Whether users see what they would answer: the title, the beginning of the subject, and the options."""
     return (
         rows.title >= min(wanted.title, ENOUGH_TITLE_ROWS)
         and rows.keys > 0
@@ -86,22 +86,22 @@ def is_enough(rows: RowCounts, wanted: RowCounts) -> bool:
 
 
 def start_row(change: int, rows: int, height: int) -> int:
-    """Where to begin in `rows` lines, so that the first changed one is in view with one above it if that has room."""
+    """The first line to show of `rows`, so that the first changed line, and one above it if it fits, is in view."""
     if change + 2 <= height:
         return 0
     return max(0, min(change - (1 if height > 2 else 0), rows - height))
 
 
 COMPARING_PAUSE_S: Final = 0.002
-"""Until a long diff is compared further; keys get their turn."""
+"""Pause before a long diff is compared further, so that keys are handled."""
 SLOW_DRAWING_S: Final = 0.1
-"""Where drawing a request takes longer, keys are pressed before it can be seen."""
+"""If drawing a request takes longer, keys may be pressed before it's visible."""
 
 
 class RequestView(Vertical):
     """What the agent wants to do, and below it the agent's own options.
 
-    The options come last: whatever the keys above them say, they stay where they are under the mouse.
+    The options come last, so that they stay in place under the mouse, whatever the keys above them show.
     """
 
     def __init__(
@@ -113,48 +113,48 @@ class RequestView(Vertical):
     ) -> None:
         super().__init__(id=id, classes=ASKING)
         self.guard = AnswerGuard(clock)
-        """Armed whenever what is asked reads differently: no key counts before that was seen."""
+        """Armed whenever the request reads differently: no key counts until that was visible."""
         self._drawing = drawing or SubjectDrawing()
         self.asked: Asked | None = None
         self._state: tuple[object, ...] = ()
-        """Of what is shown: while the agent says other things, nothing is drawn again."""
+        """The state of what is shown, so that other updates from the agent redraw nothing."""
         self._whole = Subject()
         self._drawn = Subject()
-        """What is shown of it: below the title, where that is cut."""
+        """The part that is scrolled. It includes the title if that is cut above."""
         self._rows: RowCounts | None = None
-        """None: not enough room to answer here."""
+        """None if there isn't enough room to answer here."""
         self._start = 0
-        """From which line of the subject on it is shown at first."""
+        """The line of the subject to show first."""
         self._pending: int | None = None
-        """Which line comes up as soon as there is room for it; None where that is done."""
+        """The line to scroll to once the layout is ready; None if that is done."""
         self._chosen: int | None = None
-        """The index of the option that Enter would answer with."""
+        """The index of the option that Enter answers with."""
         self._shows_raw = False
         self._warning = ""
-        """What is said in the place of the keys, until the user does something else."""
+        """Shown in place of the keys until the user does something else."""
         self._options_at = Region()
         """Where the options are on the screen."""
         self._option_rows: list[range] = []
-        """In which rows each option stands."""
+        """The rows of each option."""
 
     def compose(self) -> ComposeResult:
-        """What is asked, what the keys do, and the answers."""
+        """The question, the keys, and the answers."""
         yield StripView(id="title")
         yield StripView(id="subject")
         yield StripView(id="keys")
         yield StripView(id="options")
 
     def show_request(self, asked: Asked | None) -> None:
-        """Show this request; another one than before from its beginning, with nothing chosen."""
+        """Show this request. A different one than before starts at its beginning, with nothing chosen."""
         shown, self.asked = self.asked, asked
         state, self._state = self._state, asked.state if asked is not None else ()
         if asked is not None and (shown is None or asked.request.key != shown.request.key):
             self._begin()
         elif self._state != state:
-            self._draw_news()  # what is asked reads differently now
+            self._draw_news()  # the request reads differently now
 
     def _begin(self) -> None:
-        """Show another request than before."""
+        """Show a different request than before."""
         self._chosen, self._shows_raw, self._warning = None, False, ""
         self._pending = self._start
         self._draw_news()
@@ -163,40 +163,40 @@ class RequestView(Vertical):
     def _draw_news(self) -> None:
         begin_s = time.monotonic()
         self.redraw()
-        self.guard.arm()  # not before it is drawn
+        self.guard.arm()  # only after it is drawn
         if time.monotonic() - begin_s > SLOW_DRAWING_S:
-            self.call_after_refresh(self.guard.arm)  # then painting it takes long as well
+            self.call_after_refresh(self.guard.arm)  # painting it takes long too
 
     def show_changes(self) -> None:
-        """Show the request as it is now: the call changes in place."""
+        """Show the request as it is now, because the call changes in place."""
         if self.asked is not None:
             self.show_request(self.asked)
 
     @abstractmethod
     def rows_for(self, wanted: RowCounts) -> RowCounts | None:
-        """How many rows each part gets, at most as many as wanted; None where that is too little to answer."""
+        """The rows for each part, at most `wanted`; None if they are too few to answer."""
 
     @abstractmethod
     def keys(self, *, has_focus: bool, is_cut: bool) -> Sequence[str]:
-        """What can be done: keys and what they do; `is_cut` where more of the subject is to be read."""
+        """The available keys and what they do. `is_cut` is True if the subject doesn't fit."""
 
     def rows_too_small(self, title: int) -> RowCounts:
-        """How many rows the title, which wants so many, and the keys get where nothing can be answered."""
+        """The rows for the title, which needs `title` of them, and for the keys, if answering isn't possible."""
         return RowCounts(title=title, keys=1)
 
     @property
     def layout_of_diffs(self) -> DiffLayout:
-        """In one column or in two."""
+        """One column or two."""
         return "unified"
 
     @property
     def context_of_diffs(self) -> int | None:
-        """How many unchanged lines to show around a change, None for the whole file."""
+        """The number of unchanged lines around each change; None for the whole file."""
         return CONTEXT_LINES
 
     @property
     def options(self) -> tuple[PermissionOption, ...]:
-        """The answers that the agent offers, in the order in which they are shown."""
+        """The answers that the agent offers, in display order."""
         return self.asked.request.answers if self.asked is not None else ()
 
     @property
@@ -208,15 +208,15 @@ class RequestView(Vertical):
         return self.query_one("#options", StripView)
 
     def on_mount(self) -> None:
-        """Draw again in other colours, and count nothing that was meant for another screen."""
+        """Watch for changes of the theme, the screen stack, and the scroll position."""
         self.watch(self.app, "theme", self.redraw, init=False)
-        # A screen that lay above is gone: only now one sees again what is asked.
+        # The request is visible again only once the screens above it are gone.
         self.watch(self.screen, "stack_updates", self.guard.arm, init=False)
         self.watch(self._subject, "scroll_y", self._look, init=False)
         self.screen.screen_layout_refresh_signal.subscribe(self, self._look_for_moves)
 
     def _look_for_moves(self, _: object) -> None:
-        """Another answer is under the mouse now, and what is read stands elsewhere."""
+        """Rearm the guard if the options moved: another answer may be under the mouse."""
         if self.is_attached and self._options.region != self._options_at:
             self._options_at = self._options.region
             self.guard.arm()
@@ -226,7 +226,7 @@ class RequestView(Vertical):
         self.redraw()
 
     def watch_has_focus(self, has_focus: bool) -> None:
-        """Keys count a moment after the focus came."""
+        """Rearm the guard, so that keys count only a moment after the focus arrives."""
         super().watch_has_focus(has_focus)
         self.guard.arm()
         self._warning = ""
@@ -242,12 +242,12 @@ class RequestView(Vertical):
         if not subject.is_whole:
             self.set_timer(COMPARING_PAUSE_S, self.redraw)
         elif not self._whole.is_whole:
-            self.guard.arm()  # only now it can be read
+            self.guard.arm()  # readable only now
         self._whole = subject
         self.lay_out()
 
     def lay_out(self) -> None:
-        """Show what is drawn, with the answers and keys as they are now."""
+        """Show what was drawn, with the current answers and keys."""
         if self.asked is None or self._width < 2:
             return
         was_at_start = self._at_row == self._start
@@ -256,7 +256,7 @@ class RequestView(Vertical):
         answers = [strip for lines in options for strip in lines]
         title = self._arrange("", len(answers))
         if self._start_row > 0:
-            # The lines above go, and with them the name of the file: then the title tells it.
+            # The lines above scroll out of view, and the file name with them, so the title names the file.
             title = self._arrange(changed_file(self.asked), len(answers))
         self._start = self._start_row
         self._show_parts(title, answers)
@@ -265,7 +265,7 @@ class RequestView(Vertical):
         self._look()
 
     def _arrange(self, file: str, answers: int) -> list[Strip]:
-        """Share out the rows; the lines of the title come back. Where it is cut, it stands whole above the subject."""
+        """Distribute the rows, and return the title's lines. A title that is cut appears in full above the subject."""
         assert self.asked is not None
         title = drawings.title_lines(self.asked, self._palette, self._width, file=file)
         self._drawn = self._whole
@@ -276,7 +276,7 @@ class RequestView(Vertical):
         return title
 
     def _share_out(self, title: int, answers: int) -> RowCounts | None:
-        """How many rows each part gets, with the keys that are named then."""
+        """The rows for each part, including the keys that are shown then."""
         subject = len(self._drawn.lines)
         for is_cut in (False, True):
             wanted = RowCounts(title, subject, 1, len(self._keys_lines(is_cut=is_cut)), answers)
@@ -287,7 +287,7 @@ class RequestView(Vertical):
 
     @property
     def _start_row(self) -> int:
-        """From which line on the subject shows what would change, in the rows that it has."""
+        """The line of the subject to show first, so that a change is in view."""
         if self._rows is None or not self._drawn.hunks:
             return 0
         return start_row(self._drawn.first_changed(0), len(self._drawn.lines), self._rows.subject)
@@ -305,7 +305,7 @@ class RequestView(Vertical):
         self._reveal_chosen(rows.options)
 
     def _keys_lines(self, *, is_cut: bool) -> list[Strip]:
-        """What is said above the answers: a warning, else the keys."""
+        """The lines above the answers: a warning, or the keys."""
         if self._warning:
             return wrap([(self._warning, self._palette.warning)], self._width)
         if self._drawing.seen.wanted:
@@ -314,20 +314,20 @@ class RequestView(Vertical):
         return drawings.keys_lines(keys, self._palette.muted, self._width)
 
     def warn(self, text: str) -> None:
-        """Say this in the place of the keys; "" for the keys."""
+        """Show this in place of the keys; "" shows the keys again."""
         self._warning = text
         self.lay_out()
 
     @property
     def _width(self) -> int:
-        # The scroll bar's column is kept free, so that the text does not jump when it appears.
+        # Keep the scroll bar's column free, so that the text doesn't jump when it appears.
         return self.content_size.width - 1
 
     @property
     def _palette(self) -> Palette:
         return palette_for(self.app.current_theme)
 
-    # Where it is read
+    # The scroll position
 
     @property
     def _at_row(self) -> int:
@@ -335,7 +335,7 @@ class RequestView(Vertical):
         return self._subject.scroll_offset.y if self._pending is None else self._pending
 
     def _go_to(self, row: int) -> None:
-        """Bring this line of the subject up, as far as there are enough below it, once it is laid out."""
+        """Scroll to this line of the subject, as far as possible, once the layout is ready."""
         self._pending = row
         self.call_after_refresh(self._arrive)
 
@@ -343,7 +343,7 @@ class RequestView(Vertical):
         if self._pending is None or not self.is_attached:
             return
         self._subject.scroll_to(y=self._pending, animate=False, force=True, immediate=True)
-        # The beginning can always be reached; where it is not, the layout is still to come.
+        # The start can always be reached. If it isn't, the layout isn't ready yet.
         if self._pending != self._start or self._subject.scroll_offset.y == self._start:
             self._pending = None
         self._look()
@@ -355,25 +355,25 @@ class RequestView(Vertical):
         y = min(max(top, rows.stop - height), rows.start)
         self._options.scroll_to(y=y, animate=False, force=True)
 
-    # What of it was in view
+    # What was in view
 
     @property
     def _must_be_seen(self) -> int:
-        """How many rows there are, but for the raw report."""
+        """The number of rows that must be seen: all but the raw report."""
         return len(self._drawn.lines) if self._drawn.raw is None else self._drawn.raw
 
     @property
     def _way(self) -> tuple[object, ...]:
-        """All that decides in which row something stands."""
+        """Everything that decides which row a line is in."""
         above = len(self._drawn.lines) - len(self._whole.lines)
         return self._width, self.layout_of_diffs, self.context_of_diffs, above, self._must_be_seen
 
     def _look(self) -> None:
-        """Note what is in view, once it is painted."""
+        """Record what is in view, once it's painted."""
         self.call_after_refresh(self.note_seen)
 
     def note_seen(self) -> None:
-        """The rows that are painted now have been in view; none of them while something lies above."""
+        """Record the rows on the screen as seen. Does nothing while another screen covers them."""
         if self._rows is None or self.asked is None or self._pending is not None or not self._drawn.is_whole:
             return
         if self.app.screen is not self.screen or not self.is_attached:
@@ -386,7 +386,7 @@ class RequestView(Vertical):
         self._drawing.seen.note(self._way, range(top, min(top + height, count)), count)
 
     def may_allow(self, option_id: str, again: str) -> bool:
-        """Whether all of it was in view, or the user chooses the same once more; else what was not comes up."""
+        """Whether everything was in view, or the user repeats the choice. If not, scroll to the first unseen row."""
         self.note_seen()
         seen = self._drawing.seen
         if seen.wanted == option_id or (seen.is_all_seen and not self._drawn.left_out):
@@ -399,7 +399,7 @@ class RequestView(Vertical):
         return False
 
     def show_unseen(self, row: int) -> None:
-        """Bring up this row, the first that was not in view yet."""
+        """Scroll to this row, the first one not seen yet."""
         self._go_to(row)
 
     @property
@@ -417,7 +417,7 @@ class RequestView(Vertical):
         self._subject.page(direction)
 
     def action_toggle_raw(self) -> None:
-        """Show what the agent reported, as it came, or hide it and show the beginning."""
+        """Show the agent's report as it came, or hide it and return to the beginning."""
         self._shows_raw = not self._shows_raw
         self._warning = ""
         self.redraw()
@@ -425,7 +425,7 @@ class RequestView(Vertical):
 
 
 def _rows_of(lines: Sequence[Sequence[Strip]]) -> list[range]:
-    """In which rows each of these stands, below each other."""
+    """The rows of each group, one below the other."""
     rows, start = [], 0
     for group in lines:
         rows.append(range(start, start + len(group)))

@@ -1,4 +1,4 @@
-"""Draws what a permission request is about, whole: command, diffs, texts, and the raw report when it is asked for."""
+"""Draws the whole subject of a permission request: command, diffs, texts, and the raw report on request."""
 
 from __future__ import annotations
 
@@ -50,24 +50,24 @@ from acp_tui.ui.rendering.wrapping import Gutter, fold, wrap
 from acp_tui.values import dataclass
 
 NEXT_LINE: Final = "> "
-"""Begins each further line of a command, so that a second command does not look like the end of the first."""
+"""Begins each further line of a command, so that a second command doesn't look like the end of the first."""
 CONTINUATION: Final = "↪ "
-"""Begins a row that goes on with the line above."""
+"""Begins a row that continues the line above."""
 
 
 @dataclass(frozen=True, slots=True)
 class ShellCommand:
-    """A command as an agent reported it."""
+    """A command as the agent reported it."""
 
     line: str
-    """As a shell would read it; it may have several lines."""
+    """As a shell would read it. May have several lines."""
     cwd: str | None = None
     other_fields: tuple[str, ...] = ()
-    """What else was reported, by name."""
+    """The names of the other reported fields."""
 
 
 def reported_command(call: ToolCall) -> ShellCommand | None:
-    """The command in the raw input of a call that executes one; None where there is none to be understood."""
+    """Return the command in the raw input of an `execute` call; None if there isn't one or it isn't understood."""
     raw = call.raw_input
     if call.kind != "execute" or not isinstance(raw, Mapping):
         return None
@@ -83,7 +83,7 @@ def reported_command(call: ToolCall) -> ShellCommand | None:
 
 
 def asked_command(request: PermissionRequest, call: ToolCall) -> ShellCommand | None:
-    """The command that is asked for: the one that the question names, else what the call reports."""
+    """The command being requested: the one that the request names, or the one that the call reports."""
     reported = reported_command(call)
     if request.command is None:
         return reported
@@ -95,7 +95,7 @@ def asked_command(request: PermissionRequest, call: ToolCall) -> ShellCommand | 
 
 
 def command_lines(line: str, palette: Palette, width: int) -> list[Strip]:
-    """A block with the whole command: nothing of it is dropped where it is folded."""
+    """A block with the whole command. Folding drops nothing."""
     style = palette.code_block
     room = max(width - len(PROMPT), 1)
     strips = []
@@ -113,30 +113,30 @@ def _row(sign: str, text: str, spare_cells: int, style: Style, palette: Palette)
 
 
 class SeenRows:
-    """The rows of one request, for each way in which it was drawn: where one was read whole, all of it was seen."""
+    """Tracks which rows of a request were in view, for each way it was drawn. Reading one of them whole is enough."""
 
     def __init__(self) -> None:
         self._asked: tuple[object, ...] = ()
         self._rows: dict[Hashable, set[int]] = {}
         self.is_all_seen = False
         self.wanted = ""
-        """The option that the user chose before all was seen; the same again counts."""
+        """The option that the user chose before everything was seen. Choosing it again counts."""
         self.again = ""
-        """How the user gives it again, such as "press 1 again"."""
+        """How to choose it again, such as "press 1 again"."""
 
     def begin(self, asked: tuple[object, ...]) -> None:
-        """It is this that is asked: where it was something else before, nothing of it has been seen."""
+        """Start tracking `asked`. If it differs from before, nothing of it has been seen."""
         if asked != self._asked:
             self._asked, self._rows, self.is_all_seen, self.wanted = asked, {}, False, ""
 
     def note(self, way: Hashable, rows: range, count: int) -> None:
-        """These of `count` rows are in view, drawn in this way."""
+        """Record that `rows`, of `count` rows drawn in this way, are in view."""
         seen = self._rows.setdefault(way, set())
         seen.update(rows)
         self.is_all_seen = self.is_all_seen or len(seen) >= count
 
     def first_unseen(self, way: Hashable) -> int:
-        """The first row that was not in view, drawn in this way."""
+        """The first row that hasn't been in view, drawn in this way."""
         seen, row = self._rows.get(way, set()), 0
         while row in seen:
             row += 1
@@ -146,9 +146,9 @@ class SeenRows:
 CHANGE_SIGNS: Final = tuple(f"{SIGNS[kind]} " for kind in ("added", "removed"))
 
 MAX_IN_ROW: Final = 2_000
-"""Characters of a value that stands behind its name."""
+"""The maximum length of a value shown in the same row as its name."""
 MAX_CHARACTERS: Final = 100_000
-"""Of one text; nobody reads more before an answer."""
+"""The maximum length of one text. Nobody reads more before answering."""
 TOOL_KINDS: Final = frozenset(
     {"read", "edit", "delete", "move", "search", "execute", "think", "fetch", "switch_mode", "other"}
 )
@@ -156,19 +156,19 @@ TOOL_KINDS: Final = frozenset(
 
 @dataclass(frozen=True, slots=True)
 class Asked:
-    """A permission request with all that there is to show of it."""
+    """A permission request with everything to show about it."""
 
     request: PermissionRequest
     call: ToolCall
     cwd: str = ""
-    """The session's directory: paths inside it are shown relative to it."""
+    """The session's folder. Paths inside it are shown relative to it."""
     waiting: int = 1
-    """How many requests there are, this one counted."""
+    """How many requests are waiting, including this one."""
     terminals: Mapping[TerminalId, TerminalState] = field(default_factory=dict)
 
     @property
     def state(self) -> tuple[object, ...]:
-        """Equal as long as the same is to be shown: calls and terminals change in place."""
+        """Equal as long as the same should be shown. Needed because calls and terminals change in place."""
         call = self.call
         shown = [item.terminal_id for item in call.content if isinstance(item, TerminalContent)]
         terminals = [self.terminals[name] for name in shown if name in self.terminals]
@@ -187,54 +187,54 @@ class Asked:
 
 @dataclass(frozen=True, slots=True)
 class Look:
-    """How it is to be drawn."""
+    """How to draw the subject."""
 
     width: int
-    """Cells."""
+    """In cells."""
     palette: Palette
     layout: DiffLayout = "unified"
     shows_raw: bool = False
     context: int | None = CONTEXT_LINES
-    """Unchanged lines around a change, None for the whole file."""
+    """The number of unchanged lines around each change; None for the whole file."""
 
 
 @dataclass(frozen=True, slots=True)
 class Subject:
-    """What was drawn."""
+    """The drawn subject."""
 
     lines: Sequence[Strip] = ()
     hunks: tuple[int, ...] = ()
-    """In which lines the changes begin."""
+    """The lines where changes begin."""
     is_whole: bool = True
-    """Whether all of it was compared; else it is to be drawn again, soon."""
+    """Whether all diffs are compared. If not, draw it again soon."""
     raw: int | None = None
-    """In which line the raw report begins, where it is shown."""
+    """The line where the raw report begins, if it's shown."""
     left_out: int = 0
-    """So many characters stand in none of the lines: there is no room for them anywhere."""
+    """The number of characters that no line shows, because they are too many."""
 
     def below(self, lines: Sequence[Strip]) -> Subject:
-        """The same with these lines above it."""
+        """Return a copy with these lines above it."""
         above = len(lines)
         hunks = tuple(above + row for row in self.hunks)
         raw = None if self.raw is None else above + self.raw
         return Subject(Joined(lines, self.lines), hunks, self.is_whole, raw, self.left_out)
 
     def first_changed(self, index: int) -> int:
-        """In which line of the change of that index something is new or gone."""
+        """The first added or removed line of the change with this index."""
         start, end = [*self.hunks, len(self.lines)][index : index + 2]
         return next((row for row in range(start, end) if _is_changed(self.lines[row])), start)
 
 
 class SubjectDrawing:
-    """Draws requests, and keeps what was compared, and which of it was in view, for the next time."""
+    """Draws requests. Keeps comparisons, and which rows were in view, between calls."""
 
     def __init__(self) -> None:
         self._diffs = Comparisons()
         self.seen = SeenRows()
-        """Of the request that was drawn last, on the card and on the full screen."""
+        """Shared by the card and the full screen, for the request drawn last."""
 
     def draw(self, asked: Asked, look: Look) -> Subject:
-        """What would be done, and nothing of it left out but what is not compared yet or is said to be cut."""
+        """Draw everything the request would do, except diffs not compared yet and text marked as cut."""
         self.seen.begin(asked.state[1:])
         self._left_out = 0
         self._diffs.keep(item for item in asked.call.content if isinstance(item, TextDiff))
@@ -253,7 +253,7 @@ class SubjectDrawing:
         return Subject(Joined(*runs), tuple(hunks), is_whole, raw, self._left_out)
 
     def _runs(self, asked: Asked, look: Look) -> Iterator[tuple[Sequence[Strip], tuple[int, ...]]]:
-        """The parts above the raw report, each with the lines of it in which changes begin."""
+        """The parts above the raw report, each with its lines where changes begin."""
         call = asked.call
         command = asked_command(asked.request, call)
         self._shown = _shown_texts(asked, command)
@@ -276,7 +276,7 @@ class SubjectDrawing:
         self._left_out += renderer.cut_characters(look.context)
         self._shown |= renderer.visible_lines(look.context)
         first, *others = renderer.hunk_rows or (0,)
-        # The first change is shown with the name of its file, if that is near.
+        # Show the first change with its file name, if that is near.
         return lines, (first if look.context is None else 0, *others)
 
     def _content(
@@ -311,7 +311,7 @@ class SubjectDrawing:
                 raise AssertionError("shown as the comparison above")
 
     def _fields(self, asked: Asked, command: ShellCommand | None, look: Look) -> list[Strip]:
-        """All of the raw input and output that stands nowhere else, field by field."""
+        """The raw input and output not shown elsewhere, field by field."""
         call, palette = asked.call, look.palette
         lines: list[Strip] = []
         if call.name and call.name not in call.shown_title:
@@ -335,7 +335,7 @@ class SubjectDrawing:
         return lines
 
     def _rows(self, value: Any, name: str, look: Look) -> list[Strip]:
-        """A row for each field, more where its text is long; none for one that is shown already."""
+        """A row for each field, or more if its text is long. Fields shown already get none."""
         fields = reported_fields(value, name)
         lines: list[Strip] = []
         for field_ in islice(fields, MAX_FIELDS):
@@ -364,7 +364,7 @@ class SubjectDrawing:
         return [*wrap([(f"{name}:", muted)], width), *(Strip([bar, *row]) for row in rows)]
 
     def _text(self, text: str, look: Look, style: Style) -> list[Strip]:
-        """A text of the agent's, as far as it can be shown at all."""
+        """Draw a text from the agent, up to the maximum length."""
         lines = plain_lines(collapse_blanks(make_visible(text[:MAX_CHARACTERS])), look.width, style)
         if (cut := len(text) - MAX_CHARACTERS) > 0:
             self._left_out += cut
@@ -373,7 +373,7 @@ class SubjectDrawing:
 
 
 class _Shown:
-    """The texts that stand on a card already."""
+    """The texts already shown on a card."""
 
     def __init__(self, whole: Iterable[str]) -> None:
         self.whole = set(whole)
@@ -384,7 +384,7 @@ class _Shown:
         return self
 
     def has_lines(self, text: str) -> bool:
-        """Whether every line of a text of several lines, or of a patch, is in view in a diff."""
+        """Whether a diff shows every line of this text, which has several lines or is a patch."""
         lines = text.rstrip("\n").split("\n")
         if not self._lines or (len(lines) < 2 and not text.endswith("\n")):
             return False
@@ -404,7 +404,7 @@ _PATCH_WORD: Final = re.compile(r"Index:|=+|---|\+\+\+|@@|[-+][\d,]+|/dev/null")
 
 
 def _shown_texts(asked: Asked, command: ShellCommand | None) -> _Shown:
-    """What stands on the card as it is, whole: titles, commands, places, and texts of one change or one block."""
+    """The texts shown whole on the card: titles, commands, locations, and texts of one change or block."""
     call = asked.call
     whole = [call.shown_title, *(place.path for place in call.locations)]
     if command is not None:
@@ -420,7 +420,7 @@ def _shown_texts(asked: Asked, command: ShellCommand | None) -> _Shown:
 
 
 def _other_facts(block: ContentBlock) -> dict[str, Any]:
-    """What the label of a block leaves out; not its bytes, and not what is said of it to programs."""
+    """The fields that a block's label leaves out, except its data, annotations, and meta."""
     label = block_label(block)
     left = ((each.name, getattr(block, each.name)) for each in fields(block) if each.name not in _NOT_READ)
     return {name: value for name, value in left if isinstance(value, str) and value not in label}
@@ -430,14 +430,14 @@ _NOT_READ: Final = frozenset({"data", "blob", "annotations", "meta"})
 
 
 def _without_own(meta: Mapping[str, Any] | None) -> Mapping[str, Any] | None:
-    """Without the number that a host of ours gives a question, and nothing else."""
+    """Remove the key that our own host adds to `_meta`, if it is exactly that."""
     ours = (meta or {}).get(OWN_META)
     is_number = isinstance(ours, dict) and ours.keys() == {"key"} and isinstance(ours["key"], int)
     return {name: value for name, value in (meta or {}).items() if name != OWN_META or not is_number}
 
 
 def _metas(asked: Asked) -> dict[str, Any]:
-    """What is reported for programs: `_meta` of the request, of the call and of its parts."""
+    """Data meant for programs: `_meta` of the request, of the call, and of its parts."""
     call = asked.call
     found = {"request": _without_own(asked.request.meta), "call": call.meta}
     found |= {f"locations[{at}]": place.meta for at, place in enumerate(call.locations)}
@@ -452,7 +452,7 @@ def _metas(asked: Asked) -> dict[str, Any]:
 
 
 def _is_changed(line: Strip) -> bool:
-    """Whether this is a line of a diff with the sign of what is new or gone: it stands first or behind the numbers."""
+    """Whether this is an added or removed line of a diff: the sign comes first, or right after the line numbers."""
     before: Segment | None = None
     for segment in line:
         if segment.text in CHANGE_SIGNS and (before is None or isinstance(before, Gutter)):
@@ -462,18 +462,18 @@ def _is_changed(line: Strip) -> bool:
 
 
 def changed_file(asked: Asked) -> str:
-    """The path of the first diff, "" where there is none."""
+    """The path of the first diff; "" if there isn't one."""
     paths = [item.path for item in asked.call.content if isinstance(item, TextDiff)]
     return make_visible_path(shown_path(paths[0], asked.cwd)) if paths else ""
 
 
 def has_changes(call: ToolCall) -> bool:
-    """Whether there is a diff to look at."""
+    """Whether there is a diff to show."""
     return any(isinstance(item, TextDiff) for item in call.content)
 
 
 def _notes(asked: Asked, command: ShellCommand | None, look: Look) -> list[Strip]:
-    """What is to be known beforehand: the client's own note, where it happens, and what lies outside."""
+    """What to know first: the client's note, where it happens, and paths outside the session's folder."""
     call, palette = asked.call, look.palette
     request = asked.request
     lines = [] if request.note is None else plain_lines(request.note, look.width, palette.warning)
@@ -482,7 +482,7 @@ def _notes(asked: Asked, command: ShellCommand | None, look: Look) -> list[Strip
     if request.description is not None:
         lines += plain_lines(make_visible(request.description), look.width, palette.text)
     for warning in call_warnings(call):
-        # The client's own note names those of its own question.
+        # The client's own note already names the warnings of its own question.
         if warning not in (asked.request.note or ""):
             lines += plain_lines(warning, look.width, palette.warning)
     diffs = changed_paths(call.content)
@@ -508,7 +508,7 @@ def _command(command: ShellCommand, look: Look) -> list[Strip]:
 
 
 def _terminal(state: TerminalState | None, look: Look) -> list[Strip]:
-    """What runs in a terminal; its output stands in the conversation."""
+    """The command running in a terminal. Its output is in the conversation."""
     muted = look.palette.muted
     if state is None:
         return wrap([("[a terminal acp-tui doesn't know]", muted)], look.width)

@@ -1,4 +1,4 @@
-"""Where the user writes, and what helps with it."""
+"""The prompt, and what helps to write it."""
 
 from acp_tui.ui.prompt.images import PastedImage
 from acp_tui.ui.prompt.input import MAX_LINES, PromptFrame, PromptInput

@@ -1,4 +1,4 @@
-"""Colors Markdown, mentions and commands in a draft, for the lines in view only."""
+"""Colors Markdown, mentions, and commands in a draft, for visible lines only."""
 
 from __future__ import annotations
 
@@ -8,16 +8,16 @@ from functools import lru_cache
 from typing import Final, Literal, NamedTuple, TypeAlias
 
 MAX_LINE: Final = 2_000
-"""A longer line is not coloured."""
+"""A longer line isn't colored."""
 MAX_LINES: Final = 20_000
-"""Of a draft; what is below is not coloured."""
+"""Lines of a draft below this aren't colored."""
 
 Place: TypeAlias = Literal["first", "prose", "code", "fence", "shell"]
-"""What a line is: the first of the draft, any other, one within a fence, a fence itself, one of a shell command."""
+"""The kind of line: the draft's first, any other, inside a code block, a fence, or part of a shell command."""
 
 
 class Span(NamedTuple):
-    """Characters of a line that have a style."""
+    """A styled range of characters in a line."""
 
     start: int
     stop: int
@@ -26,18 +26,18 @@ class Span(NamedTuple):
 
 
 class Places:
-    """What each line of a draft is. It remembers as much as was asked for, above the place of the last edit."""
+    """The kind of each line in a draft. Caches the requested ones above the last edit."""
 
     def __init__(self) -> None:
         self._open_fences = [""]
-        """For each line the fence that it lies within, "" where there is none."""
+        """For each line, the fence it is inside; "" for none."""
 
     def edited(self, row: int) -> None:
-        """Nothing is known any more of what is below this line."""
+        """Forget everything below this line."""
         del self._open_fences[row + 1 :]
 
     def place(self, lines: Sequence[str], row: int) -> Place | None:
-        """None: too far down to be coloured."""
+        """The kind of this line; None if it's too far down to be colored."""
         if row >= MAX_LINES:
             return None
         if lines[0].startswith("!"):
@@ -53,7 +53,7 @@ class Places:
 
 @lru_cache(maxsize=256)
 def spans(line: str, place: Place) -> tuple[Span, ...]:
-    """The styled parts of a line; a later one lies over an earlier one."""
+    """The styled parts of a line. Later ones apply over earlier ones."""
     if not line or len(line) > MAX_LINE:
         return ()
     match place:
@@ -74,7 +74,7 @@ _HEADING: Final = re.compile(r" {0,3}(#{1,6})(?:\s|$)")
 _QUOTE: Final = re.compile(r" {0,3}>")
 _RULE: Final = re.compile(r" {0,3}([-*_])(?:[ \t]*\1){2,}[ \t]*$")
 _LIST: Final = re.compile(r"[\s>]*([-+*]|\d{1,9}[.)])(?:[ \t]+(?:(\[[ ]\])|(\[[xX]\]))?(?=\s|$)|[ \t]+|$)")
-# The bounds keep a line that is full of openings from costing more than some milliseconds.
+# The limits keep a line full of opening marks from taking more than a few milliseconds.
 _INLINE: Final = re.compile(
     r"""
       (?P<escaped> \\[!-/:-@\[-`{-~] )
@@ -89,7 +89,7 @@ _INLINE: Final = re.compile(
 
 
 def _fence_after(line: str, fence: str) -> str:
-    """The fence that is open behind this line, where `fence` is open before it."""
+    """The fence that is open after this line, if `fence` is open before it."""
     if not fence:
         opened = _FENCE.match(line)
         return opened["fence"] if opened else ""
@@ -119,7 +119,7 @@ def _block(line: str) -> Iterator[Span]:
 
 
 def _inline(line: str, start: int = 0, stop: int | None = None) -> Iterator[Span]:
-    """What stands within a sentence, and within what is emphasised there."""
+    """The marks within a sentence, and within emphasized text."""
     for found in _INLINE.finditer(line, start, len(line) if stop is None else stop):
         style = found.lastgroup
         if style not in ("escaped", None):
@@ -132,7 +132,7 @@ def _inline(line: str, start: int = 0, stop: int | None = None) -> Iterator[Span
 def _mentions(line: str) -> Iterator[Span]:
     if "@" not in line:
         return
-    from acp_tui.client.attachments.attach import mentions  # not for the first frame
+    from acp_tui.client.attachments.attach import mentions  # not needed for the first frame
 
     for mention in mentions(line):
         yield Span(mention.start, mention.stop, "link")

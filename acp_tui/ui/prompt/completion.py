@@ -1,4 +1,4 @@
-"""Completes paths behind `@` and commands behind `/` in a list over the prompt, and takes its keys meanwhile."""
+"""Completes paths after `@` and commands after `/` in a list above the prompt, and handles the keys of an open list."""
 
 from __future__ import annotations
 
@@ -26,7 +26,7 @@ from acp_tui.values import dataclass
 PEEKED_LINES: Final = 6
 MOST_RECENT: Final = 8
 LOOKED_BACK: Final = 200
-"""Entries of the conversation that are asked for files."""
+"""The number of conversation entries to search for files."""
 READING: Final = Remark("Finding files …")
 
 Row: TypeAlias = Suggestion | Remark
@@ -35,7 +35,7 @@ Row: TypeAlias = Suggestion | Remark
 async def rows_for(
     writing: Writing, files: WorkspaceFiles, recent: Sequence[str], is_stale: Callable[[], bool]
 ) -> list[Row]:
-    """What to show for a mention that is being written; it may take a while, and is best given up when stale."""
+    """What to suggest for a mention being written. May take a while; it gives up when `is_stale()`."""
 
     def look() -> list[Row]:
         if writing.lines is not None:
@@ -48,7 +48,7 @@ async def rows_for(
 
 
 def _suggestions(found: Iterable[Match]) -> Iterator[Suggestion]:
-    """What can be written in a prompt so that it is read back as the same path."""
+    """Suggest only what a prompt can contain so that it's read back as the same path."""
     for match in found:
         written = mention_of(match.text)
         if written is None:
@@ -60,10 +60,10 @@ def _suggestions(found: Iterable[Match]) -> Iterator[Suggestion]:
 
 
 def _lines_of(root: Path, writing: Writing, lines: str) -> list[Row]:
-    """How many lines the file has, and a look at those that are written."""
+    """The number of lines in the file, and a preview of the lines being mentioned."""
     try:
         path = Path(writing.path).expanduser() if writing.path.startswith("~/") else root / writing.path
-    except RuntimeError:  # there is no home
+    except RuntimeError:  # there is no home folder
         return []
     seen = peek(path, lines, PEEKED_LINES)
     return [] if seen is None else [Remark(writing.path, _count(seen)), *_numbered(seen)]
@@ -80,7 +80,7 @@ def _numbered(seen: Peek) -> Iterator[Remark]:
 
 
 def recent_paths(conversation: Conversation, root: Path) -> list[str]:
-    """The files that the agent worked on last, relative to `root`, the latest first."""
+    """The files that the agent used most recently, relative to `root`, latest first."""
     found: dict[str, None] = {}
     for entry in reversed(conversation.entries[-LOOKED_BACK:]):
         for path in reversed(_paths_of(entry) if isinstance(entry, ToolCallEntry) else ()):
@@ -97,24 +97,24 @@ def _paths_of(entry: ToolCallEntry) -> list[str]:
 OWN_GROUP: Final = "acp-tui"
 MOST_NAME: Final = 100
 MOST_DESCRIPTION: Final = 400
-"""Letters of a description that count: an agent has sent half a megabyte of them."""
+"""The characters of a description to search: an agent once sent half a megabyte of them."""
 _BY_DESCRIPTION: Final = -1000
-"""What fits by its description alone comes behind what fits by its name."""
+"""Commands that match only by description come after those that match by name."""
 
 
 @dataclass(frozen=True, slots=True)
 class _Known:
-    """A command, ready to be found."""
+    """A command, prepared for searching."""
 
     name: str
     suggestion: Suggestion
     about: str
-    """Its description in small letters, with a space before each word."""
+    """Its description in lowercase, with a space before each word."""
     hint: str
 
 
 class Commands:
-    """The commands of one agent and ours; made anew where the agent's change."""
+    """The commands of one agent and of acp-tui. Recreated when the agent's commands change."""
 
     def __init__(self, of_agent: Sequence[Command], agent_title: str) -> None:
         theirs = [
@@ -126,11 +126,11 @@ class Commands:
         self._hints = {f"/{known.name} ": known.hint for known in (*self._prefixed, *reversed(self._known))}
 
     def hint(self, draft: str) -> str:
-        """What may follow a draft that is a command's name and a space; "" for all else."""
+        """What may follow if the draft is a command's name and a space; "" otherwise."""
         return self._hints.get(draft, "")
 
     def find(self, query: str) -> list[Suggestion]:
-        """Those that fit by name, then those that fit by description; the best one's group stands first."""
+        """Matches by name, then matches by description. The group of the best match comes first."""
         known = self._prefixed if query.startswith(OURS) else self._known
         scored = [found for command in known if (found := _scored(command, query)) is not None]
         groups = [suggestion.group for _, suggestion in scored]
@@ -145,14 +145,14 @@ def _scored(known: _Known, query: str) -> tuple[int, Suggestion] | None:
         return 0, known.suggestion
     match = fit(query, known.name)
     if match is not None:
-        places = tuple(at + 1 for at in match.places)  # behind the slash
+        places = tuple(at + 1 for at in match.places)  # after the slash
         return match.score, replace(known.suggestion, places=places)
     has_word = f" {query.lower()}" in known.about
     return (_BY_DESCRIPTION, known.suggestion) if has_word else None
 
 
 def _is_writable(command: Command) -> bool:
-    """Whether its name can be written as one word, and shown as it is."""
+    """Whether the name is a single printable word."""
     name = command.name.removeprefix("/")
     return len(name) <= MOST_NAME and name.isprintable() and len(name.split()) == 1
 
@@ -163,7 +163,7 @@ def _theirs(command: Command, group: str) -> _Known:
 
 
 def _ours(taken: set[str] | None) -> Iterator[_Known]:
-    """Ours, by a longer name where the agent has one of the same; None: all by the longer one."""
+    """Our commands; with a prefix if the agent has one of the same name. None: all with the prefix."""
     for command in COMMANDS:
         if command.slash and command.action:
             is_long = taken is None or command.slash in taken
@@ -182,14 +182,14 @@ def _known(name: str, description: str, group: str, hint: str, *, is_run: bool =
 
 
 TYPING_KEYS: Final = frozenset({"backspace", "delete", "ctrl+h"})
-"""Beside what puts a character into the draft."""
+"""In addition to keys that insert a character."""
 CLOSING: Final = frozenset(" \t.,;:!?)]}>'\"")
-"""Before these nothing is put between."""
+"""No space is inserted before these."""
 
 
 @dataclass(frozen=True, slots=True)
 class Surroundings:
-    """What the prompt is written for."""
+    """The context in which a prompt is written."""
 
     cwd: Path
     conversation: Conversation | None = None
@@ -198,19 +198,19 @@ class Surroundings:
 
 @dataclass(frozen=True, slots=True)
 class _Place:
-    """A part of the draft's line that something may be suggested for."""
+    """A part of a line in the draft that can be completed."""
 
     row: int
     start: int
     stop: int
     mention: Writing | None
-    """None: it is a command's name."""
+    """None for a command's name."""
     command: str = ""
-    """As much of the name as is written."""
+    """The part of the name written so far."""
 
 
 class Completion:
-    """One prompt's assistant; the list is mounted when it is first needed."""
+    """Completes one prompt. The list is mounted when it's first needed."""
 
     def __init__(self, prompt: PromptInput, surroundings: Callable[[], Surroundings]) -> None:
         self._prompt = prompt
@@ -220,29 +220,29 @@ class Completion:
         self._is_reading = False
         self._commands: tuple[Sequence[Command], Commands] | None = None
         self._is_typed = False
-        """The last key wrote something: what is recalled or pasted opens no list."""
+        """The last key typed something. Recalled or pasted text opens no list."""
         self._left_alone: tuple[int, int] | None = None
-        """Where the mention begins that the user wants no help with."""
+        """Where the mention begins for which the user closed the list."""
         self._place: _Place | None = None
-        """What suggestions are wanted for."""
+        """The place to suggest something for."""
         self._shown: _Place | None = None
-        """What those in the list are for."""
+        """The place that the list's suggestions are for."""
         self._delayed: events.Key | None = None
-        """Enter or Tab, pressed before the suggestions for what was typed were there."""
+        """Enter or Tab, pressed before the suggestions for the typed text were ready."""
         self._ghost = ""
 
     @property
     def is_open(self) -> bool:
-        """Whether the list is to be seen."""
+        """Whether the list is visible."""
         return self._list.display and self._list.is_attached
 
-    # The keys
+    # Keys
 
     def takes_key(self, event: events.Key) -> bool:
-        """The list's keys, while it is open."""
+        """Handle the list's keys while it's open."""
         self._is_typed = event.is_printable or event.key in TYPING_KEYS
         if not self.is_open:
-            # Textual would write the hint into the draft.
+            # Textual would insert the hint into the draft.
             return bool(self._ghost) and event.key in ("right", "ctrl+f")
         match event.key:
             case "up" | "down" | "pageup" | "pagedown" if self._list.suggestion is None:
@@ -261,8 +261,8 @@ class Completion:
         return True
 
     def _take(self, event: events.Key) -> bool:
-        """Write what the cursor is on. Enter is not taken where there is nothing left to write: it sends."""
-        self.draft_changed()  # keys may have come faster than the word that the draft has changed
+        """Insert the selected suggestion. Enter isn't handled if nothing is left to insert: it sends."""
+        self.draft_changed()  # keys may arrive before the message that the draft has changed
         if self._shown != self._place:
             self._delayed = event
             return True
@@ -282,7 +282,7 @@ class Completion:
         return line[place.start : place.stop] == suggestion.written.rstrip() and place.stop == len(line)
 
     def _choose_clicked(self) -> None:
-        """What was clicked on is written, where it can be chosen."""
+        """Insert the clicked suggestion, if it can be chosen."""
         if self._list.suggestion is not None and self._place is not None:
             self._write(self._list.suggestion)
 
@@ -307,7 +307,7 @@ class Completion:
     # What is being written
 
     def draft_changed(self) -> None:
-        """Look for suggestions where something is written that there may be some for; else there is no list."""
+        """Look for suggestions if the text at the cursor can have any; otherwise close the list."""
         self._show_hint()
         place = self._find_place()
         if place is None:
@@ -355,7 +355,7 @@ class Completion:
         self._run(partial(self._look_for_files, place, place.mention, files, surroundings), "completion")
 
     def _run(self, work: Callable[[], Awaitable[None]], group: str) -> None:
-        """Do this instead of what was begun in this group before."""
+        """Run this instead of earlier work in the same group."""
         self._prompt.run_worker(work, group=group, exclusive=True)
 
     async def _look_for_files(
@@ -370,7 +370,7 @@ class Completion:
             self._show(place, rows)
 
     async def _read(self, files: WorkspaceFiles) -> None:
-        """Read the files; where they are others, or of another workspace by now, what is open is looked for again."""
+        """Read the files. If they or the workspace changed, search again for an open list."""
         self._is_reading = True
         try:
             is_other = await files.read()
@@ -378,7 +378,9 @@ class Completion:
             self._is_reading = False
         place = self._place
         if (is_other or files is not self._files) and place is not None and place.mention is not None:
-            self._look(replace(place))  # an equal one, and yet another: what was begun for it is stale
+            self._look(
+                replace(place)
+            )  # an equal but new object, so that the work begun for the old one is stale
 
     def _files_of(self, cwd: Path) -> WorkspaceFiles:
         if self._files is None or self._files.root != cwd:
@@ -418,7 +420,7 @@ class Completion:
             self.close()
 
     def close(self) -> None:
-        """There is no list, and nothing is looked for."""
+        """Close the list and stop searching."""
         self._place = self._shown = self._delayed = None
         self._hide()
 
@@ -427,7 +429,7 @@ class Completion:
             self._list.display = False
 
     def _show_hint(self) -> None:
-        """What may follow a command's name, until something does."""
+        """Show what may follow a command's name, until something does."""
         document = self._prompt.document
         line = document.get_line(0) if document.line_count == 1 else ""
         hint = ""

@@ -1,4 +1,4 @@
-"""The draft's editor: colors, readline's keys, and long pastes as placeholders in one piece."""
+"""The draft's editor: colors, readline's keys, and long pastes folded into placeholders."""
 
 from __future__ import annotations
 
@@ -8,7 +8,7 @@ from typing import Final, NamedTuple
 
 from rich.text import Text
 from textual import events
-from textual.document._edit import Edit  # Textual 8.2.8 exports all of its like but this one
+from textual.document._edit import Edit  # Textual 8.2.8 exports similar names, but not this one
 from textual.strip import Strip
 from textual.widgets import TextArea
 from textual.widgets.text_area import EditResult, Location, Selection
@@ -19,10 +19,10 @@ from acp_tui.ui.textual_gaps.internals import bindings_of_key
 
 MAX_LINES: Final = 10
 MAX_CHARACTERS: Final = 1_000
-"""What is longer is shown as a placeholder."""
+"""Longer pastes are shown as placeholders."""
 MAX_OPEN_CHARACTERS: Final = 200_000
 MAX_OPEN_LINE: Final = 20_000
-"""What is longer, in all or in one line, is never shown whole: each key in it would cost a visible time."""
+"""A text or line longer than this is never unfolded: each key in it would be noticeably slow."""
 PREVIEW: Final = 24
 _SPACES: Final = re.compile("[\u00a0\u1680\u2000-\u200a\u202f\u205f\u3000]")
 
@@ -36,61 +36,61 @@ class Chip(NamedTuple):
 
 
 class Pastes:
-    """The texts behind the placeholders of one draft. A placeholder that nothing is known of is just text."""
+    """The texts that the placeholders of one draft stand for. An unknown placeholder is just text."""
 
     def __init__(self) -> None:
         self._texts: dict[str, str] = {}
         self._any: re.Pattern[str] | None = None
 
     def keep(self, text: str) -> str:
-        """The placeholder that stands for it from now on."""
+        """Store `text` and return its placeholder."""
         placeholder = f"[pasted {_extent(text)}: {_preview(text)} #{len(self._texts) + 1}]"
         self._texts[placeholder] = text
         self._any = re.compile("|".join(map(re.escape, self._texts)))
         return placeholder
 
     def forget(self) -> None:
-        """The draft is another one."""
+        """Forget all texts, because the draft is a new one."""
         self._texts.clear()
         self._any = None
 
     def text_of(self, chip: Chip) -> str:
-        """What it stands for."""
+        """The text it stands for."""
         return self._texts[chip.placeholder]
 
     def chips(self, line: str) -> Iterator[Chip]:
-        """The placeholders in it, from left to right."""
+        """The placeholders in `line`, from left to right."""
         if self._any is not None:
             for found in self._any.finditer(line):
                 yield Chip(*found.span(), found[0])
 
     def expand(self, text: str) -> str:
-        """With each placeholder replaced by what it stands for; a placeholder within that is just text."""
+        """Replace each placeholder with its text. Placeholders within that text stay as they are."""
         return text if self._any is None else self._any.sub(lambda found: self._texts[found[0]], text)
 
     def fold(self, text: str) -> str:
-        """With what the placeholders stand for replaced by them again, each once; the way back from `expand`."""
+        """Replace stored texts with their placeholders, each once. The reverse of `expand`."""
         for placeholder, whole in self._texts.items():
             text = text.replace(whole, placeholder, 1)
         return text if can_be_open(text) else self.keep(text)
 
 
 def is_long(text: str) -> bool:
-    """Whether it is shown as a placeholder when it is pasted."""
+    """Whether a paste is shown as a placeholder."""
     return len(text) > MAX_CHARACTERS or text.rstrip("\n").count("\n") >= MAX_LINES
 
 
 def can_be_open(text: str) -> bool:
-    """Whether it can stand in a draft as it is."""
+    """Whether a draft can show the text as it is."""
     return len(text) <= MAX_OPEN_CHARACTERS and all(len(line) <= MAX_OPEN_LINE for line in text.split("\n"))
 
 
 def cleaned(text: str) -> str:
-    """What may stand in a draft: lines end with a line feed, and what a terminal obeys or hides is visible.
+    """Return text that a draft may contain: line feeds at line ends, and control and hidden characters made visible.
 
-    So what the user sees is what the agent gets. Spaces that only look different become plain ones.
+    So the agent gets what the user sees. Spaces that only look different become plain ones.
     """
-    from acp_tui.conversation.visible import make_visible  # not for the first frame
+    from acp_tui.conversation.visible import make_visible  # not needed for the first frame
 
     text = text.replace("\r\n", "\n").replace("\r", "\n")
     return make_visible(text if text.isascii() else _SPACES.sub(" ", text))
@@ -108,14 +108,14 @@ def _preview(text: str) -> str:
 
 
 class Killed:
-    """One text. What is killed in a row, with nothing else between, is one."""
+    """The last killed text. Consecutive kills add up to one text."""
 
     def __init__(self) -> None:
         self.text = ""
         self._state: object = None
 
     def add(self, text: str, *, is_before: bool, state: object, state_after: object) -> None:
-        """Killed before the cursor or behind it; the two states tell whether anything happened since the last."""
+        """Add text killed before or after the cursor. The states tell whether anything happened since the last kill."""
         if self._state is None or state != self._state:
             self.text = text
         else:
@@ -123,22 +123,22 @@ class Killed:
         self._state = state_after
 
     def keep(self, text: str) -> None:
-        """This alone."""
+        """Keep only this text."""
         self.text, self._state = text, None
 
 
 MAX_BRACKETS_CHARACTERS: Final = 20_000
-"""In a longer draft the partner of a bracket is not looked for: that reads all of it."""
+"""In a longer draft, matching brackets aren't searched, because that reads all of it."""
 _WORD: Final = re.compile(r"\W*\w*")
 _BLANKS: Final = re.compile(r"\s*\S*")
 
 
 class DraftArea(TextArea):
-    """Text that may hold placeholders. Beware: `text` is what is on the screen, `draft` is what it stands for."""
+    """A text area that may contain placeholders. `text` is what is on the screen, `draft` is what it stands for."""
 
     def __init__(self, *, id: str | None = None, placeholder: str = "") -> None:  # noqa: A002 - Textual's own name for it
         self._text: str | None = None
-        """The whole text as long as it is unchanged: joining a long one for each row would be felt."""
+        """The whole text until it changes. Joining a long one for each row would be noticeably slow."""
         self._edits = 0
         self._places = Places()
         self._pastes = Pastes()
@@ -150,14 +150,14 @@ class DraftArea(TextArea):
             highlight_cursor_line=False,
             placeholder=placeholder,
         )
-        # A blinking cursor would draw while nothing happens.
+        # A blinking cursor would redraw while nothing happens.
         self.cursor_blink = False
 
     # The text, and what it stands for
 
     @property
     def text(self) -> str:
-        """What is on the screen: with placeholders."""
+        """The text on the screen, with placeholders."""
         if self._text is None:
             self._text = self.document.text
         return self._text
@@ -168,39 +168,39 @@ class DraftArea(TextArea):
 
     @property
     def draft(self) -> str:
-        """All that was written and pasted."""
+        """Everything written and pasted."""
         return self._pastes.expand(self.text)
 
     def set_draft(self, text: str) -> None:
-        """Begin anew with this, the cursor behind it; there is nothing to be undone before it."""
+        """Start over with `text` and the cursor after it. There is nothing to undo."""
         self.load_text(self._pastes.fold(cleaned(text)))
         self.move_cursor(self.document.end)
 
     def replace_draft(self, text: str) -> None:
-        """Make this of it, which can be undone."""
+        """Replace the draft. This can be undone."""
         folded = self._pastes.fold(cleaned(text))
         if folded != self.text:
             self.replace(folded, self.document.start, self.document.end, maintain_selection_offset=False)
 
     @property
     def selected_text(self) -> str:
-        """What the selection stands for."""
+        """The text that the selection stands for."""
         return self._pastes.expand(super().selected_text)
 
     def _build_highlight_map(self) -> None:
-        """Textual 8.2.8 calls this, and nothing else, whenever the document has changed."""
+        """Called by Textual 8.2.8 on every change of the document; there is no other hook."""
         self._text = None
         self._edits += 1
         super()._build_highlight_map()
 
-    # What is drawn
+    # Drawing
 
     def render_line(self, y: int) -> Strip:
-        """A row; where there is no column for it, Textual 8.2.8 cannot wrap the placeholder."""
+        """Return a row. Textual 8.2.8 can't wrap the placeholder if the width is 0."""
         return super().render_line(y) if self.content_size.width else Strip.blank(self.size.width)
 
     def get_line(self, line_index: int) -> Text:
-        """A line in its colours."""
+        """A colored line."""
         line = super().get_line(line_index)
         palette = palette_for(self.app.current_theme)
         place = self._places.place(self.document.lines, line_index)
@@ -212,20 +212,20 @@ class DraftArea(TextArea):
         return line
 
     def find_matching_bracket(self, bracket: str, search_from: Location) -> Location | None:
-        """Where the draft is not too long to look for it."""
+        """Find the matching bracket, unless the draft is too long."""
         if len(self.text) > MAX_BRACKETS_CHARACTERS:
             return None
         return super().find_matching_bracket(bracket, search_from)
 
     def _recompute_cursor_offset(self) -> None:
-        """Textual 8.2.8 asks while lines are being undone, when the cursor may still be below the last one."""
+        """Clamp the cursor: during an undo, Textual 8.2.8 asks while it may still be below the last line."""
         location = self.clamp_visitable(self.cursor_location)
         self._cursor_offset = self.wrapped_document.location_to_offset(location)
 
-    # Every edit
+    # Editing
 
     def edit(self, edit: Edit) -> EditResult:
-        """Do it, to whole placeholders; nothing but what can be shown comes into the draft."""
+        """Apply an edit to whole placeholders. Only displayable text gets into the draft."""
         if edit.text != "\n" and not edit.text.isprintable():
             edit.text = cleaned(edit.text)
         top, bottom = edit.top, edit.bottom
@@ -239,24 +239,24 @@ class DraftArea(TextArea):
         return super().edit(edit)
 
     def load_text(self, text: str) -> None:
-        """Begin anew with this."""
+        """Start over with `text`."""
         self._places.edited(0)
         super().load_text(text)
 
     def undo(self) -> None:
-        """Take the last edits back."""
+        """Undo the last edits."""
         self._places.edited(0)
         super().undo()
 
     def redo(self) -> None:
-        """Do them again."""
+        """Redo the last undone edits."""
         self._places.edited(0)
         super().redo()
 
-    # Placeholders are one piece
+    # Placeholders as units
 
     def validate_selection(self, selection: Selection) -> Selection:
-        """No cursor within a placeholder: it goes over it in the way that it came."""
+        """Keep the cursor out of placeholders: it jumps across them in its direction."""
         return Selection(self._beside_chip(selection.start), self._beside_chip(selection.end))
 
     def _beside_chip(self, location: Location) -> Location:
@@ -271,7 +271,7 @@ class DraftArea(TextArea):
         return row, chip.start if before == (row, chip.stop) or is_nearer_to_start else chip.stop
 
     def _chip_around(self, location: Location) -> Chip | None:
-        """The placeholder that a location is within, not beside."""
+        """The placeholder that contains a location. A location next to it doesn't count."""
         row, column = location
         return next((chip for chip in self._chips(row) if chip.start < column < chip.stop), None)
 
@@ -279,7 +279,7 @@ class DraftArea(TextArea):
         return list(self._pastes.chips(self.document[row])) if row < self.document.line_count else []
 
     def action_open_paste(self) -> None:
-        """Show all of the paste that the cursor is beside, in its place; the only one wherever the cursor is."""
+        """Unfold the paste next to the cursor; if there is only one in the draft, unfold that."""
         here = self.cursor_location
         pastes = [(row, chip) for row in range(self.document.line_count) for chip in self._chips(row)]
         beside = [(row, chip) for row, chip in pastes if here in ((row, chip.start), (row, chip.stop))]
@@ -291,7 +291,7 @@ class DraftArea(TextArea):
             self.notify("The draft has no folded paste.")
 
     def on_click(self, event: events.Click) -> None:
-        """A click opens a paste."""
+        """Unfold the clicked paste."""
         row, column = self.get_target_document_location(event)
         chip = next((chip for chip in self._chips(row) if chip.start <= column < chip.stop), None)
         if chip is not None and self.selection.is_empty:
@@ -305,7 +305,7 @@ class DraftArea(TextArea):
             self.notify("This paste is too long to show here. Ctrl+G opens it in your editor.")
 
     def insert_paste(self, text: str) -> None:
-        """Put it in place of the selection, a long one as a placeholder; one step to be undone."""
+        """Replace the selection with a paste, folded if long, in one undo step."""
         text = cleaned(text)
         pasted = self._pastes.keep(text) if is_long(text) else text
         self.replace(pasted, *self.selection, maintain_selection_offset=False)
@@ -313,7 +313,7 @@ class DraftArea(TextArea):
     # Keys
 
     async def _on_key(self, event: events.Key) -> None:
-        """A bound key acts at once: by way of the app, as usual, it would come behind letters typed after it."""
+        """Handle bindings at once. Through the app, as usual, they would come after letters typed later."""
         for binding in bindings_of_key(self, event.key):
             if await self.app.run_action(binding.action, self):
                 event.stop()
@@ -322,30 +322,30 @@ class DraftArea(TextArea):
         await super()._on_key(event)
 
     def action_newline(self) -> None:
-        """Break the line at the cursor."""
+        """Insert a line break at the cursor."""
         self.replace("\n", *self.selection, maintain_selection_offset=False)
 
     def action_line_start(self) -> None:
-        """Where the line begins, however it is wrapped."""
+        """Move to the beginning of the line, however it's wrapped."""
         self.move_cursor((self.cursor_location[0], 0))
 
     def action_line_end(self) -> None:
-        """Where it ends."""
+        """Move to the end of the line."""
         row = self.cursor_location[0]
         self.move_cursor((row, len(self.document[row])))
 
     def action_kill_line_end(self) -> None:
-        """Kill the rest of the line; where there is none, its end."""
+        """Kill the rest of the line; at its end, kill the line break."""
         row, column = self.cursor_location
         line_end = (row, len(self.document[row]))
         self._kill((row + 1, 0) if (row, column) == line_end else line_end)
 
     def action_kill_line_start(self) -> None:
-        """Kill what is before the cursor in its line."""
+        """Kill the text before the cursor in its line."""
         self._kill((self.cursor_location[0], 0))
 
     def action_kill_blanks_left(self) -> None:
-        """Kill back to the blank before."""
+        """Kill back to the previous blank."""
         self._kill(self._left(_BLANKS))
 
     def action_kill_word_left(self) -> None:
@@ -353,28 +353,28 @@ class DraftArea(TextArea):
         self._kill(self.get_cursor_word_left_location())
 
     def action_kill_word_right(self) -> None:
-        """Kill on to the end of a word."""
+        """Kill to the end of a word."""
         self._kill(self.get_cursor_word_right_location())
 
     def get_cursor_word_left_location(self) -> Location:
-        """Where the word before the cursor begins."""
+        """The beginning of the word before the cursor."""
         return self._left(_WORD)
 
     def get_cursor_word_right_location(self) -> Location:
-        """Where the word behind the cursor ends; behind the last one of a line, the next line."""
+        """The end of the word after the cursor; after the last word of a line, the next line."""
         row, column = self.cursor_location
         rest = self.document[row][column:]
         return (row, column + _reach(_WORD, rest)) if rest else self.clamp_visitable((row + 1, 0))
 
     def _left(self, pattern: re.Pattern[str]) -> Location:
-        """Where a word before the cursor begins; before the first one of a line, the end of the line above."""
+        """The beginning of the word before the cursor; before the first word of a line, the end of the line above."""
         row, column = self.cursor_location
         if column == 0:
             return (row - 1, len(self.document[row - 1])) if row else (0, 0)
         return row, column - _reach(pattern, self.document[row][:column][::-1])
 
     def _kill(self, target: Location) -> None:
-        """Delete the selection, else all up to there, and keep it to be yanked."""
+        """Delete the selection, or the text up to `target`, and keep it to be yanked."""
         at, state = self.cursor_location, self._state
         start, end = (at, self.clamp_visitable(target)) if self.selection.is_empty else self.selection
         killed = self.delete(start, end, maintain_selection_offset=False).replaced_text
@@ -387,7 +387,7 @@ class DraftArea(TextArea):
         return self._edits, self.cursor_location
 
     def action_yank(self) -> None:
-        """Put what was killed last in place of the selection."""
+        """Replace the selection with the last killed text."""
         self.replace(self._pastes.fold(self._killed.text), *self.selection, maintain_selection_offset=False)
 
 

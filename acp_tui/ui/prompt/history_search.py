@@ -1,4 +1,4 @@
-"""The list over the prompt that searches earlier prompts; the draft stays until you choose one."""
+"""The list above the prompt that searches earlier prompts. The draft stays until the user chooses one."""
 
 from __future__ import annotations
 
@@ -26,13 +26,13 @@ from acp_tui.ui.rendering.wrapping import width_cells
 
 MOST_ROWS: Final = 8
 ROWS_AROUND: Final = 14
-"""So many of the screen stay for the conversation, the prompt and the rest."""
+"""The rows of the screen left for the conversation, the prompt, and the rest."""
 BEFORE_MATCH: Final = 8
-"""So much of a line is shown before a match that would else be out of sight."""
+"""How many characters to show before a match that would otherwise be out of sight."""
 
 
 class PastRows(RowList):
-    """The latest at the lower end, next to the prompt."""
+    """The matches. The latest is at the bottom, next to the prompt."""
 
     def __init__(self) -> None:
         super().__init__(rows_around=ROWS_AROUND, most_rows=MOST_ROWS)
@@ -41,9 +41,9 @@ class PastRows(RowList):
         self._now = datetime.now().astimezone()
 
     def show_prompts(self, found: Sequence[PastPrompt], query: Query, here: Path | None) -> None:
-        """Show these, the latest first in `found`; a project is named where it is not `here`, None for nowhere.
+        """Show `found`, latest first. Other folders than `here` are named; None names them all.
 
-        The cursor stays on its prompt while the query does, and else is on the latest.
+        The cursor stays on its prompt while the query stays the same; otherwise it goes to the latest.
         """
         chosen = self.row.value.text if self.row and query == self._query else None
         self._query, self._here = query, here
@@ -62,7 +62,7 @@ class PastRows(RowList):
         room -= width_cells(aside)
         label = shown_line(prompt.text.strip(), self._query.pattern, room)
         is_at = index == self.cursor
-        # In a terminal's own colours, muted text cannot be read on the cursor's ground.
+        # In the terminal's own colors, muted text is unreadable on the cursor's background.
         text, muted = (
             (palette.text + Style(bold=True), palette.text) if is_at else (palette.text, palette.muted)
         )
@@ -74,7 +74,7 @@ class PastRows(RowList):
         ]
 
     def _aside(self, prompt: PastPrompt, room: int) -> str:
-        """When and where, as far as there is room: where first."""
+        """The time and folder, as far as they fit; the folder first."""
         folder = short_folder(Path(prompt.folder), self._here)
         when = _when(prompt.at, self._now)
         for parts in ((folder, when), (folder,), (when,)):
@@ -85,7 +85,7 @@ class PastRows(RowList):
 
 
 def _when(at: str, now: datetime) -> str:
-    """How long ago; "" where the file says something that is no time."""
+    """How long ago it was; "" if the file contains no valid time."""
     try:
         return short_time(datetime.fromisoformat(at).astimezone(), now)
     except (ValueError, OverflowError, OSError):
@@ -93,7 +93,7 @@ def _when(at: str, now: datetime) -> str:
 
 
 def shown_line(text: str, pattern: re.Pattern[str] | None, width: int) -> str:
-    """The first line of `text` in so many cells; where no match is in it, the one that has a match behind its start."""
+    """The first line of `text`, cut to `width`. If a later line has the match, that follows the start."""
     first = make_visible_line(text.partition("\n")[0])
     label = cut(first, max(width, 4))
     match = pattern.search(text) if pattern is not None else None
@@ -107,7 +107,7 @@ def shown_line(text: str, pattern: re.Pattern[str] | None, width: int) -> str:
 
 
 def _marked(label: str, pattern: re.Pattern[str] | None, style: Style, match_style: Style) -> list[Segment]:
-    """The label with what was looked for marked in it."""
+    """The label with the matches marked."""
     segments, at = [], 0
     for match in pattern.finditer(label) if pattern is not None else ():
         segments += [Segment(label[at : match.start()], style), Segment(match[0], style + match_style)]
@@ -116,11 +116,11 @@ def _marked(label: str, pattern: re.Pattern[str] | None, style: Style, match_sty
 
 
 MOST_FOUND: Final = 500
-"""Whoever has not found it among so many types another word."""
+"""With more matches than this, the user types another word."""
 
 
 class HistorySearch(Vertical):
-    """Looks through the prompts of one project, or of all, while it is open; closing it removes it."""
+    """Searches the prompts of one project, or of all. Closing it removes it."""
 
     DEFAULT_CSS = """
     HistorySearch, HistorySearch > Static { height: auto; }
@@ -146,10 +146,10 @@ class HistorySearch(Vertical):
         self._head = Static(markup=False)
         self._rows = PastRows()
         self._input = Input(compact=True, placeholder="words of an earlier prompt", select_on_focus=False)
-        self._input.cursor_blink = False  # it would draw while nothing happens
+        self._input.cursor_blink = False  # it would redraw while nothing happens
 
     def compose(self) -> ComposeResult:
-        """What is found, and below it, next to the prompt, what is looked for."""
+        """The matches, and below them the query, next to the prompt."""
         yield self._head
         yield self._rows
         with Horizontal():
@@ -157,12 +157,12 @@ class HistorySearch(Vertical):
             yield self._input
 
     def begin(self) -> None:
-        """Have the focus."""
-        self.screen.set_focus(self._input)  # at once: what is typed next must not overtake it
+        """Take the focus."""
+        self.screen.set_focus(self._input)  # at once, so that the next key doesn't overtake it
         self.look()
 
     def look(self) -> None:
-        """Show what matches, the latest of it chosen."""
+        """Show the matches and choose the latest."""
         query = Query(self._input.value)
         found = self._history.find(query, None if self._is_everywhere else self._folder, MOST_FOUND)
         self._rows.show_prompts(found, query, Path(self._folder))
@@ -170,12 +170,12 @@ class HistorySearch(Vertical):
         self._show_head()
 
     def on_input_changed(self, event: Input.Changed) -> None:
-        """Look while it is being written."""
+        """Search while the user types."""
         event.stop()
         self.look()
 
     def on_resize(self) -> None:
-        """Say as much as there is room for."""
+        """Fit the heading to the width."""
         self._show_head()
 
     def _show_head(self) -> None:
@@ -194,31 +194,31 @@ class HistorySearch(Vertical):
     # What the user does
 
     async def action_move(self, step: int) -> None:
-        """To an older or a newer one."""
+        """Go to an older or a newer match."""
         await caught_up(self._input)
         self.look()
         self._rows.move(step)
 
     def action_page(self, direction: int) -> None:
-        """Further into the past, or back."""
+        """Page into the past, or back."""
         self._rows.page(direction)
 
     def action_toggle_all(self) -> None:
-        """Look in all projects, or in this one."""
+        """Search all projects, or only this one."""
         self._is_everywhere = not self._is_everywhere
         self.look()
 
     async def action_choose(self) -> None:
-        """Put the chosen one into the draft; where there is none, go on searching."""
+        """Put the chosen prompt into the draft. Without matches, the search stays open."""
         await caught_up(self._input)
-        self.look()  # what was written last may still be on its way from the field to here
+        self.look()  # the last key may still be on its way from the field
         row = self._rows.row
         if row is not None:
             self.post_message(self.Chosen(row.value.text))
             self.close()
 
     async def on_row_list_clicked(self, event: RowList.Clicked) -> None:
-        """A click chooses."""
+        """Choose the clicked prompt."""
         event.stop()
         await self.action_choose()
 
@@ -227,6 +227,6 @@ class HistorySearch(Vertical):
         self.close()
 
     def close(self) -> None:
-        """Be gone, and go back to where one writes."""
+        """Remove the search and focus the prompt."""
         self.screen.set_focus(self.screen.query_one("#prompt"))
         self.remove()

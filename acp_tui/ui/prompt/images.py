@@ -1,4 +1,4 @@
-"""Pictures that go along with a prompt, and the line that shows them; where they come from is others' business."""
+"""Images attached to a prompt, and the line that shows them. Other modules supply the images."""
 
 from __future__ import annotations
 
@@ -18,7 +18,7 @@ HINT: Final = "Backspace removes"
 
 @dataclass(frozen=True, slots=True)
 class PastedImage:
-    """A picture as it was on the clipboard."""
+    """An image as it was on the clipboard."""
 
     name: str
     data: bytes = field(repr=False)
@@ -31,19 +31,19 @@ class PastedImage:
 
 
 class ImageChips(Static):
-    """One line with a piece for each picture, which a click removes. Hidden while there is none."""
+    """One line with a chip for each image, which a click removes. Hidden if there are none."""
 
     DEFAULT_CSS = "ImageChips { display: none; height: auto; max-height: 3; }"
 
     class Removed(Message):
-        """The user does not want this one to go along."""
+        """The user removed this image."""
 
         def __init__(self, index: int) -> None:
             super().__init__()
             self.index = index
 
     def show(self, images: Sequence[PastedImage]) -> None:
-        """Show these from now on."""
+        """Show these images."""
         self.display = bool(images)
         chips = [
             Content.styled(
@@ -54,5 +54,5 @@ class ImageChips(Static):
         self.update(Content(" ").join([*chips, Content.styled(HINT, "$foreground-muted")]))
 
     def action_remove(self, index: int) -> None:
-        """A click on a piece."""
+        """Handle a click on a chip."""
         self.post_message(self.Removed(index))

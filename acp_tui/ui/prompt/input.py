@@ -1,4 +1,4 @@
-"""The prompt: its keys, and what goes along with the draft. `draft` edits, the screen acts."""
+"""The prompt: its keys, and what is attached to the draft. `draft` edits the text; the screen acts on it."""
 
 from __future__ import annotations
 
@@ -33,12 +33,12 @@ _BEGINNINGS: Final = ("/", "~/", "file://", "'/", '"/', "'file://", '"file://')
 
 
 def may_be_dropped(text: str) -> bool:
-    """Whether it is worth a look at the disk; cheap."""
+    """Whether `text` may be a list of dropped files, so that checking the disk is worthwhile. Cheap."""
     return len(text) <= MAX_CHARACTERS and text.lstrip().startswith(_BEGINNINGS)
 
 
 def mentions_of_dropped(text: str, cwd: Path) -> str | None:
-    """What to write for a paste that is nothing but existing paths; None for any other. For a thread."""
+    """The mentions for a paste that consists only of existing paths; None for any other. Call it in a thread."""
     from acp_tui.client.completion.matching import mention_of
 
     for paths in _readings(text):
@@ -49,7 +49,7 @@ def mentions_of_dropped(text: str, cwd: Path) -> str | None:
 
 
 def _readings(text: str) -> Iterator[list[Path]]:
-    """One path with blanks in it, one a line, or some that are separated and quoted as in a shell."""
+    """The possible readings: one path per line, possibly with blanks; or several, quoted as in a shell."""
     lines = [line.strip() for line in text.strip().splitlines()]
     yield [path for line in lines if (path := _path(line)) is not None] if all(map(_path, lines)) else []
     try:
@@ -60,7 +60,7 @@ def _readings(text: str) -> Iterator[list[Path]]:
 
 
 def _path(word: str) -> Path | None:
-    """The absolute path that it names; None where it is none."""
+    """The absolute path that a word names; None if it isn't one."""
     if word.startswith("file://"):
         address = urlsplit(word)
         word = unquote(address.path) if address.netloc in ("", "localhost") else ""
@@ -75,24 +75,24 @@ def _exists(path: Path) -> bool:
 
 
 def _shown(path: Path, cwd: Path) -> str:
-    """Short, where it is in the session's folder; a folder ends with a slash, as when it is completed."""
+    """A short path if it's in the session's folder. A folder ends with a slash, as in completion."""
     shown = str(path.relative_to(cwd)) if path.is_relative_to(cwd) and path != cwd else str(path)
     return f"{shown}/" if path.is_dir() else shown
 
 
 class Assistant(Protocol):
-    """Something that looks over the user's shoulder while a prompt is written."""
+    """Helps the user write a prompt."""
 
     def takes_key(self, event: events.Key) -> bool:
-        """Whether the key was meant for it; then it has acted, and nothing else is done with the key."""
+        """Whether the assistant handled the key. If so, nothing else happens with it."""
 
     def draft_changed(self) -> None:
-        """The draft, or where the cursor stands in it, is another one. Cheap: it is called on each key."""
+        """The draft or the cursor changed. Must be cheap, because it's called on each key."""
 
 
 MAX_LINES: Final = 10
 IDLE_S: Final = 1.0
-"""Whoever has pressed nothing for so long is not about to press something else."""
+"""After this long without a key, the user isn't about to press another."""
 PLACEHOLDER: Final = "Write a prompt. {send} sends it, {new_line} starts a new line"
 SHELL: Final = "Enter runs this in your shell, not in the agent"
 GONE: Final = "The agent is gone; {restart} restarts it"
@@ -106,12 +106,12 @@ class _PutAside(NamedTuple):
 
 
 class Rejection(NamedTuple):
-    """What is to be answered when the reason is sent."""
+    """The permission request to reject when the reason is sent."""
 
     key: RequestKey
     option_id: str
     title: str
-    """What the call was called, as the agent wrote it."""
+    """The title of the call, as the agent wrote it."""
 
 
 class PromptInput(DraftArea):
@@ -122,7 +122,7 @@ class PromptInput(DraftArea):
     BINDINGS: ClassVar[list[BindingType]] = bindings_of(place="prompt")
 
     class Submitted(Message):
-        """The user wants to send this text, made of the draft; what is not sent after all goes to `take_back`."""
+        """The user wants to send this text from the draft. If it isn't sent after all, pass it to `take_back`."""
 
         def __init__(
             self,
@@ -138,35 +138,35 @@ class PromptInput(DraftArea):
             self.is_command = is_command
             """For the user's shell, not for the agent."""
             self.is_reason = is_reason
-            """Why a call was rejected."""
+            """The reason why a call was rejected."""
             self.is_other_way = is_other_way
-            """While the agent works: into its turn where Enter queues, and the reverse."""
+            """While the agent works: add it to the current turn if Enter queues, and the reverse."""
             self.images = tuple(images)
 
     class Rejected(Message):
-        """The user rejects this, with the reason that is submitted next, or without one."""
+        """The user rejects this, with the reason submitted next, or without one."""
 
         def __init__(self, rejection: Rejection) -> None:
             super().__init__()
             self.rejection = rejection
 
     class LeaveRequested(Message):
-        """Tab: the user wants to be where else something waits."""
+        """Tab: the user wants to go to the next thing that waits."""
 
     class EscapeRequested(Message):
-        """Esc: the user wants to stop what is going on."""
+        """Esc: the user wants to stop what is running."""
 
     class DropRequested(Message):
-        """The user does not want the next prompt to take the last output along."""
+        """The user doesn't want to attach the last output to the next prompt."""
 
     class PullBackRequested(Message):
-        """The user wants the last queued prompt back."""
+        """The user wants to edit the last queued prompt."""
 
     class PasteRequested(Message):
-        """The user wants what is on the desktop's clipboard, which a terminal gives only as text."""
+        """The user wants the content of the desktop's clipboard. A terminal passes on only text."""
 
     class ImagesChanged(Message):
-        """Other pictures go along."""
+        """The attached images changed."""
 
         def __init__(self, images: tuple[PastedImage, ...]) -> None:
             super().__init__()
@@ -182,21 +182,21 @@ class PromptInput(DraftArea):
     def __init__(self, *, id: str | None = None) -> None:  # noqa: A002 - Textual's own name for it
         super().__init__(id=id)
         self.cwd = Path.cwd()
-        """Where the session works: files in it are mentioned by short names."""
+        """The session's folder. Mentions of files in it use short names."""
         self.images: tuple[PastedImage, ...] = ()
-        """They go along with the next prompt."""
+        """Attached to the next prompt."""
         self._rejection: Rejection | None = None
-        """What a reason is being written for; None for any other prompt."""
+        """What the reason being written rejects; None for any other prompt."""
         self._put_aside = _PutAside()
-        """What comes back when the reason is given."""
+        """The draft that comes back after the reason is sent."""
         self._is_agent_gone = False
         self._for_later: str | None = None
-        """The draft that is to be sent as soon as it can be."""
+        """The draft to send as soon as that's possible."""
         self.assistants: list[Assistant] = []
-        """Who is asked about a key before it becomes text, in this order."""
+        """They get each key before it becomes text, in this order."""
 
     def on_mount(self) -> None:
-        """Name the keys in force."""
+        """Show the current key bindings."""
         follow_keys(self, self._name_keys)
         self._name_keys()
 
@@ -207,7 +207,7 @@ class PromptInput(DraftArea):
     # Keys
 
     async def _on_key(self, event: events.Key) -> None:
-        """Let the assistants have it first."""
+        """Offer the key to the assistants first."""
         if self.border_subtitle:
             self.border_subtitle = None
         if any(assistant.takes_key(event) for assistant in self.assistants):
@@ -217,9 +217,9 @@ class PromptInput(DraftArea):
             await super()._on_key(event)
 
     def action_send(self, *, is_other_way: bool = False) -> None:
-        """Send the draft; where it is the reason of a rejection, reject before, and without one if it is blank.
+        """Send the draft. If it's the reason for a rejection, reject first; a blank reason isn't sent.
 
-        A backslash at the end of the draft makes a new line instead, as in a shell. `is_other_way`: see `Submitted`.
+        A backslash at the end of the draft starts a new line instead, as in a shell. `is_other_way`: see `Submitted`.
         """
         if self._ends_in_open_backslash:
             start, end = self._before_the_end, self.document.end
@@ -237,7 +237,7 @@ class PromptInput(DraftArea):
                 is_other_way=is_other_way,
                 images=self.images,
             )
-            self.clear_draft()  # the next key may be here before the message is: it belongs to another prompt
+            self.clear_draft()  # the next key may arrive before the message, and belongs to the next prompt
             self.post_message(message)
 
     @property
@@ -247,29 +247,29 @@ class PromptInput(DraftArea):
 
     @property
     def _ends_in_open_backslash(self) -> bool:
-        """Whether the cursor stands behind a last backslash that no other one escapes."""
+        """Whether the cursor is after a final backslash that isn't escaped."""
         text = self.text
         backslashes = len(text) - len(text.rstrip("\\"))
         return backslashes % 2 == 1 and self.selection.is_empty and self.cursor_at_end_of_text
 
     def take_back(self, message: Submitted, *, for_later: bool = False) -> None:
-        """It was not sent: it is the draft again, before what was written since, and may be sent later."""
+        """Put a message that wasn't sent back into the draft, before newer text. `for_later`: it may be sent later."""
         self.put_before(message.text)
         self._set_images((*message.images, *self.images))
         self._for_later = message.text if for_later else None
 
     def send_what_waits(self) -> None:
-        """Send what was taken back for later, unless the user has changed it meanwhile."""
+        """Send what was taken back for later, unless the user has changed it."""
         if self._for_later is not None and self._for_later == self.draft:
             self.action_send()
         self._for_later = None
 
     def action_send_other_way(self) -> None:
-        """Send the draft into the agent's turn where Enter would queue it, and the reverse."""
+        """Send the draft into the agent's turn if Enter would queue it, and the reverse."""
         self.action_send(is_other_way=True)
 
     def action_cancel(self) -> None:
-        """Reject nothing where a reason is asked for, else stop what is going on, or what was to go on later."""
+        """Stop asking for a reason, without rejecting; otherwise stop what is running or waiting to be sent."""
         self._for_later = None
         if self._rejection is not None:
             self.reject_not_yet()
@@ -277,11 +277,11 @@ class PromptInput(DraftArea):
             self.post_message(self.EscapeRequested())
 
     def action_leave(self) -> None:
-        """Go where else something waits."""
+        """Go to the next thing that waits."""
         self.post_message(self.LeaveRequested())
 
     def action_pull_back(self) -> None:
-        """Have the last queued prompt back, to change it or to drop it."""
+        """Put the last queued prompt back into the draft, to change or drop it."""
         self.post_message(self.PullBackRequested())
 
     def action_page(self, direction: int) -> None:
@@ -289,11 +289,11 @@ class PromptInput(DraftArea):
         self.post_message(self.PageRequested(direction))
 
     def action_paste(self) -> None:
-        """Have what is on the desktop's clipboard."""
+        """Paste from the desktop's clipboard."""
         self.post_message(self.PasteRequested())
 
     def action_delete_left(self) -> None:
-        """Delete; where there is nothing before the cursor, the last picture, or output, that would go along."""
+        """Delete to the left. With nothing before the cursor, remove the last attached image or output."""
         if self.images and self.selection.is_empty and self.cursor_at_start_of_text:
             self.remove_image(len(self.images) - 1)
         elif self.text:
@@ -302,35 +302,35 @@ class PromptInput(DraftArea):
             self.post_message(self.DropRequested())
 
     async def action_delete_right_or_quit(self) -> None:
-        """Delete the character behind the cursor; in an empty prompt, quit."""
+        """Delete the character after the cursor; in an empty prompt, quit."""
         if self.text or self.images:
             self.action_delete_right()
         else:
             await self.run_action("app.quit")
 
     def action_redraw(self) -> None:
-        """Draw all of the screen, whatever another program has left there."""
+        """Redraw the whole screen, over whatever another program has left there."""
         self.app.refresh(layout=True)
 
     @work
     async def action_edit_draft(self) -> None:
-        """Open all of the draft in the user's editor; what comes back is the draft."""
+        """Open the draft in the user's editor, and replace it with the result."""
         edited, problem = await edit_text(self.app, self.draft)
         if problem:
             self.notify(f"{problem} Your draft is unchanged.", severity="error", markup=False)
         else:
             self.replace_draft(edited)
 
-    # Pastes and pictures
+    # Pastes and images
 
     async def _on_paste(self, event: events.Paste) -> None:
-        """Take the text; where it is the paths of dropped files, make mentions of them."""
+        """Insert the text. Paths of dropped files become mentions."""
         event.stop()
         event.prevent_default()
         self.paste(event.text)
 
     def paste(self, text: str) -> None:
-        """Put it where the cursor is."""
+        """Insert `text` at the cursor."""
         start = min(self.selection)
         self.insert_paste(text)
         self.focus()
@@ -339,7 +339,7 @@ class PromptInput(DraftArea):
 
     @work
     async def _mention_dropped(self, text: str, start: tuple[int, int]) -> None:
-        """The disk may be slow: the text stands as it is until then, and afterwards by one step of undoing."""
+        """Replace paths with mentions. The disk may be slow, so the text shows first; undo restores it."""
         end, state = self.cursor_location, self.text
         mentions = await to_thread.run_sync(mentions_of_dropped, text, self.cwd)
         if mentions is not None and self.text == state:
@@ -347,11 +347,11 @@ class PromptInput(DraftArea):
             self.replace(mentions, start, end, maintain_selection_offset=False)
 
     def attach(self, *images: PastedImage) -> None:
-        """Let these go along too."""
+        """Attach these images too."""
         self._set_images((*self.images, *images))
 
     def remove_image(self, index: int) -> None:
-        """Do not let that one go along."""
+        """Remove that image."""
         self._set_images(self.images[:index] + self.images[index + 1 :])
 
     def _set_images(self, images: tuple[PastedImage, ...]) -> None:
@@ -370,7 +370,10 @@ class PromptInput(DraftArea):
         return reason_prompt(self._rejection.title, self.draft) if self._rejection else self.draft
 
     def clear_draft(self) -> None:
-        """The draft was sent, or is not wanted; where it was the reason for a rejection, the one before comes back."""
+        """Clear the draft after it was sent or dropped.
+
+        After the reason for a rejection, the previous draft comes back.
+        """
         if not self._put_aside.text:
             self._pastes.forget()
         self._go_back_to_put_aside()
@@ -381,12 +384,12 @@ class PromptInput(DraftArea):
         self._ask_no_more()
 
     def discard_draft(self) -> None:
-        """The draft is not wanted; Ctrl+Y brings its text back, with its pastes as they stood there."""
+        """Drop the draft. Ctrl+Y brings its text back, with its pastes folded as before."""
         self._killed.keep(self.draft)
         self._go_back_to_put_aside()
 
     def ask_why(self, rejection: Rejection, typed: str = "") -> None:
-        """What is written next is the reason for this rejection, beginning with `typed`; the draft is put aside."""
+        """Ask for the reason for this rejection, beginning with `typed`. The draft is put aside."""
         if self._rejection is None:
             self._put_aside = _PutAside(self.text, self.images)
             self.set_draft("")
@@ -397,32 +400,32 @@ class PromptInput(DraftArea):
         self.insert(typed)
 
     def note_requests(self, waiting: Container[RequestKey]) -> None:
-        """What was to be rejected may be over: then what was written as the reason is in the draft."""
+        """If the request to reject is over, keep the text of the reason in the draft."""
         if self._rejection is not None and self._rejection.key not in waiting:
             self.reject_not_yet()
 
     @property
     def is_blank(self) -> bool:
-        """Whether nothing is written, goes along, or is asked for."""
+        """Whether there is no text, no image, and no reason being asked for."""
         return not self.text and not self.images and self._rejection is None
 
     @property
     def is_free(self) -> bool:
-        """Whether the user writes nothing and presses nothing, so that a card may take the keyboard."""
+        """Whether the user is idle and the prompt is blank, so that a card may take the keyboard."""
         return self.has_focus and self.is_blank and self.screen.is_current and idle_s(self) >= IDLE_S
 
     def note_agent(self, *, is_gone: bool) -> None:
-        """Whether there is nobody to send anything to: the empty prompt says so."""
+        """Record whether the agent is gone. The empty prompt says so."""
         if is_gone != self._is_agent_gone:
             self._is_agent_gone = is_gone
             self._name_keys()
 
     def put_before(self, text: str) -> None:
-        """Put this back into the draft, before what is written there."""
+        """Put `text` back into the draft, before its current text."""
         self.set_draft("\n".join(filter(None, (text, self.text))))
 
     def reject_not_yet(self) -> None:
-        """The draft comes back, and what was written as a reason goes on below it. Where none is asked: nothing."""
+        """Bring the draft back, with the text of the reason below it. Does nothing if no reason is asked for."""
         if self._rejection is None:
             return
         self.set_draft("\n".join(filter(None, (self._put_aside.text, self.text))))
@@ -438,13 +441,13 @@ class PromptInput(DraftArea):
         if self._rejection is None:
             text = keys_in_force(self).hint(GONE if self._is_agent_gone else PLACEHOLDER)
             width = self.content_size.width or self.app.size.width
-            # Half a sentence is no hint: what does not fit is left out.
+            # Half a sentence is no hint, so leave out what doesn't fit.
             self.placeholder = text if cell_len(text) < width else text.partition(", ")[0]
 
     # How it looks
 
     def on_text_area_changed(self) -> None:
-        """Grow and shrink by lines; between line changes the height stays, so that a key costs no layout."""
+        """Resize with the number of lines. Between changes of lines the height stays, so that a key costs no layout."""
         self._fit()
         self._tell_assistants()
         if self._rejection is None:
@@ -453,7 +456,7 @@ class PromptInput(DraftArea):
                 self.border_title = title
 
     def on_text_area_selection_changed(self) -> None:
-        """What helps at one place may not at another."""
+        """Tell the assistants: what helps in one place may not in another."""
         self._tell_assistants()
 
     def _tell_assistants(self) -> None:
@@ -461,8 +464,8 @@ class PromptInput(DraftArea):
             assistant.draft_changed()
 
     def _on_resize(self) -> None:
-        """In another width the draft wraps into another number of lines."""
-        super()._on_resize()  # Textual calls ours first: by then it must be wrapped anew
+        """Fit the height: at another width, the draft wraps into a different number of lines."""
+        super()._on_resize()  # Textual calls our handler first, but the text must be wrapped again by then
         self._name_keys()
         self._fit()
 
@@ -474,7 +477,7 @@ class PromptInput(DraftArea):
 
 
 class PromptFrame(Vertical):
-    """Holds the `PromptInput` with the id `prompt`."""
+    """Holds the `PromptInput` with the ID `prompt`."""
 
     def compose(self) -> ComposeResult:
         """From top to bottom."""
@@ -482,12 +485,12 @@ class PromptFrame(Vertical):
         yield PromptInput(id="prompt")
 
     def on_prompt_input_images_changed(self, message: PromptInput.ImagesChanged) -> None:
-        """Show them."""
+        """Show the images."""
         message.stop()
         self.query_one(ImageChips).show(message.images)
 
     def on_image_chips_removed(self, message: ImageChips.Removed) -> None:
-        """Take it out, and go on writing."""
+        """Remove the image and return to the prompt."""
         message.stop()
         prompt = self.query_one(PromptInput)
         prompt.remove_image(message.index)

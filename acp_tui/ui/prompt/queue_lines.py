@@ -29,18 +29,18 @@ WAYS_IN: Final = (" · Alt+↓ edits, Alt+↑ takes the last back", " · Alt+↓
 
 
 class Waiting(NamedTuple):
-    """What there is to show. Plain text: whoever makes it has made it visible."""
+    """What to show. Plain text that the caller has made visible."""
 
     prompts: tuple[QueuedPrompt, ...] = ()
     """The next one first."""
     is_held: bool = False
     """They are sent only when the user says so."""
     outputs: tuple[str, ...] = ()
-    """Commands of which the next prompt takes the output along."""
+    """Commands whose output is attached to the next prompt."""
 
 
 class QueueLines(Static, can_focus=True):
-    """Hidden while nothing waits; with the focus, one of the prompts is selected."""
+    """Hidden while nothing waits. With the focus, one of the prompts is selected."""
 
     DEFAULT_CSS = "QueueLines { display: none; height: auto; max-height: 7; }"
 
@@ -54,7 +54,7 @@ class QueueLines(Static, can_focus=True):
             self.key = key
 
     class RemoveRequested(Message):
-        """The user does not want this prompt to be sent."""
+        """The user doesn't want this prompt to be sent."""
 
         def __init__(self, key: int) -> None:
             super().__init__()
@@ -76,16 +76,16 @@ class QueueLines(Static, can_focus=True):
             self.step = step
 
     class Left(Message):
-        """There is nothing more to do here."""
+        """The user is done here."""
 
     def __init__(self, *, id: str | None = None) -> None:  # noqa: A002 - Textual's own name for it
         super().__init__(id=id, markup=False)
         self._shown = Waiting()
         self._selected = 0
-        """The key of a prompt; it may have been sent."""
+        """The key of a prompt, which may have been sent."""
 
     def show(self, waiting: Waiting) -> None:
-        """Show this from now on. The selection stays on its prompt; where that is gone, it goes to the next one."""
+        """Show `waiting`. The selection stays on its prompt; if that is gone, it moves to the next one."""
         if waiting == self._shown:
             return
         at = self._at
@@ -98,7 +98,7 @@ class QueueLines(Static, can_focus=True):
         self._draw()
 
     def enter(self) -> bool:
-        """Have the focus, with the last prompt selected; False where none waits."""
+        """Take the focus and select the last prompt; return False if none waits."""
         if not self._shown.prompts:
             return False
         self._select(len(self._keys) - 1)
@@ -111,7 +111,7 @@ class QueueLines(Static, can_focus=True):
 
     @property
     def _at(self) -> int:
-        """Where the selected prompt stands."""
+        """The index of the selected prompt."""
         return self._keys.index(self._selected) if self._selected in self._keys else 0
 
     # What the user does
@@ -125,30 +125,30 @@ class QueueLines(Static, can_focus=True):
         self._draw()
 
     def action_edit(self) -> None:
-        """Have it back in the draft."""
+        """Put it back into the draft."""
         self.post_message(self.EditRequested(self._selected))
 
     def action_remove(self) -> None:
-        """Not to be sent."""
+        """Remove it from the queue."""
         self.post_message(self.RemoveRequested(self._selected))
 
     def action_send_now(self) -> None:
-        """To be sent before the others, and not after the turn."""
+        """Send it now, before the others."""
         self.post_message(self.SendRequested(self._selected))
 
     def action_move(self, step: int) -> None:
-        """To be sent earlier or later."""
+        """Send it earlier or later."""
         self.post_message(self.MoveRequested(self._selected, step))
 
     def on_click(self, event: events.Click) -> None:
-        """Select the prompt that was clicked on."""
+        """Select the clicked prompt."""
         offset = event.get_content_offset(self)
         at = -1 if offset is None else offset.y - self._rows_above + self._first
         if offset is not None and self._first <= at < self._last:
             self._select(at)
 
     def watch_has_focus(self, has_focus: bool) -> None:
-        """Show what is selected, and the keys; or no longer."""
+        """Show or hide the selection and the keys."""
         super().watch_has_focus(has_focus)
         self._draw()
 
@@ -169,24 +169,24 @@ class QueueLines(Static, can_focus=True):
         outputs = self._shown.outputs
         if outputs:
             what = f"output of `{outputs[-1]}`" if len(outputs) == 1 else f"output of {len(outputs)} commands"
-            # What cannot be guessed comes first: a long command is cut.
+            # What can't be guessed comes first, because a long command is cut.
             yield Content.styled(
                 f"+ goes with your next prompt (Backspace in an empty prompt removes it): {what}", MUTED
             )
 
     @property
     def _rows_above(self) -> int:
-        """Above the prompts: the line of the outputs, and the head."""
+        """The rows above the prompts: the outputs and the heading."""
         return len(list(self._output_lines())) + 1
 
     @property
     def _first(self) -> int:
-        """Of the prompts that are shown; the selected one is among them."""
+        """The first prompt shown. The selected one is always shown."""
         return max(0, self._at - MAX_SHOWN + 1) if self.has_focus else 0
 
     @property
     def _last(self) -> int:
-        """Behind the prompts that are shown."""
+        """The end of the prompts shown."""
         return min(self._first + MAX_SHOWN, len(self._keys))
 
     def _queue_lines(self, width: int) -> Iterator[Content]:
@@ -202,7 +202,7 @@ class QueueLines(Static, can_focus=True):
             yield Content.styled(f"    and {hidden} more{above}", MUTED)
 
     def _head(self, width: int) -> str:
-        """The longest way to say it for which there is room; with the focus, the keys go before all else."""
+        """The longest heading that fits. With the focus, the keys come first."""
         count = f"{len(self._keys)} queued"
         if self.has_focus:
             ways = [f"{count}{say} · {keys}" for keys in KEYS for say in (f", {self._when[0]}", "")]
@@ -212,7 +212,7 @@ class QueueLines(Static, can_focus=True):
 
     @property
     def _when(self) -> tuple[str, ...]:
-        """When they are sent, in many words and in few."""
+        """When they are sent, in long and short form."""
         if self._shown.is_held:
             return "on hold: Enter in an empty prompt sends the next", "on hold: Enter sends"
         return ("sent after this turn",)

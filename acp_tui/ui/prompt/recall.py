@@ -1,4 +1,4 @@
-"""Earlier prompts, by walking and by search, and the unsent draft. `client.prompts` stores them."""
+"""Recalls earlier prompts by walking and searching, and the unsent draft. `client.prompts` stores them."""
 
 from __future__ import annotations
 
@@ -21,20 +21,20 @@ if TYPE_CHECKING:
 
 
 class Walk:
-    """From the draft to ever older prompts and back. What is changed on the way is there when one comes by again."""
+    """Walks from the draft to older prompts and back. Changes made on the way are kept until the end of the walk."""
 
     def __init__(self, draft: str, past: Sequence[str]) -> None:
-        """`past` is the latest first."""
+        """`past` begins with the latest."""
         self._texts = [draft, *past]
         self._at = 0
 
     @property
     def text(self) -> str:
-        """What stands where one is, as it was when one came by last."""
+        """The text at the current position, with changes from the last visit."""
         return self._texts[self._at]
 
     def step(self, text: str, step: int) -> bool:
-        """Go so many prompts into the past (or back, below 0), leaving `text` here; False where it ends."""
+        """Store `text` and go `step` prompts into the past, or back if negative; return False at the end."""
         to = self._at + step
         if not 0 <= to < len(self._texts):
             return False
@@ -43,7 +43,7 @@ class Walk:
         return True
 
     def go_to(self, text: str) -> None:
-        """Go to this prompt; where it is not among them, as to one of another project, it comes behind the draft."""
+        """Go to this prompt. If it isn't there, as for one of another project, insert it after the draft."""
         if text not in self._texts[1:]:
             self._texts.insert(1, text)
         self._at = self._texts.index(text, 1)
@@ -51,11 +51,11 @@ class Walk:
 
 DRAFT_IS_BACK: Final = "Your draft from last time is back; {interrupt} clears it"
 PAUSE_S: Final = 1.0
-"""Who has not typed for so long makes a pause: the draft is kept."""
+"""The draft is saved after this long without typing."""
 
 
 class Recall:
-    """Helps with one prompt; an assistant of it."""
+    """Assists one prompt."""
 
     def __init__(
         self,
@@ -65,7 +65,7 @@ class Recall:
         cwd: Path,
         queued: Callable[[], Sequence[tuple[str, Sequence[PastedImage]]]],
     ) -> None:
-        """`cwd` is where the session works that is still to come; `queued` gives what waits to be sent."""
+        """`cwd` is the folder of the session that will start; `queued` returns what waits to be sent."""
         self._queued = queued
         self._screen = screen
         self._prompt = prompt
@@ -73,19 +73,19 @@ class Recall:
         self._place = Place(str(cwd), "")
         self._walk: Walk | None = None
         self._put_at: tuple[int, int] | None = None
-        """Where the cursor was left when an earlier prompt was put into the draft."""
+        """Where the cursor was after an earlier prompt was put into the draft."""
         self._pause: Timer | None = None
         self._has_changed = False
         """Since the timer was started."""
         self._search: HistorySearch | None = None
         self._has_told_back = False
         self._session: Session | None = None
-        """The one that the prompt is for."""
+        """The session that the prompt is for."""
 
     async def begin(self, is_new: Callable[[], bool] = lambda: True) -> None:
-        """Know what was written before, and offer the draft that was left, unless another has been begun.
+        """Load earlier prompts, and restore the saved draft unless a new one was begun.
 
-        `is_new` says, once all is known, that nothing has been sent yet.
+        `is_new` is called after loading; it tells whether nothing has been sent yet.
         """
         self._say(await self._memory.load())
         left = self._memory.offer(self._place) if is_new() and not self._prompt.text else ""
@@ -96,9 +96,9 @@ class Recall:
         self.draft_changed()
 
     def show_session(self, session: Session) -> None:
-        """The prompt is for this session now, with a draft of its own.
+        """Switch to this session and its own draft.
 
-        A new session, and one that goes on in the conversation of the last one, get what is being written.
+        A new session, and one that continues the conversation of the last one, take over the text being written.
         """
         place = Place(str(session.cwd), str(session.session_id))
         before_it, self._session = self._session, session
@@ -121,7 +121,7 @@ class Recall:
             self._tell_back()
 
     def _words_of(self, kept: str) -> str:
-        """What was written; the pictures of the draft are on their way to the prompt."""
+        """Return the text of a saved draft, and load its images into the prompt."""
         words, files = self._memory.split(kept)
         if files:
             self._screen.run_worker(self._attach(files))
@@ -132,19 +132,19 @@ class Recall:
             self._prompt.attach(PastedImage(name, data))
 
     def _tell_back(self) -> None:
-        """Say, once, that what stands in the prompt was written before."""
+        """Tell the user, once, that the text in the prompt is from last time."""
         if not self._has_told_back:
             self._has_told_back = True
             self._screen.notify(keys_in_force(self._screen).hint(DRAFT_IS_BACK), markup=False)
 
     def sent(self, text: str, agent: str) -> None:
-        """The user has sent this, and the draft is another one."""
+        """Record a sent prompt."""
         self._walk = None
         self._memory.history.add(text, self._place.folder, agent)
         self._screen.run_worker(self._write())
 
     async def keep(self) -> None:
-        """Keep what is written, and before it what is queued, with its pictures."""
+        """Save the draft with its images, and the queued prompts before it."""
         place, queued = self._place, self._queued()
         draft = "\n\n".join(filter(None, (*(text for text, _ in queued), self._prompt.draft)))
         images = (*(image for _, images in queued for image in images), *self._prompt.images)
@@ -155,7 +155,7 @@ class Recall:
     # While a prompt is written
 
     def takes_key(self, event: events.Key) -> bool:
-        """Walk where Up and Down lead out of the draft; with an open search, go back to writing."""
+        """Recall prompts if Up or Down would leave the draft. If a search is open, close it."""
         if self._close_search():
             return event.key == "escape"
         match event.key:
@@ -167,13 +167,13 @@ class Recall:
                 return False
 
     def draft_changed(self) -> None:
-        """Keep the draft at the next pause."""
+        """Save the draft at the next pause."""
         self._has_changed = self._pause is not None
         if self._pause is None:
             self._pause = self._prompt.set_timer(PAUSE_S, self._look)
 
     def _look(self) -> None:
-        """Wait on while there was a key since; no timer runs when there was none."""
+        """Keep waiting if a key came in the meantime. No timer runs otherwise."""
         self._pause = None
         if self._has_changed:
             self.draft_changed()
@@ -184,13 +184,13 @@ class Recall:
         self._say(await self._memory.write())
 
     def _say(self, what: str) -> None:
-        if what and self._screen.is_attached:  # else it is being closed
+        if what and self._screen.is_attached:  # otherwise it's being closed
             self._screen.notify(what, severity="warning", markup=False)
 
     # Walking
 
     def _may_walk(self, edge_row: int) -> bool:
-        """Whether the cursor stands in this row, the first or the last one, or where the last step has left it."""
+        """Whether the cursor is in this row, the first or the last one, or where the last step left it."""
         prompt, cursor = self._prompt, self._prompt.cursor_location
         if not prompt.selection.is_empty:
             return False
@@ -199,7 +199,7 @@ class Recall:
         return self._walk is not None and cursor == self._put_at and prompt.draft == self._walk.text
 
     def _step(self, step: int) -> bool:
-        """Go to an older prompt, or with -1 to a newer one; the key does nothing else where there are any."""
+        """Go to an older prompt, or with -1 to a newer one; return whether the key is handled."""
         walk = self._walk or self._new_walk()
         if walk is None or (step < 0 and self._walk is None):
             return False
@@ -220,7 +220,7 @@ class Recall:
     # Searching
 
     async def search(self) -> None:
-        """Let the user look for an earlier prompt, then for an older one; what others send meanwhile is there too."""
+        """Open the search, or go to an older match. Prompts that others send in the meantime are included."""
         if self._search is not None and self._search.is_attached:
             await self._search.action_move(-1)
             return
@@ -235,14 +235,14 @@ class Recall:
             search.look()
 
     def choose(self, text: str) -> None:
-        """Put this earlier prompt into the draft; Down leads back to what was written."""
+        """Put an earlier prompt into the draft. Down leads back to the previous text."""
         walk = self._walk or self._new_walk() or Walk(self._prompt.draft, ())
         walk.step(self._prompt.draft, 0)
         walk.go_to(text)
         self._put(walk)
 
     def _close_search(self) -> bool:
-        """Close it where it is open."""
+        """Close the search; return whether it was open."""
         search, self._search = self._search, None
         is_open = search is not None and search.is_attached
         if search is not None and is_open:

@@ -1,4 +1,4 @@
-"""The list that lies over the screen above the prompt, so that nothing moves when it opens."""
+"""The list that opens over the screen above the prompt, so that nothing moves."""
 
 from __future__ import annotations
 
@@ -21,37 +21,37 @@ from acp_tui.values import dataclass
 
 @dataclass(frozen=True, slots=True)
 class Suggestion:
-    """A row of the list; its texts may be an agent's, or names from the disk."""
+    """A row of the list. Its texts may come from an agent or the disk."""
 
     label: str
     written: str
-    """What takes the place of what is being written."""
+    """The text that replaces what is being written."""
     further: str = ""
-    """What Tab writes instead, to go on from there: a folder that is open."""
+    """The text that Tab inserts instead, to continue from there: an open folder."""
     is_run: bool = False
-    """It is not written but done at once."""
+    """Whether choosing it runs it instead of inserting it."""
     places: tuple[int, ...] = ()
-    """Which letters of the label were typed."""
+    """The letters of the label that were typed."""
     name_at: int = 0
-    """Where in the label the name begins; before it stands the way there."""
+    """Where in the label the name begins, after its path."""
     description: str = ""
     group: str = ""
-    """The heading it stands under."""
+    """The heading above it."""
 
 
 @dataclass(frozen=True, slots=True)
 class Remark:
-    """A row that says something and cannot be chosen."""
+    """A row with information that can't be chosen."""
 
     text: str
     aside: str = ""
-    """Stands at the end of the row."""
+    """Shown at the end of the row."""
 
 
 MOST_ROWS: Final = 8
 FRAME_ROWS: Final = 2
 LOW: Final = 5
-"""With fewer rows above the prompt the list goes without its frame."""
+"""With fewer rows above the prompt, the list has no frame."""
 MIN_DESCRIPTION_CELLS: Final = 16
 MOST_MEASURED: Final = 100
 
@@ -61,43 +61,43 @@ class _Looks(NamedTuple):
 
     name: Style
     muted: Style
-    """The way to the name, and what stands behind it."""
+    """For the path before the name, and the description after it."""
     typed: Style
-    """Laid over the letters that were typed."""
+    """Applied over the letters that were typed."""
 
 
 def _looks(palette: Palette, *, is_at_cursor: bool) -> _Looks:
-    """In a terminal's own colours, neither muted nor coloured text can be read on the cursor's ground."""
+    """In the terminal's own colors, muted or colored text is unreadable on the cursor's background."""
     if is_at_cursor:
         return _Looks(palette.text + Style(bold=True), palette.text, palette.match)
     return _Looks(palette.text, palette.muted, palette.accent + palette.match)
 
 
 class SuggestionList(RowList):
-    """Rows over the prompt, with the letters marked that were typed."""
+    """Rows above the prompt, with the typed letters marked."""
 
     DEFAULT_CSS = """
     SuggestionList { overlay: screen; constrain: inside inside; display: none; width: 100%; }
     """
 
     heading_indent = 1
-    """As its rows."""
+    """The same as for rows."""
 
     def __init__(self, choose: Callable[[], None]) -> None:
-        """`choose` is called when the user has clicked on a row; the cursor is there then."""
+        """`choose` is called after a click has moved the cursor to a row."""
         super().__init__(most_rows=MOST_ROWS)
         self._choose = choose
         self._label_cells = 0
-        """So wide are the labels, so that what stands behind them begins in one column."""
+        """The width of the labels, so that descriptions start in one column."""
 
     @property
     def suggestion(self) -> Suggestion | None:
-        """The one under the cursor."""
+        """The suggestion under the cursor."""
         row = self.row
         return row.value if row is not None and isinstance(row.value, Suggestion) else None
 
     def open(self, rows: Sequence[Suggestion | Remark], room: int) -> None:
-        """Show these in the `room` rows above; the cursor is on the first that can be chosen."""
+        """Show the rows in the `room` rows above. The cursor is on the first row that can be chosen."""
         self._label_cells = max(
             (width_cells(_text(row)) for row in rows[:MOST_MEASURED] if _has_more(row)), default=0
         )
@@ -107,7 +107,7 @@ class SuggestionList(RowList):
         lines = min(len(self._lines), MOST_ROWS, max(room - FRAME_ROWS * has_frame, 1))
         height = lines + FRAME_ROWS * has_frame
         self.styles.height = height
-        # Over what an agent asks it does not lie: that moves up for it.
+        # Never cover a question from the agent: that moves up instead.
         is_asked = any(widget.display for widget in self.screen.query(f".{ASKING}"))
         self.styles.overlay = "none" if is_asked else "screen"
         self.styles.offset = Offset(0, 0 if is_asked else -height)
@@ -115,7 +115,7 @@ class SuggestionList(RowList):
         self.display = True
 
     def on_click(self, event: events.Click) -> None:
-        """A click chooses; on the frame and on headings it does nothing."""
+        """Choose the clicked row. Clicks on the frame and on headings do nothing."""
         event.prevent_default()
         place = event.get_content_offset(self)
         line = self.scroll_offset.y + place.y if place is not None else len(self._lines)
@@ -125,7 +125,7 @@ class SuggestionList(RowList):
             self._choose()
 
     def on_resize(self) -> None:
-        """Now that the rows have room, show the one under the cursor."""
+        """Now that the rows have a size, show the one under the cursor."""
         self._reveal()
 
     def _reveal(self) -> None:
@@ -145,7 +145,7 @@ class SuggestionList(RowList):
         return [Segment(" "), *label, Segment(about, looks.muted)]
 
     def _columns(self, value: Suggestion, room: int) -> tuple[int, str]:
-        """How wide the label may be, and what stands behind it: on a narrow screen the label alone."""
+        """The width of the label, and the text after it. A narrow screen shows only the label."""
         label_cells = min(self._label_cells, room // 2)
         about_cells = room - label_cells - len(GAP)
         if not value.description or about_cells < MIN_DESCRIPTION_CELLS:
@@ -175,7 +175,7 @@ def _remark(value: Remark, room: int, palette: Palette) -> list[Segment]:
 
 
 def _label(value: Suggestion, looks: _Looks) -> Iterator[Segment]:
-    """The label in runs of one style each: the way to the name, the name, and in both the letters typed."""
+    """The label in segments of one style each: path, name, and in both the typed letters."""
     places = frozenset(value.places)
     kinds = [(at >= value.name_at, at in places) for at in range(len(value.label))]
     start = 0
@@ -190,7 +190,7 @@ def _label(value: Suggestion, looks: _Looks) -> Iterator[Segment]:
 
 
 def _fitted(segments: list[Segment], room: int, *, keeps_end: bool) -> list[Segment]:
-    """As many cells; of a path the end is kept, where its name stands."""
+    """Cut to `room` cells. A path keeps its end, which has the name."""
     strip = Strip(segments)
     cells = strip.cell_length
     if cells <= room:

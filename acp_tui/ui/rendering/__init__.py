@@ -1,1 +1,1 @@
-"""Draws Markdown, plain text and diffs as lines of cells; knows no app, no widget and no session."""
+"""Draws Markdown, plain text, and diffs as lines of cells. Doesn't depend on any app, widget, or session."""

@@ -1,4 +1,4 @@
-"""Draws in ASCII only, for terminals and fonts that have no more: a last look over each line, which changes no text."""
+"""Draws in ASCII only, for terminals and fonts without other characters. Runs over each drawn line; no text changes."""
 
 from __future__ import annotations
 
@@ -37,9 +37,9 @@ STAND_INS: Final = {
     "🔎": "? ",
     "\u00a0": " ",
 }
-"""What stands in for each character of a key, in as many cells."""
+"""The replacement for each character of a key, with the same number of cells."""
 BOX_DRAWING: Final = range(0x2500, 0x2580)
-"""Where nothing else stands in for one of these, lines meet in it."""
+"""Box-drawing characters without another replacement become "+"."""
 
 
 def _table() -> Iterator[tuple[int, str]]:
@@ -51,10 +51,10 @@ TABLE: Final = dict(_table())
 
 
 class Ascii(LineFilter):
-    """Lines, icons and punctuation by their stand-ins. Letters stay: nothing could stand in for them."""
+    """Replaces lines, icons, and punctuation. Letters stay, because nothing could replace them."""
 
     def apply(self, segments: list[Segment], background: Color) -> list[Segment]:
-        """The segments, as wide as they were."""
+        """Return the segments at the same width."""
         return [
             segment
             if segment.text.isascii()

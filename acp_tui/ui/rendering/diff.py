@@ -1,6 +1,6 @@
-"""Draws the change of one file, in one column or in two; what differs is the model's.
+"""Draws the changes of one file, in one column or two. `diff_model` finds what differs.
 
-A long diff is compared in steps of about a millisecond, between which the event loop is free.
+A long diff is compared in steps of about a millisecond. The event loop runs between them.
 """
 
 from __future__ import annotations
@@ -57,16 +57,16 @@ DiffLayout: TypeAlias = Literal["unified", "columns"]
 """Old and new lines below each other, or side by side."""
 
 NOTED_STEPS: Final = 24
-"""Comparing that takes longer than about a frame is spoken of."""
+"""Number of steps after which the diff says that it's being compared: about a frame."""
 MANY_CHANGES: Final = 500
-"""To cut so many into blocks takes a step of its own."""
+"""Cutting this many changes into blocks takes a step of its own."""
 
 _TOO_LONG: Final = "Too different to compare line by line: shown as replaced."
 _TOO_NARROW: Final = "Too narrow for two columns, so one is shown."
 
 
 class _Look(NamedTuple):
-    """All that decides how a diff is drawn."""
+    """Everything that decides how a diff is drawn."""
 
     path: str
     width: int
@@ -76,7 +76,7 @@ class _Look(NamedTuple):
 
 
 class DiffRenderer:
-    """The change of one file."""
+    """The changes of one file."""
 
     def __init__(
         self,
@@ -87,9 +87,9 @@ class DiffRenderer:
     ) -> None:
         """`old_text` is None for a new file, `new_text` for a deleted one; `parts` is as in `TextDiff.hunks`."""
         self.path = path
-        """What to call the file."""
+        """The name shown for the file."""
         self.steps_made = 0
-        """Of the comparison."""
+        """Steps of the comparison so far."""
         self._language = language_of(path)
         self._old_text = old_text
         self._new_text = new_text
@@ -104,7 +104,7 @@ class DiffRenderer:
     # What differs
 
     def advance(self, steps: int) -> bool:
-        """Go on comparing, for so many steps of about a millisecond; True when nothing is left to be done."""
+        """Continue comparing for `steps` steps of about a millisecond each; return True when it's done."""
         while steps and not self.is_ready:
             steps -= 1
             self.steps_made += 1
@@ -113,16 +113,16 @@ class DiffRenderer:
 
     @property
     def is_ready(self) -> bool:
-        """Whether it is compared; then drawing takes no time to speak of."""
+        """Whether the comparison is done. Drawing is fast from then on."""
         return self._compared is not None
 
     @property
     def diff(self) -> Diff:
-        """What differs; compared now, where it is not yet."""
+        """The differences. Compares now if that isn't done yet."""
         return self._finish()[0]
 
     def cut_characters(self, context: int | None) -> int:
-        """How many characters of its lines are shown in none of the rows, at most: longer lines are cut."""
+        """An upper bound for the characters in changed lines that no row shows, because longer lines are cut."""
         most = MAX_CHARACTERS_OF_WHOLE if context is None else MAX_CHARACTERS
         diff = self.diff
         changed = (
@@ -137,7 +137,7 @@ class DiffRenderer:
         return sum([len(line) - most for line in changed if len(line) > most])
 
     def visible_lines(self, context: int | None) -> Iterator[str]:
-        """The texts of the lines that are shown, without their ends."""
+        """The texts of the visible lines, without line endings."""
         diff = self.diff
         for hunk in diff.hunks(context):
             yield from (line.rstrip("\r\n") for line in diff.old[hunk.old_start - 1 :][: hunk.old_count])
@@ -145,12 +145,12 @@ class DiffRenderer:
 
     @property
     def added(self) -> int:
-        """How many lines are new."""
+        """The number of added lines."""
         return self.diff.added
 
     @property
     def removed(self) -> int:
-        """How many lines are gone."""
+        """The number of removed lines."""
         return self.diff.removed
 
     def _finish(self) -> tuple[Diff, Sizes]:
@@ -166,7 +166,7 @@ class DiffRenderer:
         old = yield from measure(diff.old, crlf=diff.crlf)
         new = yield from measure(diff.new, crlf=diff.crlf)
         sizes = make_sizes(old, new)
-        # What is drawn first is cut now, so that drawing it takes no time to speak of.
+        # Cut what is drawn first now, so that drawing it is fast.
         if len(diff.changes) > MANY_CHANGES:
             yield
         self._hunks = {("unified", CONTEXT_LINES): _cut(diff, sizes, "unified", CONTEXT_LINES)}
@@ -183,10 +183,10 @@ class DiffRenderer:
         layout: DiffLayout = "unified",
         context: int | None = CONTEXT_LINES,
     ) -> DiffRows:
-        """The diff in lines of at most `width` cells; the lines of either text fill the width.
+        """Return the diff as lines of at most `width` cells. Lines of either text fill the width.
 
-        `context` is how many unchanged lines stand around a change, None for all. In two columns only where there is
-        an old and a new text and the room for both; where room is wanting, it says so.
+        `context` is the number of unchanged lines around each change; None means all. Two columns need both an old and
+        a new text, and enough room. If there isn't enough room, a note says so.
         """
         look = _Look(self.path, width, palette, layout, context)
         if self._drawn is None or look != self._look:
@@ -194,26 +194,26 @@ class DiffRenderer:
         return self._drawn[0]
 
     def waiting_lines(self, width: int, palette: Palette) -> list[Strip]:
-        """What stands in the place of a diff that is not compared yet."""
+        """A placeholder for a diff that hasn't been compared yet."""
         notes = ["comparing …"] * (self.steps_made > NOTED_STEPS)
         return plain_lines("  ".join([make_visible_path(self.path), *notes]), width, palette.diff_title)
 
     @property
     def hunk_rows(self) -> tuple[int, ...]:
-        """Where in the lines that were drawn last each hunk begins."""
+        """The row at which each hunk begins, in the lines that were drawn last."""
         return () if self._drawn is None else self._drawn[1]
 
     def line_count(self, width: int) -> int:
-        """How many lines there are at `width`."""
+        """The number of lines at `width`."""
         return len(self.lines(width, *self._look[2:]))
 
     def release(self) -> None:
-        """Give back the memory of everything drawn."""
+        """Free the memory of everything drawn."""
         self._drawn = None
         self._hunks.clear()
 
     def _draw(self, look: _Look) -> tuple[DiffRows, tuple[int, ...]]:
-        """The rows, and in which of them hunks begin."""
+        """The rows, and the indexes of the rows where hunks begin."""
         wants_columns = look.layout == "columns" and self.diff.has_both and bool(self.diff.changes)
         has_room = look.width >= MIN_COLUMNS_CELLS
         above = self._title(look)
@@ -231,13 +231,13 @@ class DiffRenderer:
         return _below_each_other(above, drawn, below)
 
     def _blocks(self, layout: DiffLayout, context: int | None) -> list[tuple[Hunk, list[Block]]]:
-        """The hunks, cut into what is drawn at once: the same at every width."""
+        """The hunks, cut into blocks. They are the same at every width."""
         if (layout, context) not in self._hunks:
             self._hunks = {(layout, context): _cut(*self._finish(), layout, context)}
         return self._hunks[layout, context]
 
     def _hunk(self, hunk: Hunk, blocks: list[Block], columns: Columns, look: _Look) -> list[Sequence[Strip]]:
-        # Where all of a file is to be seen, it needs no saying where a part of it is.
+        # When the whole file is shown, a hunk needs no header.
         header = hunk_header(self.diff, hunk) if self.diff.has_both and look.context is not None else ""
         return [
             plain_lines(header, look.width, look.palette.diff_hunk),
@@ -264,7 +264,7 @@ class DiffRenderer:
         if self._new_text is None:
             return "deleted"
         if self._old_text and not self._new_text:
-            return "emptied or deleted"  # an agent that reports a change cannot say which
+            return "emptied or deleted"  # an agent that reports a change can't tell which
         return "" if self.diff.changes else "no change"
 
 
@@ -276,7 +276,7 @@ def _cut(diff: Diff, sizes: Sizes, layout: DiffLayout, context: int | None) -> l
 def _below_each_other(
     above: Sequence[Strip], hunks: Iterable[tuple[Sequence[Sequence[Strip]], bool]], below: Sequence[Strip]
 ) -> tuple[DiffRows, tuple[int, ...]]:
-    """All rows, and in which of them hunks begin that are said to have changes."""
+    """Return all rows, and the indexes of the rows where hunks with changes begin."""
     runs, starts, at = [above], [], len(above)
     for hunk, has_changes in hunks:
         starts += [at] * has_changes
@@ -286,27 +286,27 @@ def _below_each_other(
 
 
 STEPS_AT_ONCE: Final = 3
-"""Steps of about a millisecond between which keys get their turn."""
+"""Steps of about a millisecond each between two chances for key presses."""
 
 Key: TypeAlias = tuple[str, str | None, str, tuple[HunkStart, ...]]
 
 
 class Comparisons:
-    """A renderer for each diff that is shown now; of others, only the last that was compared for each path."""
+    """Keeps a renderer for each diff on the screen, and the last finished one for each path."""
 
     def __init__(self) -> None:
         self._renderers: dict[Key, DiffRenderer] = {}
         self._before: dict[str, DiffRenderer] = {}
 
     def keep(self, diffs: Iterable[TextDiff]) -> None:
-        """Have a renderer for each of these. What was replaced is not compared any further."""
+        """Keep a renderer for each of `diffs`. Stops comparing the ones that were replaced."""
         ready = {key[0]: renderer for key, renderer in self._renderers.items() if renderer.is_ready}
         kept = {_key(diff): self._renderers.get(_key(diff)) for diff in diffs}
         self._renderers = {key: renderer or DiffRenderer(*key) for key, renderer in kept.items()}
         self._before = {**self._before, **ready}
 
     def advance(self) -> bool:
-        """Compare a little further; True when there is nothing left to compare."""
+        """Compare a little more; return True when everything is compared."""
         steps_left = STEPS_AT_ONCE
         for renderer in self._renderers.values():
             before = renderer.steps_made
@@ -317,14 +317,14 @@ class Comparisons:
         return True
 
     def renderer(self, diff: TextDiff, cwd: str) -> DiffRenderer:
-        """What draws this one; it may not be ready."""
-        # The content may have changed since it was kept: what is new is compared when that is told.
+        """The renderer for `diff`; it may not be ready."""
+        # The content may have changed since `keep`: a new renderer is compared once `keep` is called with it.
         renderer = self._renderers.setdefault(_key(diff), DiffRenderer(*_key(diff)))
         renderer.path = shown_path(diff.path, cwd)
         return renderer
 
     def before(self, diff: TextDiff) -> DiffRenderer | None:
-        """What was shown of the same file before; it is ready."""
+        """The renderer that last showed the same file; it is ready."""
         return self._before.get(diff.path)
 
 
@@ -333,17 +333,17 @@ def _key(diff: TextDiff) -> Key:
 
 
 MIN_CODE_CELLS: Final = 12
-"""Where less would be left for the lines, the numbers go."""
+"""If the lines would have fewer cells than this, the line numbers are hidden."""
 MIN_COLUMNS_CELLS: Final = 60
-"""In less than this two columns would be more folds than lines."""
+"""Below this width, two columns would fold nearly every line."""
 RULE: Final = " │ "
 
 Half: TypeAlias = Callable[[], list[Segment]]
-"""The way to draw one side of a row."""
+"""Draws one side of a row."""
 
 
 class OneColumn:
-    """The rows of one diff at one width: old and new line numbers, a sign, the line, drawn when it is looked at."""
+    """The rows of a diff at one width: old and new line numbers, sign, and line. A line is drawn when first viewed."""
 
     def __init__(self, diff: Diff, sizes: Sizes, spelling: Spelling, width: int, palette: Palette) -> None:
         self._diff = diff
@@ -359,7 +359,7 @@ class OneColumn:
         self.rooms: tuple[int, ...] = (self._room,)
 
     def rows(self, pieces: Iterable[Piece]) -> Iterator[Row]:
-        """The lines of these."""
+        """The rows of `pieces`."""
         for run, start, stop in pieces:
             for index in range(start, stop):
                 yield from self._line(self._diff.line(run, index))
@@ -395,7 +395,7 @@ class OneColumn:
 
 
 class TwoColumns:
-    """The rows of one diff at one width, old lines beside new ones; a line is drawn when it is looked at."""
+    """The rows of a diff at one width, with old lines next to new ones. A line is drawn when first viewed."""
 
     def __init__(self, diff: Diff, sizes: Sizes, spelling: Spelling, width: int, palette: Palette) -> None:
         """`width` is at least `MIN_COLUMNS_CELLS`."""
@@ -414,7 +414,7 @@ class TwoColumns:
         )
 
     def rows(self, pieces: Iterable[Piece]) -> Iterator[Row]:
-        """The pairs of these."""
+        """The rows of `pieces`, pair by pair."""
         for run, start, stop in pieces:
             for index in range(start, stop):
                 yield from self._pair(*self._diff.pair(run, index))

@@ -1,6 +1,6 @@
-"""Cuts a diff into blocks whose rows are counted at once and drawn when looked at.
+"""Cuts a diff into blocks. Rows are counted immediately and drawn when first viewed.
 
-Drawing 20,000 lines takes 0.2 s; a page takes nothing, but the view needs the total.
+Drawing 20,000 lines takes 0.2 s, and a page next to nothing; but the view needs the total.
 """
 
 from __future__ import annotations
@@ -19,32 +19,32 @@ from acp_tui.ui.rendering.wrapping import MIN_WIDTH, Lines, Row, Rows, has_one_c
 from acp_tui.values import dataclass
 
 BLOCK_LINES: Final = 48
-"""About a page: what is looked at next is mostly in the same block."""
+"""About a page: rows that are viewed next are mostly in the same block."""
 MEASURED_LINES: Final = 1_000
-"""Lines to measure in one step."""
+"""The number of lines to measure in one step."""
 
 MAX_ODD_CHARACTERS: Final = 20_000
-"""Where lines with characters of other widths than one cell have more, they are folded without being measured."""
+"""If lines with characters wider or narrower than one cell have more in total, they are folded without measuring."""
 
 _NOTE: Final = 1 << 40
-"""Is added to the size of a line below which a note stands."""
+"""Added to the size of a line that has a note below it."""
 _ODD: Final = re.compile(r"[^\t\n -~]")
 _ODD_BUT_CR: Final = re.compile(r"[^\t\r\n -~]|\r(?!\n)")
 
 LineSizes: TypeAlias = Sequence[int]
-"""The cells of each line; where not every character takes one, the number of characters, negative."""
+"""The cells of each line. If a character isn't one cell wide: the number of characters, negated."""
 
 
 class Sizes(NamedTuple):
-    """How long the lines of both texts are."""
+    """The line lengths of both texts."""
 
     old: LineSizes
     new: LineSizes
     folds_odd_evenly: bool
-    """Whether lines in which not every character takes one cell are folded without being measured."""
+    """Whether to fold lines without measuring if a character isn't one cell wide."""
 
     def folds_evenly(self, line: DiffLine) -> bool:
-        """Whether this line is folded without being measured."""
+        """Whether this line is folded without measuring."""
         if line.new_number is not None:
             return self._folds_evenly(self.new[line.new_number - 1])
         assert line.old_number is not None, "a line of a diff is in one of the texts"
@@ -54,7 +54,7 @@ class Sizes(NamedTuple):
         return size < 0 and (self.folds_odd_evenly or -size % _NOTE > MAX_CHARACTERS)
 
     def rows(self, size: int, room: int) -> int | None:
-        """How many rows a line takes; None where only drawing tells."""
+        """The number of rows a line takes; None if only drawing can tell."""
         notes, length = divmod(abs(size), _NOTE)
         if length > MAX_CHARACTERS:
             return None
@@ -66,7 +66,7 @@ class Sizes(NamedTuple):
 
 
 class Piece(NamedTuple):
-    """Lines of a run, or rows of it where it is shown side by side."""
+    """Lines of a run, or rows of it if shown side by side."""
 
     run: Run
     start: int
@@ -79,10 +79,10 @@ class Block:
 
     pieces: tuple[Piece, ...]
     columns: tuple[LineSizes, ...]
-    """What stands in each column, one for each line or pair."""
+    """The sizes in each column, one per line or pair."""
 
     def row_count(self, rooms: Sequence[int], sizes: Sizes) -> int | None:
-        """How many rows it has in columns of so many cells; None where only drawing tells."""
+        """The number of rows in columns of `rooms` cells; None if only drawing can tell."""
         sides = [(column, max(room, MIN_WIDTH)) for column, room in zip(self.columns, rooms, strict=True)]
         if all(-room // 2 <= min(column) and max(column) <= room for column, room in sides):
             return len(self.columns[0])
@@ -100,18 +100,18 @@ class Block:
 
 
 class Columns(Protocol):
-    """The way in which the lines of a diff stand, at one width."""
+    """Draws the lines of a diff at one width."""
 
     rooms: tuple[int, ...]
-    """The cells that a line has in each column."""
+    """The cells for a line in each column."""
     sizes: Sizes
 
     def rows(self, pieces: Iterable[Piece]) -> Iterator[Row]:
-        """The rows of these lines, drawn when they are looked at."""
+        """The rows of these lines, drawn when first viewed."""
 
 
 def measure(lines: Sequence[str], *, crlf: bool) -> Generator[None, None, list[int]]:
-    """The sizes of these lines with their ends; goes step by step."""
+    """Measure these lines, with their endings, step by step."""
     sizes: list[int] = []
     for start in range(0, len(lines), MEASURED_LINES):
         batch = lines[start : start + MEASURED_LINES]
@@ -126,7 +126,7 @@ def measure(lines: Sequence[str], *, crlf: bool) -> Generator[None, None, list[i
 
 
 def make_sizes(old: LineSizes, new: LineSizes) -> Sizes:
-    """The sizes of both texts."""
+    """Combine the sizes of both texts."""
     odd = sum([-size % _NOTE for size in (*old, *new) if size < 0])
     return Sizes(old, new, odd > MAX_ODD_CHARACTERS)
 
@@ -148,12 +148,12 @@ def _size(line: str, *, crlf: bool) -> int:
 
 
 def line_blocks(hunk: Hunk, sizes: Sizes) -> list[Block]:
-    """A hunk with its lines below each other."""
+    """Cut a hunk into blocks for one column."""
     return [Block(pieces, (_line_sizes(pieces, sizes),)) for pieces in _cut(hunk, lambda run: run.line_count)]
 
 
 def pair_blocks(hunk: Hunk, sizes: Sizes) -> list[Block]:
-    """A hunk with old lines beside new ones."""
+    """Cut a hunk into blocks with old lines next to new ones."""
     return [
         Block(pieces, (_old_sizes(pieces, sizes.old), _new_sizes(pieces, sizes.new)))
         for pieces in _cut(hunk, lambda run: run.pair_count)
@@ -202,7 +202,7 @@ def _new_sizes(pieces: Iterable[Piece], sizes: LineSizes) -> list[int]:
 
 
 def _padded(sizes: LineSizes, count: int) -> list[int]:
-    """`sizes`, and nothing in the rows below them."""
+    """`sizes`, with empty rows below them."""
     return [*sizes, *[0] * (count - len(sizes))]
 
 
@@ -229,7 +229,7 @@ class BlockRows(Lines):
 
 
 class DiffRows(Lines):
-    """Runs of rows, one below the other, of which there may be many."""
+    """Sequences of rows, one below the other. There may be many."""
 
     def __init__(self, runs: Sequence[Sequence[Strip]] = ()) -> None:
         self._runs = runs

@@ -1,4 +1,4 @@
-"""The difference of two texts, line by line and word by word. Words are compared when they are looked at."""
+"""Compares two texts line by line and word by word. Words are compared when they are drawn."""
 
 from __future__ import annotations
 
@@ -15,22 +15,22 @@ from acp_tui.conversation.tool_calls import HunkStart
 from acp_tui.values import dataclass
 
 MAX_WORDS: Final = 200
-"""With more words between the same beginning and the same end, all that is between them counts as changed."""
+"""If there are more words between the common beginning and end, everything between counts as changed."""
 MAX_CHARACTERS: Final = 2_000
-"""The same for longer lines, which are not even taken apart."""
+"""Longer lines aren't split into words: everything between the common beginning and end counts as changed."""
 MAX_EQUAL_PAIRS: Final = 2_000
-"""The same where so many pairs of equal words would have to be weighed: tables of commas and zeros."""
+"""The same limit for pairs of equal words to compare, such as in tables of commas and zeros."""
 MIN_COMMON: Final = 0.4
-"""The part of both lines that must be the same, or else marks would only be noise."""
+"""The minimum fraction of both lines that must match. Below it, marks would only be noise."""
 
 _WORD: Final = re.compile(r"\w+|\s+|[^\w\s]")
 
 Ranges: TypeAlias = tuple[tuple[int, int], ...]
 
 
-@lru_cache(maxsize=256)  # either line asks
+@lru_cache(maxsize=256)  # the old and the new line both call it
 def changed_words(old: str, new: str) -> tuple[Ranges, Ranges]:
-    """The ranges of characters that only `old` and only `new` has; empty where the lines are too different."""
+    """Return the character ranges that only `old` and only `new` has; empty if the lines are too different."""
     if max(len(old), len(new)) > MAX_CHARACTERS:
         old_ranges, new_ranges = _changed_middle(old, new)
     else:
@@ -42,14 +42,14 @@ def changed_words(old: str, new: str) -> tuple[Ranges, Ranges]:
 
 
 def _changed_middle(old: str, new: str) -> tuple[Ranges, Ranges]:
-    """What is between the same beginning and the same end."""
+    """The part between the common beginning and the common end."""
     start = _same_characters(old, new)
     tail = _same_characters(old[start:][::-1], new[start:][::-1])
     return _range(start, len(old) - tail), _range(start, len(new) - tail)
 
 
 def _same_characters(old: str, new: str) -> int:
-    """How many characters are the same at the beginning; by halves, since strings are compared quickly."""
+    """Count the characters of the common beginning. A binary search, because comparing strings is fast."""
     low, high = 0, min(len(old), len(new))
     while low < high:
         middle = (low + high + 1) // 2
@@ -73,7 +73,7 @@ def _changed_runs(old: list[str], new: list[str]) -> tuple[Ranges, Ranges]:
 
 
 def _changes(old: list[str], new: list[str]) -> list[tuple[int, int, int, int]]:
-    """The runs of words that differ; the same beginning and end are taken off first, since often that is all."""
+    """The runs of words that differ. Strips the common beginning and end first, since often that is enough."""
     start, limit = 0, min(len(old), len(new))
     while start < limit and old[start] == new[start]:
         start += 1
@@ -84,7 +84,7 @@ def _changes(old: list[str], new: list[str]) -> list[tuple[int, int, int, int]]:
     old_words, new_words = old[start:old_stop], new[start:new_stop]
     if not old_words or not new_words or _is_costly(old_words, new_words):
         return [(start, old_stop, start, new_stop)]
-    # Spaces belong to the words around them: on their own they would match everywhere.
+    # Whitespace is junk: on its own it would match everywhere.
     matcher = SequenceMatcher(str.isspace, old_words, new_words, autojunk=False)
     return [
         (start + i1, start + i2, start + j1, start + j2)
@@ -101,7 +101,7 @@ def _is_costly(old: list[str], new: list[str]) -> bool:
 
 
 def _ranges(words: list[str], runs: Iterable[tuple[int, int]]) -> Ranges:
-    """Runs of words as ranges of characters; empty ones are left out."""
+    """Convert runs of words to character ranges, without empty ones."""
     offsets = [0]
     for word in words:
         offsets.append(offsets[-1] + len(word))
@@ -113,7 +113,7 @@ def _length(ranges: Ranges) -> int:
 
 
 CONTEXT_LINES: Final = 3
-"""Unchanged lines to show around a change, where not all are to be seen."""
+"""The number of unchanged lines to show around a change, unless all are shown."""
 
 LineKind: TypeAlias = Literal["context", "added", "removed"]
 LineEnd: TypeAlias = Literal["\n", "\r\n", ""]
@@ -125,21 +125,21 @@ class DiffLine:
 
     kind: LineKind
     text: str
-    """Without its end."""
+    """Without its line ending."""
     end: LineEnd
     old_number: int | None
-    """Counted from 1; None in an added line."""
+    """Counted from 1; None for an added line."""
     new_number: int | None
     changed: Ranges = ()
-    """Ranges of characters that its counterpart does not have; empty where all of it or nothing known is changed."""
+    """The character ranges that its counterpart lacks; empty if the whole line changed or the ranges aren't known."""
 
 
 Pair: TypeAlias = tuple[DiffLine | None, DiffLine | None]
-"""An old line and the new one beside it."""
+"""An old line and the new one next to it."""
 
 
 class Run(NamedTuple):
-    """Lines that are all unchanged, or of which the old ones become the new ones; numbers count from 0."""
+    """A run of unchanged lines, or of old lines replaced by new ones. Numbers count from 0."""
 
     is_changed: bool
     old_from: int
@@ -149,22 +149,22 @@ class Run(NamedTuple):
 
     @property
     def line_count(self) -> int:
-        """How many lines it has below each other."""
+        """The number of rows in one column."""
         return self.old_count + self.new_count if self.is_changed else self.old_count
 
     @property
     def pair_count(self) -> int:
-        """How many rows it has side by side."""
+        """The number of rows side by side."""
         return max(self.old_count, self.new_count)
 
 
 @dataclass(frozen=True, slots=True)
 class Hunk:
-    """Changed lines that are close together, with the unchanged ones around them."""
+    """Changes that are close together, with the unchanged lines around them."""
 
     runs: tuple[Run, ...]
     skipped_before: int
-    """Unchanged lines between this hunk and the one before, or the beginning."""
+    """Unchanged lines between the previous hunk, or the beginning, and this one."""
     old_start: int
     old_count: int
     new_start: int
@@ -172,27 +172,27 @@ class Hunk:
 
     @property
     def has_changes(self) -> bool:
-        """Whether it is more than what is before the first change."""
+        """Whether it has changes. False only for a hunk of the lines before the first change."""
         return any(run.is_changed for run in self.runs)
 
 
 @dataclass(frozen=True, slots=True)
 class Diff:
-    """What makes the new text of the old one."""
+    """The changes that turn the old text into the new one."""
 
     old: Sequence[str]
-    """The lines with their ends."""
+    """The lines, with their line endings."""
     new: Sequence[str]
     changes: tuple[Change, ...]
     crlf: bool
-    """Whether every line of both texts ends in CRLF, so that no line needs to say so."""
+    """Whether every line of both texts ends with CRLF, so that lines needn't show it."""
     approximate: bool
     """Whether lines are shown as replaced because comparing them would have taken too long."""
     parts: tuple[HunkStart, ...] = ()
-    """Where the lines stand in the file, of which the texts are only parts; (): the texts are whole."""
+    """Where the lines are in the file, if the texts are only parts of it; () if the texts are whole."""
 
     def number_in_file(self, number: int, *, is_old: bool) -> int:
-        """The number of a line of a text, as the file counts it. Both count from 1."""
+        """Convert a line number of a text to that in the file. Both count from 1."""
         if not self.parts:
             return number
         starts = [
@@ -203,32 +203,33 @@ class Diff:
 
     @property
     def added(self) -> int:
-        """How many lines are new."""
+        """The number of added lines."""
         return sum([change.new_to - change.new_from for change in self.changes])
 
     @property
     def removed(self) -> int:
-        """How many lines are gone."""
+        """The number of removed lines."""
         return sum([change.old_to - change.old_from for change in self.changes])
 
     @property
     def has_both(self) -> bool:
-        """Whether there are lines on both sides: else all of a text is new or gone."""
+        """Whether both sides have lines. If not, a whole text is new or gone."""
         return bool(self.old and self.new)
 
     def hunks(self, context: int | None = CONTEXT_LINES) -> tuple[Hunk, ...]:
-        """The changes with so many unchanged lines around each, None for all lines of the file.
+        """Return the changes with `context` unchanged lines around each; None for all lines of the file.
 
-        All lines are in as many hunks as there would be otherwise, and one of what is before the first of them.
+        With None, the file has the same hunks as with `CONTEXT_LINES`, extended to cover all lines. One more hunk holds
+        the lines before the first.
         """
         return tuple(_all_lines(self) if context is None else _hunks(self, context))
 
     def skipped_after(self, hunks: Sequence[Hunk]) -> int:
-        """How many unchanged lines there are behind the last of these."""
+        """The number of unchanged lines after the last of `hunks`."""
         return len(self.old) - (hunks[-1].old_start - 1 + hunks[-1].old_count if hunks else 0)
 
     def line(self, run: Run, index: int) -> DiffLine:
-        """A line of a run, of which what is gone stands above what is new."""
+        """Return a line of a run. In a change, removed lines come before added ones."""
         if not run.is_changed:
             return self._unchanged(run, index)
         if index < run.old_count:
@@ -236,7 +237,7 @@ class Diff:
         return self._added(run, index - run.old_count)
 
     def pair(self, run: Run, index: int) -> Pair:
-        """What stands side by side: in a change the n-th old line and the n-th new one."""
+        """Return the lines of a row side by side: in a change, the n-th old line and the n-th new one."""
         if not run.is_changed:
             line = self._unchanged(run, index)
             return line, line
@@ -263,7 +264,7 @@ class Diff:
         return DiffLine("added", text, end, None, run.new_from + index + 1, self._marks(run, index)[1])
 
     def _marks(self, run: Run, index: int) -> tuple[Ranges, Ranges]:
-        """What differs in the n-th old line of a change and in the n-th new one."""
+        """What differs between the n-th old and the n-th new line of a change."""
         if index >= min(run.old_count, run.new_count):
             return (), ()
         old, new = self.old[run.old_from + index], self.new[run.new_from + index]
@@ -271,7 +272,7 @@ class Diff:
 
 
 def compare(old_text: str, new_text: str) -> Diff:
-    """How `new_text` differs from `old_text`; all at once, which may take half a second."""
+    """Compare the texts all at once, which may take half a second."""
     comparison = TextComparison(old_text, new_text)
     for _ in comparison.steps():
         pass
@@ -279,13 +280,13 @@ def compare(old_text: str, new_text: str) -> Diff:
 
 
 class TextComparison:
-    """Compares two texts while its `steps` are gone through."""
+    """Compares two texts in `steps`."""
 
     def __init__(self, old_text: str, new_text: str) -> None:
         self._old_text = old_text
         self._new_text = new_text
         self.diff: Diff
-        """There when there are no more steps."""
+        """Set when there are no more steps."""
 
     def steps(self) -> Steps:
         """Compare, about a millisecond at a time."""
@@ -298,14 +299,14 @@ class TextComparison:
 
 
 def split_lines(text: str) -> list[str]:
-    """The lines with their ends; only a newline ends a line, other separators are shown within it."""
+    """Split into lines with their endings. Only a newline ends a line; other separators are shown within it."""
     lines = [line + "\n" for line in text.split("\n")]
     last = lines.pop()[:-1]
     return [*lines, last] if last else lines
 
 
 def _is_crlf(text: str) -> bool:
-    """Whether every line ends in CRLF."""
+    """Whether every line ends with CRLF."""
     return not text or (text.endswith("\r\n") and text.count("\r\n") == text.count("\n"))
 
 
@@ -336,7 +337,7 @@ def _all_lines(diff: Diff) -> Iterator[Hunk]:
 
 
 def _hunk(group: Sequence[Change], start: int, stop: int, skipped_before: int) -> Hunk:
-    """`group` with the unchanged lines from `start` to `stop` of the old text."""
+    """The hunk of `group`, with the unchanged lines from `start` to `stop` of the old text."""
     new_start = group[0].new_from - (group[0].old_from - start)
     new_count = group[-1].new_to + (stop - group[-1].old_to) - new_start
     runs = tuple(_runs(group, start, stop))
@@ -344,7 +345,7 @@ def _hunk(group: Sequence[Change], start: int, stop: int, skipped_before: int) -
 
 
 def _groups(changes: Sequence[Change], context: int) -> Iterator[list[Change]]:
-    """Changes whose contexts touch, together; a gap of one line is not worth hiding."""
+    """Group changes whose contexts touch. A gap of one line isn't worth hiding."""
     group: list[Change] = []
     for change in changes:
         if group and change.old_from - group[-1].old_to > 2 * context + 1:
@@ -356,7 +357,7 @@ def _groups(changes: Sequence[Change], context: int) -> Iterator[list[Change]]:
 
 
 def _runs(group: Sequence[Change], start: int, stop: int) -> Iterator[Run]:
-    """The changes of `group` with the unchanged lines from `start` to `stop` of the old text."""
+    """The changes of `group`, with the unchanged lines from `start` to `stop` of the old text."""
     offset = group[0].new_from - group[0].old_from
     for old_from, old_to, new_from, new_to in group:
         if start < old_from:

@@ -1,4 +1,4 @@
-"""How the lines of a diff are spelled, highlighted and styled. One or two columns place them."""
+"""Spells, highlights, and styles the lines of a diff. Its callers place them in one or two columns."""
 
 from __future__ import annotations
 
@@ -18,7 +18,7 @@ from acp_tui.ui.rendering.wrapping import LineRange, Span, fold, slice_spans, wi
 from acp_tui.values import dataclass
 
 MAX_LINES_ABOVE: Final = 24
-"""Lines to read above the first that is seen: they take 5 ms, and there are several hunks on a page."""
+"""Lines to lex above the first visible one. They take 5 ms, and a page has several hunks."""
 MAX_CHARACTERS_ABOVE: Final = 4_000
 
 _LANGUAGES: Final = {
@@ -80,18 +80,18 @@ _LANGUAGES: Final = {
 
 
 def language_of(path: str) -> str:
-    """The language that the name of a file tells; "" for none."""
+    """The language for a file name; "" if it's unknown."""
     name = PurePosixPath(path).name.lower()
     return _LANGUAGES.get(name.rpartition(".")[2], "")
 
 
 def has_colours(palette: Palette) -> bool:
-    """Whether colours are left for it: without a ground of their own, changes are told by the colour of the text."""
+    """Whether code can be colored. Without background colors, the text color shows what changed."""
     return palette.diff_added.bgcolor is not None
 
 
 class DiffSyntax:
-    """What the parts of both texts' lines are."""
+    """Lexes the lines of both texts."""
 
     def __init__(self, diff: Diff, language: str) -> None:
         self._changes = diff.changes
@@ -105,45 +105,45 @@ class DiffSyntax:
         assert line.old_number is not None, "a line of a diff is in one of the texts"
         at = line.old_number - 1
         change = self._changes[bisect_right(self._changes, at, key=lambda change: change.old_from) - 1]
-        # Above the change both texts are the same, and the new one is what is mostly looked at.
+        # Above the change both texts are the same, and the new one is usually lexed already.
         return self._old.lexed(at, change.old_from, lambda: self._new.state_before(change.new_from))
 
 
 TAB: Final = "→   "
-"""A tab where a change of white space would not be seen otherwise; of fixed width, since the line may be cut."""
+"""Stands for a tab, so that whitespace changes are visible. It has a fixed width, because the line may be cut."""
 NO_NEWLINE: Final = "\\ No newline at end of file"
-"""Stands below a last line that has no newline, as `diff` gives it."""
+"""Shown below a last line without a newline, in the words of `diff`."""
 SIGNS: Final[dict[LineKind, str]] = {"context": " ", "added": "+", "removed": "-"}
 MAX_CHARACTERS: Final = 4_000
-"""Of a longer line only so much is shown, around what has changed in it."""
+"""The maximum number of characters to show of a line, around what has changed in it."""
 MAX_CHARACTERS_OF_WHOLE: Final = 50_000
-"""The same where the whole file is asked for."""
+"""The same limit when the whole file is shown."""
 CHARACTERS_BEFORE: Final = 200
-"""So much of a cut line is shown before what has changed."""
+"""How many characters to show before the change in a cut line."""
 
 
 class ShownLine(NamedTuple):
-    """A line as it is shown."""
+    """A line as it's shown."""
 
     line: DiffLine
     text: str
     changed: Ranges
-    """Ranges of `text` that its counterpart does not have."""
+    """Ranges of `text` that its counterpart lacks."""
     notes: tuple[str, ...]
-    """What is to be said below it."""
+    """Notes to show below it."""
     folds_evenly: bool
-    """Whether to put as many characters on each row as fit in any case: measuring would take too long."""
+    """Whether each row gets as many characters as fit at any width, because measuring would take too long."""
     syntax: DiffSyntax | None
 
     def segments(self, part: LineRange, room: int, palette: Palette) -> list[Segment]:
-        """A part of it, filled up to `room` cells."""
+        """Return a part of the line, padded to `room` cells."""
         style, _ = line_styles(self.line.kind, palette)
         cells = width_cells(self.text[part.start : part.stop]) if self.folds_evenly else part.cells
         fill = Segment(" " * (room - cells), style)
         return [*slice_spans(self._spans(part, palette), part.start, part.stop), fill]
 
     def parts(self, room: int) -> list[LineRange]:
-        """Where it is folded so that each part fits."""
+        """Where to fold the line so that each part fits."""
         if not self.folds_evenly:
             return fold(self.text, room)
         step = even_step(room)
@@ -151,7 +151,7 @@ class ShownLine(NamedTuple):
         return [LineRange(at, min(at + step, len(self.text)), 0) for at in starts]
 
     def _spans(self, part: LineRange, palette: Palette) -> list[Span]:
-        """The text up to the end of `part`, each piece in its style, and the changed words in theirs over it."""
+        """The text up to the end of `part`: each piece in its style, with the changed words marked."""
         style, word_style = line_styles(self.line.kind, palette)
         spans: list[Span] = []
         at = 0
@@ -164,12 +164,12 @@ class ShownLine(NamedTuple):
         return spans
 
     def _pieces(self) -> Lexed:
-        """The text by what it is in its language."""
+        """The text, split into pieces by syntax."""
         if self.syntax is None:
             return [(self.text, None)]
         pieces = [(show(piece), field) for piece, field in self.syntax.lexed(self.line)]
         lexed = "".join([piece for piece, _ in pieces])
-        # What is shown depends on neighbours: where it is not the sum of its pieces, the line stays plain.
+        # Visible forms depend on neighboring characters. If the pieces don't add up to the text, the line stays plain.
         if not self.text.startswith(lexed):
             return [(self.text, None)]
         return [*pieces, (self.text[len(lexed) :], None)]
@@ -177,22 +177,22 @@ class ShownLine(NamedTuple):
 
 @dataclass(frozen=True, slots=True)
 class Spelling:
-    """How lines are made visible; the same for all lines of a diff."""
+    """Makes the lines of a diff visible, all in the same way."""
 
     syntax: DiffSyntax | None
     crlf: bool
-    """Whether all lines end in CRLF, so that none needs to say so."""
+    """Whether all lines end with CRLF, so that lines needn't show it."""
     max_characters: int
     """Longer lines are cut."""
 
     def shown(self, line: DiffLine, *, folds_evenly: bool) -> ShownLine:
-        """`line` with what cannot be seen made visible."""
+        """Return `line` with invisible characters made visible."""
         raw = line.text + ("\r" if line.end == "\r\n" and not self.crlf else "")
         start, stop = _window(raw, line.changed, self.max_characters)
         part = raw[start:stop]
         text = show(part)
         changed = tuple((max(begin - start, 0), end - start) for begin, end in line.changed if end > start)
-        if text != part:  # the stand-ins move what follows
+        if text != part:  # visible forms shift the ranges
             changed = tuple((len(show(part[:begin])), len(show(part[:end]))) for begin, end in changed)
         hidden = len(raw) - len(part)
         notes = [f"… {hidden:,} more characters, not shown"] * bool(hidden) + [NO_NEWLINE] * (not line.end)
@@ -201,7 +201,7 @@ class Spelling:
 
 
 def _window(text: str, changed: Ranges, most: int) -> tuple[int, int]:
-    """From where to where to show a line."""
+    """The part of a line to show."""
     if len(text) <= most:
         return 0, len(text)
     start = max(changed[0][0] - CHARACTERS_BEFORE, 0) if changed else 0
@@ -210,12 +210,12 @@ def _window(text: str, changed: Ranges, most: int) -> tuple[int, int]:
 
 
 def even_step(room: int) -> int:
-    """How many characters fit into `room` cells, whatever they are."""
+    """The number of characters that fit into `room` cells, whatever they are."""
     return max(room // 2, 1)
 
 
 def line_styles(kind: LineKind, palette: Palette) -> tuple[Style, Style]:
-    """The styles of a line and, laid over it, of its changed words."""
+    """The styles of a line and, on top of it, of its changed words."""
     match kind:
         case "added":
             return palette.diff_added, palette.diff_added_word
@@ -226,18 +226,18 @@ def line_styles(kind: LineKind, palette: Palette) -> tuple[Style, Style]:
 
 
 def note_style(note: str, palette: Palette) -> Style:
-    """How to say it: what is hidden from the reader must not be overlooked."""
+    """The style of a note. Hidden characters get a warning, so that nobody overlooks them."""
     return palette.diff_hunk if note == NO_NEWLINE else palette.warning
 
 
 def number_cells(diff: Diff) -> int:
-    """How wide the highest line number is."""
+    """The width of the highest line number."""
     last = (diff.number_in_file(len(lines), is_old=lines is diff.old) for lines in (diff.old, diff.new))
     return len(str(max(last)))
 
 
 def hunk_header(diff: Diff, hunk: Hunk) -> str:
-    """Where the hunk is, and how much of what is before it is not shown."""
+    """The position of the hunk, and how many lines before it aren't shown."""
     old_start = diff.number_in_file(hunk.old_start, is_old=True)
     new_start = diff.number_in_file(hunk.new_start, is_old=False)
     ranges = f"@@ -{_range(old_start, hunk.old_count)} +{_range(new_start, hunk.new_count)} @@"
@@ -245,24 +245,24 @@ def hunk_header(diff: Diff, hunk: Hunk) -> str:
 
 
 def skipped_lines(count: int) -> str:
-    """How much is not shown."""
+    """How many lines aren't shown."""
     return f"… {count:,} unchanged line{'s' if count > 1 else ''}"
 
 
 def _range(start: int, count: int) -> str:
-    """A hunk's lines as `diff` writes them: an empty range names the line before it."""
+    """A hunk's range as `diff` writes it: an empty range names the line before it."""
     return f"{start if count else start - 1},{count}"
 
 
 def show(text: str) -> str:
-    """`text` with what cannot be seen made visible."""
+    """`text` with invisible characters made visible."""
     return make_visible(text).replace("\t", TAB)
 
 
 def _marked(
     text: str, begin: int, changed: Iterable[tuple[int, int]], style: Style, marked: Style
 ) -> list[Span]:
-    """A piece that begins at `begin` of its line, cut where words begin and end that are changed."""
+    """Split a piece that begins at `begin` of its line at the borders of changed words."""
     spans: list[Span] = []
     at, end = begin, begin + len(text)
     for start, stop in changed:

@@ -1,7 +1,8 @@
-"""Code: the tokens of a line, found with Pygments, which loads with the first line, and the panel of a block of code.
+"""Highlights code with Pygments and draws code blocks as panels.
 
-Lexers are regular expressions written for well-meant code; some take exponential time. Each line has a limit of CPU
-time, and a language that exceeds it stays plain from then on. Where a block ends, others find.
+Pygments loads with the first line. Lexers are regular expressions written for well-formed code, and some take
+exponential time. So each line has a CPU time limit, and a language that exceeds it stays plain from then on. Finding
+where a block ends is the caller's job.
 """
 
 from __future__ import annotations
@@ -27,27 +28,27 @@ from acp_tui.ui.rendering.palette import NO_STYLE, Palette
 from acp_tui.ui.rendering.wrapping import CUT, Gutter, LineRange, Row, Span, fold, slice_spans, width_cells
 
 _AGAIN_S: Final = 0.02
-"""Until the next attempt, where something on the way has swallowed the exception."""
+"""Seconds until the signal is sent again, in case the work swallowed the exception."""
 
 _Result = TypeVar("_Result")
 
 
 class OverLimit(BaseException):
-    """The work was stopped. It is no `Exception`, so that the work cannot catch it by mistake."""
+    """The work exceeded its limit. Not an `Exception`, so that the work can't catch it by mistake."""
 
 
 class CannotLimit(Exception):
-    """There is no such timer here: only the main thread has one."""
+    """The timer isn't available here: only the main thread has one."""
 
 
 class _Limit:
-    """The one timer of the process."""
+    """The only timer of the process."""
 
     is_installed = False
     is_running = False
 
     def install(self) -> None:
-        """Take the timer's signal, for good: one that comes late finds nothing to stop, and ends nothing."""
+        """Install the signal handler permanently. A signal that arrives late does nothing."""
         if not self.is_installed:
             signal.signal(signal.SIGVTALRM, self._stop)
             self.is_installed = True
@@ -61,9 +62,10 @@ _limit: Final = _Limit()
 
 
 def run_within(cpu_s: float, work: Callable[[], _Result]) -> _Result:
-    """What `work` returns. Raises OverLimit after about `cpu_s` seconds, and CannotLimit outside of the main thread.
+    """Return the result of `work`.
 
-    Work inside of limited work has the limit of the outer one.
+    Raises OverLimit after about `cpu_s` seconds, and CannotLimit outside the main thread. Nested calls share the limit
+    of the outermost one.
     """
     if threading.current_thread() is not threading.main_thread():
         raise CannotLimit
@@ -84,21 +86,21 @@ def run_within(cpu_s: float, work: Callable[[], _Result]) -> _Result:
 
 
 MAX_LINE_CHARACTERS: Final = 1_000
-"""A longer line stays plain: some lexers take very long over data."""
+"""Longer lines stay plain: some lexers take very long on data."""
 MAX_CHARACTERS_ABOVE: Final = 10_000
-"""Code to read above the first line of a block that is looked at; a lexer takes about 5 us for each of them."""
+"""How many characters to lex above the first visible line of a block. A lexer takes about 5 us for each."""
 MAX_STATES: Final = 100
-"""Inside each other. A line that opens more begins anew, since all of them are copied for every line."""
+"""The maximum depth of a lexer's stack. A deeper line resets the state, because the stack is copied for every line."""
 MAX_LANGUAGES: Final = 60
-"""To load in one run: each costs 5 to 300 ms and memory that is never given back."""
+"""The maximum number of languages to load per run. Each takes 5 to 300 ms, and memory that is never freed."""
 
 LINE_S: Final = 0.0005
-"""Of processor time, for each line ..."""
+"""CPU time allowed for each line, in addition to `CHARACTER_S` ..."""
 CHARACTER_S: Final = 20e-6
-"""... and for each of its characters. Both are several times what lexers ordinarily need."""
+"""... for each of its characters. Both are several times what lexers usually need."""
 TRIES: Final = 3
 SPARE_S: Final = 0.03
-"""What earlier lines have left over; more than that is not saved up."""
+"""The maximum of unused time that later lines may use."""
 
 _NAME: Final = re.compile(r"[\w+#.-]+")
 _STYLE_FIELDS: Final = {
@@ -126,24 +128,24 @@ _STYLE_FIELDS: Final = {
 }
 
 LexerState: TypeAlias = tuple[str, ...]
-"""What a lexer knows of the lines above."""
+"""The lexer's stack at the end of the lines above."""
 START: Final[LexerState] = ("root",)
 Lexed: TypeAlias = list[tuple[str, str | None]]
-"""Pieces of a line with the palette's field for each, None where nothing is special."""
+"""Pieces of a line, each with the name of its palette field; None for plain text."""
 _LexedLine: TypeAlias = tuple[Lexed, LexerState]
 
 
 class LexedText:
-    """What the parts of a text's lines are; of what is above the lines that are seen only as much is lexed as is told.
+    """Lexes the lines of a text on demand, with a limited number of lines above the ones in view.
 
-    A lexer reads from the top, which takes two seconds for a file of 10,000 lines. Here it begins some lines above
-    those that are seen: a string or a comment that begins further above is not known as such.
+    Lexing from the top would take two seconds for a file of 10,000 lines. This class begins a few lines above the
+    visible ones instead, so it doesn't recognize a string or comment that begins further up.
     """
 
     def __init__(
         self, lines: Sequence[str], language: str, max_lines: int = sys.maxsize, max_characters: int = 0
     ) -> None:
-        """`lines` may grow; `max_lines` and `max_characters` are read above the first line that is looked at."""
+        """`lines` may grow. At most `max_lines` and `max_characters` above the first line requested are lexed."""
         self._lines = lines
         self._language = language
         self._max_lines = max_lines
@@ -151,13 +153,14 @@ class LexedText:
         self._read: dict[int, tuple[Lexed, LexerState]] = {}
 
     def lexed(self, at: int, top: int = 0, state_at_top: Callable[[], LexerState] = lambda: START) -> Lexed:
-        """The line at `at`, counted from 0; nothing above `top` is looked at."""
+        """Return the pieces of line `at`, counted from 0. Lines above `top` aren't lexed."""
         if at not in self._read:
             begin = self._begin_above(at, top)
             state = self._read[begin - 1][1] if begin - 1 in self._read else START
             if begin == top:
                 state = state_at_top()
-            # What was begun in the middle of the text is not kept for the first lines, which have little above them.
+            # If lexing began in the middle of the text, don't keep the first lines: they have too little context above
+            # them.
             kept_from = begin if begin == top or begin - 1 in self._read else (begin + at) // 2
             for number in range(begin, at + 1):
                 lexed = self._lex(number, state)
@@ -167,7 +170,7 @@ class LexedText:
         return self._read[at][0]
 
     def state_before(self, at: int) -> LexerState:
-        """What the lexer knows where the line at `at` begins."""
+        """The lexer's state at the beginning of line `at`."""
         if at:
             self.lexed(at - 1)
         return self._read[at - 1][1] if at else START
@@ -176,7 +179,7 @@ class LexedText:
         return lex_line(self._language, self._lines[at].rstrip("\r\n"), state)
 
     def _begin_above(self, at: int, top: int) -> int:
-        """The line to begin at: behind one that was read, else not too far above."""
+        """The line to begin lexing at: the one after a lexed line, or one not too far above."""
         begin, characters = at, 0
         while begin > max(at - self._max_lines, top) and begin - 1 not in self._read:
             characters += len(self._lines[begin - 1])
@@ -187,10 +190,10 @@ class LexedText:
 
 
 class Highlighter:
-    """The code of one block, line by line."""
+    """Highlights one block of code, line by line."""
 
     def __init__(self, language: str) -> None:
-        """`language` is what the block calls itself; an unknown one gives plain lines."""
+        """`language` is the name that the block gives; lines of an unknown language stay plain."""
         self._language = language_name(language)
         self._lines: list[str] = []
         self._text = LexedText(self._lines, self._language)
@@ -199,15 +202,15 @@ class Highlighter:
         return len(self._lines)
 
     def append(self, line: str) -> None:
-        """Put a line behind the others."""
+        """Add a line at the end."""
         self._lines.append(line)
 
     def spans(self, number: int, palette: Palette, base: Style) -> list[Span]:
-        """Line `number`, counted from 0, in the palette's styles laid over `base`."""
+        """Return line `number`, counted from 0, in the palette's styles on top of `base`."""
         return _styled(self._text.lexed(number), palette, base)
 
     def preview(self, line: str, palette: Palette, base: Style) -> list[Span]:
-        """`line` as it would look behind the others, without adding it."""
+        """Return `line` as it would look after the other lines, without adding it."""
         lexed, _ = lex_line(self._language, line, self._text.state_before(len(self._lines)))
         return _styled(lexed, palette, base)
 
@@ -217,7 +220,7 @@ def _styled(lexed: Lexed, palette: Palette, base: Style) -> list[Span]:
 
 
 def language_name(info: str) -> str:
-    """The language in what follows an opening fence: `python` in "{.Python title=x}"."""
+    """Return the language in the info string of a fence: `python` in "{.Python title=x}"."""
     found = _NAME.search(info)
     return found.group().strip(".").lower() if found else ""
 
@@ -229,22 +232,22 @@ def syntax_style(palette: Palette, field: str | None) -> Style:
 
 
 class Allowance:
-    """The processor time that lexers may use, and the languages that have used it up."""
+    """The CPU time that lexers may use, and the languages that have exceeded it."""
 
     def __init__(self) -> None:
         self._spare_s = SPARE_S
         self.spent: set[str] = set()
-        """Languages that stay plain: a line of theirs took longer than it may."""
+        """Languages that stay plain because one of their lines took too long."""
 
     def run(self, language: str, line: str, work: Callable[[], _LexedLine]) -> _LexedLine | None:
-        """What `work` finds in `line`; None where it was stopped, or cannot be stopped here."""
+        """Return the result of `work` for `line`; None if it was stopped, or can't be stopped in this thread."""
         allowed_s = self._spare_s + LINE_S + CHARACTER_S * len(line)
         begun = time.thread_time()
         try:
             for _ in range(TRIES):
                 with suppress(OverLimit):
                     return run_within(allowed_s, work)
-                # The timer counts every thread: only what this one took is held against the language.
+                # The timer counts all threads. Only the time of this one counts against the language.
                 if time.thread_time() - begun >= allowed_s:
                     self.spent.add(language)
                     break
@@ -256,11 +259,11 @@ class Allowance:
 
 
 allowance: Final = Allowance()
-"""One for all that is on the screen: a text in thirty languages may not cost thirty times as much."""
+"""Shared by everything on the screen, so that a text in thirty languages doesn't take thirty times as long."""
 
 
 def lex_line(language: str, line: str, stack: LexerState) -> tuple[Lexed, LexerState]:
-    """The pieces of `line`, and the state for the next one; plain where the lexer fails or takes too long."""
+    """Return the pieces of `line` and the state for the next line; plain if the lexer fails or takes too long."""
     plain: _LexedLine = [(line, None)], START
     if not language or language in allowance.spent:
         return plain
@@ -278,17 +281,17 @@ def _lex_from(lexer: Any, line: str, stack: LexerState) -> tuple[Lexed, LexerSta
     if isinstance(lexer, RegexLexer) and not isinstance(lexer, ExtendedRegexLexer):
         context = LexerContext(line + "\n", 0, list(stack))
         try:
-            # The extended lexer's way, with the state in a context, works for the plain ones too.
+            # The extended lexer's method, with its state in a context, works for plain lexers too.
             pieces = _pieces(ExtendedRegexLexer.get_tokens_unprocessed(lexer, context=context), line)
             return pieces, tuple(context.stack) if len(context.stack) <= MAX_STATES else START
         except TypeError:
-            # A callback of this lexer does not take a context: its lines are read each on its own.
+            # A callback of this lexer doesn't accept a context, so each line is lexed separately.
             pass
     return _pieces(lexer.get_tokens_unprocessed(line + "\n"), line), START
 
 
 def _pieces(tokens: Iterator[tuple[int, Any, str]], line: str) -> Lexed:
-    """The tokens with neighbours of one style joined; the line's text is kept whatever the lexer says."""
+    """Join neighboring tokens of the same style. Raises ValueError if the lexer changed the line's text."""
     pieces: Lexed = []
     for _, kind, text in tokens:
         field = _field(kind)
@@ -305,7 +308,7 @@ def _pieces(tokens: Iterator[tuple[int, Any, str]], line: str) -> Lexed:
 
 @cache
 def _field(kind: Any) -> str | None:
-    """The palette's field for a token type, by its nearest ancestor that has one."""
+    """The palette's field for a token type: that of the nearest ancestor that has one."""
     name = str(kind).removeprefix("Token.")
     while name not in _STYLE_FIELDS and "." in name:
         name = name.rpartition(".")[0]
@@ -314,9 +317,9 @@ def _field(kind: Any) -> str | None:
 
 @lru_cache(maxsize=256)
 def find_lexer(language: str) -> Any | None:
-    """The lexer of a language, None for an unknown one and for one too many.
+    """Return the lexer of a language; None if it's unknown, or if too many are loaded.
 
-    The first time it is imported, which can take 300 ms.
+    The first call for a language imports its lexer, which can take 300 ms.
     """
     from pygments.lexers import find_lexer_class, get_all_lexers  # type: ignore[import-untyped]
 
@@ -326,8 +329,9 @@ def find_lexer(language: str) -> Any | None:
 
 @cache
 def _languages(get_all_lexers: Callable[..., Any]) -> dict[str, str]:
-    """The full names of the languages by what they are called, without those of plugins: these have to be searched
-    for anew each time.
+    """Map each alias to the full name of its language.
+
+    Excludes plugins, because Pygments searches for those again on every call.
     """
     return {alias.lower(): name for name, aliases, _, _ in get_all_lexers(plugins=False) for alias in aliases}
 
@@ -342,31 +346,31 @@ def _loaded(find: Callable[[str], Any], name: str) -> Any | None:
 
 
 def load_language(language: str) -> Steps:
-    """Import what colours it, so that drawing need not: twice 20 ms for the first diff, then nothing."""
+    """Import what is needed to color `language`, so that drawing doesn't have to: 20 ms twice for the first diff."""
     if not language:
         return
     if "pygments.lexers" not in sys.modules:
         yield
-        import_module("pygments.lexers")  # not before something is to be colored
+        import_module("pygments.lexers")  # not before there is something to color
         yield
     find_lexer(language)
 
 
 PADDING: Final = " "
 CONTINUATION: Final = "↪ "
-"""Begins a row that goes on with the line above."""
+"""Marks a row that continues the line above."""
 TAB_CELLS: Final = 4
 
 Indent: TypeAlias = Sequence[Segment]
 TakeIndent: TypeAlias = Callable[[], Indent]
-"""What stands left of the next row: bars of quotes, a list marker the first time."""
+"""Returns what goes to the left of the next row: quote bars, and a list marker the first time."""
 
 
 class CodePanel:
-    """One block of code. Rows are cut at once, but highlighted only when they are looked at."""
+    """Draws one block of code. Rows are cut immediately, but highlighted when first viewed."""
 
     def __init__(self, info: str, width: int, palette: Palette, take_indent: TakeIndent = tuple) -> None:
-        """`width` is the panel's own, without the indent; `info` is what follows the opening fence."""
+        """`width` excludes the indent; `info` is the info string of the fence."""
         self._highlighter = Highlighter(info)
         self._info = info.expandtabs(TAB_CELLS)
         self._width = width
@@ -375,7 +379,7 @@ class CodePanel:
         self._inner = max(width - 2 * len(PADDING), 1)
 
     def header(self) -> list[Row]:
-        """A row that names the language; none where the block does not."""
+        """A row that names the language; empty if the block doesn't name one."""
         if not self._info:
             return []
         label_style = self._palette.code_block + self._palette.code_label
@@ -383,7 +387,7 @@ class CodePanel:
         return [self._row([(self._info, label_style)], label, False, self._take_indent())]
 
     def append(self, line: str) -> list[Row]:
-        """The rows of one more line of the code."""
+        """Add a line of code and return its rows."""
         text = line.expandtabs(TAB_CELLS)
         self._highlighter.append(text)
         number = len(self._highlighter) - 1
@@ -393,7 +397,7 @@ class CodePanel:
         ]
 
     def preview(self, line: str) -> list[Row]:
-        """The rows of a line that is still being written; the next `append` or `preview` replaces it."""
+        """Return the rows of an incomplete line. The next `append` or `preview` replaces it."""
         text = line.expandtabs(TAB_CELLS)
         spans = self._highlighter.preview(text, self._palette, self._palette.code_block)
         return [
@@ -402,7 +406,7 @@ class CodePanel:
         ]
 
     def _parts(self, text: str) -> list[LineRange]:
-        """The line cut to the width; later parts leave room for the continuation mark."""
+        """Cut the line to the width. Parts after the first leave room for the continuation mark."""
         parts = fold(text, self._inner)
         if len(parts) == 1:
             return parts

@@ -1,4 +1,7 @@
-"""Turns inline Markdown into styled text, without wrapping. markdown-it is passed in, not imported."""
+"""Turns inline Markdown into styled text, without wrapping.
+
+Callers pass markdown-it in; this module doesn't import it.
+"""
 
 from __future__ import annotations
 
@@ -22,19 +25,19 @@ if TYPE_CHECKING:
 
 MAX_CHARACTERS: Final = 20_000
 MAX_BRACKETS: Final = 1_000
-"""Text beyond these limits is shown as it stands: nested brackets take quadratic time."""
+"""Text beyond these limits is shown as written, because nested brackets take quadratic time."""
 _PLAIN: Final = re.compile(r"[^\n\\`*_~\[\]!<&]*")
 _LINKABLE: Final = ("http://", "https://", "mailto:")
 _STYLE_FIELDS: Final = {"strong": "strong", "em": "emphasis", "s": "strikethrough"}
 
 Lines: TypeAlias = list[list[Span]]
-"""Spans between hard line breaks; at least one list."""
+"""The spans between hard line breaks; at least one list."""
 
 
 def inline_lines(
     md: MarkdownIt, source: str, env: EnvType, palette: Palette, base: Style, *, is_open: bool = False
 ) -> Lines:
-    """`source` in the palette's styles laid over `base`; where it is open, what is half written looks as it will."""
+    """Style `source` with the palette on top of `base`. If `is_open`, unfinished marks look as if completed."""
     if is_open:
         source = close_open_end(md, source)
     if _PLAIN.fullmatch(source) or len(source) > MAX_CHARACTERS or source.count("[") > MAX_BRACKETS:
@@ -57,7 +60,7 @@ def _literal(source: str, base: Style) -> Lines:
 
 
 class _Flattener:
-    """Walks the tokens of one paragraph, with the styles that are open."""
+    """Walks the tokens of one paragraph and keeps track of the open styles."""
 
     def __init__(self, palette: Palette, base: Style) -> None:
         self._palette = palette
@@ -90,7 +93,7 @@ class _Flattener:
         return self._lines
 
     def _add(self, text: str, style: Style) -> None:
-        # Character references such as &#27; are resolved only by the parser, so the text is looked at again.
+        # The parser resolves character references such as &#27;, so check the text again.
         text = make_visible(text).replace("\n", " ").replace("\t", " ")
         self._link_text.append(text)
         line = self._lines[-1]
@@ -120,7 +123,7 @@ class _Flattener:
 
 
 def _alternative(token: Token) -> str:
-    """What an image says in words, without marks."""
+    """An image's alternative text, without marks."""
     words = ""
     for part in token.children or ():
         words += " " if part.type.endswith("break") else _alternative(part) or part.content
@@ -128,22 +131,22 @@ def _alternative(token: Token) -> str:
 
 
 def _says_the_same(shown: str, target: str) -> bool:
-    """Whether the reader of `shown` already knows the target: never where the two could lead to different places."""
+    """Whether `shown` already tells the reader the target. False whenever the two could lead to different places."""
     return target in (shown, f"mailto:{shown}", f"{shown}/")
 
 
 _ESCAPE_OR_TICKS: Final = re.compile(r"\\.|(`+)", re.DOTALL)
 _DANGLING: Final = re.compile(r"(?:(?<=\s)|^)[*~`_]+$")
-# A link or image whose target is not complete; there may be an image in its text, and a title behind the target.
+# A link or image with an incomplete target. Its text may contain an image, and a title may follow the target.
 _OPEN_TARGET: Final = re.compile(
     r"""\[(?:[^\[\]]|!\[[^\[\]]*\]\([^()]*\))*\]\((?P<target>[^()<>\s]*)(?P<title>\s+(?:["'(][^"')]*["')]?)?)?$"""
 )
 _LOOK_BACK: Final = 1_000
-"""A longer half of a link is shown as it stands."""
+"""A longer unfinished link is shown as written."""
 
 
 def close_open_end(md: MarkdownIt, source: str) -> str:
-    """Unfinished inline Markdown without marks that begin nothing yet, and with an open code span or target closed."""
+    """Clean up unfinished inline Markdown: drop marks that begin nothing yet; close an open code span or target."""
     source = _DANGLING.sub("", source.rstrip()).rstrip()
     if ticks := _open_ticks(source):
         return source.rstrip("`") + ticks
@@ -154,7 +157,7 @@ def close_open_end(md: MarkdownIt, source: str) -> str:
 
 
 def _open_ticks(source: str) -> str:
-    """The backticks that a code span needs to end; empty where none is open."""
+    """The backticks needed to close a code span; empty if none is open."""
     at = 0
     while mark := _ESCAPE_OR_TICKS.search(source, at):
         at = mark.end()
@@ -167,7 +170,7 @@ def _open_ticks(source: str) -> str:
 
 
 def _parse_open(md: MarkdownIt, source: str, env: EnvType) -> list[Token]:
-    """Inline tokens of unfinished text: emphasis that was begun goes on to its end."""
+    """Parse unfinished text into inline tokens. Open emphasis extends to the end."""
     from markdown_it.rules_inline import StateInline
 
     state = StateInline(source, md, env, [])
@@ -181,7 +184,7 @@ def _parse_open(md: MarkdownIt, source: str, env: EnvType) -> list[Token]:
 
 
 def _close_delimiters(state: StateInline) -> None:
-    """Pair each opener that has no end with one behind the text."""
+    """Pair each unclosed opener with a closer after the text."""
     opened, inside_until = [], -1
     for at, delimiter in enumerate(state.delimiters):
         if delimiter.end > at:

@@ -1,8 +1,8 @@
-"""Owns pictures in terminals that draw them by kitty's graphics protocol, in place of text; asks the terminal nothing.
+"""Manages pictures in terminals that support Unicode placeholders of kitty's graphics protocol.
 
-A picture is sent once. Where it is to be seen stand cells with U+10EEEE, which name its id by their colour, and their
-place in it by two combining characters: they scroll, are cut and are covered as text is ("Unicode placeholders" in
-kitty's documentation).
+Asks the terminal nothing. Sends a picture once. Where it appears, the cells hold U+10EEEE. Their color encodes the
+picture's id, and two combining characters encode their place in it. So they scroll, are cut, and are covered like text
+(see "Unicode placeholders" in kitty's documentation).
 """
 
 from __future__ import annotations
@@ -28,13 +28,13 @@ PROGRAMS: Final = frozenset({"kitty", "ghostty"})
 MULTIPLEXERS: Final = ("TMUX", "STY", "ZELLIJ")
 
 CELL: Final = (10, 20)
-"""Pixels that a cell is taken to have: what is smaller is shown in its own size, and more detail is not sent."""
+"""The assumed size of a cell in pixels. Smaller pictures keep their size, and no more detail than this is sent."""
 MAX_HELD: Final = 100
-"""Pictures that the terminal keeps for us; kitty has room for about 160 of the largest."""
+"""The number of pictures that the terminal keeps for us. kitty has room for about 160 of the largest."""
 CHUNK: Final = 4_096
-"""Characters in one escape sequence, by the protocol."""
+"""The maximum number of characters in one escape sequence, set by the protocol."""
 PLACEHOLDER: Final = "\U0010eeee"
-# The combining characters that stand for 0, 1, 2 and so on, in the protocol's order.
+# The combining characters for 0, 1, 2, and so on, in the protocol's order.
 _RANGES: Final = (
     "0305 030d-030e 0310 0312 033d-033f 0346 034a-034c 0350-0352 0357 035b 0363-036f 0483-0487 0592-0595 0597-0599"
     " 059c-05a1 05a8-05a9 05ab-05ac 05af 05c4 0610-0617 0657-065b 065d-065e 06d6-06dc 06df-06e2 06e4 06e7-06e8"
@@ -53,27 +53,27 @@ NUMBERS: Final = tuple(_characters(_RANGES))
 
 
 def draws_placeholders(environ: Mapping[str, str]) -> bool:
-    """Whether the terminal is known to draw pictures in place of text.
+    """Whether the terminal is known to support placeholders.
 
-    WezTerm and Konsole know the protocol without this part of it; multiplexers pass it on only when told to.
+    WezTerm and Konsole support the protocol without them. Multiplexers pass it on only if configured to.
     """
     if any(name in environ for name in MULTIPLEXERS):
         return False
     program = environ.get("TERM_PROGRAM")
     if environ.get("TERM") in TERMINALS or program in PROGRAMS:
         return True
-    # Inherited by whatever is started from kitty, other terminals too; those mostly give their name.
+    # Every process started from kitty inherits this variable, even other terminals; but most of those set TERM_PROGRAM.
     return "KITTY_WINDOW_ID" in environ and program is None
 
 
 def through_tmux(sequence: str) -> str:
-    """The sequence as tmux passes it on to its terminal, where `allow-passthrough` is on."""
+    """Wrap the sequence so that tmux passes it on to its terminal, if `allow-passthrough` is on."""
     escaped = sequence.replace("\x1b", "\x1b\x1b")
     return f"\x1bPtmux;{escaped}\x1b\\"
 
 
 class KittyTerminal:
-    """The pictures that the terminal holds: each is sent when a line of it is first looked at."""
+    """The pictures that the terminal holds. Each is sent when one of its lines is first viewed."""
 
     def __init__(self, write: Callable[[str], None], *, is_in_tmux: bool = False) -> None:
         self._write = write
@@ -81,14 +81,14 @@ class KittyTerminal:
         # Other programs in the same window number their pictures too, mostly from 1.
         self._ids = count(random.randrange(1 << 16, 1 << 23))
         self._held: dict[int, None] = {}
-        """By id, the one last looked at at the end."""
+        """By id; the most recently viewed is last."""
 
     def new_id(self) -> int:
-        """An id for a picture of one size; it fits into a colour."""
+        """Return an id for a picture of one size. It fits into a color."""
         return next(self._ids)
 
     def hold(self, image_id: int, png: bytes, cells: Size) -> None:
-        """Have the terminal hold this picture, to be shown on so many columns and rows."""
+        """Make the terminal hold this picture, to be shown with `cells` columns and rows."""
         if image_id not in self._held:
             self._send(*transmission(image_id, png), f"a=p,U=1,i={image_id},c={cells[0]},r={cells[1]},q=2")
         self._held.pop(image_id, None)
@@ -97,11 +97,11 @@ class KittyTerminal:
             self._release(next(iter(self._held)))
 
     def forget(self) -> None:
-        """The terminal has lost them: it does when it shows another screen."""
+        """Note that the terminal has lost all pictures, as it does when it switches screens."""
         self._held.clear()
 
     def release_all(self) -> None:
-        """Have the terminal free what it holds for us."""
+        """Make the terminal free everything it holds for us."""
         for image_id in list(self._held):
             self._release(image_id)
 
@@ -111,12 +111,12 @@ class KittyTerminal:
 
     def _send(self, *commands: str) -> None:
         sequences = (f"\x1b_G{command}\x1b\\" for command in commands)
-        # At once: a frame in between would split the picture's data.
+        # All in one write: a frame in between would split the picture's data.
         self._write("".join(map(through_tmux, sequences) if self._is_in_tmux else sequences))
 
 
 def transmission(image_id: int, png: bytes) -> Iterator[str]:
-    """The commands that bring a picture to the terminal without showing it, and without an answer to any of them."""
+    """The commands that send a picture to the terminal without showing it and without asking for a response."""
     data = b64encode(png).decode("ascii")
     for start in range(0, len(data), CHUNK):
         keys = "" if start else f"a=t,f=100,i={image_id},"
@@ -124,11 +124,9 @@ def transmission(image_id: int, png: bytes) -> Iterator[str]:
 
 
 def kitty_picture(terminal: KittyTerminal, data: str) -> Picture:
-    """Decode a picture from base64, to be drawn by the terminal. Takes up to a second: not for the event loop.
+    """Decode a base64 picture that the terminal draws. Takes up to a second, so don't call it in the event loop.
 
-    What is sent is made here: the terminal never gets to decode an agent's bytes.
-
-    Raises: NotAPicture.
+    The PNG sent is encoded here, so the terminal never decodes an agent's bytes. Raises: NotAPicture.
     """
     size, pixels = decode(data, (MAX_COLUMNS * CELL[0], MAX_ROWS * CELL[1]))
     png = BytesIO()
@@ -143,7 +141,7 @@ def _cells(size: Size, width: int) -> Size:
 
 
 class _Placeholders(Lines):
-    """Rows of placeholders; looking at one of them brings the picture to the terminal."""
+    """Rows of placeholders. Viewing one of them sends the picture to the terminal."""
 
     def __init__(self, terminal: KittyTerminal, png: bytes, cells: Size) -> None:
         self._terminal = terminal

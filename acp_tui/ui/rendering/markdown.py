@@ -1,6 +1,6 @@
 """One Markdown message: its source and its lines.
 
-Only the open block at the end is parsed again when text arrives, so a chunk costs the same in a message of any length.
+When text arrives, only the open block at the end is parsed again, so a chunk costs the same in a message of any length.
 """
 
 from __future__ import annotations
@@ -12,16 +12,16 @@ from acp_tui.ui.rendering.wrapping import MIN_WIDTH, Rows
 
 
 class MarkdownRenderer:
-    """One message, from its first chunk to its end and after."""
+    """One message, from its first chunk until after its end."""
 
     def __init__(self, text: str = "") -> None:
         self._chunks: list[str] = []
-        self._unread: list[str] = []  # what the stream has not been given
+        self._unread: list[str] = []  # not passed to the stream yet
         self._visible = VisibleStream()
         self._finished = False
         self._changed = False
         self._lacks_end = False
-        """Of what was given to the stream, the open end is not drawn."""
+        """Whether the open end of the stream's text isn't drawn yet."""
         self._width = 0
         self._palette = PLAIN
         self._stream: MarkdownStream | None = None
@@ -29,11 +29,11 @@ class MarkdownRenderer:
 
     @property
     def source(self) -> str:
-        """All text so far, as it is shown: what would mislead a reader is replaced."""
+        """All text so far, as it's shown: misleading characters are replaced."""
         return "".join(self._chunks)
 
     def append(self, text: str) -> None:
-        """Add text at the end; it is read when lines are asked for. A finished message is open again."""
+        """Add text at the end, to be read when lines are requested. Reopens a finished message."""
         if not text:
             return
         if self._finished:
@@ -42,16 +42,16 @@ class MarkdownRenderer:
         self._add(self._visible.append(text))
 
     def finish(self) -> None:
-        """Say that the message is complete: what was held back is shown, and links are resolved over all of it."""
+        """Mark the message as complete: show what was held back, and resolve links in all of it."""
         if not self._finished:
             self._finished = True
             self._add(self._visible.finish())
 
     def lines(self, width: int, palette: Palette) -> Rows:
-        """The message in lines of at most `width` cells, each of its natural length; only code blocks fill the width.
+        """Return the message in lines of at most `width` cells, at natural length. Only code blocks fill the width.
 
-        The same object comes back each time, brought up to date in place, unless everything is drawn anew: for
-        another width or palette, and at `finish` where the message defines links.
+        Returns the same object each time, updated in place, unless everything is drawn again: for another width or
+        palette, and at `finish` if the message defines links.
         """
         stream = self._settled(width, palette)
         if self._lacks_end:
@@ -60,7 +60,7 @@ class MarkdownRenderer:
         return stream.rows
 
     def settle(self, width: int, palette: Palette) -> None:
-        """Draw what is finished of what was added; the open end is left to `lines`."""
+        """Draw the finished part of what was added. The open end is left to `lines`."""
         self._settled(width, palette)
 
     def _settled(self, width: int, palette: Palette) -> MarkdownStream:
@@ -75,11 +75,11 @@ class MarkdownRenderer:
         return self._stream
 
     def line_count(self, width: int) -> int:
-        """How many lines there are at `width`; they are drawn in the palette that was used last."""
+        """The number of lines at `width`, drawn in the last palette used."""
         return len(self.lines(width, self._palette))
 
     def release(self) -> None:
-        """Give back the memory of everything drawn; the next `lines` draws it again from the source."""
+        """Free the memory of everything drawn. The next `lines` draws it again from the source."""
         self._stream = None
 
     def _add(self, visible: str) -> None:
@@ -88,14 +88,14 @@ class MarkdownRenderer:
         self._changed = True
 
     def _start(self, references: References) -> MarkdownStream:
-        """A stream that has all of the source still to read."""
+        """Start a stream that still has the whole source to read."""
         self._chunks = [self.source]
         self._unread = [*self._chunks]
         self._changed = True
         return MarkdownStream(self._width, self._palette, references)
 
     def _update(self, stream: MarkdownStream) -> MarkdownStream:
-        """Give the stream what is unread; a complete message with link definitions is read twice."""
+        """Pass the unread text to the stream. A complete message with link definitions is read twice."""
         self._feed(stream)
         if self._finished and stream.references:
             stream = self._start(stream.references)

@@ -1,4 +1,4 @@
-"""Draws parsed Markdown blocks as rows, with their margins. When to parse is not decided here."""
+"""Draws parsed Markdown blocks as rows, with their margins. When to parse is decided elsewhere."""
 
 from __future__ import annotations
 
@@ -28,17 +28,17 @@ if TYPE_CHECKING:
 
 
 MIN_TEXT_CELLS: Final = 8
-"""Where less would be left for the text, deeper levels are not indented any more."""
+"""If the text would have fewer cells than this, deeper levels aren't indented."""
 BAR: Final = "│ "
 
 
 @dataclass(slots=True)
 class _Level:
-    """A quote or a list item that is open."""
+    """An open quote or list item."""
 
     indent: tuple[Segment, ...]
     marker: tuple[Segment, ...] | None
-    """Stands in place of `indent` in the next row; None once it is drawn, and in a quote."""
+    """Drawn instead of `indent` in the next row. None once it's drawn, and for a quote."""
     cells: int
     is_quote: bool
     empty: bool = True
@@ -56,7 +56,7 @@ class Margin:
 
     @property
     def room(self) -> int:
-        """How many cells are left for the text."""
+        """The number of cells left for text."""
         return max(self._width - self.cells, 1)
 
     @property
@@ -65,11 +65,11 @@ class Margin:
 
     @property
     def wants_task_marker(self) -> bool:
-        """Whether the next text is the first of a list item."""
+        """Whether the next text is the first one of a list item."""
         return bool(self._levels) and self._levels[-1].marker is not None
 
     def begin_block(self) -> bool:
-        """Note that a block begins; True where it follows another in the same quote or list item."""
+        """Record that a block begins; return True if it follows another in the same quote or list item."""
         follows = bool(self._levels) and not self._levels[-1].empty
         for level in reversed(self._levels):
             if not level.empty:
@@ -85,12 +85,12 @@ class Margin:
         self._open(_Level((Gutter(" " * cells),), (Segment(marker, style),), cells, is_quote=False))
 
     def replace_marker(self, marker: str, style: Style) -> None:
-        """Give the innermost item another marker of the same width."""
+        """Replace the innermost item's marker with another of the same width."""
         self._levels[-1].marker = (Segment(marker, style),)
 
     @property
     def is_unseen(self) -> bool:
-        """Whether the innermost level is a quote or item that nothing was drawn for."""
+        """Whether the innermost level is a quote or item for which nothing has been drawn."""
         return self._levels[-1].empty and (self._levels[-1].is_quote or self._levels[-1].marker is not None)
 
     def close(self) -> None:
@@ -99,7 +99,7 @@ class Margin:
         self._settle()
 
     def take(self) -> tuple[Segment, ...]:
-        """What stands left of the next row; a list marker is given out once."""
+        """Return what goes to the left of the next row. A list marker is returned only once."""
         if not self._marker_due:
             return self._indent
         taken = tuple(segment for level in self._levels for segment in level.marker or level.indent)
@@ -121,7 +121,7 @@ class Margin:
 
 
 MAX_NESTING: Final = 60
-"""The parser drops what is nested deeper; such a block is shown as its source."""
+"""The parser drops anything nested deeper, so such a block is shown as its source."""
 _BLOCK_BEGINNINGS: Final = frozenset(
     (
         *("paragraph_open", "heading_open", "fence", "code_block", "table_open", "hr"),
@@ -129,7 +129,7 @@ _BLOCK_BEGINNINGS: Final = frozenset(
     )
 )
 IS_OPEN: Final = "is_open"
-"""Of a token with text: whether its end is still being written."""
+"""Key in a text token's `meta`: whether the end of the text is still being written."""
 _BULLETS: Final = "•◦▪"
 _TASK: Final = re.compile(r"\[([ xX])\][ \t]+(?=\S)")
 
@@ -138,7 +138,7 @@ _LeafT = TypeVar("_LeafT", CodePanel, TableLayout)
 
 @dataclass(frozen=True, slots=True)
 class Block:
-    """A top-level block, or one item of a top-level list: what can be finished while the rest is still written."""
+    """A top-level block or one item of a top-level list: a unit that can be finished while more text arrives."""
 
     tokens: Sequence[Token]
     start: int
@@ -147,18 +147,18 @@ class Block:
     gap: bool
     """Whether an empty line goes before it."""
     number: int | None = None
-    """Of an item in an ordered list."""
+    """The item's number in an ordered list."""
     is_item: bool = False
 
 
 @dataclass(slots=True)
 class _List:
     next_number: int | None
-    """None in a bullet list."""
+    """None for a bullet list."""
     bullet: str
 
     def take_marker(self) -> str:
-        """The marker of the next item."""
+        """Return the marker of the next item."""
         if self.next_number is None:
             return f" {self.bullet} "
         self.next_number += 1
@@ -177,9 +177,9 @@ class BlockPainter:
         lines: Sequence[str],
         context: Context,
     ) -> None:
-        """`lines` are those of the parsed text: blank ones inside lists and quotes are shown as written."""
+        """`lines` are the lines of the parsed text. Blank lines inside lists and quotes are shown as written."""
         self.leaf: Leaf | None = None
-        """What the code block or table that was painted last goes on with."""
+        """The code block or table that was painted last, to be continued later."""
         self._context = context
         self._md = md
         self._env = env
@@ -193,7 +193,10 @@ class BlockPainter:
         self._is_finished = True
 
     def paint(self, block: Block, *, finished: bool = True) -> list[Row]:
-        """The rows of `block`, without the gap before it; the end of one that is not finished is painted again."""
+        """Return the rows of `block`, without the gap before it.
+
+        The end of an unfinished block will be painted again.
+        """
         self._is_finished = finished
         if any(token.level >= MAX_NESTING - 1 for token in block.tokens):
             source = "\n".join(self._lines[max(block.start, self._context.line_count) : block.stop]).rstrip()
@@ -246,7 +249,7 @@ class BlockPainter:
                 self._margin.close()
 
     def _begin(self, token: Token) -> None:
-        """Start a block: inside a quote or list, an empty line goes before it where one is written."""
+        """Begin a block. Inside a quote or list, an empty line goes before it if the source has one."""
         follows = self._margin.begin_block()
         if follows and token.map and is_blank(self._lines[token.map[0] - 1]):
             self._put(BLANK)
@@ -274,7 +277,10 @@ class BlockPainter:
                 self._put(strip)
 
     def _take_task(self, task: re.Match[str]) -> str:
-        """Make the box of a task the item's marker; an ordered item keeps its number, so there the box is text."""
+        """Replace the item's marker with the task's checkbox.
+
+        An ordered item keeps its number, so the box becomes text.
+        """
         done = task[1] != " "
         box = "☑ " if done else "☐ "
         if self._lists[-1].next_number is not None:
@@ -296,7 +302,7 @@ class BlockPainter:
             panel = CodePanel(info, self._margin.room, self._palette, self._margin.take)
             self._rows += panel.header()
         self.leaf = panel
-        # Only a line that is being written is not finished behind those that the panel holds.
+        # Only the line being written follows the lines of an existing panel without being finished.
         draw = panel.append if self._is_finished or not self._context.covers(token) else panel.preview
         for line in lines:
             self._rows += draw(line)
@@ -317,7 +323,7 @@ class BlockPainter:
             self._put(strip)
 
     def _leaf_of(self, kind: type[_LeafT]) -> _LeafT:
-        """What was open before the text began."""
+        """The code block or table that was open before the text began."""
         assert isinstance(self._context.leaf, kind)
         return self._context.leaf
 
@@ -342,7 +348,7 @@ class BlockPainter:
 
 
 def split_blocks(tokens: Sequence[Token], lines: Sequence[str], context: Context) -> list[Block]:
-    """The top-level blocks, lists taken apart into their items; the first goes on with `context`."""
+    """Split into top-level blocks, and lists into their items. The first block continues `context`."""
     blocks: list[Block] = []
     start = 0
     if not context.opening and is_blank(lines[0]):
@@ -355,7 +361,7 @@ def split_blocks(tokens: Sequence[Token], lines: Sequence[str], context: Context
 
 
 def _blocks_of(tokens: Sequence[Token], lines: Sequence[str], context: Context) -> Iterator[Block]:
-    """The items of a list; of anything else, the block itself."""
+    """The items of a list, or the block itself if it isn't a list."""
     match tokens[0].type:
         case "ordered_list_open":
             number = int(tokens[0].attrs.get("start", 1)) if context.number is None else context.number
@@ -368,7 +374,7 @@ def _blocks_of(tokens: Sequence[Token], lines: Sequence[str], context: Context) 
 
 
 def _items(tokens: Sequence[Token], lines: Sequence[str], number: int | None, gap: bool) -> Iterator[Block]:
-    """The items of a list; between two of them there is a gap where the author left one."""
+    """The items of a list, with a gap between two of them if the author left one."""
     opened = 1
     for index, token in enumerate(tokens):
         if token.type == "list_item_close" and token.level == 1:

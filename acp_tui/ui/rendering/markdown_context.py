@@ -1,4 +1,4 @@
-"""Finds how much of an open block is finished, and the Markdown that lets a parser go on behind it; draws nothing."""
+"""Finds how much of an open block is finished, and the Markdown that lets a parser continue after it. Draws nothing."""
 
 from __future__ import annotations
 
@@ -15,9 +15,9 @@ if TYPE_CHECKING:
     from markdown_it.token import Token
 
 MAX_DEPTH: Final = 20
-"""What is nested deeper is parsed with the block around it."""
+"""Deeper levels are parsed with the block around them."""
 
-# A rule stands in each reopened quote and item, so that it is not empty; no list has this mark.
+# A rule fills each reopened quote and item, so that it isn't empty. No list uses this mark.
 _STAND_IN: Final = "___\n"
 _QUOTE: Final = re.compile(r" {0,3}> ?")
 _ITEM: Final = re.compile(r"( {0,3}(?:[-+*]|\d{1,9}[.)]))( {1,4}(?! )|)")
@@ -26,54 +26,54 @@ _CONTAINERS: Final = frozenset(
 )
 
 Leaf: TypeAlias = CodePanel | TableLayout
-"""What is drawn row by row and goes on."""
+"""A block that is drawn row by row and can continue."""
 
 
 @dataclass(frozen=True, slots=True)
 class Context:
-    """What is open where a text begins. The first block of that text goes on with what is open."""
+    """What is open where a text begins. The first block of the text continues it."""
 
     gap: bool = True
     """Whether an empty line goes before the first block."""
     number: int | None = None
-    """Of the first block, where it is an item of an ordered list."""
+    """The number of the first block, if it's an item of an ordered list."""
     numbers: Mapping[int, int] = field(default_factory=dict)
-    """The same for the ordered lists within it, by the level of their tokens."""
+    """The numbers for nested ordered lists, by the level of their tokens."""
     opening: str = ""
-    """Complete lines that open it all again; they are parsed before the text and not drawn."""
+    """Complete lines that reopen the containers. They are parsed before the text and not drawn."""
     prefix: str = ""
-    """What a line begins with that is inside of it all."""
+    """The prefix of every line inside the containers."""
     leaf: Leaf | None = None
 
     @property
     def line_count(self) -> int:
-        """How many lines the opening has."""
+        """The number of lines in `opening`."""
         return self.opening.count("\n")
 
     def covers(self, token: Token) -> bool:
-        """Whether the block that `token` opens was begun before the text."""
+        """Whether the block that `token` opens began before the text."""
         return bool(token.map) and cast("list[int]", token.map)[0] < self.line_count
 
     def start_of(self, token: Token) -> int:
-        """The number of the first item of an ordered list."""
+        """The number of an ordered list's first item."""
         start = int(token.attrs.get("start", 1))
         return self.numbers.get(token.level, start) if self.covers(token) else start
 
 
 @dataclass(frozen=True, slots=True)
 class Cut:
-    """Where an open block is cut: what comes before is finished."""
+    """Where to cut an open block: everything before is finished."""
 
     token_count: int
     line: int
     context: Context
     keeps_leaf: bool = False
-    """Whether it goes through a leaf that is drawn row by row."""
+    """Whether the cut is within a leaf that is drawn row by row."""
 
 
 @dataclass(frozen=True, slots=True)
 class _Level:
-    """A container on the way to the open leaf, with the positions of its children."""
+    """A container on the path to the open leaf, with the positions of its children."""
 
     token: Token
     children: Sequence[int]
@@ -85,7 +85,7 @@ class _Level:
 
 @dataclass(frozen=True, slots=True)
 class _Opener:
-    """The beginning of a quote or an item, without what is in it."""
+    """The opening mark of a quote or item, without its content."""
 
     line: int
     text: str
@@ -93,11 +93,11 @@ class _Opener:
 
     @property
     def prefix(self) -> str:
-        """What its further lines begin with."""
+        """The prefix of its further lines."""
         return "> " if self.is_quote else " " * len(self.text)
 
     def strip(self, line: str, number: int) -> str | None:
-        """What is inside of it on a line; None where the line is not."""
+        """Return the part of a line inside this container; None if the line isn't inside."""
         if self.is_quote:
             return line[mark.end() :] if (mark := _QUOTE.match(line)) else None
         indent, rest = line[: len(self.text)], line[len(self.text) :]
@@ -105,7 +105,7 @@ class _Opener:
 
 
 class OpenBlock:
-    """The last block of a parsed text, from the outermost container down to the leaf that is being written."""
+    """The last block of a parsed text, from the outermost container down to the leaf being written."""
 
     def __init__(self, tokens: Sequence[Token], lines: Sequence[str], context: Context) -> None:
         self._lines = lines
@@ -134,20 +134,20 @@ class OpenBlock:
     # Where to cut
 
     def finished_part(self) -> Cut | None:
-        """All but what may still change; None where nothing new is finished."""
+        """Return the cut before everything that may still change; None if nothing new is finished."""
         if len(self._levels) > MAX_DEPTH:
             return None
         cut = self._behind_leaf_rows() or self._before_last_child()
         return cut if cut and cut.line > self._context.line_count else None
 
     def whole(self) -> Cut:
-        """The whole block, as if more of the same followed."""
+        """Return a cut at the end of the block, as if more of the same followed."""
         stop = len(self._lines) - 1
         given_up = Cut(len(self._tokens), stop, Context(gap=False))
         return given_up if len(self._levels) > MAX_DEPTH else self._behind_leaf(stop) or given_up
 
     def _behind_leaf_rows(self) -> Cut | None:
-        """Behind the rows of a code block or long table that can not change any more."""
+        """Cut after the rows of a code block or long table that can't change anymore."""
         start, stop = cast("list[int]", self._leaf.map or [0, 0])
         if self._leaf.type == "fence" and self._leaf.content:
             return self._behind_leaf(start + 1 + self._leaf.content.count("\n"))
@@ -170,7 +170,7 @@ class OpenBlock:
         return Cut(self._stop, line, replace(context, opening=context.opening + opening), bool(inner))
 
     def _leaf_opening(self, openers: Sequence[_Opener]) -> list[str] | None:
-        """The lines that begin a code block or long table, as they are inside of the containers."""
+        """The lines that begin a code block or long table, as they appear inside the containers."""
         start = cast("list[int]", self._leaf.map or [0])[0]
         count = 1 if self._leaf.type == "fence" else 2 if self._is_long_table() else 0
         lines = [_inside(self._lines[at], at, openers) for at in range(start, start + count)]
@@ -178,12 +178,12 @@ class OpenBlock:
         if len(inner) < count:
             return None
         if self._leaf.type == "fence":
-            # Without its language: that could be the header of a table.
+            # Without its language, which could look like the header of a table.
             return [inner[0].partition(self._leaf.markup)[0] + self._leaf.markup]
         return inner
 
     def _before_last_child(self) -> Cut | None:
-        """Between the last two children of the innermost container that has two."""
+        """Cut between the last two children of the innermost container that has two."""
         levels = self._levels
         while levels and len(levels[-1].children) < 2:
             levels = levels[:-1]
@@ -192,7 +192,7 @@ class OpenBlock:
         at = levels[-1].children[-1]
         before, last = self._tokens[levels[-1].children[-2]], self._tokens[at]
         if levels[-1].is_list:
-            # The item before stays open, so that the last one finds itself in a list, and not the first.
+            # The previous item stays open, so that the last one isn't parsed as the first of its list.
             levels = [
                 *levels[:-1],
                 replace(levels[-1], children=levels[-1].children[:-1]),
@@ -200,16 +200,16 @@ class OpenBlock:
             ]
         if (openers := self._openers(levels)) is None:
             return None
-        # A link definition between the two may take in more lines, so it stays with the block that follows.
+        # A link definition between the two may span more lines, so it stays with the block that follows.
         line = min(cast("list[int]", last.map)[0], cast("list[int]", before.map)[1])
         while line > self._context.line_count and is_blank(self._lines[line - 1]):
             line -= 1
         return Cut(at, line, self._reopened(openers, levels))
 
-    # What to say for the parser to go on there
+    # How to let the parser continue there
 
     def _openers(self, levels: Sequence[_Level]) -> list[_Opener] | None:
-        """The beginnings of these containers; None where they are written in a way that is not understood."""
+        """The openers of these containers; None if one is written in an unsupported way."""
         openers: list[_Opener] = []
         for level in levels:
             if level.is_list:
@@ -236,12 +236,12 @@ class OpenBlock:
 
 
 def is_blank(line: str) -> bool:
-    """Whether nothing is written on a line but the marks of quotes."""
+    """Whether a line is empty except for quote marks."""
     return not line.strip(" \t>")
 
 
 def _inside(line: str, number: int, openers: Sequence[_Opener]) -> str | None:
-    """What is inside of all `openers` on a line."""
+    """The part of a line inside all `openers`; None if the line isn't inside."""
     text: str | None = line
     for opener in openers:
         text = None if text is None else opener.strip(text, number)
@@ -249,7 +249,7 @@ def _inside(line: str, number: int, openers: Sequence[_Opener]) -> str | None:
 
 
 def _opener(text: str, is_quote: bool) -> str | None:
-    """What `text` begins with: the mark of a quote or an item, and the space that belongs to it."""
+    """Return the quote or item mark that `text` begins with, and its space."""
     if is_quote:
         return mark.group() if (mark := _QUOTE.match(text)) else None
     if (mark := _ITEM.match(text)) is None:

@@ -1,4 +1,4 @@
-"""Draws Markdown at one width as it arrives: finished blocks once, the open end again."""
+"""Draws Markdown at one width as it arrives: finished blocks once, the open end again each time."""
 
 from __future__ import annotations
 
@@ -20,28 +20,28 @@ if TYPE_CHECKING:
     from markdown_it.token import Token
 
 MAX_OPEN_CHARACTERS: Final = 6_000
-"""So much is parsed at once; where it is all one paragraph, that ends there and another goes on below it."""
+"""The maximum length to parse at once. A longer paragraph ends there, and another continues below it."""
 
-# A last line of this kind waits until it is known what it is: a rule, a list, a heading's underline, the second line
-# of a table, a fence, a task or a link definition.
+# Hold back a last line that matches until it's clear what it is: a rule, a list, a heading's underline, the second line
+# of a table, a fence, a task, or a link definition.
 _UNDECIDED: Final = re.compile(
     r"""(?:(?:[-+*]|\d{1,9}[.)])[ \t]+)*
     (?:[-=+*_~`\#>|:]*|\d{1,9}[.)]?|(?:[-*_][ \t]*)+|[|:\- \t]+|\[[^\[\]]{0,80}(?:\](?::.*)?)?)""",
     re.VERBOSE,
 )
 _HALF_CLOSING: Final = re.compile("[`~]*")
-"""The same within a code block."""
+"""The same inside a code block."""
 _MAX_UNDECIDED: Final = 200
 _HEADER: Final = re.compile(r"[ \t>]*\|")
 _DELIMITER: Final = re.compile(r"[ \t>|:-]*")
 _MAX_HEADER: Final = 1_000
 
 References: TypeAlias = dict[str, Any]
-"""The link definitions of a message, as markdown-it keeps them."""
+"""The link definitions of a message, as markdown-it stores them."""
 
 
 class _Parsed:
-    """A part of the message, taken apart into blocks."""
+    """A part of the message, parsed into blocks."""
 
     def __init__(self, text: str, context: Context, references: References) -> None:
         self.env = {"references": references}
@@ -56,7 +56,7 @@ class _Parsed:
         return BlockPainter(markdown_parser(), self.env, palette, width, self.lines, self.context)
 
     def finished_part(self) -> Cut | None:
-        """Where the text is cut, within the last block or before it; None where nothing is finished."""
+        """Where to cut the text, within the last block or before it; None if nothing is finished."""
         if not self.blocks:
             return None
         last = self.blocks[-1]
@@ -64,13 +64,13 @@ class _Parsed:
             return replace(cut, context=replace(cut.context, number=last.number))
         if len(self.blocks) == 1:
             return None
-        # A link definition right above may take in more lines, so it stays with the block that follows.
+        # A link definition right above may span more lines, so it stays with the block that follows.
         starts_for_good = last.is_item or last.tokens[0].type == "fence"
         line = last.start if starts_for_good else self.blocks[-2].stop
         return Cut(0, line, Context(last.gap, last.number))
 
     def whole(self) -> Cut:
-        """The end of the text, as if its last block went on there."""
+        """A cut at the end of the text, as if its last block continued."""
         if not self.blocks:
             return Cut(0, len(self.lines) - 1, self.context, keeps_leaf=True)
         last = self.blocks[-1]
@@ -79,23 +79,23 @@ class _Parsed:
 
 
 class MarkdownStream:
-    """What is drawn of a message at one width and in one palette."""
+    """The drawn rows of a message at one width and in one palette."""
 
     def __init__(self, width: int, palette: Palette, references: References) -> None:
         self._width = width
         self._palette = palette
         self.references = references
-        """Those given and those found in complete lines."""
+        """The given link definitions, and those found in complete lines."""
         self.rows = Rows()
         self._settled_rows = 0
         self._context = Context()
         self._tail = ""
-        self._examined = 0  # how much of the tail was searched for what is finished
+        self._examined = 0  # how much of the tail was searched for finished blocks
 
     def settle(self, text: str, *, finished: bool) -> None:
-        """Add `text` at the end, and draw what is finished; `finished` when no more is to come.
+        """Add `text` at the end and draw what is finished. `finished` means that no more text will come.
 
-        `rows` lack the open end until `draw_open`.
+        `rows` lacks the open end until `draw_open` is called.
         """
         self._tail += text
         if finished and self._tail and not self._tail.endswith("\n"):
@@ -105,13 +105,13 @@ class MarkdownStream:
             pass
         self._settled_rows = len(self.rows)
 
-    # What is finished
+    # Finished blocks
 
     def _settle(self) -> bool:
-        """Draw what can not change any more, and take it off the tail; False where there is nothing.
+        """Draw what can't change anymore and remove it from the tail; return False if there is nothing.
 
-        That depends on nothing but the first characters of the tail, not on how much more of it is there already:
-        so a message ends the same however it comes in.
+        The result depends only on the tail's first characters, not on how much has arrived after them. So a message
+        looks the same however it is split into chunks.
         """
         complete = self._tail.rfind("\n", 0, MAX_OPEN_CHARACTERS) + 1
         if complete > self._examined:
@@ -130,7 +130,7 @@ class MarkdownStream:
         return False
 
     def _break(self) -> None:
-        """Draw the beginning of a very long open block as if it were the whole."""
+        """Draw the beginning of a very long open block as if it were complete."""
         head, mark, rest = _break_text(self._tail)
         parsed = self._parse(f"{head}\n", self.references)
         self._draw_finished(parsed, parsed.whole())
@@ -147,10 +147,10 @@ class MarkdownStream:
         leaf = painter.leaf or self._context.leaf
         self._context = replace(cut.context, leaf=leaf if cut.keeps_leaf else None)
 
-    # What is open
+    # The open end
 
     def draw_open(self, *, finished: bool) -> None:
-        """Draw what is still open, once after each `settle` that is to be seen."""
+        """Draw what is still open. Call it once after each `settle` whose result will be visible."""
         text = self._tail if finished else _decided(self._tail, self._undecided)
         if not text:
             return
@@ -176,7 +176,7 @@ class MarkdownStream:
 
 
 def _break_text(text: str) -> tuple[str, str, str]:
-    """A good place to break a long text: what is before it, the white space there if any, and what comes behind."""
+    """Find a good place to break a long text; return what is before it, the whitespace there if any, and the rest."""
     at = max(text.rfind(mark, MAX_OPEN_CHARACTERS // 2, MAX_OPEN_CHARACTERS) for mark in "\n ")
     if at < 0:
         return text[:MAX_OPEN_CHARACTERS], "", text[MAX_OPEN_CHARACTERS:]
@@ -184,7 +184,7 @@ def _break_text(text: str) -> tuple[str, str, str]:
 
 
 def _decided(text: str, undecided: re.Pattern[str]) -> str:
-    """`text` without a last line that may become this or that."""
+    """`text` without a last line whose meaning isn't clear yet."""
     last_line = text[text.rfind("\n") + 1 :]
     waits = len(last_line) <= _MAX_UNDECIDED and undecided.fullmatch(last_line.strip(" \t>"))
     decided = text[: len(text) - len(last_line)] if waits else text
@@ -192,7 +192,7 @@ def _decided(text: str, undecided: re.Pattern[str]) -> str:
 
 
 def _without_header(decided: str, text: str) -> str:
-    """`decided` without a last line that may be the header of a table: the line below it, in `text`, will tell."""
+    """`decided` without a last line that may be the header of a table. Only the line below it, in `text`, can tell."""
     start = decided.rfind("\n", 0, max(len(decided) - 1, 0)) + 1
     above = decided[decided.rfind("\n", 0, max(start - 1, 0)) + 1 : start]
     may_be_header = len(decided) - start <= _MAX_HEADER and _HEADER.match(decided, start)
@@ -202,7 +202,7 @@ def _without_header(decided: str, text: str) -> str:
 
 
 def _half_written(tokens: Sequence[Token], last_line: int) -> Sequence[Token]:
-    """The tokens of an open block, its last text marked as open; the row of a table waits until it is complete."""
+    """Mark the last text of an open block as open. An incomplete table row is left out."""
     for at in range(len(tokens) - 1, -1, -1):
         token = tokens[at]
         if (
@@ -221,7 +221,7 @@ def _half_written(tokens: Sequence[Token], last_line: int) -> Sequence[Token]:
 
 @cache
 def markdown_parser() -> MarkdownIt:
-    """CommonMark with tables and strikethrough; HTML is found only to be shown as it is written."""
+    """A parser for CommonMark with tables and strikethrough. It recognizes HTML only to show it as written."""
     from markdown_it import MarkdownIt
 
     options = {"maxNesting": MAX_NESTING}

@@ -1,4 +1,4 @@
-"""The styles that text is drawn in; where their colours come from is the theme's business."""
+"""The styles that text is drawn in. The theme provides their colors."""
 
 from __future__ import annotations
 
@@ -11,7 +11,7 @@ from rich.style import Style
 from acp_tui.values import dataclass
 
 NO_STYLE: Final = Style.null()
-# They must show over every other style, and without colours too.
+# These must show over every other style, and without colors too.
 SELECTION: Final = Style(reverse=True)
 MATCH: Final = Style(underline=True, bold=True)
 MATCH_AT: Final = Style(reverse=True, bold=True)
@@ -19,9 +19,9 @@ MATCH_AT: Final = Style(reverse=True, bold=True)
 
 @dataclass(frozen=True, slots=True)
 class Palette:
-    """One style for each thing that can be drawn; every field may stay empty.
+    """One style for each thing that can be drawn; every field may be empty.
 
-    Two draw calls with the same palette object reuse all that was drawn, so make one per theme and keep it.
+    Drawing again with the same palette object reuses everything drawn, so make one per theme and keep it.
     """
 
     dark: bool = True
@@ -29,24 +29,24 @@ class Palette:
 
     text: Style = NO_STYLE
     muted: Style = NO_STYLE
-    """What is there to be found, not to be read: labels, link targets, line numbers."""
+    """Secondary text: labels, link targets, and line numbers."""
     accent: Style = NO_STYLE
     success: Style = NO_STYLE
     warning: Style = NO_STYLE
     error: Style = NO_STYLE
     status: Style = NO_STYLE
-    """The sign of how a tool call stands; what color means what, styles/conversation.tcss says."""
+    """The icon for a tool call's status. styles/conversation.tcss defines the colors."""
     status_word: Style = NO_STYLE
-    """The word behind it, where there is one."""
+    """The word after it, if there is one."""
     user: Style = NO_STYLE
     thought: Style = NO_STYLE
 
     selection: Style = SELECTION
-    """Laid over what is selected."""
+    """Applied over selected text."""
     match: Style = MATCH
-    """Laid over what was looked for."""
+    """Applied over search matches."""
     match_at: Style = MATCH_AT
-    """Laid over the match that one is at."""
+    """Applied over the current search match."""
 
     heading_1: Style = NO_STYLE
     heading_2: Style = NO_STYLE
@@ -60,7 +60,7 @@ class Palette:
     code_block: Style = NO_STYLE
     """The panel of a code block; its background fills the width."""
     code_label: Style = NO_STYLE
-    """The language of a code block, laid over `code_block`."""
+    """The language of a code block, applied over `code_block`."""
     link: Style = NO_STYLE
     quote: Style = NO_STYLE
     quote_bar: Style = NO_STYLE
@@ -77,7 +77,7 @@ class Palette:
     diff_number: Style = NO_STYLE
     diff_added: Style = NO_STYLE
     diff_added_word: Style = NO_STYLE
-    """The changed part of a changed line, laid over `diff_added`."""
+    """The changed part of a changed line, applied over `diff_added`."""
     diff_removed: Style = NO_STYLE
     diff_removed_word: Style = NO_STYLE
 
@@ -96,10 +96,10 @@ class Palette:
     syntax_error: Style = NO_STYLE
 
     def with_styles(self, styles: Mapping[str, Style]) -> Palette:
-        """A copy with these styles, by the names of their fields."""
+        """Return a copy with these styles, by field name."""
         changes: dict[str, Any] = dict(styles)
         return replace(self, **changes)
 
 
 PLAIN: Final = Palette()
-"""No colours and no attributes: for tests, exports and NO_COLOR."""
+"""No colors and no attributes: for tests, exports, and NO_COLOR."""

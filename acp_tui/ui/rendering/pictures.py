@@ -1,4 +1,4 @@
-"""Decodes a picture into lines of half blocks. Pillow is imported with the first one, in the decoding thread."""
+"""Decodes a picture into lines of half blocks. The first picture imports Pillow, in the decoding thread."""
 
 from __future__ import annotations
 
@@ -22,42 +22,42 @@ if TYPE_CHECKING:
 Size: TypeAlias = tuple[int, int]
 """Width and height."""
 Pixel: TypeAlias = tuple[int, int, int, int]
-"""Red, green, blue and alpha, each up to 255."""
+"""Red, green, blue, and alpha, each up to 255."""
 
 FORMATS: Final = ("PNG", "JPEG", "GIF", "WEBP")
 MAX_BYTES: Final = 20_000_000
 MAX_PIXELS: Final = 32_000_000
-"""The photograph of a good camera; while it is decoded, it takes 128 MB."""
+"""About a good camera's photo. Decoding it takes 128 MB."""
 MAX_COLUMNS: Final = 120
 MAX_ROWS: Final = 20
 HALF_BLOCKS: Final = (MAX_COLUMNS, 2 * MAX_ROWS)
-"""The most that half blocks can show, in pixels: one above the other in each cell."""
+"""The most pixels that half blocks can show: each cell has an upper and a lower one."""
 KEPT_WIDTHS: Final = 4
-"""Messages and tool calls leave different room, and both do before and after a change of the screen's size."""
+"""Messages and tool calls have different widths, and both change when the screen is resized."""
 LANCZOS: Final = 1
-"""Pillow's filter, by its number: Pillow is loaded with the first picture."""
+"""The number of Pillow's filter, so that this module needn't import Pillow."""
 OPAQUE: Final = 128
-"""A pixel with less alpha leaves the background as it is: a cell cannot mix its colours."""
+"""A pixel with less alpha shows the background: a cell can't blend its colors."""
 CLEAR: Final[Pixel] = (0, 0, 0, 0)
 TURNED: Final = frozenset({5, 6, 7, 8})
-"""What EXIF calls the orientations in which width and height change places."""
+"""The EXIF orientations that swap width and height."""
 
 
 class NotAPicture(Exception):
-    """It cannot be shown; `str()` of it says why, as the end of a sentence."""
+    """The picture can't be shown. `str()` gives the reason, as the end of a sentence."""
 
 
 class Picture:
-    """A picture that is ready to be drawn at any width."""
+    """A decoded picture that can be drawn at any width."""
 
     def __init__(self, size: Size, draw: Callable[[int], Sequence[Strip]]) -> None:
         self.size = size
-        """In pixels of its own."""
+        """Its own size in pixels."""
         self._draw = draw
         self._drawn: dict[int, Sequence[Strip]] = {}
 
     def lines(self, width: int) -> Sequence[Strip]:
-        """At most MAX_ROWS lines of at most `width` cells; for the same width the same object."""
+        """At most MAX_ROWS lines of at most `width` cells. The same width returns the same object."""
         width = max(1, min(width, MAX_COLUMNS))
         if width not in self._drawn:
             for old in list(self._drawn)[: 1 - KEPT_WIDTHS]:
@@ -67,7 +67,7 @@ class Picture:
 
 
 def block_picture(data: str) -> Picture:
-    """Decode a picture from base64, to be drawn as half blocks. Takes up to a second: not for the event loop.
+    """Decode a base64 picture to draw as half blocks. Takes up to a second, so don't call it in the event loop.
 
     Raises: NotAPicture.
     """
@@ -76,14 +76,14 @@ def block_picture(data: str) -> Picture:
 
 
 def fit(size: Size, room: Size) -> Size:
-    """`size`, made smaller in proportion until it fits into `room`; no side is less than 1."""
+    """Shrink `size` in proportion until it fits into `room`. No side is less than 1."""
     scale = min(1.0, room[0] / size[0], room[1] / size[1])
     width, height = (max(1, min(round(side * scale), most)) for side, most in zip(size, room, strict=True))
     return width, height
 
 
 def decode(data: str, room: Size) -> tuple[Size, Image]:
-    """A picture's own size, and its pixels as RGBA, no more of them than fit into `room`.
+    """Return a picture's own size, and its RGBA pixels shrunk to fit into `room`.
 
     Raises: NotAPicture.
     """
@@ -92,7 +92,7 @@ def decode(data: str, room: Size) -> tuple[Size, Image]:
     except NotAPicture:
         raise
     except Exception as error:
-        # From what an agent sends, decoders raise almost anything.
+        # With an agent's data, decoders raise almost anything.
         raise NotAPicture("its data is corrupt") from error
 
 
@@ -108,7 +108,7 @@ def _bytes_of(data: str) -> bytes:
 def _decode(data: bytes, room: Size) -> tuple[Size, Image]:
     from PIL import Image, ImageOps, UnidentifiedImageError
 
-    # Ours is stricter, and Pillow would only write a warning to where the screen is.
+    # Our limit is stricter, and Pillow would only write a warning over the screen.
     Image.MAX_IMAGE_PIXELS = None
     try:
         image = Image.open(BytesIO(data), formats=FORMATS)
@@ -120,13 +120,13 @@ def _decode(data: bytes, room: Size) -> tuple[Size, Image]:
             raise NotAPicture(f"{width} × {height} pixels are too many")
         if image.getexif().get(0x0112) in TURNED:
             width, height = height, width
-        image.draft(None, room)  # has JPEG decode no more detail than is wanted
+        image.draft(None, room)  # lets JPEG decode no more detail than needed
         ImageOps.exif_transpose(image, in_place=True)
         return (width, height), _resized(image, fit((width, height), room))
 
 
 def _resized(image: Image, size: Size) -> Image:
-    if image.mode == "I;16":  # converting it would cut off all that is brighter than the darkest 256th
+    if image.mode == "I;16":  # converting it directly would clip everything brighter than the darkest 256th
         image = image.point(lambda value: value / 256).convert("L")
     rgba = image.convert("RGBA")
     return rgba if rgba.size == size else rgba.resize(size, LANCZOS)
@@ -138,7 +138,7 @@ def _half_blocks(image: Image) -> Rows:
     pixels: list[Pixel] = list(zip(values, values, values, values, strict=True))
     rows = [pixels[at : at + width] for at in range(0, len(pixels), width)]
     pairs = zip_longest(rows[::2], rows[1::2], fillvalue=[CLEAR] * width)
-    # Styles are dear: only those in view are made.
+    # Styles are expensive, so make only those in view.
     return Rows(partial(_row, upper, lower) for upper, lower in pairs)
 
 

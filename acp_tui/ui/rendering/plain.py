@@ -1,4 +1,4 @@
-"""Draws text that has no markup, as it is: a whole one, or one that grows."""
+"""Draws text without markup as it is: a whole text, or one that grows."""
 
 from __future__ import annotations
 
@@ -16,7 +16,7 @@ TAB_CELLS: Final = 4
 
 
 def plain_lines(text: str, width: int, style: Style) -> list[Strip]:
-    """`text` wrapped to `width` cells; a final newline adds no empty line, and no text gives no lines."""
+    """Wrap `text` to `width` cells. A final newline adds no empty line, and an empty text gives no lines."""
     if not text:
         return []
     strips: list[Strip] = []
@@ -26,7 +26,7 @@ def plain_lines(text: str, width: int, style: Style) -> list[Strip]:
 
 
 class PlainStream:
-    """A text that grows at its end, without white space at both ends; what comes is drawn, and the row it goes on."""
+    """Draws a growing text, stripped of whitespace at both ends. Only new text and the row it continues are drawn."""
 
     def __init__(self, width: int, style: Style) -> None:
         self._width = width
@@ -34,15 +34,15 @@ class PlainStream:
         self._visible = VisibleStream()
         self._has_begun = False
         self._white_space = ""
-        """At the end; shown when something follows."""
+        """Trailing whitespace, shown once something follows."""
         self._line: list[str] = []
-        """The pieces of the line that is being written."""
+        """The pieces of the line being written."""
         self._open = _OpenLine(width, style)
         self._finished_rows = 0
         self.rows = Rows()
 
     def append(self, text: str) -> None:
-        """Draw what has come."""
+        """Draw new text."""
         text = self._white_space + text if self._has_begun else text.lstrip()
         shown = text.rstrip()
         self._white_space = text[len(shown) :]
@@ -51,7 +51,7 @@ class PlainStream:
             self._add(self._visible.append(shown))
 
     def finish(self) -> None:
-        """Draw the last line as a whole, since nothing more comes; if it does, that goes on with it."""
+        """Draw the last line as a whole, because no more is expected. Text that comes anyway continues it."""
         if self._has_begun:
             self._add(self._visible.finish())
             self._draw_line()
@@ -63,7 +63,7 @@ class PlainStream:
         self._go_on(last)
 
     def _end_line(self, rest: str) -> None:
-        """A line is complete, and drawn as a whole."""
+        """Complete a line, and draw it as a whole."""
         self._go_on(rest)
         self._draw_line()
         self._finished_rows = len(self.rows)
@@ -75,7 +75,7 @@ class PlainStream:
         self.rows.extend(self._open.append(text))
 
     def _draw_line(self) -> None:
-        """Draw the line as a whole, where it may break elsewhere then: beside wide characters that came late."""
+        """Draw the line again as a whole: wide characters that came late can change where it breaks."""
         line = "".join(self._line)
         if not has_one_cell_each(line):
             self._line, self._open = [], _OpenLine(self._width, self._style)
@@ -84,20 +84,20 @@ class PlainStream:
 
 
 class _OpenLine:
-    """A line that is being written: only its last row may still change."""
+    """A line being written: only its last row can still change."""
 
     def __init__(self, width: int, style: Style) -> None:
         self._width = width
         self._style = style
         self._column = 0
         self._row = ""
-        """What stands on the last row."""
+        """The text of the last row."""
         self._mark: Segment | None = None
-        """How that goes on with the row above."""
+        """How the last row continues the one above."""
         self.finished_rows = 0
 
     def append(self, text: str) -> list[Strip]:
-        """The rows from the one that was the last on."""
+        """Add text and return the rows from the previously last one on."""
         shift = self._column % TAB_CELLS
         text = (" " * shift + text).expandtabs(TAB_CELLS)[shift:]
         self._column += len(text)

@@ -1,4 +1,4 @@
-"""Lays a table out in a given width: light lines, wrapped cells; where it does not fit, one record a row."""
+"""Lays out a table for a given width: light lines and wrapped cells. If it doesn't fit, each row becomes a record."""
 
 from __future__ import annotations
 
@@ -16,28 +16,28 @@ from acp_tui.values import dataclass
 Alignment: TypeAlias = Literal["left", "center", "right"]
 MIN_COLUMN: Final = 4
 SAMPLE_CELLS: Final = 150
-"""A table of more is laid out by its first rows, so that rows that come later move nothing."""
+"""A table with more cells is laid out by its first rows, so that later rows move nothing."""
 _SEPARATOR: Final = " │ "
 
 
 @dataclass(frozen=True, slots=True)
 class Table:
-    """The cells of a table, the header's row first; every row has as many cells as there are alignments."""
+    """The cells of a table, header row first. Every row has as many cells as there are alignments."""
 
     alignments: tuple[Alignment, ...]
     rows: tuple[tuple[Lines, ...], ...]
 
 
 def sample_rows(columns: int) -> int:
-    """How many rows below the header decide how a table of so many columns is laid out; further ones follow suit."""
+    """How many rows below the header decide the layout of a table with `columns` columns."""
     return max(SAMPLE_CELLS // max(columns, 1), 1)
 
 
 class TableLayout:
-    """Where the cells of a table go; rows may be added at its end."""
+    """Places the cells of a table. Rows may be added at the end."""
 
     def __init__(self, table: Table, width: int, palette: Palette) -> None:
-        """Only the first rows of `table` are looked at."""
+        """Only the first rows of `table` decide the layout."""
         self._header = table.rows[0]
         self._width = width
         self._palette = palette
@@ -46,7 +46,7 @@ class TableLayout:
         self._grid = None if columns is None else _Grid(table.alignments, columns, palette, sample)
 
     def strips(self, rows: Sequence[Sequence[Lines]], *, follows: bool = False) -> list[Strip]:
-        """The header and `rows`; only `rows` where these follow others."""
+        """The header and `rows`; only `rows` if they follow others."""
         if self._grid is None:
             return _records(self._header, rows, self._width, self._palette, follows=follows)
         header = [] if follows else self._grid.header(self._header)
@@ -54,10 +54,8 @@ class TableLayout:
 
 
 def _column_widths(rows: Sequence[Sequence[Lines]], width: int) -> list[int] | None:
-    """The columns' widths, those that are wider than their fair share shrunk; None where the table does not fit."""
-    least = (
-        1 if len(rows) <= sample_rows(len(rows[0])) else MIN_COLUMN
-    )  # rows that were not looked at need room
+    """The column widths, with wide columns shrunk to a fair share; None if the table doesn't fit."""
+    least = 1 if len(rows) <= sample_rows(len(rows[0])) else MIN_COLUMN  # rows outside the sample need room
     natural = [max(least, *map(_cell_width, column)) for column in zip(*rows, strict=True)]
     room = width - len(_SEPARATOR) * (len(natural) - 1) - 2
     if room >= sum(natural):
@@ -68,7 +66,7 @@ def _column_widths(rows: Sequence[Sequence[Lines]], width: int) -> list[int] | N
 
 
 def _share(natural: Sequence[int], room: int) -> list[int]:
-    """`room` cells shared out: who asks for less than the average gets it whole, the others divide the rest."""
+    """Distribute `room` cells: a column below the average gets all it needs, and the others share the rest."""
     shares = [0] * len(natural)
     by_width = sorted(range(len(natural)), key=natural.__getitem__)
     for done, at in enumerate(by_width):
@@ -91,7 +89,7 @@ class _Grid:
         palette: Palette,
         sample: Sequence[Sequence[Lines]],
     ) -> None:
-        """Rows have light rules between them where a cell of the `sample` below its header takes more than a line."""
+        """Draws light rules between rows if a cell in the `sample`, below its header, takes more than one line."""
         self._alignments = alignments
         self._columns = columns
         self._border = palette.table_border
@@ -103,7 +101,7 @@ class _Grid:
         return [*self._row(row), self._rule("─", "┼")]
 
     def body(self, rows: Sequence[Sequence[Lines]], follows: bool) -> list[Strip]:
-        """The rows below the header; `follows` where there are others above them."""
+        """The rows below the header. `follows` is True if there are others above them."""
         strips: list[Strip] = []
         for row in rows:
             if self._is_airy and (strips or follows):
@@ -142,7 +140,7 @@ class _Grid:
 def _records(
     header: Sequence[Lines], rows: Sequence[Sequence[Lines]], width: int, palette: Palette, *, follows: bool
 ) -> list[Strip]:
-    """One line "header: value" for each cell, a rule between the rows; a table of titles alone is a record of them."""
+    """One line "header: value" for each cell and a rule between rows. A table with only a header shows its titles."""
     if not rows and not follows:
         return [strip for cell in header for strip in _wrap_lines(cell, width)]
     strips: list[Strip] = []

@@ -1,6 +1,6 @@
-"""What drawn lines are made of, and how styled text is broken into lines of so many cells; knows not what it means.
+"""The parts of drawn lines, and how to break styled text into lines of a given width.
 
-Some lines are made when they are looked at, and some segments are no part of the text.
+Knows nothing of what the text means. Some lines are drawn when first viewed, and some segments aren't part of the text.
 """
 
 from __future__ import annotations
@@ -17,19 +17,19 @@ from textual.strip import Strip
 
 
 class Gutter(Segment):
-    """Stands beside the text and is not part of it: an indentation, the bar of a quote, a line number."""
+    """A segment next to the text that isn't part of it: an indentation, a quote bar, or a line number."""
 
     __slots__ = ()
 
 
 class Joint(Segment):
-    """Begins a line that goes on with the text of the line above, which was broken at a space; of no width."""
+    """Begins a line that continues the text of the line above, which was broken at a space. Has no width."""
 
     __slots__ = ()
 
 
 class Cut(Joint):
-    """The same, where a word was cut."""
+    """Begins a line that continues a word cut in the line above."""
 
     __slots__ = ()
 
@@ -39,7 +39,7 @@ CUT: Final = Cut("")
 
 
 class Lines(Sequence[Strip]):
-    """Lines by their index, or by a slice as a list."""
+    """Lines by index, or as a list by slice."""
 
     __slots__ = ()
 
@@ -56,21 +56,21 @@ class Lines(Sequence[Strip]):
 
     @abstractmethod
     def _line(self, at: int) -> Strip:
-        """The line at this index, which is one of those that there are."""
+        """Return the line at this index, which is in range."""
 
     def _some(self, indexes: range) -> list[Strip]:
-        """These lines; for whom it is cheaper to make them together."""
+        """Return the lines at these indexes. Override it if drawing them together is cheaper."""
         return [self._line(at) for at in indexes]
 
 
 Row: TypeAlias = Strip | Callable[[], Strip]
-"""A line that is drawn, or the way to draw it."""
+"""A drawn line, or a function that draws it."""
 
 BLANK: Final = Strip((), 0)
 
 
 class Rows(Lines):
-    """Strips of natural length, never wider than asked for; a lazy one is drawn once and then stays the same object."""
+    """Strips of natural length, never wider than requested. A lazy one is drawn once and then stays the same object."""
 
     __slots__ = ("_rows",)
 
@@ -81,7 +81,7 @@ class Rows(Lines):
         return len(self._rows)
 
     def extend(self, rows: Iterable[Row]) -> None:
-        """Put lines behind those that are there."""
+        """Add rows at the end."""
         self._rows.extend(rows)
 
     def truncate(self, length: int) -> None:
@@ -96,12 +96,12 @@ class Rows(Lines):
 
 
 Span: TypeAlias = tuple[str, Style]
-"""A run of text in one style, without newlines, tabs and control characters."""
+"""A run of text in one style, without newlines, tabs, and control characters."""
 
 MIN_WIDTH: Final = 2
-"""A narrower line could not hold one wide character."""
+"""A narrower line couldn't hold one wide character."""
 
-# Characters of one cell each, none of which joins with its neighbour: then a string is as wide as it is long.
+# Characters of one cell each that never combine with a neighbor, so that a string is as wide as it is long.
 _ONE_CELL_EACH: Final = re.compile(
     "[ -~\u00a0-\u00ac\u00ae-\u02ff\u0384-\u038a\u038c\u038e-\u03a1\u03a3-\u0482\u048a-\u052f"
     "\u2010-\u2027\u2030-\u203b\u2190-\u2193\u2500-\u257f]*"
@@ -110,7 +110,7 @@ _NOT_AT_LINE_START: Final = frozenset("、。，．：；？！）」』】》�
 
 
 class LineRange(NamedTuple):
-    """A line as a part of a longer text."""
+    """A line as a range of a longer text."""
 
     start: int
     stop: int
@@ -118,17 +118,17 @@ class LineRange(NamedTuple):
 
 
 def has_one_cell_each(text: str) -> bool:
-    """Whether each character takes a cell of its own; False says nothing."""
+    """Whether each character is known to take one cell. False means that it isn't known."""
     return _ONE_CELL_EACH.fullmatch(text) is not None
 
 
 def width_cells(text: str) -> int:
-    """How many cells `text` takes."""
+    """The number of cells that `text` takes."""
     return len(text) if _ONE_CELL_EACH.fullmatch(text) else cell_len(text)
 
 
 def wrap(spans: Sequence[Span], width: int) -> list[Strip]:
-    """`spans` broken between words into strips of their natural length; at least one. Joints mark those that go on."""
+    """Break `spans` between words into strips of natural length; at least one. Joints mark continuation lines."""
     text = "".join([text for text, _ in spans])
     ranges = break_words(text, width)
     if len(ranges) == 1:
@@ -144,7 +144,7 @@ def wrap(spans: Sequence[Span], width: int) -> list[Strip]:
 
 
 def break_words(text: str, width: int) -> list[LineRange]:
-    """Where to break `text`; spaces at a break are dropped, a word longer than a line is cut."""
+    """Find where to break `text`. Spaces at a break are dropped; a word longer than a line is cut."""
     width = max(width, MIN_WIDTH)
     if _ONE_CELL_EACH.fullmatch(text):
         return list(_break_narrow(text, width))
@@ -152,7 +152,7 @@ def break_words(text: str, width: int) -> list[LineRange]:
 
 
 def fold(text: str, width: int) -> list[LineRange]:
-    """Where to cut `text` so that each part fills the width and nothing is dropped; at least one part."""
+    """Find where to cut `text` so that each part fills the width and nothing is dropped; at least one part."""
     width = max(width, MIN_WIDTH)
     if _ONE_CELL_EACH.fullmatch(text):
         starts = range(0, len(text) or 1, width)
@@ -167,9 +167,9 @@ def fold(text: str, width: int) -> list[LineRange]:
 
 
 def _graphemes(text: str) -> Iterator[tuple[int, int, int]]:
-    """Start, stop and cells of each grapheme."""
+    """The start, stop, and cells of each grapheme."""
     for begin, end, size in split_graphemes(text)[0]:
-        # Behind a joiner that joins nothing, the splitter counts no cells where the screen takes some.
+        # After a joiner that joins nothing, the splitter counts no cells although the screen uses some.
         yield begin, end, size if text[begin] != "\u200d" else cell_len(text[begin:end])
 
 
@@ -184,7 +184,7 @@ def slice_spans(spans: Iterable[Span], start: int, stop: int) -> list[Segment]:
 
 
 def cut_spans(spans: Iterable[Span], ranges: Iterable[LineRange]) -> Iterator[list[Segment]]:
-    """`spans` cut into one list of segments for each of `ranges`, which ascend and do not overlap."""
+    """Cut `spans` into a list of segments for each of `ranges`, which must ascend and not overlap."""
     source = iter(spans)
     text, style, begin, end = "", Style.null(), 0, 0
     for start, stop, _ in ranges:
@@ -200,12 +200,12 @@ def cut_spans(spans: Iterable[Span], ranges: Iterable[LineRange]) -> Iterator[li
 
 
 def _break_narrow(text: str, width: int) -> Iterator[LineRange]:
-    """`break_words` for text of one cell each character."""
+    """`break_words` for text of one-cell characters."""
     start, length = 0, len(text)
     while length - start > width:
         space = text.rfind(" ", start, start + width + 1)
         stop = start + len(text[start:space].rstrip(" ")) if space > start else start
-        if stop == start:  # one long word, or one behind a deep indentation
+        if stop == start:  # one long word, or one after a deep indentation
             stop = space = start + width
         yield LineRange(start, stop, stop - start)
         start = _skip_spaces(text, space)
@@ -221,7 +221,7 @@ def _skip_spaces(text: str, index: int) -> int:
 
 
 def _break_graphemes(text: str, width: int) -> Iterator[LineRange]:
-    """`break_words` for any text; a line may also end beside a wide character."""
+    """`break_words` for any text. A line may also end next to a wide character."""
     start = cells = 0
     break_at = break_cells = 0  # the last good place to end the line, and the cells before it
     wide_before = False
@@ -230,7 +230,7 @@ def _break_graphemes(text: str, width: int) -> Iterator[LineRange]:
         blank, wide = text[begin:end] == " ", size > 1
         if (blank or wide or wide_before) and begin > start and text[begin] not in _NOT_AT_LINE_START:
             break_at, break_cells = begin, cells
-        # More than once, where the last good place left too much behind it.
+        # Repeat, because the last good place may leave too much after it.
         while cells + size > width and not blank and begin > start:
             if break_at <= start:
                 break_at, break_cells = begin, cells

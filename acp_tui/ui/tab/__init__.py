@@ -1,1 +1,1 @@
-"""One tab: a session's screen, and the controllers that do what the user wants there. It knows no app of ours."""
+"""One tab: the screen of a session, and the controllers that carry out the user's commands. Doesn't import the app."""

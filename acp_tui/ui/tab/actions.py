@@ -1,7 +1,7 @@
-"""One method for each command of the table that acts on a tab, as in `do('take_over')`, and when it can do anything.
+"""One method for each command that acts on a tab, as in `do('take_over')`, and the conditions for offering it.
 
-The palette offers no command that cannot; keys work, or say why not. Loaded behind the first answer's start, or with
-the first key: it imports everything the methods need.
+The palette hides commands that can't do anything now; their keys work, or say why not. This module imports everything
+its methods need, so it is loaded after the start, or with the first key.
 """
 
 from __future__ import annotations
@@ -75,17 +75,17 @@ class ActingHost(StartingHost, Protocol):
 
     @property
     def sidebar(self) -> SidebarController:
-        """When the sidebar is shown."""
+        """Controls the sidebar."""
 
     moments: TurnMoments | None
-    """The files as they were at each prompt; None where nobody follows them."""
+    """The files as they were at each prompt; None if nothing follows them."""
 
 
 class Actions:
-    """The commands of one tab. Those that wait for the user are coroutines, to be run in a worker."""
+    """The commands of one tab. Coroutines wait for the user, so run them in a worker."""
 
     AT_ONCE: Final = ("find", "search_history")
-    """Awaited: what is typed next goes into the field that they open."""
+    """These are awaited, so that the next keys go to the field they open."""
 
     def __init__(self, host: ActingHost) -> None:
         self._host = host
@@ -105,7 +105,7 @@ class Actions:
     def _prompt(self) -> PromptInput:
         return self._host.screen.query_one(PromptInput)
 
-    # In the conversation
+    # Conversation
 
     def follow(self) -> None:
         """Go to the end of the conversation."""
@@ -118,7 +118,7 @@ class Actions:
             self._panel.view.action_to_prompt(direction)
 
     async def find(self, query: str = "") -> None:
-        """Look for a text in the conversation."""
+        """Search the conversation for a text."""
         if self._panel is None:
             self._host.say("Nothing to search yet.")
             return
@@ -134,7 +134,7 @@ class Actions:
             self._panel.view.action_find(direction)
 
     def show_standing(self, standing: Standing) -> None:
-        """Say how the search stands, where it is asked for."""
+        """Show the state of the search in the search bar."""
         for bar in self._host.screen.query(FindBar):
             bar.show_standing(standing)
 
@@ -144,23 +144,26 @@ class Actions:
             self._panel.view.toggle_all()
 
     def toggle_plan(self) -> None:
-        """Unfold or fold the plan, in the sidebar where that is shown."""
+        """Unfold or fold the plan, in the sidebar if that is shown."""
         if self._panel is not None and not self._host.sidebar.toggle_plan():
             self._panel.toggle_plan()
 
     def turn_sidebar(self) -> None:
-        """Show the sidebar; where it is shown, go to it; from there, hide it."""
+        """Show the sidebar. If it is shown, focus it; if it has the focus, hide it."""
         self._host.sidebar.turn()
 
     async def help(self) -> None:
-        """Show the commands with their keys, and do the one that is chosen there."""
+        """Show the commands with their keys, and run the chosen one."""
         screen = self._host.screen
         action = await screen.app.push_screen_wait(HelpScreen(places_of(screen.focused or screen)))
         if action is not None:
             await screen.run_action(action)
 
     def interrupt(self) -> None:
-        """Ctrl+C: copy a selection, else clear the draft, else cancel the turn. With a question: stop the agent."""
+        """Handle Ctrl+C: copy the selection, or clear the draft, or cancel the turn.
+
+        If the agent asks something, cancel the turn and its questions, and keep the draft.
+        """
         screen, panel, session, prompt = self._host.screen, self._panel, self._host.session, self._prompt
         field = getattr(screen.focused, "selected_text", "")
         selected = field or prompt.selected_text or (panel.view.selected_text if panel is not None else "")
@@ -180,7 +183,7 @@ class Actions:
             prompt.say(self._host.hint("{quit} quits"))
 
     def _stop_asking(self) -> None:
-        """Cancel the turn, and take back every question of the agent's: the draft below them stays."""
+        """Cancel the turn, and cancel every question of the agent. The draft stays."""
         session = self._host.session
         if session is not None and not session.conversation.is_idle:
             self._host.writing.prompting.cancel(session)
@@ -192,57 +195,57 @@ class Actions:
             await self._entries.copy_reply(self._panel.view.conversation)
 
     async def copy_code(self) -> None:
-        """Copy a piece of code of the agent's."""
+        """Copy a code block from the agent's messages."""
         if self._panel is not None:
             await self._entries.copy_code(self._panel.view.conversation)
 
     async def export(self, file: str = "") -> None:
-        """Write the conversation to this file; without one, ask for it."""
+        """Write the conversation to this file; without a file, ask for it."""
         if self._host.session is not None:
             await self._entries.export(self._host.session, file)
 
     async def edit_location(self) -> None:
-        """Open a file of a tool call's in the editor."""
+        """Open a tool call's file in the editor."""
         await self._entries.edit_location()
 
     async def save_attached(self) -> None:
-        """Save what the agent attached."""
+        """Save a file the agent attached."""
         await self._entries.save_attached()
 
     async def stop_one(self) -> None:
-        """Ask the agent to stop one tool call or one command of its own."""
+        """Ask the agent to stop one tool call or one of its own commands."""
         await self._entries.stop_one()
 
-    # In the prompt
+    # Prompt
 
     async def search_history(self) -> None:
-        """Look for an earlier prompt."""
+        """Search earlier prompts."""
         if self._host.writing.recall is None:
             self._host.say("Your earlier prompts are still being loaded.")
         else:
             await self._host.writing.recall.search()
 
     async def edit_earlier_prompt(self) -> None:
-        """Put one of the session's prompts into the draft, to be changed and sent again."""
+        """Put an earlier prompt of the session into the draft, to edit and send again."""
         session = self._host.session
         text = await self._entries.choose_prompt(session.conversation) if session is not None else None
         if text is not None and not self._prompt.draft:
             self._prompt.set_draft(text)
 
     async def paste(self) -> None:
-        """Put what is on the desktop's clipboard into the prompt."""
+        """Paste the desktop's clipboard into the prompt."""
         await paste_from_clipboard(self._prompt, self._host.link.agent)
 
     def edit_queue(self) -> None:
-        """Go to the prompts that wait."""
+        """Focus the queued prompts."""
         if not self._host.screen.query_one(QueueLines).enter():
             self._host.say(NOTHING_QUEUED)
 
     def send_queued_now(self) -> None:
-        """Send the next queued prompt and interrupt the turn for it."""
+        """Interrupt the turn and send the next queued prompt."""
         self._host.writing.send_next_now()
 
-    # The agent and its sessions
+    # Agent and sessions
 
     async def next_mode(self) -> None:
         """Ask the agent for its next mode."""
@@ -252,7 +255,7 @@ class Actions:
             await self._host.agent.next_mode(self._host.session)
 
     async def choose_option(self) -> None:
-        """Change a setting of the session."""
+        """Change an option of the session."""
         if self._host.session is not None:
             await self._host.agent.choose_option(self._host.session)
 
@@ -266,7 +269,7 @@ class Actions:
         await self._host.agent.show_mcp()
 
     async def show_agent(self) -> None:
-        """Show what the agent offers."""
+        """Show the agent's capabilities."""
         await self._host.agent.show_agent()
 
     async def log_out(self) -> None:
@@ -274,11 +277,11 @@ class Actions:
         await self._host.agent.log_out()
 
     async def choose_session(self) -> None:
-        """Look for a session of the past; open it, or begin another."""
+        """Choose an earlier session to open, or start another."""
         await self._history.choose()
 
     async def rename_session(self, name: str = "") -> None:
-        """Call the session so; without a name, ask for it."""
+        """Rename the session; without a name, ask for it."""
         session, agent = self._host.session, self._host.link.agent
         if session is None:
             self._host.say(NO_SESSION)
@@ -298,7 +301,7 @@ class Actions:
             self._host.say_error(error)
 
     async def begin_session(self) -> None:
-        """Begin a session in a new tab; in this one where that it was opened for is not to be had."""
+        """Start a session in a new tab; in this tab if its session couldn't be opened."""
         if self._host.agent.agent_or_say() is None:
             return
         if self._panel is not None and self._host.session is None:
@@ -307,7 +310,7 @@ class Actions:
             await self._host.shell.open_tab(self._host.link, self._host.cwd)
 
     async def fork_session(self) -> None:
-        """Open a new tab with a session that goes on from what was said in this one."""
+        """Open a new tab with a fork of this session."""
         source, agent = self._host.session, self._host.agent.agent_or_say()
         if source is None or agent is None:
             return
@@ -323,7 +326,7 @@ class Actions:
         )
 
     async def fork_from_prompt(self) -> None:
-        """Go on from one of the session's prompts: here, in a fork, or in a session that knows what was before it."""
+        """Continue from an earlier prompt: here, in a fork, or in a new session that is told what came before."""
         session = self._host.session
         if session is None:
             self._host.say(NO_SESSION)
@@ -357,7 +360,7 @@ class Actions:
             tab.screen.query_one(PromptInput).set_draft(told)
 
     async def hand_over(self) -> None:
-        """Go on with another agent in a new tab: what was said here is the draft there, to be edited and sent."""
+        """Continue with another agent in a new tab. What was said here becomes the draft there."""
         session, changes = self._host.session, self._host.changes
         if session is None or session.conversation.is_blank:
             self._host.say("Nothing to hand over yet.")
@@ -367,22 +370,22 @@ class Actions:
             return
         command = choice.command
         told = digest(session.conversation, sorted(changes.changes) if changes is not None else ())
-        text = without_mentions(told)  # else an agent could have files of its choice attached
+        text = without_mentions(told)  # otherwise an agent could have files of its choice attached
         cwd = command.cwd or self._host.cwd
         tab = await self._host.shell.open_tab(self._host.shell.link_to(command, cwd), cwd)
         tab.screen.query_one(PromptInput).set_draft(text)
 
     async def begin_in_worktree(self, name: str = "") -> None:
-        """Begin a session in a new git worktree of this folder, in a new tab."""
+        """Start a session in a new git worktree of this folder, in a new tab."""
         if self._host.agent.agent_or_say() is not None:
             await self.worktrees.begin(name)
 
     def restart(self) -> None:
-        """Start the agent again, and go on with the session as far as the agent remembers it."""
+        """Restart the agent, and continue the session as far as the agent remembers it."""
         self._host.screen.run_worker(self._host.opener.restart(), exclusive=True, group="restart")
 
     def dismiss_visits(self) -> None:
-        """Forget the pages that the agent asked for; it may never say that they are dealt with (R-ELIC-12)."""
+        """Dismiss the pages that the agent asked for; it may never report them as done (R-ELIC-12)."""
         if self._host.session is not None:
             for visit in tuple(self._host.session.conversation.visits):
                 self._host.session.dismiss_visit(visit)
@@ -410,7 +413,7 @@ class Actions:
             self._host.screen.app.push_screen(ChangesScreen(changes))
 
     async def undo_turn(self) -> None:
-        """Revert files to what they were before a prompt, and put the prompt into the draft."""
+        """Revert files to their state before a prompt, and put the prompt into the draft."""
         session, moments = self._host.session, self._host.moments
         if session is None or moments is None or not moments.prompts:
             self._host.say("There is no turn to undo yet.")
@@ -431,18 +434,18 @@ class Actions:
             await self._go_on_from(session, prompt)
 
     def review(self, changes: ChangesDesk, path: str) -> None:
-        """Show what became of the file."""
+        """Show how the file has changed."""
         self._host.screen.app.push_screen(ReviewScreen(changes, path))
 
     # An empty session
 
     def welcoming(self) -> Welcoming:
-        """What is said there."""
+        """What the welcome of an empty session shows."""
         return Welcoming(self._host, self._history)
 
 
 async def paste_from_clipboard(prompt: PromptInput, agent: Agent | None) -> None:
-    """Without an agent nobody knows whether pictures are taken, so none are read."""
+    """Paste the clipboard. Without an agent, it isn't known whether pictures are accepted, so none are read."""
     read = partial(read_clipboard, os.environ, no_pictures=_why_no_pictures(agent))
     try:
         content = await to_thread.run_sync(read)
@@ -464,7 +467,7 @@ def _why_no_pictures(agent: Agent | None) -> str:
 
 
 def _say(prompt: PromptInput, problem: NothingToPaste | OSError) -> None:
-    """What was cut in the prompt can be pasted even where no desktop is."""
+    """Paste the app's own clipboard if there is no desktop; otherwise report the problem."""
     if prompt.app.clipboard:
         prompt.paste(prompt.app.clipboard)
         return
@@ -516,7 +519,7 @@ def _can_fork(tab: TabHost) -> bool:
 
 
 def _offers(category: str) -> Condition:
-    """Whether the agent has an option of this kind with anything to choose."""
+    """Whether the agent has an option of this category with more than one choice."""
     return _of_conversation(
         lambda conversation: any(
             isinstance(option, SelectOption) and option.category == category and len(option.choices) > 1

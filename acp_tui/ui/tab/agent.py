@@ -1,5 +1,7 @@
-"""What you do with an agent besides prompting: log in, change options, see what it offers, restart it; and with its
-sessions: begin, open, delete, close, resume after a restart.
+"""What you can do with an agent, besides prompting, and with its sessions.
+
+With the agent: log in, change options, show its capabilities, restart it. With its sessions: start, open, delete,
+close, and resume them after a restart.
 """
 
 from __future__ import annotations
@@ -49,12 +51,12 @@ from acp_tui.ui.tab.questions import QuestionsController
 T = TypeVar("T")
 
 MOST_NAMED: Final = 5
-"""Other tabs of the agent, where it is asked whether to stop it."""
+"""How many of the agent's other tabs to name when asking whether to stop it."""
 MOST_TITLE_CELLS: Final = 40
 
 
 class AgentController:
-    """The dialogs around one agent, for one tab. Its methods wait for the user: they are to run in a worker."""
+    """The dialogs about one agent, for one tab. The methods wait for the user, so run them in a worker."""
 
     def __init__(
         self, host: TabHost, questions: QuestionsController, on_phase: Callable[[Phase], None]
@@ -67,34 +69,34 @@ class AgentController:
 
     @property
     def agent(self) -> Agent | None:
-        """The agent, once something can be wanted of it."""
+        """The agent, once it is ready for requests."""
         return self._link.agent
 
-    # The way to the agent
+    # Starting the agent
 
     async def ensure_agent(self) -> None:
-        """Start the agent where it does not run. Raises ClientError."""
+        """Start the agent if it isn't running. Raises ClientError."""
         async with self._link.starting_again:
             if self._link.is_lost:
                 await self._start_agent()
                 wanted = self._host.settings.workspace.additional_directories
-                # What is left out stands in each session that is opened without it: a toast would be gone by then.
+                # What is left out is noted in each session opened without it; a toast would be gone by then.
                 self._link.additions = await additions_for(self._link.running, self._host.cwd, wanted, self)
 
     async def _start_agent(self) -> None:
         await self._link.start(self._on_phase, self._host.settings.agent.start_limit_s or None)
 
     async def log_in(self, wanted: AuthenticationRequired) -> bool:
-        """Let the user log in; False where they do not want to."""
+        """Let the user log in. Returns False if they decline."""
         agent = self.agent
         assert agent is not None
 
         async def authenticate(method: LoginMethod) -> None:
             await agent.authenticate(method.method_id)
-            # The login's dialog can be closed only from the top.
+            # The login dialog can be closed only when it's on top.
             await self._questions.until_nothing_is_asked()
 
-        if self._questions.card is not None:  # the dialog would lie over it, and take its keys
+        if self._questions.card is not None:  # the dialog would cover the card and take its keys
             said = f"{agent.title} needs you to log in. First answer what it asks here."
             self._host.say(said, severity="warning")
             await self._questions.until_nothing_is_asked()
@@ -106,11 +108,11 @@ class AgentController:
         return method is not None
 
     async def _log_in_in_terminal(self, agent: Agent, method_id: str) -> None:
-        """Give the terminal to the agent's own login, then start the agent anew (R-AUTH-6, R-AUTH-7)."""
+        """Give the terminal to the agent's own login, then restart the agent (R-AUTH-6, R-AUTH-7)."""
         command = agent.login_command(method_id)
         await self._link.stop("The agent was stopped so that you could log in")
         with self._host.screen.app.suspend():
-            # Ctrl+C belongs to the program that has the terminal; it would inherit SIG_IGN, but not a handler.
+            # Ctrl+C belongs to the program in the terminal. It would inherit SIG_IGN, but not a handler.
             before = signal.signal(signal.SIGINT, lambda *_: None)
             try:
                 status = subprocess.call(command.argv, env={**inherited(), **command.env})
@@ -127,26 +129,26 @@ class AgentController:
         return await self._host.ask(TrustDialog(project.file, project.declared.servers))
 
     def say_error(self, error: ClientError) -> None:
-        """Tell the user what went wrong."""
+        """Tell the user what failed."""
         self._host.say_error(error)
 
-    # What the user wants
+    # Requests of the user
 
     async def choose_option(self, session: Session) -> None:
-        """Let the user change a setting of the session: mode, model, or another."""
+        """Let the user change an option of the session: mode, model, or another."""
         chosen = await self._host.ask(OptionsDialog(session.conversation.options))
         if chosen is not None:
             await self.set_option(session, *chosen)
 
     async def set_option(self, session: Session, option_id: str, value: str | bool) -> None:
-        """Ask the agent for a value; what it makes of it is shown where the option is."""
+        """Ask the agent to set a value. The option then shows what the agent reports."""
         try:
             await session.set_option(option_id, value)
         except ClientError as error:
             self._host.say_error(error)
 
     async def choose_value(self, session: Session, category: str) -> None:
-        """Let the user choose among the values of the first option of this kind; where there is none, say so."""
+        """Let the user choose a value for the first option of this category, or say that there is none."""
         options = session.conversation.options
         wanted = (one for one in options if isinstance(one, SelectOption) and one.category == category)
         option = next(wanted, None)
@@ -158,7 +160,7 @@ class AgentController:
             await self.set_option(session, option.option_id, value)
 
     async def next_mode(self, session: Session) -> None:
-        """Ask the agent for its next mode; the badge shows what it reports, a notice what that mode means."""
+        """Ask the agent for its next mode. The badge shows what the agent reports, a notice what that mode means."""
         options = session.conversation.options
         modes = [one for one in options if isinstance(one, SelectOption) and one.category == "mode"]
         if not modes or not modes[0].choices:
@@ -173,16 +175,16 @@ class AgentController:
             self._host.say(make_visible_line(f"{wanted.name}: {wanted.description}"))
 
     async def confirm(self, question: str) -> bool:
-        """Whether the user wants that."""
+        """Ask the user a yes-or-no question."""
         return await self._host.ask(TrustQuestion(question, (), yes="Yes"))
 
     async def may_restart(self) -> bool:
-        """Whether the user is sure that a running agent is to be stopped."""
+        """Whether the user agrees to stop a running agent."""
         return await self.confirm(self._restart_question)
 
     @property
     def _restart_question(self) -> str:
-        """The same process serves other tabs, too: what becomes of them is to be known."""
+        """The question whether to restart. It names the other tabs of the same process, which end too."""
         question = "Restart the agent?"
         others = [
             cut(tab.tab_title, MOST_TITLE_CELLS)
@@ -228,21 +230,21 @@ class AgentController:
         await self._host.ask(CapabilityCard(facts))
 
     async def show_mcp(self) -> None:
-        """Show the MCP servers that the next session is opened with, and what is left out."""
+        """Show the MCP servers for the next session, and those left out."""
         agent = self.agent_or_say()
         if agent is not None:
             told = await to_thread.run_sync(_mcp_servers_told, agent, self._host.cwd)
             self._host.screen.app.push_screen(ReadingScreen("MCP servers", told))
 
     def agent_or_say(self) -> Agent | None:
-        """The agent; where there is none, the user is told."""
+        """The agent. If there is none, tell the user."""
         if self.agent is None:
             self._host.say("There is no agent yet.", severity="warning")
         return self.agent
 
 
 def _mcp_servers_told(agent: Agent, cwd: Path) -> str:
-    """As the settings and the project's file are now."""
+    """Describe the MCP servers in the settings and the project's file as they are now."""
     lists: list[mcp.ServerList] = []
     problems: list[str] = []
     for read in (_of_user, lambda: _of_project(cwd)):
@@ -271,27 +273,28 @@ def _of_project(cwd: Path) -> mcp.ServerList:
 
 
 def _line(server: mcp.Server) -> str:
-    """Its name, and what it is; the rest of it may hold secrets."""
+    """A server's name and what it is. Other details may contain secrets."""
     if isinstance(server, mcp.StdioServer):
         return f"- {server.name}: runs {server.command}"
     return f"- {server.name}: {server.kind} at {urlsplit(server.url).hostname}"
 
 
 WAYS_ON: Final = "{choose_session} or `acp-tui sessions` lists sessions; {begin_session} starts one"
-"""Where the one that the user wanted is not to be had."""
+"""Shown when the session the user wanted can't be opened."""
 
 
 class SessionsController:
-    """The sessions of one agent, for one tab. Calls raise ClientError, and log in first where the agent wants that."""
+    """The sessions of one agent, for one tab. Methods raise ClientError, and log in first if the agent asks for it."""
 
     def __init__(self, host: TabHost, agent: AgentController) -> None:
         self._host = host
         self._agent = agent
 
     async def begin(self, earlier: Session | None = None, why_anew: str = "") -> Session:
-        """A new session; the agent is started where it does not run.
+        """Start a session, and the agent if it isn't running.
 
-        It goes on below what was said in an `earlier` one; `why_anew` says why that one does not.
+        The new session continues below what was said in an `earlier` one; `why_anew` says why that one doesn't
+        continue.
         """
         await self._agent.ensure_agent()
         return self._with_remark(await self._driver.begin(earlier, why_anew))
@@ -304,7 +307,7 @@ class SessionsController:
         self._host.run(self._host.show(session))
 
     def _with_remark(self, session: Session) -> Session:
-        """The session, in which it is said, once, which directories and MCP servers it is without."""
+        """Note in the session, once, which directories and MCP servers it lacks."""
         added = self._host.link.additions
         assert added is not None
         remarks = [*added.directories_left_out]
@@ -316,17 +319,17 @@ class SessionsController:
         return session
 
     async def fork(self, source: Session, title: str) -> Session:
-        """Another session that goes on from what was said in `source`, which is called so."""
+        """Fork `source`, whose title is `title`."""
         await self._agent.ensure_agent()
         return self._with_remark(await self._driver.fork(source, title))
 
     async def open(self, session_id: SessionId, cwd: Path) -> Session:
-        """The session as it is where it is open already, else as the agent gives it (R-SESS-10)."""
+        """The session, if it's open already; otherwise open it in the agent (R-SESS-10)."""
         await self._agent.ensure_agent()
         return self._with_remark(await self._driver.open(session_id, cwd, self._show))
 
     async def go_on(self, earlier: Session) -> Session:
-        """Start the agent again where it is gone, and go on with a session as far as the agent remembers it."""
+        """Restart the agent if it is gone, and continue a session as far as the agent remembers it."""
         await self._agent.ensure_agent()
 
         def refused(error: AgentRefused) -> str:
@@ -335,23 +338,23 @@ class SessionsController:
         return self._with_remark(await self._driver.go_on(earlier, refused, self._show))
 
     async def reconnected(self, earlier: Session) -> Session:
-        """Go on with a session as soon as there is a way to its agent again."""
+        """Continue a session once its agent can be reached again."""
         return await until_connected(lambda: self.go_on(earlier))
 
     async def delete(self, session_id: SessionId) -> None:
-        """Let the agent forget a session."""
+        """Delete a session in the agent."""
         assert self._host.link.agent is not None
         await self._host.link.agent.delete_session(session_id)
         self._host.say("Deleted the session.")
 
     async def close(self, session: Session) -> None:
-        """Close a session in the agent, where it runs and offers that."""
+        """Close a session in the agent, if it is running and supports that."""
         agent = self._host.link.agent
         if agent is not None and agent.lost is None and not session.is_closed:
             await agent.close_session(session)
 
     def not_opened(self, session_id: SessionId, error: ClientError) -> ClientError:
-        """The error as one about this session, with what can be done instead; the loss of the agent stays that."""
+        """Turn the error into one about this session, with a hint. AgentLost stays as it is."""
         if isinstance(error, AgentLost):
             return error
         hint = "\n".join(filter(None, (error.hint, self._host.hint(WAYS_ON))))

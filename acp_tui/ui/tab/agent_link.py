@@ -1,4 +1,4 @@
-"""One agent as its tabs share it: how it starts, the running process, and what its sessions get from you."""
+"""One agent, shared by its tabs: how to start it, the running process, and what its sessions get from the user."""
 
 from __future__ import annotations
 
@@ -14,32 +14,32 @@ if TYPE_CHECKING:
     from acp_tui.client.sessions.driver import Additions
 
 StartAgent = Callable[[Callable[["Phase"], None]], Awaitable["Agent"]]
-"""Starts the agent's process, telling each phase. Raises ClientError."""
+"""Starts the agent's process, reporting each phase. Raises ClientError."""
 
 
 class AgentLink:
-    """The way to one agent; made with the first of its tabs."""
+    """The connection to one agent, created with its first tab."""
 
     def __init__(self, start: StartAgent | None, name: str = "") -> None:
-        """Without `start` there is none to connect to: somebody else has made the session."""
+        """Without `start`, there is no agent to start: the caller has created the session."""
         self.name = name
-        """What the user calls the agent, as a line that can be shown."""
+        """The user's name for the agent, safe to show on one line."""
         self.agent: Agent | None = None
-        """Set once the handshake is done."""
+        """Set when the handshake is done."""
         self.starting: Agent | None = None
-        """Set before: it may ask something, and nothing else is to be wanted of it yet."""
+        """Set before the handshake: the agent may ask something, but isn't ready for requests."""
         self.additions: Additions | None = None
         """What each session gets; None before the first start."""
         self.listeners: list[Callable[[], None]] = []
-        """Called when the agent asks something that belongs to no session."""
+        """Called when the agent asks something outside of any session."""
         self.starting_again = asyncio.Lock()
-        """Held by the tab that starts a new process: the others are to use that one."""
+        """Held by the tab that starts a new process. The other tabs then use that process."""
         self._start = start
         self._tabs: set[Any] = set()
 
     @property
     def running(self) -> Agent:
-        """The agent, which has been started."""
+        """The agent, which must be running."""
         assert self.agent is not None
         return self.agent
 
@@ -50,23 +50,23 @@ class AgentLink:
 
     @property
     def is_hosted(self) -> bool:
-        """Whether a host keeps the agent and its sessions when we go."""
+        """Whether a host keeps the agent and its sessions when acp-tui quits."""
         return self.agent is not None and self.agent.command.is_host and self.agent.lost is None
 
     @property
     def is_lost(self) -> bool:
-        """Whether there is no process that could be spoken to."""
+        """Whether there is no running process."""
         return self.agent is None or self.agent.lost is not None
 
     async def start(self, on_phase: Callable[[Phase], None], limit_s: float | None) -> Agent:
-        """A new process, with the handshake done; where that cannot be, none is left. Raises ClientError."""
+        """Start a new process and do the handshake. Leaves no process if that fails. Raises ClientError."""
         assert self._start is not None
         self.agent = None
         agent = self.starting = await self._start(on_phase)
         agent.on_elicitations = self._tell
         try:
             await agent.initialize(limit_s)
-        except BaseException:  # the tab may be closed meanwhile
+        except BaseException:  # the tab may be closed during the handshake
             with CancelScope(shield=True):
                 await agent.stop()
             raise
@@ -74,14 +74,14 @@ class AgentLink:
         return agent
 
     async def stop(self, reason: str) -> None:
-        """End the process; its sessions say why."""
+        """End the process. Its sessions show the reason."""
         agent, self.agent = self.agent or self.starting, None
         if agent is None:
             return
         sessions = tuple(agent.sessions.values())
         try:
             await agent.stop()
-        finally:  # it ends also where nobody waits for that any more
+        finally:  # it ends even if this task is canceled
             for session in sessions:
                 session.disconnect(reason)
 
@@ -89,14 +89,14 @@ class AgentLink:
         for listener in tuple(self.listeners):
             listener()
 
-    # Whose it is
+    # Its tabs
 
     def join(self, tab: object) -> None:
-        """This tab uses the agent."""
+        """Register a tab that uses the agent."""
         self._tabs.add(tab)
 
     async def leave(self, tab: object) -> None:
-        """This tab does not any more; with the last one the agent ends."""
+        """Remove a tab. The agent ends with the last one."""
         self._tabs.discard(tab)
         if not self._tabs and self.starting is not None:
             await self.starting.stop()

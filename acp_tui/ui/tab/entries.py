@@ -1,4 +1,4 @@
-"""What you take out of a conversation: a reply, code, a file, an export, or a place to open in the editor."""
+"""What you take from a conversation: a reply, code, a file, an export, or a place to open in the editor."""
 
 from __future__ import annotations
 
@@ -59,15 +59,15 @@ T = TypeVar("T")
 
 
 class EntriesController:
-    """The conversation of one tab. Its async methods are to run in a worker, since they wait for the user.
+    """The conversation of one tab. The async methods wait for the user, so run them in a worker.
 
-    Of entries it means the one under the cursor; without a cursor, the last one that has what is wanted.
+    Methods about one entry use the one at the cursor; without a cursor, the last suitable entry.
     """
 
     def __init__(self, host: TabHost) -> None:
         self._host = host
 
-    # Of the whole conversation
+    # The whole conversation
 
     async def copy_reply(self, conversation: Conversation) -> None:
         """Copy the agent's last message, as it wrote it."""
@@ -78,7 +78,7 @@ class EntriesController:
             self._host.say("No reply to copy yet.")
 
     async def copy_code(self, conversation: Conversation) -> None:
-        """Copy one of the pieces of code of the agent's last message that has any."""
+        """Copy a code block from the agent's last message that has any."""
         fences = last_code(conversation)
         if not fences:
             self._host.say("The agent's replies have no code to copy.")
@@ -91,7 +91,7 @@ class EntriesController:
             await copy(self._host.screen, chosen)
 
     async def export(self, session: Session, file: str = "") -> None:
-        """Write the conversation to this file, in the session's folder; ask where that cannot be, or none is named."""
+        """Write the conversation to this file, relative to the session's folder. Ask for a file if necessary."""
         agent = self._host.link.agent
         identity = agent.identity if agent is not None else None
         conversation = session.conversation
@@ -101,7 +101,7 @@ class EntriesController:
         )
 
         async def write(path: Path, is_replaced: bool) -> None:
-            # Large diffs take seconds, and the agent goes on meanwhile: written is what stood there at Enter.
+            # Large diffs take seconds while the agent goes on. Write the conversation as it was at Enter.
             taken = snapshot(conversation)
             await to_thread.run_sync(partial(export, taken, facts, path, plain_text, overwrite=is_replaced))
 
@@ -111,7 +111,7 @@ class EntriesController:
             self._host.say(f"Written to {make_visible_line(str(written))}\n{NOT_REDACTED}")
 
     async def choose_prompt(self, conversation: Conversation) -> str | None:
-        """One of the user's prompts, as the user chooses."""
+        """Let the user choose one of their prompts."""
         entries = reversed(conversation.entries)
         prompts = (entry.text for entry in entries if isinstance(entry, Message) and entry.role == "user")
         rows = [PickerRow(text, _first_line(text)) for text in prompts if text.strip()]
@@ -121,12 +121,12 @@ class EntriesController:
     async def choose_turn(
         self, conversation: Conversation, prompts: Sequence[EntryId], question: str
     ) -> EntryId | None:
-        """One of these prompts, as the user chooses."""
+        """Let the user choose one of these prompts."""
         rows = [PickerRow(prompt, _first_line(message_text(conversation, prompt))) for prompt in prompts]
         return await self._host.screen.app.push_screen_wait(Picker(question, rows))
 
     async def choose_way_on(self, *, can_fork: bool) -> str | None:
-        """How to go on from a prompt: "again", "fork" or "anew"; None: not at all."""
+        """Let the user choose how to continue from a prompt: "again", "fork", or "anew"; None for not at all."""
         rows = [
             PickerRow("again", "Edit it and send it again here", "the agent remembers all that was said"),
             PickerRow("fork", "Fork the session, and send it there", "that one remembers all that was said"),
@@ -136,10 +136,10 @@ class EntriesController:
         title = "Go on from that prompt"
         return await self._host.screen.app.push_screen_wait(Picker(title, offered, search=False))
 
-    # Of one entry
+    # One entry
 
     async def edit_location(self) -> None:
-        """Give the terminal to the user's editor, with a file that a tool call works on."""
+        """Open a file that a tool call works on in the user's editor, which gets the terminal."""
         location = await self._choose(
             locations_of, self._shown, "Which file do you want to open?", "names no file"
         )
@@ -150,12 +150,12 @@ class EntriesController:
             self._say(f"There is no file {make_visible_path(location.path)}")
             return
         problem = edit(self._host.screen.app, file, location.line)
-        # An editor with a window of its own leaves no other trace here.
+        # An editor in its own window leaves no other trace here.
         opened = f"Opened in your editor: {make_visible_path(self._shown(location))}"
         self._say(problem or opened, is_problem=bool(problem))
 
     async def save_attached(self) -> None:
-        """Write a picture, a sound or a file that the agent attached into the session's directory."""
+        """Save a picture, sound, or file that the agent attached in the session's directory."""
         block = await self._choose(
             attached_to, block_label, "Which one do you want to save?", "has nothing attached"
         )
@@ -169,7 +169,7 @@ class EntriesController:
             self._say(f"Saved as {make_visible_path(str(file))}", is_problem=False)
 
     async def stop_one(self) -> None:
-        """Ask the agent to stop what the entry shows, where the agent offers that; the turn goes on."""
+        """Ask the agent to stop what the entry shows, if it supports that. The turn goes on."""
         session, panel = self._host.session, self._host.panel
         found = {} if panel is None else stoppable_in(panel.view.conversation)
 
@@ -195,7 +195,10 @@ class EntriesController:
     async def _choose(
         self, found_in: Callable[[Entry], Sequence[T]], label: Callable[[T], str], question: str, lack: str
     ) -> T | None:
-        """What is found in the entry, of several what the user chooses; None where there is nothing, which is said."""
+        """The item found in the entry; if there are several, the one that the user chooses.
+
+        Tells the user and returns None if there are none.
+        """
         panel = self._host.panel
         if panel is None or panel.session is None:
             self._say("There is no session yet.")
@@ -231,7 +234,7 @@ def last_reply(conversation: Conversation) -> str:
 
 
 def last_code(conversation: Conversation) -> list[tuple[str, str]]:
-    """The fenced pieces of code, each with its language, of the agent's last message that has any."""
+    """The code blocks, each with its language, of the agent's last message that has any."""
     for entry in reversed(conversation.entries):
         if (
             isinstance(entry, Message)
@@ -254,7 +257,7 @@ def _first_line(text: str) -> str:
 
 
 class Stoppable(NamedTuple):
-    """A tool call, an agent's own terminal, or a subagent, that the agent can be asked to stop."""
+    """A tool call, agent's terminal, or subagent that the agent can be asked to stop."""
 
     title: str
     call_id: ToolCallId | None = None
@@ -263,7 +266,7 @@ class Stoppable(NamedTuple):
 
 
 def stoppable_in(conversation: Conversation) -> dict[Stoppable, Entry]:
-    """What can be stopped alone, with the entry that shows it."""
+    """What can be stopped on its own, with the entry that shows it."""
     found: dict[Stoppable, Entry] = {}
     for call_id in sorted(conversation.unsettled_calls):
         entry = conversation.tool_call(call_id)
@@ -282,7 +285,7 @@ def stoppable_in(conversation: Conversation) -> dict[Stoppable, Entry]:
 
 
 def locations_of(entry: Entry) -> Sequence[Location]:
-    """Where a tool call works, each place once; the files that it changes, where it names no others."""
+    """Where a tool call works, each place once, followed by other files that it changes."""
     if not isinstance(entry, ToolCallEntry):
         return ()
     call = entry.call
@@ -293,7 +296,7 @@ def locations_of(entry: Entry) -> Sequence[Location]:
 
 
 def attached_to(entry: Entry) -> Sequence[Saveable]:
-    """The blocks that can be a file, as far as they are the agent's and for the user."""
+    """The blocks that can be saved as files, if they are from the agent and for the user."""
     saveable = Image | Audio | BlobResource | TextResource
     return [block for block in _blocks_of(entry) if isinstance(block, saveable) and is_for_user(block)]
 
@@ -313,16 +316,16 @@ def _blocks_of(entry: Entry) -> Iterable[ContentBlock]:
 def _exists(file: Path) -> bool:
     try:
         return file.exists()
-    except (OSError, ValueError):  # no file can be called so
+    except (OSError, ValueError):  # not a valid file name
         return False
 
 
 MAX_COMMAND_CHARACTERS = 60
-"""Of a command, in a word to the user."""
+"""Of a command in a notice."""
 
 
 class TerminalsController:
-    """The terminals that one tab shows. Its async methods are to run in a worker."""
+    """The terminals that one tab shows. Run its async methods in a worker."""
 
     def __init__(self, host: TabHost) -> None:
         self._host = host
@@ -337,7 +340,7 @@ class TerminalsController:
         await self._host.screen.app.push_screen_wait(
             TakeOver(session, state, screens, clock=self._host.clock)
         )
-        panel.post_message(SessionPanel.FactsChanged())  # what the agent has asked meanwhile is shown now
+        panel.post_message(SessionPanel.FactsChanged())  # show what the agent has asked in the meantime
 
     def interrupt(self) -> None:
         """Press Ctrl+C in a terminal."""
@@ -354,7 +357,7 @@ class TerminalsController:
             self._tell(state, "You have ended" if is_done else "The agent has released")
 
     def _choose(self) -> tuple[SessionPanel, Session, TerminalState] | None:
-        """The terminal under the cursor, else one that waits for input, else the youngest; only where it runs."""
+        """The running terminal at the cursor; otherwise the newest one, preferring those that wait for input."""
         panel = self._host.panel
         if panel is None or panel.session is None:
             self._host.say("There is no session yet.", severity="warning")
@@ -388,6 +391,6 @@ def _terminals_of(entry: Entry | None) -> Sequence[TerminalId]:
 
 
 def message_text(conversation: Conversation, entry_id: EntryId) -> str:
-    """What a message says; "" for another entry."""
+    """The text of a message; "" for another entry."""
     entry = conversation.entries[entry_id]
     return entry.text if isinstance(entry, Message) else ""

@@ -1,5 +1,6 @@
-"""What you do with past sessions of the agent or in recordings: find, open, read, export, delete; and what an empty
-session shows of them and its folder.
+"""What you do with earlier sessions, listed by the agent or recorded: find, open, read, export, delete.
+
+Also what an empty session shows about them and its folder.
 """
 
 from __future__ import annotations
@@ -49,12 +50,12 @@ NO_AGENT_HERE: Final = "There is no agent here to start another session with."
 
 
 class HistoryController:
-    """The source of the sessions' dialog (screens.session_source.Source), for one tab; to be used in a worker."""
+    """The data source of the sessions dialog (screens.session_source.Source), for one tab. Use it in a worker."""
 
     def __init__(
         self, host: TabHost, sessions: SessionsController, until_starting: Callable[[], Awaitable[object]]
     ) -> None:
-        """`until_starting` waits until the agent's start is under way, where it is to be started."""
+        """`until_starting` waits until the agent is being started, if it will be."""
         self._host = host
         self._sessions = sessions
         self._until_starting = until_starting
@@ -62,7 +63,7 @@ class HistoryController:
         self._marks = SessionMarks()
 
     async def choose(self) -> None:
-        """Let the user open a session of the past, or begin one."""
+        """Let the user open an earlier session, or start one."""
         wish = await self._host.ask(SessionsDialog(self, here=self._host.cwd))
         if wish is None:
             return
@@ -77,7 +78,7 @@ class HistoryController:
         else:
             self._host.say(NO_AGENT_HERE, severity="warning")
 
-    # Where the sessions come from
+    # Sources of sessions
 
     @property
     def _agent(self) -> Agent | None:
@@ -86,40 +87,41 @@ class HistoryController:
 
     @property
     def agent(self) -> str:
-        """The name of the agent of this tab."""
+        """The name of this tab's agent."""
         return self._agent.command.name if self._agent is not None else ""
 
     async def page(self, cursor: str | None, is_everywhere: bool) -> SessionPage:
-        """What the agent lists."""
+        """A page of the sessions that the agent lists."""
         await self._until_starting()
         async with self._host.link.starting_again:  # it may be about to start
             agent = self._agent
         if agent is None or not agent.capabilities.list_sessions:
             return SessionPage(())
-        # fast-agent 0.10.46 and Qwen Code 0.24.4, asked for all, list those of their own process's folder only.
+        # When asked for all sessions, fast-agent 0.10.46 and Qwen Code 0.24.4 list only those of their own process's
+        # folder.
         return await agent.list_sessions(cwd=None if is_everywhere else self._host.cwd, cursor=cursor)
 
     async def recorded(self, words: str, is_everywhere: bool) -> Sequence[PastSession]:
-        """What was recorded."""
+        """The recorded sessions."""
         cwd = None if is_everywhere else self._host.cwd
         return self.marked(await self._in_thread(partial(recorded_sessions, self._index, cwd, words)))
 
     async def line_with(self, session: PastSession, words: str) -> str:
-        """A line of what was said in a recorded session."""
+        """A line of a recorded session that contains these words."""
         assert session.recorded is not None
         return await self._in_thread(partial(line_with, session.recorded, words))
 
     async def _in_thread(self, read: Callable[[], T]) -> T:
         try:
-            # A thread cannot be cancelled; who closes the dialog need not wait for it.
+            # A thread can't be canceled, but closing the dialog shouldn't wait for it.
             return await to_thread.run_sync(read, abandon_on_cancel=True)
         except OSError as error:
             raise HistoryUnreadable(f"the recordings can't be used: {error}") from error
 
-    # What can become of them
+    # What can be done with a session
 
     def judge(self, session: PastSession) -> tuple[Way, str]:
-        """A tab that shows it goes before all else."""
+        """How the session would be opened, and why not in another way. A tab that shows it comes first."""
         tab = self._tab_of(session)
         if tab is not None:
             return (Way.HERE if tab.screen is self._host.screen else Way.TAB), ""
@@ -132,44 +134,44 @@ class HistoryController:
         return next((tab for tab in self._host.shell.tabs if is_shown(session, tab.session, tab.link)), None)
 
     def _why_not(self, session: PastSession) -> str:
-        """Why no agent can open it."""
+        """Why no agent can open the session; "" if one can."""
         link = self._running_link(session)
         agent = link.agent if link is not None else None
         if agent is not None and not (agent.capabilities.load_session or agent.capabilities.resume_session):
             return f"{agent.title} can't load or resume sessions"
-        # What an agent lists it may open, wherever it is: it may run elsewhere.
+        # An agent can open what it lists, wherever the folder is: the agent may run elsewhere.
         return "" if session.is_listed else session.why_not_again
 
     def _running_link(self, session: PastSession) -> AgentLink | None:
-        """The agent that it belongs to, where that runs in this tab, else in another."""
+        """The running agent that the session belongs to, preferably in this tab."""
         links = (self._host.link, *(tab.link for tab in self._host.shell.tabs))
         return next((link for link in links if is_of(session, link)), None)
 
     def no_delete(self, session: PastSession) -> str:
-        """Only the agent that lists it is asked to."""
+        """Why the session can't be deleted. Only the agent that lists it is asked to."""
         if not session.is_listed or self._agent is None:
             return "Only its agent can do that: open it there first."
         if not self._agent.capabilities.delete_session:
             return f"{self._agent.title} can't delete sessions"
         return ""
 
-    # What becomes of them
+    # What is done with a session
 
     async def delete(self, session: PastSession) -> None:
-        """In the agent; a tab that shows it begins another."""
+        """Delete the session in the agent. A tab that shows it starts another."""
         tab = self._tab_of(session)
         await self._sessions.delete(session.session_id)
         if tab is not None:
             await tab.begin_anew()
 
     async def forget(self, session: PastSession) -> None:
-        """What was recorded of it."""
+        """Delete the session's recording."""
         assert session.recorded is not None
         await self._in_thread(partial(self._index.forget, session.recorded))
         self._host.say("Deleted the recording.")
 
     async def export(self, session: PastSession) -> None:
-        """Write what was recorded to a file of the user's choice."""
+        """Write the recorded conversation to a file of the user's choice."""
         recorded = session.recorded
         assert recorded is not None
         conversation = await self._in_thread(partial(self._index.reread, recorded))
@@ -184,14 +186,14 @@ class HistoryController:
         if written is not None:
             self._host.say(f"Written to {make_visible_line(str(written))}\n{NOT_REDACTED}")
 
-    # What the user notes of them
+    # The user's marks on sessions
 
     def marked(self, past: Iterable[PastSession]) -> list[PastSession]:
-        """The sessions with that."""
+        """The sessions with the user's marks."""
         return self._marks.marked(past)
 
     async def rename(self, session: PastSession) -> None:
-        """As the user writes it; where it is open, its agent hears of it."""
+        """Let the user rename the session. If it is open, its agent is told."""
         name = await self._host.ask(NameDialog(make_visible_line(session.title)))
         if name is None:
             return
@@ -201,11 +203,11 @@ class HistoryController:
         self._note(session, lambda mark: replace(mark, name=name))
 
     async def pin(self, session: PastSession) -> None:
-        """It stands above the others, or no longer."""
+        """Pin the session above the others, or unpin it."""
         self._note(session, lambda mark: replace(mark, is_pinned=not mark.is_pinned))
 
     async def archive(self, session: PastSession) -> None:
-        """It is listed no more, or again; its agent does the same where it offers that."""
+        """Archive the session, which hides it from the list, or restore it; also in the agent, if it supports that."""
         if session.is_listed and self._agent is not None:
             await self._agent.archive_session(session.session_id, not session.is_archived)
         self._note(session, lambda mark: replace(mark, is_archived=not mark.is_archived))
@@ -218,7 +220,7 @@ class HistoryController:
     # Opening
 
     async def open(self, session: PastSession) -> None:
-        """In its tab; where it has none, here if nothing was said here yet, else in a new tab."""
+        """Open the session: in its tab, or here if nothing has been said here yet, or in a new tab."""
         tab = self._tab_of(session)
         if tab is not None:
             await self._host.shell.tabs.go_to(tab)
@@ -243,7 +245,7 @@ class HistoryController:
             self._host.say_error(error)
 
     async def _link_for(self, session: PastSession) -> AgentLink | None:
-        """A way to its agent; None where the user does not want its command to run. Raises ClientError."""
+        """A link to the session's agent; None if the user doesn't want its command to run. Raises ClientError."""
         link = self._running_link(session)
         if link is not None:
             return link
@@ -251,7 +253,7 @@ class HistoryController:
         return self._host.shell.link_to(command, session.cwd) if command is not None else None
 
     async def _command_of(self, session: PastSession) -> AgentCommand | None:
-        """By its name, which the user knows; else as it was recorded, where the user agrees to it."""
+        """The known agent of that name; otherwise the recorded command, if the user agrees to run it."""
         try:
             listed = await to_thread.run_sync(find_agent, session.agent)
         except AgentNotFound:
@@ -266,7 +268,7 @@ class HistoryController:
 
     @property
     def _is_blank(self) -> bool:
-        """Whether nothing was said in this tab yet."""
+        """Whether nothing has been said in this tab yet."""
         return self._host.session is not None and self._host.session.conversation.is_blank
 
 
@@ -288,7 +290,7 @@ TIPS: Final = (
 
 
 class Welcoming:
-    """Tells one tab's welcome what there is, and opens what is chosen there."""
+    """Fills the welcome of one tab, and opens what the user chooses there."""
 
     def __init__(self, host: TabHost, history: HistoryController) -> None:
         self._host = host
@@ -296,14 +298,14 @@ class Welcoming:
         self._recent: dict[str, PastSession] = {}
 
     async def tell(self, welcome: Welcome) -> None:
-        """Read what there is, and have it shown. To be awaited in a worker."""
+        """Read the facts and show them. Await it in a worker."""
         session = self._host.session
         cwd = session.cwd if session is not None else self._host.cwd
         branch = await to_thread.run_sync(branch_of, cwd, abandon_on_cancel=True)
         try:
             past = await self._history.recorded("", is_everywhere=False)
         except ClientError:
-            past = ()  # the sessions' dialog says what is wrong
+            past = ()  # the sessions dialog says what failed
         useful = [one for one in past if self._is_useful(one)][:MOST_KEPT]
         self._recent = {one.key: one for one in useful}
         make_rows = partial(
@@ -313,17 +315,17 @@ class Welcoming:
         welcome.tell(folder=folder, make_rows=lambda cells: make_rows(cells=cells), tip=self._tip(past))
 
     def _is_useful(self, past: PastSession) -> bool:
-        """Whether something was said there, and it can be shown again."""
+        """Whether something was said in the session and it can be shown again."""
         said = past.recorded is not None and past.recorded.prompts > 0
         return said and not past.is_archived and self._history.judge(past)[0] not in (Way.HERE, Way.NONE)
 
     def _tip(self, past: Sequence[PastSession]) -> str:
-        """Another one after each prompt: who works much sees all of them."""
+        """A tip that changes with each prompt, so that frequent users see all of them."""
         tips = [shown for tip in TIPS if (shown := self._host.hint(tip))]
         prompts = sum(one.recorded.prompts for one in past if one.recorded is not None)
         return tips[prompts % len(tips)]
 
     async def open(self, key: str) -> None:
-        """Open this recent session, as the sessions' dialog does."""
+        """Open this recent session, as the sessions dialog does."""
         if key in self._recent:
             await self._history.open(self._recent[key])

@@ -1,4 +1,4 @@
-"""What a controller may ask of its tab and of the app, as protocols; and the stages of a tab."""
+"""What a controller can use of its tab and of the app, as protocols; and the stages of a tab."""
 
 from __future__ import annotations
 
@@ -29,23 +29,23 @@ T = TypeVar("T")
 
 
 class OpensSessions(Protocol):
-    """The ways to a session of one agent. They raise ClientError."""
+    """The ways to get a session of one agent. They raise ClientError."""
 
     async def begin(self) -> Session:
-        """A new session."""
+        """Start a session."""
 
     async def open(self, session_id: SessionId, cwd: Path) -> Session:
-        """A session that the agent knows."""
+        """Open a session that the agent knows."""
 
     async def fork(self, source: Session, title: str) -> Session:
-        """Another session that goes on from what was said in `source`, which is called so."""
+        """Fork `source`, whose title is `title`."""
 
     def not_opened(self, session_id: SessionId, error: ClientError) -> ClientError:
-        """The error as one about this session, with what can be done instead."""
+        """Turn the error into one about this session, with a hint."""
 
 
 Opening: TypeAlias = Callable[[OpensSessions], Awaitable["Session"]]
-"""How a tab comes to its session. Raises ClientError."""
+"""How a tab gets its session. Raises ClientError."""
 
 
 class Shell(Protocol):
@@ -56,39 +56,39 @@ class Shell(Protocol):
 
     @property
     def prompt_memory(self) -> PromptMemory:
-        """What was written in the prompts of all tabs."""
+        """The prompts and drafts of all tabs."""
 
     async def open_tab(self, link: AgentLink, cwd: Path, opening: Opening | None = None) -> Tab:
-        """A new tab for a session of this agent, in front."""
+        """Open a new tab for a session of this agent, in front."""
 
     def take_away_later(self, tab: Tab) -> None:
-        """Take this tab away once it has done what it is doing."""
+        """Remove this tab once it has finished what it is doing."""
 
     def link_to(self, command: AgentCommand, cwd: Path) -> AgentLink:
-        """A way to an agent that does not run yet."""
+        """A link to an agent that isn't running yet."""
 
     def changes_in(self, cwd: Path) -> ChangesDesk:
         """What has changed in a folder since the first of its tabs was opened."""
 
     def begin_to_follow(self) -> None:
-        """A first tab is there: what can wait for that begins now."""
+        """Start what could wait until the first tab is shown."""
 
 
 class TabHost(Protocol):
     """A tab, as its controllers know it."""
 
     cwd: Path
-    """Where its sessions work."""
+    """The folder of its sessions."""
     settings: Settings
     link: AgentLink
-    """The way to its agent."""
+    """The connection to its agent."""
     changes: ChangesDesk | None
-    """What has changed in its folder; None where nobody looks."""
+    """What has changed in its folder; None if nothing follows the changes."""
     clock: Callable[[], float]
-    """Gives seconds."""
+    """Returns seconds."""
 
     agent_title: str
-    """What the agent is called, once it is known; a line that can be shown."""
+    """The agent's name, once it is known, safe to show on one line."""
 
     @property
     def shell(self) -> Shell:
@@ -96,15 +96,15 @@ class TabHost(Protocol):
 
     @property
     def screen(self) -> Screen[Any]:
-        """Where it is shown."""
+        """The screen that shows the tab."""
 
     @property
     def session(self) -> Session | None:
-        """The session that it shows."""
+        """The session that the tab shows."""
 
     @property
     def panel(self) -> SessionPanel | None:
-        """Where it shows that, or why there is none."""
+        """The panel that shows the session, or why there is none."""
 
     async def show(self, session: Session) -> None:
         """Show this session from now on."""
@@ -113,22 +113,22 @@ class TabHost(Protocol):
         """Return once a prompt may let the agent change files."""
 
     async def begin_anew(self) -> None:
-        """Begin a session in place of the one that is shown."""
+        """Start a session in place of the current one."""
 
     def say(self, text: str, *, severity: SeverityLevel = "information", title: str = "") -> None:
         """Tell the user."""
 
     def say_error(self, error: ClientError) -> None:
-        """Tell the user what went wrong, and what to do about it."""
+        """Tell the user what failed, and what to do about it."""
 
     async def ask(self, dialog: Screen[T]) -> T:
-        """Open a dialog over this tab, whichever is in front; gives what the user makes of it."""
+        """Open a dialog over this tab, whichever tab is in front, and return its result."""
 
     def run(self, work: Coroutine[Any, Any, None]) -> None:
-        """Do this as long as the tab is there."""
+        """Run this while the tab exists."""
 
     def hint(self, text: str) -> str:
-        """The text with the keys in force in it (keymap.Keymap.hint)."""
+        """The text with the current keys filled in (keymap.Keymap.hint)."""
 
 
 @dataclass(frozen=True, slots=True)
@@ -136,12 +136,12 @@ class Starting:
     """There is no session yet."""
 
     phase: str = "starting"
-    """How far the agent has come."""
+    """How far the agent's start is."""
 
 
 @dataclass(frozen=True, slots=True)
 class Live:
-    """A session that prompts can be sent to, as long as its agent runs."""
+    """A session that accepts prompts as long as its agent runs."""
 
     panel: SessionPanel
     session: Session
@@ -149,7 +149,7 @@ class Live:
 
 @dataclass(frozen=True, slots=True)
 class Reread:
-    """A session out of a recording, to be read until it goes on in an agent."""
+    """A session read from a recording, read-only until it continues in an agent."""
 
     panel: SessionPanel
     session: RereadSession
@@ -162,7 +162,7 @@ class Failed:
     panel: SessionPanel
     error: ClientError
     phase: str
-    """What can be done; how far the agent has come where that is being done."""
+    """What the user can do; during a new attempt, how far the agent's start is."""
 
 
 Stage: TypeAlias = Starting | Live | Reread | Failed

@@ -1,4 +1,4 @@
-"""How a tab gets its session: starts the agent, opens the session, and does both again after a loss."""
+"""How a tab gets its session: starts the agent, opens the session, and does both again after a connection loss."""
 
 from __future__ import annotations
 
@@ -24,39 +24,39 @@ if TYPE_CHECKING:
     from acp_tui.ui.tab.agent import AgentController, SessionsController
 
 PATIENCE_S: Final = 0.5
-"""An agent that needs longer to start leaves time to load what only a session needs."""
+"""If an agent takes longer to start, there is time to load what only a session needs."""
 STOCK_LIMIT_S: Final = 6.0
-"""How long a prompt waits for what the files are now."""
+"""How long a prompt waits for the scan of the files."""
 SAY_SO_S: Final = 0.5
-"""A prompt that waits longer is said to wait."""
+"""If a prompt waits longer, the user is told."""
 STILL_STARTING: Final = "The session is still being opened."
 
 
 class StartingHost(TabHost, Protocol):
-    """A tab that is still to come to its session."""
+    """A tab that doesn't have its session yet."""
 
     @property
     def agent(self) -> AgentController:
-        """What is done with the agent; it is loaded for that."""
+        """The agent's controller, loaded on first use."""
 
     @property
     def sessions(self) -> SessionsController:
-        """What is done with the agent's sessions; likewise."""
+        """The controller of the agent's sessions, loaded on first use."""
 
     def follow_changes(self) -> None:
-        """Find out what the files are now, and what changes from then on."""
+        """Scan the files, and follow changes from then on."""
 
     async def help_writing(self) -> None:
         """Load what helps to write a prompt."""
 
     def show_phase(self, phase: str) -> None:
-        """Say how far the agent has come."""
+        """Show how far the agent's start is."""
 
     async def show_failure(self, error: ClientError) -> None:
-        """Tell what went wrong where the conversation would stand."""
+        """Show the error in place of the conversation."""
 
     async def give_up(self, error: ClientError) -> None:
-        """The agent runs, only this session is not to be had: back to the other tabs."""
+        """Close the tab and go back to the others: the agent runs, but this session can't be opened."""
 
 
 async def _begin(sessions: OpensSessions) -> Session:
@@ -64,27 +64,27 @@ async def _begin(sessions: OpensSessions) -> Session:
 
 
 class Opener:
-    """Opens the session of one tab: the first one, and each that takes its place."""
+    """Opens the session of one tab: the first one, and each that replaces it."""
 
     def __init__(self, host: StartingHost, opening: Opening | None) -> None:
-        """`opening` None: a new session."""
+        """Without `opening`, it starts a new session."""
         self._host = host
         self._opening = opening
         self._has_begun = False
         self._is_connecting = False
-        """The first session is still to come."""
+        """Whether the first session is still being opened."""
         self.is_reconnecting = False
-        """A session is to go on over another connection."""
+        """Whether a session is being continued over another connection."""
         self._is_open = asyncio.Event()
-        """The first session is shown, or is not to be had."""
+        """Set when the first session is shown, or couldn't be opened."""
         self.is_under_way = asyncio.Event()
-        """Set when the agent is being started, or nobody is to start it."""
+        """Set when the agent is being started, or won't be."""
         self._takes_stock = asyncio.Event()
-        """What the files are now is being found out."""
+        """Set when the scan of the files has begun."""
 
     @property
     def wants_session(self) -> bool:
-        """Whether there is a way to one."""
+        """Whether the tab can get a session."""
         return self._opening is not None or self._host.link.can_start
 
     @property
@@ -96,7 +96,7 @@ class Opener:
         return self._host.sessions
 
     async def connect(self) -> None:
-        """Start the agent, open a session and show it; or show why that did not work."""
+        """Start the agent, open a session, and show it; or show why that failed."""
         self._is_connecting = True
         try:
             if self._host.link.can_start:
@@ -116,11 +116,14 @@ class Opener:
         self._host.follow_changes()
         self._takes_stock.set()
         self._do_what_can_wait()
-        if len(self._host.shell.tabs) < 2:  # another tab would be kept for good with it
+        if len(self._host.shell.tabs) < 2:  # with another tab, that tab could never be freed
             keep_what_is_loaded()
 
     def _do_what_can_wait(self) -> None:
-        """While the agent's process starts there is time for it; for most of it, only while a slow one does."""
+        """Load the rest in the background while the agent's process starts.
+
+        Most of it waits until the session is open, or the agent turns out to be slow.
+        """
         if not self._has_begun:
             self._has_begun = True
             self._host.run(self._load_the_rest())
@@ -135,7 +138,7 @@ class Opener:
         await preloaded(BEFORE_A_COMMAND)
 
     async def _reread(self) -> None:
-        """Show a session that needs no agent; its folder may be gone."""
+        """Show a session that needs no agent. Its folder may be gone."""
         await preloaded(BEFORE_AN_AGENT, BEFORE_A_SESSION)
         self.is_under_way.set()
         await self._open()
@@ -154,14 +157,14 @@ class Opener:
         await self._host.show(session)
 
     async def painted(self) -> None:
-        """Return once what was changed on the screen is seen there; what is loaded before that would hold it up."""
+        """Return once changes to the screen are painted. Loading modules before that would delay them."""
         is_painted = asyncio.Event()
         self._host.screen.call_after_refresh(is_painted.set)
-        with move_on_after(PATIENCE_S):  # a tab in the background is not painted
+        with move_on_after(PATIENCE_S):  # a tab in the background isn't painted
             await is_painted.wait()
 
     async def stock_taken(self) -> None:
-        """Return once it is known what the files are, before a prompt lets the agent change them; or at the limit."""
+        """Return once the files are scanned, so that the agent can change them, or at the time limit."""
         if not self._host.link.can_start:
             return
         with move_on_after(STOCK_LIMIT_S):
@@ -177,14 +180,14 @@ class Opener:
             await self._host.changes.ready()
 
     def note_phase(self, phase: Phase) -> None:
-        """The agent has come so far."""
-        if phase is not phase.GONE:  # that is said with its reason
+        """Show the agent's phase."""
+        if phase is not phase.GONE:  # that is shown with its reason
             self._host.show_phase(phase.value)
         if phase is phase.INITIALIZING:
             self._do_what_can_wait()
 
     def note_connection(self) -> None:
-        """Where the connection of the session has broken, another one is wanted."""
+        """Reconnect if the session's connection was lost and the agent may come back."""
         session, agent = self._host.session, self._host.link.agent
         if session is None or agent is None or self.is_reconnecting:
             return
@@ -192,7 +195,7 @@ class Opener:
             self._host.screen.run_worker(self._reconnect(session), exclusive=True, group="restart")
 
     async def _reconnect(self, session: Session) -> None:
-        """Go on with a session as soon as there is a way to its agent again."""
+        """Continue a session once its agent can be reached again."""
         self.is_reconnecting = True
         try:
             await self._host.show(await self._sessions.reconnected(session))
@@ -203,7 +206,7 @@ class Opener:
             self._host.show_phase("")
 
     async def restart(self) -> None:
-        """Start the agent again, and go on with the session as far as the agent remembers it."""
+        """Restart the agent, and continue the session as far as the agent remembers it."""
         session = self._host.session
         if not self._host.link.can_start:
             self._host.say("There is no agent to restart.")
@@ -227,7 +230,7 @@ class Opener:
             self._host.say_error(error)
 
     async def begin_anew(self) -> None:
-        """Close the session, and begin another in its place; where that cannot be, the tab stays, and it is said."""
+        """Close the session and start another in its place. If that fails, the tab stays and the user is told."""
         if self._is_connecting:
             self._host.say(STILL_STARTING)
             return

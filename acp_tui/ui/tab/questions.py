@@ -1,4 +1,4 @@
-"""Shows the forms and pages that an agent asks about, one card at a time, on the tab they belong to."""
+"""Shows the agent's forms and pages, one card at a time, on the tab they belong to."""
 
 from __future__ import annotations
 
@@ -29,25 +29,25 @@ if TYPE_CHECKING:
 
 
 class QuestionsController:
-    """Serves one tab: the questions of its session, and those of its agent outside of any session."""
+    """Handles the questions of one tab: those of its session, and those of its agent outside of any session."""
 
     def __init__(self, host: TabHost) -> None:
         self._host = host
         self._session: Session | None = None
-        """The one whose questions were looked for last."""
+        """The session whose questions were last checked."""
         self._shown: tuple[Any, Elicitation, QuestionCard] | None = None
-        """Who asks, what, and where it is answered."""
+        """Who asks, what, and the card to answer it."""
         self._answered = Event()
 
     @property
     def card(self) -> QuestionCard | None:
-        """The card that is on the screen of this tab, or above it in the dialog of a login."""
+        """The card on this tab's screen, or in the login dialog above it."""
         return self._shown[2] if self._shown is not None else None
 
     def look_for_questions(self, session: Session | None = None) -> None:
-        """Show the question whose turn it is, and take away one that has been withdrawn. Cheap where there is none.
+        """Show the next question, and remove one that was withdrawn. Cheap if there are none.
 
-        Without `session`, the agent's own questions have changed, and those of the session last given still count.
+        Without `session`, the agent's own questions have changed; the last session's questions still count.
         """
         self._session = session or self._session
         had_keyboard = False
@@ -64,11 +64,11 @@ class QuestionsController:
             self._answered.set()
 
     def _agent(self) -> Agent | None:
-        """The agent as far as it has come; it may ask before the handshake is done."""
+        """The agent, even before the handshake is done: it may already ask something."""
         return self._host.link.agent or self._host.link.starting
 
     def note_agents_questions(self) -> None:
-        """The agent's own questions have changed; told by tasks that know no app."""
+        """Check the agent's own questions, which have changed. Called by tasks outside of the app."""
         self._host.screen.call_later(self.look_for_questions)
 
     @property
@@ -76,7 +76,7 @@ class QuestionsController:
         return len(_waiting(self._session)) + len(_waiting(self._agent()))
 
     def _whose_turn(self) -> tuple[Any, Elicitation] | None:
-        """The oldest of the session's, unless a permission request is older; then the agent's own."""
+        """The session's oldest question, unless a permission request is older; then the agent's own."""
         if self._session is not None:
             conversation = self._session.conversation
             first = next(iter(conversation.elicitations.values()), None)
@@ -109,18 +109,21 @@ class QuestionsController:
             card.call_later(self._focus, card)
 
     def _look_at_requests(self) -> None:
-        """A form is there, or is gone: permission requests wait behind it, or not any more."""
+        """Check the permission requests: they wait while a form is shown."""
         panel = self._host.panel
         if panel is not None and panel.is_mounted:
             panel.look_at_requests()
 
     def _focus(self, card: QuestionCard) -> None:
-        """The keyboard goes to the card itself, once it is there."""
+        """Focus the card itself, once it is mounted."""
         if self.card is card and card.is_attached:
             card.take_focus()
 
     def _place(self) -> Widget | None:
-        """Above the prompt; in the dialog of a login, which would hide that. None while the tab is being built."""
+        """Where to show the card: in a login dialog, if one is open, otherwise above the prompt.
+
+        Returns None while the tab is being built.
+        """
         stack: list[Screen[Any]] = self._host.screen.app.screen_stack
         if self._host.screen in stack:
             login: Widget | None = next(
@@ -132,7 +135,7 @@ class QuestionsController:
         return next(found, None)
 
     def _take_away(self, card: QuestionCard) -> bool:
-        """Whether it had the keyboard, which goes back to the prompt."""
+        """Remove the card. Returns whether it had the focus, which goes back to the prompt."""
         self._shown = None
         had_keyboard = False
         if card.is_attached:
@@ -147,13 +150,13 @@ class QuestionsController:
         return had_keyboard
 
     def look_again(self) -> None:
-        """The tab, or its screen, is in front again: what is asked there has not been read yet."""
+        """Check the questions again after the tab or its screen comes to the front: the user hasn't read them yet."""
         if self.card is not None:
             self.card.look_again()
         self.look_for_questions()
 
     def cancel_all(self) -> None:
-        """Answer every question that waits as cancelled: the user wants to see none of them."""
+        """Cancel every waiting question."""
         for owner in (self._session, self._agent()):
             for key in tuple(_waiting(owner)):
                 if owner is not None:
@@ -161,7 +164,7 @@ class QuestionsController:
         self.look_for_questions()
 
     async def until_nothing_is_asked(self) -> None:
-        """Return when no card of ours is shown."""
+        """Return when no card is shown."""
         while self._shown is not None:
             self._answered = Event()
             await self._answered.wait()
@@ -179,7 +182,7 @@ class QuestionsController:
 
 
 class _KeysGo:
-    """Where the keyboard is when it leaves a card: in the prompt, or where it was in a dialog."""
+    """Where the focus goes when it leaves a card: to the prompt, or back to where it was in a dialog."""
 
     def __init__(self, tab: Screen[Any], screen: Screen[Any]) -> None:
         self._tab = tab
@@ -187,7 +190,7 @@ class _KeysGo:
         self._before = screen.focused
 
     def leave(self) -> None:
-        """To the prompt."""
+        """Focus the prompt, or what had the focus in the dialog."""
         if self._screen is self._tab:
             for prompt in self._tab.query(PromptInput):
                 self._tab.set_focus(prompt)
@@ -195,7 +198,7 @@ class _KeysGo:
             self._screen.set_focus(self._before)
 
     def write(self, text: str, keys: Sequence[Key | Paste], *, is_paste: bool) -> None:
-        """Into the draft; what is typed on a card in a dialog is meant for nothing that can be seen."""
+        """Write into the draft. Text typed on a card in a dialog is dropped, since the draft can't be seen."""
         if self._screen is not self._tab:
             return
         for prompt in self._tab.query(PromptInput):

@@ -1,4 +1,4 @@
-"""How a tab comes to a session of the past: by its agent where that can be, else from its recording."""
+"""How a tab opens an earlier session: with its agent if possible, otherwise from its recording."""
 
 from __future__ import annotations
 
@@ -24,19 +24,19 @@ MARKUP: Final = "<"
 
 @dataclass(frozen=True, slots=True)
 class Reopening:
-    """A way to the session, for a tab (host.Opening), called what the lists of sessions call it."""
+    """Opens the session for a tab (host.Opening), with the title that session lists show."""
 
     past: PastSession
     index: SessionIndex
     by_agent: bool = True
-    """False: its agent is not to be started."""
+    """False if its agent shouldn't be started."""
 
     async def __call__(self, sessions: OpensSessions) -> Session:
-        """The session, open or read again. Raises ClientError where it can be had in neither way."""
+        """The session, opened or read from its recording. Raises ClientError if neither is possible."""
         session = await self._opened(sessions)
         if self.past.is_named and not session.conversation.is_named:
             session.apply(Renamed(self.past.title))
-        # A first prompt that begins with markup is the agent's rather than the user's.
+        # A first prompt that starts with markup is from the agent rather than the user.
         if not session.conversation.title and not self.past.title.startswith(MARKUP):
             session.hear(InfoChanged(title=self.past.title))
         return session
@@ -56,7 +56,7 @@ class Reopening:
 
 
 def is_of(past: PastSession, link: AgentLink) -> bool:
-    """Whether the session belongs to the agent of a tab; one that has not been started yet, nobody knows."""
+    """Whether the session belongs to this agent. False if the agent hasn't been started."""
     agent = link.agent or link.starting
     return agent is not None and past.is_of(agent.command)
 
@@ -73,22 +73,22 @@ def is_shown(past: PastSession, session: Session | None, link: AgentLink) -> boo
 
 @dataclass(frozen=True, slots=True)
 class LeftSession:
-    """A session that was in a tab when the user quit, and in which something was said."""
+    """A session that was open when the user quit, and in which something was said."""
 
     session_id: str
     title: str
     agent: str
-    """The name of its command."""
+    """The name of its agent's command."""
     agent_is_listed: bool
-    """One can type that name."""
+    """Whether that name works on the command line."""
     can_reopen: bool
-    """The agent offers it, and there is the folder."""
+    """Whether the agent supports it and the folder exists."""
     is_hosted: bool = False
-    """It goes on in a host, which `agent` names."""
+    """Whether it goes on in a host; `agent` is the host's name."""
 
 
 def left_sessions(tabs: Iterable[Tab]) -> list[LeftSession]:
-    """From left to right; those that were only read again are not among them."""
+    """The sessions left in the tabs, from left to right, without those read from recordings."""
     left = []
     for tab in tabs:
         session, agent = tab.session, tab.link.agent

@@ -1,6 +1,6 @@
-"""The screen of a tab: layout, status line, and message routing to controllers, which know it as a `TabHost`.
+"""The screen of a tab: layout, status line, and routing of messages to controllers, which know it as a `TabHost`.
 
-The first frame holds the prompt and the status line; everything that knows conversations loads later.
+The first frame shows only the prompt and the status line. Everything about conversations is loaded later.
 """
 
 from __future__ import annotations
@@ -55,15 +55,15 @@ if TYPE_CHECKING:
 T = TypeVar("T")
 
 LEAST_AGENT: Final = 4
-"""So many cells of an agent's name stand in its tab."""
+"""The least cells of an agent's name in its tab."""
 
 
 class SessionScreen(Screen[None]):
-    """Shows one session; without one, how far the agent has come and why it got no further."""
+    """Shows one session; without one, how far the agent's start is, or why it failed."""
 
     BINDINGS: ClassVar[list[BindingType]] = [
         *bindings(),
-        # Bindings, not key methods: after such a method the key would still move the focus, from the prompt on.
+        # Use bindings, not key methods: after a key method, the key would still move the focus away from the prompt.
         Binding("escape,tab", "focus_prompt", "Back to the prompt", show=False),
     ]
 
@@ -78,9 +78,9 @@ class SessionScreen(Screen[None]):
         settings: Settings | None = None,
         clock: Callable[[], float] = time.monotonic,
     ) -> None:
-        """`cwd` is where sessions work. Without `link`, the caller has a session and calls `show_session`.
+        """`cwd` is the folder of its sessions. Without `link`, the caller has a session and calls `show_session`.
 
-        `opening` None: a new session.
+        Without `opening`, it starts a new session.
         """
         super().__init__()
         self.link = link or AgentLink(None)
@@ -95,15 +95,15 @@ class SessionScreen(Screen[None]):
         self.writing = Writing(self)
         self.questions = QuestionsController(self)
         self._has_news = False
-        """A turn has ended while another tab was in front."""
+        """Whether a turn has ended while another tab was in front."""
         self._told_state = TabState.STARTING
-        """As it was when the tabs were told last."""
+        """The state that the tabs were last told."""
         self._welcoming: Welcoming | None = None
         self.link.join(self)
         self.link.listeners.append(self.questions.note_agents_questions)
 
     def compose(self) -> ComposeResult:
-        """From top to bottom."""
+        """The widgets, from top to bottom."""
         yield TabLine(id="tabs")
         with Vertical(id="session"):
             if self.link.can_start:
@@ -113,7 +113,7 @@ class SessionScreen(Screen[None]):
         yield StatusLine(id="status")
 
     def on_mount(self) -> None:
-        """Start the agent once the first frame is on its way."""
+        """Start the agent after the first frame."""
         self._prompt.focus()
         self._show_status()
         self.shell.tabs.add(self)
@@ -125,26 +125,26 @@ class SessionScreen(Screen[None]):
             self.call_after_refresh(lambda: self.run(self.help_writing()))
 
     async def on_unmount(self) -> None:
-        """Keep what is written."""
+        """Save what is written."""
         await self.writing.end()
 
-    # The controllers that are loaded behind the first frame
+    # Controllers that are loaded after the first frame
 
     @cached_property
     def agent(self) -> AgentController:
-        """What is done with the agent."""
+        """The agent's controller."""
         from acp_tui.ui.tab.agent import AgentController  # loading point: BEFORE_AN_AGENT
 
         return AgentController(self, self.questions, self.opener.note_phase)
 
     @property
     def sessions(self) -> SessionsController:
-        """What is done with the agent's sessions."""
+        """The controller of the agent's sessions."""
         return self.agent.sessions
 
     @property
     def sidebar(self) -> SidebarController:
-        """When the sidebar is shown."""
+        """The controller of the sidebar."""
         return self._stages.sidebar
 
     @cached_property
@@ -156,12 +156,12 @@ class SessionScreen(Screen[None]):
 
     @property
     def worktrees(self) -> WorktreesController:
-        """What is done with git worktrees."""
+        """The controller of git worktrees."""
         return self.actions.worktrees
 
     @cached_property
     def _stages(self) -> Stages:
-        """What it can show, with panels."""
+        """Creates the stages that have panels."""
         from acp_tui.ui.tab.stages import Stages  # loading point: BEFORE_A_SESSION
 
         return Stages(self)
@@ -170,7 +170,7 @@ class SessionScreen(Screen[None]):
         """Load what helps to write a prompt."""
         await self.writing.help()
 
-    # What there is
+    # State
 
     @property
     def shell(self) -> Shell:
@@ -183,32 +183,32 @@ class SessionScreen(Screen[None]):
 
     @property
     def panel(self) -> SessionPanel | None:
-        """Where the session is shown, or why there is none."""
+        """The panel that shows the session, or why there is none."""
         return None if isinstance(self.stage, Starting) else self.stage.panel
 
     @property
     def session(self) -> Session | None:
-        """The session that it shows."""
+        """The session that the tab shows."""
         return self.stage.session if isinstance(self.stage, Live | Reread) else None
 
     @property
     def conversation(self) -> Conversation | None:
-        """What it shows of that, or of the failure to have one."""
+        """The session's conversation, or the one that shows why there is none."""
         return self.panel.conversation if self.panel is not None else None
 
     @property
     def failure(self) -> ClientError | None:
-        """Why there is no session; None where there is one, or may be."""
+        """Why there is no session; None if there is one, or it's still starting."""
         return self.stage.error if isinstance(self.stage, Failed) else None
 
     @property
     def _phase(self) -> str:
-        """How far the agent has come, or what can be done; "" with a session."""
+        """How far the agent's start is, or what the user can do; "" with a session."""
         return self.stage.phase if isinstance(self.stage, Starting | Failed) else ""
 
     @property
     def state(self) -> TabState:
-        """What is to be said of this tab."""
+        """The state to show for this tab."""
         match self.stage:
             case Starting():
                 return TabState.STARTING
@@ -219,10 +219,10 @@ class SessionScreen(Screen[None]):
 
     @property
     def is_current(self) -> bool:
-        """Whether it is in front: behind a dialog it stands still, though it can be seen, and costs nothing."""
+        """Whether the tab is in front. Under a dialog it isn't: it's visible, but draws nothing and costs nothing."""
         return self.app.screen is self
 
-    # Words to the user, and from them
+    # Talking to the user
 
     def say(self, text: str, *, severity: SeverityLevel = "information", title: str = "") -> None:
         """Tell the user."""
@@ -231,37 +231,37 @@ class SessionScreen(Screen[None]):
         self.notify(make_visible(text), severity=severity, title=make_visible_line(title), markup=False)
 
     def say_error(self, error: ClientError) -> None:
-        """Tell the user what went wrong, and what to do about it."""
+        """Tell the user what failed, and what to do about it."""
         detail = error.detail if isinstance(error, AgentRefused) else ""
         self.say("\n".join(filter(None, (str(error), detail, error.hint))), severity="error")
 
     async def ask(self, dialog: Screen[T]) -> T:
-        """Open a dialog over this tab, whichever is in front; gives what the user makes of it."""
+        """Open a dialog over this tab, whichever tab is in front, and return its result."""
         return await self.app.push_screen_wait(dialog, mode=self.mode)
 
     def run(self, work: Coroutine[Any, Any, None]) -> None:
-        """Do this as long as the tab is there."""
+        """Run this while the tab exists."""
         self.run_worker(work)
 
     def hint(self, text: str) -> str:
-        """The text with the keys in force in it (keymap.Keymap.hint)."""
+        """The text with the current keys filled in (keymap.Keymap.hint)."""
         return keys_in_force(self).hint(text)
 
     # Showing a session
 
     async def show(self, session: Session, agent_title: str = "") -> None:
-        """Show this session from now on; "" for the name that its agent, or its recording, has."""
+        """Show this session from now on. An empty `agent_title` stands for the name in the agent or the recording."""
         stage = self._stages.of(session, agent_title)
         if stage is None:
             return
-        for prompt in self.query(PromptInput):  # none where the screen is not composed yet
+        for prompt in self.query(PromptInput):  # none if the screen isn't composed yet
             prompt.cwd = session.cwd
         await self.show_stage(stage)
         if isinstance(stage, Live):
             self._remember_turns(session)
 
     def follow_changes(self) -> None:
-        """Find out what the files are now, and what changes from then on."""
+        """Scan the files, and follow changes from then on."""
         self.changes = self.shell.changes_in(self.cwd)
         if isinstance(self.stage, Live):
             self._remember_turns(self.stage.session)
@@ -271,28 +271,28 @@ class SessionScreen(Screen[None]):
         await self.opener.stock_taken()
 
     def _remember_turns(self, session: Session) -> None:
-        """Keep the files as they are at each of the session's prompts from now on."""
+        """Keep a copy of the files at each of the session's prompts from now on."""
         if self.changes is None or (self.moments is not None and self.moments.is_of(session)):
-            return  # not yet; or the agent was started again
+            return  # not yet, or the agent was restarted
         if self.moments is not None:
             self.moments.end()
         self.moments = self.changes.at_prompts_of(session, self.run)
 
     async def show_failure(self, error: ClientError) -> None:
-        """Tell what went wrong where the conversation would stand."""
+        """Show the error in place of the conversation."""
         what_now = self.hint("no session; {restart} tries again; {quit} quits")
         await self.show_stage(self._stages.failed(error, what_now))
 
     async def show_stage(self, stage: Live | Reread | Failed) -> None:
-        """Show its panel in place of what is shown."""
+        """Replace the current panel with the stage's panel."""
         shown, self.stage = self.panel, stage
         if shown is not None:
-            for prompt in self.query(PromptInput):  # none where the user has quit meanwhile
+            for prompt in self.query(PromptInput):  # none if the user has quit
                 prompt.reject_not_yet()  # it would go to another session
             await self.query("FindBar").remove()
             await shown.remove()
         await self.query(StartingLine).remove()
-        for place in self.query("#session"):  # none where the user has quit meanwhile
+        for place in self.query("#session"):  # none if the user has quit
             await place.mount(stage.panel, before=next(iter(place.children), None))
             self._look_at_changes()
             if self.session is not None and self.session.conversation.is_blank:
@@ -303,27 +303,27 @@ class SessionScreen(Screen[None]):
             prompt.send_what_waits()
 
     async def _say_welcome(self, panel: SessionPanel) -> None:
-        """Show what is known of the folder and of earlier sessions there."""
+        """Show facts about the folder and its earlier sessions."""
         await self.opener.painted()
         await preloaded(BEFORE_A_COMMAND)
         self._welcoming = self.actions.welcoming()
         await self._welcoming.tell(panel.welcome)
 
     def show_phase(self, phase: str) -> None:
-        """Say how far the agent has come."""
+        """Show how far the agent's start is."""
         if isinstance(self.stage, Starting | Failed):
             self.stage = replace(self.stage, phase=phase)
         if self.is_attached:
             self._show_status()
 
     async def give_up(self, error: ClientError) -> None:
-        """The agent runs, only this session is not to be had: back to the other tabs."""
+        """Close the tab and go back to the others: the agent runs, but this session can't be opened."""
         await self.detach()
         self.say_error(error)
         self.shell.take_away_later(self)
 
     def use_settings(self, settings: Settings) -> None:
-        """These hold from now on, as far as the agent was not started with others."""
+        """Apply these settings, except for those that the agent was started with."""
         self.settings = settings
         self._show_sidebar()
         if self.panel is not None and self.panel.is_mounted:
@@ -333,7 +333,7 @@ class SessionScreen(Screen[None]):
 
     @property
     def tab_title(self) -> str:
-        """What to call the tab: the session's title, else how its first prompt begins, else the agent's name."""
+        """The tab's title: the session's title, or the start of its first prompt, or the agent's name."""
         return self._title or self.agent_title or self._phase
 
     @property
@@ -341,7 +341,7 @@ class SessionScreen(Screen[None]):
         return self.panel.title if self.panel is not None else ""
 
     def tab_name(self, cells: int = 200) -> str:
-        """The agent with the title of its tab, in so many cells; where they are few, the title gets most of them."""
+        """The agent's name and the tab's title, in so many cells. If they are few, the title gets most of them."""
         agent, title = self.link.name or self.agent_title, self._title
         if not title:
             return _cut(self.agent_title or agent or self._phase, cells)
@@ -349,18 +349,18 @@ class SessionScreen(Screen[None]):
 
     @property
     def doing(self) -> str:
-        """Which agent works where in this tab, and at what."""
+        """The agent, its folder, and what it is doing."""
         now = self.panel.doing if self.panel is not None else self._phase
         return " · ".join(filter(None, (self.agent_title, self.cwd.name, now)))
 
     def show_tabs(self) -> None:
-        """Show which tabs there are, and whether one of them waits for the user."""
+        """Show the tabs, and whether one of them waits for the user."""
         for line in self.query(TabLine):
             line.show(self.shell.tabs)
         self._show_status()
 
     def look_again(self) -> None:
-        """What the tab had to say is seen, what was held back is shown."""
+        """Handle that the user sees the tab again: mark its news as seen, and show what was held back."""
         self._has_news = False
         self.show_tabs()
         self._show_sidebar()
@@ -369,7 +369,7 @@ class SessionScreen(Screen[None]):
         self.questions.look_again()
 
     def _note_state(self) -> None:
-        """What the tabs say of this one; that a turn has ended is news where nobody saw it."""
+        """Update the tab's state. The end of a turn is news if the user didn't see it."""
         state, self._told_state = self._told_state, self.state
         if state is TabState.WORKING and self._told_state is not state and self.shell.tabs.front is not self:
             self._has_news = True
@@ -382,7 +382,7 @@ class SessionScreen(Screen[None]):
         await self.worktrees.begin(command=command)
 
     async def begin_anew(self) -> None:
-        """Begin a session in place of the one that is shown; where a worktree goes, in the folder it came from."""
+        """Start a session in place of the current one; if the worktree is being removed, in the folder it came from."""
         origin = self.worktrees.left_for if self._is_in_worktree else None
         agent = self.link.agent
         if origin is None or agent is None:
@@ -393,7 +393,7 @@ class SessionScreen(Screen[None]):
         await self.leave()
 
     async def may_close(self) -> bool:
-        """Whether the user is sure, where the agent is at work, and has said what becomes of a worktree."""
+        """Ask whether to close the tab if the agent is working, and what to do with its worktree."""
         if self.link.is_hosted:
             return await self.agent.confirm(
                 self.hint("Close the session in its host, for every terminal? {detach} leaves it running.")
@@ -401,11 +401,11 @@ class SessionScreen(Screen[None]):
         is_idle = self.session is None or self.session.conversation.is_idle
         if not is_idle and not await self.agent.confirm("The agent is working. Close the tab anyway?"):
             return False
-        # At once where there is nothing to ask: what is typed next is for another tab.
+        # Return at once if there is nothing to ask: the next keys are for another tab.
         return not self._is_in_worktree or await self.worktrees.may_leave()
 
     async def leave(self) -> None:
-        """Close the session, and the agent where no other tab uses it."""
+        """Close the session, and the agent if no other tab uses it."""
         if self.session is not None:
             await self.sessions.close(self.session)
         await self.detach()
@@ -414,30 +414,30 @@ class SessionScreen(Screen[None]):
 
     @property
     def _is_in_worktree(self) -> bool:
-        """Whether its folder may be in a worktree of ours, by the name of the folder that holds them."""
+        """Whether the folder may be in a worktree of ours, judging by the name of its parent folders."""
         return any(part.endswith(".worktrees") for part in self.cwd.parts)
 
     async def detach(self) -> None:
-        """Leave the session as it is, and the agent where no other tab uses it."""
+        """Leave the session as it is, and end the agent if no other tab uses it."""
         self.link.listeners.remove(self.questions.note_agents_questions)
         await self.link.leave(self)
 
-    # What is to be seen
+    # Sidebar and status line
 
     def _look_at_changes(self) -> None:
         if self.session is not None:
             self.sidebar.look_at_changes()
 
     def _show_sidebar(self) -> None:
-        """Show what it has to say, or hide it, as the settings and the user want it."""
+        """Update the sidebar, or hide it, according to the settings and the user's choice."""
         if self.panel is not None:
             self.sidebar.look()
 
     def _show_status(self) -> None:
-        for prompt in self.query(PromptInput):  # none while it is composed
+        for prompt in self.query(PromptInput):  # none during compose
             prompt.note_agent(is_gone=self.conversation is not None and not self.conversation.is_connected)
         status = self._status()._replace(elsewhere=self._elsewhere)
-        for line in self.query(StatusLine):  # none where the user has quit meanwhile
+        for line in self.query(StatusLine):  # none if the user has quit
             line.show(status)
         for starting in self.query(StartingLine):
             starting.show_phase(self._phase)
@@ -457,7 +457,7 @@ class SessionScreen(Screen[None]):
             facts = (*facts, self.changes.summary())
         if not panel.is_following:
             below = f"{panel.new_entries} new" if panel.new_entries else "more"
-            # Not End: in the prompt, where one mostly is, that leads to the end of the line.
+            # Not the End key: in the prompt, which usually has the focus, it goes to the end of the line.
             facts = (f"{below} below{self.hint(': {follow}')}", *facts)
         state = panel.state
         if state == "lost" and self.opener.is_reconnecting:
@@ -466,7 +466,7 @@ class SessionScreen(Screen[None]):
 
     @property
     def _elsewhere(self) -> str:
-        """Which other tabs wait for the user, with the key that leads there; "" for none."""
+        """Which other tabs wait for the user, with the key that leads there; "" if none do."""
         tabs = enumerate(self.shell.tabs, 1)
         waiting = [number for number, tab in tabs if tab is not self and tab.state is TabState.NEEDS_YOU]
         if not waiting:
@@ -474,10 +474,10 @@ class SessionScreen(Screen[None]):
         which = f"tab {waiting[0]} needs" if len(waiting) == 1 else f"{len(waiting)} tabs need"
         return f"{which} you{self.hint(' · {next_needing}')}"
 
-    # What the user does
+    # Actions
 
     async def action_do(self, name: str, *arguments: Any) -> None:
-        """Do what a row of the command table names; what waits for the user goes on in a worker."""
+        """Run a command of the command table. If it waits for the user, it continues in a worker."""
         doing = getattr(self.actions, name)(*arguments)
         if name in self.actions.AT_ONCE:
             await doing
@@ -485,49 +485,49 @@ class SessionScreen(Screen[None]):
             self.run(doing)
 
     def action_focus_prompt(self) -> None:
-        """Back to the draft, from anywhere else."""
+        """Focus the prompt, from anywhere else."""
         for prompt in self.query(PromptInput):
             self.set_focus(prompt)
 
-    # What happens
+    # Events
 
     def on_screen_resume(self) -> None:
-        """The tab comes to the front, or a dialog above it is gone."""
+        """The tab comes to the front, or a dialog above it has closed."""
         self.look_again()
 
     def on_resize(self) -> None:
-        """There may be room for the sidebar now, or no more."""
+        """Show or hide the sidebar according to the new width."""
         self._show_sidebar()
 
     def on_changes_desk_changed(self) -> None:
-        """Say how much has changed, and what."""
+        """Show how much has changed, and what."""
         self._show_status()
         self._look_at_changes()
 
     def on_session_panel_facts_changed(self) -> None:
-        """Say so in the status line and the sidebar, and show what the agent asks."""
-        if self in self.app.screen_stack:  # else `look_again` does when the tab comes to the front
+        """Update the status line and the sidebar, and show the agent's questions."""
+        if self in self.app.screen_stack:  # otherwise `look_again` does it when the tab comes to the front
             self._show_status()
             self._show_sidebar()
         self._note_state()
         self.opener.note_connection()
-        for prompt in self.query(PromptInput):  # none where the user has quit meanwhile
+        for prompt in self.query(PromptInput):  # none if the user has quit
             prompt.note_requests(self.conversation.permissions if self.conversation is not None else ())
         self.writing.prompting.show_waiting(self.session)
         if self.panel is not None:
             self.questions.look_for_questions(self.session)
 
     def on_session_panel_left(self) -> None:
-        """Back to the draft."""
+        """Focus the prompt."""
         self._prompt.focus()
 
     def on_sidebar_file_chosen(self, message: Sidebar.FileChosen) -> None:
-        """Show what became of the file."""
+        """Show how the file has changed."""
         if self.changes is not None:
             self.actions.review(self.changes, message.path)
 
     def on_sidebar_subagent_chosen(self, message: Sidebar.SubagentChosen) -> None:
-        """Show what it says."""
+        """Show the subagent's conversation."""
         if self.panel is not None:
             self.panel.leave_subagents()
             self.panel.open_subagent(message.session_id)
@@ -539,58 +539,58 @@ class SessionScreen(Screen[None]):
             self.run(self._welcoming.open(message.key))
 
     def on_conversation_view_searched(self, message: ConversationView.Searched) -> None:
-        """Say how the search stands, where it is asked for."""
+        """Show the state of the search in the search bar."""
         self.actions.show_standing(message.standing)
 
     def before_key(self, event: Key) -> None:
-        """What is typed where nothing can be written goes to the draft, and the keys behind it go there too."""
+        """Send typed text, and the keys after it, to the draft if the focus can't take text."""
         places = self.focused.ancestors_with_self if self.focused is not None else ()
         is_text = next((place.is_text for place in places if hasattr(place, "is_text")), None)
         if is_text is not None and is_text(event):
             self.set_focus(self._prompt)
 
     def on_history_search_chosen(self, message: HistorySearch.Chosen) -> None:
-        """Put it into the draft."""
+        """Put the chosen prompt into the draft."""
         if self.writing.recall is not None:
             self.writing.recall.choose(message.text)
 
     # From the prompt
 
     def on_text_area_changed(self) -> None:
-        """Something is written."""
+        """Prepare for a prompt: the user has started writing."""
         self.writing.begin()
 
     def on_prompt_input_submitted(self, message: PromptInput.Submitted) -> None:
-        """Do what is written."""
+        """Submit what is written."""
         if self.panel is not None:
-            self.panel.leave_subagents()  # it is for the agent itself
+            self.panel.leave_subagents()  # the prompt is for the agent itself
         self.writing.submit(message, self.stage)
 
     def on_prompt_input_rejected(self, message: PromptInput.Rejected) -> None:
-        """Pass it on."""
+        """Send the rejection to the agent."""
         if self.session is not None:
             self.session.answer_permission(message.rejection.key, message.rejection.option_id)
 
     def on_prompt_input_pull_back_requested(self) -> None:
-        """The last queued prompt becomes the draft again."""
+        """Turn the last queued prompt into the draft again."""
         self.writing.pull_back()
 
     async def on_prompt_input_paste_requested(self) -> None:
-        """Put what is on the desktop's clipboard into the prompt."""
+        """Paste the desktop's clipboard into the prompt."""
         await self.action_do("paste")
 
     def on_prompt_input_drop_requested(self) -> None:
-        """The next prompt is not to take the last output along."""
+        """Don't send the last output along with the next prompt."""
         if self.session is not None:
             self.writing.prompting.drop_output(self.session)
 
     def on_prompt_input_escape_requested(self) -> None:
-        """Go back from a subagent, cancel the turn, or go back to an earlier prompt."""
+        """Go back from a subagent, or cancel the turn, or go back to an earlier prompt."""
         if self.panel is None or not self.panel.leave_subagent():
             self.writing.escape()
 
     def on_prompt_input_leave_requested(self) -> None:
-        """To the card where something waits, else into the conversation, or to the sessions in its place."""
+        """Focus the card that waits, or the welcome's sessions, or the conversation."""
         if self.questions.card is not None:
             self.questions.card.enter()
         elif self.panel is not None:
@@ -600,35 +600,35 @@ class SessionScreen(Screen[None]):
                 place.focus()
 
     def on_prompt_input_page_requested(self, message: PromptInput.PageRequested) -> None:
-        """Page without leaving the prompt."""
+        """Scroll by a page without leaving the prompt."""
         if self.panel is not None:
             self.panel.view.action_page(message.direction)
 
     # From the queue
 
     def on_queue_lines_edit_requested(self, message: QueueLines.EditRequested) -> None:
-        """Back into the draft."""
+        """Turn the queued prompt into the draft again."""
         self.writing.take(message.key, is_edited=True)
 
     def on_queue_lines_remove_requested(self, message: QueueLines.RemoveRequested) -> None:
-        """It is not sent."""
+        """Remove the queued prompt."""
         self.writing.take(message.key, is_edited=False)
 
     def on_queue_lines_move_requested(self, message: QueueLines.MoveRequested) -> None:
-        """It is sent earlier or later."""
+        """Move the queued prompt up or down."""
         if self.session is not None:
             self.writing.prompting.move(self.session, message.key, message.step)
 
     def on_queue_lines_send_requested(self, message: QueueLines.SendRequested) -> None:
-        """It is sent now."""
+        """Send the queued prompt now."""
         if self.session is not None:
             self.writing.prompting.send_now(self.session, message.key)
 
     def on_queue_lines_left(self) -> None:
-        """Back to the draft."""
+        """Focus the prompt."""
         self._prompt.focus()
 
 
 def _cut(text: str, cells: int) -> str:
-    """Measuring a text costs by its length, and no tab shows more."""
+    """Cut a text to a width. Long texts are shortened first, since measuring takes time."""
     return Content(text[: cells * 8]).truncate(cells, ellipsis=True).plain

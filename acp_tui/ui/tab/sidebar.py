@@ -1,4 +1,4 @@
-"""When the sidebar shows, and what it says. Nothing is gathered while it is hidden."""
+"""Controls when the sidebar is shown, and what it shows. Gathers nothing while it is hidden."""
 
 from __future__ import annotations
 
@@ -24,27 +24,27 @@ if TYPE_CHECKING:
     from acp_tui.client.changes import FileChange
 
 LEAST_COLUMNS: Final = 72
-"""On a narrower one too little of the conversation would be left."""
+"""In a narrower terminal, too little of the conversation would be left."""
 
 
 class SidebarController:
-    """Serves one tab."""
+    """Controls the sidebar of one tab."""
 
     def __init__(self, host: TabHost) -> None:
         self._host = host
         self._wish: bool | None = None
-        """What the user chose by key; None: as the settings say."""
+        """What the user chose by key; None to follow the settings."""
         self._recency: dict[str, FileChange] = {}
         """The changed files, the newest at the end."""
         self._newest: tuple[FileChange, ...] | None = None
-        """The newest first; None where that is to be found out anew."""
+        """The newest first; None if that needs updating."""
         self._running: set[TerminalId] = set()
         self._heard: Session | None = None
-        """The session that is listened to."""
+        """The session that is subscribed to."""
         self._unsubscribe: Unsubscribe = lambda: None
 
     def look(self) -> None:
-        """Show it or not, as the user wishes and as there is room, with what is to be said now."""
+        """Show or hide the sidebar, according to the user's choice and the width, and update it."""
         session = self._host.session
         if session is not None and self._is_wanted:
             self._shown_sidebar().show(self._state(session))
@@ -53,12 +53,12 @@ class SidebarController:
             self._hide(self.sidebar)
 
     def look_at_changes(self) -> None:
-        """Other files have changed."""
+        """Update the changed files."""
         self._newest = None
         self.look()
 
     def turn(self) -> None:
-        """Show it; where it is shown, go there; from there, hide it and go back to the prompt."""
+        """Show the sidebar. If it is shown, focus it; if it has the focus, hide it and focus the prompt."""
         sidebar = self.sidebar
         if self._host.session is None:
             self._host.say("There is no session yet.")
@@ -71,7 +71,7 @@ class SidebarController:
             sidebar.focus()
 
     def toggle_plan(self) -> bool:
-        """Fold or unfold the plan there; False where the sidebar is hidden."""
+        """Fold or unfold the plan in the sidebar. Returns False if the sidebar is hidden."""
         if self.sidebar is None:
             return False
         self.sidebar.toggle(Section.PLAN)
@@ -116,7 +116,7 @@ class SidebarController:
         self._unsubscribe()
         self._heard = None
 
-    # What it says
+    # What it shows
 
     def _state(self, session: Session) -> SidebarState:
         changes = self._host.changes
@@ -153,7 +153,7 @@ class SidebarController:
         return f"{agent.title} {version}" if version else agent.title
 
     def _listen(self, session: Session) -> None:
-        """Hear of terminals that begin and end: the panel passes on no more of them than their entries."""
+        """Subscribe to the start and end of terminals: the panel reports only those with entries."""
         if session is self._heard:
             return
 
@@ -169,5 +169,5 @@ class SidebarController:
 
 
 def _row(subagent: SubagentState) -> SubagentRow:
-    *_, spent = spent_words(subagent.conversation).split(" · ")  # there is room for one of them
+    *_, spent = spent_words(subagent.conversation).split(" · ")  # there is room for only one of them
     return SubagentRow(subagent.session_id, name_of(subagent), subagent_state(subagent), spent)

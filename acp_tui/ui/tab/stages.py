@@ -1,4 +1,4 @@
-"""Makes the stages of a tab that show a conversation, with their panels. Loaded with the agent, after the start."""
+"""Creates the stages of a tab that show a conversation, with their panels. Loaded with the agent, after the start."""
 
 from __future__ import annotations
 
@@ -16,16 +16,16 @@ from acp_tui.ui.tab.sidebar import SidebarController
 
 
 class Stages:
-    """Those of one tab, and the sidebar beside them."""
+    """Creates the stages of one tab, and holds the sidebar next to them."""
 
     def __init__(self, host: TabHost) -> None:
         self._host = host
         self.sidebar = SidebarController(host)
 
     def of(self, session: Session, agent_title: str) -> Live | Reread | None:
-        """The tab with this session, and the agent's name told to it; None where its agent has gone meanwhile.
+        """The stage for this session; also sets the tab's agent title. None if the agent is gone.
 
-        "" for the name that the running agent, or the recording, has.
+        An empty `agent_title` stands for the name of the running agent or in the recording.
         """
         host, agent = self._host, self._host.link.agent
         if isinstance(session, RereadSession):
@@ -48,7 +48,7 @@ class Stages:
         return Reread(panel, session) if isinstance(session, RereadSession) else Live(panel, session)
 
     def failed(self, error: ClientError, what_now: str) -> Failed:
-        """What went wrong stands where the conversation would."""
+        """The stage that shows the error in place of the conversation."""
         stderr_tail = error.detail if isinstance(error, AgentLost) else ""
         parts = (str(error), "" if stderr_tail else error.detail, error.hint)
         conversation = Conversation()

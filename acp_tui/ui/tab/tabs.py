@@ -1,4 +1,4 @@
-"""The tabs of the app: which, in what order, and which is in front; and the line that shows them."""
+"""The tabs of the app: their order, which one is in front, and the line that shows them."""
 
 from __future__ import annotations
 
@@ -27,81 +27,81 @@ if TYPE_CHECKING:
     from acp_tui.ui.tab.agent_link import AgentLink
 
 FIRST_MODE = "tab-1"
-"""Textual keeps a stack of screens for each mode: a tab's dialogs stand over that tab alone."""
+"""Textual keeps a stack of screens for each mode, so a tab's dialogs are above that tab only."""
 
 
 class Tab(Protocol):
-    """What the app and the other tabs know of a tab."""
+    """A tab, as the app and other tabs know it."""
 
     mode: str
-    """The tab, as Textual knows it."""
+    """The tab's name in Textual."""
 
     @property
     def screen(self) -> Screen[Any]:
-        """Where it is shown."""
+        """The screen that shows the tab."""
 
     @property
     def state(self) -> TabState:
-        """How it stands."""
+        """The tab's state."""
 
     @property
     def tab_title(self) -> str:
-        """What to call it."""
+        """The tab's title."""
 
     def tab_name(self, cells: int = 200) -> str:
         """Its agent and its title, in so many cells."""
 
     @property
     def doing(self) -> str:
-        """Which agent works where in it, and at what."""
+        """The agent, its folder, and what it is doing."""
 
     @property
     def cwd(self) -> Path:
-        """Where its sessions work."""
+        """The folder of its sessions."""
 
     @property
     def link(self) -> AgentLink:
-        """The way to its agent."""
+        """The connection to its agent."""
 
     @property
     def session(self) -> Session | None:
-        """The session that it shows."""
+        """The session that the tab shows."""
 
     @property
     def conversation(self) -> Conversation | None:
-        """What it shows of that, or of the failure to have one."""
+        """The session's conversation, or the one that shows why there is none."""
 
     @property
     def changes(self) -> ChangesDesk | None:
-        """What has changed in its folder; None where nobody looks."""
+        """What has changed in its folder; None if nothing follows the changes."""
 
     @property
     def failure(self) -> ClientError | None:
-        """Why there is no session; None where there is one, or may be."""
+        """Why there is no session; None if there is one, or it's still starting."""
 
     async def detach(self) -> None:
-        """Leave the session as it is, and the agent where no other tab uses it."""
+        """Leave the session as it is, and end the agent if no other tab uses it."""
 
     def show_tabs(self) -> None:
-        """Show which tabs there are, and how they stand."""
+        """Show the tabs and their states."""
 
     def look_again(self) -> None:
-        """It is in front: show what was held back."""
+        """Show what was held back: the tab is in front again."""
 
     def use_settings(self, settings: Settings) -> None:
-        """These hold from now on."""
+        """Apply these settings from now on."""
 
     async def may_close(self) -> bool:
-        """Whether the user is sure, where the agent is at work."""
+        """Ask whether to close the tab if the agent is working."""
 
     async def leave(self) -> None:
-        """Close the session, and the agent where no other tab uses it."""
+        """Close the session, and the agent if no other tab uses it."""
 
     async def begin_in_worktree(self, command: AgentCommand) -> None:
         """Start this agent in a new git worktree of its folder, in a new tab."""
 
     async def begin_anew(self) -> None:
-        """Begin a session in place of the one that is shown."""
+        """Start a session in place of the current one."""
 
 
 class Tabs:
@@ -113,7 +113,7 @@ class Tabs:
         self._numbers = count(2)
         self._has_modes = False
         self.listeners: list[Callable[[], None]] = []
-        """Called when there is something else to be said of the tabs."""
+        """Called when something about the tabs changes."""
 
     def __len__(self) -> int:
         return len(self._tabs)
@@ -123,19 +123,19 @@ class Tabs:
 
     @property
     def front(self) -> Tab | None:
-        """The tab that the user looks at."""
+        """The tab in front."""
         return next((tab for tab in self._tabs if tab.mode == self._app.current_mode), None)
 
     def add(self, tab: Tab) -> None:
-        """A tab has come to be; it says so itself when it is mounted."""
+        """Add a tab. The tab calls this itself when it is mounted."""
         if tab not in self._tabs:
             self._tabs.append(tab)
         self.tell()
 
     async def open(self, make: Callable[[], Tab]) -> Tab:
-        """A new tab, in front."""
+        """Open a new tab, in front."""
         if not self._has_modes:
-            # Not before: Textual parses the style sheets twice for a first screen that is of a mode.
+            # Not earlier: Textual parses the stylesheets twice if the first screen belongs to a mode.
             first, self._has_modes = self._app.screen_stack[0], True
             self._app.add_mode(FIRST_MODE, lambda: first)
         mode = f"tab-{next(self._numbers)}"
@@ -150,16 +150,19 @@ class Tabs:
     async def go_to(self, tab: Tab) -> None:
         """Bring this tab to the front."""
         await self._app.switch_mode(tab.mode)
-        tab.look_again()  # where a dialog lies above it, Textual tells only that
+        tab.look_again()  # if a dialog covers it, Textual notifies only the dialog
 
     async def step(self, direction: int) -> None:
-        """The next tab to the right (1) or to the left (-1), round the end."""
+        """Go to the next tab to the right (1) or to the left (-1), wrapping around at the ends."""
         if self.front is not None and len(self) > 1:
             at = self._tabs.index(self.front) + direction
             await self.go_to(self._tabs[at % len(self)])
 
     async def go_to_next_needing(self) -> bool:
-        """The next tab in which something waits for the user, else one that is done; False where there is none."""
+        """Go to the next tab that waits for the user, or else to one that failed or is done.
+
+        Returns False if there is none.
+        """
         front = self.front
         at = self._tabs.index(front) + 1 if front is not None else 0
         others = [tab for tab in (*self._tabs[at:], *self._tabs[:at]) if tab is not front]
@@ -171,14 +174,14 @@ class Tabs:
         return False
 
     def move(self, tab: Tab, direction: int) -> None:
-        """Change its place by one."""
+        """Move a tab by one place."""
         at = self._tabs.index(tab)
         to = min(max(at + direction, 0), len(self) - 1)
         self._tabs.insert(to, self._tabs.pop(at))
         self.tell()
 
     async def close(self, tab: Tab) -> None:
-        """Take a tab away; the one beside it comes to the front. The last one cannot be taken away."""
+        """Close a tab. The tab next to it comes to the front. The last tab can't be closed."""
         if tab not in self._tabs or len(self) < 2:
             return
         if self.front is tab:
@@ -189,7 +192,7 @@ class Tabs:
         self.tell()
 
     def tell(self) -> None:
-        """What is to be said of a tab may be another: the one in front shows it."""
+        """Tell the tab in front, and the listeners, that something about the tabs has changed."""
         if self.front is not None:
             self.front.show_tabs()
         for listener in tuple(self.listeners):
@@ -197,14 +200,14 @@ class Tabs:
 
 
 def _forget_closed_watchers(app: App[Any]) -> None:
-    """Textual does so only when what is watched changes: till then a closed tab would stay, all of it."""
+    """Drop watchers of closed tabs: Textual does that only on a change, which would keep whole tabs in memory."""
     watchers: dict[str, list[tuple[DOMNode, object]]] = getattr(app, "__watchers", {})
     for of_attribute in watchers.values():
         of_attribute[:] = [(node, callback) for node, callback in of_attribute if not node._closing]
 
 
 class TabLine(Static):
-    """Draws the tabs; a click goes to one."""
+    """Draws the tabs. A click goes to one."""
 
     DEFAULT_CSS = "TabLine { height: 1; display: none; }"
 
@@ -212,16 +215,16 @@ class TabLine(Static):
         super().__init__(id=id, markup=False)
         self._tabs: Tabs | None = None
         self._spans: list[tuple[int, int, Tab]] = []
-        """The cells of each tab that is shown."""
+        """The cells of each visible tab."""
 
     def show(self, tabs: Tabs) -> None:
-        """Show how they stand now."""
+        """Show the tabs' current states."""
         self._tabs = tabs
         self.display = len(tabs) > 1
         self._draw()
 
     def on_resize(self) -> None:
-        """Other tabs may fit."""
+        """Draw again: a different number of tabs may fit."""
         self._draw()
 
     def _draw(self) -> None:
@@ -244,7 +247,7 @@ class TabLine(Static):
         self.update(Content.assemble(*parts))
 
     async def on_click(self, event: events.Click) -> None:
-        """Go to the tab that stands there."""
+        """Go to the tab that was clicked."""
         for begin, end, tab in self._spans:
             if begin <= event.x < end and self._tabs is not None:
                 await self._tabs.go_to(tab)

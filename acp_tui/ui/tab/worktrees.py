@@ -1,4 +1,4 @@
-"""Begins sessions in git worktrees, and asks what to do with the worktree when its last tab closes."""
+"""Starts sessions in git worktrees, and asks what to do with the worktree when its last tab closes."""
 
 from __future__ import annotations
 
@@ -31,7 +31,7 @@ MOST_NAMED: Final = 5
 
 
 class Fate(Enum):
-    """What becomes of a worktree."""
+    """What to do with a worktree."""
 
     KEEP = "keep"
     BRING_BACK = "bring back"
@@ -39,18 +39,18 @@ class Fate(Enum):
 
 
 class WorktreesController:
-    """What a tab does with worktrees; to be used in a worker."""
+    """Handles the worktrees of a tab. Use it in a worker."""
 
     def __init__(self, host: TabHost) -> None:
         self._host = host
         self._removed_later: Callable[[], Awaitable[None]] | None = None
         self.left_for: Path | None = None
-        """Where the tab's folder came from, once the user has said that the worktree goes."""
+        """The folder that the worktree came from, once the user has chosen to delete the worktree."""
 
     async def begin(self, name: str = "", command: AgentCommand | None = None) -> None:
-        """Make a worktree of the tab's repository, and begin a session there in a new tab, of this or another agent."""
+        """Add a worktree of the tab's repository, and start a session of this or another agent there, in a new tab."""
         known = await to_thread.run_sync(known_worktree, self._host.cwd)
-        # Beside the others, not within one: all of them are of the same repository.
+        # Put it next to other worktrees, not into one: all of them belong to the same repository.
         repository = self._host.cwd
         if known is not None:
             below = Path(known.origin) / Path(known.folder).relative_to(known.root)
@@ -69,10 +69,10 @@ class WorktreesController:
         )
 
     async def may_leave(self) -> bool:
-        """Ask what becomes of the tab's worktree, and copy its changes back; False where the tab should stay.
+        """Ask what to do with the tab's worktree, and copy its changes back. Returns False if the tab should stay.
 
-        True at once where the tab is in none, or another tab works there too. The worktree itself stays until
-        `remove`: the agent still works in it.
+        Returns True at once if the tab isn't in a worktree, or another tab works there too. The worktree itself stays
+        until `remove` is called, because the agent still works in it.
         """
         worktree = await to_thread.run_sync(known_worktree, self._host.cwd)
         if worktree is None or self._is_shared(worktree):
@@ -93,7 +93,7 @@ class WorktreesController:
         if fate is Fate.BRING_BACK:
             brought = await bring_back(worktree, changes)
             if brought.conflicts:
-                count = len(brought.written)  # a file may change in the very moment of writing
+                count = len(brought.written)  # a file may change at the moment of writing
                 done = f"Only {count} files were copied" if count else "Nothing was copied"
                 self._host.say(
                     f"{done}: these files have conflicting changes in {_shown(worktree.origin)}:"
@@ -112,7 +112,7 @@ class WorktreesController:
         return True
 
     async def remove(self) -> None:
-        """Remove the worktree, if the user has said so and nobody works there any more."""
+        """Remove the worktree, if the user chose that and no other tab works there."""
         remove, self._removed_later = self._removed_later, None
         if remove is not None:
             try:
@@ -144,7 +144,7 @@ def _shown(folder: str) -> str:
 
 
 def _named(paths: Sequence[str]) -> str:
-    """The first of them by name, and how many more."""
+    """The names of the first few files, and how many more there are."""
     shown = ", ".join(make_visible_path(path) for path in paths[:MOST_NAMED])
     more = len(paths) - MOST_NAMED
     return f"{shown} and {more} more" if more > 0 else shown

@@ -29,33 +29,33 @@ NOT_STOPPED: Final = "The agent hasn't stopped yet; {restart} ends and restarts 
 
 
 class Prompt(NamedTuple):
-    """What is sent at once."""
+    """A prompt, as it is sent."""
 
     text: str
     images: tuple[PastedImage, ...] = ()
 
 
 class QueuedImages:
-    """The way into a queue and out of it for prompts with pictures."""
+    """Adds prompts with pictures to a queue, and takes them out."""
 
     def __init__(self) -> None:
         self._by_queue: WeakKeyDictionary[PromptQueue, dict[int, tuple[PastedImage, ...]]]
         self._by_queue = WeakKeyDictionary()
 
     def add(self, queue: PromptQueue, prompt: Prompt) -> None:
-        """Behind the others."""
+        """Add a prompt at the end of the queue."""
         queue.add(prompt.text)
         if prompt.images:
             self._by_queue.setdefault(queue, {})[queue.prompts[-1].key] = prompt.images
 
     def next(self, queue: PromptQueue) -> Prompt | None:
-        """Take the one that is to be sent now."""
+        """Take the prompt to send now."""
         key = queue.prompts[0].key if queue.prompts else 0
         text = queue.next()
         return None if text is None else Prompt(text, self.of(queue, key))
 
     def all_in(self, queue: PromptQueue) -> list[Prompt]:
-        """What waits, in order; it stays there."""
+        """The queued prompts, in order. They stay in the queue."""
         images = self._by_queue.get(queue, {})
         return [Prompt(prompt.text, images.get(prompt.key, ())) for prompt in queue.prompts]
 
@@ -65,18 +65,18 @@ class QueuedImages:
 
 
 class Prompting:
-    """Serves one tab, whichever session it shows."""
+    """Sends and queues the prompts of one tab, whichever session it shows."""
 
     def __init__(self, host: TabHost, on_changed: Callable[[], None]) -> None:
-        """`on_changed` is called when the queue that is shown may be another one."""
+        """`on_changed` is called when the shown queue may have changed."""
         self._host = host
         self._on_changed = on_changed
         self._shown: Session | None = None
-        """The session of which the queue is shown."""
+        """The session whose queue is shown."""
         self._queued_images = QueuedImages()
 
     def submit(self, session: Session, written: PromptInput.Submitted) -> None:
-        """Run it, queue it where the agent is at work, or send it."""
+        """Run a command; send a prompt, or queue it if the agent is working."""
         if written.is_command:
             self._give_back(written.images)
             self._host.run(self._run_command(session, written.text.removeprefix("!").strip()))
@@ -93,7 +93,7 @@ class Prompting:
         self._show_changed(session)
 
     def _steers(self, written: PromptInput.Submitted) -> bool:
-        """Whether it goes into the turn that runs: by the setting, or by the key for the other way."""
+        """Whether the prompt goes into the running turn: by the setting, or by the key for the other way."""
         agent = self._host.link.agent
         if agent is None or not agent.capabilities.takes_prompts_at_work or written.is_reason:
             if written.is_other_way and agent is not None:
@@ -102,7 +102,7 @@ class Prompting:
         return (self._host.settings.agent.enter_while_working == "steer") is not written.is_other_way
 
     async def _steer(self, session: Session, prompt: Prompt) -> None:
-        """Send it into the turn that runs; where that does not take it, queue it and say why."""
+        """Send the prompt into the running turn. If that fails, queue it and say why."""
         blocks, notes = await _attached(prompt, session.cwd)
         why = "the turn has ended"
         try:
@@ -119,7 +119,7 @@ class Prompting:
         self._show_changed(session)
 
     def go_on(self, session: Session) -> None:
-        """What was held back is to be sent."""
+        """Release the queue and send its first prompt, if the queue is held and the agent is idle."""
         if not session.queue.is_held or not session.conversation.is_idle:
             return
         session.queue.go_on()
@@ -128,11 +128,11 @@ class Prompting:
             self._host.run(self._send(session, prompt))
 
     def queued(self, session: Session) -> Sequence[Prompt]:
-        """What waits, in order."""
+        """The queued prompts, in order."""
         return self._queued_images.all_in(session.queue)
 
     def pull_back(self, session: Session) -> str | None:
-        """The last queued prompt, to be changed or dropped."""
+        """Take back the last queued prompt, to edit or drop it."""
         key = session.queue.prompts[-1].key if session.queue.prompts else 0
         text = session.queue.pull_back()
         self._give_back(self._queued_images.of(session.queue, key))
@@ -140,7 +140,7 @@ class Prompting:
         return text
 
     def take(self, session: Session, key: int) -> str | None:
-        """This queued prompt, to be changed or dropped; None where it has been sent meanwhile, which is said."""
+        """Take back this queued prompt, to edit or drop it. Returns None after a notice if it was just sent."""
         text = session.queue.take(key)
         self._give_back(self._queued_images.of(session.queue, key))
         if text is None:
@@ -149,17 +149,17 @@ class Prompting:
         return text
 
     def _give_back(self, images: tuple[PastedImage, ...]) -> None:
-        """They go along with the next prompt."""
+        """Attach the pictures to the next prompt."""
         for prompt in self._host.screen.query(PromptInput):
             prompt.attach(*images)
 
     def move(self, session: Session, key: int, step: int) -> None:
-        """Have this queued prompt sent earlier or later."""
+        """Move this queued prompt up or down."""
         session.queue.move(key, step)
         self._show_changed(session)
 
     def send_now(self, session: Session, key: int) -> None:
-        """Send this queued prompt before the others, which follow in order; a turn that runs is cancelled for it."""
+        """Send this queued prompt before the others, which follow in order. Cancels a running turn."""
         queue = session.queue
         if all(prompt.key != key for prompt in queue.prompts):
             self._host.say("It was just sent.", severity="warning")
@@ -174,12 +174,12 @@ class Prompting:
         self._show_changed(session)
 
     def drop_output(self, session: Session) -> None:
-        """The next prompt is not to take the last output along."""
+        """Don't send the last output along with the next prompt."""
         session.commands.drop_last()
         self._show_changed(session)
 
     def cancel(self, session: Session) -> None:
-        """Cancel the turn and hold back what is queued; where it is being cancelled already, say what else there is."""
+        """Cancel the turn and hold the queue. If the turn is already being canceled, hint at restarting the agent."""
         if session.conversation.is_cancelling:
             self._host.say(self._host.hint(NOT_STOPPED), severity="warning")
         if not session.conversation.is_idle:
@@ -188,17 +188,17 @@ class Prompting:
         session.cancel()
 
     def show_waiting(self, session: Session | None) -> None:
-        """Show what waits right above the prompt, from now on of this session."""
+        """Show this session's queue and outputs right above the prompt from now on."""
         self._shown = session
         waiting = Waiting()
         if session is not None:
             outputs = tuple(offered.line for offered in session.commands.offered)
             waiting = Waiting(tuple(session.queue.prompts), session.queue.is_held, outputs)
-        for lines in self._host.screen.query(QueueLines):  # none where the user has quit meanwhile
+        for lines in self._host.screen.query(QueueLines):  # none if the user has quit
             lines.show(waiting)
 
     def _show_changed(self, session: Session) -> None:
-        """Show what waits, unless the user has gone to another session meanwhile."""
+        """Update the queue, unless another session is shown by now."""
         if session is self._shown:
             self.show_waiting(session)
             self._on_changed()
@@ -212,25 +212,25 @@ class Prompting:
         self._show_changed(session)
 
     async def _send(self, session: Session, prompt: Prompt) -> None:
-        """Send this prompt and, as long as all goes well, what was queued meanwhile."""
+        """Send this prompt, then those queued during its turn, as long as nothing fails."""
         wanted: Prompt | None = prompt
         while wanted is not None:
             blocks, notes = await _attached(wanted, session.cwd)
             await self._host.stock_taken()
             if not session.conversation.is_idle:
-                # While its files were read, another was sent.
+                # Another prompt was sent while the files were read.
                 self._queued_images.add(session.queue, wanted)
                 break
             try:
                 await session.send_prompt((*blocks, *session.commands.take()), notes)
             except ClientError:
-                session.queue.hold()  # the conversation says what went wrong, in its place
+                session.queue.hold()  # the conversation shows what failed
             wanted = self._queued_images.next(session.queue)
             self._show_changed(session)
 
 
 async def _attached(prompt: Prompt, cwd: Path) -> tuple[Sequence[ContentBlock], Sequence[str]]:
-    """The prompt with its pictures and the files that it mentions, and what is to be known of them."""
+    """The prompt with its pictures and the files it mentions, and notes about problems with them."""
     if "@" not in prompt.text and not prompt.images:
         return (Text(prompt.text),), ()
 
@@ -247,7 +247,7 @@ NOTHING_QUEUED: Final = "No prompt is queued. While the agent works, Enter queue
 
 
 class Writing:
-    """Serves the prompt of one tab."""
+    """Handles the prompt of one tab."""
 
     def __init__(self, host: TabHost) -> None:
         self._host = host
@@ -257,31 +257,29 @@ class Writing:
         self._is_written_in = False
         self._escaped_at = -ESCAPE_AGAIN_S
         self._sent_early: list[str] = []
-        """Prompts for a history that is not loaded yet."""
+        """Prompts that were sent before the history was loaded."""
 
     @property
     def _prompt(self) -> PromptInput:
         return self._host.screen.query_one(PromptInput)
 
-    # Once the first frame is drawn
+    # After the first frame
 
     async def help(self) -> None:
-        """Suggest what could be written, and let earlier prompts come back; unless the tab is closed by then."""
+        """Load completion and earlier prompts, unless the tab is closed by then."""
         await preloaded(BEFORE_WRITING)
-        if self._host.screen.query(
-            PromptInput
-        ):  # taken away where the tab, or the app, has been closed meanwhile
+        if self._host.screen.query(PromptInput):  # none if the tab or the app has been closed
             self._begin_to_suggest()
             await self._begin_to_recall()
 
     async def _begin_to_recall(self) -> None:
-        """Know earlier prompts, and offer the draft that was left."""
-        from acp_tui.ui.prompt.recall import Recall  # loaded behind the first frame
+        """Load earlier prompts, and offer the saved draft."""
+        from acp_tui.ui.prompt.recall import Recall  # loaded after the first frame
 
         memory = self._host.shell.prompt_memory
         recall = Recall(self._host.screen, self._prompt, memory, self._host.cwd, self._queued)
         await recall.begin(lambda: not self._sent_early)
-        # Not before: what is being written now is no draft that was left.
+        # Not earlier: what the user is writing now isn't a saved draft.
         self.recall = recall
         if self._host.session is not None:
             recall.show_session(self._host.session)
@@ -290,7 +288,7 @@ class Writing:
         self._sent_early.clear()
 
     def _begin_to_suggest(self) -> None:
-        from acp_tui.ui.prompt.completion import Completion, Surroundings  # loaded behind the first frame
+        from acp_tui.ui.prompt.completion import Completion, Surroundings  # loaded after the first frame
 
         def surroundings() -> Surroundings:
             session, panel = self._host.session, self._host.panel
@@ -302,12 +300,12 @@ class Writing:
         self._prompt.assistants.insert(0, Completion(self._prompt, surroundings))
 
     def show_session(self, session: Session | None) -> None:
-        """The prompt is for this session from now on."""
+        """Use the prompt for this session from now on."""
         if self.recall is not None and session is not None:
             self.recall.show_session(session)
 
     async def end(self) -> None:
-        """Keep what is written."""
+        """Save what is written."""
         if self.recall is not None:
             await self.recall.keep()
 
@@ -317,18 +315,18 @@ class Writing:
 
     def _queue_changed(self) -> None:
         if self.recall is not None:
-            self.recall.draft_changed()  # what is queued is kept with it
+            self.recall.draft_changed()  # queued prompts are saved with the draft
 
     # From the prompt to the session
 
     def begin(self) -> None:
-        """With the first letter of a prompt, load what its answer will be drawn with."""
+        """At the first letter of a prompt, load what its answer will be drawn with."""
         if not self._is_written_in:
             self._is_written_in = True
             self._host.screen.run_worker(preload_for_answer, thread=True)
 
     def submit(self, message: PromptInput.Submitted, stage: Stage) -> None:
-        """Do what is written, or say why not and keep the draft; a blank draft lets the queue go on."""
+        """Submit what is written, or say why not and keep the draft. A blank draft releases the queue."""
         session = self._host.session
         if not message.text.strip() and not message.images:
             if session is not None:
@@ -351,7 +349,9 @@ class Writing:
             self._host.say(f"{reason} {then}", severity="warning")
             return
         assert isinstance(stage, Live)
-        if stage.session.conversation.is_idle or message.is_command:  # a queued prompt shows above the draft
+        if (
+            stage.session.conversation.is_idle or message.is_command
+        ):  # a queued prompt is shown above the draft
             stage.panel.view.action_follow()
         self.prompting.submit(stage.session, message)
         if self.recall is not None:
@@ -360,7 +360,7 @@ class Writing:
             self._sent_early.append(message.text)
 
     def _own_command(self, text: str) -> str | None:
-        """The action for a slash command of ours; those of the agent go before them."""
+        """The action for one of our own slash commands. The agent's commands take precedence."""
         if not text.startswith("/"):
             return None
         commands = self._host.panel.conversation.commands if self._host.panel is not None else ()
@@ -381,13 +381,13 @@ class Writing:
 
     @property
     def rereading(self) -> str:
-        """What can be done with a session that is shown from its recording."""
+        """What the user can do with a session shown from its recording."""
         if not self._host.link.can_start:
             return "read back from a recording, and read-only"
         return self._host.hint("read back from a recording; {restart} continues it with its agent")
 
     def escape(self) -> None:
-        """Cancel the turn; pressed twice in an empty prompt while no turn runs, go back to an earlier prompt."""
+        """Cancel the turn. Pressed twice in an empty prompt without a turn, go back to an earlier prompt."""
         session = self._host.session
         if session is None:
             return
@@ -402,12 +402,12 @@ class Writing:
     # The queue
 
     def pull_back(self) -> None:
-        """The last queued prompt becomes the draft again."""
+        """Turn the last queued prompt into the draft again."""
         session = self._host.session
         self._put_before(self.prompting.pull_back(session) if session is not None else None)
 
     def take(self, key: int, *, is_edited: bool) -> None:
-        """This queued prompt is not sent; it becomes the draft again, or is gone."""
+        """Remove this queued prompt, or turn it into the draft again."""
         session = self._host.session
         text = self.prompting.take(session, key) if session is not None else None
         if is_edited and text is not None:
@@ -419,7 +419,7 @@ class Writing:
             self._prompt.put_before(text)
 
     def send_next_now(self) -> None:
-        """Send the next queued prompt and interrupt the turn for it."""
+        """Interrupt the turn and send the next queued prompt."""
         session = self._host.session
         if session is not None and session.queue.prompts:
             self.prompting.send_now(session, session.queue.prompts[0].key)

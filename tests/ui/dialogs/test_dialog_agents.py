@@ -126,7 +126,7 @@ async def test_the_registry_is_fetched_by_a_key_and_then_its_agents_are_there() 
 
 async def test_a_registry_that_cannot_be_fetched_is_said_and_the_agents_stay() -> None:
     def fail() -> None:
-        raise RegistryUnavailable("it couldn't be fetched: \x1b[31mno", hint="the old one is still used")
+        raise RegistryUnavailable("it couldn't be fetched: \x1b[31mno", hint="the old one is still in use")
 
     async with open_dialog(screen(update=fail)) as page:
         await page.until(lambda: "1 here" in page.text)

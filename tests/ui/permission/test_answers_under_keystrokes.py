@@ -523,7 +523,7 @@ class _Answering:
 
     async def _ask_otherwise(self) -> None:
         """The agent takes back what it asked, and mostly asks something else."""
-        self.log.append(f"{self.page.clock.now_s:.2f} takes it back")
+        self.log.append(f"{self.page.clock.now_s:.2f} takes the keyboard back")
         self.page.withdraw()
         await self.page.until(lambda: "asks" not in self.page.words)
         self.judge.changes(self.page.clock.now_s)

@@ -55,7 +55,7 @@ async def test_a_password_is_typed_into_the_program_and_nobody_sees_it(tmp_path:
     async with running(tmp_path, SECRET) as page:
         await page.takes_over()
         assert page.lines[0].startswith(" keyboard is in ")
-        assert page.lines[0].endswith("Ctrl+] takes it back")
+        assert page.lines[0].endswith("Ctrl+] takes the keyboard back")
         await page.shows("Password:")
         await page.press(*"secret")
         assert "secret" not in page.text
@@ -109,9 +109,7 @@ async def test_what_a_program_that_reads_nothing_does_not_take_is_said_once(
         monkeypatch.setattr(page.session.machine, "type_into", refuse)
         await page.pilot.press("a", "b", "c")
         (notice,) = page.pilot.app._notifications
-        assert notice.message.endswith(
-            "5,000,000 bytes that were typed wait for it already. What you type now is lost."
-        )
+        assert notice.message.endswith("5,000,000 typed bytes are waiting for it. What you type now is lost.")
 
 
 async def test_a_paste_is_told_to_be_one_and_cannot_end_itself(tmp_path: Path) -> None:
@@ -226,7 +224,7 @@ async def test_a_click_on_the_line_takes_the_keyboard_back(tmp_path: Path) -> No
         await page.takes_over()
         await page.click("ready")
         assert page.is_taken_over
-        await page.click("takes it back")
+        await page.click("takes the keyboard back")
         await page.until(lambda: not page.is_taken_over)
 
 
@@ -333,7 +331,7 @@ PICTURED = (
 @pytest.mark.parametrize(
     ("theme", "then", "words"),
     [
-        (DARK.name, None, "takes it back"),
+        (DARK.name, None, "takes the keyboard back"),
         (DARK.name, TerminalExited(TerminalId("first"), 3, None, 1.5), "exit 3"),
         (LIGHT.name, ask(1, "t"), "needs your decision"),
     ],
