@@ -214,6 +214,10 @@ async def _head(top: Path) -> str:
 async def _add(top: Path, prefix: str, base: str, wanted: str) -> Worktree:
     """Register a worktree without files, with the first free name."""
     beside = top.parent / f"{top.name}.worktrees"
+    beside.mkdir(exist_ok=True)
+    found = beside.lstat()
+    if not stat.S_ISDIR(found.st_mode) or found.st_uid != os.geteuid():
+        raise WorktreeFailed(f"{beside} is a symbolic link or isn't yours, so no worktree is made there")
     for name in _names(wanted):
         root, branch = beside / name, f"{BRANCH_PREFIX}{name}"
         taken = await ask_git(top, "rev-parse", "--verify", "--quiet", f"refs/heads/{branch}")
