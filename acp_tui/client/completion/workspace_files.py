@@ -374,7 +374,7 @@ async def _listed_by_git(root: Path) -> bytes | None:
 
 
 def _parse(listed: bytes) -> list[str]:
-    """From NUL-terminated paths, of which the last may be cut off."""
+    """From NUL-terminated paths, the last of which may be cut off."""
     names = os.fsdecode(listed[: listed.rfind(b"\0") + 1]).split("\0")[:-1]
     return names[:MOST_FILES]
 
