@@ -22,6 +22,7 @@ from acp_tui.conversation.visible import make_visible_line
 from acp_tui.ui.kit.themes import (
     DARK,
     LIGHT,
+    LINE_CONTRAST,
     TEXT_CONTRAST,
     THEME_NAMES,
     contrast,
@@ -154,8 +155,9 @@ def _illegible(theme: Theme) -> Iterator[str]:
     ink = Color.parse(theme.foreground or "")
     grounds = {each: Color.parse(getattr(theme, each)) for each in GROUNDS}
     cursor = grounds["surface"].blend(Color.parse(theme.primary), CURSOR_SHARE)
-    for key, ground in (*grounds.items(), ("primary", cursor)):
+    for key, ground in grounds.items():
         yield from _too_weak(key, ink, ground)
+    yield from _too_weak("primary", ink, cursor, LINE_CONTRAST)
     palette = palette_for(theme)
     for each in fields(palette):
         style = getattr(palette, each.name)
@@ -166,7 +168,7 @@ def _illegible(theme: Theme) -> Iterator[str]:
             yield from _too_weak(key, Color.from_rich_color(style.color), on)
 
 
-def _too_weak(key: str, ink: Color, ground: Color) -> Iterator[str]:
+def _too_weak(key: str, ink: Color, ground: Color, least: float = TEXT_CONTRAST) -> Iterator[str]:
     found = contrast(ink, ground)
-    if found < TEXT_CONTRAST:
-        yield f"{key} is too close to foreground: text has a contrast of {found:.1f} there and needs {TEXT_CONTRAST}"
+    if found < least:
+        yield f"{key} is too close to foreground: text has a contrast of {found:.1f} there and needs {least}"

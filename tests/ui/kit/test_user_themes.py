@@ -47,7 +47,7 @@ def test_our_own_colors_make_a_theme(own: object) -> None:
         ("mine", 'surface = "#d5d9e5"', "surface is too close to foreground"),
         ("mine", 'panel = "#d5d9e5"', "panel is too close to foreground"),
         ("mine", 'primary = "#ffffff"\nforeground = "#989898"', "primary is too close to foreground"),
-        ("mine", 'success = "#ffffff"\nforeground = "#989898"', "success is too close to foreground"),
+        ("mine", 'success = "#ffffff"\nforeground = "#b0b0b0"', "success is too close to foreground"),
     ],
 )
 def test_a_mistake_is_named_with_its_key(name: str, text: str, wrong: str) -> None:
