@@ -1,4 +1,4 @@
-"""`python -m acp_tui` is `acp-tui`."""
+"""Runs acp-tui as `python -m acp_tui`."""
 
 import sys
 

@@ -1,4 +1,4 @@
-"""`python -m acp_tui.demo [SCENARIO] [--speed X]`: the demo agent as a process, for any ACP client."""
+"""Runs the demo agent for any ACP client: `python -m acp_tui.demo [SCENARIO] [--speed X]`."""
 
 from __future__ import annotations
 

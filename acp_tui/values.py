@@ -1,8 +1,8 @@
-"""Makes classes of values: a slotted `dataclass` behaves as the standard one, and takes a tenth of the time to make.
+"""A `dataclass` decorator like the standard one, but for slotted classes it takes a tenth of the time.
 
-The standard decorator compiles six methods for each class. A start makes hundreds of classes, most of which have no
-instance before the first prompt; it spent a quarter of its time on that. Here a class shares its methods with others,
-and its `__init__` is compiled for its first instance. What the values are is the business of their modules.
+The standard decorator compiles six methods for each class. A start creates hundreds of classes, most of them without
+instances before the first prompt, and spent a quarter of its time on that. Here, classes share their methods, and a
+class's `__init__` is compiled for its first instance. The values themselves are defined in other modules.
 """
 
 from __future__ import annotations
@@ -17,7 +17,7 @@ else:
     from operator import attrgetter
 
     def dataclass(cls=None, **options):
-        """As `dataclasses.dataclass`; a class with slots must not inherit fields."""
+        """Like `dataclasses.dataclass`, but a class with slots must not inherit fields."""
         if not options.get("slots"):
             return dataclasses.dataclass(cls, **options)
         return lambda cls: _value_class(cls, options)
@@ -30,7 +30,7 @@ else:
         for name in ("__dict__", "__weakref__"):
             own.pop(name, None)
         if own.get("__hash__", ...) is None:
-            del own["__hash__"]  # Python's, because of an `__eq__` of its own
+            del own["__hash__"]  # Python's, because of its own `__eq__`
         namespace = {**_methods(names, defaults, options), **own}
         namespace["__qualname__"] = cls.__qualname__
         namespace["__slots__"] = (*names, "__weakref__") if options.get("weakref_slot") else tuple(names)
@@ -41,7 +41,7 @@ else:
         return str(kind).removeprefix("typing.").startswith("ClassVar")
 
     def _of(default, attribute, otherwise):
-        """What `field(...)` says of this attribute."""
+        """What `field(...)` sets for this attribute."""
         return getattr(default, attribute) if isinstance(default, dataclasses.Field) else otherwise
 
     def _methods(names, defaults, options):
@@ -101,7 +101,7 @@ else:
     _MISSING = dataclasses.MISSING
 
     def _compiled_init(cls, names, defaults):
-        """An `__init__` that writes into the slots."""
+        """Compile an `__init__` that writes into the slots."""
         scope = {f"set_{name}": getattr(cls, name).__set__ for name in names} | {"MISSING": _MISSING}
         parameters, lines = ["self"], []
         for name in names:
@@ -128,7 +128,7 @@ else:
         return scope["__init__"]
 
     class _Fields:
-        """The standard library's description of the fields, made for the first caller that asks."""
+        """The standard library's description of the fields, created on first use."""
 
         def __init__(self, defaults):
             self._defaults = defaults

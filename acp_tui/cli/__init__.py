@@ -1,9 +1,8 @@
-"""The command line: arguments, the turn without a screen, and the way into the user interface.
+"""The command line: arguments, turns without a screen, and the start of the user interface.
 
-Begin with `command_table` (all commands, options and their help), then `main` (who does what). `exec` is the turn
-without a screen, `plain` the conversation in lines, `screen` the user interface.
-
-Here stands how acp-tui ends, as a status that a script can read.
+Start with `command_table` (all commands, options, and their help), then read `main` (what runs them). `exec` runs a
+turn without a screen, `plain` is the line mode, `screen` starts the user interface. This module has the exit
+statuses.
 """
 
 from __future__ import annotations
@@ -21,7 +20,7 @@ from acp_tui.client.errors import (
 
 
 class ExitCode(IntEnum):
-    """The exit statuses of `acp-tui exec`; where several apply, the first in `PRECEDENCE` counts."""
+    """The exit statuses of `acp-tui exec`. If several apply, the first in `PRECEDENCE` counts."""
 
     DONE = 0
     ERROR = 1
@@ -59,12 +58,12 @@ OF_STOP_REASON: Final = {
 
 
 def weightiest(codes: set[ExitCode]) -> ExitCode:
-    """The one that counts; DONE where there is none."""
+    """Return the code that takes precedence; DONE if there are none."""
     return min(codes, key=PRECEDENCE.index, default=ExitCode.DONE)
 
 
 def code_of(error: ClientError | None) -> ExitCode:
-    """The status that tells it from others; where there is no error, that of what is done."""
+    """Return the exit status for an error; DONE for None."""
     match error:
         case None:
             return ExitCode.DONE

@@ -1,9 +1,9 @@
-"""`acp-tui agents`: which agents can run here, what they run, and of the others what they lack; as text or as JSON.
+"""`acp-tui agents`: which agents can run here, what they run, and what the others lack, as text or JSON.
 
-The JSON is one object: `agents`, `registry` (`fetched_at` as ISO 8601 or null, `problems`) and `problems` of the user's
-file. An agent has `name`, `title`, `description`, `version`, `source` (user, known, registry or demo), `command` (a
-list), `env` (the values of the user's own are masked), `can_run`, `asks_first`, `why_not`, `install`, `archive` (null,
-or `url` and `sha256`) and `is_recent`.
+The JSON is one object: `agents`, `registry` (`fetched_at` as ISO 8601 or null, `problems`), and `problems` of the
+user's file. An agent has `name`, `title`, `description`, `version`, `source` (user, known, registry, or demo),
+`command` (a list), `env` (the user's own values are masked), `can_run`, `asks_first`, `why_not`, `install`, `archive`
+(null, or `url` and `sha256`), and `is_recent`.
 """
 
 from __future__ import annotations
@@ -23,16 +23,16 @@ from acp_tui.client.secrets.masking import mask
 from acp_tui.conversation.visible import make_visible_line
 
 MOST_NAME: Final = 24
-"""Characters of a name that the others are aligned with; a longer one is not cut, since it is to be typed."""
+"""The most characters to align other names with. A longer name isn't cut, because users type it."""
 
 
 def run(given: Given) -> int:
-    """List them as it was asked for."""
+    """List the agents as requested."""
     return list_agents(update=given.update, as_json=given.format == "json", is_verbose=given.verbose)
 
 
 def list_agents(*, update: bool = False, as_json: bool = False, is_verbose: bool = False) -> int:
-    """Print the agents, with `update` after the registry was fetched; returns the exit status."""
+    """Print the agents, with `update` after fetching the registry. Returns the exit status."""
     status = _update() if update else ExitCode.DONE
     catalogue = read_catalogue()
     if as_json:
@@ -71,7 +71,7 @@ def _lines(catalogue: Catalogue, is_verbose: bool) -> Iterator[str]:
 
 
 def _how(agent: ListedAgent) -> tuple[str, str]:
-    """Whether it can run, and what that takes."""
+    """Return whether an agent can run, and what that takes."""
     if agent.obstacle:
         return "not here", agent.obstacle + (f"; {agent.remedy}" if agent.remedy else "")
     if agent.command.package is None:
@@ -112,7 +112,7 @@ def _as_json(catalogue: Catalogue) -> dict[str, object]:
 
 def _agent_as_json(agent: ListedAgent) -> dict[str, object]:
     command, archive = agent.command, agent.archive
-    is_open = command.package is not None  # what the registry says is no secret
+    is_open = command.package is not None  # the registry has no secrets
     return {
         "name": agent.name,
         "title": agent.title,

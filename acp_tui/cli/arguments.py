@@ -1,8 +1,8 @@
-"""Reads the command line into a command and what was given to it. It starts nothing.
+"""Parses the command line into a command and its values. Starts nothing.
 
-`command_table` describes what can be given; each command checks what goes together. argparse it is, though click would
-save some lines of this file: importing click takes 35 ms of processor time more, at every start, and the help, the man
-page, and completion that knows agents and their command lines would still be ours.
+`command_table` describes the options; each command checks which of them go together. This uses argparse, although
+click would save some lines: importing click takes 35 ms more CPU time on every start, and we'd still need our own
+help, man page, and completion of agents and their command lines.
 """
 
 from __future__ import annotations
@@ -21,21 +21,23 @@ from acp_tui.cli.command_table import ALWAYS, COMMANDS, Command, Kind, Value, Wr
 from acp_tui.client.transcript.record_to import RecordTo
 
 Given: TypeAlias = argparse.Namespace
-"""What was given: `word`, each option by its long name; where the command takes them, `agent` (an AgentChoice, None for
-none) instead of the word, and `record` as a RecordTo."""
+"""The parsed values: `word`, and each option by its long name.
+
+If the command takes them, also `agent` (an AgentChoice, or None) instead of the word, and `record` as a RecordTo.
+"""
 
 
 class AgentChoice(NamedTuple):
-    """Which agent: just one of name and argv is set."""
+    """The agent to use. Either the name or argv is set."""
 
     name: str | None = None
     argv: tuple[str, ...] = ()
     protocol: Literal[1, 2] | None = None
-    """The version of ACP to speak with it, where the user says so."""
+    """The ACP version to use with it, if the user specified one."""
 
 
 def read_arguments(argv: Sequence[str]) -> tuple[Command, Given]:
-    """What `argv` (without the program) stands for. Raises SystemExit for --help, --version, and errors."""
+    """Parse `argv` (without the program's name). Raises SystemExit for --help, --version, and errors."""
     words, agent_argv = _split_off_agent(argv)
     command, rest = split_command(words)
     parser = _Parser(command)
@@ -50,20 +52,20 @@ def read_arguments(argv: Sequence[str]) -> tuple[Command, Given]:
 
 
 def say_wrong_use(command: Command, message: str) -> ExitCode:
-    """Say what is wrong and where to find help; returns the exit status."""
+    """Print what is invalid and where to find help. Returns the exit status."""
     called = f"acp-tui {command.name}".rstrip()
     sys.stderr.write(f"acp-tui: {message}\nFor help: {called} --help\n")
     return ExitCode.USAGE
 
 
 class _Parser(argparse.ArgumentParser):
-    """Prints our own help, and errors of one line."""
+    """Prints our own help, and errors in one line."""
 
     def __init__(self, command: Command) -> None:
         super().__init__(prog="acp-tui", allow_abbrev=False)
         self._command = command
         self.add_argument("--version", "-V", action="version", version=f"acp-tui {__version__}")
-        if command.word is not None:  # `-- COMMAND` can stand for it
+        if command.word is not None:  # because `-- COMMAND` can replace it
             self.add_argument("word", metavar=command.word.name, nargs="?", **_reading(command.word))
         for option in command.options:
             if option.value is None:
@@ -77,7 +79,7 @@ class _Parser(argparse.ArgumentParser):
             self.add_argument(*option.flags, default=option.default, metavar=option.value.name, **reading)
 
     def format_help(self) -> str:
-        from acp_tui.cli.help_text import help_of, overview  # most runs print none
+        from acp_tui.cli.help_text import help_of, overview  # most runs don't print help
 
         return help_of(self._command) if self._command.name else overview()
 
@@ -91,7 +93,7 @@ def _reading(value: Value) -> dict[str, Any]:
 
 
 def _split_off_agent(argv: Sequence[str]) -> tuple[list[str], tuple[str, ...] | None]:
-    """Everything after the first `--` is the agent's command line, any further `--` included; None without one."""
+    """Split off the agent's command line, which is everything after the first `--`; None without one."""
     words = list(argv)
     if "--" not in words:
         return words, None
@@ -100,7 +102,7 @@ def _split_off_agent(argv: Sequence[str]) -> tuple[list[str], tuple[str, ...] | 
 
 
 def _complete(given: Given, command: Command, agent_argv: tuple[str, ...] | None) -> None:
-    """Join the values that belong together, and check that none is missing. Raises WrongUse."""
+    """Combine values that belong together, and check that none is missing. Raises WrongUse."""
     if command.takes_agent:
         given.agent = _choice(given.word, agent_argv, getattr(given, "protocol", None))
     elif agent_argv is not None:
@@ -138,7 +140,7 @@ def _recording(given: Given) -> RecordTo | None:
 
 
 def _too_much(command: Command, word: str | None, left: list[str]) -> str:
-    """Which words belong nowhere, and what was probably meant."""
+    """Describe which words are unexpected, and what was probably meant."""
     said = f"unrecognized arguments: {' '.join(left)}"
     if flag := next((each for each in left if each.startswith("-")), ""):
         return f"{said}{_advice_on_flag(command, flag.partition('=')[0])}"
@@ -146,7 +148,7 @@ def _too_much(command: Command, word: str | None, left: list[str]) -> str:
         return f"{said}; did you mean acp-tui {near}?"
     if not command.takes_agent:
         return said
-    if len(left) == 1 and os.path.isdir(left[0]):  # noqa: PTH112 - a Path raises for a name that is too long
+    if len(left) == 1 and os.path.isdir(left[0]):  # noqa: PTH112 - Path raises an error for a name that is too long
         return f"{said}; to name a folder, use --cwd"
     if command.name == "exec":
         return f"{said}; to give a prompt, use --prompt with quotes around it"
@@ -165,7 +167,7 @@ def _advice_on_flag(command: Command, flag: str) -> str:
 
 
 def nearest(word: str, known: Iterable[str]) -> str:
-    """The known word that was probably meant; "" if none is close."""
+    """Return the known word that was probably meant; "" if none is close."""
     return next(iter(get_close_matches(word, [each for each in known if each], n=1, cutoff=0.7)), "")
 
 
@@ -173,7 +175,7 @@ def nearest(word: str, known: Iterable[str]) -> str:
 
 
 def absolute(path: Path) -> Path:
-    """The absolute path without `..`; what comes before a `..` may be a link, so it is resolved."""
+    """Return the absolute path without `..`. What precedes a `..` may be a link, so it's resolved."""
     parts = path.absolute().parts
     if ".." not in parts:
         return Path(*parts)
@@ -184,7 +186,7 @@ def absolute(path: Path) -> Path:
 def _folder(text: str) -> Path:
     try:
         path = absolute(Path(text).expanduser())
-    except (RuntimeError, OSError) as error:  # an unknown user's home; a folder that was deleted meanwhile
+    except (RuntimeError, OSError) as error:  # an unknown user's home, or a folder deleted in the meantime
         raise argparse.ArgumentTypeError(f"{text}: {error}") from error
     if not path.is_dir():
         raise argparse.ArgumentTypeError(f"{text} isn't a folder")
@@ -201,7 +203,7 @@ def _new_file(text: str) -> Path:
 
 
 def _source(text: str) -> Path | str:
-    """A recording's file, or the name of a scenario."""
+    """Parse the name of a recording's file or of a scenario."""
     scheme, _, name = text.partition(":")
     if scheme != "demo":
         return Path(text)
@@ -237,4 +239,4 @@ _READERS: Final[dict[Kind, Callable[[str], object]]] = {
     Kind.NEW_FILE: _new_file,
     Kind.FOLDER: _folder,
 }
-"""The others are texts."""
+"""Other kinds are plain text."""

@@ -1,4 +1,4 @@
-"""`acp-tui attach` shows a session that a host keeps, `acp-tui hosts` lists those sessions."""
+"""`acp-tui attach` shows a session kept by a host; `acp-tui hosts` lists these sessions."""
 
 from __future__ import annotations
 
@@ -33,7 +33,7 @@ def run(given: Given) -> int:
 
 
 async def _found(name: str) -> HostedSession:
-    """The session of this name, or the only one at this address. Raises ClientError."""
+    """Return the session with this name, or the only one at this address. Raises ClientError."""
     if not is_address(name):
         return finding.named(await finding.hosted_sessions(), name)
     token = os.environ.get(HOST_TOKEN_VARIABLE)
@@ -45,7 +45,7 @@ async def _found(name: str) -> HostedSession:
 
 
 def list_hosts(given: Given) -> int:
-    """Print what runs, and what waits for an answer."""
+    """Print the running sessions and what waits for an answer."""
     sessions = anyio.run(finding.hosted_sessions)
     if given.format == "json":
         print(json.dumps([_as_json(one) for one in sessions], indent=2))

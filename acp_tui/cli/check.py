@@ -1,6 +1,6 @@
-"""`acp-tui check`: drives an agent as a client does, and says which rules of the protocol it breaks.
+"""`acp-tui check`: uses an agent as a client does, and reports which rules of the protocol it breaks.
 
-The JSON form is described in `workbench/check/README.md`.
+`workbench/check/README.md` describes the JSON format.
 """
 
 from __future__ import annotations
@@ -28,13 +28,13 @@ SHOWN_FRAMES: Final = 3
 STEP_CELLS: Final = 60
 CLEAR_LINE: Final = b"\r\x1b[K"
 FRAME_CELLS: Final = 160
-"""Of a frame where the width is not that of a terminal."""
+"""The width of a frame if the output isn't a terminal."""
 HEADINGS: Final = {Severity.ERROR: "Errors", Severity.WARNING: "Warnings", Severity.NOTE: "Notes"}
 ARROWS: Final = {Direction.IN: "<-", Direction.OUT: "->"}
 
 
 def run(given: Given) -> int:
-    """Check the agent and print the report, or list the rules; returns the exit status."""
+    """Check the agent and print the report, or list the rules. Returns the exit status."""
     if given.rules:
         return _print_rules(given.format)
     if given.timeout <= 0:
@@ -59,7 +59,7 @@ def run(given: Given) -> int:
 
 
 def _show_step(what: str) -> None:
-    """On a terminal, what is done now stands beside the report, until that is there."""
+    """On a terminal, show the current step until the report is ready."""
     if sys.stderr.isatty():
         os.write(sys.stderr.fileno(), CLEAR_LINE)
         sys.stderr.write(what and f"... {what[:STEP_CELLS]}")
@@ -67,7 +67,7 @@ def _show_step(what: str) -> None:
 
 
 def _print_rules(output_format: str) -> int:
-    """Print all rules; returns the exit status."""
+    """Print all rules. Returns the exit status."""
     if output_format == "json":
         print(json.dumps({"version": 1, "rules": [_described(rule) for rule in RULES]}, indent=2))
         return ExitCode.DONE

@@ -1,6 +1,6 @@
-"""The command line as plain data: every command, what it takes, and the function that runs it.
+"""The command line as plain data: every command, its options, and the function that runs it.
 
-The parser, the help, the man page, and shell completion read this table. It loads no command.
+The parser, the help, the man page, and shell completion read this table. It loads no commands.
 """
 
 from __future__ import annotations
@@ -11,15 +11,15 @@ from typing import Final, NamedTuple
 
 
 class WrongUse(Exception):
-    """The command line is wrong; the message says how in one line."""
+    """An invalid command line. The message explains it in one line."""
 
 
 class Kind(Enum):
-    """What a value is: how it is read, and what a shell offers for it."""
+    """What a value is: how to parse it, and what a shell offers for it."""
 
     TEXT = "text"
     NUMBER = "number"
-    """From 0 on."""
+    """0 or more."""
     SIZE = "size"
     """Columns and rows, as in 120x40."""
     AGENT = "agent"
@@ -28,49 +28,49 @@ class Kind(Enum):
     """A recording, or a scenario as demo:NAME."""
     FILE = "file"
     NEW_FILE = "new file"
-    """It must not exist, and its folder must."""
+    """The file must not exist, and its folder must."""
     FOLDER = "folder"
     TOPIC = "topic"
     """A page of `acp_tui/docs`, or a command."""
 
 
-# Named tuples: every start waits for these classes, and a dataclass takes five times as long to make.
+# Named tuples, because every start creates these classes, and a dataclass takes five times as long.
 
 
 class Value(NamedTuple):
-    """What is given to an option, or as the one word that a command takes."""
+    """The value of an option, or the one word that a command takes."""
 
     name: str
-    """As the help has it; not shown where there are choices."""
+    """The name shown in the help if there are no choices."""
     kind: Kind = Kind.TEXT
     choices: tuple[str, ...] = ()
-    """All that is allowed; empty: anything."""
+    """All allowed values; empty to allow anything."""
     is_closed: bool = True
-    """False: the choices are only what is offered; the command knows what is allowed."""
+    """If False, the choices are only suggestions, and the command checks the value."""
 
     @property
     def shown(self) -> str:
-        """How it stands in a usage line."""
+        """Its form in a usage line."""
         return "|".join(self.choices) or self.name
 
 
 class Option(NamedTuple):
-    """One option; without a value it is a switch."""
+    """One option. Without a value, it's a switch."""
 
     flags: tuple[str, ...]
-    """The long one first: its name is that of what is given."""
+    """The long flag first; its name is the name of the parsed value."""
     about: str
     value: Value | None = None
     default: object = None
     value_when_bare: str | None = None
-    """What counts where the value is left out; None: it cannot be."""
+    """The value if it's omitted; None if it's required."""
     is_repeated: bool = False
-    """It may be given several times; what is given is a list, None where there is none."""
+    """Whether it can be repeated. The parsed value is then a list, or None if it isn't given."""
     is_required: bool = False
 
     @property
     def shown(self) -> str:
-        """The flags and the value, as the help has them."""
+        """The flags and the value, as shown in the help."""
         flags = ", ".join(self.flags)
         if self.value is None:
             return flags
@@ -78,32 +78,32 @@ class Option(NamedTuple):
 
 
 class Command(NamedTuple):
-    """One command; the one without a name runs where none is named."""
+    """One command. The one without a name is the default."""
 
     name: str
     about: str
     runs: str
-    """The function that does it, as `module:function`, where a lone module means its `run`.
+    """The function to run, as `module:function`; a module alone means its `run`.
 
-    It takes what was given, gives the exit status, and raises WrongUse for what does not go together.
+    It takes the parsed values and returns the exit status. It raises WrongUse for values that don't go together.
     """
     word: Value | None = None
     needs: str = ""
-    """What the error names when the word or a required option is missing; "": the word is optional."""
+    """What the error names if the word or a required option is missing; "" if the word is optional."""
     options: tuple[Option, ...] = ()
     notes: str = ""
-    """Paragraphs below the options in the command's help; an indented line is not wrapped."""
+    """Paragraphs after the options in the command's help. Indented lines aren't wrapped."""
     group: str = ""
-    """The heading of the overview that lists it."""
+    """The heading under which the overview lists it."""
 
     @property
     def takes_agent(self) -> bool:
-        """Then `-- COMMAND` may stand instead of the word."""
+        """Whether `-- COMMAND` can replace the word."""
         return self.word is not None and self.word.kind is Kind.AGENT
 
     @property
     def shown(self) -> str:
-        """The name and the word, as the help has them."""
+        """The name and the word, as shown in the help."""
         if self.word is None:
             return self.name
         return f"{self.name} {self.word.name if self.needs else f'[{self.word.name}]'}".strip()
@@ -484,23 +484,23 @@ COMMANDS: Final[tuple[Command, ...]] = (
         group=_LOOK_UP,
     ),
 )
-"""A new command is a row here, and a module that runs it."""
+"""To add a command, add a row here and a module that runs it."""
 
 ALWAYS: Final = (
     Option(("--help", "-h"), "show help"),
     Option(("--version", "-V"), "show the version"),
 )
-"""Options of every command."""
+"""The options of every command."""
 NAMELESS: Final = next(command for command in COMMANDS if not command.name)
 
 
 def command_named(name: str) -> Command | None:
-    """The command of that name, if there is one."""
+    """Return the command with this name, if there is one."""
     return next((command for command in COMMANDS if name and command.name == name), None)
 
 
 def split_command(words: Sequence[str]) -> tuple[Command, list[str]]:
-    """The command and the other words. Its name is the first word that is neither an option nor an option's value."""
+    """Return the command and the other words. Its name is the first word that isn't an option or an option's value."""
     for at, word in enumerate(words):
         if word.startswith("-") or (at and words[at - 1] in _FLAGS_WITH_VALUE):
             continue

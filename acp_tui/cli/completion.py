@@ -1,9 +1,9 @@
-"""`acp-tui completion`: what a shell offers for what is typed so far, and the few lines by which each shell asks.
+"""`acp-tui completion`: what a shell offers for the typed words, and the script with which each shell asks.
 
-At each Tab a shell calls `acp-tui completion SHELL -- WORD...` with the words behind `acp-tui`, the one before the
-cursor last. The answer is one offer a line, or `:files`, `:folders` or `:behind N`: the last N words are a command line
-of their own, the agent's. The user waits for it, so it loads no more than the command table. Installing the script is
-the user's business.
+At each Tab, a shell calls `acp-tui completion SHELL -- WORD...` with the words after `acp-tui`, the one before the
+cursor last. The answer has one offer per line, or is `:files`, `:folders`, or `:behind N`: the last N words are a
+command line of their own, the agent's. The user waits for it, so it only loads the command table. Users install the
+script themselves.
 """
 
 from __future__ import annotations
@@ -31,9 +31,9 @@ if TYPE_CHECKING:
     from acp_tui.cli.arguments import Given
 
 LISTS: Final = {"agents": Kind.AGENT, "scenarios": Kind.SCENARIO}
-"""Names that can be listed by themselves."""
+"""The kinds of names that can be listed."""
 PLAIN_NAME: Final = re.compile(r"[A-Za-z0-9_][A-Za-z0-9_.+@-]*")
-"""Shells expand what they are offered, so no other name is."""
+"""Shells expand what they're offered, so only plain names are offered."""
 FILES: Final = ":files"
 FOLDERS: Final = ":folders"
 BEHIND: Final = ":behind"
@@ -105,7 +105,7 @@ SCRIPTS: Final = {"bash": BASH, "zsh": ZSH, "fish": FISH}
 
 
 def run(given: Given) -> int:
-    """Print the script for a shell, or the names of the agents or the scenarios, one a line."""
+    """Print the script for a shell, or the names of the agents or scenarios, one per line."""
     if given.word in SCRIPTS:
         print(SCRIPTS[given.word])
     elif given.word in LISTS:
@@ -116,23 +116,23 @@ def run(given: Given) -> int:
 
 
 def complete(shell: str, words: Sequence[str]) -> int:
-    """Print what a shell offers for the last of the words, or how it finds that."""
+    """Print what a shell offers for the last word, or how it finds that."""
     write = _WRITERS.get(shell, _value_only)
     sys.stdout.writelines(f"{write(offer)}\n" for offer in offers(shell, words))
     return 0
 
 
 class Offer(NamedTuple):
-    """One thing that can stand there."""
+    """One possible completion."""
 
     value: str
     about: str = ""
 
 
 def offers(shell: str, words: Sequence[str]) -> Iterator[Offer]:
-    """What can stand in the place of the last of the words behind `acp-tui`."""
+    """Yield the possible completions of the last word after `acp-tui`."""
     *before, current = words or ("",)
-    if shell == "bash":  # it gives --option=value as three words
+    if shell == "bash":  # it splits --option=value into three words
         before, current = [word for word in before if word != "="], "" if current == "=" else current
     if "--" in before:
         yield Offer(f"{BEHIND} {len(before) - before.index('--')}")
@@ -161,7 +161,7 @@ def _with_flag(command: Command, flag: str) -> Option | None:
 
 
 def _option_of_value(command: Command, before: Sequence[str]) -> Option | None:
-    """The option whose value comes next."""
+    """Return the option whose value comes next."""
     option = None
     for word in before:
         option = None if option is not None else _with_flag(command, word)
@@ -190,7 +190,7 @@ def _of_value(value: Value | None) -> Iterator[Offer]:
         case Kind.FOLDER:
             yield Offer(FOLDERS)
         case Kind.TOPIC:
-            from acp_tui.docs import topics  # only where it is asked for
+            from acp_tui.docs import topics  # loaded on demand
 
             yield from (Offer(each.name, each.about) for each in COMMANDS if each.name)
             yield from (Offer(name, title) for name, title in topics().items() if not command_named(name))
@@ -201,7 +201,7 @@ def _plain_names(kind: Kind) -> list[str]:
 
 
 def _names(kind: Kind) -> Iterable[str]:
-    # Only where they are asked for.
+    # Loaded on demand.
     if kind is Kind.SCENARIO:
         from acp_tui.workbench import demo as shipped
 

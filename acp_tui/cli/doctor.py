@@ -1,8 +1,8 @@
-"""`acp-tui doctor`: tells whether this machine and an agent are ready, in a report that can be shown to others.
+"""`acp-tui doctor`: reports whether this machine and an agent are ready, in a form you can share.
 
-The JSON form is one object: `version` (1), `ready`, `status` (the exit status) and `findings`, in the order of the
-report. Each has `about` ("machine", "terminal" or "agent"), `topic`, `verdict` ("ok", "note" or "wrong"), `text`,
-`hint` ("" where there is nothing to do) and `lines` (a list; what was said there). New keys may come in any version.
+The JSON format is one object: `version` (1), `ready`, `status` (the exit status), and `findings`, in the order of the
+report. Each has `about` ("machine", "terminal", or "agent"), `topic`, `verdict` ("ok", "note", or "wrong"), `text`,
+`hint` ("" if there's nothing to do), and `lines` (a list of quoted output). New keys may come in any version.
 """
 
 from __future__ import annotations
@@ -41,25 +41,26 @@ from acp_tui.client.settings.reader import read_settings
 from acp_tui.client.settings.tree import Settings
 from acp_tui.ui.commands.keymap import keymap_of
 from acp_tui.ui.kit.terminal_colours import FENCE, MUTE, has_unicode
-from acp_tui.ui.kit.themes import theme_notes
+from acp_tui.ui.kit.themes import THEME_NAMES, theme_notes
+from acp_tui.ui.kit.user_themes import FOLDER
 
 Section: TypeAlias = tuple[str, Sequence[Finding]]
-"""What it is about, and what was found."""
+"""A subject and its findings."""
 
 MARKS: Final = {Verdict.OK: "✓", Verdict.NOTE: "!", Verdict.WRONG: "✗"}
 ASCII_MARKS: Final = {Verdict.OK: "ok", Verdict.NOTE: "! ", Verdict.WRONG: "XX"}
 TOPIC_CELLS: Final = 11
 LEAST_SIZE: Final = (40, 12)
-"""Below, cards and lists show little of what is in them."""
+"""Below this size, cards and lists show little of their contents."""
 KITTY_QUERY: Final = b"\x1b[?u\x1b[c"
-"""Which keys are told apart (Kitty's protocol), and what are you? Every terminal answers the second."""
+"""Asks which keys can be told apart (Kitty's protocol), and for the device attributes, which every terminal answers."""
 KITTY_ANSWER: Final = re.compile(rb"\x1b\[\?\d+u")
 ANSWER_LIMIT_S: Final = 1.0
 TMUX_LIMIT_S: Final = 2.0
 
 
 def run(given: Given) -> int:
-    """Look at everything and print it; returns the exit status."""
+    """Check everything and print the report. Returns the exit status."""
     if given.agent is None and given.turn is not None:
         raise WrongUse("--turn needs an agent before it: acp-tui doctor AGENT --turn")
     command = ready_to_run(command_of(given.agent)) if given.agent is not None else None
@@ -80,8 +81,10 @@ def run(given: Given) -> int:
 
 
 def _unusable(read: Settings) -> Sequence[str]:
-    """Themes and keys that are not there: only the screen knows."""
-    return (*theme_notes(read.appearance.theme), *keymap_of(read.keys).notes)
+    """Return unknown themes and keys, which only the screen can check."""
+    own = (file.stem for file in (settings_file().parent / FOLDER).glob("*.toml"))
+    known = THEME_NAMES.union(own)
+    return (*theme_notes(read.appearance.theme, known), *keymap_of(read.keys).notes)
 
 
 async def _examine(
@@ -90,7 +93,7 @@ async def _examine(
     try:
         read = read_settings(settings_file()).settings
     except SettingsError:
-        read = Settings()  # what is wrong is told where the machine is
+        read = Settings()  # the report about the machine shows what is invalid
     notes: list[str] = []
 
     async def servers(agent: Agent) -> Sequence[Server]:
@@ -143,11 +146,14 @@ def _lines(findings: Sequence[Finding], marks: dict[Verdict, str], clean: Clean)
         yield from (f"{behind}| {clean(line)}" for line in finding.lines)
 
 
-# The terminal: what it is, and what works there and what does not. Nothing is drawn.
+# The terminal: what it is, and what works there. Nothing is drawn.
 
 
 def _look_at_terminal(environ: Mapping[str, str]) -> Iterator[Finding]:
-    """What it is and what it can do, as far as it says so. It may take a second: the terminal is asked."""
+    """Yield what the terminal is and can do, as far as it reports that.
+
+    May take a second, because it asks the terminal.
+    """
     yield _terminal(environ)
     if not (sys.stdin.isatty() and sys.stderr.isatty()):
         yield note("Screen", "not a terminal")
@@ -207,7 +213,7 @@ def _keys(environ: Mapping[str, str]) -> Finding:
 
 
 def _answer_to(query: bytes) -> bytes:
-    """What the terminal says until its last answer; nothing of it is left to be read, and nothing is shown."""
+    """Return the terminal's answer. Leaves no unread input and shows nothing."""
     read_fd, deadline, answer = sys.stdin.fileno(), time.monotonic() + ANSWER_LIMIT_S, b""
     try:
         before = termios.tcgetattr(read_fd)
@@ -241,7 +247,7 @@ def _tmux() -> Iterator[Finding]:
 
 
 def _tmux_option(name: str, flags: str) -> str:
-    """Its value; "" where tmux does not say."""
+    """Return the option's value; "" if tmux doesn't report it."""
     program = shutil.which("tmux")
     if program is None:
         return ""

@@ -1,6 +1,6 @@
-"""`acp-tui exec`: one turn without a screen, and what it prints of it, as text or as lines of JSON.
+"""`acp-tui exec`: runs one turn without a screen, and prints it as text or as lines of JSON.
 
-The words go to stdout, all else to stderr; the status is the outcome.
+The agent's words go to stdout, everything else to stderr. The exit status is the outcome.
 """
 
 from __future__ import annotations
@@ -46,42 +46,42 @@ from acp_tui.rpc import Direction
 
 
 class Output(Protocol):
-    """A way to print a turn."""
+    """A format for printing a turn."""
 
     def tap(self, direction: Direction, frame: bytes) -> None:
-        """A raw frame went over the connection."""
+        """Handle a raw frame on the connection."""
 
     def show(self, entry_id: EntryId, entry: Entry) -> None:
-        """An entry is new or has changed."""
+        """Print an entry that is new or changed."""
 
     def say(self, text: str) -> None:
-        """A word of ours to the user."""
+        """Print a message of ours to the user."""
 
     def fail(self, error: ClientError) -> None:
-        """The turn could not be taken, or not to its end."""
+        """Report that the turn couldn't start or finish."""
 
     def finish(self, session: Session | None, code: ExitCode) -> None:
-        """The turn is over."""
+        """End the output after the turn."""
 
 
 class TextOutput:
-    """The agent's messages on stdout as they come; tool calls, failures and words of ours on stderr."""
+    """Prints the agent's messages on stdout as they arrive, and tool calls, failures, and our messages on stderr."""
 
     def __init__(self, streams: Streams) -> None:
         self._streams = streams
         self._is_one_place = os.path.sameopenfile(sys.stdout.fileno(), sys.stderr.fileno())
         self._shown: dict[EntryId, int] = {}
         self._parts: dict[EntryId, list[TextBuffer | ContentBlock]] = {}
-        """Of each message, by which one knows that another stands in its place."""
+        """The parts of each message. A different list means that the message was replaced."""
         self._last: EntryId | None = None
         self._ends_line = True
         self._said_of_tools: dict[EntryId, str] = {}
 
     def tap(self, direction: Direction, frame: bytes) -> None:
-        """Frames are not printed."""
+        """Ignore frames."""
 
     def show(self, entry_id: EntryId, entry: Entry) -> None:
-        """Print what is new in it."""
+        """Print what is new in an entry."""
         match entry:
             case Message(role="agent"):
                 self._show_message(entry_id, entry)
@@ -102,7 +102,7 @@ class TextOutput:
         if before is not message.parts:
             self._parts[entry_id] = message.parts
             said = "".join(part.text for part in before if isinstance(part, TextBuffer))[:shown]
-            if not message.text.startswith(said):  # what is printed stays, and the new one stands below it
+            if not message.text.startswith(said):  # what is printed stays, so print the replacement below it
                 shown, self._last = 0, EntryId(-1)
         new = (
             buffers[-1].since(buffers[-1].length - (length - shown))
@@ -113,7 +113,7 @@ class TextOutput:
             return
         self._shown[entry_id] = length
         if self._last is not None and self._last != entry_id:
-            new = new.lstrip("\n")  # the empty line between two messages is ours
+            new = new.lstrip("\n")  # we print the empty line between messages
             if not new:
                 return
             new = ("\n" if self._ends_line else "\n\n") + new
@@ -127,14 +127,14 @@ class TextOutput:
             self.say(line)
 
     def say(self, text: str) -> None:
-        """One line on stderr, on a line of its own where both go to one place."""
+        """Print on stderr, starting a new line if stdout and stderr are the same terminal."""
         if not self._ends_line and self._is_one_place:
             self._streams.err("\n")
             self._ends_line = True
         self._streams.err(f"· {text}\n")
 
     def fail(self, error: ClientError) -> None:
-        """The error with its cause and what to do, on stderr."""
+        """Print the error with its cause and what to do on stderr."""
         self._streams.err(f"{error_text(error)}\n")
 
     def finish(self, session: Session | None, code: ExitCode) -> None:
@@ -150,7 +150,7 @@ def _title(call: ToolCall) -> str:
 
 
 def _cost(session: Session | None) -> dict[str, Any] | None:
-    """What the session has cost, as its agent says."""
+    """Return the session's cost as reported by its agent."""
     usage = session.conversation.usage if session is not None else None
     if usage is None or usage.cost_amount is None:
         return None
@@ -158,7 +158,7 @@ def _cost(session: Session | None) -> dict[str, Any] | None:
 
 
 class NdjsonOutput:
-    """The params of every session/update as received, one a line, and one result object at the end."""
+    """Prints the params of every session/update as received, one per line, and a result object at the end."""
 
     def __init__(self, streams: Streams) -> None:
         self._streams = streams
@@ -171,23 +171,24 @@ class NdjsonOutput:
             self._print(params)
 
     def _print(self, value: Any) -> None:
-        # In ASCII: what a terminal would obey is escaped, and a program reads the text as the agent wrote it.
+        # ASCII only: control characters for a terminal are escaped, and a program still reads the agent's original
+        # text.
         self._streams.out(json.dumps(value, separators=(",", ":")) + "\n")
 
     def show(self, entry_id: EntryId, entry: Entry) -> None:
-        """Entries are not printed: the updates that make them are."""
+        """Ignore entries: the updates they come from are printed."""
 
     def say(self, text: str) -> None:
-        """One line on stderr."""
+        """Print one line on stderr."""
         self._streams.err(f"· {text}\n")
 
     def fail(self, error: ClientError) -> None:
-        """Kept for the result object; also on stderr."""
+        """Keep the error for the result object, and print it on stderr."""
         self._streams.err(f"{error_text(error)}\n")
         self._error = {"kind": type(error).__name__, "message": str(error), "detail": error.detail}
 
     def finish(self, session: Session | None, code: ExitCode) -> None:
-        """The result object."""
+        """Print the result object."""
         self._print(
             {
                 "sessionId": session.session_id if session else None,
@@ -201,12 +202,12 @@ class NdjsonOutput:
 
 
 class Streams:
-    """Write to them through this, so that nothing appears behind a question which the user is about to answer."""
+    """Writes to stdout and stderr, so that output can be held back while the user answers a question."""
 
     def __init__(self, on_lost: Callable[[OSError], None], *, holds_stdout: bool = True) -> None:
-        """`on_lost`: stdout's reader has closed it (`| head`), or its disk is full.
+        """`on_lost` is called if stdout's reader closed it (`| head`) or its disk is full.
 
-        `holds_stdout` False: a program reads stdout, and gets all of it at once.
+        With `holds_stdout` False, a program reads stdout and gets everything immediately.
         """
         self._on_lost = on_lost
         self._holds_stdout = holds_stdout
@@ -214,7 +215,7 @@ class Streams:
         self._waiting: list[tuple[Callable[[str], None], str]] = []
 
     def out(self, text: str) -> None:
-        """Write to stdout; where that fails, say so once and drop the rest."""
+        """Write to stdout. If that fails, report it once and drop the rest."""
         if self._is_held and self._holds_stdout:
             self._waiting.append((self._write_out, text))
         else:
@@ -229,7 +230,7 @@ class Streams:
 
     @contextmanager
     def held(self) -> Iterator[None]:
-        """Keep back what is written meanwhile; it comes at the end, in its order."""
+        """Hold back output within the block, and write it in order at the end."""
         self._is_held = True
         try:
             yield
@@ -244,7 +245,7 @@ class Streams:
             sys.stdout.write(text)
             sys.stdout.flush()
         except OSError as error:
-            # What is still buffered would be written, and complained about, at exit.
+            # Otherwise, buffered output would be written at exit and cause another error.
             os.dup2(os.open(os.devnull, os.O_WRONLY), sys.stdout.fileno())
             self._on_lost(error)
 
@@ -255,16 +256,16 @@ def _write_err(text: str) -> None:
 
 
 NOT_KEPT: Final = RecordingSettings(keep=False)
-"""A turn in a script is recorded only where that is asked for."""
+"""A turn in a script is recorded only on request."""
 FAILED: Final = {ExitCode.ERROR, ExitCode.REFUSED}
 LAST_WORDS: Final = 5
-"""So many lines are shown of what an agent said on stderr."""
+"""How many lines of an agent's stderr to show."""
 CANCEL_GRACE_S: Final = 10.0
-"""How long a cancelled turn may take to end before the agent is ended; a second Ctrl+C does so at once."""
+"""How long a canceled turn may take to end before the agent is ended. A second Ctrl+C ends it immediately."""
 
 
 def take_turn(command: AgentCommand, prompt: str, settings: Settings, given: Given) -> int:
-    """Run one turn; returns the exit status."""
+    """Run one turn. Returns the exit status."""
 
     async def run() -> int:
         cwd = command.cwd or given.cwd
@@ -274,18 +275,18 @@ def take_turn(command: AgentCommand, prompt: str, settings: Settings, given: Giv
 
 
 def _signals() -> list[signal.Signals]:
-    """Those that stop us; what is ignored from the start stays so (`nohup`, a script's `&`)."""
+    """Return the signals that stop us, except those ignored from the start (`nohup`, a script's `&`)."""
     stopping = (signal.SIGINT, signal.SIGTERM, signal.SIGHUP)
     return [number for number in stopping if signal.getsignal(number) is not signal.SIG_IGN]
 
 
 def _code_of(stop_reason: str | None) -> ExitCode:
-    """None: the agent ended the turn without a reason that can be read."""
+    """Return the exit status for a stop reason; None means that it was unreadable."""
     return ExitCode.AGENT_LOST if stop_reason is None else OF_STOP_REASON.get(stop_reason, ExitCode.ERROR)
 
 
 class _Turn:
-    """The one turn of an `exec`."""
+    """The turn of an `exec`."""
 
     def __init__(
         self,
@@ -306,14 +307,14 @@ class _Turn:
         self._output: Output = TextOutput(self._streams) if is_text else NdjsonOutput(self._streams)
         self._codes: set[ExitCode] = set()
         self._agent: Agent | None = None
-        """Once it has answered."""
+        """The agent, once it has answered."""
         self._session: Session | None = None
         self._desk: PermissionDesk | None = None
         self._tasks: TaskGroup
         self._scope = anyio.CancelScope()
 
     async def run(self) -> int:
-        """The whole of it; returns the exit status."""
+        """Run the whole turn. Returns the exit status."""
         async with anyio.create_task_group() as tasks:
             self._tasks = tasks
             with anyio.open_signal_receiver(*_signals()) as signals:
@@ -333,13 +334,13 @@ class _Turn:
             self._stop()
 
     def _stop_without_stdout(self, error: OSError) -> None:
-        if not isinstance(error, BrokenPipeError):  # that one is `| head`, which has all that it wants
+        if not isinstance(error, BrokenPipeError):  # with `| head`, the reader has all it wants
             self._codes.add(ExitCode.ERROR)
             self._output.say(f"can't write to stdout: {error.strerror}")
         self._stop()
 
     def _stop(self) -> None:
-        """Cancel by the protocol first; a second time, or after too long a wait, end the agent."""
+        """Cancel with the protocol first. The second time, or after a timeout, end the agent."""
         if self._session is None or self._scope.deadline != math.inf:
             self._scope.cancel()
             return
@@ -359,7 +360,7 @@ class _Turn:
                 self._say_last_words(self._agent)
 
     def _say_last_words(self, agent: Agent) -> None:
-        """What it said on stderr may tell why."""
+        """Print the end of the agent's stderr, which may explain a failure."""
         for line in list(agent.log)[-LAST_WORDS:]:
             self._output.say(f"agent stderr: {make_visible_line(line)}")
 
@@ -389,7 +390,7 @@ class _Turn:
     async def _take_turn(self, session: Session) -> None:
         self._desk = PermissionDesk(session, self._tasks, self._output.say, self._streams.held)
         session.subscribe(self._on_change)
-        # What the agent said while the session opened.
+        # What the agent said while the session was opening.
         self._on_change(Change(tuple(map(EntryId, range(len(session.conversation.entries))))))
         try:
             await session.send_prompt([Text(self._prompt)])

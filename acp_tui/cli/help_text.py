@@ -1,4 +1,4 @@
-"""Makes the help: the overview, a command's own help, and the man page.
+"""Generates the help: the overview, a command's help, and the man page.
 
 It reads the command table, and loads neither the parser nor any command.
 """
@@ -18,13 +18,13 @@ from acp_tui.docs import topics
 MOST_COLUMNS: Final = 80
 LEAST_COLUMNS: Final = 40
 LEAST_ROOM: Final = 28
-"""In columns, for what stands beside a name; with less, it goes below."""
+"""The least columns for a description next to a name. With fewer, it goes below."""
 AGENT: Final = "AGENT is a name from `acp-tui agents`, or -- and any command that speaks ACP on its stdio."
 EXAMPLE: Final = "  acp-tui -- npx -y @google/gemini-cli --acp\n"
 
 
 def overview() -> str:
-    """Every command and topic."""
+    """Return the list of all commands and topics."""
     usage = "usage: acp-tui [AGENT] [OPTIONS]\n       acp-tui COMMAND [OPTIONS]\n"
     width = max(len(command.name) for command in COMMANDS)
     parts = [usage]
@@ -36,7 +36,7 @@ def overview() -> str:
 
 
 def help_of(command: Command) -> str:
-    """What one command does, and its options."""
+    """Return what a command does, and its options."""
     usage = f"usage: acp-tui {command.shown}{' [OPTIONS]' if command.options else ''}\n"
     options = _table([(option.shown, option.about) for option in command.options])
     agent = _paragraphs(AGENT) if command.takes_agent else ""
@@ -53,12 +53,12 @@ def _sentence(about: str) -> str:
 
 
 def columns(most: int = MOST_COLUMNS) -> int:
-    """How wide a text may be on this terminal."""
+    """Return how wide text may be on this terminal."""
     return max(LEAST_COLUMNS, min(shutil.get_terminal_size().columns, most)) - 1
 
 
 def _paragraphs(text: str) -> str:
-    """The text wrapped to the terminal, but for its indented lines."""
+    """Wrap text to the terminal, except indented lines."""
     wrapped = (
         part.rstrip()
         if part.startswith(" ")
@@ -69,7 +69,7 @@ def _paragraphs(text: str) -> str:
 
 
 def _table(rows: Sequence[tuple[str, str]], least_width: int = 0) -> str:
-    """Names, and what they are beside them; below them where there is too little room."""
+    """Return names with their descriptions next to them, or below if there's too little room."""
     width = max((len(name) for name, _ in rows), default=0)
     width = max(width, least_width)
     is_beside = columns() - width - 4 >= LEAST_ROOM
@@ -85,7 +85,7 @@ def _table(rows: Sequence[tuple[str, str]], least_width: int = 0) -> str:
 
 
 def man_page() -> str:
-    """The page `acp-tui.1`, for man(7)."""
+    """Return the page `acp-tui.1` for man(7)."""
     parts = [
         f'.TH ACP\\-TUI 1 "" "acp\\-tui {acp_tui.__version__}"',
         ".SH NAME",
@@ -121,6 +121,6 @@ def _roff_note(note: str) -> str:
 
 
 def _roff(text: str) -> str:
-    """The text as man(7) takes it: nothing in it is a macro or an escape."""
+    """Escape text for man(7), so that nothing in it is a macro or an escape."""
     plain = text.replace("\\", "\\e").replace("-", "\\-")
     return "\n".join(f"\\&{line}" if line.startswith((".", "'")) else line for line in plain.splitlines())

@@ -1,7 +1,7 @@
 """`acp-tui host`: keeps an agent and its sessions in the background, for terminals that come and go.
 
-The command starts itself anew, in a session of its own, and ends once that has said where it is. What goes wrong later
-stands in the host's log.
+The command starts itself again, detached from the terminal, and exits once that process has printed its address.
+Later problems are in the host's log.
 """
 
 from __future__ import annotations
@@ -43,29 +43,29 @@ from acp_tui.conversation.facts import SessionId
 from acp_tui.conversation.updates import Remarked
 
 OFFER: Final = replace(INTERACTIVE, auth_terminal=False)
-"""The terminals that attach can fill in forms; a login needs one of its own."""
+"""Terminals that attach can fill in forms, but a login needs a terminal of its own."""
 READY_VARIABLE: Final = "ACP_TUI_HOST_READY"
-"""Names the pipe on which a host in the background says that it is there."""
+"""Names the pipe on which a background host reports that it's ready."""
 GOODBYE_S: Final = 1.0
-"""How long clients may take to read the last of what they were told."""
+"""How long clients may take to read their last messages."""
 
 
 def run(given: Given) -> int:
-    """Begin a host, or end some."""
+    """Start a host, or end hosts."""
     if given.stop is not None:
         return _stop(given)
     if given.agent is None:
         raise WrongUse("host needs an agent: a name, or -- COMMAND; or --stop")
     if given.foreground:
         return _run_here(given)
-    command = ready_to_run(command_of(given.agent))  # while there is a terminal to ask on
+    command = ready_to_run(command_of(given.agent))  # while there's a terminal to ask on
     if given.resume is not None:
         given.resume = _resumed(command, given).session_id
     return _start_in_background(given)
 
 
 def _resumed(command: AgentCommand, given: Given) -> PastSession:
-    """The session that the host is to go on with. Says so and raises SystemExit where there is none."""
+    """Return the session that the host continues. If there is none, prints that and raises SystemExit."""
     try:
         return session_of(command, given.resume, given.cwd)
     except ClientError as error:
@@ -87,7 +87,7 @@ def _stop(given: Given) -> int:
 
 
 def _start_in_background(given: Given) -> int:
-    """Start the host, and pass on what it says until it is there; gives its status where it is not to be."""
+    """Start the host and print its output until it's ready. Returns its status if it fails."""
     argv = [sys.executable, "-m", "acp_tui", "host", "--foreground", "--cwd", str(given.cwd)]
     for name in ("listen", "tls_cert", "tls_key"):
         value = getattr(given, name)
@@ -105,21 +105,21 @@ def _start_in_background(given: Given) -> int:
                 stderr=subprocess.STDOUT,
                 pass_fds=(is_ready,),
                 env={**os.environ, READY_VARIABLE: str(is_ready)},
-                start_new_session=True,  # what ends this terminal is not for it
+                start_new_session=True,  # so that the end of this terminal doesn't end it
                 text=True,
             )
         finally:
             os.close(is_ready)
         assert process.stdout is not None
-        for line in process.stdout:  # until it lets go of its output, or ends
+        for line in process.stdout:  # until it closes its output or ends
             sys.stdout.write(line)
         if told.read():
-            process.returncode = 0  # it is on its own from here
+            process.returncode = 0  # it runs on its own from here
             return ExitCode.DONE
     return process.wait() or ExitCode.ERROR
 
 
-# The host itself
+# The host process
 
 
 def _run_here(given: Given) -> int:
@@ -139,7 +139,7 @@ def _run_here(given: Given) -> int:
 async def _host(
     given: Given, command: AgentCommand, past: PastSession | None, settings: Settings, ready: str
 ) -> int:
-    from acp_tui.client.hosting import serving  # it raises ClientError where its library is missing
+    from acp_tui.client.hosting import serving  # raises ClientError if its library is missing
 
     tcp = None
     if given.listen is not None:
@@ -160,7 +160,7 @@ async def _host(
                     with anyio.move_on_after(GOODBYE_S):
                         await host.say_goodbye()
             except ClientError as error:
-                failure = error  # raised below: a task group would wrap it in a group
+                failure = error  # raised below, because a task group would wrap it in a group
             tasks.cancel_scope.cancel()
     finally:
         listener.close()
@@ -171,7 +171,7 @@ async def _host(
 
 
 async def _end_on_signals(scope: anyio.CancelScope) -> None:
-    """The end of the terminal is none of ours; what asks us to end does."""
+    """End on signals that ask for it; ignore the end of the terminal."""
     with anyio.open_signal_receiver(signal.SIGHUP, signal.SIGTERM, signal.SIGINT) as signals:
         async for number in signals:
             if number != signal.SIGHUP:
@@ -186,18 +186,18 @@ async def _begin(
     cwd: Path,
     settings: Settings,
 ) -> Host:
-    """A host with one session, a new one or that of the `past`. Raises ClientError."""
+    """Create a host with one session: a new one or `past`. Raises ClientError."""
     agents: list[Agent] = []
 
     def note(text: str) -> None:
-        """Where every terminal shows it; before there is a session, on ours."""
+        """Show a note in every terminal; before there's a session, in ours."""
         sessions = [session for agent in agents for session in agent.sessions.values()]
         for session in sessions:
             session.apply(Remarked(text))
         if not sessions:
             say(text)
 
-    spoken = replace(command, protocol=1)  # what is passed on to terminals is told in its words
+    spoken = replace(command, protocol=1)  # terminals get its messages in the terms of version 1
     try:
         agent = await start_agent(
             hub, spoken, cwd, settings, OFFER, note, recordings=settings.recordings, on_phase=lambda _: None
@@ -227,7 +227,7 @@ def _say_where(place: finding.Place, address: str) -> None:
 
 
 def _let_go_of_terminal(place: finding.Place, ready: str) -> None:
-    """What is said from now on goes to the log. In the foreground nothing changes."""
+    """Send further output to the log. Does nothing in the foreground."""
     if not ready:
         return
     with suppress(OSError, ValueError):

@@ -1,6 +1,6 @@
-"""The entry point: reads the command line, loads the command that it names, and turns what goes wrong into a status.
+"""The entry point: parses the command line, loads the command, and turns errors into an exit status.
 
-Whatever commands print goes through `VisibleOutput`, which makes visible what a terminal would obey.
+All output of commands goes through `VisibleOutput`, which makes control characters visible.
 """
 
 from __future__ import annotations
@@ -25,11 +25,14 @@ if TYPE_CHECKING:
 
 COERCED: Final = frozenset({"C.UTF-8", "C.utf8", "UTF-8"})
 YOUNG_OBJECTS: Final = 400_000
-"""So many before the collector looks for garbage. What is imported is none, and looking took a tenth of the start."""
+"""How many new objects trigger a garbage collection.
+
+Imports create no garbage, and collecting took a tenth of the start.
+"""
 
 
 def main(argv: Sequence[str] | None = None) -> int:
-    """Run acp-tui with `argv` (default: the process's own arguments); returns the exit status."""
+    """Run acp-tui with `argv` (default: the process's own arguments). Returns the exit status."""
     if os.name != "posix":
         sys.stderr.write(
             "acp-tui needs a POSIX system (Linux, macOS): it runs commands on a PTY.\n"
@@ -41,14 +44,12 @@ def main(argv: Sequence[str] | None = None) -> int:
     forget_coerced_locale(os.environ)
     argv = list(sys.argv[1:] if argv is None else argv)
     if argv[:1] == ["completion"] and argv[2:3] == ["--"]:
-        # A shell waits for this at each Tab, so neither the parser nor what makes text visible is loaded.
+        # A shell waits for this at each Tab, so it loads neither the parser nor the code that makes text visible.
         from acp_tui.cli.completion import complete
 
         return complete(argv[1], argv[3:])
     if argv in (["--version"], ["-V"]):
-        sys.stdout.write(
-            f"acp-tui {__version__}\n"
-        )  # scripts ask for it again and again: no parser is loaded
+        sys.stdout.write(f"acp-tui {__version__}\n")  # scripts ask for it often, so no parser is loaded
         return ExitCode.DONE
     with visible_output():
         return _main(argv)
@@ -57,18 +58,18 @@ def main(argv: Sequence[str] | None = None) -> int:
 def _main(argv: list[str]) -> int:
     try:
         status = _run(argv)
-        sys.stdout.flush()  # here, where it can be told that nobody reads on
+        sys.stdout.flush()  # here, where we can report that the reader is gone
         return status
     except SystemExit as end:
         return end.code if isinstance(end.code, int) else ExitCode.ERROR
     except KeyboardInterrupt:
         return ExitCode.CANCELLED
-    except Exception as error:  # noqa: BLE001 - the boundary; where it came from is shown on request
+    except Exception as error:  # noqa: BLE001 - the outermost boundary; the traceback is shown on request
         if isinstance(error, BrokenPipeError) and not sys.stdout.isatty():
             _give_up_stdout()
-            return ExitCode.DONE  # `| head` has all that it wants
+            return ExitCode.DONE  # with `| head`, the reader has all it wants
         if os.environ.get("ACP_TUI_DEBUG"):
-            sys.excepthook(type(error), error, error.__traceback__)  # here, where it is made visible
+            sys.excepthook(type(error), error, error.__traceback__)  # here, where it's made visible
             return ExitCode.ERROR
         sys.stderr.write(
             f"acp-tui: internal error: {type(error).__name__}: {error}\n"
@@ -89,26 +90,26 @@ def _run(argv: list[str]) -> int:
 
 
 def _loaded(command: Command) -> Callable[[Given], int]:
-    """The one place where a command is loaded, so that each start pays for one only."""
+    """Load a command. This is the only place that does, so each start only loads one."""
     module, _, function = command.runs.partition(":")
     run: Callable[[Given], int] = getattr(import_module(module), function or "run")
     return run
 
 
 def _give_up_stdout() -> None:
-    """Let what is left in its buffer go nowhere; else Python fails on it once more at its end."""
+    """Discard buffered output, because Python would fail on it again at exit."""
     nowhere = os.open(os.devnull, os.O_WRONLY)
     os.dup2(nowhere, sys.stdout.fileno())
     os.close(nowhere)
 
 
-# The environment, put right before anything else
+# Fix the environment before anything else
 
 
 def find_home(environ: MutableMapping[str, str]) -> None:
-    """Set HOME where it is missing, as a login would: else our folders would be made below one that is called `~`.
+    """Set HOME if it's missing, as a login would. Otherwise, our folders would be created in one named `~`.
 
-    A user whom the system does not know (as in some containers) gets "/", where nothing can be kept.
+    A user unknown to the system (as in some containers) gets "/", where nothing can be stored.
     """
     if environ.get("HOME", "").startswith("/"):
         return
@@ -119,19 +120,19 @@ def find_home(environ: MutableMapping[str, str]) -> None:
 
 
 def forget_coerced_locale(environ: MutableMapping[str, str]) -> None:
-    """Take back what Python sets where the locale is C (PEP 538): the user's terminal shows no more for it."""
+    """Undo what Python sets for the C locale (PEP 538): it doesn't change what the user's terminal can show."""
     if environ.get("LANG") in ("C", "POSIX") and environ.get("LC_CTYPE") in COERCED:
         del environ["LC_CTYPE"]
 
 
-# The one way to the terminal for text. Control sequences of our own do not come this way: they are constants, written
-# to the descriptor. What Textual draws does not either; `conversation.visible` is applied where a drawing is made.
+# The only way for text to reach the terminal. Our own control sequences don't go this way: they're constants, written
+# to the descriptor. Neither does what Textual draws; there, `conversation.visible` is applied while drawing.
 
 
 class VisibleOutput(io.TextIOBase):
-    """A text stream in front of another one. It has no `buffer`: no byte passes unseen.
+    """A text stream in front of another one. It has no `buffer`, so no bytes can bypass it.
 
-    Half of a character or of a line end waits for the next piece, even if the stream is flushed in between.
+    Half a character or line end waits for the next piece, even if the stream is flushed in between.
     """
 
     def __init__(self, stream: TextIO) -> None:
@@ -139,9 +140,9 @@ class VisibleOutput(io.TextIOBase):
         self._visible: VisibleStream | None = None
 
     def write(self, text: str) -> int:
-        """Write `text` in its visible form; what the encoding has no letter for becomes a question mark."""
+        """Write `text` in its visible form. Characters that the encoding lacks become question marks."""
         if self._visible is None:
-            # Most runs draw a screen and print nothing: the first frame should not wait for this.
+            # Most runs draw a screen and print nothing: the first frame shouldn't wait for this.
             from acp_tui.conversation.visible.text import VisibleStream
 
             self._visible = VisibleStream()
@@ -158,40 +159,40 @@ class VisibleOutput(io.TextIOBase):
             self._stream.write(text.encode(self.encoding, "replace").decode(self.encoding))
 
     def flush(self) -> None:
-        """Hand on what the stream below has buffered."""
-        if not self._stream.closed:  # it may be closed first; Python 3.14 complains of a flush after that
+        """Flush the underlying stream."""
+        if not self._stream.closed:  # Python 3.14 complains about a flush after closing
             self._stream.flush()
 
     def fileno(self) -> int:
-        """The descriptor of the stream below."""
+        """Return the descriptor of the underlying stream."""
         return self._stream.fileno()
 
     def isatty(self) -> bool:
-        """Whether it leads to a terminal."""
+        """Whether it's a terminal."""
         return self._stream.isatty()
 
     def writable(self) -> bool:
-        """It is."""
+        """Always True."""
         return True
 
-    # `input` hands its prompt to readline only if these are strings.
+    # `input` passes its prompt to readline only if these are strings.
 
     @property
     def encoding(self) -> str:  # type: ignore[override]
-        """Of the stream below."""
+        """The encoding of the underlying stream."""
         return self._stream.encoding or "utf-8"
 
     @property
     def errors(self) -> str:  # type: ignore[override]
-        """Nothing is left that an encoder could stumble over."""
+        """Always "replace". `write` leaves no characters that need it."""
         return "replace"
 
 
 @contextmanager
 def visible_output() -> Iterator[None]:
-    """Within the block `sys.stdout` and `sys.stderr` are such streams.
+    """Replace `sys.stdout` and `sys.stderr` with such streams within the block.
 
-    So is whatever Python itself prints there: tracebacks, warnings, what is logged without a handler.
+    This includes what Python itself prints: tracebacks, warnings, log messages without a handler.
     """
     before = sys.stdout, sys.stderr
     ours = [None if stream is None else VisibleOutput(stream) for stream in before]
@@ -201,6 +202,6 @@ def visible_output() -> Iterator[None]:
     finally:
         for stream in ours:
             if stream is not None:
-                with suppress(OSError, ValueError):  # closed; nobody reads on
+                with suppress(OSError, ValueError):  # closed, or nothing reads it
                     stream.finish()
         sys.stdout, sys.stderr = before

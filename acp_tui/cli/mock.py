@@ -1,4 +1,4 @@
-"""`acp-tui mock`: a recording or a scenario as an agent, on this process's stdin and stdout."""
+"""`acp-tui mock`: plays a recording or a scenario as an agent, on this process's stdin and stdout."""
 
 from __future__ import annotations
 
@@ -24,7 +24,10 @@ from acp_tui.workbench.mock.script import Script, read_script
 
 
 def run(given: Given) -> int:
-    """Serve one client; returns the exit status. Where the recorded agent ended by itself, this process ends so."""
+    """Serve one client. Returns the exit status.
+
+    If the recorded agent ended on its own, this process ends the same way.
+    """
     source = given.word
     if isinstance(source, str) or source.suffix == ".toml":
         if given.strict or given.timeout is not None:
@@ -84,7 +87,7 @@ def _strict(departure: str) -> None:
 
 
 def _repeat(line: bytes) -> None:
-    """What the recorded agent wrote there: a client gets its bytes, a terminal only what can be read."""
+    """Write what the recorded agent wrote to stderr: unchanged for a client, visible for a terminal."""
     if sys.stderr.isatty():
         sys.stderr.write(make_visible_line(line.decode("utf-8", "replace")) + "\n")
         sys.stderr.flush()

@@ -1,4 +1,4 @@
-"""`acp-tui exec` until its agent is started: the command, the settings, and the prompt; `exec` runs the turn."""
+"""`acp-tui exec` until its agent is started: the command, the settings, and the prompt. `exec` runs the turn."""
 
 from __future__ import annotations
 
@@ -20,11 +20,11 @@ from acp_tui.client.settings.location import settings_file
 from acp_tui.client.settings.mcp import servers_at_start
 
 STDIN_LIMIT_S: Final = 3.0
-"""A pipe that stays silent so long belongs to somebody else: scripts and services leave theirs open."""
+"""A pipe silent for this long isn't meant for us: scripts and services leave theirs open."""
 
 
 def run(given: Given) -> int:
-    """Run one turn; returns the exit status."""
+    """Run one turn. Returns the exit status."""
     command, read = command_of(given.agent), settings_in(given.cwd)
     command = ready_to_run(command)
     for note in notes_of(read):
@@ -39,7 +39,7 @@ def run(given: Given) -> int:
         return ExitCode.USAGE
 
     servers_at_start(settings_file())  # before any agent can write there
-    start_early(command, command.cwd or given.cwd)  # it gets ready while all else is loaded
+    start_early(command, command.cwd or given.cwd)  # it starts while everything else is loaded
     try:
         from acp_tui.cli.exec import take_turn
 
@@ -49,12 +49,12 @@ def run(given: Given) -> int:
 
 
 def _prompt_flag(agent_argv: Sequence[str]) -> str:
-    """Our option that stands in the agent's command line, where it was perhaps not meant to be."""
+    """Return an option of ours in the agent's command line, where it may be by mistake."""
     return next((word for word in agent_argv if word in ("-p", "--prompt")), "")
 
 
 def _read_prompt(given: str | None) -> str:
-    """`given` with what stdin holds behind it, where that is a pipe or a file; without one, all that stdin holds."""
+    """Return `given` followed by what stdin holds, if it's a pipe or file; without one, all of stdin."""
     if given is None:
         if sys.stdin.isatty():
             sys.stderr.write("Type your prompt, then press Ctrl+D:\n")
@@ -66,7 +66,7 @@ def _read_prompt(given: str | None) -> str:
 def _has_input() -> bool:
     try:
         mode = os.fstat(sys.stdin.fileno()).st_mode
-    except (OSError, ValueError, AttributeError):  # closed, or never there
+    except (OSError, ValueError, AttributeError):  # closed or missing
         return False
     if stat.S_ISREG(mode):
         return True

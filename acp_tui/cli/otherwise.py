@@ -1,4 +1,4 @@
-"""Ways to work with an agent that no first frame waits for, and what `acp-tui` and `acp-tui demo` print instead.
+"""Less common ways to work with an agent, kept out of the first frame, and the lists printed instead.
 
 `acp-tui demo --list --format json` prints a list of objects with `name` and `description`.
 """
@@ -24,9 +24,9 @@ from acp_tui.workbench.demo.scenario import ScenarioError, UnknownScenario, avai
 
 
 def run(given: Given, work_with: Callable[..., int]) -> int:
-    """In a browser, a worktree or an earlier session, or line by line; without a terminal, list the agents.
+    """Work in a browser, a worktree, an earlier session, or line by line. Without a terminal, list the agents.
 
-    `work_with` is that of `work`.
+    `work_with` is the function in `work`.
     """
     if given.web is not None:
         return _in_browser(given)
@@ -49,14 +49,14 @@ def _in_browser(given: Given) -> int:
         raise WrongUse("--web shows a screen, so it doesn't go with --plain")
     try:
         from acp_tui.cli.web import serve_in_browser
-    except ImportError as error:  # of the extra
+    except ImportError as error:  # the extra isn't installed
         missing = ClientError(f"--web needs the package {error.name}", hint="pip install 'acp-tui[web]'")
         raise stop(missing, ExitCode.ERROR) from None
     return serve_in_browser(int(given.web))
 
 
 def _worktree(cwd: Path, name: str) -> Path:
-    """A folder in a new git worktree, for the session to work in."""
+    """Return a folder in a new git worktree for the session."""
     try:
         worktree = asyncio.run(add_worktree(cwd, name))
     except WorktreeFailed as error:
@@ -78,7 +78,7 @@ def _resume(given: Given) -> int:
 
 
 def demo(given: Given, play: Callable[[str, Given], int]) -> int:
-    """Show it in a browser, list its scenarios, or `play` one of the user's own."""
+    """Show the demo in a browser, list its scenarios, or `play` one of the user's own."""
     if given.web is not None:
         return _in_browser(given)
     if given.list:
@@ -100,7 +100,7 @@ def _list_scenarios(form: str) -> int:
 
 
 def _check_scenario(name: str) -> None:
-    """Say what is wrong with a scenario of the user's own, before it comes from an agent that dies."""
+    """Report an invalid scenario of the user's own, before its agent fails because of it."""
     try:
         load(name)
         return

@@ -1,4 +1,4 @@
-"""Permission requests in lines of text: the question, and how it is asked. Nothing is ever granted unasked."""
+"""Permission requests as text: the question, and how to ask it. Nothing is ever allowed without asking."""
 
 from __future__ import annotations
 
@@ -51,15 +51,15 @@ from acp_tui.conversation.visible import (
 T = TypeVar("T")
 
 GUARD_S: Final = 0.4
-"""Nobody reads a question and answers it in less."""
+"""Reading a question and answering it takes longer than this."""
 MAX_CHARACTERS: Final = 20_000
-"""Of a call's raw input: more would push all else out of the terminal's memory."""
+"""The most characters of a call's raw input. More would push everything else out of the terminal's scrollback."""
 _NOT_TOLD: Final = frozenset({"data", "blob", "annotations", "meta"})
-"""Of a block: bytes, and what is said of it to programs."""
+"""Fields of blocks to leave out: bytes, and metadata for programs."""
 
 
 class OneByOne(Generic[T]):
-    """Asks what waits, one after the other and each once; a question that is gone meanwhile is asked no longer."""
+    """Asks waiting questions one after the other, each once. Drops a question that is gone."""
 
     def __init__(
         self,
@@ -76,7 +76,7 @@ class OneByOne(Generic[T]):
         self._asking = anyio.CancelScope()
 
     def look(self, tasks: TaskGroup) -> None:
-        """Ask what is to be asked, and ask no longer what is not waiting any more."""
+        """Ask new questions, and drop those that no longer wait."""
         if self._asked is None:
             if self._next() is not None:
                 tasks.start_soon(self._ask_all)
@@ -99,13 +99,13 @@ class OneByOne(Generic[T]):
 
 
 class Place(Protocol):
-    """Where a question is put to the user."""
+    """Where the user is asked."""
 
     def say(self, text: str) -> None:
         """Print these lines."""
 
     async def ask(self, prompt: str) -> str | None:
-        """A line that was typed when the question could have been read; None at the end of input."""
+        """Return a line typed after the question could be read; None at the end of input."""
 
 
 async def ask_permission(
@@ -117,16 +117,16 @@ async def ask_permission(
     on_shown: Callable[[ToolCall], None] = lambda _: None,
     reject: Callable[[PermissionOption], Awaitable[None]] | None = None,
 ) -> None:
-    """Ask until there is an answer to the question as it is now, and give it to the agent.
+    """Ask until there's an answer to the current question, and give it to the agent.
 
-    `head` stands above the question. `on_shown` hears which call was shown; `reject` rejects with a reason, where that
-    can be said.
+    `head` goes above the question. `on_shown` gets the shown call. `reject` rejects with a reason, if the user can
+    give one.
     """
 
     waiting, cwd = session.conversation.permissions, str(session.cwd)
 
     async def question() -> str:
-        """As it is now: the call changes in place, and the client may have found something out meanwhile."""
+        """Return the current question. The call changes in place, and the client may add a note."""
         nonlocal request
         while True:
             call = replace(session.conversation.tool_call(request.tool_call_id).call)  # for a thread
@@ -159,7 +159,7 @@ async def ask_permission(
 
 
 class PermissionDesk:
-    """Takes the requests of one session of `exec`: asks on the terminal, refuses where there is none."""
+    """Handles the requests of an `exec` session: asks on the terminal, or rejects if there isn't one."""
 
     def __init__(
         self,
@@ -169,7 +169,7 @@ class PermissionDesk:
         hold_output: Callable[[], AbstractContextManager[None]],
         sleep: Callable[[float], Awaitable[None]] = anyio.sleep,
     ) -> None:
-        """`hold_output`: nothing else is to be printed within, so that the question stays the last thing shown."""
+        """Nothing else may be printed within `hold_output`, so that the question stays the last thing shown."""
         self.has_rejected = False
         self._session = session
         self._tasks = tasks
@@ -179,11 +179,11 @@ class PermissionDesk:
         self._requests = OneByOne(lambda: session.conversation.permissions, self._decide, self._say_withdrawn)
 
     def look(self) -> None:
-        """Take up the requests that are new, and drop the question on the terminal where its request is gone."""
+        """Handle new requests, and drop the question on the terminal if its request is gone."""
         self._requests.look(self._tasks)
 
     def note_decisions(self, entry: ToolCallEntry) -> None:
-        """See whether a permission about this call was rejected."""
+        """Check whether a permission about this call was rejected."""
         self.has_rejected |= any(decision.option_kind in REJECTIONS for decision in entry.decisions)
 
     async def _decide(self, request: PermissionRequest) -> None:
@@ -204,7 +204,10 @@ class PermissionDesk:
             terminal.close()
 
     def _refuse(self, request: PermissionRequest) -> None:
-        """Nobody can be asked. "Always" would speak for the user about more than this: only reject_once will do."""
+        """Reject when there's no one to ask.
+
+        Only uses reject_once: "always" would decide more for the user than this.
+        """
         title = make_visible_line(self._session.conversation.tool_call(request.tool_call_id).call.shown_title)
         if self._session.refuse_unasked(request.key):
             self._say(f"rejected, since there is no terminal to ask on: {title}")
@@ -215,7 +218,7 @@ class PermissionDesk:
 
 
 class _Guarded:
-    """A terminal where a line counts only if it was typed after the question could be read, and nothing behind it."""
+    """A terminal that only accepts a line typed after the question could be read, with nothing after it."""
 
     def __init__(self, terminal: Terminal, sleep: Callable[[float], Awaitable[None]]) -> None:
         self._terminal = terminal
@@ -225,7 +228,7 @@ class _Guarded:
         self._terminal.show(f"{text}\n")
 
     async def ask(self, prompt: str) -> str | None:
-        # What is typed until the question can have been read, or behind another line, was meant for something else.
+        # What was typed before the question could be read, or after another line, was meant for something else.
         await self._sleep(GUARD_S)
         self._terminal.forget_typed()
         self._terminal.show(f"\n{prompt}")
@@ -233,19 +236,19 @@ class _Guarded:
         if line is None:
             return None
         await self._sleep(GUARD_S)
-        if self._terminal.has_more():  # a paste, or text
+        if self._terminal.has_more():  # a paste, or more text
             self._terminal.show("\nIgnored: more was typed after it.\n")
             return ""
         return line
 
 
-# The question, whoever asks it
+# The question in any mode
 
 
 def question_text(call: ToolCall, request: PermissionRequest, cwd: str = "") -> str:
-    """The question whole, visible, with the numbers of its options. A large diff takes about a second.
+    """Return the whole question, made visible, with numbered options. A large diff takes about a second.
 
-    `cwd` is the session's directory: what lies outside of it is said to.
+    `cwd` is the session's folder: what lies outside is marked as such.
     """
     return "\n".join([*_lines(call, request, cwd), "", *_options(request)])
 
@@ -254,7 +257,7 @@ def _lines(call: ToolCall, request: PermissionRequest, cwd: str) -> Iterator[str
     note = request.note
     if note is not None:
         yield from map(make_visible_line, note.split("\n"))
-    # In the words of other titles look-alike letters may well be meant.
+    # In other titles, look-alike letters may be intended.
     title = make_visible_command(call.shown_title) if call.kind == "execute" else call.shown_title
     asks = title if request.title is None else request.title
     yield f"The agent asks for permission: {collapse_blanks_in_line(make_visible_line(asks))}"
@@ -308,7 +311,7 @@ def _content_lines(item: ToolCallContent) -> Iterator[str]:
 
 
 def _paths(call: ToolCall) -> Iterator[str]:
-    """Every path that is reported, once."""
+    """Yield every reported path once."""
     diffs = changed_paths(call.content)
     given = call.raw_input.get("cwd") if isinstance(call.raw_input, dict) else None
     where = [given] if isinstance(given, str) else []
@@ -316,7 +319,7 @@ def _paths(call: ToolCall) -> Iterator[str]:
 
 
 def _options(request: PermissionRequest) -> Iterator[str]:
-    """Our words and keys first: what the agent calls an answer need not be what it does."""
+    """Yield the options, our words and keys first: the agent's name for an answer may not match what it does."""
     answers = request.answers
     width = max((len(kind_word(option)) for option in answers), default=0)
     for number, (option, letter) in enumerate(zip(answers, letters_of(answers), strict=True), 1):
@@ -329,7 +332,7 @@ def _diff_lines(diff: TextDiff) -> Iterator[str]:
 
 
 def _field_lines(name: str, value: Any) -> Iterator[str]:
-    """Every field of a tool's input or output, each in a line of its own, long texts below their names."""
+    """Yield every field of a tool's input or output on its own line, with long texts below their names."""
     if value is UNSET:
         yield f"  {name}: not reported"
         return

@@ -1,6 +1,6 @@
-"""What commands need before they work: the agent's command, the settings, a terminal to draw on.
+"""What commands need to run: the agent's command, the settings, a terminal to draw on.
 
-Where one is missing, that is said, and SystemExit with the exit status is raised.
+If one is missing, prints that and raises SystemExit with the exit status.
 """
 
 from __future__ import annotations
@@ -25,19 +25,19 @@ if TYPE_CHECKING:
     from acp_tui.client.settings.reader import SettingsRead
 
 NO_SCREEN: Final = frozenset({"", "dumb", "unknown"})
-"""Values of TERM of what cannot move a cursor."""
+"""Values of TERM for terminals that can't move the cursor."""
 
 
 def stop(error: ClientError, status: ExitCode = ExitCode.USAGE) -> SystemExit:
-    """What to raise once the error is said."""
-    from acp_tui.cli.saying import say_error  # most runs have nothing to say
+    """Print an error and return the exception to raise."""
+    from acp_tui.cli.saying import say_error  # most runs print no error
 
     say_error(error)
     return SystemExit(status)
 
 
 def command_of(choice: AgentChoice) -> AgentCommand:
-    """The agent's command."""
+    """Return the agent's command."""
     command = _command_of(choice)
     return command if choice.protocol is None else replace(command, protocol=choice.protocol)
 
@@ -56,31 +56,31 @@ def _command_of(choice: AgentChoice) -> AgentCommand:
 
 
 def settings_in_force() -> SettingsRead:
-    """The user's settings. It stops where it is not safe to go on without what is wrong in them."""
+    """Return the user's settings. Stops if it isn't safe to continue with a problem in them."""
     try:
         read = read_settings(settings_file())
         if any(problem.key.startswith("refuse") for problem in read.problems):
-            read.checked()  # a rule that cannot be read would not refuse
+            read.checked()  # an unreadable rule couldn't refuse anything
     except SettingsError as error:
         raise stop(error) from None
     return read
 
 
 def notes_of(read: SettingsRead) -> tuple[str, ...]:
-    """What the user should know of the settings, and can go on with."""
+    """Return problems in the settings that don't prevent a start."""
     return (*map(str, read.problems), *read.warnings)
 
 
 def has_terminal() -> bool:
-    """Whether there is one to work on."""
-    # The screen is drawn on stderr, which is the terminal also where stdout is a pipe; or by Textual in a web page.
+    """Whether there's a terminal to work on."""
+    # The screen is drawn on stderr, which is a terminal even if stdout is a pipe, or by Textual in a web page.
     return os.environ.get("TEXTUAL_DRIVER", "").endswith(":WebDriver") or (
         sys.stdin.isatty() and sys.stderr.isatty()
     )
 
 
 def require_screen(otherwise: str) -> None:
-    """See that there is a terminal that can be drawn on; `otherwise` tells what works without."""
+    """Require a terminal that can be drawn on. `otherwise` says what works without one."""
     if not has_terminal():
         sys.stderr.write(f"acp-tui needs a terminal; {otherwise}\n")
         raise SystemExit(ExitCode.USAGE)
@@ -91,7 +91,7 @@ def require_screen(otherwise: str) -> None:
 
 
 def reason_not_to_draw(environ: Mapping[str, str]) -> str:
-    """Why no full screen can be drawn on this terminal, and what to do; "" where it can."""
+    """Return why this terminal can't show a full screen, and what to do; "" if it can."""
     term = environ.get("TERM", "")
     if term not in NO_SCREEN:
         return ""

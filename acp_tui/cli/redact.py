@@ -1,4 +1,4 @@
-"""`acp-tui redact`: a recording that can be given away, and a table of what was replaced in it."""
+"""`acp-tui redact`: writes a recording you can share, and a table of what was replaced in it."""
 
 from __future__ import annotations
 
@@ -21,7 +21,7 @@ MAX_ROWS: Final = 40
 
 
 def run(given: Given) -> int:
-    """Write the file, say what was replaced; returns the exit status."""
+    """Write the file and print what was replaced. Returns the exit status."""
     kept, dropped, secrets = (
         tuple(each or ()) for each in (given.keep_contents, given.drop_contents, given.secret)
     )

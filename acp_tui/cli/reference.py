@@ -1,7 +1,7 @@
-"""Prints what can be looked up: help and its topics, every setting, and every key, with the values in effect.
+"""Prints the reference: help and its topics, all settings, and all keys, with the values in effect.
 
-As JSON, a setting has `key`, `value` and `default` (as in the file, null where there is none), `allowed`, and `about`;
-a command has `where`, `name`, `keys`, `title`, and `about`.
+As JSON, a setting has `key`, `value` and `default` (as in the file; null if there isn't one), `allowed`, and `about`.
+A command has `where`, `name`, `keys`, `title`, and `about`.
 """
 
 from __future__ import annotations
@@ -32,13 +32,13 @@ if TYPE_CHECKING:
 
 MOST_COLUMNS: Final = 100
 LEAST_ROOM: Final = 16
-"""In columns; with less, the terminal wraps."""
+"""In columns. With fewer, the terminal wraps."""
 BAR: Final = "\\|"
-"""Within a table's cell."""
+"""A bar within a table's cell."""
 
 
 def print_settings(given: Given) -> int:
-    """Print every setting with its value; problems go to stderr."""
+    """Print every setting with its value. Problems go to stderr."""
     read = settings_in(given.cwd)
     if given.format == "json":
         print(json.dumps([_as_json(one, read.settings) for one in documented()], indent=2))
@@ -73,8 +73,8 @@ def _indented(text: str) -> str:
 
 
 def print_keys(given: Given) -> int:
-    """Print every command with its keys; problems go to stderr."""
-    from acp_tui.ui.commands.help import help_rows  # it loads Textual
+    """Print every command with its keys. Problems go to stderr."""
+    from acp_tui.ui.commands.help import help_rows  # loads Textual
     from acp_tui.ui.commands.keymap import keymap_of
 
     keymap = keymap_of(settings_in(Path.cwd()).settings.keys)
@@ -105,7 +105,7 @@ def _plain(rows: Iterable[tuple[Command, str, str, str]]) -> Iterator[str]:
 
 
 def _hanging(head: str, text: str) -> str:
-    """`head` and the text beside it, wrapped on a terminal; otherwise in one line, for grep."""
+    """Put `text` next to `head`, wrapped on a terminal; otherwise in one line, for grep."""
     room = shutil.get_terminal_size().columns - len(head)
     if not sys.stdout.isatty() or room < LEAST_ROOM:
         return head + text
@@ -117,7 +117,7 @@ def _sentence(title: str, about: str) -> str:
 
 
 def _done(notes: Iterable[str]) -> int:
-    """Report problems in the settings, after the output."""
+    """Report problems in the settings after the output."""
     for note in notes:
         say(note)
     return ExitCode.DONE
@@ -127,7 +127,7 @@ PAGE_COLUMNS: Final = 100
 
 
 def print_help(given: Given) -> int:
-    """Print it; returns the exit status."""
+    """Print the help or a topic. Returns the exit status."""
     print(man_page() if given.format == "man" else _text(given.word), end="")
     return ExitCode.DONE
 
@@ -145,10 +145,10 @@ def _text(name: str | None) -> str:
 
 
 def _page(topic: str) -> str:
-    """A page laid out for the terminal; for a pipe, as Markdown."""
+    """Return a page laid out for the terminal, or as Markdown for a pipe."""
     if not sys.stdout.isatty():
         return markdown_of(topic)
-    # They take a tenth of a second, which the help of a command need not.
+    # These take a tenth of a second to load, and the help of a command doesn't need them.
     from rich.console import Console
     from rich.markdown import Markdown
 

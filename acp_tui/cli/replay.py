@@ -1,4 +1,4 @@
-"""`acp-tui replay`, `inspect` and `render`: show a recording, its frames on the screen, or a file made of it.
+"""`acp-tui replay`, `inspect`, and `render`: show a recording, its frames, or write a file from it.
 
 `ui.recorded` decides what such a file looks like.
 """
@@ -40,9 +40,9 @@ from acp_tui.workbench.inspect import inspect_file
 
 MakeApp: TypeAlias = Callable[[Settings], App[Any]]
 SPEED: Final = 30.0
-"""So many times as fast is a scenario played, while the user waits for its recording."""
+"""How many times as fast a scenario plays while the user waits for its recording."""
 HESITATES_S: Final = 0.06
-"""Long enough, in the recording, to read what is asked."""
+"""Long enough, at the recording's speed, to read a question."""
 SCREEN: Final = (120, 40)
 
 
@@ -63,7 +63,7 @@ def inspect(given: Given) -> int:
 
 
 def spot_of(text: str | None) -> Spot | None:
-    """The moment that was named. Raises WrongUse."""
+    """Return the named moment. Raises WrongUse."""
     try:
         spot = None if text is None else read_spot(text)
     except ValueError as error:
@@ -74,8 +74,8 @@ def spot_of(text: str | None) -> Spot | None:
 
 
 def _settings_to_show(source: Path | str, otherwise: str) -> SettingsRead:
-    """The settings; what is wrong with a recording is said before that there is no terminal."""
-    # With one it is opened once, since it may be a pipe.
+    """Return the settings. Reports a problem with a recording before a missing terminal."""
+    # With a terminal, open it only once, because it may be a pipe.
     if isinstance(source, Path) and not has_terminal():
         try:
             open_recording(source).close()
@@ -94,9 +94,9 @@ def run_replay(
     *,
     is_followed: bool = False,
 ) -> int:
-    """Show a recording, or a scenario by its name, until the user quits; returns the exit status.
+    """Show a recording, or a scenario by name, until the user quits. Returns the exit status.
 
-    `notes` is what to say of the settings.
+    `notes` has remarks about the settings.
     """
 
     def open_it(file: Path, stack: ExitStack) -> MakeApp:
@@ -113,9 +113,9 @@ def run_replay(
 
 
 def run_inspect(source: Path | str, settings: Settings, notes: Sequence[str] = ()) -> int:
-    """Show the frames of a recording, or of a scenario by its name, until the user quits; returns the exit status.
+    """Show the frames of a recording, or of a scenario by name, until the user quits. Returns the exit status.
 
-    `notes` is what to say of the settings.
+    `notes` has remarks about the settings.
     """
 
     def open_it(file: Path, _: ExitStack) -> MakeApp:
@@ -144,7 +144,7 @@ def _show(source: Path | str, settings: Settings, open_it: Callable[[Path, ExitS
 
 @contextmanager
 def recording_of(source: Path | str) -> Iterator[Path]:
-    """A recording's own file, or that of a scenario, by its name, which is there only meanwhile. Raises ClientError."""
+    """Provide a recording's file, or a temporary one for a scenario's name. Raises ClientError."""
     if isinstance(source, Path):
         yield source
         return
@@ -157,13 +157,13 @@ def recording_of(source: Path | str) -> Iterator[Path]:
 
 
 PLAYED_SPEED: Final = 4.0
-"""How many times as fast a scenario is played for a film, so that the machine's own delays are hardly seen."""
+"""How many times as fast a scenario plays for a film, so that the machine's own delays hardly show."""
 FILM_HESITATES_S: Final = 0.5
 """Long enough, in the film, to read the question."""
 
 
 def write_rendering(given: Given) -> int:
-    """Write the file; returns the exit status."""
+    """Write the file. Returns the exit status."""
     if given.at is not None and given.at_text is not None:
         raise WrongUse("--at and --at-text both name a moment; use one")
     if given.speed == 0:
@@ -183,7 +183,7 @@ def write_rendering(given: Given) -> int:
 
 
 def run_render(source: Path | str, output: Path, view: View, user: DemoUser) -> int:
-    """Write a view of a recording, or of what the scripted agent plays for `user`; returns the exit status."""
+    """Write a view of a recording, or of what the scripted agent plays for `user`. Returns the exit status."""
     try:
         content = asyncio.run(_rendered(source, suffix_of(output), view, user))
         with replacing(output) as file:
@@ -212,7 +212,7 @@ async def _rendered(source: Path | str, suffix: str, view: View, user: DemoUser)
         say(f"the scripted agent plays {source} …")
         user = replace(user, hesitates_s=FILM_HESITATES_S)
         opened = film_of_demo(source, user, view.size, speed=PLAYED_SPEED)
-    else:  # in a still there is no time
+    else:  # a still has no time
         opened = film_of_demo(source, user, view.size, speed=0)
     async with opened as film:
         if view.at is not None and _is_beyond(film, view.at):

@@ -1,6 +1,6 @@
-"""What is said to the user in lines: words of ours, errors, and reports, without secrets where others see them.
+"""Messages to the user in lines: our own words, errors, and reports without secrets, which others may read.
 
-Much of it comes from files, agents and registries, so it is made visible.
+Much of the text comes from files, agents, and registries, so it's made visible.
 """
 
 from __future__ import annotations
@@ -18,23 +18,23 @@ from acp_tui.client.secrets.masking import Masker
 from acp_tui.conversation.visible import make_visible, make_visible_line
 
 Clean: TypeAlias = Callable[[str], str]
-"""Makes a line of what an agent said, without secrets and the user's home."""
+"""Cleans a line from an agent by removing secrets and the user's home folder."""
 
 LEAST_COLUMNS: Final = 40
 
 
 def say(text: str) -> None:
-    """Say it on stderr; it may have several lines."""
+    """Print on stderr. The text may have several lines."""
     sys.stderr.write(f"acp-tui: {make_visible(text)}\n")
 
 
 def say_error(error: ClientError) -> None:
-    """What went wrong, and what to do, on stderr."""
+    """Print what failed and what to do on stderr."""
     sys.stderr.write(f"{error_text(error)}\n")
 
 
 def error_text(error: ClientError) -> str:
-    """The error with its cause and what to do, a line each."""
+    """Return the error, its cause, and what to do, each on its own line."""
     more = (line.removeprefix("  ") for line in f"{error.detail}\n{error.hint}".splitlines() if line.strip())
     return "\n  ".join(["acp-tui: " + make_visible(str(error)), *map(make_visible, more)])
 
@@ -43,9 +43,9 @@ def error_text(error: ClientError) -> str:
 
 
 def cleaning(given: Mapping[str, str]) -> Clean:
-    """What cleans a text of the secrets of our environment and of those `given` to the agent in its own.
+    """Return a function that removes secrets in our environment and those `given` to the agent in its own.
 
-    What only looks like a secret is masked as well. A report is to be read before it is shown to others all the same.
+    It also masks what only looks like a secret. Still, read a report before you share it.
     """
     masker = Masker(os.environ)
     masker.learn(given)
@@ -60,12 +60,12 @@ def cleaning(given: Mapping[str, str]) -> Clean:
 
 
 def columns() -> int | None:
-    """Of the terminal; None: a pipe or a file takes any width."""
+    """Return the terminal's width; None for a pipe or file, where any width is fine."""
     return max(shutil.get_terminal_size().columns, LEAST_COLUMNS) if sys.stdout.isatty() else None
 
 
 def wrapped(text: str, before: str, behind: str = "") -> str:
-    """The text between the margins: `before` in its first line, `behind` in the others."""
+    """Wrap text between margins: `before` on its first line, `behind` on the others."""
     width = columns() or len(before + text) + 1
-    # Not at hyphens: an option such as --api-key is to be copied whole.
+    # Don't break at hyphens, so that options such as --api-key can be copied whole.
     return textwrap.fill(text, width, initial_indent=before, subsequent_indent=behind, break_on_hyphens=False)

@@ -1,7 +1,7 @@
-"""Runs the user interface: agents in the hub around it outlive no crash of the screen, and what goes wrong is told.
+"""Runs the user interface. Makes sure that no agent survives a crash of the screen, and that errors are reported.
 
-Textual takes what is written to stderr meanwhile, so that it would be lost: it is kept until the terminal is free.
-Failures that the user can do something about never come here: they are told where they happen.
+Textual captures what is written to stderr while it runs, so that would be lost. It's kept until the terminal is free.
+Failures that the user can do something about are reported where they happen, not here.
 """
 
 from __future__ import annotations
@@ -32,7 +32,7 @@ if TYPE_CHECKING:
     from acp_tui.ui.tab.reopening import LeftSession
 
 MOST_KEPT: Final = 20
-"""What comes later mostly follows from the first ones."""
+"""Later errors mostly follow from the first ones."""
 
 
 def run_screen(
@@ -43,9 +43,9 @@ def run_screen(
     record: RecordTo | None = None,
     opening: Opening | None = None,
 ) -> int:
-    """Work with the agent until the user quits, None: with one that the user chooses; returns the exit status.
+    """Work with the agent until the user quits. Returns the exit status. With `command` None, the user chooses one.
 
-    `notes` is what to say of the settings; with `opening` that session is shown first.
+    `notes` has remarks about the settings. With `opening`, that session is shown first.
     """
     settings = replace(settings, appearance=fitted(settings.appearance))
     with told_afterwards():
@@ -59,7 +59,7 @@ def run_screen(
 
 
 def fitted(appearance: Appearance) -> Appearance:
-    """With what is not set as it fits the terminal."""
+    """Fill in unset values so that they fit the terminal."""
     return replace(
         appearance,
         theme=appearance.theme or _theme_of_terminal(),
@@ -70,9 +70,9 @@ def fitted(appearance: Appearance) -> Appearance:
 def _theme_of_terminal() -> str:
     with ThreadPoolExecutor(1) as asking:
         shade = asking.submit(light_or_dark, os.environ, ask_terminal)
-        # The screen is loaded while the terminal answers.
+        # The screen loads while the terminal answers.
         from acp_tui.ui.kit import themes
-        from acp_tui.ui.shell import app  # noqa: F401 - it is needed next
+        from acp_tui.ui.shell import app  # noqa: F401 - it's needed next
 
         return themes.theme_for(shade.result(), os.environ)
 
@@ -85,9 +85,9 @@ async def _run(
     record: RecordTo | None,
     opening: Opening | None,
 ) -> tuple[int, Sequence[LeftSession], Sequence[Path]]:
-    """The exit status, the sessions that can be come back to, and the folders of the tabs."""
+    """Return the exit status, the sessions that can be resumed, and the folders of the tabs."""
     from acp_tui.client.sessions.hub import open_hub
-    from acp_tui.ui.shell.app import AcpTuiApp  # not before the terminal is asked how it looks
+    from acp_tui.ui.shell.app import AcpTuiApp  # only after asking the terminal how it looks
 
     async with open_hub() as hub:
         app = AcpTuiApp(hub, command, cwd, settings=settings, notes=notes, settings_file=settings_file())
@@ -102,19 +102,19 @@ async def _run(
 
 
 async def run_app(app: App[Any]) -> None:
-    """Run it until the user quits."""
-    # A closed window and a `kill` end us as Ctrl+Q does: the terminal is left as it was, and agents that ignore the end
-    # of their input are ended too.
+    """Run the app until the user quits."""
+    # A closed window and a `kill` end us as Ctrl+Q does: the terminal is restored, and agents that ignore the end of
+    # their input are ended too.
     for number in (signal.SIGHUP, signal.SIGTERM):
         asyncio.get_running_loop().add_signal_handler(number, app.exit)
     await app.run_async()
 
 
-# What went wrong inside
+# Internal failures
 
 
 class _Kept(logging.Handler):
-    """The first records, each once, as texts, since a traceback would keep alive whatever it went through."""
+    """Keeps the first records, each once, as text, because a traceback would keep all of its objects alive."""
 
     def __init__(self, *, shows_where: bool) -> None:
         super().__init__(logging.WARNING)
@@ -123,7 +123,7 @@ class _Kept(logging.Handler):
         self._shows_where = shows_where
 
     def emit(self, record: logging.LogRecord) -> None:
-        """Keep it."""
+        """Keep the record."""
         # Most runs have nothing to keep.
         from acp_tui.conversation.visible import make_visible, make_visible_line
 
@@ -138,9 +138,9 @@ class _Kept(logging.Handler):
 
 @contextmanager
 def told_afterwards() -> Iterator[None]:
-    """What is logged in the block as wrong is written to stderr behind it, however it ends."""
+    """Write what was logged as an error within the block to stderr after it, however it ends."""
     kept = _Kept(shows_where=bool(os.environ.get("ACP_TUI_DEBUG")))
-    log = logging.getLogger()  # the event loop logs there what nobody has waited for
+    log = logging.getLogger()  # the event loop logs errors there that nothing waited for
     log.addHandler(kept)
     try:
         yield

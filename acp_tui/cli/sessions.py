@@ -1,7 +1,7 @@
-"""The sessions that were recorded: `acp-tui sessions` lists them and writes one to a file, `--resume` goes on with one.
+"""Recorded sessions: `acp-tui sessions` lists them and writes one to a file; `--resume` continues one.
 
 The JSON is a list, the last used first: `session_id`, `agent` (the name of its command), `command`, `cwd`, `title`,
-`first_at` and `last_at` (ISO 8601), `prompts`, and `why_not_again` (why its agent cannot open it, null where it may).
+`first_at` and `last_at` (ISO 8601), `prompts`, and `why_not_again` (why its agent can't open it, or null).
 """
 
 from __future__ import annotations
@@ -59,7 +59,7 @@ def run(given: Given) -> int:
 
 
 def list_sessions(cwd: Path | None, words: str, *, as_json: bool) -> None:
-    """Print those of a folder, or of all, in which `words` stand."""
+    """Print the sessions of a folder, or of all, that contain `words`."""
     index = recordings_index()
     try:
         found = SessionMarks().marked(recorded_sessions(index, cwd, words))
@@ -120,14 +120,14 @@ def _iso(at: float) -> str:
 
 
 def _how_to_redact(recording: Path, file: Path) -> str:
-    """A jsonl is an outline of the conversation, which is not made of a single recording."""
+    """Say how to write it redacted, as Markdown or HTML: a jsonl export isn't made from a single recording."""
     page = file if file.suffix.lower() in (".md", ".html") else file.with_suffix(".md")
     redact = shlex.join(["acp-tui", "redact", str(recording), "-o", "OUT.jsonl"])
     return f"Redacted: {redact} && {shlex.join(['acp-tui', 'render', 'OUT.jsonl', '-o', page.name])}"
 
 
 def export_session(wanted: str, file: Path) -> None:
-    """Write the session of this id to a file, in the format that its suffix names."""
+    """Write the session with this ID to a file, in the format of its suffix."""
     from acp_tui.client.export import NOT_REDACTED, ExportFacts, export
 
     index = recordings_index()
@@ -146,28 +146,30 @@ def export_session(wanted: str, file: Path) -> None:
 
 
 class NoSuchSession(ClientError):
-    """There is none that was meant."""
+    """The requested session doesn't exist."""
 
 
 @dataclass(frozen=True, slots=True)
 class Resumed:
-    """What `--resume` comes to."""
+    """What `--resume` found."""
 
     opening: Reopening
     command: AgentCommand | None
-    """None: nothing runs, the session is only read again."""
+    """None to only read the session again, without running anything."""
     cwd: Path
 
 
 def recordings_index() -> SessionIndex:
-    """The index of what this user has recorded."""
+    """Return the index of this user's recordings."""
     return SessionIndex(recording_store(RecordingSettings()))
 
 
 def find_resumed(wanted: str, cwd: Path, given: AgentCommand | None) -> Resumed:
-    """The session of this id, or the last one of the folder. Where there is none, says so and raises SystemExit.
+    """Return the session with this ID, or the last one in the folder.
 
-    `given` is the agent that the user names.
+    If there is none, prints that and raises SystemExit.
+
+    `given` is the agent the user named.
     """
     from acp_tui.ui.tab.reopening import Reopening
 
@@ -182,7 +184,7 @@ def find_resumed(wanted: str, cwd: Path, given: AgentCommand | None) -> Resumed:
 
 
 def session_of(command: AgentCommand, wanted: str, cwd: Path) -> PastSession:
-    """The session of this agent with this id, or its last one in the folder. Raises ClientError."""
+    """Return this agent's session with this ID, or its last one in the folder. Raises ClientError."""
     index = recordings_index()
     past = _named(index, wanted, cwd, command) if wanted else _last(index, cwd, command)
     if not past.is_listed and past.why_not_again:
@@ -191,7 +193,7 @@ def session_of(command: AgentCommand, wanted: str, cwd: Path) -> PastSession:
 
 
 def find_session(index: SessionIndex, wanted: str) -> PastSession:
-    """The recorded session whose id is this or begins so. Raises ClientError."""
+    """Return the recorded session whose ID is or begins with `wanted`. Raises ClientError."""
     found = index.find(wanted)
     if found is None:
         raise NoSuchSession(f"no recorded session starts with {wanted!r}", hint=_which_there_are(index))
@@ -234,7 +236,7 @@ def _which_there_are(index: SessionIndex) -> str:
 
 
 def _command_of(past: PastSession, given: AgentCommand | None) -> AgentCommand | None:
-    """What to run; None where the session can, or is to be, read only. Raises ClientError."""
+    """Return what to run; None if the session can only be read. Raises ClientError."""
     why = "" if past.is_listed else past.why_not_again
     if why:
         say(f"{past.title or past.session_id}: {why}; showing its recording")
@@ -251,7 +253,7 @@ def _command_of(past: PastSession, given: AgentCommand | None) -> AgentCommand |
 
 
 def _is_known(agent: str) -> bool:
-    """Whether that is a name, although the agent may not run here."""
+    """Whether it's an agent's name, even if that agent can't run here."""
     try:
         find_agent(agent)
     except AgentNotFound:
@@ -260,7 +262,7 @@ def _is_known(agent: str) -> bool:
 
 
 def _agreed(past: PastSession) -> AgentCommand | None:
-    """The command as it was recorded, where the user wants it to run."""
+    """Return the recorded command if the user wants to run it."""
     line = make_visible_line(shlex.join(past.command))
     is_wanted = agrees(
         f"The recording names this command for the session:\n  {line}\n"
@@ -269,11 +271,11 @@ def _agreed(past: PastSession) -> AgentCommand | None:
     return AgentCommand(past.agent, past.command) if is_wanted else None
 
 
-# At the end
+# Ending
 
 
 def say_what_is_left(left: Sequence[LeftSession], folders: Iterable[Path], *, had_terminals: bool) -> None:
-    """Once the screen is gone: how to come back to sessions, and which worktrees are kept; quitting asks nothing."""
+    """After the screen is gone, say how to resume sessions and which worktrees are kept. Quitting asks nothing."""
     if had_terminals and not emulator.is_installed():
         say(emulator.PLAIN_TEXT_HINT)
     say_how_to_resume(left)
@@ -284,7 +286,7 @@ def say_what_is_left(left: Sequence[LeftSession], folders: Iterable[Path], *, ha
 
 
 def say_how_to_resume(left: Sequence[LeftSession]) -> None:
-    """How each session that was left can be come back to, on the terminal."""
+    """Print on the terminal how to resume each session that was left."""
     if not left:
         return
     titles: dict[str, str] = {}

@@ -1,7 +1,7 @@
-"""What commands without a screen do around a session: ask on the terminal, and say what the start takes and leaves out.
+"""What commands without a screen do around a session: ask on the terminal, and report about the start.
 
-The controlling terminal is a place to ask the user; what many commands ask there is whether this agent may run. `exec`,
-the line mode and the doctor share the start; each waits for its agent, and asks its user, in its own way.
+Questions go to the controlling terminal; many commands ask there whether an agent may run. `exec`, the line mode, and
+the doctor share the start, but each waits for its agent and asks its user in its own way.
 """
 
 from __future__ import annotations
@@ -38,12 +38,12 @@ from acp_tui.client.settings.trust import ProjectServers, trust_file
 from acp_tui.conversation.visible import make_visible, make_visible_line
 
 if TYPE_CHECKING:
-    from acp_tui.client.sessions.driver import Additions  # brings the wire types along
+    from acp_tui.client.sessions.driver import Additions  # loads the wire types
     from acp_tui.client.settings.reader import SettingsRead
 
 
 def open_terminal() -> Terminal | None:
-    """The controlling terminal, where there is one; it may be there while stdin and stdout are pipes."""
+    """Open the controlling terminal, if there is one. It may exist even if stdin and stdout are pipes."""
     try:
         return Terminal(os.open("/dev/tty", os.O_RDWR | os.O_NOCTTY | os.O_CLOEXEC))
     except OSError:
@@ -51,10 +51,10 @@ def open_terminal() -> Terminal | None:
 
 
 class Terminal:
-    """Shows text and reads lines. A terminal that hung up shows nothing and has no lines."""
+    """Shows text and reads lines. After a hangup, it shows nothing and has no lines."""
 
     def __init__(self, descriptor: int) -> None:
-        """`descriptor` is its own from now on."""
+        """Takes ownership of `descriptor`."""
         self._descriptor = descriptor
 
     def show(self, text: str) -> None:
@@ -64,12 +64,12 @@ class Terminal:
             os.write(self._descriptor, make_visible(text).encode(encoding, "replace"))
 
     def forget_typed(self) -> None:
-        """Drop what was typed and has not been read, whole lines or not."""
+        """Drop typed input that hasn't been read, whole lines or not."""
         with suppress(termios.error):
             termios.tcflush(self._descriptor, termios.TCIFLUSH)
 
     def has_more(self) -> bool:
-        """Whether something was typed that has not been read, a whole line or not."""
+        """Whether there's typed input that hasn't been read, a whole line or not."""
         try:
             settings = termios.tcgetattr(self._descriptor)
             at_once = [*settings]
@@ -83,7 +83,7 @@ class Terminal:
             return False
 
     async def read_line(self) -> str | None:
-        """A line the user typed; None at the end of input. The wait can be cancelled; a blocking read could not."""
+        """Read a line from the user; None at the end of input. Unlike a blocking read, it can be canceled."""
         await anyio.wait_readable(self._descriptor)
         try:
             data = os.read(self._descriptor, 4096)
@@ -92,12 +92,12 @@ class Terminal:
         return data.decode("utf-8", "replace").strip() if data else None
 
     def close(self) -> None:
-        """Give it back."""
+        """Close the terminal."""
         os.close(self._descriptor)
 
 
 def agrees(question: str) -> bool | None:
-    """Whether the user says yes; None where there is no terminal. The question ends in a blank or a new line."""
+    """Whether the user says yes; None without a terminal. The question ends with a space or newline."""
     terminal = open_terminal()
     if terminal is None:
         return None
@@ -111,7 +111,7 @@ def agrees(question: str) -> bool | None:
 
 
 def settings_in(project: Path) -> SettingsRead:
-    """The user's settings, with a trusted project's; the screen reads those once it is drawn. It may stop, as there."""
+    """Return the user's settings with a trusted project's. The screen reads the latter after drawing. May stop, too."""
     read = settings_in_force()
     try:
         return with_trusted_project(read, project, trust_file())
@@ -123,9 +123,9 @@ def settings_in(project: Path) -> SettingsRead:
 
 
 def ready_to_run(command: AgentCommand) -> AgentCommand:
-    """The command once the user has agreed to it, now or before. Raises SystemExit where it must not run, and says why.
+    """Return the command once the user has agreed to it, now or before. Otherwise says why and raises SystemExit.
 
-    What a known agent runs is said before its first run, and what follows from where it runs each time.
+    Before an agent's first run, prints what it runs. Each time, prints what its location implies.
     """
     agreed = command if command.package is None else _agreed_to(command)
     if not command.is_listed:
@@ -139,7 +139,7 @@ def ready_to_run(command: AgentCommand) -> AgentCommand:
 
 
 def _agreed_to(command: AgentCommand) -> AgentCommand:
-    """A package is downloaded and run only by users who know that it is; where nobody can be asked, nothing runs."""
+    """Ask before downloading and running a package. Without a terminal, nothing runs."""
     if is_agreed(command, consent_file()):
         return replace(command, package=None)
     facts = "\n".join(f"  {make_visible_line(line)}" for line in what_runs(command))
@@ -162,11 +162,11 @@ def _agreed_to(command: AgentCommand) -> AgentCommand:
 
 
 PATIENCE_S: Final = 3.0
-"""Some agents are downloaded first; who sees nothing for longer takes it for a hang."""
+"""Some agents are downloaded first; users take a longer silence for a hang."""
 
 
 class SlowStart:
-    """While this context is open, the start goes on; where it goes on for long, that is said, once."""
+    """While this context is open, the start continues. If it takes long, reports that once."""
 
     def __init__(
         self,
@@ -176,7 +176,7 @@ class SlowStart:
         sleep: Callable[[float], Awaitable[None]] = anyio.sleep,
     ) -> None:
         self.step = "starting"
-        """What is being done; change it as the start goes on."""
+        """The current step; change it as the start goes on."""
         self._tasks = tasks
         self._agent_name = agent_name
         self._say = say
@@ -184,7 +184,7 @@ class SlowStart:
         self._scope = anyio.CancelScope()
 
     def note(self, phase: Phase) -> None:
-        """The start goes on."""
+        """Update the step."""
         self.step = phase.value
 
     def __enter__(self) -> Self:
@@ -201,28 +201,28 @@ class SlowStart:
 
 
 class Headless:
-    """Nobody is here to be asked: no login, and no trust in a project that was not given before."""
+    """Answers without a user: no login, and no new trust in a project."""
 
     def __init__(self, say: Callable[[str], None]) -> None:
         self._say = say
 
     async def log_in(self, _: AuthenticationRequired) -> bool:
-        """Not here."""
+        """Don't log in."""
         return False
 
     async def trusts(self, project: ProjectServers) -> None:
-        """Undecided, as it was."""
+        """Leave it undecided."""
         self._say(
             f"MCP servers skipped: you haven't trusted {project.file} yet; acp-tui asks about it on the screen"
         )
 
     def say_error(self, error: SettingsError) -> None:
-        """In a line."""
+        """Print the error in one line."""
         self._say(str(error))
 
 
 def say_left_out(additions: Additions, say: Callable[[str], None]) -> None:
-    """What sessions are without, a line each."""
+    """Print what sessions lack, one line each."""
     for note in additions.directories_left_out:
         say(note)
     for note in additions.servers_left_out:

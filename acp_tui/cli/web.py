@@ -1,6 +1,6 @@
-"""`--web`: serves the app as a page for this machine's browsers, at an address that nobody can guess.
+"""`--web`: serves the app as a page for browsers on this machine, at a secret address.
 
-Each page runs an acp-tui of its own, with the rest of the command line; textual-serve leads between the two.
+Each page runs its own acp-tui with the rest of the command line. textual-serve connects the two.
 """
 
 from __future__ import annotations
@@ -13,7 +13,7 @@ import sys
 from collections.abc import Sequence
 from typing import Final
 
-from aiohttp import web  # of the extra, as textual-serve is
+from aiohttp import web  # in the extra, like textual-serve
 from textual_serve.server import Server
 
 from acp_tui.cli import ExitCode
@@ -25,18 +25,18 @@ POLICY: Final = (
     "default-src 'self'; script-src 'self' 'unsafe-inline'; style-src 'self' 'unsafe-inline';"
     " img-src 'self' data:; font-src 'self' data:; connect-src 'self' ws://{host}"
 )
-"""The page takes nothing from elsewhere, and tells nobody."""
+"""The page loads nothing from elsewhere and sends nothing there."""
 
 
 class _Page(Server):
-    """textual-serve under a secret path, without its words and its log, which would print that."""
+    """textual-serve at a secret path, without its messages and log, which would print the path."""
 
     def __init__(self, command: str, port: int) -> None:
         super().__init__(command, HOST, port, title="acp-tui")
         self._token = secrets.token_urlsafe(24)
 
     async def make_app(self) -> web.Application:
-        """What answers the browser."""
+        """Return the application that answers the browser."""
         page, behind = web.Application(), await super()._make_app()
         page.on_response_prepare.append(self._add_policy)
         page.add_subapp(f"/{self._token}", behind)
@@ -51,12 +51,12 @@ class _Page(Server):
 
 
 def serve_in_browser(port: int) -> int:
-    """Serve what the rest of the command line says at `port`, or at a free one for 0, until Ctrl+C."""
+    """Serve the rest of the command line at `port`, or at a free port for 0, until Ctrl+C."""
     try:
         listener = socket.create_server((HOST, port))
     except OSError as error:
         raise stop(ClientError(f"port {port} isn't available: {error.strerror}"), ExitCode.ERROR) from None
-    os.environ["TERM"] = "xterm-256color"  # the page's, whatever this terminal is
+    os.environ["TERM"] = "xterm-256color"  # the page's terminal, whatever this one is
     words = [sys.executable, "-m", "acp_tui", *without_web(sys.argv[1:])]
     page = _Page(shlex.join(words), listener.getsockname()[1])
     web.run_app(page.make_app(), sock=listener, print=None, access_log=None)
@@ -64,7 +64,7 @@ def serve_in_browser(port: int) -> int:
 
 
 def without_web(words: Sequence[str]) -> list[str]:
-    """The command line without `--web` and its port."""
+    """Return the command line without `--web` and its port."""
     kept: list[str] = []
     is_port = False
     for at, word in enumerate(words):

@@ -1,4 +1,4 @@
-"""`acp-tui [AGENT]`, `acp-tui run`, and `acp-tui demo`: works with an agent on the screen, or as `otherwise` has it."""
+"""`acp-tui [AGENT]`, `acp-tui run`, and `acp-tui demo`: work with an agent on the screen, or as in `otherwise`."""
 
 from __future__ import annotations
 
@@ -18,11 +18,11 @@ if TYPE_CHECKING:
     from acp_tui.client.agents.command import AgentCommand
     from acp_tui.client.transcript.record_to import RecordTo
 
-# Each way loads only what it needs: the first frame waits for it.
+# Each way only loads what it needs, because the first frame waits for it.
 
 
 def run(given: Given) -> int:
-    """Work with the agent that is named, or let the user choose one, on the screen; in any other way, as asked."""
+    """Work with the named agent, or let the user choose one, on the screen or in the requested way."""
     is_simple = given.web is None and given.resume is None and given.worktree is None and not given.plain
     if is_simple and (given.agent is not None or has_terminal()):
         command = command_of(given.agent) if given.agent is not None else None
@@ -44,13 +44,13 @@ def demo(given: Given) -> int:
 def play(scenario: str, given: Given) -> int:
     """Work with the scripted agent that plays a scenario."""
     command = with_project(demo_command(scenario, given.speed, 2 if given.protocol == "2" else 1))
-    return work_with(command, Path(), is_plain=given.plain)  # it has a folder of its own
+    return work_with(command, Path(), is_plain=given.plain)  # it has its own folder
 
 
 def work_with(
     command: AgentCommand | None, cwd: Path, record: RecordTo | None = None, *, is_plain: bool = False
 ) -> int:
-    """Work with the agent, None: with one that the user chooses, line by line where that is asked for or set."""
+    """Work with the agent, in lines if requested or set. With `command` None, the user chooses one."""
     read = settings_in_force()
     if command is not None and (is_plain or read.settings.appearance.plain):
         from acp_tui.cli.plain import run_plain
@@ -60,7 +60,7 @@ def work_with(
     if command is None:
         return run_screen(command, cwd, read.settings, notes_of(read), record)
     servers_at_start(settings_file())  # before any agent can write there
-    start_early(command, command.cwd or cwd)  # it gets ready while the screen is loaded
+    start_early(command, command.cwd or cwd)  # it starts while the screen loads
     try:
         return run_screen(command, cwd, read.settings, notes_of(read), record)
     finally:

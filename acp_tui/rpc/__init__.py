@@ -1,4 +1,4 @@
-"""A JSON-RPC 2.0 peer over byte streams, one message a line; it knows nothing of ACP."""
+"""A JSON-RPC 2.0 peer over byte streams, with one message per line. Knows nothing about ACP."""
 
 from acp_tui.rpc.messages import (
     AnswersUnread,

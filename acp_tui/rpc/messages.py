@@ -1,12 +1,12 @@
-"""What passes between two peers: lines, the JSON-RPC 2.0 messages in them, read leniently and written strictly.
+"""Lines and the JSON-RPC 2.0 messages in them, read leniently and written strictly.
 
-`Pairing` tells which answer belongs to which request, in a stream of frames that passes live or was recorded.
+`Pairing` matches answers to requests, in a live or recorded stream of frames.
 
 RpcError
-├── RequestFailed     the other side answered with an error; raised in a handler, it is the answer
+├── RequestFailed     the other side answered with an error; a handler raises it to answer with one
 └── ConnectionLost    nothing more will come: end of stream, broken pipe
-    ├── FrameTooLarge     a line over the ceiling; the stream cannot be trusted to resume
-    └── AnswersUnread     the other side does not read what it is sent
+    ├── FrameTooLarge     a line over the limit, after which the stream can't be trusted
+    └── AnswersUnread     the other side doesn't read what it's sent
 """
 
 from __future__ import annotations
@@ -24,7 +24,7 @@ from acp_tui.values import dataclass
 
 
 class RpcError(Exception):
-    """Anything that goes wrong in this package."""
+    """The base of this package's errors."""
 
 
 class RequestFailed(RpcError):
@@ -38,7 +38,7 @@ class RequestFailed(RpcError):
 
     @property
     def detail(self) -> str | None:
-        """The cause in the sender's words, where `data` carries one."""
+        """The cause in the sender's words, if `data` has one."""
         if isinstance(self.data, str):
             return self.data
         if isinstance(self.data, dict):
@@ -48,11 +48,11 @@ class RequestFailed(RpcError):
 
 
 class ConnectionLost(RpcError):
-    """The other side is gone; every pending request fails with this."""
+    """The other side is gone. Every pending request fails with this."""
 
 
 class FrameTooLarge(ConnectionLost):
-    """A line grew over the ceiling without an end."""
+    """A line exceeded the limit without ending."""
 
     def __init__(self, limit_bytes: int) -> None:
         super().__init__(f"a message of more than {limit_bytes:,} bytes without a line end")
@@ -60,7 +60,7 @@ class FrameTooLarge(ConnectionLost):
 
 
 class AnswersUnread(ConnectionLost):
-    """The other side takes none of what waits for it, and more than may wait does."""
+    """The other side doesn't read its messages, and too many are waiting."""
 
     def __init__(self, waiting_bytes: int) -> None:
         super().__init__(f"it hasn't read {waiting_bytes:,} bytes that were sent to it")
@@ -68,23 +68,23 @@ class AnswersUnread(ConnectionLost):
 
 
 RequestId: TypeAlias = str | int | float | None
-"""Echoed exactly as it came: 1 and "1" are two ids."""
+"""Sent back exactly as it came: 1 and "1" are different IDs."""
 
 
 class Direction(Enum):
-    """Which way a frame went, seen from this side."""
+    """The direction of a frame, seen from this side."""
 
     IN = "in"
     OUT = "out"
 
     @property
     def opposite(self) -> Direction:
-        """The other one."""
+        """The other direction."""
         return Direction.OUT if self is Direction.IN else Direction.IN
 
 
 class ErrorCode(IntEnum):
-    """The codes of JSON-RPC 2.0 and of its cancellation extension; any other int may come too."""
+    """The codes of JSON-RPC 2.0 and its cancellation extension. Other integers may come too."""
 
     PARSE_ERROR = -32700
     INVALID_REQUEST = -32600
@@ -96,7 +96,7 @@ class ErrorCode(IntEnum):
 
 @dataclass(frozen=True, slots=True)
 class Notification:
-    """A message that is never answered."""
+    """A message that gets no answer."""
 
     method: str
     params: Any
@@ -104,7 +104,7 @@ class Notification:
 
 @dataclass(frozen=True, slots=True)
 class Request:
-    """A message that is answered once."""
+    """A message that gets one answer."""
 
     id: RequestId
     method: str
@@ -113,7 +113,7 @@ class Request:
 
 @dataclass(frozen=True, slots=True)
 class Result:
-    """The answer to a request that succeeded."""
+    """The answer to a successful request."""
 
     id: RequestId
     value: Any
@@ -121,7 +121,7 @@ class Result:
 
 @dataclass(frozen=True, slots=True)
 class Failure:
-    """The answer to a request that failed."""
+    """The answer to a failed request."""
 
     id: RequestId
     error: RequestFailed
@@ -129,26 +129,26 @@ class Failure:
 
 @dataclass(frozen=True, slots=True)
 class Junk:
-    """A line that is no message: kept as a value, because agents print banners and warnings."""
+    """A line that isn't a message. It's an ordinary value, because agents print banners and warnings."""
 
     line: bytes
     reason: str
     answer: bytes | None = None
-    """What JSON-RPC wants sent back, where it does."""
+    """The answer that JSON-RPC requires, if any."""
 
 
 MAX_DEPTH: Final = 200
-"""Deeper than anything that means something."""
+"""Deeper than any meaningful message."""
 PIECE_CHARACTERS: Final = 256 << 10
-"""Of a text that is written: so many take 2 ms."""
+"""The size of a piece when writing a long text; takes about 2 ms."""
 MAX_ID_CHARACTERS: Final = 4_096
-"""An id is kept as long as its request is served, and goes back whole: one of a megabyte is no id."""
+"""The limit for an ID, which is kept while its request is served and then sent back."""
 
 Message: TypeAlias = Notification | Request | Result | Failure | Junk
 
 
 def read_message(line: bytes) -> Message | None:
-    """One line as a message; None for a blank one."""
+    """Read one line as a message; None for a blank line."""
     if not line or line.isspace():
         return None
     try:
@@ -165,17 +165,17 @@ def read_message(line: bytes) -> Message | None:
 
 
 class _NestedTooDeep(Exception):
-    """Whatever walks such a value by recursion, to show it or to write it, would fail half way."""
+    """A value nested so deeply that recursive code would fail on it."""
 
 
 def _decode(line: bytes) -> Any:
     try:
-        return from_json(line)  # it reads nothing that is nested more than 200 deep
+        return from_json(line)  # refuses more than 200 levels
     except ValueError as error:
         if "recursion limit" in str(error):
             raise _NestedTooDeep from None
-    # The fast parser refuses what agents do send: half of a surrogate pair (a JavaScript string that was cut), a byte
-    # order mark, invalid UTF-8 inside a string.
+    # The fast parser rejects some of what agents send: half a surrogate pair (a JavaScript string that was cut), a
+    # byte order mark, invalid UTF-8 in a string.
     value = json.loads(line.decode("utf-8-sig", "replace"))
     if _nests_deeper(value, MAX_DEPTH):
         raise _NestedTooDeep
@@ -183,7 +183,7 @@ def _decode(line: bytes) -> Any:
 
 
 def _nests_deeper(value: Any, limit: int) -> bool:
-    """Whether lists and objects stand in each other more than `limit` deep."""
+    """Whether lists and objects are nested more than `limit` deep."""
     level = [value]
     for _ in range(limit + 1):
         level = [
@@ -208,7 +208,7 @@ def _read_object(line: bytes, value: dict[str, Any]) -> Message:
         return Junk(line, "a request with an invalid method", answer)
     if value.get("error") is not None:
         return Failure(value["id"], _read_error(value["error"]))
-    # Serialisers that drop undefined or null values write an empty result as no result at all.
+    # Serializers that drop undefined or null values omit an empty result.
     if any(key in value for key in ("result", "error", "jsonrpc")):
         return Result(value["id"], value.get("result"))
     return Junk(line, "not a request or a response")
@@ -244,22 +244,22 @@ def _read_error(error: Any) -> RequestFailed:
 
 
 def write_request(request_id: RequestId, method: str, params: Any) -> bytes:
-    """A request as one line without its line end."""
+    """Return a request as one line without its line end."""
     return _encode({"jsonrpc": "2.0", "id": request_id, "method": method, "params": params})
 
 
 def write_notification(method: str, params: Any) -> bytes:
-    """A notification as one line without its line end."""
+    """Return a notification as one line without its line end."""
     return _encode({"jsonrpc": "2.0", "method": method, "params": params})
 
 
 def write_result(request_id: RequestId, value: Any) -> bytes:
-    """A successful response as one line without its line end."""
+    """Return a successful response as one line without its line end."""
     return b"".join(result_pieces(request_id, value))
 
 
 def result_pieces(request_id: RequestId, value: Any) -> Iterator[bytes]:
-    """The same line, of which each piece takes a few milliseconds to make: a text may be as long as a file is."""
+    """Yield the same line in pieces that take a few milliseconds each: a text may be as long as a file."""
     yield b'{"jsonrpc":"2.0","id":%b,"result":' % _encode(request_id)
     yield from _pieces(value)
     yield b"}"
@@ -283,7 +283,7 @@ def _pieces(value: Any) -> Iterator[bytes]:
 
 
 def write_failure(request_id: RequestId, error: RequestFailed) -> bytes:
-    """An error response as one line without its line end."""
+    """Return an error response as one line without its line end."""
     body = {"code": int(error.code), "message": error.message}
     if error.data is not None:
         body["data"] = error.data
@@ -296,8 +296,8 @@ def _invalid(message: str, request_id: RequestId = None) -> bytes:
 
 def _encode(message: Any) -> bytes:
     try:
-        return to_json(message)  # without a second copy in between, of a file of 60 MB say
-    except PydanticSerializationError:  # half of a surrogate pair: only its escape is valid UTF-8
+        return to_json(message)  # without a temporary copy, for example of a 60 MB file
+    except PydanticSerializationError:  # half a surrogate pair, which is only valid UTF-8 when escaped
         return json.dumps(message, separators=(",", ":")).encode()
 
 
@@ -308,16 +308,16 @@ DEFAULT_MAX_FRAME_BYTES: Final = 64 << 20
 
 
 class FrameSplitter:
-    """Collects received bytes and gives back whole lines, without their line ends."""
+    """Splits received bytes into lines without their line ends."""
 
     def __init__(self, max_frame_bytes: int = DEFAULT_MAX_FRAME_BYTES) -> None:
         self._max_frame_bytes = max_frame_bytes
-        # The pieces of a line that has not ended: joined once, so that a line of many MiB is not copied per read.
+        # The pieces of an unfinished line, joined once, so that a line of many MiB isn't copied on every read.
         self._partial: list[bytes] = []
         self._partial_bytes = 0
 
     def feed(self, data: bytes) -> list[bytes]:
-        """The lines that `data` completes. Raises FrameTooLarge for a line over the ceiling."""
+        """Return the lines that `data` completes. Raises FrameTooLarge for a line over the limit."""
         *lines, rest = data.split(b"\n")
         if lines and self._partial:
             lines[0] = b"".join([*self._partial, lines[0]])
@@ -339,13 +339,13 @@ Key: TypeAlias = tuple[type, Any]
 
 
 def key_of(request_id: Any) -> Key | None:
-    """An id as something to find it by: 1, 1.0, true and "1" are four ids. None for what cannot be one."""
+    """Return an ID as a dict key: 1, 1.0, true, and "1" are different IDs. None for what can't be an ID."""
     is_id = request_id is None or isinstance(request_id, str | int | float)
     return (type(request_id), request_id) if is_id else None
 
 
 class Recent(dict[K, V]):
-    """A mapping that forgets its oldest entries. Once it has, what is not in it may have been."""
+    """A mapping that drops its oldest entries. After that, a missing key may have been present before."""
 
     def __init__(self, limit: int = KEPT) -> None:
         super().__init__()
@@ -359,43 +359,43 @@ class Recent(dict[K, V]):
             self.has_forgotten = True
 
     def may_know(self, key: K) -> bool:
-        """False only where `key` was certainly never there, or was taken out."""
+        """Return False only if `key` was certainly never present, or was removed."""
         return self.has_forgotten or key in self
 
 
 class Pairing(Generic[V]):
-    """The requests of a connection that wait for their answers, each as what its follower made of it.
+    """The requests of a connection that wait for answers, with a value for each.
 
-    A side is named by the way its frames go: IN for the other side, OUT for ours.
+    A side is named by the direction of its frames: IN for the other side, OUT for ours.
     """
 
     def __init__(self, limit: int = sys.maxsize) -> None:
-        """`limit`: so many requests of a side are known at a time; with more, the oldest is forgotten."""
+        """`limit` is the most requests to remember per side. Beyond it, the oldest is forgotten."""
         self._waiting: dict[Direction, Recent[Key, V]] = {side: Recent(limit) for side in Direction}
 
     def ask(self, asker: Direction, request_id: Any, request: V) -> V | None:
-        """A request of `asker` passes. Gives the one that waits under the same id, and is answered by nobody now."""
+        """Add a request of `asker`. Returns the one waiting under the same ID, which will never be answered."""
         key, waiting = key_of(request_id), self._waiting[asker]
         if key is None:
             return None
-        before = waiting.pop(key, None)  # the new one is the youngest
+        before = waiting.pop(key, None)  # the new one is the newest
         waiting[key] = request
         return before
 
     def answer(self, answerer: Direction, request_id: Any) -> V | None:
-        """An answer of `answerer` passes. Gives its request, which waits no longer; None: nobody waits for it."""
+        """Take out the request that `answerer` answers. Returns None if no request waits under this ID."""
         key = key_of(request_id)
         return None if key is None else self._waiting[answerer.opposite].pop(key, None)
 
     def waiting(self, asker: Direction, request_id: Any) -> V | None:
-        """The request of `asker` that waits under this id."""
+        """Return the request of `asker` that waits under this ID."""
         key = key_of(request_id)
         return None if key is None else self._waiting[asker].get(key)
 
     def all_waiting(self, asker: Direction) -> Iterator[V]:
-        """Those of `asker` that wait, the oldest first."""
+        """Iterate over the waiting requests of `asker`, oldest first."""
         yield from tuple(self._waiting[asker].values())
 
     def has_forgotten(self, asker: Direction) -> bool:
-        """Whether an answer that seems to belong to no request of `asker` may belong to one all the same."""
+        """Whether an answer without a known request may still belong to a forgotten one of `asker`."""
         return self._waiting[asker].has_forgotten

@@ -1,7 +1,7 @@
 """One side of a JSON-RPC connection: one read loop, one writer, requests in both directions.
 
-Notifications, the first part of every request and the reading of every response run inside the read loop, in the
-order of the wire; only what takes time runs as a task of its own. It knows no method but cancellation.
+Notifications, the start of each request, and the reading of each response run inside the read loop, in wire order.
+Only slow work gets a task of its own. Cancellation is the only method this module knows.
 """
 
 from __future__ import annotations
@@ -33,47 +33,47 @@ log = logging.getLogger(__name__)
 CANCEL_REQUEST: Final = "$/cancel_request"
 RECEIVE_BYTES: Final = 64 << 10
 SEND_BYTES: Final = 64 << 10
-"""Written at once: each such piece that is taken shows that the other side reads."""
+"""The size of one write. Each piece the stream takes shows that the other side reads."""
 MESSAGES_PER_SLICE: Final = 16
-"""A flood is read in slices of so many messages at the most, and keys and frames get their turn in between."""
+"""The most messages to read before the event loop handles keys and drawing."""
 SLICE_BYTES: Final = 64 << 10
-"""A slice ends after so many bytes too: they take some milliseconds."""
+"""The most bytes to read before that; they take some milliseconds."""
 TURNS_AFTER_LONG: Final = 20
-"""Of the event loop, after a slice of so many bytes: a key passes through as many on its way to the screen."""
+"""How many turns the event loop gets after `SLICE_BYTES`: a key takes that many to reach the screen."""
 MAX_UNDER_WAY: Final = 500
-"""Requests of the other side that are served at a time: agents have a few, and each of these holds memory."""
+"""The most requests to serve at a time. Agents have a few, and each takes memory."""
 MAX_UNDER_WAY_BYTES: Final = 64 << 20
-"""Of their lines together; a single one may be as long as a line may be."""
+"""The limit for their lines together. A single line may reach the frame limit."""
 MAX_WAITING_BYTES: Final = 16 << 20
-"""While more than that waits to be written, no message is read and no answer is made."""
+"""While more bytes than this wait to be written, no message is read and no answer is made."""
 UNREAD_LIMIT_S: Final = 30.0
-"""A side that takes none of it for so long is given up: it may be computing, but not for ever."""
+"""Give up on a side that takes none of them for this long. It may be computing, but not forever."""
 
 T = TypeVar("T")
 
 
 Tap: TypeAlias = Callable[[Direction, bytes], None]
-"""Sees every frame as its raw bytes, without the line end, junk included; for recording."""
+"""Sees the raw bytes of every frame, without the line end, including junk; used for recordings."""
 
 
 class Handler(Protocol):
-    """What a peer does with the other side's messages."""
+    """What a peer does with messages from the other side."""
 
     def on_notification(self, method: str, params: Any) -> None:
-        """Apply a notification, now. What it raises is logged."""
+        """Apply a notification now. Errors are logged."""
 
     def on_request(self, method: str, params: Any) -> Awaitable[Any]:
-        """Take up a request, now; the result of the awaitable is the answer.
+        """Accept a request now. The result of the awaitable is the answer.
 
         Raises RequestFailed, here or in the awaitable, to answer with that error.
         """
 
     def on_junk(self, line: bytes, reason: str) -> None:
-        """A line came that is no message."""
+        """Handle a line that isn't a message."""
 
 
 class _Pending(Generic[T]):
-    """An own request that waits for its response."""
+    """One of our requests that waits for its response."""
 
     def __init__(self, read: Callable[[Any], T], read_error: Callable[[RequestFailed], T] | None) -> None:
         self._read = read
@@ -90,7 +90,7 @@ class _Pending(Generic[T]):
                 self.value = self._read_error(response.error)
             else:
                 self.error = response.error
-        except Exception as error:  # noqa: BLE001 - a response that cannot be read fails its own call, not the connection
+        except Exception as error:  # noqa: BLE001 - an unreadable response fails its own call, not the connection
             self.error = error
         self.answered.set()
 
@@ -104,7 +104,7 @@ def _as_it_is(result: Any) -> Any:
 
 
 class Peer:
-    """Serves one connection from `serve()` until the other side ends it or the task that serves is cancelled."""
+    """Serves one connection until the other side ends it or the task running `serve()` is cancelled."""
 
     def __init__(
         self,
@@ -117,9 +117,9 @@ class Peer:
         tap: Tap | None = None,
     ) -> None:
         self.handler = handler
-        """What serves from the next message on."""
+        """Serves from the next message on."""
         self.waiting_bytes = 0
-        """What was sent and the other side has not taken."""
+        """How many sent bytes the other side hasn't taken."""
         self._max_waiting_bytes = max_waiting_bytes
         self._unread_limit_s = unread_limit_s
         self._stream = stream
@@ -137,10 +137,10 @@ class Peer:
 
     @property
     def is_lost(self) -> bool:
-        """Whether the connection has ended, or is about to."""
+        """Whether the connection has ended or is about to."""
         return self._lost is not None
 
-    # The way out
+    # Sending
 
     def request(
         self,
@@ -150,12 +150,11 @@ class Peer:
         read: Callable[[Any], T] = _as_it_is,
         read_error: Callable[[RequestFailed], T] | None = None,
     ) -> Coroutine[Any, Any, T]:
-        """Send a request, now; awaiting what this gives waits for its answer, without a time limit.
+        """Send a request now. Awaiting the result waits for the answer, without a time limit.
 
-        `read` (or, for an error response, `read_error`) runs inside the read loop, before any later message is
-        looked at; what it returns or raises is the outcome here. Raises RequestFailed for an error response,
-        ConnectionLost when the connection ends first. A cancelled wait tells the other side, and the response,
-        when it comes, is read all the same.
+        `read` (or `read_error` for an error response) runs inside the read loop, before any later message is handled.
+        What it returns or raises is the outcome here. Raises RequestFailed for an error response, and ConnectionLost
+        if the connection ends first. Canceling the wait notifies the other side; a late response is still read.
         """
         request_id = next(self._ids)
         pending = _Pending(read, read_error)
@@ -175,18 +174,18 @@ class Peer:
         return pending.value
 
     def notify(self, method: str, params: Any) -> None:
-        """Send a notification; it is queued behind what was sent before. Raises ConnectionLost."""
+        """Send a notification, after everything sent before. Raises ConnectionLost."""
         self._send(messages.write_notification(method, params))
 
     async def flush(self) -> None:
-        """Wait until everything sent so far is handed to the stream, or the connection is lost."""
+        """Wait until the stream took everything sent so far, or the connection is lost."""
         while self._outgoing and self._lost is None:
             await self._outgoing_changed.wait()
 
     def _send(self, frame: bytes) -> None:
         if self._lost is not None:
             raise self._lost
-        # Tapped here and not when written: a recording then never shows an answer before its question.
+        # Record it here, not when it's written, so that a recording never shows an answer before its question.
         if self._tap is not None:
             self._tap(Direction.OUT, frame)
         self._outgoing.append(frame)
@@ -198,9 +197,9 @@ class Peer:
         self._outgoing_changed = anyio.Event()
 
     async def until_room(self) -> None:
-        """Wait while more than `max_waiting_bytes` waits to be written; whoever makes long answers waits for that.
+        """Wait while more than `max_waiting_bytes` waits to be written. Call it before making a long answer.
 
-        The connection is lost where the other side takes nothing for `unread_limit_s`.
+        If the other side takes nothing for `unread_limit_s`, the connection is lost.
         """
         while self.waiting_bytes > self._max_waiting_bytes:
             with anyio.move_on_after(self._unread_limit_s) as limit:
@@ -211,7 +210,7 @@ class Peer:
                     self._tasks.cancel_scope.cancel()
 
     async def _write(self) -> None:
-        """The one writer. A frame leaves the queue only when the stream has taken it, which is what flush waits for."""
+        """The only writer. A frame leaves the queue only after the stream took it, which is what flush waits for."""
         try:
             while True:
                 while not self._outgoing:
@@ -226,10 +225,10 @@ class Peer:
                 for start in range(0, size, SEND_BYTES):
                     piece = data[start : start + SEND_BYTES]
                     if start + SEND_BYTES >= size:
-                        piece += b"\n"  # not before: a frame may be long, and is not copied
+                        piece += b"\n"  # not earlier: that would copy a frame, which may be long
                     await self._stream.send(piece)
                     if self._lost is not None:
-                        return  # meanwhile: the queue is emptied
+                        return  # the queue was emptied while sending
                     self.waiting_bytes -= len(piece)
                     self._taken.set()
                     self._taken = anyio.Event()
@@ -237,16 +236,16 @@ class Peer:
                     self._outgoing.popleft()
                 self._signal()
         except (anyio.BrokenResourceError, anyio.ClosedResourceError):
-            # The other side may still be talking: reading goes on, but nobody waits for an answer any more.
+            # The other side may still be talking, so reading continues, but no answer can be expected.
             self._lose(ConnectionLost("the agent closed its input"))
 
-    # The way in
+    # Receiving
 
     async def serve(self) -> None:
-        """Read until the stream ends; afterwards every pending request has failed with ConnectionLost.
+        """Read until the stream ends. After that, every pending request has failed with ConnectionLost.
 
-        Raises FrameTooLarge where a line passed the ceiling, AnswersUnread where the other side does not read; an
-        ordinary end returns.
+        Raises FrameTooLarge for a line over the limit, and AnswersUnread if the other side doesn't read. An ordinary
+        end returns.
         """
         lost = ConnectionLost("the connection was closed")
         try:
@@ -259,7 +258,8 @@ class Peer:
                 except ConnectionLost as error:
                     lost = error
                 finally:
-                    # Before the tasks are cancelled: one that shields a last request is to hear that it is in vain.
+                    # Before the tasks are cancelled, so that a task shielding a last request learns that it's in
+                    # vain.
                     self._lose(lost)
                     tasks.cancel_scope.cancel()
         finally:
@@ -280,7 +280,7 @@ class Peer:
                 size += len(line) + 1
                 was_blank, is_blank = is_blank, not line or line.isspace()
                 if is_blank and was_blank:
-                    continue  # as many as fit into what is received count as one
+                    continue  # all blank lines in one read count as one
                 self._receive(line)
                 seen += 1
                 if seen >= MESSAGES_PER_SLICE or size >= SLICE_BYTES:
@@ -330,7 +330,7 @@ class Peer:
         except Exception as error:  # noqa: BLE001 - the other side must never be left waiting
             self._answer(messages.write_failure(request.id, _as_failure(request.method, error)))
             return
-        # Known at once, so that a cancellation right behind the request finds it.
+        # Registered now, so that a cancellation right after the request finds it.
         scope = anyio.CancelScope()
         self._handling.ask(Direction.IN, request.id, scope)
         assert self._tasks is not None
@@ -339,7 +339,7 @@ class Peer:
         self._tasks.start_soon(self._handle, request, answer, scope, size)
 
     def _require_few(self, size: int) -> None:
-        """Raises RequestFailed where one of `size` bytes more would be too much."""
+        """Raise RequestFailed if another request of `size` bytes would exceed the limits."""
         is_too_much = self._under_way_bytes + size > MAX_UNDER_WAY_BYTES and self._under_way
         if is_too_much or self._under_way >= MAX_UNDER_WAY:
             waiting = f"{self._under_way} others are waiting for answers"
@@ -356,7 +356,7 @@ class Peer:
                 frame = messages.write_failure(request.id, _as_failure(request.method, error))
         self._under_way -= 1
         self._under_way_bytes -= size
-        if self._handling.waiting(Direction.IN, request.id) is scope:  # and none came later under its id
+        if self._handling.waiting(Direction.IN, request.id) is scope:  # and no later request uses its ID
             self._handling.answer(Direction.OUT, request.id)
         if scope.cancelled_caught:
             cancelled = RequestFailed(ErrorCode.REQUEST_CANCELLED, "Request cancelled")
@@ -364,7 +364,7 @@ class Peer:
         self._answer(frame)
 
     async def _result(self, request_id: RequestId, value: Any) -> bytes:
-        """The answer's line; one with a long text counts as waiting while it is made."""
+        """Return the answer's line. The pieces of a long text count as waiting while it's made."""
         texts = value.values() if isinstance(value, dict) else ()
         size = sum(len(text) for text in texts if isinstance(text, str))
         if size <= messages.PIECE_CHARACTERS:
@@ -391,7 +391,7 @@ class Peer:
         if scope is not None:
             scope.cancel()
 
-    # The end
+    # Ending
 
     def _lose(self, error: ConnectionLost) -> None:
         if self._lost is None:
@@ -406,7 +406,7 @@ class Peer:
 
 
 def _as_failure(method: str, error: Exception) -> RequestFailed:
-    """The one place where an exception becomes an error on the wire."""
+    """The only place that turns an exception into an error on the wire."""
     if isinstance(error, RequestFailed):
         return error
     log.error("the request %s failed", method, exc_info=error)

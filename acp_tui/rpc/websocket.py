@@ -1,6 +1,6 @@
-"""A WebSocket as a stream of lines: one message a frame, for either side of it.
+"""A WebSocket as a stream of lines, with one message per frame, for both sides.
 
-Opening and serving one is for others; only they load this module, and with it the library.
+Other modules open and serve WebSockets; only they load this module and the library.
 """
 
 from __future__ import annotations
@@ -19,26 +19,26 @@ from websockets.protocol import State
 from acp_tui.rpc.messages import DEFAULT_MAX_FRAME_BYTES, FrameSplitter, FrameTooLarge
 
 MAX_SIZE: Final = DEFAULT_MAX_FRAME_BYTES
-"""Of a message; to be given to the library as `max_size`."""
+"""The largest message; pass it to the library as `max_size`."""
 PING_S: Final = 20.0
-"""So often, and for so long, either side asks whether the other is still there."""
+"""How often each side sends a ping, and how long it waits for the answer."""
 CLOSE_LIMIT_S: Final = 2.0
-"""How long a goodbye waits for its answer."""
+"""How long to wait for the answer to a close frame."""
 
 
 READ_AHEAD_BYTES: Final = 1 << 20
-"""With so much unread, nothing more is taken from the network."""
+"""With more unread bytes than this, reading from the network pauses."""
 MAX_HEAD_BYTES: Final = 64 << 10
 _TEXT: Final = 0x81
-"""How a text begins that is whole in one frame."""
+"""The first byte of a text message that fits in one frame."""
 _PING: Final = 0x89
 
 
 class LineConnection(ClientConnection):
-    """Takes whole texts out of what is received, many at a time; all else is the library's matter.
+    """Takes whole text messages from received data, many at a time. The library does the rest.
 
-    The library makes objects of each frame and wakes its reader for it, which costs as much as all that is done with a
-    short message here.
+    The library creates objects for each frame and wakes its reader for it. That costs as much as everything else done
+    for a short message here.
     """
 
     def __init__(self, *args: Any, **options: Any) -> None:
@@ -48,21 +48,21 @@ class LineConnection(ClientConnection):
         self._fragments = bytearray()
         self._changed = asyncio.Event()
         self._pieces: list[bytes] = []
-        """Of a frame, or of the head of the response, that is not whole."""
+        """Pieces of an incomplete frame or response head."""
         self._missing = 0
-        """So many bytes more at the least make it whole."""
+        """At least this many bytes are missing to complete it."""
         self._is_full = False
-        """Of what we send, more than the system takes waits."""
+        """Whether sent data waits because the system doesn't take it."""
         self._is_over = False
 
     async def texts(self) -> bytes:
-        """Every message that has come, each with a line end. Raises ConnectionClosed."""
+        """Wait for messages and return all received ones, each with a line end. Raises ConnectionClosed."""
         while not self._texts:
             if self._is_over:
                 raise self.close_exc
             self._changed.clear()
             await self._changed.wait()
-        # In JSON a line end stands between values only, where a space is as good.
+        # In JSON, a raw line end only occurs between values, where a space means the same.
         lines = [text.replace(b"\n", b" ") if b"\n" in text else text for text in (*self._texts, b"")]
         self._texts.clear()
         if self._unread > READ_AHEAD_BYTES and not self._is_over:
@@ -71,7 +71,7 @@ class LineConnection(ClientConnection):
         return b"\n".join(lines)
 
     def data_received(self, data: bytes) -> None:
-        """Bytes have come."""
+        """Handle received bytes."""
         self._pieces.append(data)
         self._missing -= len(data)
         if self._missing > 0:
@@ -95,7 +95,7 @@ class LineConnection(ClientConnection):
             self._changed.set()
 
     def _take_frames(self, data: bytes) -> int:
-        """Take the frames that are whole; gives how far they reach."""
+        """Take the complete frames. Returns where they end."""
         at, end = 0, len(data)
         while True:
             start = at + 2
@@ -110,7 +110,7 @@ class LineConnection(ClientConnection):
                     return at
                 length = MAX_SIZE + 1 if length > 127 else int.from_bytes(data[at + 2 : start])
             stop = start + length
-            if length > MAX_SIZE:  # nothing comes of this frame but the end
+            if length > MAX_SIZE:  # the frame is too large, so the library ends the connection
                 super().data_received(data[at:])
                 return end
             if stop > end:
@@ -118,7 +118,7 @@ class LineConnection(ClientConnection):
                 return at
             if data[at] == _TEXT:
                 self._put(data[start:stop])
-            elif data[at] != _PING or not self._is_full:  # what it does not read need not be answered
+            elif data[at] != _PING or not self._is_full:  # an unread answer is no use
                 super().data_received(data[at:stop])
             at = stop
 
@@ -130,7 +130,7 @@ class LineConnection(ClientConnection):
             self.transport.pause_reading()
 
     def process_event(self, event: Any) -> None:
-        """What the library has read."""
+        """Handle what the library read."""
         if not (isinstance(event, Frame) and event.opcode in (Opcode.TEXT, Opcode.BINARY, Opcode.CONT)):
             super().process_event(event)
             return
@@ -141,24 +141,24 @@ class LineConnection(ClientConnection):
             self._changed.set()
 
     def pause_writing(self) -> None:
-        """The other side does not read."""
+        """Handle that the other side doesn't read."""
         super().pause_writing()
         self._is_full = True
 
     def resume_writing(self) -> None:
-        """It does again."""
+        """Handle that the other side reads again."""
         super().resume_writing()
         self._is_full = False
 
     def connection_lost(self, exc: Exception | None) -> None:
-        """Nothing more will come."""
+        """Handle the end of the connection."""
         super().connection_lost(exc)
         self._is_over = True
         self._changed.set()
 
 
 class WebSocketStream(ByteStream):
-    """Lines of an open connection. Frames of bytes are taken for text: some servers send nothing else."""
+    """The lines of an open connection. Binary frames count as text: some servers send nothing else."""
 
     def __init__(self, connection: Connection, max_size: int = MAX_SIZE) -> None:
         self._connection = connection
@@ -167,9 +167,9 @@ class WebSocketStream(ByteStream):
         self._closed: ConnectionClosed | None = None
 
     async def receive(self, max_bytes: int = 65536) -> bytes:
-        """The next messages with their line ends, whole: they are in memory already, whatever `max_bytes` says.
+        """Return the next messages whole, with their line ends: they're in memory anyway, so `max_bytes` is ignored.
 
-        Raises EndOfStream, and FrameTooLarge.
+        Raises EndOfStream and FrameTooLarge.
         """
         try:
             if isinstance(self._connection, LineConnection):
@@ -183,7 +183,7 @@ class WebSocketStream(ByteStream):
         return (message.replace(b"\n", b" ") if b"\n" in message else message) + b"\n"
 
     async def send(self, item: bytes) -> None:
-        """Send each line that ends; waits while the other side takes nothing. Raises BrokenResourceError."""
+        """Send each complete line. Waits while the other side takes nothing. Raises BrokenResourceError."""
         for line in self._outgoing.feed(item):
             try:
                 await self._connection.send(line, text=True)
@@ -192,21 +192,21 @@ class WebSocketStream(ByteStream):
                 raise anyio.BrokenResourceError from None
 
     async def send_eof(self) -> None:
-        """Close it: a WebSocket has no half."""
+        """Close the connection: a WebSocket can't be half-closed."""
         await self.aclose()
 
     async def aclose(self) -> None:
-        """Say goodbye; waits a few seconds for the other side to do the same."""
+        """Close the connection, waiting briefly for the other side's answer."""
         await self._connection.close()
 
     @property
     def close_code(self) -> int | None:
-        """What the other side said goodbye with; None where it has not."""
+        """The other side's close code; None if it hasn't sent one."""
         return None if self._closed is None or self._closed.rcvd is None else self._closed.rcvd.code
 
     @property
     def end(self) -> str:
-        """A clause on how it ended, such as "closed the connection (1011: internal error)"."""
+        """Describe how it ended, such as "closed the connection (1011: internal error)"."""
         if self._closed is None:
             return "is still connected"
         said = self._closed.rcvd

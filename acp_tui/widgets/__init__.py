@@ -1,11 +1,12 @@
-"""The widgets of acp-tui for any Textual app: a live agent inside yours, in a dozen lines.
+"""The widgets of acp-tui for any Textual app: a live agent in your app, in a dozen lines.
 
-`SessionView` shows a session and asks the user for permissions; `ConversationView` shows only what was said, of a
-session or of any `Conversation`. Each entry in view is a widget of its kind: query, style and listen to it as to any
-other. Agents belong to a hub outside of the app: `async with open_hub() as hub`, so that none outlives it.
+`SessionView` shows a session and asks the user for permissions. `ConversationView` shows only the conversation, of a
+session or any other `Conversation`. Each entry in view is a widget of its kind: query it, style it, and handle its
+messages like any other. Agents belong to a hub outside of the app, `async with open_hub() as hub`, so that none
+outlives it.
 
-`docs/authors.md` has an example; `acp_tui/ui/conversation/entry_views.py` says what can be styled. Everything here is
-typed, and changes of it are in the changelog.
+`docs/authors.md` has an example, and `acp_tui/ui/conversation/entry_views.py` documents what can be styled. Everything
+here is typed, and the changelog lists its changes.
 """
 
 from __future__ import annotations

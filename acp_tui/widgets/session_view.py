@@ -1,4 +1,4 @@
-"""One session in somebody else's app: what was said, the plan, and the card for permissions. It writes no prompts."""
+"""One session in any Textual app: the conversation, the plan, and the permission card. It has no prompt."""
 
 from __future__ import annotations
 
@@ -25,19 +25,19 @@ FRAME_S: Final = 1 / 30
 
 
 class SessionView(Vertical):
-    """Shows the session that it follows. Only the user allows anything: an answer on the card is all that is sent."""
+    """Shows the session that it follows. It sends nothing but the user's answers on the permission card."""
 
     DEFAULT_CSS = "SessionView { height: 1fr; }" + stylesheet("prompt") + stylesheet("permission")
 
     class Typed(Message):
-        """The user types here what is meant for your prompt."""
+        """Posted when the user types text that is meant for your prompt."""
 
         def __init__(self, text: str) -> None:
             super().__init__()
             self.text = text
 
     class TurnChanged(Message):
-        """The agent has begun to work, or is done."""
+        """Posted when the agent starts or stops working."""
 
         def __init__(self, *, is_working: bool) -> None:
             super().__init__()
@@ -52,32 +52,32 @@ class SessionView(Vertical):
     ) -> None:
         super().__init__(id=id, classes=classes)
         self.session = session
-        """The one that is shown; None: none yet."""
+        """The session that is shown; None if there is none yet."""
         self._unsubscribe: Unsubscribe = lambda: None
         self._frame_context = contextvars.copy_context()
         self._due: asyncio.TimerHandle | None = None
         self._is_working = False
 
     def compose(self) -> ComposeResult:
-        """From top to bottom."""
+        """The widgets, from top to bottom."""
         yield ConversationView()
         yield PlanView()
         yield PermissionCard(write=self._pass_on)
 
     def on_mount(self) -> None:
-        """Show the session that it was made with."""
-        self._frame_context = contextvars.copy_context()  # changes come from tasks that know no app
+        """Show the session that was passed to the constructor."""
+        self._frame_context = contextvars.copy_context()  # changes come from tasks outside of the app
         if self.session is not None:
             self.follow(self.session)
 
     def on_unmount(self) -> None:
-        """The session goes on."""
+        """Unsubscribe; the session goes on."""
         self._unsubscribe()
         if self._due is not None:
             self._due.cancel()
 
     def follow(self, session: Session) -> None:
-        """Show this session from now on, with what was said so far."""
+        """Show this session from now on, with its whole conversation."""
         self._unsubscribe()
         self.session = session
         if self.is_mounted:
@@ -87,11 +87,11 @@ class SessionView(Vertical):
 
     @property
     def conversation_view(self) -> ConversationView:
-        """What was said."""
+        """The view of the conversation."""
         return self.query_one(ConversationView)
 
     def _on_change(self, change: Change) -> None:
-        """Called for each chunk: it marks only."""
+        """Mark a change, to be drawn later. Called for each chunk, so it must be cheap."""
         self.conversation_view.mark(change)
         is_asked = bool(self.session is not None and self.session.conversation.permissions)
         if self._due is None and (change.facts or is_asked):
@@ -119,20 +119,20 @@ class SessionView(Vertical):
         was_shown = card.display
         card.show(requests, call, str(self.session.cwd), conversation.terminals)
         if card.display and not was_shown and self.screen.focused in (None, self.conversation_view):
-            card.focus()  # never away from where the user writes
+            card.focus()  # never take the focus from where the user writes
         if is_working != self._is_working:
             self._is_working = is_working
             self.post_message(self.TurnChanged(is_working=is_working))
 
     def on_resize(self) -> None:
-        """The card takes no more room than there is."""
+        """Fit the card to the new size."""
         self.query_one(PermissionCard).fit(self.size.height)
 
     def _pass_on(
         self, message: PermissionCard.Typed | PermissionCard.ReasonWanted, keys: Sequence[Key | Paste]
     ) -> None:
         if isinstance(message, PermissionCard.ReasonWanted):
-            # There is no prompt here to write the reason into: what the user chose is a rejection all the same.
+            # There is no prompt for the reason, but the user's choice is still a rejection.
             if self.session is not None:
                 self.session.answer_permission(message.key, message.option_id)
         else:
@@ -140,12 +140,12 @@ class SessionView(Vertical):
             self.post_message(self.Typed("".join((message.text, *behind))))
 
     def on_permission_card_answered(self, message: PermissionCard.Answered) -> None:
-        """Pass on the user's decision."""
+        """Send the user's decision."""
         message.stop()
         if self.session is not None:
             self.session.answer_permission(message.key, message.option_id)
 
     def on_permission_card_left(self, message: PermissionCard.Left) -> None:
-        """Back to what was said: the request stays."""
+        """Go back to the conversation. The request stays."""
         message.stop()
         self.conversation_view.focus()

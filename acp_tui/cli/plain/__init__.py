@@ -1,8 +1,8 @@
-"""Working with an agent line by line, for screen readers and terminals that cannot be drawn on: `--plain`.
+"""Line mode (`--plain`), for screen readers and terminals that can't be drawn on.
 
-The terminal belongs to the main thread, the agent to the event loop of another. Our own slash commands stand here: one
-table gives what can be typed and the help. An agent's command of the same name goes before ours, which can then be had
-as `/acp:NAME`.
+The terminal belongs to the main thread. The agent belongs to an event loop in another thread. This module has our
+slash commands: one table defines what you can type and its help. An agent's command of the same name takes
+precedence; ours is then available as `/acp:NAME`.
 """
 
 from __future__ import annotations
@@ -40,7 +40,7 @@ STEP_WORDS: Final = {"completed": "done", "in_progress": "now", "pending": "to d
 
 @dataclass(frozen=True, slots=True)
 class Command:
-    """Something to type behind a slash."""
+    """One of our slash commands."""
 
     name: str
     about: str
@@ -48,12 +48,12 @@ class Command:
     argument: str = ""
 
     def shown(self, taken: Collection[str]) -> str:
-        """As the help has it; `taken` are the names of the agent's commands."""
+        """Return how the help shows it. `taken` has the names of the agent's commands."""
         return f"/{OURS if self.name in taken else ''}{self.name} {self.argument}".rstrip()
 
 
 def command_for(text: str, taken: Collection[str]) -> tuple[Work, str] | None:
-    """What our command that was typed does, and what stands behind its name; None where it is none of ours."""
+    """Return what a typed command of ours does, and the text after its name; None if it isn't ours."""
     if not text.startswith("/"):
         return None
     written, _, rest = text[1:].strip().partition(" ")
@@ -120,7 +120,7 @@ async def _options(chat: Chat, _: str) -> None:
 
 
 async def _choose_value(chat: Chat, option: ConfigOption) -> None:
-    """What the agent makes of it is told when it reports it."""
+    """Set an option. The new value is printed when the agent reports it."""
     now = value_name(option)
     question = f"{make_visible_line(option.name)}, now {make_visible_line(now)}:"
     if isinstance(option, BooleanOption):
@@ -169,7 +169,7 @@ async def _new(chat: Chat, _: str) -> None:
 
 
 def _may_leave(chat: Chat) -> bool:
-    """Nobody would hear what the agent asks in a session that was left at work."""
+    """Ask before leaving a session at work, because its agent's questions would go unheard."""
     if not chat.is_idle:
         chat.say("the agent is working; to stop it: /cancel")
     return chat.is_idle
@@ -285,7 +285,7 @@ BY_NAME: Final = {command.name: command for command in COMMANDS}
 
 
 class _Host:
-    """Takes what the user does from the main thread to the loop, and waits until it is taken in."""
+    """Passes the user's input from the main thread to the event loop, and waits until it's accepted."""
 
     def __init__(self, portal: BlockingPortal, chat: Chat) -> None:
         self._portal = portal
@@ -308,9 +308,9 @@ def run_plain(
     notes: Sequence[str],
     record: RecordTo | None = None,
 ) -> int:
-    """Work with the agent line by line until the user ends it; returns the exit status.
+    """Work with the agent line by line until the user ends it. Returns the exit status.
 
-    `notes` is what to say of the settings.
+    `notes` has remarks about the settings.
     """
     if not (sys.stdin.isatty() and sys.stdout.isatty()):
         sys.stderr.write("acp-tui --plain needs a terminal; to pipe a prompt in: acp-tui exec\n")

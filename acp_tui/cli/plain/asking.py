@@ -1,7 +1,7 @@
-"""Whatever is asked line by line: one of several, yes or no, permissions, an agent's forms and pages.
+"""Questions in line mode: choices, yes or no, permissions, and an agent's forms and pages.
 
-On the way to an agent also a login where it wants one, and trust in a project's MCP servers. Only a number or letter
-that the user types allows something. What is right for a field, `client.form_answers` knows.
+While an agent starts, also a login if it requires one, and trust in a project's MCP servers. Only a number or letter
+typed by the user allows anything. `client.form_answers` validates the fields of forms.
 """
 
 from __future__ import annotations
@@ -65,11 +65,11 @@ CANCEL: Final[Answered] = ("cancel", None)
 DECLINE: Final[Answered] = ("decline", None)
 _WORDS: Final[dict[str, Answered]] = {"/cancel": CANCEL, "/decline": DECLINE}
 WITHDRAWN: Final = "(no longer needed)"
-"""Said where the agent takes a question back, or the turn is cancelled."""
+"""Printed when the agent withdraws a question or the turn is canceled."""
 
 
 async def choose(console: Console, question: str, choices: Sequence[str]) -> int | None:
-    """The index of the choice whose number the user types; None for an empty line, and at the end of input."""
+    """Return the index of the choice whose number the user types; None for an empty line or at the end of input."""
     rows = [f"  {number}  {make_visible_line(choice)}" for number, choice in enumerate(choices, 1)]
     console.say("\n".join([question, *rows]))
     is_guarded = True
@@ -84,18 +84,18 @@ async def choose(console: Console, question: str, choices: Sequence[str]) -> int
 
 
 def number_in(line: str, most: int) -> int | None:
-    """The number from 1 to `most` that the line is; None where it is anything else."""
+    """Return a line's number from 1 to `most`; None for anything else."""
     is_number = line.isascii() and line.isdigit() and len(line) < 10
     return int(line) if is_number and 1 <= int(line) <= most else None
 
 
 async def confirm(console: Console, question: str) -> bool:
-    """Whether the user says yes; an empty line is no."""
+    """Whether the user says yes. An empty line means no."""
     return (await console.ask(f"{question} [y/N] ") or "").lower() in ("y", "yes")
 
 
 class Permissions:
-    """The requests of one session."""
+    """The permission requests of one session."""
 
     def __init__(
         self,
@@ -106,7 +106,7 @@ class Permissions:
         on_shown: Callable[[ToolCall], None],
         queue_first: Callable[[str], None],
     ) -> None:
-        """`on_shown` hears which call was shown, `queue_first` the prompt that says why one was rejected."""
+        """`on_shown` gets each shown call; `queue_first` gets the prompt with the reason for a rejection."""
         self._session = session
         self._on_shown = on_shown
         self._console = console
@@ -117,7 +117,7 @@ class Permissions:
         )
 
     def look(self, tasks: TaskGroup) -> None:
-        """Ask what is to be asked, and ask no longer what is not waiting any more."""
+        """Ask new questions, and drop those that no longer wait."""
         self._requests.look(tasks)
 
     async def _ask(self, request: PermissionRequest) -> None:
@@ -134,7 +134,7 @@ class Permissions:
 
     async def _reject(self, request: PermissionRequest, rejection: PermissionOption) -> None:
         title = self._session.conversation.tool_call(request.tool_call_id).call.shown_title
-        with anyio.CancelScope(shield=True):  # the answer takes the question back, not the reason
+        with anyio.CancelScope(shield=True):  # the answer withdraws the question, not the reason
             self._session.answer_permission(request.key, rejection.option_id)
             reason = await self._console.ask("Rejected. Why? (Enter: no reason) ", is_guarded=False)
             if reason:
@@ -142,7 +142,7 @@ class Permissions:
 
 
 class Questions:
-    """The questions of a session, or those of an agent outside of any session."""
+    """The questions of a session, or of an agent outside of any session."""
 
     def __init__(self, owner: Session | Agent, title: str, console: Console, outbox: Outbox) -> None:
         """`title` is the agent's."""
@@ -153,7 +153,7 @@ class Questions:
         self._requests = OneByOne(self._waiting, self._answer, lambda: console.say(WITHDRAWN))
 
     def look(self, tasks: TaskGroup) -> None:
-        """Ask what is to be asked, and ask no longer what is not waiting any more."""
+        """Ask new questions, and drop those that no longer wait."""
         self._requests.look(tasks)
 
     def _waiting(self) -> dict[RequestKey, Elicitation]:
@@ -164,7 +164,7 @@ class Questions:
     async def _answer(self, elicitation: Elicitation) -> None:
         await self._outbox.flush()
         action, values = await self._ask(elicitation)
-        with anyio.CancelScope(shield=True):  # the answer takes the question back, not the page
+        with anyio.CancelScope(shield=True):  # the answer withdraws the question, not the page
             self._owner.answer_elicitation(elicitation.key, action, values)
             if isinstance(elicitation, UrlVisit) and action == "accept":
                 await self._open(elicitation.url)
@@ -200,7 +200,7 @@ class Questions:
         return await self._decide("send", ("accept", values), is_possible=not wrong)
 
     async def _ask_field(self, field: Field) -> Raw | Answered:
-        """What the user says to it, when it fits; or the answer to the whole form."""
+        """Return the user's valid input for a field, or the answer to the whole form."""
         if isinstance(field, UnknownField):
             return None
         self._console.say("\n".join(_about(field)))
@@ -219,7 +219,7 @@ class Questions:
                 return raw
 
     async def _decide(self, yes: str, accepted: Answered, *, is_possible: bool) -> Answered:
-        """The user's last word: `accepted` for `yes`, where that is possible, else no, or no answer."""
+        """Ask for the final decision: `accepted` for `yes`, if that's possible, or else no, or no answer."""
         answers = {yes: accepted} if is_possible else {}
         answers |= {"decline": DECLINE, "cancel": CANCEL}
         *others, last = answers
@@ -248,7 +248,7 @@ class Questions:
 
 
 def _open_in_window(url: str) -> bool:
-    """Whether a browser with a window of its own shows it; one that would take the terminal does not."""
+    """Whether a browser in its own window opened the page. One that would take over the terminal isn't used."""
     try:
         browser = webbrowser.get()
     except webbrowser.Error:
@@ -265,7 +265,7 @@ def _name(field: Field) -> str:
 
 
 def _about(field: Field) -> Iterator[str]:
-    """What there is to know before it is answered."""
+    """Yield what the user should know before answering."""
     assert not isinstance(field, UnknownField)
     description = f": {make_visible_line(field.description)}" if field.description else ""
     yield f"\n{_name(field)} ({'required' if field.is_required else 'optional'}){description}"
@@ -288,7 +288,7 @@ def _about(field: Field) -> Iterator[str]:
 
 
 def _default_words(field: Field) -> str:
-    """What an empty line stands for, in brackets; "" where for nothing."""
+    """Return what an empty line stands for, in brackets; "" for nothing."""
     match field:
         case ChoiceField(choices=choices, default=str(default)):
             numbers = [str(at) for at, choice in enumerate(choices, 1) if choice.value == default]
@@ -306,7 +306,7 @@ def _default_words(field: Field) -> str:
 
 
 def _raw(field: Field, line: str) -> Raw:
-    """What the line says, as a control of a form would give it; what makes no sense is left to the check."""
+    """Convert a line to what a form's control would give. Invalid input is left to the check."""
     if not line:
         return _default(field)
     match field:
@@ -337,7 +337,10 @@ def _default(field: Field) -> Raw:
 
 
 class AgentStart:
-    """Starts one agent, as often as need be, and asks the user on its way; `agent` is the process that runs now."""
+    """Starts an agent, more than once if needed, and asks the user questions on the way.
+
+    `agent` is the current process.
+    """
 
     def __init__(
         self,
@@ -362,7 +365,7 @@ class AgentStart:
         self._restart = restart
 
     async def start(self, tasks: TaskGroup, on_questions: Callable[[Agent], None]) -> None:
-        """A new process, with the handshake done. `on_questions`: it asks something outside of any session.
+        """Start a new process and do the handshake. `on_questions` is called for questions outside of any session.
 
         Raises ClientError.
         """
@@ -386,10 +389,10 @@ class AgentStart:
     def _say(self, text: str) -> None:
         self._console.say(ours(make_visible(text)))
 
-    # What the driver of its sessions asks
+    # Called by the driver of its sessions
 
     async def log_in(self, wanted: AuthenticationRequired) -> bool:
-        """Whether it is worth trying again."""
+        """Let the user log in. Returns whether it's worth trying again."""
         agent = self.agent
         assert agent is not None
         ways = [f"{method.name}: {method.description or method.kind}" for method in wanted.methods]
@@ -416,18 +419,18 @@ class AgentStart:
         return True
 
     async def trusts(self, project: trust.ProjectServers) -> bool:
-        """Whether a project's MCP servers are used."""
+        """Whether to use a project's MCP servers."""
         self._console.say(f"The project's file {make_visible_line(str(project.file))} names MCP servers:")
         self._console.say("\n".join(map(_server_words, project.declared.servers)))
         return await confirm(self._console, "Use them until the file changes?")
 
     def say_error(self, error: SettingsError) -> None:
-        """A file of settings is of no use."""
+        """Report an unusable settings file."""
         self._console.say(error_text(error))
 
 
 def _server_words(server: mcp.Server) -> str:
-    """What would be run or spoken to, as it stands in the file, and what it would get of the user's environment."""
+    """Describe what would run or be contacted, and which of the user's variables it would get."""
     if isinstance(server, mcp.StdioServer):
         names = ", ".join(name for name, _ in server.env)
         line = shlex.join([server.command, *server.args])

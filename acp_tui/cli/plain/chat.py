@@ -1,6 +1,6 @@
-"""A conversation by lines: what the user types goes to the agent, what the agent does is told. One session at a time.
+"""A conversation in lines: sends what the user types, prints what the agent does. One session at a time.
 
-Everything here runs in the event loop; the terminal is `console`'s, our own commands are in `commands`.
+Everything here runs in the event loop. `console` handles the terminal, and `commands` our slash commands.
 """
 
 from __future__ import annotations
@@ -39,16 +39,16 @@ PROMPT: Final = "> "
 GOES_ON: Final = "... "
 QUOTES: Final = '"""'
 END_LIMIT_S: Final = 2.0
-"""How long the last words may take."""
+"""How long printing the last lines may take."""
 
 Work: TypeAlias = "Callable[[Chat, str], Awaitable[None]]"
-"""What a command of ours does with what is typed behind its name. Raises ClientError."""
+"""Runs one of our commands with the text after its name. Raises ClientError."""
 CommandFor: TypeAlias = Callable[[str, Collection[str]], tuple[Work, str] | None]
-"""Finds our command in what was typed; the names that are taken are the agent's."""
+"""Finds our command in typed text. The taken names are the agent's."""
 
 
 class Chat:
-    """One agent and the user in front of the console."""
+    """One agent and the user at the console."""
 
     def __init__(
         self,
@@ -74,7 +74,7 @@ class Chat:
         self._scope = anyio.CancelScope()
         self._code = ExitCode.DONE
         self._is_ready = False
-        """There is a session, and nothing more to say before the first prompt."""
+        """Whether there's a session and the greeting is done, so the first prompt can be typed."""
         self._was_interrupted = False
         self._is_reconnecting = False
         self._outside: Questions | None = None
@@ -87,7 +87,7 @@ class Chat:
         self._questions: Questions
 
     async def run(self) -> int:
-        """Until the user ends it; gives the exit status."""
+        """Run until the user ends it. Returns the exit status."""
         self.console.attach()
         try:
             async with anyio.create_task_group() as self._tasks:
@@ -127,7 +127,7 @@ class Chat:
             await anyio.sleep_forever()
 
     async def _recall(self) -> None:
-        """Earlier prompts of this folder, by the arrow keys."""
+        """Make earlier prompts of this folder available with the arrow keys."""
         trouble = await self._memory.load()
         if trouble:
             self.say(trouble)
@@ -138,44 +138,44 @@ class Chat:
 
     @property
     def agent(self) -> Agent:
-        """The process that runs now."""
+        """The current process."""
         return self._driver.agent
 
     @property
     def agent_title(self) -> str:
-        """What the agent is called."""
+        """The agent's display name."""
         return make_visible_line(self.agent.title)
 
     @property
     def server_names(self) -> Sequence[str]:
-        """The MCP servers of its sessions."""
+        """The MCP servers of the agent's sessions."""
         return [server.name for server in self._start.additions.servers]
 
     async def start_agent(self) -> None:
-        """A new process. Raises ClientError."""
+        """Start a new process. Raises ClientError."""
         self._outside = None
         await self._start.start(self._tasks, self._look_outside)
 
     def _look_outside(self, agent: Agent) -> None:
-        """The agent asks something that belongs to no session; it may do so before it has said who it is."""
+        """Ask the agent's questions outside of any session, which may come before it has identified itself."""
         if self._outside is None:
             self._outside = Questions(agent, agent.title, self.console, self._outbox)
         self._outside.look(self._tasks)
 
     async def begin(self) -> None:
-        """A new session. Raises ClientError."""
+        """Begin a new session. Raises ClientError."""
         self.use(await self._driver.begin())
 
     async def open(self, session_id: SessionId, cwd: Path) -> None:
-        """Go on with a session that the agent has kept, with its history. Raises ClientError."""
+        """Continue a session the agent has kept, with its history. Raises ClientError."""
         session = await self._driver.open(session_id, cwd, self.use)
         if session is not self.session:
             self.use(session)
 
     async def restart(self, show: Callable[[Session], None] | None = None) -> None:
-        """Start the agent again, and go on with the session as far as the agent remembers it. Raises ClientError.
+        """Restart the agent and continue the session, as far as the agent remembers it. Raises ClientError.
 
-        A session is loaded, with all that was said, only where there is a way to `show` it.
+        A session is only loaded with its history if `show` is given.
         """
         earlier = self.session
         await self.agent.stop()
@@ -190,7 +190,7 @@ class Chat:
             (show or self.use)(session)
 
     async def _reconnect(self) -> None:
-        """Go on with the session as soon as there is a way to its agent again."""
+        """Continue the session as soon as its agent can be reached again."""
         self.say("connecting again; press Ctrl+D to quit")
         try:
             await until_connected(lambda: self.restart(self._use_loaded))
@@ -217,7 +217,7 @@ class Chat:
         return ""
 
     def use(self, session: Session) -> None:
-        """Talk in this session from now on; of one that goes on, what was said is not told again."""
+        """Use this session from now on. If it's the same one continued, what was said isn't printed again."""
         is_known = self.session is not None and self.session.conversation is session.conversation
         self._unsubscribe()
         self.session = session
@@ -253,11 +253,11 @@ class Chat:
 
     @property
     def is_idle(self) -> bool:
-        """Whether a prompt would be sent at once."""
+        """Whether a prompt would be sent immediately."""
         return self.session is None or self.session.conversation.is_idle
 
     async def _show_prompt(self) -> None:
-        """Behind what is still to be said."""
+        """Show the prompt after everything still to be printed."""
         await self._outbox.flush()
         if self._is_ready:
             self.console.show_prompt(GOES_ON if self._draft.is_open else PROMPT if self.is_idle else "")
@@ -265,7 +265,7 @@ class Chat:
     # What the user types
 
     def take_line(self, line: str) -> None:
-        """A line, which may go on in the next one."""
+        """Handle a line, which may continue on the next one."""
         self._was_interrupted = False
         text = self._draft.add(line)
         self.console.show_prompt(GOES_ON if text is None else "")
@@ -278,7 +278,7 @@ class Chat:
         assert session is not None  # nothing is read before
         taken = {command.name for command in session.conversation.commands}
         command = self._command_for(text, taken)
-        if text.strip() == "/help" and command is None:  # which the greeting has promised
+        if text.strip() == "/help" and command is None:  # the greeting promises it
             self.say(f"/help is {self.agent_title}'s own command; /acp:help lists what you can type")
         if command is not None:
             self._tasks.start_soon(self._obey, *command)
@@ -313,7 +313,7 @@ class Chat:
         await self._show_prompt()
 
     def _go_on(self, session: Session) -> None:
-        """An empty line: what was held back is to be sent."""
+        """Handle an empty line: send what was held back."""
         if not session.queue.is_held or not session.conversation.is_idle:
             return
         session.queue.go_on()
@@ -322,7 +322,7 @@ class Chat:
             self._tasks.start_soon(self._send, session, text)
 
     def _say_first(self, text: str) -> None:
-        """Send this before all else that waits."""
+        """Send this before anything else that waits."""
         assert self.session is not None
         queue = self.session.queue
         queue.add(text)
@@ -332,12 +332,12 @@ class Chat:
             self._go_on(self.session)
 
     async def _send(self, session: Session, text: str) -> None:
-        """Send this prompt and, as long as all goes well, what was queued meanwhile."""
+        """Send this prompt, then what was queued during its turn, as long as all goes well."""
         wanted: str | None = text
         while wanted is not None:
             attached = await to_thread.run_sync(attach, wanted, session.cwd)
             if not session.conversation.is_idle:
-                session.queue.add(wanted)  # while its files were read, another was sent
+                session.queue.add(wanted)  # another was sent while its files were being read
                 break
             self._memory.history.add(wanted, str(self.cwd), self.agent.title)
             self._tasks.start_soon(self._memory.write)
@@ -351,14 +351,14 @@ class Chat:
         await self._show_prompt()
 
     def _next(self, session: Session) -> str | None:
-        """The queued prompt that is to be sent now."""
+        """Return the queued prompt to send now."""
         text = session.queue.next()
         if text is not None:
             self.say(f"sending a queued prompt: {make_visible_line(text)}")
         return text
 
     def _note_failure(self, session: Session, error: ClientError) -> None:
-        """The conversation says what went wrong, but for what to do."""
+        """Print what to do about a failure. The conversation already shows what failed."""
         session.queue.hold()
         if not session.conversation.is_connected:
             if not self._is_reconnecting:
@@ -366,10 +366,10 @@ class Chat:
         elif error.hint:
             self.say(error.hint)
 
-    # Ends
+    # Ending
 
     def cancel(self) -> None:
-        """Ask the agent to stop, and hold back what is queued."""
+        """Ask the agent to stop, and hold back the queue."""
         if self.session is None or self.is_idle:
             self.say("no turn is running")
             return
@@ -378,7 +378,7 @@ class Chat:
         self.say("canceling; press Ctrl+C again to quit")
 
     def interrupt(self, had_draft: bool) -> None:
-        """Ctrl+C: what was typed is dropped; else the turn is cancelled; a second time it is the end."""
+        """Handle Ctrl+C: drop the typed text, or else cancel the turn. The second one ends the program."""
         had_draft = had_draft or self._draft.is_open
         self._draft.drop()
         is_stopping = self.session is None or self.session.conversation.is_cancelling
@@ -393,25 +393,25 @@ class Chat:
             self.cancel()
 
     def end(self, code: ExitCode | None = None) -> None:
-        """Leave; `code` None: as the session stands."""
+        """Leave. With `code` None, the session decides the exit status."""
         is_lost = self.session is not None and not self.session.conversation.is_connected
         self._code = code if code is not None else ExitCode.AGENT_LOST if is_lost else ExitCode.DONE
         self._is_ready = False
         self.console.show_prompt(None)
         self._scope.cancel()
 
-    # Words
+    # Printing
 
     def say(self, text: str) -> None:
-        """A word of ours."""
+        """Print a line of our own."""
         self._outbox.put(ours(make_visible(text)))
 
     def tell(self, text: str) -> None:
-        """An answer of several lines, which have been made visible."""
+        """Print an answer of several lines, already made visible."""
         self._outbox.put(text)
 
     def tell_error(self, error: ClientError) -> None:
-        """What went wrong, and what to do."""
+        """Print what failed and what to do."""
         self._outbox.put(error_text(error))
 
 
@@ -421,7 +421,7 @@ def _count(session: Session) -> str:
 
 
 class Draft:
-    """A prompt that is typed in several lines: behind a backslash, or in a block of three quotes."""
+    """A prompt typed in several lines: after a backslash, or in triple quotes."""
 
     def __init__(self) -> None:
         self._lines: list[str] = []
@@ -429,11 +429,11 @@ class Draft:
 
     @property
     def is_open(self) -> bool:
-        """Whether more is to come."""
+        """Whether more lines follow."""
         return self._is_block or bool(self._lines)
 
     def add(self, line: str) -> str | None:
-        """The prompt where it ends with this line, None where it goes on."""
+        """Add a line. Returns the prompt if this line ends it, or None if it continues."""
         if self._is_block:
             return self._add_to_block(line)
         if not self._lines and line.lstrip().startswith(QUOTES):
@@ -457,5 +457,5 @@ class Draft:
         return text
 
     def drop(self) -> None:
-        """Begin anew."""
+        """Start over."""
         self._lines, self._is_block = [], False

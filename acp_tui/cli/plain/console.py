@@ -1,9 +1,8 @@
-"""The terminal of the line mode: prints whole lines and reads them, with the line editing that the terminal has.
+"""The terminal of the line mode: prints whole lines, and reads them with the terminal's line editing.
 
-It belongs to the main thread, where `input` and Ctrl+C work; what is to be said and asked comes from the event loop in
-another. A line that is being typed is not torn: what is to be said waits for its end or a pause, and only a question
-does not.
-What lines mean is not its matter.
+It belongs to the main thread, where `input` and Ctrl+C work. What to print and ask comes from the event loop in
+another thread. Output doesn't break up a line being typed: it waits for the line's end or a pause. Only a question
+interrupts. This module doesn't interpret the lines.
 """
 
 from __future__ import annotations
@@ -29,60 +28,60 @@ from acp_tui.conversation.visible import make_visible
 
 try:
     import readline
-except ImportError:  # a Python without it: the terminal's own editing is all there is
+except ImportError:  # a Python without readline only has the terminal's own editing
     readline = None  # type: ignore[assignment]
 
 Lines: TypeAlias = str | Callable[[], str]
-"""Text, or what gives it: that runs in a thread, and must not look at what changes meanwhile."""
+"""Text, or a function that returns it. The function runs in a thread and must not use data that may change."""
 
 GUARD_S: Final = 0.4
-"""Nobody reads a question and answers it in less."""
+"""Reading a question and answering it takes longer than this."""
 PAUSE_S: Final = 1.0
-"""Whoever types nothing for so long may hear what there is to say; the line comes back below it."""
+"""If nothing is typed for this long, pending lines are printed, and the typed text appears again below them."""
 NUDGE_AGAIN_S: Final = 0.1
-"""A signal between two system calls wakes nobody, so it is sent until it is heeded."""
+"""A signal between two system calls wakes nothing, so it's repeated until it's handled."""
 
 
 class Woken(Exception):
-    """Reading was interrupted: there is something else to do."""
+    """Reading was interrupted because there's something else to do."""
 
 
 class Host(Protocol):
-    """Who is told what the user does; called in the main thread."""
+    """Gets what the user does. Called in the main thread."""
 
     def take_line(self, line: str) -> None:
-        """A line was typed."""
+        """Handle a typed line."""
 
     def interrupt(self, *, had_draft: bool) -> None:
-        """Ctrl+C; what was being typed is gone."""
+        """Handle Ctrl+C. The text being typed is gone."""
 
     def end(self) -> None:
-        """Ctrl+D on an empty line, or the terminal is gone."""
+        """Handle Ctrl+D on an empty line, or the loss of the terminal."""
 
 
-# Readline counts no cells for what stands between \x01 and \x02.
+# Readline doesn't count cells between \x01 and \x02.
 PROMPT_BEGINS: Final = "\x01\x1b]133;A\x07\x02"
 PROMPT_ENDS: Final = "\x01\x1b]133;B\x07\x02"
 
 
 class _Errand:
-    """Something that the loop wants of the terminal, and waits for."""
+    """Something the event loop wants from the terminal and waits for."""
 
     def __init__(self, do: Callable[[], Any]) -> None:
         self.do = do
-        """In the main thread. Raises Woken where it is not wanted any more, or something else comes first."""
+        """Runs in the main thread. Raises Woken if it's no longer wanted, or if something else comes first."""
         self.done = anyio.Event()
         self.result: Any = None
 
 
 class Console:
-    """Prints what it is told to, and reads lines under the prompt that it is told."""
+    """Prints lines, and reads lines with a prompt."""
 
     def __init__(self, sleep: Callable[[float], None] = time.sleep, *, marks_prompts: bool = False) -> None:
-        """`marks_prompts`: prompts carry the marks that let a terminal jump from one to the next (OSC 133)."""
+        """With `marks_prompts`, prompts have marks that let a terminal jump between them (OSC 133)."""
         self._marks_prompts = marks_prompts
         self.prompt: str | None = None
-        """What stands before the next line; "" while the agent works, None: nothing is read."""
+        """The prompt of the next line; "" while the agent works; None to read nothing."""
         self._sleep = sleep
         self._said: deque[str] = deque()
         self._errand: _Errand | None = None
@@ -91,31 +90,31 @@ class Console:
         self._is_nudging = False
         self._is_reading = False
         self._has_begun = False
-        """Readline has taken up the line that is read; before, it still holds the last one."""
+        """Whether readline has started the current line; before that, it still holds the last one."""
         self._read_for: _Errand | None = None
         self._read_under: str | None = None
         self._is_dirty = False
-        """There is something that the main thread has not looked at."""
+        """Whether the main thread has something to look at."""
         self._interrupts: deque[bool] = deque()
-        """For each Ctrl+C whether something was being typed."""
+        """For each Ctrl+C, whether something was being typed."""
         self._is_over = False
         self._draft = ""
-        """What was being typed when a question came; it is put back."""
+        """The text being typed when a question came; it's restored after the answer."""
         self._typed, self._typed_at = "", 0.0
-        """What was being typed when it was looked at last, and since when it is that."""
+        """The text being typed at the last check, and since when it's unchanged."""
         self._is_at_line_start = True
         self._wake_fd, self._waking_fd = _open_pipe()
         self._signal_fd, self._signalling_fd = _open_pipe()
 
-    # For the event loop
+    # Called in the event loop
 
     def attach(self) -> None:
-        """From now on this loop tells what to say."""
+        """Use the running event loop from now on."""
         self._loop = asyncio.get_running_loop()
         self._loop.add_reader(self._signal_fd, self._hear_signals)
 
     def _hear_signals(self) -> None:
-        """The main thread got a signal; between two system calls it would not notice before the next key."""
+        """Wake the main thread after a signal: between two system calls, it wouldn't notice until the next key."""
         with suppress(BlockingIOError):
             if set(os.read(self._signal_fd, 4096)) != {signal.SIGUSR1}:
                 self._wake()
@@ -126,22 +125,22 @@ class Console:
         self._wake()
 
     def show_prompt(self, prompt: str | None) -> None:
-        """Read under this prompt from now on."""
+        """Read with this prompt from now on."""
         if prompt != self.prompt:
             self.prompt = prompt
             self._wake()
 
     async def ask(self, prompt: str, *, is_guarded: bool = True) -> str | None:
-        """The line that the user types behind `prompt`, without blanks around; None at the end of input.
+        """Return the line the user types after `prompt`, stripped; None at the end of input.
 
-        Guarded, what was typed before the question can have been read does not count. Nothing else is printed
-        meanwhile. The wait can be cancelled.
+        With `is_guarded`, ignores what was typed before the question could be read. Nothing else is printed while it
+        waits. The wait can be canceled.
         """
         line: str | None = await self._run(lambda: self._read_answer(prompt, is_guarded=is_guarded))
         return line
 
     async def lend(self, argv: Sequence[str], env: Mapping[str, str]) -> int:
-        """Give the terminal to a program; gives its exit status."""
+        """Lend the terminal to a program. Returns its exit status."""
         status: int = await self._run(lambda: _run_program(argv, env))
         return status
 
@@ -169,7 +168,7 @@ class Console:
             self._loop.call_soon_threadsafe(self._nudge)
 
     def _nudge(self) -> None:
-        """Until the main thread has looked."""
+        """Interrupt the main thread until it has looked."""
         self._is_nudging = self._is_dirty
         if not self._is_dirty or self._loop is None:
             return
@@ -179,12 +178,12 @@ class Console:
             signal.pthread_kill(threading.main_thread().ident or 0, signal.SIGUSR1)
         self._loop.call_later(NUDGE_AGAIN_S, self._nudge)
 
-    # For the main thread
+    # Called in the main thread
 
     def serve(self, host: Host) -> None:
         """Print and read until `end` is called."""
         if readline is not None:
-            readline.set_auto_history(False)  # answers are no prompts
+            readline.set_auto_history(False)  # answers aren't prompts
         with _handled_signals(self._on_wake, self._on_interrupt, self._on_hangup, self._signalling_fd):
             while True:
                 self._is_dirty = False
@@ -232,8 +231,8 @@ class Console:
         return None if line is None else line.strip()
 
     def _read(self, prompt: str) -> str | None:
-        """A line; None at the end of input. Raises Woken."""
-        prompt = make_visible(prompt)  # readline writes it past our stdout
+        """Read a line; None at the end of input. Raises Woken."""
+        prompt = make_visible(prompt)  # readline bypasses our stdout
         if self._marks_prompts and prompt and self._read_for is None and readline is not None:
             prompt = f"{PROMPT_BEGINS}{prompt}{PROMPT_ENDS}"
         self._has_begun = False
@@ -258,21 +257,24 @@ class Console:
         return line
 
     def _read_cooked(self, prompt: str) -> str:
-        """Without readline the line stays with the terminal until it is complete, and can be left there."""
+        """Read without readline.
+
+        The terminal keeps the line until it's complete, so waiting for it can be interrupted.
+        """
         print(prompt, end="", flush=True)
         if not self._wait([sys.stdin.fileno()]):
             raise Woken
         return input()
 
     def _wait(self, files: list[int]) -> bool:
-        """Until the loop wakes us; True where one of these can be read instead."""
+        """Wait until the event loop wakes us. Returns whether one of the files can be read instead."""
         ready, _, _ = select.select([self._wake_fd, *files], [], [])
         with suppress(BlockingIOError):
             os.read(self._wake_fd, 4096)
         return any(file in ready for file in files)
 
     def _begin_line(self) -> None:
-        """Called by readline: from now on its line is that which is typed. The draft is put back."""
+        """Restore the draft. Readline calls this when its buffer starts to hold the new line."""
         self._has_begun = True
         if self._read_for is None and self._draft:
             readline.insert_text(self._draft)
@@ -280,22 +282,22 @@ class Console:
 
     @property
     def _line(self) -> str:
-        """What stands in the line that is being typed, as far as that is known."""
+        """The text being typed, as far as it's known."""
         if readline is None:
             return ""
         return readline.get_line_buffer() if self._has_begun else self._draft
 
     def _on_wake(self, *_: object) -> None:
-        """Between two keys: leave what is read now, unless it is not to be torn."""
+        """Stop reading between two keys, unless that would break up the line."""
         if not self._can_leave:
-            return  # we are woken again
+            return  # we'll be woken again
         typed = self._line
         if self._errand is self._read_for and not self._is_over:
             if not self._has_news:
-                self._is_dirty = False  # whatever it is, it is looked at behind this line
+                self._is_dirty = False  # whatever it is, it can wait until after this line
                 return
             if typed and not self._is_pause(typed):
-                return  # we are woken again
+                return  # we'll be woken again
         if self._read_for is None:
             self._draft = typed
         self._is_at_line_start = self._is_at_line_start and not typed
@@ -303,15 +305,16 @@ class Console:
 
     @property
     def _can_leave(self) -> bool:
-        """Whether a line is read and not complete: one that is would be lost.
+        """Whether reading can stop without losing a complete line.
 
-        A signal is heard only after the keys that came before it. Readline holds the terminal raw, line by line.
+        A signal is handled only after the keys that came before it. Readline keeps the terminal raw while it reads a
+        line.
         """
         return self._is_reading and not (self._has_begun and _is_canonical())
 
     @property
     def _has_news(self) -> bool:
-        """Whether there is something to do before this line; an answer to a question goes before all else."""
+        """Whether there's something to do before this line. The answer to a question comes before anything else."""
         return self._read_for is None and (bool(self._said) or self.prompt != self._read_under)
 
     def _is_pause(self, typed: str) -> bool:
@@ -321,13 +324,13 @@ class Console:
         return time.monotonic() - self._typed_at >= PAUSE_S
 
     def _on_interrupt(self, *_: object) -> None:
-        """Ctrl+C, at any moment; what is being typed is dropped."""
+        """Handle Ctrl+C at any time. Drops the text being typed."""
         self._interrupts.append(self._is_reading and bool(self._line))
         self._draft = ""
         self._stop_reading()
 
     def _on_hangup(self, *_: object) -> None:
-        """The terminal is closed, or we are to end."""
+        """Handle the closing of the terminal or a request to end."""
         self._is_over = True
         self._stop_reading()
 
@@ -350,16 +353,16 @@ class Console:
         self._is_at_line_start = True
 
     def remember(self, line: str) -> None:
-        """Let the user have this line again by the arrow keys; answers to questions are none of these."""
+        """Make the line available with the arrow keys. Not used for answers to questions."""
         if readline is not None and line.strip():
             readline.add_history(line)
 
 
-# What only the main thread can do
+# Only in the main thread
 
 
 def _is_canonical() -> bool:
-    """Whether the terminal keeps a line until it is complete."""
+    """Whether the terminal keeps a line until it's complete."""
     try:
         return bool(termios.tcgetattr(sys.stdin.fileno())[3] & termios.ICANON)
     except termios.error:
@@ -367,14 +370,14 @@ def _is_canonical() -> bool:
 
 
 def _forget_typed() -> None:
-    """Drop what was typed and has not been read."""
+    """Drop typed input that hasn't been read."""
     with suppress(termios.error):
         termios.tcflush(sys.stdin.fileno(), termios.TCIFLUSH)
 
 
 def _run_program(argv: Sequence[str], env: Mapping[str, str]) -> int:
-    """Give it the terminal; gives its exit status."""
-    # Ctrl+C belongs to the program; it would inherit SIG_IGN, but not a handler.
+    """Run a program on the terminal. Returns its exit status."""
+    # Ctrl+C belongs to the program, which would inherit SIG_IGN, but not a handler.
     before = signal.signal(signal.SIGINT, lambda *_: None)
     try:
         return subprocess.call(argv, env={**os.environ, **env})
@@ -391,7 +394,7 @@ def _handled_signals(
     on_hangup: Callable[..., None],
     told_fd: int,
 ) -> Iterator[None]:
-    """Handled like this within, and told to `told_fd`."""
+    """Handle signals within the block, and write their numbers to `told_fd`."""
     handlers = {
         signal.SIGUSR1: on_wake,
         signal.SIGINT: on_interrupt,
@@ -409,7 +412,7 @@ def _handled_signals(
 
 
 def _open_pipe() -> tuple[int, int]:
-    """Both ends of one that never blocks."""
+    """Return both ends of a non-blocking pipe."""
     ends = os.pipe()
     for end in ends:
         os.set_blocking(end, False)
@@ -417,7 +420,7 @@ def _open_pipe() -> tuple[int, int]:
 
 
 class Outbox:
-    """Brings lines to the console in the order in which they are put in, though some take a while to be worked out."""
+    """Prints lines in the order they're added, even if some take a while to produce."""
 
     def __init__(self, say: Callable[[str], None]) -> None:
         self._say = say
@@ -425,11 +428,11 @@ class Outbox:
         self._has_some = anyio.Event()
 
     def put(self, lines: Lines) -> None:
-        """To be said behind what was put in before; "" is not."""
+        """Add lines to print after earlier ones. "" prints nothing."""
         self._add(lines)
 
     async def flush(self) -> None:
-        """Return when all that was put in is said."""
+        """Wait until everything added so far is printed."""
         reached = anyio.Event()
         self._add(reached)
         await reached.wait()
@@ -439,7 +442,7 @@ class Outbox:
         self._has_some.set()
 
     async def run(self) -> None:
-        """Until cancelled."""
+        """Run until canceled."""
         while True:
             await self._has_some.wait()
             self._has_some = anyio.Event()

@@ -1,6 +1,6 @@
-"""Tells what changes in a conversation, in lines: blocks of messages as they are finished, tool calls at start and end.
+"""Prints a conversation's changes in lines: finished blocks of messages, tool calls at their start and end.
 
-It reads the conversation and asks nothing; how a thing is worded is `words`' matter.
+It reads the conversation and asks nothing. `words` has the wording.
 """
 
 from __future__ import annotations
@@ -61,26 +61,26 @@ _FENCE: Final = re.compile(r"[ \t>]*(?:[-*+]|\d{1,9}[.)])?[ \t]*(`{3,}|~{3,})(.*
 
 
 class Blocks:
-    """Cuts a text that still grows into blocks that are finished: paragraphs, lists, fenced code.
+    """Splits growing text into finished blocks: paragraphs, lists, fenced code.
 
-    A block ends at a blank line, or with its fence; within a fence blank lines end nothing.
+    A block ends at a blank line or with its fence. Within a fence, blank lines don't end it.
     """
 
     def __init__(self) -> None:
         self._unread = ""
-        """The line that has not ended."""
+        """The unfinished line."""
         self._lines: list[str] = []
         self._fence = ""
-        """What opened the fence that is open."""
+        """The opening of the current fence."""
 
     def add(self, text: str) -> Iterator[str]:
-        """The blocks that are finished now."""
+        """Add text. Yields the blocks it finishes."""
         *lines, self._unread = (self._unread + text).split("\n")
         for line in lines:
             yield from self._take(line)
 
     def rest(self) -> Iterator[str]:
-        """What is left, when nothing more comes for now."""
+        """Yield what is left when nothing more comes for now."""
         if self._unread:
             line, self._unread = self._unread, ""
             yield from self._take(line)
@@ -109,22 +109,22 @@ class Blocks:
 
 @dataclass(slots=True)
 class _Told:
-    """How much of a message is told."""
+    """How much of a message has been printed."""
 
     is_typed_here: bool
-    """The user has just typed it, and has no need to hear it."""
+    """Whether the user just typed it, so it needn't be printed."""
     part: int = 0
-    """The part that is told, as far as `characters`."""
+    """The current part, printed up to `characters`."""
     characters: int = 0
     parts: list[TextBuffer | ContentBlock] | None = None
-    """Those that are told, by which one knows that others stand in their place."""
+    """The parts being printed. A different list means that the message was replaced."""
     blocks: Blocks = field(default_factory=Blocks)
     is_begun: bool = False
-    """Of a thought that is not told whole: its first line is."""
+    """For a shortened thought: whether its first line has been printed."""
 
 
 class Teller:
-    """Tells of one conversation from now on."""
+    """Prints one conversation from now on."""
 
     def __init__(
         self, conversation: Conversation, cwd: Path, outbox: Outbox, shown: ConversationSettings
@@ -136,14 +136,14 @@ class Teller:
         self._limits = limits_of(shown)
         self._messages: dict[EntryId, _Told] = {}
         self._open: EntryId | None = None
-        """The message that may go on."""
+        """The message that may continue."""
         self._calls: dict[EntryId, str] = {}
-        """The status of each call that was told."""
+        """The last printed status of each call."""
         self._asked: dict[ToolCallId, tuple[ToolCallContent, ...]] = {}
-        """What the user has seen of a call when its permission was asked for."""
+        """The content shown to the user with a call's permission request."""
         self._others: set[EntryId] = set()
         self._subagents: dict[SessionId, str] = {}
-        """How each stood when that was told."""
+        """The last printed state of each subagent."""
         self._plans: dict[str, Plan] = {}
         self._options: dict[str, str] = {}
         self._notices = conversation.notice_count
@@ -151,7 +151,7 @@ class Teller:
         self._waiting: set[TerminalId] = set()
 
     def tell_all(self) -> None:
-        """What was said before there was somebody to hear it."""
+        """Print what was said before now."""
         self.note_options()
         entries = tuple(map(EntryId, range(len(self._conversation.entries))))
         self.tell(Change(entries, (Fact.PLAN, Fact.NOTICES)))
@@ -159,11 +159,11 @@ class Teller:
             self.finish()
 
     def note_options(self) -> None:
-        """The options are known as they are now: only what becomes of them is told."""
+        """Remember the current options, so that only later changes are printed."""
         self._options = {option.option_id: value_name(option) for option in self._conversation.options}
 
     def tell(self, change: Change) -> None:
-        """What has changed."""
+        """Print what changed."""
         for entry_id in change.entries:
             self._tell_entry(entry_id, self._conversation.entries[entry_id])
         if Fact.PLAN in change.facts:
@@ -176,7 +176,7 @@ class Teller:
             self._tell_terminal(change.terminal)
 
     def finish(self) -> None:
-        """Nothing more comes for now: tell what is left of the last message."""
+        """Print the rest of the last message, because nothing more comes for now."""
         if self._open is not None:
             entry_id, self._open = self._open, None
             message = self._conversation.entries[entry_id]
@@ -237,7 +237,7 @@ class Teller:
         if call.status == told or (told is not None and call.status not in SETTLED):
             return
         if told is None and not call.title and call.status not in SETTLED:
-            return  # many agents give the title a moment later
+            return  # many agents send the title a moment later
         self._calls[entry_id] = call.status
         place = about(call, self._conversation.terminals) + place_of(call, self._cwd)
         if call.status not in SETTLED:
@@ -247,16 +247,16 @@ class Teller:
         self._outbox.put(ours(f"{word}: {title_of(call)}{place if told is None else ''}"))
         if call.kind not in self._shown.fold_kinds or call.status == FAILED:
             seen = self._asked.get(call.tool_call_id, ())
-            # A copy: it is looked at in a thread.
+            # A copy, because a thread reads it.
             new = replace(call, content=tuple(item for item in call.content if item not in seen))
             self._outbox.put(lambda: result_of(new, self._limits, self._cwd))
 
     def note_asked(self, call: ToolCall) -> None:
-        """The user was shown what is in this call, and need not hear it again."""
+        """Remember the content of a call that the user was shown, so that it isn't printed again."""
         self._asked[call.tool_call_id] = call.content
 
     def _tell_subagent(self, subagent: SubagentState) -> None:
-        """How it stands, whenever that is another: what it says is for the full-screen interface."""
+        """Print a subagent's state when it changes. Only the full-screen interface shows what it says."""
         state = subagent_state(subagent)
         if self._subagents.get(subagent.session_id) != state and subagent.conversation.title:
             self._subagents[subagent.session_id] = state
@@ -284,21 +284,21 @@ class Teller:
                 self._outbox.put(ours(f"{make_visible_line(option.name)} is now {value}"))
 
     def _tell_notices(self) -> None:
-        # Only the latest are kept, so what is new is counted from the end.
+        # Only the latest are kept, so new ones are counted from the end.
         new, self._notices = self._conversation.notice_count - self._notices, self._conversation.notice_count
         for notice in self._conversation.notices[-new:] if new > 0 else ():
             words = ": ".join(filter(None, (notice.severity, notice.title, notice.description)))
             self._outbox.put(ours(make_visible(words)))
 
     def _tell_terminal(self, terminal_id: TerminalId) -> None:
-        """Once, when its command has ended: lines that come while others are read would only be in the way."""
+        """Print a terminal's output once, after its command ended: lines that arrive as you read distract."""
         state = self._conversation.terminals[terminal_id]
         at = self._conversation.terminal_entries.get(terminal_id)
         entry = self._conversation.entries[at] if at is not None else None
         call = entry.call if isinstance(entry, ToolCallEntry) else None
         if state.has_exited and terminal_id not in self._ended:
             self._ended.add(terminal_id)
-            # Nothing is added to what has ended.
+            # Finished output doesn't change anymore.
             self._outbox.put(lambda: output_of(state, self._limits, call))
         elif state.is_waiting and terminal_id not in self._waiting:
             self._outbox.put(ours(f"waits for input: {command_of(state)}\n/type TEXT sends it a line"))
@@ -309,10 +309,10 @@ class Teller:
 
 
 def _news(message: Message, told: _Told) -> Iterator[str | ContentBlock]:
-    """What is new in a message. The last text goes on where only blocks that the user does not see follow it."""
+    """Yield what is new in a message. Blocks the user doesn't see don't interrupt its last text."""
     if (
         told.parts is not None and told.parts is not message.parts
-    ):  # another message in its place is told anew
+    ):  # a message that replaces it is printed again
         told.part = told.characters = 0
     told.parts = message.parts
     at = told.part
@@ -330,7 +330,7 @@ def _news(message: Message, told: _Told) -> Iterator[str | ContentBlock]:
 
 
 def _words(entry: Entry) -> str:
-    """An entry that is told once."""
+    """Describe an entry that is printed once."""
     match entry:
         case TurnEnd(stop_reason):
             return ours(f"the turn ended: {make_visible_line(stop_reason)}")

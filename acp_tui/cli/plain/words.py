@@ -1,4 +1,4 @@
-"""Content and tool calls as lines of text that can be read aloud: no column, no colour, everything made visible."""
+"""Content and tool calls as lines that can be read aloud: no columns, no colors, everything made visible."""
 
 from __future__ import annotations
 
@@ -34,17 +34,17 @@ from acp_tui.conversation.visible import (
 from acp_tui.values import dataclass
 
 MARK: Final = "* "
-"""Before a line of ours; a line of the agent's that begins with it is moved by a blank."""
+"""Starts each of our lines. An agent's line that starts with it is indented by a space."""
 INDENT: Final = "  "
 STATUS_WORDS: Final = {"completed": "done", "in_progress": "running", "pending": "announced"}
 NO_LIMIT: Final = 1 << 30
 MAX_OUTPUT_LINES: Final = 10_000
-"""Of a command's output; nobody reads more of it line by line."""
+"""Lines of a command's output. Reading more line by line makes no sense."""
 
 
 @dataclass(frozen=True, slots=True)
 class Limits:
-    """How many lines are printed of what a tool call brings."""
+    """How many lines to print of a tool call's results."""
 
     diff: int
     text: int
@@ -55,35 +55,35 @@ ALL: Final = Limits(NO_LIMIT, NO_LIMIT, NO_LIMIT)
 
 
 def limits_of(shown: ConversationSettings) -> Limits:
-    """As the settings say."""
+    """Return the limits from the settings."""
     return Limits(shown.diff_lines, shown.text_lines, shown.terminal_lines)
 
 
 def theirs(text: str) -> str:
-    """What an agent says, which shall not look like a line of ours."""
+    """Format an agent's text so that it doesn't look like our lines."""
     lines = make_visible(text).split("\n")
     return "\n".join(f" {line}" if line.startswith(MARK) else line for line in lines)
 
 
 def ours(text: str) -> str:
-    """A word of ours; what goes on below it is indented."""
+    """Format a text of our own. Its further lines are indented."""
     return MARK + text.replace("\n", f"\n{INDENT}")
 
 
 def title_of(call: ToolCall) -> str:
-    """What the call is called; a command's look-alike letters are marked."""
+    """Return a call's title, with look-alike letters marked in a command."""
     shown = call.shown_title
     return make_visible_line(make_visible_command(shown) if call.kind == "execute" else shown)
 
 
 def about(call: ToolCall, terminals: Mapping[TerminalId, TerminalState]) -> str:
-    """What it runs or works on, behind a title that does not say it; else ""."""
+    """Return what a call runs or works on, to add to a title that doesn't say it; "" otherwise."""
     subject = subject_of(call, terminals)
     return "" if subject is None else f": {subject.visible}"
 
 
 def place_of(call: ToolCall, cwd: str) -> str:
-    """Where it happens, in brackets behind the title; "" where it is not reported or stands in the title."""
+    """Return a call's place in brackets, to add to the title; "" if unknown or already in the title."""
     location = next(iter(call.locations), None)
     path = shown_path(location.path, cwd) if location is not None else ""
     if location is None or path in call.shown_title or (call.kind == "execute" and path == HERE):
@@ -93,7 +93,7 @@ def place_of(call: ToolCall, cwd: str) -> str:
 
 
 def result_of(call: ToolCall, limits: Limits, cwd: str) -> str:
-    """What a call has brought, without its terminals: they are told of by themselves. It may take a second."""
+    """Return a call's result without its terminals, which are printed separately. May take a second."""
     lines = [line for item in call.content for line in _content(item, limits, cwd)]
     if call.status == FAILED and not call.content and call.raw_output is not UNSET:
         output = json.dumps(call.raw_output, ensure_ascii=False, default=str)
@@ -121,7 +121,7 @@ def _limited(lines: list[str], most: int) -> list[str]:
 
 
 def block_text(block: ContentBlock) -> str:
-    """A content block in words; "" where it is not meant for the user."""
+    """Describe a content block; "" if it isn't meant for the user."""
     return make_visible("\n".join(map(_part, block_parts(block))))
 
 
@@ -140,9 +140,9 @@ def _part(part: Part) -> str:
 
 
 def output_of(state: TerminalState, limits: Limits, call: ToolCall | None = None) -> str:
-    """What a command has printed, the end of it where it is long, and how it has ended. It takes a while.
+    """Return a command's output, shortened to its end, and how it ended. Takes a while.
 
-    The call is what shows it: an agent's own terminal may not say what it runs.
+    `call` is the call that shows it: an agent's own terminal may not report what it runs.
     """
     lines = _printed(state)
     left_out = max(len(lines) - limits.terminal, 0)
@@ -153,7 +153,7 @@ def output_of(state: TerminalState, limits: Limits, call: ToolCall | None = None
 
 
 def _printed(state: TerminalState) -> list[str]:
-    """As a terminal would show it: what a program writes over, it takes back."""
+    """Return the lines as a terminal would show them, without overwritten text."""
     emulator = make_emulator(state.columns, state.rows, MAX_OUTPUT_LINES)
     try:
         emulator.feed((b"" if state.is_ours else BARE_LINE_FEEDS) + state.output.read())
@@ -164,12 +164,12 @@ def _printed(state: TerminalState) -> list[str]:
 
 
 def command_of(state: TerminalState) -> str:
-    """The command line."""
+    """Return the command line."""
     return make_visible_line(state.command or "an unreported command")
 
 
 def end_of(state: TerminalState) -> str:
-    """How it ended, if it has."""
+    """Return how it ended, if it has."""
     if not state.has_exited:
         return "still running"
     how = f"exit {state.exit_code}" if state.signal is None else f"ended by {make_visible_line(state.signal)}"

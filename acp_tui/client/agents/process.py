@@ -61,7 +61,7 @@ TERMINATE_GRACE_S: Final = 1.5
 
 
 class _Pipe:
-    """Our end of one of a process's pipes; anyio's own way would start the process itself, and not before the loop."""
+    """Our end of one of a process's pipes. anyio would start the process itself, and only inside the event loop."""
 
     def __init__(self, file: IO[bytes]) -> None:
         self._file = file

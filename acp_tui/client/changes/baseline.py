@@ -1,4 +1,4 @@
-"""What every file was when the session began, and its content if it was kept or git has it. `capture` fills it."""
+"""The state of every file when the session began, with its content if it was kept or git has it. `capture` fills it."""
 
 from __future__ import annotations
 
@@ -19,19 +19,19 @@ from acp_tui.client.safe_git import GitFailed
 from acp_tui.client.set_aside import Copied, Copies
 
 Source: TypeAlias = bytes | Copied | str
-"""Where the content is: the id of a blob of git, a copy, or why it is nowhere."""
+"""Where the content is: the ID of a git blob, a copy, or why there is none."""
 
-# The clock of a file system is coarse: a write so soon after another may leave the times as they are.
+# File system clocks are coarse: a write soon after another may leave the timestamps unchanged.
 _SETTLED_NS: Final = 100_000_000
 
 
 class Entry(NamedTuple):
-    """One path at the start. A tuple, because there may be 100,000 of them, made while the user waits."""
+    """One path at the start. A tuple, because up to 100,000 of them are created while the user waits."""
 
     mode: int
     size: int
     signature: int
-    """0 where it proves nothing, because the file was young."""
+    """0 if it proves nothing, because the file was too recent."""
     source: Source
 
 
@@ -39,14 +39,14 @@ class KeptState(NamedTuple):
     """The state of a file at some later moment."""
 
     mode: int
-    """0 where nothing stood there."""
+    """0 if nothing existed there."""
     size: int
     source: Copied | str
-    """Its content, or why that is not known."""
+    """Its content, or why that is unknown."""
     signature: int
 
     def state(self, copies: Copies) -> FileState | None:
-        """What it was; None where nothing stood there. It blocks."""
+        """The state; None if nothing existed there. Blocks."""
         if not self.mode and not self.source:
             return None
         if isinstance(self.source, str):
@@ -55,7 +55,7 @@ class KeptState(NamedTuple):
 
 
 class Baseline:
-    """The state at the start; it belongs to one workspace and one session."""
+    """The state at the start, for one workspace and one session."""
 
     def __init__(self, tree: Tree, areas: Areas, limits: Limits) -> None:
         self.tree = tree
@@ -63,15 +63,18 @@ class Baseline:
         self.limits = limits
         self.copies = Copies(limits.max_total_bytes)
         self.doubt = ""
-        """Why any path without an entry may have been there all the same; "" where all were looked at."""
+        """Why a path without an entry may have existed; "" if all paths were examined."""
         self.ignored: set[str] = set()
-        """What git ignored then; of a directory that it ignored as a whole only that."""
+        """What git ignored at the start. For a directory ignored as a whole, only the directory."""
         self.began_ns = time.time_ns()
         self.entries: dict[str, Entry] = {}
         self._sorted: list[str] = []
 
     def remember(self, path: str, blob: bytes | None = None, *, is_sure: bool = False) -> None:
-        """Make an entry for what stands at a path: it is this blob where that is sure or turns out, or is copied."""
+        """Add an entry for the file at a path.
+
+        Its content is this blob if that's certain or confirmed, otherwise a copy.
+        """
         status = self.tree.status(path)
         if status is None:
             return
@@ -86,21 +89,21 @@ class Baseline:
         state = self.tree.read(path, self.limits.max_file_bytes)
         if state is not None:
             source = blob if blob is not None and _is_blob(state, blob) else self._copied(state)
-            trusted = settled or isinstance(source, str)  # there is nothing else to go by
+            trusted = settled or isinstance(source, str)  # there's no other evidence
             self.entries[path] = Entry(state.mode, state.size, mark if trusted else 0, source)
 
     def keep(self, state: FileState | None, mark: int) -> KeptState:
-        """Put the state of a file aside, with the signature that it has now."""
+        """Keep the state of a file, with its current signature."""
         if state is None:
             return KeptState(0, 0, "", 0)
         return KeptState(state.mode, state.size, self._copied(state), mark)
 
     def complete(self) -> None:
-        """Say that all entries have been made."""
+        """Declare that all entries have been made."""
         self._sorted = sorted(self.entries)
 
     def close(self) -> None:
-        """Let go of the copies."""
+        """Delete the copies."""
         self.copies.close()
 
     def under(self, path: str) -> Iterator[str]:
@@ -112,7 +115,7 @@ class Baseline:
             yield self._sorted[index]
 
     def is_untouched(self, path: str) -> bool:
-        """Whether the file has certainly not been written to; False may mean nothing. A quick look."""
+        """Whether the file is certainly unchanged. A quick check: False may mean nothing."""
         entry, status = self.entries.get(path), self.tree.status(path)
         if status is None:
             return False
@@ -121,7 +124,7 @@ class Baseline:
         return entry.signature != 0 and signature(status) == entry.signature
 
     async def states(self, paths: Iterable[str]) -> dict[str, FileState | None]:
-        """What stood at these paths; None where nothing did."""
+        """The states at these paths; None if nothing existed there."""
         entries = {path: self.entries.get(path) for path in paths}
         states = await to_thread.run_sync(self._kept, entries)
         wanted: dict[str, dict[str, Entry]] = {}
@@ -135,7 +138,7 @@ class Baseline:
         return states
 
     def _doubt_about(self, path: str) -> str:
-        """Why a path without an entry may have been there; "" where it was not."""
+        """Why a path without an entry may have existed; "" if it didn't."""
         if self.doubt or not is_within(path, self.ignored):
             return self.doubt
         return "git ignored it when the session began"
@@ -151,7 +154,7 @@ class Baseline:
             return f"it couldn't be copied: {error.strerror}"
 
     def _kept(self, entries: dict[str, Entry | None]) -> dict[str, FileState | None]:
-        """The states of all but those whose content git has."""
+        """The states of all entries except those whose content git has."""
         states: dict[str, FileState | None] = {}
         for path, entry in entries.items():
             if entry is None:
@@ -178,16 +181,16 @@ def _unknown(mode: int, size: int, reason: str) -> FileState:
 
 
 def _is_blob(state: FileState, blob: bytes) -> bool:
-    """Whether git would store exactly these bytes under this id."""
+    """Whether git would store exactly these bytes under this ID."""
     return state.data is not None and blob_id(state.data, len(blob)) == blob
 
 
 async def _from_git(git: Git, entries: dict[str, Entry]) -> dict[str, FileState | None]:
     """The states of files whose content git has.
 
-    What git stores is what stood on disk if it has the same size: the attributes that change content without
-    changing its size were asked about at the start. Else git had converted the ends of lines. That is done here:
-    git itself would run the filters that the repository configures.
+    A git blob is the content that was on disk if it has the same size, because attributes that change content without
+    changing its size were checked at the start. Otherwise git had converted line endings. We do that here, because git
+    itself would run the filters that the repository configures.
     """
     try:
         blobs = await git.blobs(
@@ -212,15 +215,15 @@ _LONE_LINE_FEED: Final = re.compile(rb"(?<!\r)\n")
 
 
 class Areas:
-    """The parts of a workspace: the root, and every repository inside; each is known by its path."""
+    """The parts of a workspace: the root and every repository inside, each identified by its path."""
 
     def __init__(self, tree: Tree, max_walked: int) -> None:
         self._tree = tree
         self._max_walked = max_walked
         self.gits: dict[str, Git | None] = {}
-        """By path, "" for the root; None where there is no git."""
+        """By path, "" for the root; None if there is no git."""
         self.shortfall = ""
-        """Why what was listed is not quite what it should be; "" where it is."""
+        """Why the list is incomplete; "" if it isn't."""
 
     def area_of(self, path: str) -> str:
         """The innermost part that a path belongs to."""
@@ -229,14 +232,14 @@ class Areas:
         return path
 
     async def files(self, under: Sequence[str] | None = None) -> list[str]:
-        """Files that are not ignored, at or below these paths, or all of them; some may be absent."""
+        """Files that aren't ignored, all or only those at or below these paths. Some may not exist."""
         wanted: dict[str, list[str]] = (
             {area: [] for area in self.gits} if under is None else self._by_area(under)
         )
         return [file for area, paths in wanted.items() for file in await self._files(area, paths)]
 
     async def directories(self) -> list[str]:
-        """Every directory that can be listed and is not ignored."""
+        """Every directory that can be listed and isn't ignored."""
         pruned = set(self.gits)
         for area, git in self.gits.items():
             if git is not None:
@@ -244,7 +247,7 @@ class Areas:
         return await to_thread.run_sync(partial(self._walked_directories, pruned), abandon_on_cancel=True)
 
     async def without_ignored(self, directories: Sequence[str]) -> list[str]:
-        """Those of these directories that are not ignored as a whole."""
+        """Those of these directories that aren't ignored as a whole."""
         kept: list[str] = []
         for area, paths in self._by_area(directories).items():
             git = self.gits[area]
@@ -273,7 +276,7 @@ class Areas:
         return await to_thread.run_sync(partial(self._expanded, area, listed), abandon_on_cancel=True)
 
     def _expanded(self, area: str, listed: list[str]) -> list[str]:
-        """What git lists, with the files of repositories that have come since."""
+        """Git's list, plus the files of repositories that were created since."""
         files: list[str] = []
         for name in listed:
             path = join(area, name.removesuffix("/"))
@@ -285,7 +288,7 @@ class Areas:
 
     def _walked_files(self, under: Sequence[str]) -> list[str]:
         pruned = set(self.gits)
-        files = [*under]  # where one is no directory; a directory is no file to whoever reads it
+        files = [*under]  # in case one isn't a directory; reading a directory as a file does no harm
         for start in under:
             for listing in self._walk(start, pruned):
                 files += (join(listing.path, name) for name in listing.others)
@@ -307,7 +310,7 @@ class Areas:
 
 
 async def _ignored(git: Git, under: Sequence[str] = ()) -> set[str]:
-    """What git ignores; nothing where it does not say, so that too much is watched and not too little."""
+    """What git ignores; nothing if git doesn't say, so that we watch too much rather than too little."""
     try:
         return await git.ignored([path for path in under if path])
     except GitFailed:
@@ -315,5 +318,5 @@ async def _ignored(git: Git, under: Sequence[str] = ()) -> set[str]:
 
 
 def below(area: str, path: str) -> str:
-    """A path relative to the area it belongs to."""
+    """The path relative to its area."""
     return path.removeprefix(area).removeprefix("/")

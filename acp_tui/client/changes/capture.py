@@ -1,13 +1,13 @@
-"""Looks at a workspace once, before the agent starts, and remembers it as a baseline.
+"""Examines a workspace once, before the agent starts, and remembers it as a baseline.
 
-It compares nothing. What it does, for each repository in the workspace and for what lies in none:
+It compares nothing. For each repository in the workspace, and for the files outside repositories:
 
-- With git: the index, what is untracked and what is ignored are asked for side by side. A file that has not been
-  written to since git saw it, or that has the very bytes of its blob, needs no copy. Copied are untracked files, and
-  tracked ones that differ, also by a content filter (LFS), another encoding or `ident`. Git itself is never asked
-  what differs: to find out it would run the filters that the repository configures.
-- Without: a walk in which every file is copied, the shallow ones first, until a limit is reached. No link is
-  followed; the stores of git, Mercurial, Subversion and Jujutsu are left out, nothing else is.
+- With git, it asks for the index, the untracked files, and the ignored files at the same time. A file that hasn't been
+  written to since git saw it, or that consists of exactly the bytes of its blob, needs no copy. Untracked files are
+  copied, and so are tracked ones that differ, including because of a content filter (LFS), another encoding, or
+  `ident`. We never ask git what differs, because it would run the filters that the repository configures.
+- Without git, it walks the directories and copies every file, shallow ones first, until a limit is reached. It doesn't
+  follow links. It leaves out only the stores of git, Mercurial, Subversion, and Jujutsu.
 """
 
 import time
@@ -28,13 +28,13 @@ from acp_tui.client.safe_git import GitFailed
 from acp_tui.values import dataclass
 
 MAX_REPOSITORIES: Final = 64
-"""Repositories inside the workspace that are asked; more are walked."""
+"""Repositories inside the workspace that are asked. Others are walked."""
 
 T = TypeVar("T")
 
 
 async def capture(root: Path, limits: Limits, note: Callable[[str], None]) -> Baseline:
-    """Remember what is in a directory. Whoever awaits this may be cancelled; the caller closes what it gets."""
+    """Remember the content of a directory. The calling task may be cancelled. The caller closes the result."""
     tree = Tree(root)
     baseline = Baseline(tree, Areas(tree, 2 * limits.max_files), limits)
     try:
@@ -47,22 +47,22 @@ async def capture(root: Path, limits: Limits, note: Callable[[str], None]) -> Ba
 
 @dataclass(slots=True)
 class _Answers:
-    """What git says of a repository, each asked beside the others."""
+    """What git says about a repository, each question asked at the same time as the others."""
 
     index: list[IndexEntry] = field(default_factory=list)
     converted: set[str] = field(default_factory=set)
-    """Tracked paths whose content on disk is another than their blob's, even if nobody wrote to them."""
+    """Tracked paths whose content on disk differs from their blob even if no one wrote to them."""
     untracked: list[str] = field(default_factory=list)
     ignored: set[str] = field(default_factory=set)
 
     async def ask(self, git: Git) -> None:
-        """Raises: GitFailed."""
+        """Ask everything. Raises: GitFailed."""
         try:
             async with anyio.create_task_group() as questions:
                 for question in (self._index, self._untracked, self._ignored):
                     questions.start_soon(question, git)
         except ExceptionGroup as failures:
-            # A task group wraps even one failure; whoever asked knows GitFailed alone.
+            # A task group wraps even a single failure. Callers expect a bare GitFailed.
             refused, others = failures.split(GitFailed)
             if refused is None or others is not None:
                 raise
@@ -85,7 +85,7 @@ def _first(failures: ExceptionGroup[GitFailed]) -> GitFailed:
 
 
 class _Capture:
-    """The state of one look at a workspace."""
+    """The state while examining a workspace."""
 
     def __init__(self, baseline: Baseline, note: Callable[[str], None]) -> None:
         self._baseline = baseline
@@ -110,7 +110,7 @@ class _Capture:
             )
 
     async def _area(self, area: str) -> list[str]:
-        """Remember one part of the workspace; the repositories found inside it come back."""
+        """Remember one part of the workspace. Returns the repositories found inside it."""
         try:
             git = await self._git_for(area)
             if git is not None:
@@ -126,7 +126,7 @@ class _Capture:
         if len(self._baseline.areas.gits) > MAX_REPOSITORIES or tree.status(join(area, ".git")) is None:
             return None
         git = await Git.at(tree.root / area)
-        return git if git is not None and git.is_top else None  # else its own .git is none
+        return git if git is not None and git.is_top else None  # otherwise its own .git isn't a repository
 
     async def _repository(self, area: str, git: Git) -> list[str]:
         answers = _Answers()
@@ -135,7 +135,7 @@ class _Capture:
         return await self._in_thread(self._remember_repository, area, answers)
 
     def _remember_repository(self, area: str, answers: _Answers) -> list[str]:
-        """Remember what git told; what has no other copy first, while there is room."""
+        """Remember git's answers. Files that have no other copy come first, while there is room."""
         self._baseline.ignored.update(join(area, path) for path in answers.ignored)
         inside = [entry.path for entry in answers.index if entry.is_repository]
         inside += [path.removesuffix("/") for path in answers.untracked if path.endswith("/")]
@@ -150,7 +150,7 @@ class _Capture:
     def _told_apart(
         self, area: str, files: Iterable[IndexEntry], converted: Container[str]
     ) -> tuple[list[IndexEntry], list[IndexEntry]]:
-        """Those whose content on disk is certainly their blob's, ends of lines aside; and the others."""
+        """Files whose content on disk is certainly their blob's, apart from line endings; and the others."""
         sure: list[IndexEntry] = []
         doubtful: list[IndexEntry] = []
         for entry in files:
@@ -178,7 +178,7 @@ class _Capture:
         return inside
 
     def _remember(self, files: Iterable[tuple[str, bytes | None]], *, is_sure: bool) -> bool:
-        """Remember files as long as there is time; False once there is none, or no room."""
+        """Remember files as long as there is time. False once there is no time or no room."""
         for path, blob in files:
             if time.monotonic() > self._deadline:
                 self._baseline.doubt = "there was no time to read more files before the session began"
@@ -188,5 +188,5 @@ class _Capture:
         return True
 
     async def _in_thread(self, work: Callable[..., T], *arguments: object) -> T:
-        """Cancelling abandons the thread; it notices by itself, at the next file."""
+        """Run `work` in a thread. Cancelling abandons the thread, which notices at the next file."""
         return await to_thread.run_sync(work, *arguments, abandon_on_cancel=True)

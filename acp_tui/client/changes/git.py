@@ -1,6 +1,6 @@
-"""Asks git, through `safe_git` only, what a repository holds. The repository may be hostile.
+"""Asks git what a repository contains, only through `safe_git`. The repository may be hostile.
 
-No answer is trusted as a path: what leads out of the directory is dropped.
+No answer is trusted as a path: anything that leads out of the directory is dropped.
 """
 
 import hashlib
@@ -16,13 +16,13 @@ from acp_tui.client.safe_git import Answer, GitFailed, ask_git
 from acp_tui.values import dataclass
 
 MAX_PATH_ARGUMENTS: Final = 500
-"""With more paths than this a question is asked about the whole directory: a command line has an end."""
+"""With more paths than this, ask about the whole directory, because command lines have a length limit."""
 
 _CONVERTING_ATTRIBUTES: Final = ("filter", "ident", "working-tree-encoding")
 
 
 class Seen(NamedTuple):
-    """What tells whether a file has been written to since; times in nanoseconds, 0 where git keeps none."""
+    """Shows whether a file has been written to since. Times are in nanoseconds, 0 if git has none."""
 
     ctime_ns: int
     mtime_ns: int
@@ -30,7 +30,7 @@ class Seen(NamedTuple):
     size: int
 
     def is_still(self, status: os.stat_result) -> bool:
-        """Whether the file has certainly not been written to: git keeps 32 bits of inode and size."""
+        """Whether the file is certainly unchanged. Git keeps 32 bits of inode and size."""
         return (
             status.st_mtime_ns == self.mtime_ns
             and status.st_size & 0xFFFFFFFF == self.size
@@ -40,7 +40,7 @@ class Seen(NamedTuple):
 
 
 class IndexEntry(NamedTuple):
-    """A path that git tracks. A tuple, because there may be 100,000 of them, made while the user waits."""
+    """A path that git tracks. A tuple, because up to 100,000 of them are created while the user waits."""
 
     path: str
     mode: int
@@ -48,25 +48,25 @@ class IndexEntry(NamedTuple):
     is_plain: bool
     """Not in conflict, not sparse, not assumed unchanged."""
     seen: Seen | None
-    """What git saw of the file when it last knew it to be this blob; None where it does not say."""
+    """What git saw of the file when it last knew it to be this blob; None if git doesn't say."""
 
     @property
     def is_repository(self) -> bool:
-        """Whether it is a submodule."""
+        """Whether it's a submodule."""
         return self.mode == 0o160000
 
 
 @dataclass(frozen=True, slots=True)
 class Git:
-    """Questions to git in one directory. All paths, in and out, are relative to that. All raise GitFailed."""
+    """Questions to git in one directory. All paths are relative to it, and all methods raise GitFailed."""
 
     directory: Path
     is_top: bool = True
-    """Whether it is the top of the repository."""
+    """Whether it's the top of the repository."""
 
     @classmethod
     async def at(cls, directory: Path) -> Self | None:
-        """Git for this directory; None where it is in no repository, or is itself ignored by one.
+        """Git for this directory; None if it's in no repository, or ignored by one.
 
         Raises: GitFailed.
         """
@@ -76,45 +76,46 @@ class Git:
             return None
         inside, _, prefix = answer.partition(b"\n")
         git = cls(directory, is_top=not prefix.strip())
-        # In a home directory kept in git, everything that was not added by hand tends to be ignored.
+        # In a home directory under git, everything that wasn't explicitly added is typically ignored.
         ignored = inside != b"true" or (not git.is_top and await git._run("check-ignore", "./", ok=(0, 1)))
         return None if ignored else git
 
     async def index(self) -> list[IndexEntry]:
         """What git tracks."""
-        # The index is asked about before it is read: one that is newer only makes more files doubtful.
+        # Find the index before reading it: if it's newer than the answers, that only makes more files doubtful.
         told = await self._run("rev-parse", "--git-path", "index")
         listed = await self._run("ls-files", "-z", "-v", "--stage", "--debug")
         index = self.directory / os.fsdecode(told.removesuffix(b"\n"))
         return await to_thread.run_sync(_parse_index, listed, index)
 
     async def untracked(self) -> list[str]:
-        """The paths that git neither tracks nor ignores; a repository inside ends in a slash."""
+        """The paths that git neither tracks nor ignores. A repository inside ends with a slash."""
         return await self._listed("--others")
 
     async def not_ignored(self, under: Sequence[str] = ()) -> list[str]:
-        """What is tracked or not ignored, at or below these paths; tracked ones may be absent."""
+        """Paths that are tracked or not ignored, at or below these. Tracked ones may not exist."""
         return await self._listed("--cached", "--others", under=under)
 
     async def ignored(self, under: Sequence[str] = ()) -> set[str]:
-        """What git ignores; of a directory that it ignores as a whole only that."""
+        """What git ignores. For a directory ignored as a whole, only the directory."""
         listed = await self._listed("--others", "--ignored", "--directory", under=under)
         directories = {path.removesuffix("/") for path in listed if path.endswith("/")}
         files = {path for path in listed if not path.endswith("/")}
         if not directories:
             return files
-        # Listed as directories are also those in which all that there is so far is ignored, file by file.
+        # The list also includes directories in which only each file so far is ignored, so ask about the directories
+        # themselves.
         answer = await self._run("check-ignore", "-z", "--stdin", question=_joined(directories), ok=(0, 1))
         return files.union(_paths(answer))
 
     async def converted(self, paths: Iterable[str]) -> set[str]:
-        """Which of these paths have, by their attributes, other content than their blob; ends of lines aside."""
+        """Paths whose attributes make their content differ from their blob, apart from line endings."""
         question = await to_thread.run_sync(_joined, paths)
         answer = await self._run("check-attr", "-z", "--stdin", *_CONVERTING_ATTRIBUTES, question=question)
         return await to_thread.run_sync(_parse_attributes, answer)
 
     async def blobs(self, ids: Iterable[bytes]) -> dict[bytes, bytes]:
-        """The blobs that there are, as they are stored."""
+        """The blobs that exist, as they are stored."""
         question = b"".join(blob.hex().encode() + b"\n" for blob in ids)
         answer = await self._run("cat-file", "--batch", question=question)
         return dict(_parse_blobs(answer))
@@ -134,7 +135,7 @@ class Git:
 
 
 def blob_id(data: bytes, id_bytes: int) -> bytes:
-    """The id under which git stores these bytes; a repository names its objects with 20 bytes or with 32."""
+    """The ID under which git stores these bytes. A repository uses IDs of 20 or of 32 bytes."""
     name = "sha1" if id_bytes == 20 else "sha256"
     return hashlib.new(name, b"blob %d\0" % len(data) + data, usedforsecurity=False).digest()
 
@@ -156,7 +157,7 @@ _LEADS_OUT: Final = frozenset({"", ".", ".."})
 
 
 def _stays_below(path: str) -> bool:
-    """Whether a path leads down: an index can hold any text, also `../file` and `/etc/file`."""
+    """Whether a path leads down. An index can contain any text, such as `../file` and `/etc/file`."""
     return _LEADS_OUT.isdisjoint(path.removesuffix("/").split("/"))
 
 
@@ -166,7 +167,7 @@ def _joined(paths: Iterable[str]) -> bytes:
 
 _ENTRY: Final = re.compile(
     rb"(.) (\d+) ([0-9a-f]+) (\d)\t([^\0]*)\0"
-    # Git may change this part at any time (git-ls-files, --debug): without it a file is merely in doubt.
+    # Git may change this part at any time (git-ls-files, --debug). Without it, a file is only doubtful.
     rb"(?:  ctime: (\d+):(\d+)\n  mtime: (\d+):(\d+)\n  dev: \d+\tino: (\d+)\n"
     rb"  uid: \d+\tgid: \d+\n  size: (\d+)\tflags: [0-9a-f]+\n)?"
 )
@@ -174,7 +175,7 @@ _NS: Final = 1_000_000_000
 
 
 def _parse_index(listed: bytes, index: Path) -> list[IndexEntry]:
-    """What `ls-files --stage --debug` lists; of a path in conflict one stage is kept."""
+    """The output of `ls-files --stage --debug`. For a path in conflict, one stage is kept."""
     try:
         written_ns = index.stat().st_mtime_ns
     except OSError:
@@ -188,7 +189,7 @@ def _parse_index(listed: bytes, index: Path) -> list[IndexEntry]:
         if not _stays_below(name):
             continue
         written_at = int(mtime) * _NS + int(mtime_ns) if mtime else written_ns
-        # A file that was written when the index was may have been written to since, with the same times.
+        # A file as recent as the index may have been written to since then with the same timestamps.
         seen = (
             Seen(int(ctime) * _NS + int(ctime_ns), written_at, int(inode), int(size))
             if written_at < written_ns
@@ -200,7 +201,7 @@ def _parse_index(listed: bytes, index: Path) -> list[IndexEntry]:
 
 
 def _parse_attributes(answer: bytes) -> set[str]:
-    """The paths for which any attribute is set, from `path NUL attribute NUL value NUL`."""
+    """The paths with any attribute set, from `path NUL attribute NUL value NUL`."""
     fields = answer.split(b"\0")
     values = zip(fields[0::3], fields[2::3], strict=False)
     return {os.fsdecode(path) for path, value in values if value not in (b"unspecified", b"unset")}
@@ -210,7 +211,7 @@ _HEADER: Final = re.compile(rb"([0-9a-f]+) (?:blob (\d+)|\S.*)\n")
 
 
 def _parse_blobs(answer: bytes) -> Iterator[tuple[bytes, bytes]]:
-    """From `id blob size LF content LF`; what is missing, or no blob, is left out."""
+    """From `id blob size LF content LF`, without missing objects and those that aren't blobs."""
     position = 0
     while header := _HEADER.match(answer, position):
         position = header.end()

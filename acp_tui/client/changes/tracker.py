@@ -36,14 +36,14 @@ _MAX_WATCH_FAILURES: Final = 3
 _WATCH_AGAIN_S: Final = 0.5
 _BATCH_FILES: Final = 256
 _BATCH_BYTES: Final = 16 << 20
-# After each look at the disk as much time again, twice, belongs to others.
+# After examining the disk, pause for twice as long as that took.
 _REST_RATIO: Final = 2
 _MIN_REST_S: Final = 0.05
 
 
 @dataclass(frozen=True, slots=True)
 class Moment:
-    """What the files that had changed by then were; all others were as the session found them."""
+    """The states of the files that had changed by then. All others were as the session found them."""
 
     states: Mapping[str, KeptState]
 
@@ -56,7 +56,7 @@ class ChangeTracker:
     ) -> None:
         self.root = root.resolve()
         self.is_live = False
-        """Whether changes are noticed by themselves; else only by `rescan`."""
+        """Whether changes are detected automatically, otherwise only by `rescan`."""
         self._on_change = on_change
         self._limits = limits
         self._changes: dict[str, FileChange] = {}
@@ -64,7 +64,7 @@ class ChangeTracker:
         self._baseline: Baseline | None = None
         self._ready = anyio.Event()
         self._one_at_a_time = anyio.Lock()
-        self._marked: set[str] | None = set()  # None: everything
+        self._marked: set[str] | None = set()  # None means everything
         self._added: set[str] = set()
         self._anything_marked = anyio.Event()
         self._watching = anyio.CancelScope()
@@ -73,18 +73,18 @@ class ChangeTracker:
 
     @property
     def changes(self) -> Mapping[str, FileChange]:
-        """The changed files by path, in no order; it stays current."""
+        """The changed files by path, in no particular order. The mapping stays current."""
         return MappingProxyType(self._changes)
 
     @property
     def notes(self) -> Sequence[str]:
-        """What the list cannot know, in sentences for the user."""
+        """What the list can't know, in sentences for the user."""
         return tuple(self._notes)
 
     async def run(self, *, task_status: TaskStatus[None] = anyio.TASK_STATUS_IGNORED) -> None:
-        """Remember the workspace as it is, then follow what changes, until cancelled.
+        """Remember the current workspace, then follow its changes until cancelled.
 
-        Started (`await tasks.start(tracker.run)`) means remembered: only then may the agent be started.
+        When it has started (`await tasks.start(tracker.run)`), the workspace is remembered. Start the agent only then.
         """
         try:
             self._baseline = await capture(self.root, self._limits, self._note)
@@ -94,47 +94,47 @@ class ChangeTracker:
                 tasks.start_soon(self._keep_current)
                 tasks.start_soon(self._keep_watching)
         finally:
-            self._ready.set()  # who waits for what will not come is told so
+            self._ready.set()  # tell tasks that wait for a baseline that never comes
             self.is_live = False
             if self._baseline is not None:
                 self._baseline.close()
                 self._baseline = None
 
     async def rescan(self) -> None:
-        """Look at the whole workspace now; `changes` is current when this returns."""
+        """Examine the whole workspace now. `changes` is current when this returns."""
         await self._refresh(None)
 
     async def review(self, path: str) -> Review:
-        """Both states of a file as they are at this moment, and where they differ."""
+        """Both states of a file at this moment, and where they differ."""
         baseline = await self._held()
         before = (await baseline.states([path]))[path]
         return await to_thread.run_sync(self._reviewed, baseline.tree, path, before)
 
     async def revert_file(self, shown: Review) -> Swapped:
-        """Make a file what it was; one that was not there is removed.
+        """Restore a file's earlier state; remove it if it didn't exist.
 
-        Raises: ChangedMeanwhile where it is no longer as shown, CannotRevert.
+        Raises: ChangedMeanwhile if it's no longer as shown, CannotRevert.
         """
         return await self._swap(shown.path, shown.after, shown.before)
 
     async def revert_hunk(self, shown: Review, hunk: Hunk) -> Swapped:
-        """Make these lines of a file what they were.
+        """Restore these lines of a file.
 
-        Raises: ChangedMeanwhile where the file is no longer as shown, CannotRevert.
+        Raises: ChangedMeanwhile if the file is no longer as shown, CannotRevert.
         """
         return await self._swap(shown.path, shown.after, without_hunk(shown, hunk))
 
     async def undo(self, swapped: Swapped) -> Swapped:
-        """Take a revert back; what comes back can be undone in turn.
+        """Undo a revert. The result can be undone in turn.
 
-        Raises: ChangedMeanwhile where the file is no longer as the revert left it, CannotRevert.
+        Raises: ChangedMeanwhile if the file is no longer as the revert left it, CannotRevert.
         """
         return await self._swap(swapped.path, swapped.left, swapped.found)
 
     async def remember(self) -> Moment:
-        """Keep what the changed files are now, so that later changes can be told from those before.
+        """Keep the current state of the changed files, to distinguish later changes from earlier ones.
 
-        What was written within the last moments may not be noticed yet, and then counts as later.
+        Very recent writes may not have been detected yet, and then count as later.
         """
         baseline = await self._held()
         async with self._one_at_a_time:
@@ -158,7 +158,7 @@ class ChangeTracker:
         """The states of a file at that moment and now, and where they differ."""
         baseline = await self._held()
         kept = moment.states.get(path)
-        if kept is None:  # it was then as it was when the session began
+        if kept is None:  # at that moment, it was as when the session began
             return await self.review(path)
         before = await to_thread.run_sync(kept.state, baseline.copies)
         return await to_thread.run_sync(self._reviewed, baseline.tree, path, before)
@@ -184,7 +184,7 @@ class ChangeTracker:
         return Swapped(path, expected, wanted)
 
     async def _held(self) -> Baseline:
-        """The baseline, once there is one."""
+        """Wait for the baseline."""
         await self._ready.wait()
         if self._baseline is None:
             raise RuntimeError("the tracker is no longer running")
@@ -198,7 +198,7 @@ class ChangeTracker:
     # Following
 
     async def _keep_current(self) -> None:
-        """Look again at what is marked; what is marked while that goes on comes next, together."""
+        """Examine what is marked. Paths that are marked during that come next, all together."""
         while True:
             await self._anything_marked.wait()
             self._anything_marked = anyio.Event()
@@ -214,20 +214,20 @@ class ChangeTracker:
         self._anything_marked.set()
 
     async def _keep_watching(self) -> None:
-        """Watch anew whenever there are new directories, and where it fails; give up where it cannot even begin."""
+        """Watch again whenever there are new directories or the watch fails. Give up if it can't even begin."""
         failures = 0
         while failures < _MAX_WATCH_FAILURES:
             self._has_begun = False
             reason = await self._watch()
             failures = failures + 1 if reason and not self._has_begun else 0
-            if reason and self._has_begun:  # a name that is not UTF-8 does that, perhaps again and again
+            if reason and self._has_begun:  # a name that isn't UTF-8 causes this, perhaps repeatedly
                 await anyio.sleep(_WATCH_AGAIN_S)
         self.is_live = False
         self._mark(None)
         self._note(f"Changes are no longer detected automatically: {reason}. Rescan to see them.")
 
     async def _watch(self) -> str:
-        """Follow all directories; "" once there are others, or else why it cannot go on."""
+        """Follow all directories. Returns "" when there are new ones, otherwise why it can't continue."""
         baseline = await self._held()
         with anyio.CancelScope() as self._watching:
             directories = [_absolute(self.root, path) for path in await baseline.areas.directories()]
@@ -239,17 +239,17 @@ class ChangeTracker:
 
     def _started(self) -> None:
         self.is_live = self._has_begun = True
-        self._mark(None)  # something may have happened since the baseline, or the watch before
+        self._mark(None)  # something may have happened since the baseline or the previous watch
 
     def _happened(self, events: Happened) -> None:
         paths = self._below_root(events.paths)
         self._added |= self._below_root(events.added)
         self._mark(paths)
         if any(name_of(path) == ".gitignore" for path in paths):
-            self._watching.cancel()  # other directories count then; with a new watch everything is looked at
+            self._watching.cancel()  # now other directories are ignored; a new watch examines everything
 
     def _below_root(self, paths: Iterable[str]) -> set[str]:
-        """Relative paths, without those that are version control's own."""
+        """Relative paths, without those of version control itself."""
         prefix = f"{self.root}/"
         inside = (path.removeprefix(prefix) for path in paths if path.startswith(prefix))
         return {path for path in inside if SKIPPED_DIRECTORIES.isdisjoint(path.split("/"))}
@@ -263,7 +263,7 @@ class ChangeTracker:
     # Comparing
 
     async def _refresh(self, marked: set[str] | None) -> None:
-        """Compare what is at or below these paths, or everything, with what it was."""
+        """Compare what is at or below these paths, or everything, with the baseline."""
         baseline = await self._held()
         async with self._one_at_a_time:
             paths = await self._in_question(baseline, marked)
@@ -276,7 +276,7 @@ class ChangeTracker:
         self._on_change()
 
     async def _in_question(self, baseline: Baseline, marked: set[str] | None) -> set[str]:
-        """The files that were there at the start or are now, at or below these paths."""
+        """The files at or below these paths that existed at the start or exist now."""
         if marked is None:
             paths = {*baseline.entries, *await baseline.areas.files()}
         else:
@@ -310,7 +310,7 @@ class ChangeTracker:
 
 
 def _possibly_new(baseline: Baseline, paths: set[str]) -> list[str]:
-    """Paths at or below which there may be files that were not there at the start."""
+    """Paths at or below which there may be files that didn't exist at the start."""
     return sorted(
         path for path in paths if path not in baseline.entries or _is_directory(baseline.tree, path)
     )
@@ -321,7 +321,7 @@ def _without_untouched(baseline: Baseline, paths: Iterable[str]) -> list[str]:
 
 
 def _batches(baseline: Baseline, paths: Iterable[str]) -> Iterator[list[str]]:
-    """Parts small enough to be held in memory."""
+    """Batches small enough to hold in memory."""
     batch: list[str] = []
     size = 0
     for path in paths:
@@ -341,7 +341,7 @@ def _is_directory(tree: Tree, path: str) -> bool:
 
 
 def _absolute(root: Path, path: str) -> str:
-    return os.path.join(root, path) if path else str(root)  # noqa: PTH118  a path object for each would be slow
+    return os.path.join(root, path) if path else str(root)  # noqa: PTH118 - creating path objects would be slow
 
 
 def _is_encodable(path: str) -> bool:
@@ -355,12 +355,12 @@ def _is_encodable(path: str) -> bool:
 _DEBOUNCE_MS: Final = 200
 _STEP_MS: Final = 50
 _TIMEOUT_MS: Final = 100
-"""How long at most until the first answer, from which it is clear that the watch has begun."""
+"""The longest wait for the first answer, which shows that the watch has begun."""
 
 
 @dataclass(frozen=True, slots=True)
 class Happened:
-    """What happened within a fraction of a second; absolute paths, as they were given to `watch`."""
+    """What happened within a fraction of a second. The paths are absolute, as given to `watch`."""
 
     paths: frozenset[str]
     added: frozenset[str]
@@ -370,17 +370,17 @@ class Happened:
 async def watch(
     directories: Sequence[str], on_started: Callable[[], None], on_events: Callable[[Happened], None]
 ) -> str:
-    """Report on this event loop, until cancelled; or until the watch fails, and then say why.
+    """Report on this event loop until cancelled or until the watch fails. Returns why it failed.
 
-    Directories are watched one by one and not what is below them: so links are not followed, and what git ignores
-    costs nothing. After a failure, what happened last may have been lost.
+    Each directory is watched separately, not recursively, so links aren't followed, and ignored directories cost
+    nothing. After a failure, the last events may be lost.
     """
     stop = threading.Event()
     reason = ""
     async with anyio.create_task_group() as tasks:
         tasks.start_soon(_set_when_cancelled, stop)
         try:
-            # A thread of its own, not one of those that all the program's short work shares.
+            # A separate thread, so that it doesn't occupy one of those shared by all short work.
             own = anyio.CapacityLimiter(1)
             await to_thread.run_sync(partial(_follow, directories, stop, on_started, on_events), limiter=own)
         except (OSError, RuntimeError, ImportError) as error:
@@ -402,7 +402,7 @@ def _follow(
     on_started: Callable[[], None],
     on_events: Callable[[Happened], None],
 ) -> None:
-    import watchfiles  # loads a native library, for which no start should wait
+    import watchfiles  # loads a native library, which must not delay the start
 
     started = False
     for events in watchfiles.watch(

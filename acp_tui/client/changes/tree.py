@@ -1,4 +1,4 @@
-"""Looks at the files below a directory without following links, blocking on pipes, or reading too much."""
+"""Examines the files below a directory without following links, blocking on pipes, or reading too much."""
 
 from __future__ import annotations
 
@@ -16,14 +16,14 @@ from acp_tui.client.changes.values import CannotRevert, ChangedMeanwhile, FileSt
 from acp_tui.values import dataclass
 
 SKIPPED_DIRECTORIES: Final = frozenset({".git", ".hg", ".jj", ".svn"})
-"""Stores of version control: no business of the user's, at any depth."""
+"""The stores of version control systems, which users don't care about, at any depth."""
 
-# O_PATH asks for no right to list a directory, so that one which may only be passed through can be.
+# O_PATH doesn't need permission to list a directory, so it can open one that may only be traversed.
 _ENTER: int = os.O_DIRECTORY | os.O_NOFOLLOW | os.O_CLOEXEC | getattr(os, "O_PATH", os.O_RDONLY)
 _LIST: Final = os.O_RDONLY | os.O_DIRECTORY | os.O_NOFOLLOW | os.O_CLOEXEC
 # O_NONBLOCK: opening a named pipe must not wait for its other end.
 _READ: Final = os.O_RDONLY | os.O_NOFOLLOW | os.O_NONBLOCK | os.O_CLOEXEC | os.O_NOCTTY
-# Which of the two a link on the way gives depends on the system.
+# Which of the two a link on the way causes depends on the system.
 _NOTHING_THERE: Final = {errno.ENOENT, errno.ENOTDIR, errno.ELOOP}
 
 
@@ -34,9 +34,9 @@ class Listing:
     path: str
     """"" for the root."""
     directories: list[str]
-    """Names; directories of version control are left out."""
+    """Names, without the directories of version control."""
     others: list[str]
-    """Names of files, links and all else."""
+    """Names of files, links, and everything else."""
     holds_repository: bool
     """Whether there is a `.git`."""
     unreadable: str = ""
@@ -44,15 +44,15 @@ class Listing:
 
 
 class Tree:
-    """The directory whose files are looked at; paths are relative to it."""
+    """The directory whose files are examined. Paths are relative to it."""
 
     def __init__(self, root: Path) -> None:
         self.root = root.resolve()
 
     def status(self, path: str) -> os.stat_result | None:
-        """What `lstat` says, None where nothing is there or it cannot be reached.
+        """The result of `lstat`; None if nothing exists there or it can't be reached.
 
-        A hint, and quick: a directory on the way may be a link. `read` is what to believe.
+        This is a quick hint, because a directory on the way may be a link. `read` is reliable.
         """
         try:
             return os.lstat(f"{self.root}/{path}")
@@ -60,7 +60,7 @@ class Tree:
             return None
 
     def read(self, path: str, max_bytes: int) -> FileState | None:
-        """The state of a file; None where there is none, also where a directory stands there."""
+        """The state of a file; None if there isn't one, or if it's a directory."""
         try:
             with self.parent_of(path) as parent:
                 return read_at(parent, name_of(path), max_bytes)
@@ -71,7 +71,7 @@ class Tree:
 
     @contextmanager
     def parent_of(self, path: str) -> Iterator[int]:
-        """A descriptor of the directory that holds `path`, reached through real directories only.
+        """A descriptor of the directory that contains `path`, reached only through real directories.
 
         Raises: OSError.
         """
@@ -79,9 +79,9 @@ class Tree:
             yield directory
 
     def walk(self, under: str = "") -> Iterator[Listing]:
-        """Every directory from `under` down, the shallow ones first.
+        """Every directory from `under` down, shallow ones first.
 
-        What the caller removes from a listing's `directories` is not entered.
+        Directories that the caller removes from a listing's `directories` aren't entered.
         """
         waiting = deque([under])
         while waiting:
@@ -125,9 +125,9 @@ def _listing(path: str, entries: list[os.DirEntry[str]]) -> Listing:
 
 
 def read_at(directory: int, name: str, max_bytes: int) -> FileState | None:
-    """The state of what has this name in an open directory.
+    """The state of the file with this name in an open directory.
 
-    Raises: OSError where that cannot even be asked.
+    Raises: OSError if not even the status can be read.
     """
     status = os.stat(name, dir_fd=directory, follow_symlinks=False)
     if stat.S_ISDIR(status.st_mode):
@@ -148,7 +148,7 @@ def read_at(directory: int, name: str, max_bytes: int) -> FileState | None:
 
 
 def _read_open(fd: int, max_bytes: int) -> FileState:
-    status = os.fstat(fd)  # it may have been swapped since it was looked at
+    status = os.fstat(fd)  # it may have been swapped since the check
     if not stat.S_ISREG(status.st_mode):
         return FileState(status.st_mode, 0, None, "it isn't a regular file")
     if status.st_size <= max_bytes:
@@ -167,12 +167,12 @@ def _read_up_to(fd: int, count: int) -> bytes:
 
 
 def signature(status: os.stat_result) -> int:
-    """A number that differs, but for chance, once a file has been written to or replaced."""
+    """A number that almost certainly changes when a file is written to or replaced."""
     return hash((status.st_mode, status.st_size, status.st_mtime_ns, status.st_ctime_ns, status.st_ino))
 
 
 def join(directory: str, name: str) -> str:
-    """The path of a name in a directory; the root is ""."""
+    """The path of a name in a directory. The root is ""."""
     return f"{directory}/{name}" if directory else name
 
 
@@ -191,7 +191,7 @@ def name_of(path: str) -> str:
 
 
 def too_large(max_bytes: int) -> str:
-    """Why a file's bytes are not known."""
+    """Why a file's bytes are unknown."""
     return f"it is larger than {max_bytes / (1 << 20):g} MiB"
 
 
@@ -204,7 +204,7 @@ _NO_HARD_LINKS: Final = {errno.EPERM, errno.EOPNOTSUPP, errno.ENOSYS}
 
 
 def swap(tree: Tree, path: str, expected: FileState | None, wanted: FileState | None) -> None:
-    """Make what stands at `path` `wanted`, if it is `expected`; None means nothing.
+    """Replace the state at `path` with `wanted` if it's `expected`. None means that nothing exists.
 
     Raises: ChangedMeanwhile, CannotRevert.
     """
@@ -231,12 +231,15 @@ def _require_unchanged(path: str, expected: FileState | None, now: FileState | N
 
 
 def _enough_for(state: FileState | None) -> int:
-    """How much to read to see whether a file is still in this state; more, so that the user sees the other."""
+    """How many bytes to read to see whether a file is still in this state.
+
+    Includes some more, to show a different state.
+    """
     return max(1 << 20, state.size if state else 0)
 
 
 def make_parents(tree: Tree, path: str) -> None:
-    """The directories above `path`, none of them a link. Raises OSError."""
+    """Create the directories above `path`, none of them a link. Raises OSError."""
     directory = ""
     for name in path.split("/")[:-1]:
         directory = join(directory, name)
@@ -266,7 +269,7 @@ def _read(parent: int, name: str, expected: FileState | None) -> FileState | Non
 
 
 def _place(parent: int, path: str, temporary: str) -> None:
-    """Give a file its name, unless something has it by now."""
+    """Give a file its name, unless something already has it."""
     name = name_of(path)
     try:
         os.link(temporary, name, src_dir_fd=parent, dst_dir_fd=parent, follow_symlinks=False)
@@ -280,7 +283,7 @@ def _place(parent: int, path: str, temporary: str) -> None:
 
 @contextmanager
 def _temporary(parent: int, state: FileState) -> Iterator[str]:
-    """The name of a file or link in this state, which is gone at the end unless it has been renamed."""
+    """The name of a temporary file or link in this state. It's deleted at the end unless it has been renamed."""
     assert state.data is not None
     name = f".acp-tui-{secrets.token_hex(16)}.tmp"
     try:
@@ -295,7 +298,7 @@ def _temporary(parent: int, state: FileState) -> Iterator[str]:
 
 
 def _write(fd: int, data: bytes, permissions: int) -> None:
-    """Fill a file, down to the disk, and close it."""
+    """Write a file, sync it to the disk, and close it."""
     try:
         rest = memoryview(data)
         while rest:

@@ -12,82 +12,82 @@ from acp_tui.client.line_comparison import LineComparison
 from acp_tui.values import dataclass
 
 ChangeKind: TypeAlias = Literal["added", "modified", "deleted", "mode", "type"]
-"""`mode`: the same content with other permissions; `type`: a file became a link, a pipe, or the reverse."""
+"""`mode`: the same content with other permissions. `type`: a file became a link or a pipe, or the reverse."""
 
 
 @dataclass(frozen=True, slots=True)
 class Limits:
-    """How much is kept, read and waited for; what goes beyond is said to be unknown."""
+    """How much to keep and read, and how long to wait. What exceeds the limits is reported as unknown."""
 
     max_file_bytes: int = 1 << 20
-    """A larger file is not copied before the first prompt."""
+    """Larger files aren't copied before the first prompt."""
     max_total_bytes: int = 64 << 20
     """All copies together."""
     max_files: int = 100_000
-    """Files remembered, and changes listed."""
+    """Files to remember, and changes to list."""
     max_review_bytes: int = 16 << 20
-    """A larger file is listed with its size, but neither compared nor reverted."""
+    """Larger files are listed with their size, but neither compared nor reverted."""
     max_capture_s: float = 5.0
-    """How long the first prompt may be held up by looking at files."""
+    """How long examining files may delay the first prompt."""
 
 
 @dataclass(frozen=True, slots=True)
 class FileState:
-    """What stands at a path. Equal states are the same file to whoever reads it."""
+    """The state at a path. A file with an equal state reads the same."""
 
     mode: int
-    """Type and permissions as in `st_mode`; 0 where not even that is known."""
+    """Type and permissions as in `st_mode`; 0 if not even that is known."""
     size: int
     data: bytes | None
-    """A file's bytes, a symbolic link's text; None where they are not known."""
+    """A file's bytes or a symbolic link's target; None if unknown."""
     unknown: str = ""
     """Why `data` is None."""
 
     @property
     def kind(self) -> int:
-        """The type bits alone, for comparisons."""
+        """Only the type bits, for comparisons."""
         return stat.S_IFMT(self.mode)
 
     @property
     def is_file(self) -> bool:
-        """Whether it is a regular file."""
+        """Whether it's a regular file."""
         return stat.S_ISREG(self.mode)
 
     @property
     def is_link(self) -> bool:
-        """Whether it is a symbolic link; it is never followed."""
+        """Whether it's a symbolic link. Links are never followed."""
         return stat.S_ISLNK(self.mode)
 
     @property
     def permissions(self) -> int:
-        """The permission bits; a link has none that count."""
+        """The permission bits. A link has none that matter."""
         return 0 if self.is_link else stat.S_IMODE(self.mode) & 0o777
 
 
 @dataclass(frozen=True, slots=True)
 class FileChange:
-    """One changed path. Who changed it is not known and never said."""
+    """One changed path. Who changed it is unknown and never reported."""
 
     path: str
-    """Below the workspace's root, with `/`; bytes that are no UTF-8 are surrogate-escaped."""
+    """Below the workspace's root, with `/`. Bytes that aren't UTF-8 are surrogate-escaped."""
     kind: ChangeKind
     before_unknown: str | None = None
-    """Why what was there before is not known, so that it cannot be reverted; None where it is known."""
+    """Why the earlier state is unknown, so that it can't be reverted; None if it's known."""
     added: int | None = None
-    """Lines; None where lines were not compared."""
+    """Lines; None if lines weren't compared."""
     removed: int | None = None
     is_binary: bool = False
     is_approximate: bool = False
-    """Whether more lines are counted than need be, because comparing them all would have taken too long."""
+    """Whether the line counts may be too high, because comparing everything would have taken too long."""
     size_before: int | None = None
-    """None where nothing was there, or it is not known."""
+    """None if nothing existed, or if unknown."""
     size: int | None = None
-    """None where nothing is there now."""
+    """None if nothing exists now."""
 
 
 @dataclass(frozen=True, slots=True)
 class Hunk:
-    """Neighbouring lines that differ, without any that do not; indexes into the lines of a review."""
+    """Neighboring lines that differ, without any that don't. Indexes into the lines of a review."""
 
     before_start: int
     before_end: int
@@ -100,21 +100,21 @@ class Review:
     """Both states of a file at one moment, and where they differ."""
 
     change: FileChange | None
-    """None where they do not differ."""
+    """None if they don't differ."""
     path: str
     before: FileState | None
-    """None where nothing was there; without data where it is not known."""
+    """None if nothing existed; without data if unknown."""
     after: FileState | None
     before_lines: tuple[bytes, ...] = ()
-    """Each with its end, so that joined they are the content, byte for byte; only a newline ends a line."""
+    """Each with its newline, so that joining them gives the exact content. Only a newline ends a line."""
     after_lines: tuple[bytes, ...] = ()
     hunks: tuple[Hunk, ...] = ()
-    """In order; none where the states cannot be compared by lines."""
+    """In order; empty if the states can't be compared by lines."""
 
 
 @dataclass(frozen=True, slots=True)
 class Swapped:
-    """What a revert, or the undo of one, did to a file; undoing it swaps the two."""
+    """What a revert, or its undo, did to a file. Undoing it swaps the two."""
 
     path: str
     found: FileState | None
@@ -122,7 +122,7 @@ class Swapped:
 
 
 class ChangesError(Exception):
-    """A revert that did not take place; `str()` of it is for the user."""
+    """A revert that didn't happen. `str()` is for the user."""
 
     def __init__(self, path: str, message: str) -> None:
         super().__init__(message)
@@ -130,7 +130,7 @@ class ChangesError(Exception):
 
 
 class ChangedMeanwhile(ChangesError):
-    """The file is no longer as it was shown, so that it was left alone."""
+    """The file is no longer as shown, so it was left unchanged."""
 
     def __init__(self, path: str, shown: FileState | None, now: FileState | None) -> None:
         super().__init__(path, f"{path!r} has changed since you saw it. Look again, then decide.")
@@ -139,7 +139,7 @@ class ChangedMeanwhile(ChangesError):
 
 
 class CannotRevert(ChangesError):
-    """It cannot be done, whether or not the file is as it was shown."""
+    """It can't be reverted, whether or not the file is as shown."""
 
     def __init__(self, path: str, reason: str) -> None:
         super().__init__(path, f"{path!r} can't be reverted: {reason}.")
@@ -149,7 +149,7 @@ _SNIFFED_BYTES: Final = 8000  # as far as git looks for a NUL
 
 
 def review(path: str, before: FileState | None, after: FileState | None) -> Review:
-    """Both states with the lines in which they differ."""
+    """Both states and the lines in which they differ."""
     kind = _kind(before, after)
     if kind is None:
         return Review(None, path, before, after)
@@ -167,7 +167,7 @@ def review(path: str, before: FileState | None, after: FileState | None) -> Revi
 
 
 def without_hunk(review: Review, hunk: Hunk) -> FileState | None:
-    """The state shown, but for one hunk, which is as it was before; None where that leaves nothing.
+    """The state shown, but with one hunk as it was before; None if nothing is left.
 
     Raises: CannotRevert.
     """
@@ -202,7 +202,7 @@ def _kind(before: FileState | None, after: FileState | None) -> ChangeKind | Non
     if before is None:
         return None if after is None else "added"
     if after is None:
-        return "deleted" if before.mode else None  # else it is not known that anything was there
+        return "deleted" if before.mode else None  # otherwise it's unknown whether anything existed
     if before.mode and after.mode and before.kind != after.kind:
         return "type"
     if before.data is None or before.data != after.data:
@@ -223,14 +223,14 @@ def _lines(state: FileState | None) -> tuple[bytes, ...]:
 
 
 def split_lines(data: bytes) -> tuple[bytes, ...]:
-    """The lines with their ends; joined they are the data. Only a newline ends a line, as in git."""
+    """The lines with their newlines; joined, they are the data. Only a newline ends a line, as in git."""
     lines = [line + b"\n" for line in data.split(b"\n")]
     last = lines.pop()[:-1]
     return (*lines, last) if last else tuple(lines)
 
 
 def compare(before: Sequence[bytes], after: Sequence[bytes]) -> tuple[tuple[Hunk, ...], bool]:
-    """Where the lines differ, in order; and whether some of it is only approximate."""
+    """Where the lines differ, in order, and whether parts of the result are only approximate."""
     numbers: dict[bytes, int] = {}
     comparison = LineComparison(
         [numbers.setdefault(line, len(numbers)) for line in before],

@@ -1,1 +1,1 @@
-"""The user's own rules that refuse what an agent asks for. Nothing in here allows anything: a rule can only say no."""
+"""The user's own rules that refuse what an agent asks for. Nothing here allows anything: a rule can only refuse."""

@@ -1,4 +1,4 @@
-"""Finds every program that a request of an agent would start, in lines, in words, and in what these start in turn."""
+"""Finds every program that an agent's request would start: in lines, in words, and in what those programs start."""
 
 from __future__ import annotations
 
@@ -10,29 +10,36 @@ from acp_tui.client.permissions.launchers import lines_within, sets_what_is_run,
 from acp_tui.client.permissions.shell_lines import NOT_TOLD, Words, as_written, read_commands
 
 MAX_WORK: Final = 6_000
-"""Of one search: pieces of lines, and commands. It bounds the time on the event loop, whatever an agent writes."""
+"""Limit of one search, in pieces of lines and commands.
+
+It bounds the time on the event loop, whatever an agent writes.
+"""
 _CHARACTERS_PER_WORK: Final = 8
 _WORDS_PER_WORK: Final = 8
 _MIN_WORDS: Final = 100
-"""Of a command that are kept however little time is left."""
+"""Words of a command that are kept however little time is left."""
 _MAX_UNREAD: Final = 100_000
-"""Characters that are kept of what there was no time for."""
+"""Characters that are kept of unread text."""
 _MAX_DEPTH: Final = 8
-"""Of lines within lines, such as `sh -c 'sh -c ...'`."""
+"""Limit for nested lines, such as `sh -c 'sh -c ...'`."""
 
 
 class CommandSearch:
-    """Collects the commands of all that one request brings; an agent may write more than there is time for."""
+    """Collects the commands in one request. An agent may write more than there is time to read."""
 
     def __init__(self) -> None:
         self._found: dict[Words, None] = {}
+        self._lines: set[str] = set()
         self._unread: list[str] = []
         self._unread_left = _MAX_UNREAD
         self._work_left = MAX_WORK
 
     @property
     def commands(self) -> tuple[Words, ...]:
-        """What was found, each before those inside it, with marks; targets of redirections come last in it."""
+        """The commands found, with marks, each before the ones inside it.
+
+        Targets of redirections come last in a command.
+        """
         return tuple(self._found)
 
     @property
@@ -42,7 +49,7 @@ class CommandSearch:
 
     @property
     def is_over(self) -> bool:
-        """Whether nothing more is taken in."""
+        """Whether the search accepts nothing more."""
         return self._work_left <= 0 and self._unread_left <= 0
 
     def read_line(self, line: str, depth: int = 0) -> None:
@@ -53,7 +60,10 @@ class CommandSearch:
         if self._work_left <= 0:
             self._leave_unread(line)
             return
-        # Not all that is left: what stands inside of these commands is to be looked at, too.
+        if line in self._lines:
+            return
+        self._lines.add(line)
+        # Keep some of the remaining work for what is inside these commands.
         work = (self._work_left + 1) // 2
         reading = read_commands(line[: work * _CHARACTERS_PER_WORK], work)
         self._work_left -= 1 + max(reading.pieces, reading.characters // _CHARACTERS_PER_WORK)
@@ -66,7 +76,7 @@ class CommandSearch:
     def read_words(self, words: Sequence[str], depth: int = 0, targets: Words = ()) -> None:
         """Find one command that no shell reads, and those that it starts."""
         if self._work_left <= 0:
-            self._unread_left -= len(words)  # the caller had to gather them
+            self._unread_left -= len(words)  # the caller had to collect them
             self._leave_unread(" ".join(words[:_MIN_WORDS]))
             return
         all_words = tuple(words[: max(self._work_left, _MIN_WORDS)])

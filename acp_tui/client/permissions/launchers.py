@@ -1,8 +1,7 @@
-"""Programs that start programs: what a command starts with its arguments, and where nobody can read that from them.
+"""Programs that start programs: what a command's arguments start, and when they don't reveal it.
 
-The lists are data. What is told in code for an interpreter, comes on a shell's input, or hides behind an alias that
-is set elsewhere is `NOT_TOLD`. Where it is in doubt a command too many is named: a rule then asks rather than lets
-something pass.
+The lists are data. `NOT_TOLD` stands for code for an interpreter, a shell's input, or an alias defined elsewhere. If in
+doubt, this module reports one command too many, so that a rule asks rather than misses something.
 """
 
 from __future__ import annotations
@@ -24,17 +23,17 @@ _EXTENSION: Final = re.compile(r"\.(?:exe|com|cmd|bat)\Z", re.IGNORECASE)
 
 _SHELL: Final = re.compile("(ba|da|a|z|k|mk|fi|c|tc|r|o|y)?sh|pwsh|powershell|nu|elvish|xonsh")
 _LINE_READER: Final = re.compile(rf"{_SHELL.pattern}|env|npx|script|su|runuser|sg")
-"""A program that is given a line in an option."""
+"""Programs that take a command line in an option."""
 _LINE_OPTION: Final = re.compile(
     r"(?:-[A-Za-z]*?[cS]|--(?:command|call|split-string)(?:=|\Z))(.*)", re.DOTALL
 )
 _LINE_JOINER: Final = frozenset({"eval", "ssh", "watch", "parallel", "tmux", "hyperfine", "entr"})
-"""A program that makes a line of its arguments."""
+"""Programs that join their arguments to a command line."""
 _STARTER: Final = re.compile(
     "builtin|bunx|busybox|chroot|command|coproc|doas|env|exec|flock|ionice|nice|nohup|npx|parallel|setsid|ssh|stdbuf"
     "|strace|sudo|time|timeout|unbuffer|unshare|uvx|watch|xargs"
 )
-"""A program that starts the program that its arguments name."""
+"""Programs that start the program named in their arguments."""
 _STARTER_ANYWHERE: Final = re.compile(
     "docker|podman|nerdctl|kubectl|oc|lxc|wsl|vagrant|distrobox|toolbox|flatpak|bwrap|firejail|proot|fakeroot|nsenter"
     "|runuser|setpriv|systemd-run|ltrace|valgrind|perf|hyperfine|entr|tmux|screen|dbus-run-session|xvfb-run"
@@ -42,9 +41,9 @@ _STARTER_ANYWHERE: Final = re.compile(
     "|rlwrap|nix|nix-shell|direnv|mise|conda|mamba|micromamba|pixi|rye|hatch|op|doppler|dotenv|aws-vault|chamber|sg"
     "|socat|dbus-launch|gdb|lldb|expect|setarch|linux(32|64)|numactl|cgexec|daemonize|chpst|setuidgid|softlimit"
 )
-"""The same, with options and places before it that are too many to know."""
+"""The same, for programs with more options and positions before it than we can know."""
 _PLACE_FIRST: Final = frozenset({"chroot", "flock", "ssh"})
-"""Those whose first argument is where."""
+"""Programs whose first argument is a location."""
 _START_COMMANDS: Final = {
     "bun": "x",
     "npm": "exec",
@@ -54,15 +53,15 @@ _START_COMMANDS: Final = {
     "poetry": "run",
     "uv": "run",
 }
-"""Programs of which one command does so."""
+"""Programs with a subcommand that does so."""
 _FIND_EXEC: Final = frozenset({"-exec", "-execdir", "-ok", "-okdir"})
 _FILLED: Final = frozenset({"xargs", "parallel", "find", "fd", "fdfind"})
-"""They add to the arguments of what they start, or put something in for `{}`."""
+"""Programs that add arguments to what they start, or replace `{}` in them."""
 _ALWAYS_NOT_TOLD: Final = frozenset({"at", "batch"})
 _READS_INPUT_ALONE: Final = frozenset(
     {"su", "script", "newgrp", "sudo", "doas", "chroot", "unshare", "ssh", "parallel"}
 )
-"""A shell, or the like, where their arguments name no command."""
+"""Shells and similar programs, when their arguments name no command."""
 
 _EDITORS: Final = "n?vim?|vimdiff|view|ex|ed|emacs|kak|hx|gdb|lldb"
 _INTERPRETERS: Final = tuple(
@@ -79,10 +78,10 @@ _INTERPRETERS: Final = tuple(
         (r"php[\d.]*", "-[rBRE].*"),
         (r"g?make", r"-E.*|--eval.*"),
         (_EDITORS, r"[-+].+"),
-        (_SHELL.pattern, "-[A-Za-z]*s[A-Za-z]*"),  # the code that it is given is read as a line
+        (_SHELL.pattern, "-[A-Za-z]*s[A-Za-z]*"),  # their code is read as a line
     )
 )
-"""Programs that run a script, and the options that give them code."""
+"""Programs that run a script, and their options for code."""
 _FILE_OPTION: Final = re.compile(r"-[A-Za-z]*f|--(?:file|makefile)")
 _FILE_IS_INPUT: Final = re.compile(
     rf"(?:-[A-Za-z]*f|--(?:file|makefile)=)(?:-|/dev/stdin|/dev/fd/.*|.*{ANY}.*)"
@@ -98,9 +97,9 @@ _CODE_OF_TOOLS: Final = (
         re.compile(r"(?:^|[;{}\n!\d$/,])\s*e(?:\s|$)|[^\w\s-][gpimIM\d]*e[gpimIM\d]*(?:[\s;}]|$)"),
     ),
 )
-"""Tools whose small languages can run a command, and what they look like then."""
+"""Tools whose small languages can run a command, and what that looks like."""
 _SETS_A_NAME: Final = {"hash": "-p", "enable": "-f", "bind": "-x", "complete": "-C"}
-"""A shell's words that give a name to a program, or a command to an occasion."""
+"""Shell builtins that give a program a name, or attach a command to an event."""
 
 _GIT_COMMANDS: Final = """
 add am annotate apply archive attributes backfill bisect blame branch bugreport bundle cat-file check-attr
@@ -119,21 +118,28 @@ update-server-info upload-archive upload-pack var verify-commit verify-pack veri
 worktree write-tree
 """
 _GIT_OWN: Final = frozenset(_GIT_COMMANDS.split())
-"""No alias can take their names; any other word may be one."""
+"""No alias can have these names. Any other word may be one."""
 _GIT_ALIAS: Final = re.compile(r"alias\.[^=]*", re.IGNORECASE)
 _GIT_VALUES: Final = frozenset(
     {"-C", "-c", "--git-dir", "--work-tree", "--namespace", "--config-env", "--exec-path"}
 )
-"""Options of git with a value behind them."""
+"""Options of git followed by a value."""
+
+_GIT_REPEATS: Final = frozenset({"foreach", "run"})
+"""The command follows these words in `git submodule foreach` and `git bisect run`."""
+_GIT_LINE_OPTION: Final = re.compile(
+    r"-[xO](.*)|--(?:exec|extcmd|open-files-in-pager|upload-pack|receive-pack|[a-z]+-filter)(?:=(.*))?",
+    re.DOTALL,
+)
 
 
 def program_name(word: str) -> str:
-    """What a program is called, wherever it lies and whatever it ends with."""
+    """The program's name without its folder and extension."""
     return _EXTENSION.sub("", basename(word))
 
 
 def without_prefixes(words: Words) -> Words:
-    """`words` from the program on, without assignments and words of the shell's grammar."""
+    """`words` starting at the program, without assignments and reserved words of the shell."""
     if words[:1] == ("function",):
         words = words[2:]
     for at, word in enumerate(words):
@@ -143,15 +149,15 @@ def without_prefixes(words: Words) -> Words:
 
 
 def sets_what_is_run(words: Words) -> bool:
-    """Whether a variable is set that has a shell or git read more than the line."""
+    """Whether a variable is set that makes a shell or git read more than the line."""
     return any(map(_READ_FIRST.fullmatch, words))
 
 
 def lines_within(all_words: Words, command: Words, targets: Words) -> Iterator[str]:
-    """The lines that a command has for a shell, in its arguments, on its input, or in variables that are set for it."""
+    """The lines that a command passes to a shell, in its arguments, on its input, or in variables set for it."""
     for word in all_words:
         assigned = _ASSIGNMENT.fullmatch(word)
-        # A pager, an editor, what a shell runs first: all of them are lines.
+        # A pager, an editor, what a shell runs first: their values are all command lines.
         if assigned and " " in assigned[2] and loading_effect(assigned[1]):
             yield assigned[2]
     if not command:
@@ -172,6 +178,7 @@ def lines_within(all_words: Words, command: Words, targets: Words) -> Iterator[s
     if _LINE_READER.fullmatch(program):
         yield from _lines_of_options(program, arguments)
     if program == "git":
+        yield from _lines_for_git(arguments)
         yield from (line[1:] if line[:1] == "!" else f"git {line}" for line in _git_aliases(arguments))
 
 
@@ -190,15 +197,31 @@ def _lines_of_options(program: str, arguments: Words) -> Iterator[str]:
 
 
 def _git_aliases(arguments: Words) -> Iterator[str]:
-    """What aliases stand for that are given in an option, or set for later."""
+    """The commands of aliases that are given in an option or set for later."""
     for word, value in pairwise((*arguments, "")):
         name, equals, text = word.removeprefix("-c").partition("=")
         if _GIT_ALIAS.fullmatch(name):
             yield text if equals else value
 
 
+def _lines_for_git(arguments: Words) -> Iterator[str]:
+    """The lines that git passes to a shell: in options, in settings, and in subcommands that repeat a command."""
+    for at, (word, value) in enumerate(pairwise((*arguments, ""))):
+        option = _GIT_LINE_OPTION.fullmatch(word)
+        if option:
+            yield option[1] or option[2] or value
+        elif word == "-c" or word.startswith("--config="):
+            yield (value if word == "-c" else word).rpartition("=")[2]
+        elif word in _GIT_REPEATS:
+            yield from (" ".join(arguments[after:]) for after in range(at + 1, min(at + 4, len(arguments))))
+        elif word == "for-each-repo":
+            yield f"git {' '.join(each for each in arguments[at + 1 :] if not each.startswith('-'))}"
+        elif word == "config":
+            yield from (each for each in arguments[at + 1 :] if " " in each)
+
+
 def started_by(program: str, arguments: Words) -> Iterator[Words]:
-    """The programs that the arguments of a command name; NOT_TOLD where it runs something that they do not tell."""
+    """The programs named in a command's arguments, or NOT_TOLD if it runs something that they don't reveal."""
     program = program_name(program)
     if _runs_something_unread(program, arguments):
         yield NOT_TOLD
@@ -224,7 +247,7 @@ def started_by(program: str, arguments: Words) -> Iterator[Words]:
         yield (rest := arguments[len(options) :])
         if program in _PLACE_FIRST:
             yield rest[1:]
-        # What follows an option may be its value, and what follows that the program.
+        # What follows an option may be its value, and then the program comes next.
         arguments = rest[1:] if options and options[-1].startswith("-") else ()
 
 
@@ -233,7 +256,7 @@ def _is_no_program(word: str) -> bool:
 
 
 def _filled(program: str, arguments: Words) -> Words:
-    """The arguments with what the program puts in for a placeholder, and adds to them, marked as not told."""
+    """The arguments plus what the program inserts for placeholders and appends, marked as unknown."""
     if program not in _FILLED:
         return arguments
     places = {"{}"}
@@ -248,7 +271,7 @@ def _filled(program: str, arguments: Words) -> Words:
 
 
 def _git_command(arguments: Words) -> str:
-    """The first word that is no option, nor one's value; `--version` and the like where there is none."""
+    """The first word that is neither an option nor an option's value; `--version` and the like if there isn't one."""
     is_value = False
     for word in arguments:
         if not is_value and (not word.startswith("-") or not is_told(word)):
@@ -282,11 +305,11 @@ def _runs_something_unread(program: str, arguments: Words) -> bool:
 
 
 _MAX_CODE: Final = 10_000
-"""Characters of a tool's program that are looked at."""
+"""Characters of a tool's program to check."""
 
 
 def _interprets_unread(program: str, arguments: Words, code: re.Pattern[str]) -> bool:
-    """Whether an interpreter is given code in an option, or reads it from its input."""
+    """Whether an interpreter gets code in an option or on its input."""
     if any(
         _FILE_OPTION.fullmatch(word) and _may_be_input(value) for word, value in pairwise((*arguments, ""))
     ):
@@ -296,18 +319,18 @@ def _interprets_unread(program: str, arguments: Words, code: re.Pattern[str]) ->
         if code.fullmatch(word) or _INPUT.fullmatch(word) or _FILE_IS_INPUT.fullmatch(word):
             return True
         if is_shell and _LINE_OPTION.fullmatch(word):
-            return False  # it is read as a line
+            return False  # read as a line
         if word in ("-m", "--module"):
             return False
         if not word.startswith(("-", "+")):
-            # The last word behind such an option may be its value, and no script.
+            # The last word after such an option may be its value rather than a script.
             is_value = at > 0 and at + 1 == len(arguments) and not re.search("[./]", word)
             return _may_be_input(word) or (is_value and _TAKES_VALUE.fullmatch(arguments[at - 1]) is not None)
     return not _NEEDS_NO_SCRIPT.fullmatch(program) and _SAYS_AND_ENDS.isdisjoint(arguments)
 
 
 def _may_be_input(word: str) -> bool:
-    """Whether a file that is named like this may be the program's input, or a pipe."""
+    """Whether a file with this name may be the program's input, or a pipe."""
     return (
         _INPUT.fullmatch(word) is not None
         or ANY in word

@@ -1,7 +1,7 @@
-"""Which of the user's standing rules refuses what the agent is about to do; what follows is the session's matter.
+"""Which of the user's standing rules refuses what the agent is about to do. The session acts on the result.
 
-A rule only ever refuses. It is a seat belt against accidents, not a sandbox: it sees what the agent reports and asks,
-and whoever wants to hide something from it can.
+A rule only ever refuses. It's a seat belt against accidents, not a sandbox: it sees what the agent reports and asks
+for, and an agent that wants to hide something from it can.
 """
 
 from __future__ import annotations
@@ -30,24 +30,24 @@ from acp_tui.conversation.tool_calls import ToolCall, changed_paths
 from acp_tui.values import dataclass
 
 if TYPE_CHECKING:
-    # A rule is only read here; the settings would bring along what reads them from disk.
+    # Rules are only read here. Importing the settings would also load the code that reads them from disk.
     from acp_tui.client.settings.tree import RefusalRule
 
-# Much of it is found by the names that agents commonly give to their tools' parameters: what an agent calls otherwise,
-# or does without a word, is not seen. There is a limit to how much of a request is looked at, since somebody waits.
+# Much of it is found by common names of tool parameters. What an agent names differently, or does without reporting it,
+# isn't found. There is a limit to how much of a request is searched, because the user is waiting.
 
-# As `_name` gives them.
+# As normalized by `_name`.
 _COMMAND_KEY: Final = re.compile("commands?|cmd|commandline|script")
 _PATH_KEY: Final = re.compile(
     "(abs|absolute|relative|file|notebook|old|new)?paths?|files?|filename|targetfile|directory|dir|cwd|workdir"
     "|source|destination|src|dst"
 )
 _MAX_KEY: Final = 40
-"""Characters; no key that means something to us is as long."""
+"""Characters. Longer keys have no meaning to us."""
 _MAX_FIELDS: Final = 1_000
-"""Of the objects in a tool's input, the outermost first."""
+"""Limit for fields of the objects in a tool's input, outermost first."""
 _MAX_TEXTS: Final = 5_000
-"""In them."""
+"""Limit for texts in them."""
 _MAX_PATHS: Final = 1_000
 _MAX_TITLE: Final = 10_000
 _CHANGING_KINDS: Final = frozenset({"edit", "delete", "move"})
@@ -55,27 +55,27 @@ _CHANGING_KINDS: Final = frozenset({"edit", "delete", "move"})
 
 @dataclass(frozen=True, slots=True)
 class Subject:
-    """What would be done."""
+    """What the agent would do."""
 
     kind: str
     """A kind of tool call."""
     paths: tuple[str, ...] = ()
-    """As they are spelled; relative ones are below a workspace root."""
+    """As spelled. Relative ones are below a workspace root."""
     commands: tuple[Words, ...] = ()
-    """Each program that would be started, with its arguments; with marks where the line does not tell them."""
+    """Each program that would be started, with its arguments. Marks stand for what the line doesn't reveal."""
     unread: str = ""
-    """Lines for a shell, or the ends of some, that there was no time to look for commands in."""
+    """Shell command lines, or the ends of some, that there was no time to search."""
     places: Places | None = field(default=None, compare=False, repr=False)
-    """Where `paths` lead; None: nobody has looked yet."""
+    """Where `paths` lead; None if not resolved yet."""
 
 
 def subject_of_read(path: str) -> Subject:
-    """The agent reads a file of ours."""
+    """The agent reads a file through us."""
     return Subject("read", (path,))
 
 
 def subject_of_write(path: str) -> Subject:
-    """The agent writes a file of ours."""
+    """The agent writes a file through us."""
     return Subject("edit", (path,))
 
 
@@ -85,7 +85,7 @@ def subject_of_command(
     cwd: str | Path | None = None,
     env: Iterable[tuple[str, str]] = (),
 ) -> Subject:
-    """The agent starts a program; without `args`, `command` may be a line for a shell."""
+    """The agent starts a program. Without `args`, `command` may be a shell command line."""
     search = CommandSearch()
     search.read_words([*(f"{name}={value}" for name, value in env), *([command, *args] if args else [])])
     if not args:
@@ -96,11 +96,11 @@ def subject_of_command(
 
 
 def subject_of_tool_call(call: ToolCall) -> Subject:
-    """What the agent reports of a call: places, diffs and input.
+    """What the agent reports about a call: locations, diffs, and input.
 
-    A call of kind `execute` that gives no command in its input is taken to name it in its title. A change that is
-    reported as no change, or a command as `other`, has the kind of what it brings. Files that a command names as
-    words of their own count as its paths.
+    A call of kind `execute` without a command in its input is assumed to have it in its title. A change that isn't
+    reported as one, or a command reported as `other`, gets the kind that fits its content. Files that a command names
+    as separate words count as its paths.
     """
     diffs = changed_paths(call.content)
     search = CommandSearch()
@@ -125,14 +125,14 @@ def _kind(reported: str, has_diffs: bool, has_commands: bool) -> str:
 
 
 def _read_title(title: str, search: CommandSearch) -> None:
-    """The title as a line, and what it has in backquotes."""
+    """Read the title as a line, and the parts in backquotes."""
     title = title[:_MAX_TITLE]
     for line in (title, *re.findall("`([^`]+)`", title)):
         search.read_line(line)
 
 
 def _read_input(raw: Any, search: CommandSearch) -> list[str]:
-    """Find the commands in a tool's input, at whatever depth they are. The paths in it."""
+    """Find the commands in a tool's input, at any depth. Returns the paths in it."""
     fields = [*islice(_fields(raw), _MAX_FIELDS)]
     for name, value, arguments in fields:
         if _COMMAND_KEY.fullmatch(name) and not search.is_over:
@@ -144,7 +144,7 @@ def _read_input(raw: Any, search: CommandSearch) -> list[str]:
 
 
 def _read_command(value: Any, arguments: Any, search: CommandSearch) -> None:
-    """A line, a program that has arguments beside it, or the words of one command; anything else is none."""
+    """Read a line, a program with separate arguments, or the words of one command. Ignores anything else."""
     if isinstance(value, str) and isinstance(arguments, list) and arguments:
         search.read_words([value, *_strings(arguments)])
     elif isinstance(value, str):
@@ -152,7 +152,7 @@ def _read_command(value: Any, arguments: Any, search: CommandSearch) -> None:
     elif isinstance(value, list):
         words = _strings(value)
         search.read_words(words)
-        # Where the words are lines each, as of a list of commands, these are read too.
+        # If each word is a line, as in a list of commands, read those too.
         for line in takewhile(lambda _: not search.is_over, words):
             if " " in line:
                 search.read_line(line)
@@ -163,9 +163,9 @@ def _strings(values: list[Any]) -> list[str]:
 
 
 def _fields(raw: Any) -> Iterator[tuple[str, Any, Any]]:
-    """Every field of every object in a decoded JSON value: its name, its value, and the `args` beside it."""
+    """Every field of every object in a decoded JSON value: its name, its value, and the `args` next to it."""
     values = [raw]
-    for value in values:  # grows on the way
+    for value in values:  # grows during the loop
         room = max(_MAX_TEXTS - len(values), 0)
         if isinstance(value, dict):
             yield from ((_name(key), inner, value.get("args")) for key, inner in value.items())
@@ -189,7 +189,7 @@ def _texts(fields: Iterable[tuple[str, Any, Any]]) -> Iterator[tuple[str, str]]:
 
 
 def _paths_in(commands: tuple[Words, ...], cwd: str | None) -> Iterator[str]:
-    """The words that may be paths, also behind `=` and `@`, and a program that is called by its path."""
+    """The words that may be paths, including after `=` and `@`, and a program called by its path."""
     written = filter(None, map(as_written, commands))
     words = (word for command in written for word in command[0 if "/" in command[0] else 1 :])
     for word in dict.fromkeys(words):
@@ -212,38 +212,38 @@ __all__ = [
 
 
 _BUNDLE: Final = re.compile("-[A-Za-z0-9]{1,4}")
-"""Options of a letter each. What is longer is a word, as in `find -delete`."""
+"""Single-letter options. Longer ones are words, as in `find -delete`."""
 
 
 def first_match(
     rules: Sequence[RefusalRule], subject: Subject, roots: Sequence[Path] = ()
 ) -> RefusalRule | None:
-    """The first rule of which everything that it names is in `subject`; None where none refuses.
+    """The first rule whose conditions all match `subject`; None if no rule refuses.
 
-    `roots` are the session's workspace roots, below which relative paths and globs are. A rule that names nothing
-    refuses nothing. The disk is asked unless `subject` is `resolved`, or `asks_disk` is false.
+    `roots` are the session's workspace roots, the base of relative paths and globs. A rule without conditions refuses
+    nothing. Accesses the disk unless `subject` is `resolved` or `asks_disk` is false.
     """
     subject = resolved(rules, subject, roots)
     return next((rule for rule in rules if _fits(rule, subject) and _is_place(rule.path, subject)), None)
 
 
 def doubtful(rules: Iterable[RefusalRule], subject: Subject) -> RefusalRule | None:
-    """The first rule for commands that may cover `subject`, though what it would run cannot be told; None: none may."""
+    """The first rule for commands that may cover the unknown part of `subject`; None if there isn't one."""
     return next(
         (rule for rule in rules if _is_kind(rule.kind, subject) and _may_run(rule.command, subject)), None
     )
 
 
 def asks_disk(rules: Iterable[RefusalRule], subject: Subject) -> bool:
-    """Whether `subject` must be `resolved` before it can be held against `rules`."""
+    """Whether `subject` must be `resolved` before matching it against `rules`."""
     unknown = subject.places is None and bool(subject.paths)
     return unknown and any(rule.path is not None and _fits(rule, subject) for rule in rules)
 
 
 def resolved(rules: Sequence[RefusalRule], subject: Subject, roots: Sequence[Path] = ()) -> Subject:
-    """`subject` with the places where its paths lead, if `rules` ask for them.
+    """`subject` with the places its paths lead to, if `rules` need them.
 
-    It blocks as long as the disk does, on a dead mount for ever: call it in a thread.
+    Blocks as long as the disk does, on a dead mount forever: call it in a thread.
     """
     if not asks_disk(rules, subject):
         return subject
@@ -252,7 +252,7 @@ def resolved(rules: Sequence[RefusalRule], subject: Subject, roots: Sequence[Pat
 
 
 def _fits(rule: RefusalRule, subject: Subject) -> bool:
-    """Whether all but the place is as the rule says."""
+    """Whether everything except the place matches the rule."""
     return _names_something(rule) and _is_kind(rule.kind, subject) and _runs(rule.command, subject)
 
 
@@ -286,7 +286,7 @@ def _words_of_rule(command: str) -> Words:
 def _begins_with(prefix: Words, words: Words) -> bool:
     """Whether `words` begin with the words of `prefix` and have its options.
 
-    `git push -f` is also found in `git -C project push origin -f`.
+    `git push -f` also matches `git -C project push origin -f`.
     """
     program = words[0]
     if prefix[0] != program and prefix[0].casefold() != program_name(program).casefold():
@@ -296,7 +296,7 @@ def _begins_with(prefix: Words, words: Words) -> bool:
 
 
 def _comes_next(wanted: str, rest: Iterable[str]) -> bool:
-    """Whether `wanted` follows, with nothing before it but options and a value behind each."""
+    """Whether `wanted` follows, after nothing but options, each with at most one value."""
     after_option = False
     for word in rest:
         if word == wanted:
@@ -308,7 +308,7 @@ def _comes_next(wanted: str, rest: Iterable[str]) -> bool:
 
 
 def _has_options(prefix: Words, words: Words) -> bool:
-    """Whether all options of `prefix` are among those of `words`, in whatever order and bundles."""
+    """Whether all options of `prefix` are among those of `words`, in any order and combination."""
     wanted = [*filter(_is_option, prefix)]
     if not wanted:
         return True
@@ -331,13 +331,15 @@ def _plain(words: Words) -> Words:
 _QUOTES_ONLY: Final = re.compile(
     r"\[|test|echo|printf?|\w*grep|rg|ag|ack|ls|cat|head|tail|wc|which|whereis|type|man|cd|mkdir|touch|cp|mv|ln|chmod|git"
 )
-"""Programs to which another's name in their arguments is a text or a file, and nothing to run."""
+"""Programs that treat another program's name in their arguments as text or a file and don't run it."""
+_SUBSCRIPT: Final = re.compile(r"\[[^\]]*(?:\$\(|`)", re.DOTALL)
+"""Tests and `printf -v` evaluate what is between the brackets of a name."""
 _MAX_MENTION: Final = 20_000
-"""Characters of arguments that are looked at; what is longer nobody reads."""
+"""Characters of arguments to check. Longer ones count as a match."""
 
 
 def _may_run(command: str | None, subject: Subject) -> bool:
-    """Whether what the line does not tell may be this command."""
+    """Whether the unknown part of the line may be this command."""
     prefix = _words_of_rule(command) if command is not None else ()
     if not prefix:
         return False
@@ -382,8 +384,8 @@ def _may_have(prefix: Words, words: Words) -> bool:
 
 
 def _is_mentioned(prefix: Words, words: Words) -> bool:
-    """Whether the arguments of a program have the words of the rule in them, which it might run."""
-    if _QUOTES_ONLY.fullmatch(program_name(words[0])):
+    """Whether a program's arguments contain the words of the rule, which the program might run."""
+    if _QUOTES_ONLY.fullmatch(program_name(words[0])) and not any(map(_SUBSCRIPT.search, words)):
         return False
     text = "\n".join(as_written(words[1:]))
     return len(text) > _MAX_MENTION or _mention((prefix[0], *_plain(prefix[1:]))).search(text) is not None
@@ -398,7 +400,7 @@ def _mention(words: Words) -> re.Pattern[str]:
 
 
 def _may_begin(prefix: Words, unread: str) -> bool:
-    """Whether a command in `unread` seems to begin with the words of `prefix`, whatever its options are."""
+    """Whether a command in `unread` seems to begin with the words of `prefix`, whatever its options."""
     words = (prefix[0], *_plain(prefix[1:]))
     return all(word in unread for word in words) and bool(_beginning(words).search(f"\n{unread}"))
 

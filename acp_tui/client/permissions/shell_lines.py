@@ -1,8 +1,8 @@
-"""Reads a shell line as commands, each a list of words, as bash would; it runs nothing and knows no program.
+"""Reads a shell line as commands, each a list of words, as bash would. Runs nothing and knows no programs.
 
-Words are what bash makes of every kind of quotes, of `{a,b}`, and of `$IFS`, `$@` and `$*` as they ordinarily are. What
-the line itself does not tell is marked where it stands in its word: a variable, what `$(...)` prints, a file name found
-by `*`. Where the grammar is in doubt, there is a command too many.
+Words are what bash makes of all kinds of quotes, of `{a,b}`, and of `$IFS`, `$@`, and `$*` with their usual values. A
+mark replaces what the line itself doesn't reveal: a variable, the output of `$(...)`, a file name matched by `*`. Where
+the grammar is ambiguous, this module reports one command too many.
 """
 
 from __future__ import annotations
@@ -17,11 +17,11 @@ Words: TypeAlias = tuple[str, ...]
 """A program and its arguments."""
 
 ANY: Final = "\ue003"
-"""In a word, before what may become any text, of several words too."""
+"""In a word, precedes what may become any text, including several words."""
 ANY_PART: Final = "\ue004"
-"""In a word, before what may become any text of this one word."""
+"""In a word, precedes what may become any text within that word."""
 NOT_TOLD: Final = (ANY,)
-"""A command of which nothing is known."""
+"""A command about which nothing is known."""
 _MARKS: Final = str.maketrans("", "", ANY + ANY_PART)
 
 _TOKEN: Final = re.compile(
@@ -64,22 +64,26 @@ _ANSI: Final = re.compile(
 """The same for `$'...'`."""
 _ANSI_LETTERS: Final = dict(zip("abeEfnrtv", "\a\b\x1b\x1b\f\n\r\t\v", strict=True))
 _BRACES: Final = dict(zip("{,}", "\ue000\ue001\ue002", strict=True))
-"""What stands for those without quotes, until the word ends."""
+"""Stand-ins for the unquoted characters until the word ends."""
 _UNBRACED: Final = str.maketrans({mark: brace for brace, mark in _BRACES.items()})
 _BRACE: Final = re.compile("[\ue000-\ue002]")
 _MAX_ALTERNATIVES: Final = 64
-"""Words that one word with braces stands for."""
+"""Limit for the words that one word with braces expands to."""
 _MAX_GROUPS: Final = 64
-"""Braces to look into for them."""
+"""Limit for the braces to expand."""
 _MAX_READ_AGAIN: Final = 20
-"""Times that the rest of a line is read in another way, since it is in doubt where a substitution ends."""
+"""How often to read the rest of a line in another way because it's unclear where a substitution ends."""
 _FOUND: Final = re.compile(r"[*?]|\[(?=[^\]]+\])")
-"""What bash looks up file names for."""
+"""What bash expands to file names."""
 _RANGE: Final = re.compile("\ue000[^\ue000-\ue002]*\\.\\.")
+_DOCUMENT: Final = re.compile(r"<<-?[ \t]*((?:\"[^\"]*\"|'[^']*'|\\.|[^\s;&|<>()'\"\\])+)", re.DOTALL)
+"""The beginning of a here-document, with the word that ends it."""
+_IN_DOCUMENT: Final = re.compile(r"\$\(|`")
+"""Beginnings of substitutions that run inside a here-document."""
 
 
 def as_written(words: Words) -> Words:
-    """The words without marks, and without those that are nothing else."""
+    """The words without marks, and without those that consist of nothing else."""
     joined = "".join(words)
     if ANY not in joined and ANY_PART not in joined:
         return words
@@ -88,7 +92,7 @@ def as_written(words: Words) -> Words:
 
 
 def is_told(word: str) -> bool:
-    """Whether the line tells all of it."""
+    """Whether the line reveals the whole word."""
     return ANY not in word and ANY_PART not in word
 
 
@@ -98,7 +102,7 @@ def split_words(text: str) -> Words:
 
 
 class Command:
-    """One command while it is read."""
+    """One command while it's being read."""
 
     def __init__(self) -> None:
         self._words: list[str] = []
@@ -108,7 +112,7 @@ class Command:
         self._in_target = False
 
     def read(self, token: re.Match[str]) -> None:
-        """Take in the next piece of the line."""
+        """Read the next piece of the line."""
         match token.lastgroup:
             case "blank":
                 self._end_word()
@@ -141,13 +145,13 @@ class Command:
 
     @property
     def targets(self) -> Words:
-        """What its input and output are redirected to, and the texts that it is given to read."""
+        """The targets of its redirections, and the texts it gets as input."""
         self._end_word()
         return tuple(self._targets)
 
     @property
     def is_in_word(self) -> bool:
-        """Whether the next piece without a blank before it belongs to the same word."""
+        """Whether a piece that follows without a blank belongs to the same word."""
         return self._in_word
 
     def _add(self, piece: str) -> None:
@@ -163,7 +167,7 @@ class Command:
 
 
 def _alternatives(word: str) -> list[str]:
-    """The words that `word` stands for, in bash's order; empty ones are none."""
+    """The words that `word` expands to, in bash's order, without empty ones."""
     if _BRACES["{"] not in word:
         return [word.translate(_UNBRACED)]
     if _RANGE.search(word):
@@ -184,7 +188,7 @@ def _expanded(word: str, groups_left: Iterator[int]) -> Iterator[str]:
 
 
 def _first_group(word: str) -> list[int] | None:
-    """Where the first braces with a comma of their own open, have their commas, and close."""
+    """The positions of the first braces with a comma of their own: opening, commas, closing."""
     opened: list[list[int]] = []
     closed: list[list[int]] = []
     for mark in _BRACE.finditer(word):
@@ -198,7 +202,7 @@ def _first_group(word: str) -> list[int] | None:
 
 
 def _read_ansi(text: str) -> str:
-    """What bash makes of `$'text'`: bytes that may be a character together, up to the first NUL."""
+    """What bash makes of `$'text'`, up to the first NUL. Several bytes may form one character."""
     pieces: list[bytes] = []
     at = 0
     for found in _ANSI.finditer(text):
@@ -225,24 +229,24 @@ def _encoded(text: str) -> bytes:
 
 
 class Reading(NamedTuple):
-    """What a line comes to."""
+    """The result of reading a line."""
 
     commands: list[Command]
     inner_lines: list[str]
-    """Rests of the line that may be commands, too."""
+    """Rests of the line that may also be commands."""
     characters: int
-    """How many of the line's were read, in how many pieces."""
+    """How many of the line's characters were read, and in how many pieces."""
     pieces: int
 
 
 class _Opened(NamedTuple):
     kind: str
     continued: list[Command]
-    """What goes on where it closes."""
+    """The commands that continue after it closes."""
 
 
 def read_commands(line: str, max_pieces: int) -> Reading:
-    """`line` cut into commands and words, whatever is left open closed."""
+    """`line` split into commands and words. Everything left open is closed."""
     reading = _LineReading("case" in line)
     at = pieces = 0
     while pieces < max_pieces and at < len(line):
@@ -252,28 +256,50 @@ def read_commands(line: str, max_pieces: int) -> Reading:
         at = token.end()
         pieces += 1
         reading.read(token)
-    return Reading(reading.commands, reading.inner_lines, at, pieces)
+    inner_lines = [*reading.inner_lines, *islice(_behind_documents(line[:at]), _MAX_READ_AGAIN + 1)]
+    return Reading(reading.commands, inner_lines, at, pieces)
+
+
+def _behind_documents(line: str) -> Iterator[str]:
+    """What follows each line that may end a here-document, and what runs inside one, where quotes have no meaning."""
+    first = line.find("<<")
+    if first < 0:
+        return
+    words = {found[1] for found in _DOCUMENT.finditer(line)}
+    ends = {re.sub(r"['\"\\]", "", word) for word in words}
+    if any(_IN_DOCUMENT.search(end) or "$" in end for end in ends):
+        yield "$rest"
+    at = line.find("\n", first) + 1
+    if not at or not ends:
+        return
+    if not words.isdisjoint(ends):  # unless the word is quoted, substitutions in the text run
+        run = islice(_IN_DOCUMENT.finditer(line, at), _MAX_READ_AGAIN // 2)
+        yield from (line[found.start() :] for found in run)
+    while at:
+        start, at = at, line.find("\n", at) + 1
+        if at and line[start : at - 1].lstrip("\t").rstrip(")`") in ends:
+            yield line[at:]
 
 
 class _LineReading:
-    """A line while it is cut."""
+    """A line while it's being split."""
 
     def __init__(self, has_case: bool) -> None:
-        """`has_case`: a `)` may belong to a `case`, and so close nothing."""
+        """With `has_case`, a `)` may belong to a `case` and close nothing."""
         self.commands = [Command()]
         self.inner_lines: list[str] = []
         self._has_case = has_case
-        # Where a substitution closes, its command goes on. So might another begin, as behind the `)` of a `case`.
+        # After a substitution closes, its command continues. Another may also begin, as after the `)` of a `case`.
         self._active = self.commands[:]
         self._opened: list[_Opened] = []
 
     @property
     def is_quoted(self) -> bool:
-        """Whether the next piece stands between double quotes."""
+        """Whether the next piece is between double quotes."""
         return bool(self._opened) and self._opened[-1].kind == "quote"
 
     def read(self, token: re.Match[str]) -> None:
-        """Take in the next piece."""
+        """Read the next piece."""
         match token.lastgroup:
             case "end":
                 self._begin([])

@@ -1,1 +1,1 @@
-"""What the user has set, and the MCP servers that projects bring. The bottom layer of the client."""
+"""The user's settings, and the MCP servers of projects. The bottom layer of the client."""

@@ -1,5 +1,6 @@
-"""Where the user's settings stand, what acp-tui keeps, and the variables in their texts; the first frame waits for it,
-so it brings nothing along.
+"""Locations of the settings and of acp-tui's own files, and the variables in settings.
+
+The first frame waits for this module, so it imports little.
 """
 
 from __future__ import annotations
@@ -18,7 +19,7 @@ from acp_tui.client.settings.tree import Settings
 
 
 def leaves(section: type[Any] = Settings, prefix: str = "") -> Iterator[tuple[str, Declared]]:
-    """Every setting that has a value, by its key, in the order of the tree; a list of tables is one."""
+    """Every setting that has a value, by its key, in the order of the tree. A list of tables counts as one."""
     for one in declared(section):
         key = f"{prefix}{one.name}"
         if is_dataclass(one.kind) and not one.is_list:
@@ -35,26 +36,26 @@ def value_at(settings: Any, key: str) -> Any:
 
 
 def with_value(settings: Any, key: str, value: Any) -> Any:
-    """The settings with another value there."""
+    """The settings with one value replaced."""
     name, _, rest = key.partition(".")
     return replace(settings, **{name: with_value(getattr(settings, name), rest, value) if rest else value})
 
 
 def changed(before: Settings, after: Settings) -> Iterator[tuple[str, Declared]]:
-    """The settings of which the values differ."""
+    """The settings whose values differ."""
     return ((key, one) for key, one in leaves() if value_at(before, key) != value_at(after, key))
 
 
 def read_toml(file: Path, example: str) -> dict[str, object]:
-    """The document, empty where there is no file. Raises SettingsError, with the example, where it is of no use."""
+    """The document; empty if there is no file. Raises SettingsError, with the example, if the file can't be used."""
     try:
         text = file.read_text(encoding="utf-8")
-        import tomllib  # who has no settings file does not wait for it
+        import tomllib  # without a settings file, there's no need to load it
 
         return tomllib.loads(text)
     except FileNotFoundError:
         return {}
-    # ValueError: not UTF-8, not TOML, or a number of thousands of digits.
+    # ValueError: not UTF-8, not TOML, or a number with thousands of digits.
     except (OSError, ValueError, RecursionError) as error:
         raise SettingsError(
             f"{file} can't be read: {error}", hint=f"fix it or move it away; it should look like:\n{example}"
@@ -62,31 +63,31 @@ def read_toml(file: Path, example: str) -> dict[str, object]:
 
 
 def settings_file() -> Path:
-    """The file, whether it is there or not."""
+    """The path of the file, which may not exist."""
     return platformdirs.user_config_path("acp-tui") / "settings.toml"
 
 
 PROJECT_SETTINGS: Final = ".acp-tui.toml"
-"""What a project may bring along."""
+"""The name of a project's own settings file."""
 
 
 def project_settings_file(folder: Path) -> Path:
-    """What a project brings along, whether it is there or not."""
+    """The path of a project's own settings, which may not exist."""
     return folder / PROJECT_SETTINGS
 
 
 def state_folder() -> Path:
-    """Where recordings, prompt history and drafts are kept; whether it is there or not."""
+    """The folder of recordings, prompt history, and drafts, which may not exist."""
     return platformdirs.user_state_path("acp-tui")
 
 
 def cache_folder() -> Path:
-    """What can be fetched again, such as the agent registry; whether it is there or not."""
+    """The folder of files that can be fetched again, such as the agent registry. It may not exist."""
     return platformdirs.user_cache_path("acp-tui")
 
 
 def own_folders() -> tuple[Path, ...]:
-    """All that is ours: whoever can write there changes what acp-tui runs, trusts and remembers."""
+    """All folders of acp-tui. Write access to them means control over what acp-tui runs, trusts, and remembers."""
     return (settings_file().parent, state_folder(), cache_folder())
 
 
@@ -98,20 +99,20 @@ _NAMED: Final = re.compile(r"\$\{([A-Za-z_][A-Za-z0-9_]*)")
 
 
 def referenced(text: str) -> tuple[str, ...]:
-    """Every variable that `text` refers to, each once: also those within a default, where none is expanded."""
+    """Every variable that `text` refers to, each once, including those in a default, which isn't expanded."""
     return tuple(dict.fromkeys(_NAMED.findall(text)))
 
 
 def expand_path(text: str, environ: Mapping[str, str]) -> str:
-    """As `expand`, and with a leading ~ as ${HOME}; other users' homes (~name) stay as they are written."""
+    """Like `expand`, and also treats a leading ~ as ${HOME}. Other users' homes (~name) stay unchanged."""
     return expand(_HOME.sub("${HOME}", text), environ)
 
 
 def expand(text: str, environ: Mapping[str, str]) -> str:
-    """`text` with ${NAME} and ${NAME:-default} replaced; what they stand for is not expanded again.
+    """`text` with ${NAME} and ${NAME:-default} replaced. The values themselves aren't expanded.
 
-    The default counts where the variable is not set or empty, as in a shell. A `$` without a brace is a `$`.
-    Raises SettingsError for a variable that is not set, and for a reference of any other form.
+    As in a shell, the default applies if the variable is unset or empty. A `$` without a brace is a `$`. Raises
+    SettingsError for a variable that isn't set, and for a reference in any other form.
     """
 
     def value_of(reference: re.Match[str]) -> str:

@@ -1,4 +1,4 @@
-"""MCP servers for a session: as declared, prepared, and as sent. The agent starts them."""
+"""MCP servers for a session: as declared, as prepared, and as sent. The agent starts them."""
 
 from __future__ import annotations
 
@@ -23,7 +23,7 @@ _HTTP_KEYS: Final = ("url", "headers", "type", "disabled")
 
 
 def read_servers(table: object, where: str) -> ServerList:
-    """The servers of a table; `where` names the table in messages. Raises SettingsError where it is no table."""
+    """The servers of a table, which messages call `where`. Raises SettingsError if it isn't a table."""
     if not isinstance(table, dict):
         raise SettingsError(f"{where} isn't a table of MCP servers by name")
     servers: list[Server] = []
@@ -121,10 +121,10 @@ headers = { Authorization = "Bearer ${DOCS_TOKEN}" }
 
 
 def servers_at_start(file: Path) -> ServerList:
-    """The servers as the file had them when it was first asked for: before the first agent of this process ran.
+    """The servers in the file when it was first read, before the first agent of this process ran.
 
-    An agent may have written there since, to have a program of its choice run. Where the file says something else by
-    now, a warning says so; another where it was of no use.
+    An agent may have changed the file since, to run a program of its choice. If the file now differs, a warning says
+    so. Another warning says if it couldn't be used.
     """
     first = _first_read(file)
     with suppress(SettingsError):
@@ -143,7 +143,7 @@ def _first_read(file: Path) -> ServerList:
 
 
 def read_user_servers(file: Path) -> ServerList:
-    """The servers of the settings file, none where there is no file. Raises SettingsError where it is of no use."""
+    """The servers of the settings file; none if there is no file. Raises SettingsError if the file can't be used."""
     content = read_toml(file, EXAMPLE)
     try:
         return read_servers(content.get("mcp", {}), f"{file}: mcp")
@@ -152,7 +152,7 @@ def read_user_servers(file: Path) -> ServerList:
 
 
 Pairs: TypeAlias = tuple[tuple[str, str], ...]
-"""Names and values, in the order in which they were declared."""
+"""Names and values, in the order they were declared."""
 HttpKind: TypeAlias = Literal["http", "sse"]
 
 
@@ -168,7 +168,7 @@ class StdioServer:
 
 @dataclass(frozen=True, slots=True)
 class HttpServer:
-    """A server that runs already: over streamable HTTP, or over server-sent events."""
+    """A server that already runs, over streamable HTTP or server-sent events."""
 
     kind: HttpKind
     name: str
@@ -181,26 +181,26 @@ Server: TypeAlias = StdioServer | HttpServer
 
 @dataclass(frozen=True, slots=True)
 class Skipped:
-    """A server that was configured and is not used."""
+    """A server that is configured but not used."""
 
     name: str
     reason: str
-    """For the user; never holds a secret."""
+    """For the user. Never contains a secret."""
 
 
 @dataclass(frozen=True, slots=True)
 class ServerList:
-    """What a file declares."""
+    """The servers that a file declares."""
 
     servers: tuple[Server, ...] = ()
-    """As written: variables are not expanded, commands not looked up."""
+    """As written: variables aren't expanded, commands aren't looked up."""
     skipped: tuple[Skipped, ...] = ()
     warnings: tuple[str, ...] = ()
-    """What else the user should know, such as keys that mean nothing."""
+    """What else the user should know, such as unknown keys."""
 
 
 def describe(server: Server) -> str:
-    """All that a server is, on one line, to judge it by: for the user's eyes, not for a log."""
+    """The complete server on one line, for the user to judge it. Not for logs."""
     if isinstance(server, StdioServer):
         env = [f"{name}={shlex.quote(value)}" for name, value in server.env]
         return " ".join([*env, shlex.join([server.command, *server.args])])
@@ -210,15 +210,15 @@ def describe(server: Server) -> str:
 
 @dataclass(frozen=True, slots=True)
 class Reading:
-    """A variable of the user's that a server is given."""
+    """One of the user's variables that a server gets."""
 
     variable: str
     goes_to: str
-    """Where its value ends up, in the file's own words: "the header X-Key, sent to example.org"."""
+    """Where its value goes, in the file's own terms: "the header X-Key, sent to example.org"."""
 
 
 def readings(server: Server) -> tuple[Reading, ...]:
-    """Every variable that is read for a server, once for each place that its value goes to."""
+    """Every variable that is read for a server, once for each place its value goes to."""
     return tuple(
         dict.fromkeys(Reading(name, place) for text, place in _places(server) for name in referenced(text))
     )
@@ -236,17 +236,22 @@ def _places(server: Server) -> Iterator[tuple[str, str]]:
     yield from ((value, f"the header {name}, sent to {host}") for name, value in server.headers)
 
 
+_AMBIGUOUS: Final = re.compile(r"https?://[^/?#]*[\\;\s\x00-\x20\x7f-\xa0]")
+"""A host that browsers and libraries parse differently."""
+
+
 def _host(url: str) -> str:
-    """Whom an address leads to, as far as it can be told before variables are filled in."""
+    """The host of an address, as far as it's known before variables are expanded."""
     authority = re.match(r"https?://([^/?#\\]*)", url)
     host = "" if authority is None else authority[1].rpartition("@")[2]
-    return host if host and "$" not in host else f"the host in {url}"
+    is_told = host and "$" not in host and not _AMBIGUOUS.match(url)
+    return host if is_told else f"the host in {url}"
 
 
 def prepare(
     servers: Sequence[Server], *, stdio: bool = True, http: bool, sse: bool, environ: Mapping[str, str]
 ) -> tuple[tuple[Server, ...], tuple[Skipped, ...]]:
-    """The servers that can be sent to the agent as they now are, and those that cannot, each with the reason."""
+    """The servers that can be sent to the agent now, and those that can't, with the reasons."""
     usable, skipped = gate(servers, stdio=stdio, http=http, sse=sse)
     ready: list[Server] = []
     failed: list[Skipped] = []
@@ -261,7 +266,10 @@ def prepare(
 def gate(
     servers: Sequence[Server], *, stdio: bool = True, http: bool, sse: bool
 ) -> tuple[tuple[Server, ...], tuple[Skipped, ...]]:
-    """Sort out what the agent does not take (R-MCP-2), and all but the first of a name: the user's own go first."""
+    """Separate the servers that the agent doesn't support (R-MCP-2) and duplicates: for each name, the first one stays.
+
+    The user's own servers come first.
+    """
     usable: list[Server] = []
     skipped: list[Skipped] = []
     names: set[str] = set()
@@ -281,7 +289,7 @@ def gate(
 
 
 def expanded(server: Server, environ: Mapping[str, str]) -> Server:
-    """The server with its variables filled in. Raises SettingsError for one that is not set."""
+    """The server with its variables expanded. Raises SettingsError for one that isn't set."""
     if isinstance(server, StdioServer):
         return replace(
             server,
@@ -292,6 +300,8 @@ def expanded(server: Server, environ: Mapping[str, str]) -> Server:
     url = expand(server.url, environ)
     if not url.startswith(("http://", "https://")):
         raise SettingsError("its url doesn't start with http:// or https://")
+    if _AMBIGUOUS.match(url):
+        raise SettingsError("its url has a host that isn't read the same way everywhere")
     return replace(server, url=url, headers=_expanded_pairs(server.headers, environ))
 
 
@@ -303,7 +313,7 @@ def resolve(server: Server, path: str) -> Server:
     """The server with the absolute path of its command, as found on `path`. Raises SettingsError (R-MCP-1)."""
     if not isinstance(server, StdioServer):
         return server
-    # A relative path, also one on PATH, would mean whatever folder we happen to run in, most often a project's.
+    # A relative path, even one on PATH, would refer to whatever folder we run in, often a project's.
     folders = ":".join(folder for folder in path.split(":") if folder.startswith("/"))
     found = None if _is_relative_path(server.command) else shutil.which(server.command, path=folders)
     if found is None:
@@ -316,7 +326,7 @@ def _is_relative_path(command: str) -> bool:
 
 
 def _not_found(command: str) -> SettingsError:
-    if len(command.split()) > 1:  # not repeated: the arguments may hold a secret
+    if len(command.split()) > 1:  # don't repeat the command: its arguments may contain a secret
         return SettingsError("its command wasn't found: if it contains arguments, put them in args")
     if _is_relative_path(command):
         return SettingsError(
@@ -326,7 +336,7 @@ def _not_found(command: str) -> SettingsError:
 
 
 def wire(server: Server) -> dict[str, object]:
-    """The form in which a server goes to the agent; only for what `prepare` or `resolve` returned."""
+    """The server in the form sent to the agent. Only for results of `prepare` or `resolve`."""
     if isinstance(server, StdioServer):
         env = _wire_pairs(server.env)
         return {"name": server.name, "command": server.command, "args": [*server.args], "env": env}

@@ -1,6 +1,6 @@
-"""A project's `.acp-tui.toml`, laid over the user's settings once the user trusts it.
+"""A project's `.acp-tui.toml`, applied over the user's settings once the user trusts it.
 
-It can only narrow what agents may do, and choose how much shows: each setting declares what (`setting.project`).
+It can only narrow what agents may do, and choose how much is shown. Each setting declares this (`setting.project`).
 """
 
 from __future__ import annotations
@@ -29,7 +29,7 @@ YOURS: Final = "your own setting stays in effect"
 
 @dataclass(frozen=True, slots=True)
 class ProjectSettings:
-    """What a project would set, read once: what the user was shown is what is trusted and used."""
+    """A project's settings, read once: what the user sees is what they trust and what is used."""
 
     file: Path
     """Absolute, without symbolic links."""
@@ -37,21 +37,28 @@ class ProjectSettings:
     """SHA-256 of the file's bytes."""
     text: str
     read: SettingsRead
-    """What stands in it, whether a project may set it or not."""
+    """Its content, including settings that a project may not change."""
     document: Mapping[str, Any]
 
 
-def read_project_settings(cwd: Path, environ: Mapping[str, str] | None = None) -> ProjectSettings | None:
-    """Those of the project in `cwd`, None where it has no such file. It blocks.
+_MAX_BYTES: Final = 64 << 10
+_MOST_DOTS: Final = 100
+"""Limit for the dots in a line. A key's memory is quadratic in its parts, so a megabyte of them could exhaust it."""
 
-    Raises SettingsError for a file that cannot be used, or had better not be.
+
+def read_project_settings(cwd: Path, environ: Mapping[str, str] | None = None) -> ProjectSettings | None:
+    """The settings of the project in `cwd`; None if it has no such file. Blocks.
+
+    Raises SettingsError for a file that can't or shouldn't be used.
     """
     file = cwd.resolve() / FILE_NAME
-    content = read_project_file(file)
+    content = read_project_file(file, _MAX_BYTES)
     if content is None:
         return None
     try:
         text = content.decode()
+        if any(line.count(".") > _MOST_DOTS for line in text.split("\n")):
+            raise ValueError(f"a line of it has more than {_MOST_DOTS} dots")
         document = tomllib.loads(text)
     except (ValueError, RecursionError) as error:
         raise SettingsError(f"{file} isn't used: {error}") from error
@@ -60,9 +67,9 @@ def read_project_settings(cwd: Path, environ: Mapping[str, str] | None = None) -
 
 
 def layered(user: SettingsRead, project: ProjectSettings) -> SettingsRead:
-    """The user's settings with the project's over them; of its own problems and warnings only the project's.
+    """The user's settings with the project's over them. Of its problems and warnings, only the project's are included.
 
-    `found` are the keys that the project decides.
+    `found` contains the keys that the project decides.
     """
     laying = _Laying(project)
     settings = laying.over(user.settings, project.document, "")
@@ -73,9 +80,9 @@ def layered(user: SettingsRead, project: ProjectSettings) -> SettingsRead:
 
 
 def with_trusted_project(user: SettingsRead, cwd: Path, decisions: Path) -> SettingsRead:
-    """What holds in `cwd` where nobody can be asked: the user's settings, with the project's if those are trusted.
+    """The settings for `cwd` when no one can be asked: the user's, with the project's if those are trusted.
 
-    `decisions` is the file in which the user's decisions are kept. It blocks.
+    `decisions` is the file with the user's decisions. Blocks.
     """
     try:
         project = read_project_settings(cwd)
@@ -103,7 +110,7 @@ def left_to_projects() -> str:
 
 
 def _shortened(keys: Sequence[str]) -> Iterator[str]:
-    """`a.*` for all that there is in a section."""
+    """Replaces all keys of a section with `a.*`."""
     for section, own in groupby(keys, lambda key: key.rpartition(".")[0]):
         own_keys = list(own)
         is_whole = section and own_keys == [key for key, _ in leaves() if key.startswith(f"{section}.")]
@@ -111,7 +118,7 @@ def _shortened(keys: Sequence[str]) -> Iterator[str]:
 
 
 class _Laying:
-    """One pass over a project's document; gathers what it may not on the way."""
+    """One pass over a project's document. Collects what isn't allowed."""
 
     def __init__(self, project: ProjectSettings) -> None:
         self._project = project
@@ -119,7 +126,7 @@ class _Laying:
         self.found: set[str] = set()
 
     def over(self, mine: Any, document: Mapping[str, Any], prefix: str) -> Any:
-        """The section with what the project may set of it."""
+        """The section with the values that the project may set."""
         changed = {}
         for one in declared(type(mine)):
             key = f"{prefix}{one.name}"
@@ -145,7 +152,7 @@ class _Laying:
         return (*mine, *(each for each in theirs if each not in mine)) if may == "add" else theirs
 
     def forbidden(self, key: str) -> Problem:
-        """A project may not set that."""
+        """The problem that a project may not set `key`."""
         where = "; its MCP servers belong in .mcp.json" if key == "mcp" else f"; it can {left_to_projects()}"
         return Problem(key, f"{self._project.file}: {key} can't be set by a project{where}", YOURS)
 

@@ -1,6 +1,6 @@
-"""Reads settings.toml into the tree, and reports everything wrong with it at once.
+"""Reads settings.toml into the tree, and reports all its problems at once.
 
-A wrong value becomes a Problem and its setting falls back. A file that is not TOML raises.
+An invalid value becomes a Problem, and its setting falls back. A file that isn't TOML raises an error.
 """
 
 from __future__ import annotations
@@ -23,7 +23,7 @@ from acp_tui.values import dataclass
 
 
 def convert(found: object, one: Declared, environ: Mapping[str, str]) -> str | bool | float | Path:
-    """The value as the setting's kind. Raises SettingsError, its message to stand behind the setting's key."""
+    """The value converted to the setting's kind. Raises SettingsError, whose message follows the setting's key."""
     if isinstance(found, str) and one.setting.is_expanded:
         value = _of_kind(_expanded(found, environ), one)
     else:
@@ -34,7 +34,7 @@ def convert(found: object, one: Declared, environ: Mapping[str, str]) -> str | b
 
 
 def not_allowed(found: object, one: Declared) -> SettingsError:
-    """What was found and what is allowed, to stand behind the setting's key."""
+    """What was found and what is allowed. The message follows the setting's key."""
     meant = near(found, one.allowed) if isinstance(found, str) else None
     suggestion = f" (did you mean {quoted(meant)}?)" if meant else ""
     return SettingsError(f"is {shown_value(found)}; allowed: {allowed_values(one)}{suggestion}")
@@ -48,26 +48,26 @@ def _expanded(text: str, environ: Mapping[str, str]) -> str:
 
 
 def _of_kind(found: object, one: Declared) -> str | bool | float | Path | None:
-    """None where it is not allowed."""
+    """None if the value isn't allowed."""
     if isinstance(found, str):
         return _text(found, one)
-    if isinstance(found, bool):  # before the numbers: to Python it is one
+    if isinstance(found, bool):  # before the numbers, because in Python a bool is one
         return found if one.kind is bool else None
-    if one.kind in (int, float) and isinstance(found, (int, one.kind)):  # a whole number is a number too
+    if one.kind in (int, float) and isinstance(found, (int, one.kind)):  # an integer is a number too
         return one.kind(found) if _is_within_limits(found, one.setting) else None
     return None
 
 
 def _text(text: str, one: Declared) -> str | Path | None:
     if one.kind is Path:
-        # No file can have a NUL in its name, but a string of TOML can.
+        # No file name contains a NUL, but a TOML string can.
         return Path(text) if text.startswith("/") and "\0" not in text else None
     is_allowed = text in one.allowed if one.allowed else one.setting.is_blank_allowed or bool(text.strip())
     return text if one.kind is str and is_allowed else None
 
 
 def _is_within_limits(number: float, about: Setting) -> bool:
-    """Never inf or nan, and no whole number that is too large for a float."""
+    """Excludes inf, nan, and integers too large for a float."""
     highest = sys.float_info.max
     lowest = -highest if about.minimum is None else about.minimum
     return lowest <= number <= (highest if about.maximum is None else about.maximum)
@@ -75,17 +75,17 @@ def _is_within_limits(number: float, about: Setting) -> bool:
 
 DEBOUNCE_MS: Final = 900
 STEP_MS: Final = 300
-"""How often watchfiles' own thread looks at what the system has told it: seldom, since settings seldom change."""
+"""How often watchfiles' own thread checks for events. Settings seldom change."""
 _NO_TIMEOUT: Final = 0
 AGAIN_S: Final = 1.0
-"""Between two watches, where one has failed."""
+"""The pause before watching again after a failure."""
 
 
 async def changes_of(files: Sequence[Path]) -> AsyncIterator[frozenset[Path]]:
-    """Those of the files that were written, made or removed, until cancelled.
+    """Those of the files that were written, created, or deleted, until cancelled.
 
-    Their folders are watched, and where links lead: an editor replaces a file, and a folder may have yet to be made.
-    Raises OSError or RuntimeError where the system does not let us watch.
+    Watches their folders and the targets of links, because editors replace files, and a folder may not exist yet.
+    Raises OSError or RuntimeError if the system doesn't allow watching.
     """
     while True:
         folders = _folders(files)
@@ -103,11 +103,11 @@ async def changes_of(files: Sequence[Path]) -> AsyncIterator[frozenset[Path]]:
 
 
 async def events_in(folders: Iterable[str]) -> AsyncIterator[frozenset[str] | None]:
-    """The paths right in these folders at which something has happened; None: at any, also at none.
+    """The paths directly in these folders that changed; None if any may have changed.
 
-    Raises OSError or RuntimeError where the system does not let us watch.
+    Raises OSError or RuntimeError if the system doesn't allow watching.
     """
-    import watchfiles  # loads a native library, for which no start should wait
+    import watchfiles  # loads a native library, which must not delay the start
 
     while True:
         try:
@@ -124,13 +124,13 @@ async def events_in(folders: Iterable[str]) -> AsyncIterator[frozenset[str] | No
             others = failures.split(RuntimeError)[1]
             if others is not None:
                 raise RuntimeError(str(others.exceptions[0])) from failures
-        # A name that is not UTF-8 does that, and whoever writes into the folder can make one again and again.
+        # A name that isn't UTF-8 causes this, and a program that writes to the folder can create such names repeatedly.
         await anyio.sleep(AGAIN_S)
         yield None
 
 
 def _folders(files: Iterable[Path]) -> frozenset[str]:
-    """Where something happens when one of the files changes."""
+    """The folders in which events occur when one of the files changes."""
     places = (place for file in files for place in (file.parent, Path(os.path.realpath(file)).parent))
     return frozenset(str(next(each for each in (place, *place.parents) if each.is_dir())) for place in places)
 
@@ -150,14 +150,14 @@ reason = "I push myself"
 
 @dataclass(frozen=True, slots=True)
 class Problem:
-    """A value in the file that cannot be used."""
+    """A value in the file that can't be used."""
 
     key: str
-    """Dotted, the items of a list counted from 0, as in `refuse[2].kind`."""
+    """Dotted, with list items counted from 0, as in `refuse[2].kind`."""
     text: str
     """The file and the key, what was found, and what is allowed."""
     instead: str
-    """What holds until it is mended."""
+    """What applies until it's fixed."""
 
     def __str__(self) -> str:
         return f"{self.text}; {self.instead}"
@@ -165,40 +165,43 @@ class Problem:
 
 @dataclass(frozen=True, slots=True)
 class SettingsRead:
-    """What was read of a settings file."""
+    """The result of reading a settings file."""
 
     settings: Settings
-    """Where there are problems, with all that is right."""
+    """If there are problems, with all valid values."""
     problems: tuple[Problem, ...] = ()
     warnings: tuple[str, ...] = ()
-    """What else the user should know: keys that mean nothing."""
+    """What else the user should know: unknown keys."""
     found: frozenset[str] = field(default=frozenset(), compare=False)
-    """The keys of all settings that stand in the file and are right."""
+    """The keys of all settings that are in the file and valid."""
 
     def checked(self) -> Settings:
-        """The settings, for whoever would not go on with a part of them. Raises SettingsError naming every problem."""
+        """The settings, for callers that need all of them to be valid.
+
+        Raises SettingsError that names every problem.
+        """
         if self.problems:
             raise SettingsError("\n".join(problem.text for problem in self.problems))
         return self.settings
 
 
 def read_settings(file: Path, environ: Mapping[str, str] | None = None) -> SettingsRead:
-    """The settings in the file, the defaults where there is none. Raises SettingsError where it cannot be read.
+    """The settings in the file; the defaults if there is no file. Raises SettingsError if it can't be read.
 
-    `environ` is what ${NAME} and ~ are looked up in; None: this process's environment.
+    `environ` provides the values of ${NAME} and ~; None for this process's environment.
     """
     return interpret(read_toml(file, EXAMPLE), str(file), os.environ if environ is None else environ)
 
 
 def interpret(document: Mapping[str, object], where: str, environ: Mapping[str, str]) -> SettingsRead:
-    """The settings of a document that is parsed already; `where` names it in messages."""
+    """The settings of a parsed document, which messages call `where`."""
     reading = _Reading(where, environ)
     settings = reading.table(Settings, document, "", elsewhere=tuple(READ_ELSEWHERE))
     return SettingsRead(settings, tuple(reading.problems), tuple(reading.warnings), frozenset(reading.found))
 
 
 class _Reading:
-    """One pass over a document; gathers what is wrong on the way."""
+    """One pass over a document. Collects the problems."""
 
     def __init__(self, where: str, environ: Mapping[str, str]) -> None:
         self._where = where
@@ -250,7 +253,7 @@ class _Reading:
                 self._note(_joined(key, shown_name(name)), error, "it is ignored")
 
     def _value(self, one: Declared, found: object, key: str) -> object:
-        """Raises SettingsError, its message to stand behind the key."""
+        """Raises SettingsError, whose message follows the key."""
         if not one.is_list and not is_dataclass(one.kind):
             return convert(found, one, self._environ)
         if one.is_list or not isinstance(found, dict):
@@ -278,7 +281,7 @@ def _joined(key: str, name: str) -> str:
 
 
 def _instead(one: Declared) -> str:
-    """What holds where the setting's value is wrong."""
+    """What applies while the setting's value is invalid."""
     if one.fallback == one.default:
         return "it is treated as unset"
     if not is_dataclass(one.kind):

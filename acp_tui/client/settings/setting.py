@@ -1,4 +1,4 @@
-"""How a setting is declared: a field of a frozen dataclass, with documentation and limits beside its default."""
+"""How to declare a setting: a field of a frozen dataclass, with documentation and limits next to its default."""
 
 from __future__ import annotations
 
@@ -12,7 +12,10 @@ from acp_tui.values import dataclass
 T = TypeVar("T")
 
 ProjectMay: TypeAlias = Literal["nothing", "choose", "narrow", "add"]
-"""`narrow`: of `allowed`, only what stands behind the user's own choice; of a number, only less. `add`: to the list."""
+"""`narrow`: in `allowed`, only values after the user's own choice; for a number, only smaller ones.
+
+`add`: append to the list.
+"""
 Applies: TypeAlias = Literal["at once", "next session", "next agent", "next start"]
 
 _KEY: Final = "setting"
@@ -20,7 +23,7 @@ _KEY: Final = "setting"
 
 @dataclass(frozen=True, slots=True)
 class Setting:
-    """What a setting's type and default do not say."""
+    """What a setting's type and default don't say."""
 
     doc: str
     """Sentences for the user."""
@@ -29,52 +32,55 @@ class Setting:
     minimum: int | None = None
     maximum: int | None = None
     allowed: tuple[str, ...] = ()
-    """The only strings allowed; for a Literal, its own."""
+    """The only strings allowed. A Literal has its own."""
     is_blank_allowed: bool = True
-    """Whether a string may be empty or of white space only."""
+    """Whether a string may be empty or only whitespace."""
     is_expanded: bool = False
-    """Whether a leading ~, and ${NAME}, are replaced."""
+    """Whether to replace a leading ~ and ${NAME}."""
     one_of: tuple[str, ...] = ()
-    """Of these keys a table must have at least one."""
+    """A table must have at least one of these keys."""
     fallback: object = None
-    """What counts where the value in the file is wrong; None: the default."""
+    """What applies if the value in the file is invalid; None for the default."""
     by_name: bool = False
-    """A table whose keys are names of something, each with a string or a list of strings."""
+    """A table whose keys are names, each with a string or a list of strings."""
     project: ProjectMay = "nothing"
-    """What a project's own settings may do here."""
+    """How a project's settings may change it."""
     applies: Applies = "at once"
-    """When a change counts."""
+    """When a change takes effect."""
     runs_program: bool = False
-    """Whether it names a program that acp-tui runs: of a file that changes while it runs nothing of that is taken."""
+    """Whether it names a program that acp-tui runs.
+
+    Such values aren't reloaded from a file that changes while it runs.
+    """
 
 
 def setting(default: T, doc: str, **more: Any) -> T:
-    """A field of a settings dataclass; `more` are the other fields of Setting."""
+    """A field of a settings dataclass. `more` contains the other fields of Setting."""
     return field(default=default, metadata={_KEY: Setting(doc, **more)})
 
 
 @dataclass(frozen=True, slots=True)
 class Declared:
-    """A setting as it is declared in its section."""
+    """A setting as declared in its section."""
 
     name: str
     kind: type[Any]
-    """str, bool, int, float, Path or a dataclass: a table with settings of its own."""
+    """str, bool, int, float, Path, or a dataclass for a table with its own settings."""
     is_list: bool
-    """Whether there may be any number of values of that kind."""
+    """Whether there may be any number of such values."""
     allowed: tuple[str, ...]
-    """The only strings allowed; empty: all are."""
+    """The only strings allowed; empty if all are."""
     default: Any
     setting: Setting
 
     @property
     def item(self) -> Declared:
-        """One of the values of a list."""
+        """One item of a list."""
         return replace(self, is_list=False)
 
     @property
     def fallback(self) -> Any:
-        """What counts where the value in the file is wrong."""
+        """What applies if the value in the file is invalid."""
         if self.setting.fallback is not None:
             return self.setting.fallback
         if self.is_list or not is_dataclass(self.kind):
@@ -83,7 +89,7 @@ class Declared:
 
 
 def declared(section: type[Any]) -> Iterator[Declared]:
-    """The settings of a section, in the order in which they stand there."""
+    """The settings of a section, in the order they're declared."""
     hints = get_type_hints(section)
     for each in fields(section):
         about: Setting = each.metadata[_KEY]
@@ -95,7 +101,7 @@ def declared(section: type[Any]) -> Iterator[Declared]:
 
 
 def _without_none(hint: Any) -> Any:
-    """TOML has no null: what may be None is what may be left out."""
+    """The type without None: TOML has no null, so a value that may be None may be omitted."""
     if get_origin(hint) not in (Union, types.UnionType):
         return hint
     (only,) = (option for option in get_args(hint) if option is not type(None))

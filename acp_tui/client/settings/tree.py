@@ -1,6 +1,6 @@
-"""Everything you can set in settings.toml, as values, each with default, limits and documentation.
+"""All settings of settings.toml as values, each with a default, limits, and documentation.
 
-Plain dataclasses: settings are needed before the first frame, and pydantic-core would take 13 ms to load.
+These are plain dataclasses because the first frame needs the settings, and loading pydantic-core would take 13 ms.
 """
 
 from __future__ import annotations
@@ -17,7 +17,7 @@ from acp_tui.values import dataclass
 
 @dataclass(frozen=True, slots=True)
 class RefusalRule:
-    """Refuses what meets all that it names: at least one of kind, path and command."""
+    """Refuses what matches all its conditions, at least one of kind, path, and command."""
 
     kind: str | None = setting(
         None, "The kind of tool call to refuse; without it, every kind.", allowed=KINDS
@@ -42,7 +42,7 @@ class RefusalRule:
 
     @property
     def words(self) -> str:
-        """The rule in a line."""
+        """The rule on one line."""
         named = (("kind", self.kind), ("path", self.path), ("command", self.command))
         rule = ", ".join(f"{name} {value}" for name, value in named if value is not None)
         return f"{rule}: {self.reason}" if self.reason else rule
@@ -51,12 +51,12 @@ class RefusalRule:
 OnAskOff: TypeAlias = Literal["on", "ask", "off"]
 
 MAX_FOLDED_LINES: Final = 10_000
-"""Below so many nobody looks for what comes next."""
+"""With more folded lines, no one would look for what comes next."""
 
 READ_ELSEWHERE: Final[Mapping[str, str]] = {
     "mcp": "MCP servers for every session, each a table `[mcp.NAME]` with a `command` or a `url`."
 }
-"""Sections of the same file with readers of their own."""
+"""Sections of the same file that other modules read."""
 
 
 @dataclass(frozen=True, slots=True)
@@ -99,7 +99,7 @@ class Appearance:
 
 @dataclass(frozen=True, slots=True)
 class ConversationSettings:
-    """How much of a conversation is shown before it is unfolded."""
+    """How much of a conversation is shown before it's unfolded."""
 
     fold_kinds: tuple[str, ...] = setting(
         QUIET_KINDS,
@@ -146,14 +146,14 @@ class ConversationSettings:
 
 @dataclass(frozen=True, slots=True)
 class TraceContext:
-    """W3C trace context: these three keys are the ones ACP sets aside for it (R-EXT-2)."""
+    """W3C trace context: the three keys that ACP reserves for it (R-EXT-2)."""
 
     traceparent: str = setting("", "Trace and parent span; empty: none is sent.", is_expanded=True)
     tracestate: str = setting("", "Vendor-specific trace data; empty: none is sent.", is_expanded=True)
     baggage: str = setting("", "Properties of the trace; empty: none are sent.", is_expanded=True)
 
     def as_mapping(self) -> dict[str, str]:
-        """Those that are set, by name."""
+        """The values that are set, by name."""
         values = {each.name: getattr(self, each.name) for each in fields(self)}
         return {name: value for name, value in values.items() if value}
 
@@ -183,7 +183,10 @@ class AgentSettings:
 
 @dataclass(frozen=True, slots=True)
 class Workspace:
-    """What agents may have of this machine. None of it allows what would else be asked about (R-PERM-4)."""
+    """What agents get of this machine.
+
+    None of it allows anything that the user would otherwise be asked about (R-PERM-4).
+    """
 
     read: OnAskOff = setting(
         "on",
@@ -246,7 +249,7 @@ class TerminalSettings:
 
 @dataclass(frozen=True, slots=True)
 class HistorySettings:
-    """What is kept of what the user writes."""
+    """What is kept of the user's input."""
 
     keep: bool = setting(
         True,
@@ -269,7 +272,7 @@ NoticeChannel: TypeAlias = Literal["desktop", "bell", "osc9", "osc99", "osc777",
 
 @dataclass(frozen=True, slots=True)
 class Notifications:
-    """What is told while you look elsewhere, and how."""
+    """What the user is notified about while looking elsewhere, and how."""
 
     needs_you: tuple[NoticeChannel, ...] = setting(
         ("desktop", "bell", "command"),
@@ -301,7 +304,7 @@ class Notifications:
 
 @dataclass(frozen=True, slots=True)
 class RecordingSettings:
-    """What is kept of what agents and acp-tui say to each other."""
+    """What is kept of what agents and acp-tui send each other."""
 
     keep: bool = setting(
         True,
@@ -331,7 +334,7 @@ class RecordingSettings:
 
 @dataclass(frozen=True, slots=True)
 class KeyChoice:
-    """The keys that the user chose for a command; which commands and keys there are is known to the screen."""
+    """The keys that the user chose for a command. Only the screen knows which commands and keys exist."""
 
     command: str
     keys: tuple[str, ...]
@@ -340,7 +343,7 @@ class KeyChoice:
 
 @dataclass(frozen=True, slots=True)
 class Settings:
-    """The whole tree; `Settings()` holds the defaults."""
+    """The whole tree. `Settings()` contains the defaults."""
 
     appearance: Appearance = setting(Appearance(), "How acp-tui looks.")
     conversation: ConversationSettings = setting(

@@ -1,4 +1,4 @@
-"""Remembers which project files the user trusts: a file with this content, at this place."""
+"""Remembers which project files the user trusts: a file with a specific content at a specific path."""
 
 from __future__ import annotations
 
@@ -26,12 +26,12 @@ MAX_BYTES: Final = 1 << 20
 _OPEN: Final = os.O_RDONLY | os.O_NOFOLLOW | os.O_NONBLOCK | os.O_CLOEXEC
 
 
-def read_project_file(file: Path) -> bytes | None:
-    """Its bytes, None where there is none. Raises SettingsError for one that had better not be used."""
+def read_project_file(file: Path, most: int = MAX_BYTES) -> bytes | None:
+    """The file's bytes; None if there is no file. Raises SettingsError for a file that shouldn't be used."""
     try:
         fd = os.open(file, _OPEN)
         try:
-            return _read_opened(file, fd)
+            return _read_opened(file, fd, most)
         finally:
             os.close(fd)
     except FileNotFoundError:
@@ -42,37 +42,37 @@ def read_project_file(file: Path) -> bytes | None:
         raise SettingsError(f"{file} can't be read: {error.strerror}") from error
 
 
-def _read_opened(file: Path, fd: int) -> bytes:
+def _read_opened(file: Path, fd: int, most: int) -> bytes:
     if not stat.S_ISREG(os.fstat(fd).st_mode):
         raise SettingsError(f"{file} isn't used: it isn't a regular file")
     with os.fdopen(fd, "rb", closefd=False) as opened:
-        content = opened.read(MAX_BYTES + 1)
-    if len(content) > MAX_BYTES:
-        raise SettingsError(f"{file} isn't used: it is larger than {MAX_BYTES:,} bytes")
+        content = opened.read(most + 1)
+    if len(content) > most:
+        raise SettingsError(f"{file} isn't used: it is larger than {most:,} bytes")
     return content
 
 
-# Such a file says what is to be started on the user's machine, and may come with any clone: what is read here is
-# only to be shown, until the user has trusted it.
+# Such a file names programs to start on the user's machine and may come with any clone. Until the user trusts it, its
+# content is only shown.
 
 FILE_NAME: Final = ".mcp.json"
 
 
 @dataclass(frozen=True, slots=True)
 class ProjectServers:
-    """What a project declares, read once: what the user was shown is what is trusted and sent."""
+    """What a project declares, read once: what the user sees is what they trust and what is sent."""
 
     file: Path
     """Absolute, without symbolic links."""
     digest: str
-    """SHA-256 of the file's bytes and of the variables that are read for it: what the user agrees to."""
+    """SHA-256 of the file's bytes and the variables it reads, which is what the user agrees to."""
     declared: ServerList
 
 
 def read_project_servers(cwd: Path) -> ProjectServers | None:
-    """The servers of the project in `cwd`, None where it has no such file.
+    """The servers of the project in `cwd`; None if it has no such file.
 
-    Raises SettingsError for a file that cannot be used, or had better not be.
+    Raises SettingsError for a file that can't or shouldn't be used.
     """
     file = cwd.resolve() / FILE_NAME
     content = read_project_file(file)
@@ -84,7 +84,7 @@ def read_project_servers(cwd: Path) -> ProjectServers | None:
 
 
 def _digest(content: bytes, servers: Sequence[Server]) -> str:
-    """Without variables that of the file alone."""
+    """Without variables, the digest of just the file."""
     read = [
         (server.name, reading.variable, reading.goes_to) for server in servers for reading in readings(server)
     ]
@@ -102,7 +102,7 @@ def _server_table(file: Path, content: bytes) -> object:
 
 
 def _anchored(server: Server, folder: Path) -> Server:
-    """A command such as ./server lies in the project; a plain name is looked up on PATH, and so stays."""
+    """Resolve a command such as ./server in the project. A plain name stays, because it's looked up on PATH."""
     if not isinstance(server, StdioServer):
         return server
     command = server.command
@@ -112,11 +112,11 @@ def _anchored(server: Server, folder: Path) -> Server:
 
 
 _Decisions: TypeAlias = dict[str, dict[str, object]]
-"""By the path of the project's file, then by the digest of its content: a branch that comes back is known."""
+"""By the path of the project's file, then by the digest of its content, so that switching branches keeps decisions."""
 
 
 class ProjectFile(Protocol):
-    """A file that a project brings along, read once: what the user was shown is what is trusted."""
+    """A file of a project, read once: what the user sees is what they trust."""
 
     @property
     def file(self) -> Path:
@@ -128,7 +128,7 @@ class ProjectFile(Protocol):
 
 
 class Trust(StrEnum):
-    """What the user has said of a project's file."""
+    """The user's decision about a project's file."""
 
     TRUSTED = "trusted"
     REJECTED = "rejected"
@@ -137,12 +137,12 @@ class Trust(StrEnum):
 
 
 def trust_file() -> Path:
-    """Where the decisions are kept."""
+    """The file that stores the decisions."""
     return platformdirs.user_state_path("acp-tui") / "trusted-projects.json"
 
 
 def trust_state(project: ProjectFile, file: Path) -> Trust:
-    """What was decided; UNDECIDED also where `file` cannot be read, since nothing may count as trusted then."""
+    """The decision. UNDECIDED also if `file` can't be read, because then nothing may count as trusted."""
     try:
         decision = _read(file).get(str(project.file), {}).get(project.digest)
     except OSError:
@@ -151,7 +151,7 @@ def trust_state(project: ProjectFile, file: Path) -> Trust:
 
 
 def trusted_servers(project: ProjectServers, trust: Trust) -> ServerList:
-    """What the project declares where it is trusted; else no server, and each of them among the skipped."""
+    """The project's servers if it's trusted, otherwise none, with each of them listed as skipped."""
     declared = project.declared
     if trust is Trust.TRUSTED:
         return declared
@@ -161,11 +161,11 @@ def trusted_servers(project: ProjectServers, trust: Trust) -> ServerList:
 
 
 def remember(project: ProjectFile, trust: Trust, file: Path) -> None:
-    """Keep the decision for this very content, at this place. Raises SettingsError where it cannot be written."""
+    """Store the decision for exactly this content at this path. Raises SettingsError if the file can't be written."""
     try:
         decisions = _read(file)
         decisions.setdefault(str(project.file), {})[project.digest] = trust
-        # Of two that write at once the last wins: the other's user is asked once more.
+        # If two write at once, the last one wins, and the user of the other is asked again.
         replace_file(file, json.dumps(decisions, indent=1).encode())
     except OSError as error:
         raise SettingsError(
@@ -175,7 +175,7 @@ def remember(project: ProjectFile, trust: Trust, file: Path) -> None:
 
 
 def _read(file: Path) -> _Decisions:
-    """Broken content is as good as none: the user is asked again."""
+    """Treat invalid content as no decisions, so the user is asked again."""
     try:
         content = json.loads(file.read_bytes())
     except (FileNotFoundError, ValueError, RecursionError):

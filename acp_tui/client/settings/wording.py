@@ -1,4 +1,4 @@
-"""The words for settings: names, values found and allowed, and the documentation of each, made from the tree."""
+"""The words for settings: names, values found and allowed, and each one's documentation, generated from the tree."""
 
 from __future__ import annotations
 
@@ -28,7 +28,7 @@ _KINDS: Final[dict[type[Any], tuple[str, str]]] = {
 
 
 def shown_name(name: str) -> str:
-    """A name in a message: as it is, unless it could mislead there."""
+    """A name in a message: unchanged unless it could be misleading."""
     return name if _PLAIN_NAME.fullmatch(name) else repr(name)
 
 
@@ -39,7 +39,7 @@ def shown_value(found: object) -> str:
             return quoted(found if len(found) <= MAX_SHOWN else f"{found[:MAX_SHOWN]}…")
         case bool():
             return str(found).lower()
-        case int():  # Python refuses to write out thousands of digits
+        case int():  # Python refuses to convert numbers with thousands of digits
             return str(found) if abs(found) < 10**MAX_SHOWN else "a very long number"
         case float():
             return str(found)
@@ -52,7 +52,7 @@ def shown_value(found: object) -> str:
 
 
 def set_value(value: object) -> str:
-    """A setting's value as it could stand in the file; of rules and keys, in words."""
+    """A setting's value as it would be in the file; rules and keys in words."""
     match value:
         case str() | Path():
             return quoted(str(value))
@@ -67,21 +67,21 @@ def set_value(value: object) -> str:
 
 
 def quoted(text: str) -> str:
-    """The text as a string; what could not be seen is escaped."""
+    """The text as a string literal, with invisible characters escaped."""
     if '"' in text:
         return repr(text)
-    escaped = repr("'" + text)[2:-1]  # the quote in front has repr use double quotes itself
+    escaped = repr("'" + text)[2:-1]  # the leading quote makes repr use double quotes
     return f'"{escaped}"'
 
 
 def allowed_values(one: Declared) -> str:
-    """What may be set, as in: a number of seconds, at least 0."""
+    """What may be set, such as: a number of seconds, at least 0."""
     singular, plural = _kind_words(one)
     return ", ".join([plural if one.is_list else singular, *_limits(one)])
 
 
 def _kind_words(one: Declared) -> tuple[str, str]:
-    """For one value, and for a list of them."""
+    """The words for one value and for a list of them."""
     if one.setting.by_name:
         return "a string", "a table of strings or lists of strings"
     if is_dataclass(one.kind):
@@ -107,13 +107,13 @@ def _limits(one: Declared) -> Iterator[str]:
 
 
 def either(words: Sequence[str]) -> str:
-    """a, b or c."""
+    """The words as a, b or c."""
     *others, last = words
     return f"{', '.join(others)} or {last}" if others else last
 
 
 def near(name: str, known: Sequence[str]) -> str | None:
-    """The one that may have been meant."""
+    """The known name that may have been meant."""
     return next(iter(get_close_matches(name.lower(), known, n=1)), None)
 
 
@@ -127,26 +127,26 @@ RUNS_PROGRAM: Final = (
 
 @dataclass(frozen=True, slots=True)
 class SettingDoc:
-    """One setting, or a section: a table that holds settings."""
+    """One setting, or a section: a table that contains settings."""
 
     key: str
-    """As in `workspace.read`; in the tables of a list as in `refuse[].kind`."""
+    """Such as `workspace.read`; in the tables of a list, such as `refuse[].kind`."""
     allowed: str
     """What kind of value it takes, with its unit and limits, in words."""
     default: str
-    """As it could stand in the file; empty for tables, and where there is none."""
+    """As it would be in the file; empty for tables, and if there isn't one."""
     doc: str
 
 
 def documented() -> Iterator[SettingDoc]:
-    """All settings in the order of the tree, each section before what it holds."""
+    """All settings in the order of the tree, each section before its content."""
     yield from _documented(Settings, "")
     for name, doc in READ_ELSEWHERE.items():
         yield SettingDoc(name, "a table", "", doc)
 
 
 def as_markdown(in_force: Settings | None = None) -> str:
-    """The reference as a Markdown table; with what holds now in a column of its own, where that is given."""
+    """The reference as a Markdown table. With `in_force`, a column shows the current values."""
     now = ("In force",) if in_force is not None else ()
     heads = ("Setting", "Value", "Default", *now, "")
     rows = [heads, ("---",) * len(heads), *(_row(one, in_force) for one in documented())]
@@ -154,7 +154,7 @@ def as_markdown(in_force: Settings | None = None) -> str:
 
 
 def value_in_force(one: SettingDoc, settings: Settings) -> str:
-    """The setting's value as it could stand in the file; "" where it is a table, or in one of a list."""
+    """The setting's value as it would be in the file; "" for a table, and for a setting in a list of tables."""
     if "[]" in one.key or one.key in READ_ELSEWHERE or not one.default:
         return ""
     return set_value(value_at(settings, one.key))

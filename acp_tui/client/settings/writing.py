@@ -1,4 +1,4 @@
-"""Changes one setting in the settings file and keeps its comments, order and blank lines."""
+"""Changes one setting in the settings file and preserves its comments, order, and blank lines."""
 
 from __future__ import annotations
 
@@ -14,29 +14,29 @@ from acp_tui.client.files import replace_file
 TomlValue: TypeAlias = str | bool | int | float | list[str]
 
 MAX_TRIES: Final = 5
-"""So often the file may change under us before we give up."""
+"""How often the file may change during our write before we give up."""
 
 
 def write_setting(file: Path, path: Sequence[str], value: TomlValue) -> None:
-    """Set what stands at `path`, as in `("workspace", "read")`, in the file as it is now. It blocks.
+    """Set the value at `path`, such as `("workspace", "read")`, in the current file. Blocks.
 
-    Raises SettingsError where the file cannot be read, understood or written; it is then as it was.
+    Raises SettingsError if the file can't be read, parsed, or written. It's unchanged then.
     """
     _change(file, path, value)
 
 
 def reset_setting(file: Path, path: Sequence[str]) -> None:
-    """Take it out of the file, so that the default counts; as `write_setting`."""
+    """Remove it from the file, so that the default applies. Otherwise like `write_setting`."""
     _change(file, path, None)
 
 
 def _change(file: Path, path: Sequence[str], value: TomlValue | None) -> None:
     try:
-        target = Path(os.path.realpath(file))  # a link stays one
+        target = Path(os.path.realpath(file))  # keep a link a link
         for _ in range(MAX_TRIES):
             before = _content(target)
             after = _changed(file, before, path, value)
-            # It asks before it returns: `before` is that of this round.
+            # The lambda is called before this returns, so `before` is from this round.
             if after == before or replace_file(
                 target,
                 after,
@@ -86,7 +86,7 @@ def _changed(file: Path, content: bytes, path: Sequence[str], value: TomlValue |
 
 
 def _put(table: MutableMapping[str, Any], path: Sequence[str], value: TomlValue | None, new: Any) -> None:
-    """Set it in this table, with tables on the way where there are none; None takes it out."""
+    """Set it in this table and create missing tables on the way. None removes it."""
     *names, last = path
     for name in names:
         if name not in table:

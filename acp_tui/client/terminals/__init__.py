@@ -1,4 +1,4 @@
-"""Real terminals for an agent's commands, on a PTY each; plain values in and out, and nothing of the wire."""
+"""Real terminals for an agent's commands, each on its own PTY. Plain values in and out, independent of the wire."""
 
 from acp_tui.client.terminals.plain_text import plain_text
 from acp_tui.client.terminals.pty import (

@@ -1,13 +1,13 @@
-"""What a terminal shows: bytes in, styled lines, cursor, modes and replies out; draws nothing and runs nothing.
+"""What a terminal shows: bytes in; styled lines, cursor, modes, and replies out. Draws nothing and runs nothing.
 
-The work is libghostty's, through pyghostty: 70 MB/s with the GIL released, and right in each of 24 trials, in vim,
-less, top, progress bars and CJK. Of the others, pyavt (asciinema's avt) draws the same pictures at half the speed and
-loads in 2 ms instead of 200 to 500, but gives no replies, without which a program that asks for the cursor's position
-waits for ever, and few modes, without which nobody can type into one; pyte is 40 to 80 times slower and crashes on vim.
-pyghostty has wheels for glibc 2.27+ and macOS 13+, so it comes with the extra `terminal`. Without it, text is shown
-without colors and cursor addressing, which is enough to read a build's log and to answer a question.
+libghostty does the work, through pyghostty: 70 MB/s with the GIL released, and correct in all of 24 trials with vim,
+less, top, progress bars, and CJK. We tried two others. pyavt (asciinema's avt) draws the same pictures at half the
+speed and loads in 2 ms instead of 200 to 500. But it gives no replies, so a program that asks for the cursor's position
+waits forever, and it knows few modes, without which typing doesn't work. pyte is 40 to 80 times slower and crashes on
+vim. pyghostty has wheels for glibc 2.27+ and macOS 13+, so it comes with the extra `terminal`. Without it, text is
+shown without colors and cursor addressing, which is enough to read a build's log and to answer a question.
 
-Of a row without any text, libghostty's formatter forgets the background; we give it that of its first cell.
+libghostty's formatter loses the background of a row without text. We use that of its first cell.
 """
 
 from __future__ import annotations
@@ -26,20 +26,20 @@ from acp_tui.conversation.buffers import ByteRing
 from acp_tui.values import dataclass
 
 Color: TypeAlias = int | tuple[int, int, int]
-"""A place in the palette of 256, or red, green and blue."""
+"""An index in the palette of 256 colors, or red, green, and blue."""
 
 
 class CellStyle(NamedTuple):
-    """How cells look; what is not set is the terminal's default."""
+    """How cells look. Unset values are the terminal's defaults."""
 
     foreground: Color | None = None
     background: Color | None = None
     attributes: frozenset[str] = frozenset()
-    """Of `bold dim italic underline double_underline blink reverse conceal strike overline`."""
+    """Any of `bold dim italic underline double_underline blink reverse conceal strike overline`."""
 
 
 class Span(NamedTuple):
-    """Neighboring cells of one style."""
+    """Neighboring cells with the same style."""
 
     text: str
     style: CellStyle | None = None
@@ -49,18 +49,18 @@ Line: TypeAlias = list[Span]
 """One row, without trailing blanks that have no style."""
 
 MAX_REPLY_BYTES: Final = 64 * 1024
-"""More than that nobody has asked for in earnest: the rest of the replies is dropped."""
+"""No program legitimately needs more. The rest of the replies is dropped."""
 PLAIN_KEPT_BYTES: Final = 256 * 1024
 PLAIN_TEXT_HINT: Final = (
     "commands show as plain text; for colors and full-screen programs, install acp-tui[terminal]"
 )
 LOADING_SWITCH_INTERVAL_S: Final = 0.0001
 SCROLLBACK_BYTES_PER_CELL: Final = 128
-"""What libghostty reckons for a cell, generously: the limit that counts is that in lines."""
+"""A generous estimate of libghostty's memory per cell. The limit in lines is the one that counts."""
 
 
 class MouseReports(Enum):
-    """What a program wants to hear of the mouse."""
+    """The mouse events that a program has requested."""
 
     NONE = 0
     CLICKS = 1000
@@ -70,7 +70,7 @@ class MouseReports(Enum):
 
 @dataclass(frozen=True, slots=True)
 class TerminalModes:
-    """How keys, pastes and the mouse are to be told to the program, and what it does with the screen."""
+    """How to report keys, pastes, and the mouse to the program, and how it uses the screen."""
 
     application_cursor_keys: bool = False
     application_keypad: bool = False
@@ -78,61 +78,61 @@ class TerminalModes:
     focus_reports: bool = False
     mouse: MouseReports = MouseReports.NONE
     sgr_mouse: bool = False
-    """Mouse reports as `CSI < ... M`, without which columns beyond 223 cannot be told."""
+    """Report the mouse as `CSI < ... M`, which is necessary for columns beyond 223."""
     alternate_screen: bool = False
     cursor_visible: bool = True
 
 
 BARE_LINE_FEEDS: Final = b"\x1b[20h"
-"""For output of an agent's own command, which it may have read from a pipe: no terminal put the returns into it."""
+"""For output of an agent's own command, possibly read from a pipe, so no terminal has added carriage returns."""
 
 
 class Emulator(Protocol):
-    """A terminal without a window. After `close` every call but another `close` raises ValueError."""
+    """A terminal without a window. After `close`, every call except `close` raises ValueError."""
 
     def feed(self, data: bytes) -> None:
-        """Take output of the program, cut anywhere."""
+        """Process output of the program, split at any byte."""
 
     def resize(self, columns: int, rows: int) -> None:
-        """Change its size; what has been shown flows anew."""
+        """Change the size and rewrap what has been shown."""
 
     @property
     def line_count(self) -> int:
-        """How many lines there are, scrolled away or on the screen; the blank ones at the end do not count."""
+        """The number of lines in the scrollback and on the screen, without blank ones at the end."""
 
     def lines(self, start: int = 0, stop: int | None = None) -> list[Line]:
-        """The lines from `start` up to `stop` or to the last; costs only what it gives."""
+        """The lines from `start` to `stop` or to the last one. The cost depends only on how many."""
 
     @property
     def screen_top(self) -> int:
-        """The line that the screen begins with: what is counted before it has scrolled away."""
+        """The line at the top of the screen: the number of lines that have scrolled away."""
 
     @property
     def cursor(self) -> tuple[int, int]:
-        """Column and line, in cells and counted as `lines` does; it may stand below the last of them."""
+        """Column and line, in cells and counted like `lines`. The cursor may be below the last line."""
 
     @property
     def modes(self) -> TerminalModes:
-        """What the program has set."""
+        """The modes that the program has set."""
 
     def take_replies(self) -> bytes:
-        """What has to be typed into the program as answers to its questions, once."""
+        """The replies to the program's queries, to type into it. Each is returned once."""
 
     def close(self) -> None:
         """Free it now. May be called twice."""
 
 
 def is_installed() -> bool:
-    """Whether the emulator of the extra `terminal` is there."""
+    """Whether the emulator from the extra `terminal` is installed."""
     return find_spec("pyghostty") is not None
 
 
 def make_emulator(columns: int, rows: int, max_scrollback: int) -> Emulator:
-    """The best emulator that there is on this machine; `max_scrollback` is in lines, and roughly kept."""
+    """The best emulator on this machine. `max_scrollback` is an approximate limit in lines."""
     try:
         return GhosttyEmulator(columns, rows, max_scrollback)
     except (ImportError, OSError, MemoryError):
-        # No wheel, a library that cannot be loaded, or a system that allows no memory for callbacks.
+        # No wheel, a library that can't be loaded, or a system that allows no memory for callbacks.
         return PlainEmulator(columns, rows, max_scrollback)
 
 
@@ -140,13 +140,13 @@ _loading: Final = Lock()
 
 
 def load_emulator() -> None:
-    """Import what an emulator needs and prepare every call; for a thread, since it takes up to half a second."""
+    """Import what an emulator needs and prepare every call. Takes up to half a second, so use a thread."""
     with _loading:
         interval = sys.getswitchinterval()
-        # It is all Python, and the event loop has to ask for the GIL after each of its reads: by default, 5 ms each.
+        # Loading is pure Python, and after each read the event loop waits for the GIL: 5 ms each by default.
         sys.setswitchinterval(LOADING_SWITCH_INTERVAL_S)
         try:
-            # The binding parses every C type when it first meets it.
+            # The binding parses each C type on first use.
             emulator = make_emulator(2, 2, 0)
             emulator.feed(b"x\x1b[6n\r\n\x1b[41m\x1b[K\x1b[48;2;1;2;3m\r\n\x1b[K")
             emulator.resize(3, 3)
@@ -157,10 +157,10 @@ def load_emulator() -> None:
 
 
 class GhosttyEmulator:
-    """libghostty's terminal. The native one behind it is never reached after `close`."""
+    """libghostty's terminal. The native terminal isn't used after `close`."""
 
     def __init__(self, columns: int, rows: int, max_scrollback: int) -> None:
-        # Imported with the first terminal: it takes 0.2 to 0.5 s, which the first frame must not pay.
+        # Imported with the first terminal, because it takes 0.2 to 0.5 s, which would delay the first frame.
         from pyghostty import core
 
         columns, rows = max(1, columns), max(1, rows)
@@ -169,7 +169,9 @@ class GhosttyEmulator:
         self._replies = bytearray()
         self._line_count: int | None = None
         self._set("SCROLLBACK_MAX_BYTES", "size_t*", max_scrollback * columns * SCROLLBACK_BYTES_PER_CELL)
-        self._set("KITTY_IMAGE_STORAGE_LIMIT", "uint64_t*", 0)  # images that nobody would draw
+        self._set(
+            "KITTY_IMAGE_STORAGE_LIMIT", "uint64_t*", 0
+        )  # don't store images, because we don't draw them
         self._terminal.on_reply(self._take_reply)
 
     def feed(self, data: bytes) -> None:
@@ -250,18 +252,18 @@ class GhosttyEmulator:
             self._replies += reply
 
     def _row_count(self) -> int:
-        """Rows scrolled away and on the screen."""
+        """The number of rows in the scrollback and on the screen."""
         return int(self._open.get("total_rows", "size_t"))
 
     def _rows(self, start: int, stop: int) -> list[Line]:
         if start >= stop:
             return []
         rows = list(_parse_rows(self._format(start, stop)))
-        rows += [[] for _ in range(stop - start - len(rows))]  # blank ones at the end are not formatted
+        rows += [[] for _ in range(stop - start - len(rows))]  # the formatter omits blank rows at the end
         return [row or self._painted_blank(start + index) for index, row in enumerate(rows)]
 
     def _format(self, start: int, stop: int) -> str:
-        """The rows as text with SGR sequences for their styles: one call for all, instead of several a cell."""
+        """The rows as text with SGR sequences for their styles, in one call instead of several per cell."""
         core, lib = self._core, self._core.lib
         options = core.init_sized("GhosttyFormatterTerminalOptions")
         options.emit, options.trim = lib.GHOSTTY_FORMATTER_FORMAT_VT, True
@@ -278,7 +280,7 @@ class GhosttyEmulator:
             lib.ghostty_formatter_free(formatter[0])
 
     def _painted_blank(self, row: int) -> Line:
-        """A row without text: nothing, or the background of its first cell from edge to edge."""
+        """A row without text: empty, or the background of its first cell across the whole width."""
         core, lib = self._core, self._core.lib
         cell = core.ffi.new("GhosttyCell*")
         core.check(lib.ghostty_grid_ref_cell(self._open.ref(0, row, "screen"), cell), "cell")
@@ -309,7 +311,7 @@ class GhosttyEmulator:
 
 
 class PlainEmulator:
-    """The text alone, for machines without libghostty: no colors, no cursor addressing, no replies."""
+    """Only the text, for machines without libghostty: no colors, no cursor addressing, no replies."""
 
     def __init__(self, columns: int, rows: int, max_scrollback: int) -> None:
         self._ring: ByteRing | None = ByteRing(PLAIN_KEPT_BYTES)
@@ -352,11 +354,11 @@ class PlainEmulator:
 
     @property
     def modes(self) -> TerminalModes:
-        """See Emulator: it understands none."""
+        """See Emulator. It knows no modes."""
         return TerminalModes()
 
     def take_replies(self) -> bytes:
-        """See Emulator: it knows no answers."""
+        """See Emulator. It has no replies."""
         return b""
 
     def close(self) -> None:
@@ -381,7 +383,7 @@ class PlainEmulator:
 
 
 def _wrap(line: str, columns: int) -> Iterator[str]:
-    """The line in parts of so many cells at the most; one at least."""
+    """The line in parts of at most `columns` cells; at least one part."""
     start, room = 0, columns
     for at, char in enumerate(line):
         cells = cells_of(char)
@@ -413,8 +415,8 @@ _ATTRIBUTES: Final = {
 
 
 def _parse_rows(formatted: str) -> Iterator[Line]:
-    """The rows of what libghostty's formatter wrote: text and SGR sequences, nothing else."""
-    state = ""  # the sequences since the last reset, which is what a style is known by
+    """The rows of libghostty's formatted output, which consists of text and SGR sequences only."""
+    state = ""  # the sequences since the last reset, which identify a style
     for row in formatted.split("\r\n"):
         line: Line = []
         for index, part in enumerate(_SGR_RUN.split(row)):
@@ -437,7 +439,7 @@ def _without_trailing_blanks(line: Line) -> Line:
 
 @lru_cache(maxsize=4096)
 def _style(sequences: str) -> CellStyle | None:
-    """The style that these SGR sequences set, one attribute each, on top of the default."""
+    """The style that these SGR sequences set, one attribute each, starting from the default."""
     colors: dict[str, Color] = {}
     attributes = set()
     for sequence in sequences.split("m")[:-1]:
@@ -449,7 +451,7 @@ def _style(sequences: str) -> CellStyle | None:
                 colors[ground] = (int(red), int(green), int(blue))
             case _ if parameters in _ATTRIBUTES:
                 attributes.add(_ATTRIBUTES[parameters])
-            case _:  # such as the color of an underline: it cannot be drawn
+            case _:  # for example, the color of an underline, which can't be drawn
                 pass
     style = CellStyle(colors.get("38"), colors.get("48"), frozenset(attributes))
     return None if style == CellStyle() else style

@@ -1,6 +1,7 @@
-"""The thread in which emulators work, so that a flood never delays the event loop.
+"""The thread in which emulators work, so that a flood of output never delays the event loop.
 
-One thread for all terminals: libghostty takes 70 MB/s without the GIL, more than a small machine's PTYs deliver.
+There is one thread for all terminals: libghostty takes 70 MB/s without the GIL, more than a small machine's PTYs
+deliver.
 """
 
 from __future__ import annotations
@@ -17,52 +18,52 @@ from typing import Final, TypeAlias
 log = logging.getLogger(__name__)
 
 END_S: Final = 1.0
-"""For the job that a thread has as we end."""
+"""How long to wait at exit for a thread's current job."""
 
 Job: TypeAlias = tuple[Callable[[], None], Callable[[], None], asyncio.AbstractEventLoop]
 
 
 class Feeder:
-    """Does one job after the other in a thread, which it starts with the first of them."""
+    """Runs jobs one after the other in a thread, which starts with the first job."""
 
     def __init__(self) -> None:
         self._jobs: SimpleQueue[Job | None] = SimpleQueue()
         self._has_thread = False
         self._is_closed = False
         self.last_run = float("-inf")
-        """When it got a job last, by the event loop's clock."""
+        """When the last job was added, by the event loop's clock."""
 
     def run(self, work: Callable[[], None], on_done: Callable[[], None]) -> None:
-        """Do `work` in the thread, then call `on_done` on the event loop, where this has to be called too."""
-        if self._is_closed:  # nobody looks any more
+        """Do `work` in the thread, then call `on_done` on the event loop. Call this on the event loop, too."""
+        if self._is_closed:  # the terminal is gone
             return
         if not self._has_thread:
             self._has_thread = True
-            # A daemon: quitting waits for no more than the job that is under way.
+            # As a daemon, so that quitting waits only for the current job.
             FeederThread(self._jobs).start()
         loop = asyncio.get_running_loop()
         self.last_run = loop.time()
         self._jobs.put((work, on_done, loop))
 
     def close(self) -> None:
-        """Take no more jobs, and let the thread end after those that it has. May be called twice."""
+        """Accept no more jobs, and let the thread end after the remaining ones. May be called twice."""
         self._is_closed = True
         self._jobs.put(None)
 
 
 class FeederThread(threading.Thread):
-    """Works off jobs until there is a None among them."""
+    """Runs jobs until it gets None."""
 
     def __init__(self, jobs: SimpleQueue[Job | None]) -> None:
         super().__init__(name="terminal-feeder", daemon=True)
         self._jobs = jobs
 
     def run(self) -> None:
-        """In the thread."""
+        """Runs in the thread."""
         _work_off(self._jobs)
 
     def end(self) -> None:
-        """Wait for the job that is under way; those behind it are dropped."""
+        """Wait for the current job and drop the others."""
         with suppress(Empty):
             while True:
                 self._jobs.get_nowait()
@@ -72,7 +73,7 @@ class FeederThread(threading.Thread):
 
 @atexit.register
 def _end_all() -> None:
-    """The interpreter must not be taken down under a thread within libghostty: it would end by a segmentation fault."""
+    """End the threads first: ending the interpreter while one is inside libghostty causes a segmentation fault."""
     for thread in threading.enumerate():
         if isinstance(thread, FeederThread):
             thread.end()
@@ -84,8 +85,8 @@ def _work_off(jobs: SimpleQueue[Job | None]) -> None:
         try:
             work()
         except Exception:
-            # Whatever a program prints must not stop the other terminals.
+            # No program's output may stop the other terminals.
             log.exception("a terminal's emulator has failed")
-        with suppress(RuntimeError):  # the loop has ended meanwhile
+        with suppress(RuntimeError):  # the loop has ended
             loop.call_soon_threadsafe(on_done)
-        del job, work, on_done  # which would keep a released terminal alive until the next job
+        del job, work, on_done  # otherwise a released terminal would stay alive until the next job

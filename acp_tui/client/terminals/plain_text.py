@@ -1,4 +1,4 @@
-"""What a terminal printed, as text for readers who are not terminals: line for line, without a screen."""
+"""What a terminal printed, as plain text: line by line, without a screen."""
 
 from __future__ import annotations
 
@@ -8,11 +8,11 @@ import unicodedata
 from collections.abc import Sequence
 from typing import Final
 
-# Linear on any input: no body can run past the next ESC, and every part but the first two characters is optional, so
-# that a sequence cut short at either end of the output goes too.
+# Linear on any input: no body can extend past the next ESC. Every part except the first two characters is optional, so
+# a sequence that is cut off at either end of the output is removed, too.
 _ESCAPE_SEQUENCE: Final = re.compile(
     r"\x1b(?:"
-    r"\[[0-?]*[ -/]*[@-~]?"  # CSI: colours, cursor, modes
+    r"\[[0-?]*[ -/]*[@-~]?"  # CSI: colors, cursor, modes
     r"|\][^\x07\x1b\n]*(?:\x07|\x1b\\)?"  # OSC: titles, links; ends with the line at the latest
     r"|[PX^_][^\x1b\n]*(?:\x1b\\)?"  # DCS, SOS, PM, APC
     r"|[ -/]*[0-~]"  # character sets, keypad modes, resets
@@ -23,10 +23,10 @@ _NO_CONTROL: Final = dict.fromkeys([*range(0x09), *range(0x0B, 0x20), 0x7F])
 
 
 def plain_text(data: bytes, *, is_complete: bool) -> str:
-    """`data` without escape sequences and controls, with LF for line ends, bad UTF-8 as U+FFFD.
+    """`data` without escape sequences and control characters, with LF line endings and bad UTF-8 as U+FFFD.
 
-    Of a line that was written over (a progress bar), what a terminal would show in the end is left. Unless the output
-    `is_complete`, a character that is still arriving is left out.
+    For a line that was overwritten (a progress bar), this is what a terminal would finally show. Unless the output
+    `is_complete`, an incomplete character at the end is left out.
     """
     text = codecs.getincrementaldecoder("utf-8")("replace").decode(data, is_complete)
     text = text.replace("\r\n", "\n")
@@ -35,7 +35,7 @@ def plain_text(data: bytes, *, is_complete: bool) -> str:
         text = "\n".join(_as_shown(line) if _goes_back(line) else line for line in lines)
     if "\x1b" in text:
         text = _ESCAPE_SEQUENCE.sub("", text)
-    # The event loop waits for this: ASCII is translated five times faster than searched.
+    # This runs on the event loop. Translating ASCII is five times faster than searching it.
     return text.translate(_NO_CONTROL) if text.isascii() else _CONTROL.sub("", text)
 
 
@@ -43,21 +43,21 @@ def _goes_back(text: str) -> bool:
     return any(map(text.__contains__, _SIGNS))
 
 
-# One line in which the cursor went back: what a terminal would show of it
+# A line in which the cursor moved back: what a terminal would show
 
 _MAX_COLUMN: Final = 1_000
-"""The cursor jumps no further: no terminal is wider."""
+"""The cursor moves no further, because no terminal is wider."""
 _TAB_CELLS: Final = 8
 
 _SIGNS: Final = ("\r", "\x08", "\x1b[1K", "\x1b[2K", "\x1b[G", "\x1b[1G")
-"""A line with none of these is shown as it was printed: to erase behind its end is nothing."""
+"""A line with none of these is shown as printed. Erasing after its end changes nothing."""
 _CLEARINGS: Final = (
     *("\r\x1b[K", "\r\x1b[0K", "\r\x1b[2K"),
     *("\x1b[2K\r", "\x1b[2K\x1b[G", "\x1b[2K\x1b[1G"),
 )
-"""Behind one of these it is as if nothing had been printed yet."""
+"""After one of these, the line is as if nothing had been printed."""
 _ERASES: Final = re.compile(r"\x1b\[\d*[KG]")
-# What takes one cell each and joins with nothing, as far as progress bars are made of it.
+# Characters that take one cell each and don't combine, as far as progress bars use them.
 _NARROW: Final = re.compile(
     "[\r -~\u00a0-\u00ac\u00ae-\u02ff\u0370-\u0482\u2010-\u2027\u2030-\u205e"
     "\u2190-\u2319\u2500-\u25fc\u2800-\u28ff]*"
@@ -65,7 +65,7 @@ _NARROW: Final = re.compile(
 
 
 def _as_shown(line: str) -> str:
-    """What is left of a line in the end, without blanks at its end, escape sequences and controls."""
+    """The final state of a line, without trailing blanks, escape sequences, and control characters."""
     line = line[max(line.rfind(sign) + len(sign) if sign in line else 0 for sign in _CLEARINGS) :]
     if not _ERASES.search(line):
         line = _ESCAPE_SEQUENCE.sub("", line)
@@ -73,7 +73,7 @@ def _as_shown(line: str) -> str:
 
 
 def _last_of_each(line: str) -> str:
-    """Of narrow texts that were written over each other, the last character at each place."""
+    """For narrow texts that overwrote each other, the last character at each position."""
     shown = ""
     for text in reversed(line.split("\r")):
         shown += text[len(shown) :]
@@ -100,26 +100,26 @@ def _replayed(line: str) -> str:
 
 
 class _Cells:
-    """A row of cells. What takes several stands in the first of them, with nothing in the others."""
+    """A row of cells. The first cell of a wide character contains it; its other cells are empty."""
 
     def __init__(self) -> None:
         self._cells: list[str] = []
         self._blank = 0
-        """So many from the beginning are known to be blank: they are not erased again and again."""
+        """The number of leading cells known to be blank, so that they aren't erased repeatedly."""
         self.at = 0
-        """Where the next character goes."""
+        """The position of the next character."""
 
     @property
     def text(self) -> str:
-        """The row, to the last of its characters."""
+        """The row up to its last character."""
         return "".join(self._cells).rstrip(" ")
 
     def go_to(self, column: int) -> None:
-        """Move the cursor, not before the beginning and not further ahead than a terminal is wide."""
+        """Move the cursor, at most to the beginning or as far ahead as a terminal is wide."""
         self.at = max(min(column, max(_MAX_COLUMN, self.at)), 0)
 
     def write(self, text: str) -> None:
-        """Put text over what is there, as many cells as it takes."""
+        """Overwrite as many cells as the text takes."""
         if _NARROW.fullmatch(text):
             self._put(text)
             return
@@ -132,7 +132,7 @@ class _Cells:
                 self._join(char)
 
     def _tab(self) -> None:
-        """It erases nothing; behind the end it stays what it is."""
+        """Move to the next tab stop. Erases nothing; past the end of the row, the tab itself is kept."""
         width = _TAB_CELLS - self.at % _TAB_CELLS
         if self.at < len(self._cells):
             self.at += width
@@ -156,7 +156,7 @@ class _Cells:
         self.at = stop
 
     def _split(self, at: int) -> None:
-        """Nothing reaches over this place: of what did, blanks are left."""
+        """Replace a character that extends across this position with blanks."""
         if at >= len(self._cells) or self._cells[at]:
             return
         while at and not self._cells[at]:
@@ -167,7 +167,7 @@ class _Cells:
             self._cells[at] = " "
 
     def erase(self, what: int) -> None:
-        """0: from the cursor to the end; 1: from the beginning to the cursor; 2: all. The cursor stays."""
+        """0: erase from the cursor to the end; 1: from the beginning to the cursor; 2: all. The cursor stays."""
         if what in (0, 2):
             self._split(self.at)
             del self._cells[self.at :]
@@ -179,7 +179,7 @@ class _Cells:
 
 
 def cells_of(char: str) -> int:
-    """How many a character takes; none for what joins the one before it."""
+    """The number of cells a character takes; 0 if it combines with the one before it."""
     if unicodedata.category(char) in ("Mn", "Me", "Cf"):
         return 0
     return 2 if unicodedata.east_asian_width(char) in ("W", "F") else 1

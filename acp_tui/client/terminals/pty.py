@@ -1,11 +1,11 @@
-"""Our side of a pseudo-terminal: what comes out of it, what is typed into it, and its size; knows no process.
+"""Our side of a pseudo-terminal: its output, its input, and its size. Knows nothing about processes.
 
-What can go wrong with a terminal, each said so that an agent can act on it:
+What can go wrong with a terminal. Each message allows an agent to react:
 
     TerminalError
     ├── UnknownTerminal       no such terminal in this session, or it was released
-    ├── TerminalSpawnFailed   the command could not be started; `reason` says why
-    ├── TerminalInputFull     what was typed is not taken: the program reads nothing
+    ├── TerminalSpawnFailed   the command couldn't be started; `reason` says why
+    ├── TerminalInputFull     the input wasn't accepted because the program doesn't read
     └── TerminalsClosed       the session has ended
 """
 
@@ -24,11 +24,11 @@ from typing import Final
 
 
 class TerminalError(Exception):
-    """`str()` of it says what failed, on what."""
+    """Its `str()` says what failed, and on what."""
 
 
 class UnknownTerminal(TerminalError):
-    """There is no terminal of that id in this session."""
+    """This session has no terminal with that ID."""
 
     def __init__(self, terminal_id: str) -> None:
         super().__init__(f"No terminal {terminal_id!r} in this session: it never existed, or it was released")
@@ -36,7 +36,7 @@ class UnknownTerminal(TerminalError):
 
 
 class TerminalSpawnFailed(TerminalError):
-    """The command could not be started; nothing of it is left running."""
+    """The command couldn't be started; none of its processes is left running."""
 
     def __init__(self, command: str, reason: str) -> None:
         super().__init__(f"Can't start {command!r}: {reason}")
@@ -45,37 +45,37 @@ class TerminalSpawnFailed(TerminalError):
 
 
 class TerminalInputFull(TerminalError):
-    """So much waits to be read by the program that nothing more is taken; this piece was dropped, whole."""
+    """So much input is waiting for the program that this piece was dropped completely."""
 
     def __init__(self, waiting_bytes: int) -> None:
         super().__init__(f"The program isn't reading: {waiting_bytes:,} typed bytes are waiting for it")
 
 
 class TerminalsClosed(TerminalError):
-    """The session has ended, and starts no more commands."""
+    """The session has ended and starts no more commands."""
 
     def __init__(self, command: str) -> None:
         super().__init__(f"Can't start {command!r}: its session has ended")
 
 
-# The kernel says in which system call a process sleeps, and on which file. A process of the terminal's foreground
-# group that sleeps in a `read` of the terminal, or in a `select` without a time limit on nothing but its standard
-# input, which is the terminal, waits for input and for nothing else: shells, `read`, `input()`, password prompts,
-# `less`. One that waits for the terminal among other things (`poll`, `epoll`: node) is not told from one that waits
-# for the network, and is never said to wait. Known on Linux for the two architectures below; elsewhere nothing is
-# said to wait.
+# The kernel reports in which system call a process sleeps, and on which file. A process in the terminal's foreground
+# group waits only for input if it sleeps in a `read` of the terminal, or in a `select` without a time limit on nothing
+# but its standard input, which is the terminal. Shells, `read`, `input()`, password prompts, and `less` do this. A
+# process that waits for the terminal among other things (`poll`, `epoll`: node) looks the same as one that waits for
+# the network, so it's never reported as waiting. This works on Linux for the two architectures below. Elsewhere,
+# nothing is reported as waiting.
 
 PROC: Final = Path("/proc")
 MAX_PROCESSES: Final = 16
-"""As many of a command are looked at, in less than a millisecond."""
+"""Processes of a command to check, which takes less than a millisecond."""
 CONTROLLING_TERMINAL: Final = "/dev/tty"
 
 QUIET_S: Final = 1.0
-"""A command that has printed something so lately works."""
+"""A command that has printed something this recently is working."""
 LONGEST_PAUSE_S: Final = 8.0
-"""Between two looks at one that is silent for long."""
+"""The longest interval between two checks of a silent command."""
 
-# The numbers of read, and of select and pselect6.
+# The system call numbers of read, and of select and pselect6.
 _READS, _SELECTS = {
     "x86_64": ({0}, {23, 270}),
     "aarch64": ({63}, {72}),
@@ -83,10 +83,10 @@ _READS, _SELECTS = {
 
 
 class InputWatch:
-    """Tells when a command that has fallen silent waits for input, and when it does so no longer.
+    """Reports when a silent command begins to wait for input, and when it stops waiting.
 
-    It looks a second after the last output or input, and while the command is silent at ever longer intervals; never
-    while it is known to wait.
+    It checks a second after the last output or input, then at growing intervals while the command stays silent. It
+    doesn't check while the command is known to wait.
     """
 
     def __init__(self, waits: Callable[[], bool], on_change: Callable[[bool], None]) -> None:
@@ -98,7 +98,7 @@ class InputWatch:
         self._timer: asyncio.TimerHandle | None = None
 
     def note_sign_of_life(self) -> None:
-        """It was started, or has printed something, or something was typed into it."""
+        """The command has started, printed something, or received input."""
         self._last_sign = self._loop.time()
         if self._is_waiting:
             self._is_waiting = False
@@ -107,7 +107,7 @@ class InputWatch:
             self._look_in(QUIET_S)
 
     def stop(self) -> None:
-        """It has ended: look no more."""
+        """The command has ended: stop checking."""
         if self._timer is not None:
             self._timer.cancel()
 
@@ -141,11 +141,11 @@ def waits_for_input(leader: int, terminal_fd: int, terminal: str) -> bool:
             if os.getpgid(process) == foreground
             for task in (PROC / str(process) / "task").iterdir()
         )
-    return False  # it has ended meanwhile, or is another user's
+    return False  # it has ended, or belongs to another user
 
 
 def _family(leader: int) -> Iterator[int]:
-    """`leader` and its descendants, as far as they are not too many."""
+    """`leader` and its descendants, up to a limit."""
     found = [leader]
     for process in found:
         yield process
@@ -155,7 +155,7 @@ def _family(leader: int) -> Iterator[int]:
 
 
 def _sleeps_on(task: Path, terminal: str) -> bool:
-    # proc(5): the number and the arguments in hexadecimal, "running", or "-1" where it sleeps outside of a call.
+    # proc(5): the number and the arguments in hexadecimal, "running", or "-1" if it sleeps outside a system call.
     number, *arguments = (task / "syscall").read_text().split()
     if number == "running":
         return False
@@ -163,26 +163,29 @@ def _sleeps_on(task: Path, terminal: str) -> bool:
     if call in _READS:
         fd = first
     elif call in _SELECTS and first == 1 and int(arguments[4], 16) == 0:
-        fd = 0  # the only descriptor below 1; with a time limit, as `top` sets it, it goes on by itself
+        fd = 0  # the only descriptor below 1; with a time limit, as in `top`, it continues without input
     else:
         return False
     return str((task / "fd" / str(fd)).readlink()) in (terminal, CONTROLLING_TERMINAL)
 
 
 READ_BYTES: Final = 4096
-"""As much as one read of a PTY gives on Linux, whatever is asked for."""
+"""The most that one read of a PTY returns on Linux, whatever the requested size."""
 WAKE_BYTES: Final = 64 * 1024
-"""How much is read at one turn of the event loop, in about 2 ms: commands fill their PTYs while they are emptied, so
-that one wake does the work of many, and a flood leaves the loop to others all the same."""
+"""How much to read in one turn of the event loop, in about 2 ms.
+
+Commands refill their PTYs while we read, so one wakeup does the work of many, and the loop stays responsive during a
+flood of output.
+"""
 LAST_READ_BYTES: Final = 1024 * 1024
-"""How much is read at once at the end, so that a flood by whoever still holds the PTY cannot stop the event loop."""
+"""How much to read at once at the end, so that a process that still writes to the PTY can't block the event loop."""
 
 MAX_WAITING_BYTES: Final = 4 * 1024 * 1024
-"""Of what was typed, and not read by the program; one paste of any size is taken, where nothing waits."""
+"""Limit for input that the program hasn't read. If none is waiting, one paste of any size is accepted."""
 
 
 class ReadBudget:
-    """Shares what is read at one turn of the event loop among the PTYs that would have more to give."""
+    """Shares what is read in one turn of the event loop among the PTYs that have more data."""
 
     def __init__(self) -> None:
         self._flooding: set[int] = set()
@@ -193,7 +196,7 @@ class ReadBudget:
         return max(READ_BYTES, WAKE_BYTES // max(1, len(self._flooding)))
 
     def note(self, fd: int, *, has_more: bool) -> None:
-        """A PTY has read all that there was, or all that it might."""
+        """Note whether a PTY still has data after its read."""
         if has_more:
             self._flooding.add(fd)
         else:
@@ -201,7 +204,7 @@ class ReadBudget:
 
 
 class Pty:
-    """A pseudo-terminal: `on_data` gets what is written to it, `on_end` comes once when nobody can write any more.
+    """A pseudo-terminal. `on_data` gets its output; `on_end` is called once, when no process can write to it anymore.
 
     Nothing is read before `start`, and nothing is called after `close`.
     """
@@ -222,13 +225,13 @@ class Pty:
         self._master, self._slave = os.openpty()
         os.set_blocking(self._master, False)
         self.path = os.ttyname(self._slave)
-        """Of the command's side."""
+        """The path of the command's side."""
         self.has_ended = False
         self.resize(columns, rows)
 
     @property
     def slave(self) -> int:
-        """The command's side: ours to hand on until `start`."""
+        """The command's side, which we hold until `start`."""
         return self._slave
 
     def waits_for_input(self, leader: int) -> bool:
@@ -236,21 +239,21 @@ class Pty:
         return self._master >= 0 and waits_for_input(leader, self._master, self.path)
 
     def start(self) -> None:
-        """Read from now on, and hold the command's side no longer: the end comes when its last process ends."""
+        """Start reading. Close our copy of the command's side, so that the output ends with its last process."""
         self._close_slave()
         self._loop.add_reader(self._master, self._on_readable)
 
     def resize(self, columns: int, rows: int) -> None:
-        """Give it another size; who runs in it gets SIGWINCH."""
+        """Change the size. The programs in it get SIGWINCH."""
         if self._master >= 0:
             size = struct.pack("HHHH", max(1, rows), max(1, columns), 0, 0)
             fcntl.ioctl(self._master, termios.TIOCSWINSZ, size)
 
     def write(self, data: bytes) -> None:
-        """Type `data`; what the PTY does not take now waits, and is lost where nobody is left to read it.
+        """Type `data`. What the PTY doesn't accept yet waits; it's lost if no process is left to read it.
 
-        Raises TerminalInputFull where too much waits already: all of `data` is dropped, since half of a key would be
-        another.
+        Raises TerminalInputFull if too much is waiting, and drops all of `data`, because part of a key would be another
+        key.
         """
         if self.has_ended or self._master < 0:
             return
@@ -260,16 +263,16 @@ class Pty:
         self._flush()
 
     def forget_typed(self) -> None:
-        """Drop what was typed and not taken yet."""
+        """Drop input that the PTY hasn't accepted yet."""
         self._typed.clear()
 
     def drain(self) -> None:
-        """Read what is there now, without waiting for more."""
+        """Read what is available now, without waiting for more."""
         if not self.has_ended:
             self._read(LAST_READ_BYTES)
 
     def close(self) -> None:
-        """Hang up: whoever still runs in the foreground gets SIGHUP. May be called twice."""
+        """Hang up: the foreground processes get SIGHUP. May be called twice."""
         self._close_slave()
         if self._master >= 0:
             self._stop()
@@ -282,7 +285,7 @@ class Pty:
             self._budget.note(self._master, has_more=has_more)
 
     def _read(self, most: int) -> bool:
-        """Hand on what is there now, as one piece of about `most` bytes at the most; whether there may be more."""
+        """Pass on what is available as one piece of about `most` bytes at most. Returns whether there may be more."""
         pieces: list[bytes] = []
         piece: bytes | None = None
         while most > 0 and (piece := self._read_piece()):
@@ -295,12 +298,12 @@ class Pty:
         return bool(piece)
 
     def _read_piece(self) -> bytes | None:
-        """What one read gives: nothing at the end, None where there is nothing yet."""
+        """The result of one read: empty at the end, None if nothing is available yet."""
         try:
             return os.read(self._master, READ_BYTES)
         except BlockingIOError:
             return None
-        except OSError:  # EIO: Linux' way to say that nobody holds the other side
+        except OSError:  # EIO: on Linux, no process has the other side open
             return b""
 
     def _end(self) -> None:
@@ -313,7 +316,7 @@ class Pty:
             written = os.write(self._master, self._typed)
         except BlockingIOError:
             written = 0
-        except OSError:  # nobody holds the other side
+        except OSError:  # no process has the other side open
             written = len(self._typed)
         del self._typed[:written]
         if self._typed:

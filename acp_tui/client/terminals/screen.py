@@ -1,14 +1,15 @@
-"""What one terminal of a conversation shows, its emulator fed off the event loop, and what keys come to; draws nothing.
+"""What one terminal of a conversation shows, and how keys are encoded.
 
-The conversation's byte ring is the buffer: the emulator gets piece after piece of it at its own pace. All bytes are
-fed, though of a flood only the end stays in the scrollback: to leave some out one would have to find the modes, regions
-and switches of screen among them, which costs more than libghostty's 14 ns a byte, and in Python, under the GIL. Only
-where the ring drops bytes before the emulator has come to them are they missing; it then goes on with the next whole
-line.
+Feeds its emulator off the event loop, draws nothing.
 
-Its size is what the conversation's state says; whoever changes that has told the program. What the program asks is
-answered elsewhere, by whoever runs it. A key, a paste or the mouse is sent as xterm sends it, and not by libghostty's
-encoder: Textual says what a key means, not which key it was, and any emulator must do.
+The conversation's byte ring is the buffer. The emulator reads it piece by piece at its own pace. It gets all bytes,
+even though only the end of a flood stays in the scrollback. Skipping some would require finding the modes, regions, and
+screen switches among them, which costs more than libghostty's 14 ns per byte, and in Python, under the GIL. Bytes are
+missing only if the ring drops them before the emulator has read them. It then continues with the next complete line.
+
+The size is the one in the conversation's state; the code that changes it has told the program. The code that runs the
+program also answers its queries. Keys, pastes, and the mouse are encoded like xterm does, without libghostty's encoder,
+because Textual says what a key means, not which key it was, and because this has to work with any emulator.
 """
 
 from __future__ import annotations
@@ -25,41 +26,41 @@ from acp_tui.conversation.entries import TerminalState
 from acp_tui.values import dataclass
 
 SCROLLBACK_LINES: Final = 5_000
-"""About 5 MB a terminal of 120 columns, when they are full."""
+"""About 5 MB for a full terminal of 120 columns."""
 AT_ONCE_BYTES: Final = 16 * 1024
-"""What the event loop feeds itself, in 0.2 ms: a thread would show the echo of a key a frame later."""
+"""What the event loop feeds itself, in 0.2 ms. A thread would show the echo of a key one frame later."""
 PIECE_BYTES: Final = 128 * 1024
-"""What the thread feeds at a time, in 2 ms: as long may the event loop have to wait to read lines."""
+"""What the thread feeds at a time, in 2 ms. The event loop may have to wait that long to read lines."""
 AFTER_A_GAP: Final = b"\x18\x1b[m\x1b(B\x0f\r\x1b[K"
-"""Ends the sequence that the gap may have cut, its style and character set, and drops the line that it has cut."""
+"""Ends a sequence that the gap may have cut off, resets style and character set, and drops the incomplete line."""
 RESET: Final = b"\x18\x1bc\x1b[3J"
-"""Ends any sequence, and clears screen and scrollback: what follows stands in place of what was shown."""
+"""Ends any sequence and clears the screen and the scrollback, so that what follows replaces what was shown."""
 
 MakeEmulator: TypeAlias = Callable[[int, int, int], Emulator]
-"""Of columns, rows and lines of scrollback."""
+"""Takes columns, rows, and lines of scrollback."""
 
 
 @dataclass(frozen=True, slots=True)
 class Window:
-    """As many rows of a terminal as its screen has: the screen itself, or what has scrolled away above it."""
+    """As many rows of a terminal as its screen has: the screen itself, or part of the scrollback."""
 
     lines: list[Line]
-    """May be fewer than rows: blank ones at the end do not count."""
+    """May be fewer than the rows, because blank ones at the end don't count."""
     top: int
-    """The line on the first row, counted as `TerminalScreen.lines` does."""
+    """The line in the first row, counted like `TerminalScreen.lines`."""
     lines_below: int
-    """How far this is scrolled up."""
+    """How many lines it's scrolled up."""
     cursor: tuple[int, int]
-    """Column and row; it may stand outside."""
+    """Column and row; may be outside the window."""
     modes: TerminalModes
 
 
 class TerminalScreen:
-    """One terminal's emulator and how much of the output it has seen.
+    """One terminal's emulator, and how much output it has read.
 
-    Everything is called on the event loop; `on_change` comes there too, when the feeder's thread has fed a piece.
-    Number and content of the lines are as new as the last piece, so that two calls may not fit together: who asks for
-    lines that are gone meanwhile gets blank ones.
+    Call everything on the event loop. `on_change` is called there, too, when the feeder's thread has fed a piece. The
+    number and content of the lines are as recent as the last piece, so two calls may not match. Lines that have gone in
+    between are returned as blank ones.
     """
 
     def __init__(
@@ -79,11 +80,11 @@ class TerminalScreen:
         self._emulator: Emulator | None = None
         self._fed = 0
         self.is_feeding = False
-        """Whether a piece is with the feeder's thread."""
+        """Whether the feeder's thread has a piece."""
         self._count_at_rest: int | None = None
 
     def update(self) -> None:
-        """Take what is new: at once where it is little, else a piece in the feeder's thread."""
+        """Read new output: immediately if it's little, otherwise a piece in the feeder's thread."""
         self._fit()
         if self.is_feeding:
             return
@@ -95,17 +96,17 @@ class TerminalScreen:
             self._feeder.run(partial(self._feed, emulator, data), self._on_fed)
 
     def keep_up(self) -> None:
-        """Take what is new, if it has become too much to wait for the next frame."""
+        """Read new output if there is too much to wait for the next frame."""
         if self.state.output.end - self._fed > AT_ONCE_BYTES:
             self.update()
 
     @property
     def can_rest(self) -> bool:
-        """Whether it has an emulator, and nothing more will come."""
+        """Whether it has an emulator and no more output will come."""
         return self._emulator is not None and self.state.has_exited and not self.is_feeding
 
     def rest(self) -> None:
-        """Free the emulator, where that can be; the next look at the terminal makes another from the ring."""
+        """Free the emulator if possible. The next use of the terminal creates another one from the ring."""
         if self.can_rest:
             self._count_at_rest = self.line_count
             self._awake.close()
@@ -113,7 +114,7 @@ class TerminalScreen:
 
     @property
     def line_count(self) -> int:
-        """Lines of scrollback and screen; while an emulator that was freed is made anew, as many as there were."""
+        """Lines of scrollback and screen. While a freed emulator is recreated, the number from before."""
         if self._count_at_rest is not None:
             if self._is_behind:
                 return self._count_at_rest
@@ -130,7 +131,7 @@ class TerminalScreen:
         return lines + [[] for _ in range(stop - start - len(lines))]
 
     def window(self, top: int | None = None) -> Window:
-        """The screen, or as many rows from line `top` on; all of it is of the same moment."""
+        """The screen, or as many rows starting at line `top`. All parts are from the same moment."""
         with self._lock:
             emulator = self._awake
             live_top = emulator.screen_top
@@ -141,7 +142,7 @@ class TerminalScreen:
 
     @property
     def modes(self) -> TerminalModes:
-        """What the program has set: how to type, paste and click, whether the cursor is to be seen."""
+        """The program's modes: how to type, paste, and click, and whether to show the cursor."""
         with self._lock:
             return self._awake.modes
 
@@ -162,7 +163,7 @@ class TerminalScreen:
         return b"" if self.state.is_ours else BARE_LINE_FEEDS
 
     def _fit(self) -> None:
-        """Take the size that the terminal has now; what has been shown flows anew."""
+        """Change to the terminal's current size and rewrap what has been shown."""
         size = self.state.columns, self.state.rows
         if size != self._size:
             self._size = size
@@ -171,7 +172,7 @@ class TerminalScreen:
                     self._emulator.resize(*size)
 
     def _next_piece(self) -> bytes:
-        if self.state.output is not self._ring:  # all of it is another
+        if self.state.output is not self._ring:  # the whole output was replaced
             self._ring, self._fed = self.state.output, 0
             start, data = self._ring.read_from(0, PIECE_BYTES)
             self._fed = start + len(data)
@@ -214,7 +215,7 @@ _PLAIN: Final = {
     "ctrl+underscore": b"\x1f",
 }
 _LETTERED: Final = {"up": "A", "down": "B", "right": "C", "left": "D", "end": "F", "home": "H"}
-"""The cursor keys: CSI and the letter, or SS3 where the program has asked for that."""
+"""The cursor keys: CSI and the letter, or SS3 if the program has requested that."""
 _NUMBERED: Final = {"insert": 2, "delete": 3, "pageup": 5, "pagedown": 6} | dict(
     zip((f"f{number}" for number in range(5, 13)), (15, 17, 18, 19, 20, 21, 23, 24), strict=True)
 )
@@ -226,7 +227,7 @@ LEFT, MIDDLE, RIGHT, NO_BUTTON, WHEEL_UP, WHEEL_DOWN = 0, 1, 2, 3, 64, 65
 
 
 def encode_key(key: str, character: str | None, modes: TerminalModes) -> bytes:
-    """What to type for a key that Textual calls `key`, such as `ctrl+left`; nothing for one that means nothing here."""
+    """What to type for a key that Textual calls `key`, such as `ctrl+left`; empty if it has no meaning here."""
     if key in _PLAIN:
         return _PLAIN[key]
     *named, base = key.split("+")
@@ -255,7 +256,10 @@ def _encode_named(base: str, modifiers: int, modes: TerminalModes) -> bytes:
 
 
 def encode_paste(text: str, modes: TerminalModes) -> bytes:
-    """What to type for pasted text; nothing in it can end a bracketed paste, or press keys in a plain one but Enter."""
+    """What to type for pasted text.
+
+    The text can't end a bracketed paste, or press keys other than Enter in a plain one.
+    """
     lines = text.replace("\r\n", "\r").replace("\n", "\r")
     harmless = "".join(char for char in lines if char in "\t\r" or char.isprintable() or char > "\x9f")
     typed = harmless.encode("utf-8", "replace")
@@ -272,9 +276,9 @@ def encode_mouse(
     is_motion: bool = False,
     modifiers: int = 0,
 ) -> bytes:
-    """What to type for the mouse at a cell of the screen, counted from 0; nothing that the program has not asked for.
+    """What to type for the mouse at a cell of the screen, counted from 0; empty if the program hasn't requested it.
 
-    `modifiers` is the sum of 4 for shift, 8 for alt and 16 for ctrl.
+    `modifiers` is the sum of 4 for shift, 8 for alt, and 16 for ctrl.
     """
     wanted = modes.mouse
     is_drag = is_motion and button != NO_BUTTON
@@ -287,11 +291,11 @@ def encode_mouse(
         return f"\x1b[<{code};{column + 1};{row + 1}{'M' if is_pressed else 'm'}".encode()
     if not is_pressed:
         code = NO_BUTTON + modifiers
-    if column > 222 or row > 222:  # beyond what one byte can tell
+    if column > 222 or row > 222:  # one byte can't represent it
         return b""
     return b"\x1b[M" + bytes([32 + code, 33 + column, 33 + row])
 
 
 def encode_focus(has_focus: bool, modes: TerminalModes) -> bytes:
-    """What to type when the terminal gains or loses the focus."""
+    """What to type when the terminal gains or loses focus."""
     return (b"\x1b[I" if has_focus else b"\x1b[O") if modes.focus_reports else b""

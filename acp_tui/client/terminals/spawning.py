@@ -1,4 +1,4 @@
-"""Starts a command in a session of its own on a PTY, and tells when it has ended; reads none of its output."""
+"""Starts a command in its own session on a PTY, and reports when it has ended. Reads none of its output."""
 
 from __future__ import annotations
 
@@ -23,39 +23,39 @@ from acp_tui.client.terminals.launcher import identity_of
 from acp_tui.client.terminals.pty import TerminalSpawnFailed
 from acp_tui.values import dataclass
 
-# What the user is asked about is decided now, and may run minutes later: a program, or a script that an interpreter is
-# given, that was replaced meanwhile is another one. What stands inside of a line for a shell, the caller reads.
+# What the user is asked about is decided now but may run minutes later. If a program, or a script for an interpreter,
+# is replaced in between, it isn't the same one anymore. The caller parses shell command lines.
 
 Words: TypeAlias = tuple[str, ...]
 """A program and its arguments."""
 Identity: TypeAlias = tuple[int, ...]
-"""As `identity_of` gives it, which compares it once more at the last moment."""
+"""The result of `identity_of`, which is compared again just before the exec."""
 
 INTERPRETERS: Final = re.compile(
     r"(?:ba|da|a|z|k|mk|fi|tc|c)?sh|source|\.|(?:python|pypy|ruby|perl|php|lua|luajit|tclsh|node|nodejs|deno|bun)[\d.]*"
     r"|Rscript|osascript|pwsh|julia|guile|escript|groovy|java|tsx|ts-node"
 )
-"""Programs that run the file which their arguments name."""
+"""Programs that run the file named in their arguments."""
 _MOST_PROGRAMS: Final = 200
 _MOST_SCRIPT_WORDS: Final = 8
-"""Of an interpreter's arguments: options, then the script."""
+"""The arguments of an interpreter to search: options, then the script."""
 
 
 @dataclass(frozen=True, slots=True)
 class Found:
-    """A program or script as it was found; None where there is no such file."""
+    """A program or script as it was found; its identity is None if there's no such file."""
 
     name: str
-    """As the command has it."""
+    """The name in the command."""
     path: str = ""
-    """Absolute, or relative to the folder of the command."""
+    """Absolute, or relative to the command's folder."""
     identity: Identity | None = None
 
 
 def find_program(name: str, search_path: str, folder: int) -> Found:
-    """What the system would run for `name` in the folder that is open as `folder`, with this PATH.
+    """What the system would run for `name` with this PATH, in the folder open as `folder`.
 
-    Raises OSError where there is none, or none that can be executed.
+    Raises OSError if there is none, or none that can be executed.
     """
     directories = [""] if "/" in name else search_path.split(":")
     reason = errno.ENOENT
@@ -70,7 +70,7 @@ def find_program(name: str, search_path: str, folder: int) -> Found:
 
 
 def programs_in(commands: Sequence[Words], search_path: str, folder: int) -> tuple[Found, ...]:
-    """The programs of these commands, with the scripts that interpreters are given."""
+    """The programs of these commands, and the scripts that interpreters run."""
     found: dict[tuple[str, bool], Found] = {}
     for words in commands[:_MOST_PROGRAMS]:
         found.setdefault((words[0], True), _found_or_missing(words[0], search_path, folder))
@@ -80,7 +80,7 @@ def programs_in(commands: Sequence[Words], search_path: str, folder: int) -> tup
 
 
 def _found_or_missing(name: str, search_path: str, folder: int) -> Found:
-    """One that is missing may be a word of the shell, or appear later: that would be a change as well."""
+    """The program, or a record that it's missing: it may be a shell word, or appear later, which would be a change."""
     try:
         return find_program(name, search_path, folder)
     except OSError:
@@ -109,32 +109,32 @@ CommandsIn: TypeAlias = Callable[[Words], Sequence[Words]]
 _SHELL_SYNTAX: Final = re.compile(r"""[\s|&;<>()$`\\"'*?\[\]#~=%{}!]""")
 
 _DEFAULT_ENV: Final = {
-    "TERM": "xterm-256color",  # what the emulator is, not what we run in
-    "PAGER": "cat",  # nobody would leave a pager
+    "TERM": "xterm-256color",  # the emulator's type, not that of the terminal we run in
+    "PAGER": "cat",  # there's no one to quit a pager
     "GIT_PAGER": "cat",
 }
-_OUR_SIZE: Final = frozenset({"COLUMNS", "LINES"})  # of the terminal that we run in; the PTY has its own
+_OUR_SIZE: Final = frozenset({"COLUMNS", "LINES"})  # of the terminal we run in; the PTY has its own
 
 
 @dataclass(frozen=True, slots=True)
 class Order:
-    """What to run, settled when it was made: the folder is open, and the programs are known."""
+    """What to run, fixed at creation: the folder is open and the programs are identified."""
 
     command: str
     args: tuple[str, ...]
     env: Mapping[str, str]
     cwd: Path
-    """Where `folder` lay, for messages."""
+    """The path of `folder`, for messages."""
     folder: int
-    """The open directory to run in; whoever opened it closes it."""
+    """The open directory to run in. The code that opened it closes it."""
     commands_in: CommandsIn
-    """Finds the commands that a command line starts, itself among them."""
+    """Finds the commands that a command line starts, including the command itself."""
     runs: tuple[tuple[Found, tuple[str, ...]], ...] = ()
-    """What to try to execute, in order: a program, and the words that it is given."""
+    """What to try to execute, in order: a program and its arguments."""
     others: tuple[Found, ...] = ()
-    """What else these would start, as far as it can be read."""
+    """The other programs that these would start, as far as that can be read."""
     why_not: str = ""
-    """Where there is nothing to execute: why."""
+    """Why there's nothing to execute; "" if there is."""
 
     @classmethod
     def now(
@@ -146,7 +146,7 @@ class Order:
         folder: int,
         commands_in: CommandsIn,
     ) -> Self:
-        """An order for the programs that are there now. It blocks."""
+        """An order for the programs that exist now. Blocks."""
         order = cls(command, tuple(args), env, cwd, folder, commands_in)
         search_path = env.get("PATH", os.defpath)
         runs, why_not = [], ""
@@ -160,7 +160,7 @@ class Order:
         return replace(order, runs=tuple(runs), others=others, why_not="" if runs else why_not)
 
     def change(self) -> str:
-        """The name of a program or script that is another one than it was, "" where there is none. It blocks."""
+        """The name of a program or script that has changed since, "" if there isn't one. Blocks."""
         again = Order.now(self.command, self.args, self.env, self.cwd, self.folder, self.commands_in)
         before, now = (dict.fromkeys(order._founds) for order in (self, again))
         return next((found.name for found in (*before, *now) if found not in before or found not in now), "")
@@ -171,10 +171,10 @@ class Order:
 
     @property
     def _command_lines(self) -> list[list[str]]:
-        """What may be meant, in order (R-TERM-3).
+        """The possible meanings, in order (R-TERM-3).
 
-        A command without arguments may be a whole shell line. It is, where it has a shell's syntax and is no program
-        of that very name; a plain word that is no program stays an error, as it is with arguments.
+        A command without arguments may be a whole shell command line. That's what it is if it contains shell syntax and
+        no program has exactly that name. A plain word that isn't a program is an error, as it is with arguments.
         """
         direct = [self.command, *self.args]
         if self.args or not _SHELL_SYNTAX.search(self.command):
@@ -183,7 +183,7 @@ class Order:
         return [direct, *([shell, "-c", self.command] for shell in shells)]
 
     def encoded(self) -> bytes:
-        """What the launcher reads. Raises UnicodeEncodeError for what no operating system takes."""
+        """What the launcher reads. Raises UnicodeEncodeError for text that no operating system accepts."""
         runs = [
             (os.fsencode(program.path), program.identity, [os.fsencode(word) for word in words])
             for program, words in self.runs
@@ -193,22 +193,22 @@ class Order:
 
 
 def environment(base: Mapping[str, str], extra: Sequence[tuple[str, str]]) -> dict[str, str]:
-    """What a command inherits: `base`, what suits our terminals, then the agent's own wishes (R-TERM-2)."""
+    """The environment of a command: `base`, the values for our terminals, then the agent's own (R-TERM-2)."""
     inherited = {name: value for name, value in base.items() if name not in _OUR_SIZE}
     return inherited | _DEFAULT_ENV | dict(extra)
 
 
 def changed_since(name: str) -> str:
-    """Why a command does not run of which `name` is not what it was."""
+    """Why a command doesn't run if `name` has changed."""
     return f"{name!r} has changed since the request: ask again"
 
 
 class Child(asyncio.SubprocessProtocol):
-    """A running command, the leader of its session. The event loop reaps it, whoever else starts processes here."""
+    """A running command, the leader of its session. The event loop reaps it, whatever other processes we start."""
 
     def __init__(self) -> None:
         self.exit: asyncio.Future[int] = asyncio.get_running_loop().create_future()
-        """The exit code, or minus the number of the signal that ended it."""
+        """The exit code, or the negative number of the signal that ended it."""
         self._transport: asyncio.SubprocessTransport | None = None
 
     def connection_made(self, transport: asyncio.BaseTransport) -> None:
@@ -227,24 +227,24 @@ class Child(asyncio.SubprocessProtocol):
 
     @property
     def pid(self) -> int:
-        """Also the id of its group and of its session."""
+        """The process ID, which is also the ID of its group and its session."""
         assert self._transport is not None
         return self._transport.get_pid()
 
     @property
     def is_running(self) -> bool:
-        """Whether it was not reaped yet; only so long is its pid its own."""
+        """Whether it hasn't been reaped. Only until then is its process ID unique."""
         return not self.exit.done()
 
     def kill(self) -> None:
-        """Kill its group at once."""
+        """Kill its group immediately."""
         if self.is_running:
             with suppress(ProcessLookupError):
                 os.killpg(self.pid, signal.SIGKILL)
 
 
 async def spawn(order: Order, terminal_fd: int) -> Child:
-    """Start `order` with `terminal_fd` as its controlling terminal; comes back when the command itself runs.
+    """Start `order` with `terminal_fd` as its controlling terminal. Returns when the command itself runs.
 
     Raises TerminalSpawnFailed. Neither a failure nor a cancellation leaves a process behind.
     """
@@ -258,7 +258,7 @@ async def spawn(order: Order, terminal_fd: int) -> Child:
     with ours, theirs:
         ours.setblocking(False)
         child = await _start_launcher(order, terminal_fd, theirs.fileno())
-        # Before it gets its order: where we are killed now, it ends without one, and later the guardian knows of it.
+        # Before it gets its order: if we are killed now, it ends without one; later, the guardian knows it.
         guard.watch(child.pid, "family")
         theirs.close()
         try:
@@ -267,14 +267,14 @@ async def spawn(order: Order, terminal_fd: int) -> Child:
             child.kill()
             raise
     if failure:
-        await child.exit  # the launcher ends with its report
+        await child.exit  # the launcher ends after its report
         raise TerminalSpawnFailed(order.command, _reason(failure, order))
     return child
 
 
 async def _start_launcher(order: Order, terminal_fd: int, fd: int) -> Child:
-    # -I and -S: nothing of the agent's directory or environment reaches this interpreter, and it starts in 10 ms.
-    # The fork holds up the loop for 0.3 ms; a thread for it would cost more, and a cancelled wait for it a process.
+    # -I and -S keep the agent's directory and environment out of this interpreter, which starts in 10 ms. The fork
+    # blocks the loop for 0.3 ms. A thread would cost more, and cancelling the wait for it would leave a process behind.
     launcher = [sys.executable, "-I", "-S", str(LAUNCHER), str(fd)]
     try:
         _, child = await asyncio.get_running_loop().subprocess_exec(
@@ -292,9 +292,11 @@ async def _start_launcher(order: Order, terminal_fd: int, fd: int) -> Child:
 
 
 async def _hand_over(ours: socket.socket, encoded: bytes) -> bytes:
-    """Send the order; what comes back is why it failed, or nothing when the command runs."""
+    """Send the order. Returns why it failed, or nothing if the command runs."""
     loop = asyncio.get_running_loop()
-    with suppress(BrokenPipeError, ConnectionResetError):  # killed before it read everything: its exit tells
+    with suppress(
+        BrokenPipeError, ConnectionResetError
+    ):  # killed before it read everything; its exit code explains that
         await loop.sock_sendall(ours, encoded)
         ours.shutdown(socket.SHUT_WR)
         return await loop.sock_recv(ours, 4096)

@@ -1,4 +1,4 @@
-"""The terminals of one session, by id; what a terminal is, it leaves to Terminal."""
+"""The terminals of one session, by ID. Terminal implements each one."""
 
 from __future__ import annotations
 
@@ -37,9 +37,9 @@ from acp_tui.conversation.buffers import ByteRing, from_character_boundary
 from acp_tui.values import dataclass
 
 RECENT_BYTES: Final = 64 * 1024
-"""More than fills a screen: what was printed before does not move the cursor."""
+"""More than fills a screen. Earlier output doesn't affect the cursor."""
 LONGEST_QUESTION: Final = 32
-"""Bytes of a question that came before the rest of it."""
+"""Bytes of a query that arrived before the rest of it."""
 _QUESTION: Final = re.compile(
     rb"\x1b(?:"
     rb"\[[?>=]?[\d;]*[cntx]"  # attributes, cursor, sizes
@@ -52,19 +52,19 @@ _QUESTION: Final = re.compile(
 
 
 class Answerer:
-    """Follows one terminal's output; `reply` types the answers. Everything is called on the event loop."""
+    """Follows one terminal's output and answers its queries with `reply`. Call everything on the event loop."""
 
     def __init__(self, columns: int, rows: int, feeder: Feeder, reply: Callable[[bytes], None]) -> None:
         self._size = columns, rows
         self._feeder = feeder
         self._reply = reply
         self._recent = ByteRing(RECENT_BYTES)
-        """What an emulator would be fed first."""
+        """What to feed an emulator first."""
         self._is_loading = False
         self._emulator: Emulator | None = None
 
     def take(self, data: bytes) -> None:
-        """The program has printed this."""
+        """Read what the program has printed."""
         if self._emulator is not None:
             self._feed(self._emulator, data)
             return
@@ -74,14 +74,14 @@ class Answerer:
             self._feeder.run(load_emulator, self._on_loaded)
 
     def resize(self, columns: int, rows: int) -> None:
-        """The terminal has another size."""
+        """Use the terminal's new size."""
         self._size = columns, rows
         if self._emulator is not None:
             self._emulator.resize(columns, rows)
 
     def close(self) -> None:
-        """Answer no more. May be called twice."""
-        self._is_loading = True  # never again
+        """Stop answering. May be called twice."""
+        self._is_loading = True  # never load again
         self._recent = ByteRing(0)
         if self._emulator is not None:
             self._emulator.close()
@@ -100,24 +100,24 @@ class Answerer:
 
 
 TERMINAL_BYTES: Final = 8 << 10
-"""What a terminal takes beside its output."""
+"""The memory a terminal takes besides its output."""
 DRAIN_GRACE_S: Final = 0.25
-"""How long an exit waits for the end of the output, where a grandchild still holds the PTY (R-TERM-8)."""
+"""How long an exit waits for the end of the output if a grandchild still has the PTY open (R-TERM-8)."""
 KILL_GRACE_S: Final = 0.5
 """How long a command has between SIGTERM and SIGKILL."""
 REAP_LIMIT_S: Final = 2.0
-"""How long a kill waits for the system to end a process: one that waits for a dead disk may never end."""
+"""How long a kill waits for the system to end a process. One that waits for a dead disk may never end."""
 
 
 @dataclass(frozen=True, slots=True)
 class ExitStatus:
-    """How a command ended; just one of the two is set."""
+    """How a command ended. Exactly one of the first two fields is set."""
 
     exit_code: int | None
     signal: str | None
     """The name of the signal that ended it, such as `SIGKILL`."""
     seconds: float | None = field(default=None, compare=False)
-    """How long it ran; None where its end could not be seen. Equal ends are equal whatever time they took."""
+    """How long it ran; None if its end couldn't be observed. It doesn't affect equality."""
 
 
 @dataclass(frozen=True, slots=True)
@@ -125,7 +125,7 @@ class TerminalOutputSnapshot:
     """What a terminal has printed so far, for an agent."""
 
     output: str
-    """Plain text: see `plain_text`. Never more than the limit, in bytes of UTF-8."""
+    """Plain text: see `plain_text`. Never longer than the limit, in bytes of UTF-8."""
     truncated: bool
     """Whether anything was dropped at the start of `output`."""
     exit_status: ExitStatus | None
@@ -133,10 +133,10 @@ class TerminalOutputSnapshot:
 
 
 class Terminal:
-    """A command that runs, or has run, on a PTY of its own.
+    """A command that runs, or has run, on its own PTY.
 
-    `on_output` gets every piece of output as it comes, `on_exit` is called once, when all output has been given.
-    `on_waiting` is told when the command waits for input, and when it does so no longer; its exit ends that too.
+    `on_output` gets each piece of output as it arrives. `on_exit` is called once, after all output. `on_waiting` is
+    called when the command begins to wait for input, and when it stops waiting, at the latest when it exits.
     """
 
     def __init__(
@@ -167,7 +167,7 @@ class Terminal:
         self._plain: tuple[tuple[int, bool], str] | None = None
 
     async def start(self, order: Order) -> None:
-        """Start the command. Raises TerminalSpawnFailed; the terminal is closed then, and good for nothing."""
+        """Start the command. Raises TerminalSpawnFailed; the terminal is then closed and can't be used."""
         try:
             self._child = await spawn(order, self._pty.slave)
         except BaseException:
@@ -180,18 +180,18 @@ class Terminal:
 
     @property
     def is_running(self) -> bool:
-        """Whether its end has not been told yet."""
+        """Whether its end hasn't been reported yet."""
         return self._exit_status is None
 
     @property
     def kept_bytes(self) -> int:
-        """How much of its output is kept, with what may still come while it runs; and itself."""
+        """The size of its kept output, including what may still arrive while it runs, and of the terminal itself."""
         return TERMINAL_BYTES + (self._ring.limit_bytes if self.is_running else len(self._ring))
 
     def output(self) -> TerminalOutputSnapshot:
         """What it has printed so far, without waiting (R-TERM-4)."""
         text = self._plain_text()
-        # The markers for bad bytes are longer than the bytes, so that the text may pass the limit of the ring.
+        # The markers for invalid bytes are longer than the bytes, so the text may exceed the limit of the ring.
         encoded = text.encode()
         excess = len(encoded) - self._ring.limit_bytes
         if excess > 0:
@@ -205,28 +205,28 @@ class Terminal:
         return self._exit_status
 
     def write(self, data: bytes) -> None:
-        """Type `data` into it; never blocks. Raises TerminalInputFull."""
+        """Type `data` into it. Never blocks. Raises TerminalInputFull."""
         self._pty.write(data)
         if self._exit_status is None:
             self._watch.note_sign_of_life()
 
     def interrupt(self) -> None:
-        """Press Ctrl+C in it; what was typed before and waits to be read is dropped, as terminals do."""
+        """Press Ctrl+C in it. Drops earlier input that hasn't been read, as terminals do."""
         self._pty.forget_typed()
         self.write(b"\x03")
 
     def resize(self, columns: int, rows: int) -> None:
-        """Give it another size."""
+        """Change its size."""
         self._pty.resize(columns, rows)
         self._answerer.resize(columns, rows)
 
     def _answer(self, replies: bytes) -> None:
-        with suppress(TerminalInputFull):  # a program that asks and does not read wants no answer
+        with suppress(TerminalInputFull):  # a program that asks without reading doesn't need the answer
             self._pty.write(replies)
 
     async def kill(self) -> None:
-        """End the command and all that it started; output and exit status remain (R-TERM-9)."""
-        with anyio.CancelScope(shield=True):  # bounded: grace and limit
+        """End the command and everything it started. Output and exit status remain (R-TERM-9)."""
+        with anyio.CancelScope(shield=True):  # bounded by the grace period and the limit
             if self._child is not None and (self._child.is_running or self._leaves_processes):
                 await terminate(self._child.pid, grace_s=KILL_GRACE_S)
                 self._leaves_processes = False
@@ -235,10 +235,10 @@ class Terminal:
                 await self._exited.wait()
 
     async def close(self) -> None:
-        """Kill, and free everything; who waits for the exit gets it now (R-TERM-10)."""
+        """Kill it and free everything. Tasks waiting for the exit get it now (R-TERM-10)."""
         try:
             await self.kill()
-            if self._exit_status is None:  # it does not even die of SIGKILL
+            if self._exit_status is None:  # not even SIGKILL ended it
                 self._finish(ExitStatus(None, signal.SIGKILL.name))
         finally:
             self._answerer.close()
@@ -258,7 +258,7 @@ class Terminal:
         )
 
     def _plain_text(self) -> str:
-        """Agents ask again and again while nothing happens."""
+        """The output as text, cached because agents ask repeatedly even if nothing happens."""
         state = (self._ring.end, self._exit_status is not None)
         if self._plain is None or self._plain[0] != state:
             self._plain = (state, plain_text(self._ring.read(), is_complete=state[1]))
@@ -278,14 +278,14 @@ class Terminal:
             self._grace = asyncio.get_running_loop().call_later(DRAIN_GRACE_S, self._settle)
 
     def _settle(self) -> None:
-        """The command has ended, and its output is complete or will wait no longer."""
+        """Finish: the command has ended, and its output is complete or took too long."""
         assert self._child is not None
         if self._exit_status is None:
             self._pty.drain()
             self._finish(_exit_status(self._child.exit.result(), self._ran_s))
 
     def _finish(self, status: ExitStatus) -> None:
-        if self._exit_status is not None:  # the drain met the end, and settled
+        if self._exit_status is not None:  # the drain reached the end and settled
             return
         if self._grace is not None:
             self._grace.cancel()
@@ -301,27 +301,30 @@ def _exit_status(code: int, seconds: float | None) -> ExitStatus:
         return ExitStatus(code, None, seconds)
     try:
         return ExitStatus(None, signal.Signals(-code).name, seconds)
-    except ValueError:  # a real-time signal between the named ones
+    except ValueError:  # a real-time signal without a name
         return ExitStatus(None, f"SIG{-code}", seconds)
 
 
 DEFAULT_LIMIT_BYTES: Final = 1024 * 1024
 FOLDER: Final[int] = os.O_DIRECTORY | os.O_CLOEXEC | getattr(os, "O_PATH", os.O_RDONLY)
 MAX_LIMIT_BYTES: Final = 64 * 1024 * 1024
-"""No agent makes us keep more than that, whatever limit it asks for."""
+"""We never keep more than that, whatever limit an agent requests."""
 
 MAX_KEPT_BYTES: Final = 256 << 20
-"""Of what all terminals of a session have printed, or may still print; an agent that needs more releases some."""
+"""For everything that all terminals of a session have printed or may still print.
+
+An agent that needs more has to release some.
+"""
 MAX_RUNNING: Final = 100
-"""Commands at once in a session: each takes a process, a PTY and files of ours, and all agents share those."""
+"""Concurrent commands in a session. Each takes a process, a PTY, and files of ours, which all agents share."""
 
 
 class Terminals:
-    """Runs the commands of one session, each on a PTY of its own (ACP v1, terminals).
+    """Runs the commands of one session, each on its own PTY (ACP v1, terminals).
 
-    `on_output`, `on_exit` and `on_waiting` (for input, or no longer) are called with a terminal's id on the event loop,
-    never before `create` has returned that id. Every method but `create` and `close` raises UnknownTerminal for an id
-    that is not, or no longer, ours.
+    `on_output`, `on_exit`, and `on_waiting` (for input, or no longer) are called on the event loop with a terminal's
+    ID, never before `create` has returned that ID. Every method except `create` and `close` raises UnknownTerminal for
+    an ID that isn't ours, or no longer is.
     """
 
     def __init__(
@@ -345,7 +348,7 @@ class Terminals:
         self._commands_in = commands_in
         self._default_limit_bytes = default_limit_bytes
         self.size = (columns, rows)
-        """Columns and rows of the terminals that are created from now on."""
+        """Columns and rows of terminals created from now on."""
         self._read_budget = ReadBudget()
         self._feeder = Feeder()
         self._terminals: dict[str, Terminal] = {}
@@ -360,9 +363,9 @@ class Terminals:
         cwd: Path | None = None,
         output_limit_bytes: int | None = None,
     ) -> str:
-        """Start a command, and give the id of its terminal as soon as it runs; `cwd` None is the session's.
+        """Start a command and return the ID of its terminal as soon as it runs. `cwd` None is the session's.
 
-        Without `args`, `command` may be a whole shell line. Raises TerminalSpawnFailed, TerminalsClosed.
+        Without `args`, `command` may be a whole shell command line. Raises TerminalSpawnFailed, TerminalsClosed.
         """
         directory = self._cwd if cwd is None else self._cwd / cwd
         try:
@@ -379,12 +382,12 @@ class Terminals:
     async def order(
         self, command: str, args: Sequence[str], env: Sequence[tuple[str, str]], cwd: Path, folder: int
     ) -> Order:
-        """What such a command would be now, in the directory that is open as `folder`, to be started later."""
+        """An order for such a command as it is now, in the directory open as `folder`, to start later."""
         variables = environment(self._base_env, env)
         return await to_thread.run_sync(Order.now, command, args, variables, cwd, folder, self._commands_in)
 
     async def start(self, order: Order, output_limit_bytes: int | None = None) -> str:
-        """As `create`, for an order; it is not run where one of its programs has changed since, or too many run."""
+        """Like `create`, for an order. Fails if one of its programs has changed since, or if too many commands run."""
         running = self._starting + sum(terminal.is_running for terminal in self._terminals.values())
         if running >= MAX_RUNNING:
             raise TerminalSpawnFailed(
@@ -407,7 +410,7 @@ class Terminals:
             raise TerminalSpawnFailed(order.command, changed_since(changed))
         terminal = self._open(terminal_id, order.command, output_limit_bytes)
         await terminal.start(order)
-        if self._is_closed:  # meanwhile
+        if self._is_closed:  # closed while starting
             await terminal.close()
             raise TerminalsClosed(order.command)
         self._terminals[terminal_id] = terminal
@@ -418,11 +421,11 @@ class Terminals:
         return self._get(terminal_id).output()
 
     async def wait_for_exit(self, terminal_id: str) -> ExitStatus:
-        """Wait for the end of the command and of its output; any number may wait. A release settles it too."""
+        """Wait for the end of the command and its output. Several tasks may wait. A release also ends the wait."""
         return await self._get(terminal_id).wait_for_exit()
 
     async def kill(self, terminal_id: str) -> None:
-        """End the command and what it started; the terminal stays. Takes a second at the most, as a rule."""
+        """End the command and what it started, but keep the terminal. Usually takes a second at most."""
         await self._get(terminal_id).kill()
 
     async def release(self, terminal_id: str) -> None:
@@ -432,7 +435,7 @@ class Terminals:
         await terminal.close()
 
     def write(self, terminal_id: str, data: bytes) -> None:
-        """Type `data` into the terminal; never blocks. Raises TerminalInputFull, where the program reads nothing."""
+        """Type `data` into the terminal. Never blocks. Raises TerminalInputFull if the program doesn't read."""
         self._get(terminal_id).write(data)
 
     def interrupt(self, terminal_id: str) -> None:
@@ -440,7 +443,7 @@ class Terminals:
         self._get(terminal_id).interrupt()
 
     def resize(self, terminal_id: str, columns: int, rows: int) -> None:
-        """Give the terminal another size."""
+        """Change the terminal's size."""
         self._get(terminal_id).resize(columns, rows)
 
     async def close(self) -> None:

@@ -1,4 +1,4 @@
-"""The agent's way to the user's files: text inside a session's directories, and nothing beyond."""
+"""The agent's access to the user's files: text inside a session's directories, and nothing else."""
 
 from acp_tui.client.workspace.containment import Location
 from acp_tui.client.workspace.errors import (

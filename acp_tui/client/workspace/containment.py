@@ -1,16 +1,17 @@
 """Where a path leads, and the only way to get there: down from a root, one real directory at a time.
 
-It neither reads nor writes files; `reading` and `writing` do, in the directory that a walk has opened.
+This module doesn't read or write files. `workspace` does, in the directory that a walk has opened.
 
-A path is never compared as text after it was looked at, because another process can swap a directory for a
-symbolic link in between. Instead every directory is opened from the one above it with O_NOFOLLOW, so that the
-kernel itself refuses a link. Where there is a link or a `..`, the path it stands for is spelled out and the walk
-starts again. A walk thus only ever goes down, and it ends inside the workspace exactly if it began at a root.
+A path is never compared as text after checking it, because another process can replace a directory with a symbolic link
+in between. Instead, every directory is opened from its parent with O_NOFOLLOW, so that the kernel itself refuses a
+link. At a link or a `..`, the walk starts again with the path it stands for. So a walk only ever goes down, and it ends
+inside the workspace exactly if it began at a root.
 
-What this cannot see: a hard link to a file outside, and a directory that is moved out while it is open. On a disk
-that ignores case, a root in another case counts as outside: the user is asked once too often, never too seldom.
+This can't detect a hard link to a file outside, or a directory that is moved out while it's open. On a case-insensitive
+disk, a root in another case counts as outside, so the user is asked once too often rather than too rarely.
 
-Private folders (`private`) are no part of any workspace: a walk that meets one ends there, as does an open file of one.
+Private folders (`private`) aren't part of any workspace. A walk that reaches one ends there, and so does opening a file
+in one.
 """
 
 from __future__ import annotations
@@ -36,18 +37,19 @@ from acp_tui.client.workspace.errors import (
 )
 from acp_tui.values import dataclass
 
-# It knows them by more than their spelling: by device and inode, so that another case, a bind mount or a link is the
-# same folder; by where links in them lead, since settings are often kept elsewhere; and by name, as long as they are
-# not there yet. A file with more than one name is looked for in them. They are looked at anew for every request.
+# Private folders are recognized by more than their spelling: by device and inode, so that another case, a bind mount,
+# or a link is the same folder; by the targets of links in them, because settings are often kept elsewhere; and by name,
+# as long as they don't exist. A file with more than one name is searched for in them. They are checked again for every
+# request.
 
 STYLES: Final = "styles"
-"""The folder of the user's stylesheets, below that of the settings."""
+"""The folder of the user's stylesheets, in the settings folder."""
 _Id: TypeAlias = tuple[int, int]
 """Device and inode."""
 
 
 class PrivateFolders:
-    """The folders as they are at one moment."""
+    """The folders at one moment."""
 
     def __init__(self, folders: Sequence[Path]) -> None:
         self._folders = tuple(folders)
@@ -55,23 +57,23 @@ class PrivateFolders:
         self._names = tuple(map(_names, places))
 
     def are(self, status: os.stat_result) -> bool:
-        """Whether this is one of them, or something that a link in one of them leads to."""
+        """Whether this is one of them, or the target of a link in one of them."""
         return bool(self._folders) and _id(status) in self._ids
 
     def own(self, status: os.stat_result) -> bool:
-        """The same; and for a file also whether one of its names lies in them."""
+        """The same, and for a file also whether one of its names is in them."""
         if not self._folders:
             return False
         is_shared = stat.S_ISREG(status.st_mode) and status.st_nlink > 1
         return self.are(status) or (is_shared and _id(status) in self._files)
 
     def hold(self, path: Path) -> bool:
-        """Whether a path without links leads into one of them by its names, whether anything is there or not."""
+        """Whether the names of a path without links lead into one of them, whether or not anything exists there."""
         names = _names(path)
         return any(names[: len(each)] == each for each in self._names)
 
     def hold_any_above(self, path: Path) -> bool:
-        """Whether a folder that exists is, or lies in, one of them."""
+        """Whether an existing parent of the path is one of them or inside one."""
         if not self._folders:
             return False
         for each in (path, *path.parents):
@@ -99,7 +101,7 @@ class PrivateFolders:
 
 
 def _links_in(folders: Sequence[Path]) -> Iterator[Path]:
-    """The symbolic links right in the folders, and among stylesheets: settings are often kept elsewhere."""
+    """The symbolic links directly in the folders and among stylesheets, because settings are often kept elsewhere."""
     for folder in (*folders, *(folder / STYLES for folder in folders)):
         with suppress(OSError), os.scandir(folder) as entries:
             yield from [Path(entry.path) for entry in entries if entry.is_symlink()]
@@ -119,21 +121,21 @@ def _id(status: os.stat_result) -> _Id:
 def _resolved(folder: Path) -> Path:
     try:
         return folder.resolve()
-    except (OSError, RuntimeError):  # links in a circle
+    except (OSError, RuntimeError):  # circular links
         return folder
 
 
 def _names(path: Path) -> tuple[str, ...]:
-    """Without case and in one normal form, as most disks of macOS have it; elsewhere that refuses next to nothing."""
+    """Case-folded and normalized, like most macOS disks do. Elsewhere, this refuses hardly anything extra."""
     return tuple(unicodedata.normalize("NFC", name).casefold() for name in path.parts)
 
 
 Names: TypeAlias = tuple[str, ...]
 """An absolute path as the names below `/`."""
 
-_MAX_HOPS: Final = 40  # what Linux allows; a `..` counts too, so that no path costs more than 40 walks
+_MAX_HOPS: Final = 40  # Linux's limit; a `..` counts too, so no path costs more than 40 walks
 _MAX_PATH_BYTES: Final = 4096
-# O_PATH asks for no right to list the directory, so that one which may only be passed through can be.
+# O_PATH doesn't need permission to list the directory, so it can open one that may only be traversed.
 _OPEN_DIRECTORY: int = os.O_DIRECTORY | os.O_NOFOLLOW | os.O_CLOEXEC | getattr(os, "O_PATH", os.O_RDONLY)
 # O_NONBLOCK: opening a named pipe must not wait for its other end (R-FS-3).
 _OPEN_FILE: Final = os.O_NOFOLLOW | os.O_NONBLOCK | os.O_CLOEXEC | os.O_NOCTTY
@@ -151,13 +153,13 @@ class Location:
     """Where a path leads."""
 
     path: Path
-    """Links and `..` are followed, as far as the path exists."""
+    """With links and `..` followed as far as the path exists."""
     inside: bool
-    """Whether that lies in the workspace."""
+    """Whether it's in the workspace."""
 
 
 class Directory:
-    """An open directory that moves down: entering a directory leaves the one before."""
+    """An open directory that moves down. Entering a directory closes the one before."""
 
     __slots__ = ("fd", "names")
 
@@ -174,14 +176,14 @@ class Directory:
         os.close(self.fd)
 
     def enter(self, name: str) -> None:
-        """Move into a directory; a symbolic link raises OSError like any other thing that is none."""
+        """Move into a directory. Raises OSError for anything else, including a symbolic link."""
         child = os.open(name, _OPEN_DIRECTORY, dir_fd=self.fd)
         os.close(self.fd)
         self.fd = child
         self.names = (*self.names, name)
 
     def link_text(self, name: str) -> str | None:
-        """What a symbolic link says, None where there is none."""
+        """The target of a symbolic link; None if it isn't one."""
         try:
             return os.readlink(name, dir_fd=self.fd)
         except OSError as error:
@@ -190,11 +192,11 @@ class Directory:
             raise
 
     def enter_or_read_link(self, name: str) -> str | None:
-        """Move into a directory, or stay and return what the symbolic link says."""
+        """Move into a directory, or stay and return the target of the symbolic link."""
         try:
             self.enter(name)
         except OSError as error:
-            # Which of the two a link gives depends on the system.
+            # Which of the two a link causes depends on the system.
             link = self.link_text(name) if error.errno in (errno.ENOTDIR, errno.ELOOP) else None
             if link is None:
                 raise
@@ -204,20 +206,20 @@ class Directory:
 
 @dataclass(frozen=True, slots=True)
 class Place:
-    """Where a walk ended: an open directory and the name in it that the path means."""
+    """The end of a walk: an open directory and the name in it that the path means."""
 
     asked: str
-    """The path as it was asked for, for messages."""
+    """The path as requested, for messages."""
     location: Location
     directory: Directory
     """Open only until `Boundary.reach` ends."""
     name: str
-    """Never a path; `.` where the path means the directory itself."""
+    """Never a path; `.` if the path means the directory itself."""
     private: PrivateFolders
     missing_parents: Names = ()
-    """Directories to be made below `directory`, before `name` can be; `.` and `..` are never among them."""
+    """Directories to create below `directory` before `name`; never `.` or `..`."""
     obstacle: OSError | None = None
-    """Why the walk could not reach the directory that holds `name`."""
+    """Why the walk couldn't reach the directory that contains `name`."""
 
 
 @dataclass(frozen=True, slots=True)
@@ -233,9 +235,9 @@ class Boundary:
     """The directories that belong to the workspace."""
 
     def __init__(self, roots: Sequence[Path], private: Sequence[Path] = ()) -> None:
-        """Resolve the roots, once: a root that becomes a link later is not followed.
+        """Resolve the roots once: a root that becomes a link later isn't followed.
 
-        What lies in the `private` folders is reached by no path.
+        No path reaches anything in the `private` folders.
         """
         for root in roots:
             if not root.is_absolute():
@@ -246,9 +248,9 @@ class Boundary:
 
     @contextmanager
     def reach(self, path: str) -> Iterator[Place]:
-        """Walk to the directory that holds `path`, in the workspace or not, and keep it open.
+        """Walk to the directory that contains `path`, inside the workspace or not, and keep it open.
 
-        Raises: InvalidPath, TooManyLinks, PrivatePath; OSError where not even the root can be opened.
+        Raises: InvalidPath, TooManyLinks, PrivatePath; OSError if not even the root can be opened.
         """
         names = names_of(path)
         private = PrivateFolders(self._private)
@@ -267,7 +269,7 @@ class Boundary:
         raise TooManyLinks(path)
 
     def _start_for(self, names: Names) -> tuple[_Start, Names]:
-        """The outermost root above these names, or else `/`; and the names below it."""
+        """The outermost root above these names, or `/`; and the names below it."""
         start = next(start for start in self._starts if names[: len(start.spelling)] == start.spelling)
         return start, names[len(start.spelling) :]
 
@@ -275,8 +277,8 @@ class Boundary:
 def _starts(roots: Sequence[tuple[Path, Path]]) -> tuple[_Start, ...]:
     """Roots in both spellings (as given, resolved), then `/` for everything else.
 
-    Outermost first: a root inside another is then reached by a walk through the other, where a swapped
-    directory on the way to it is noticed.
+    Outermost first: a root inside another is reached by walking through the other, which detects a swapped directory on
+    the way.
     """
     spellings = {
         _Start(spelling.parts[1:], resolved.parts[1:], inside=True)
@@ -290,7 +292,7 @@ def _starts(roots: Sequence[tuple[Path, Path]]) -> tuple[_Start, ...]:
 def _walk(
     asked: str, start: _Start, directory: Directory, names: Names, private: PrivateFolders
 ) -> Place | Names:
-    """Go down by these names; a link or a `..` ends that with the names to go by instead."""
+    """Go down by these names. At a link or a `..`, return the names to use instead."""
     for index, name in enumerate(names):
         rest = names[index + 1 :]
         if name == ".":
@@ -313,7 +315,7 @@ def _walk(
 
 
 def _require_public(asked: str, directory: Directory, name: str, private: PrivateFolders) -> None:
-    """Raises: PrivatePath; OSError where nothing may be known of it."""
+    """Raises: PrivatePath; OSError if the status can't be read."""
     with suppress(FileNotFoundError):
         if private.own(os.stat(name, dir_fd=directory.fd, follow_symlinks=False)):
             raise PrivatePath(asked)
@@ -327,7 +329,7 @@ def _stopped(
     obstacle: OSError,
     private: PrivateFolders,
 ) -> Place:
-    """The end of a walk that cannot go on to the first of these names."""
+    """The end of a walk that can't continue to the first of these names."""
     *parents, name = names
     can_be_made = obstacle.errno == errno.ENOENT and not {".", ".."} & set(names)
     location = Location(path_of(directory.names).joinpath(*names), start.inside)
@@ -361,7 +363,7 @@ def names_of(path: str) -> Names:
 
 
 def _split(path: str) -> Names:
-    """The names in a path; a slash at its end becomes `.`, because it demands a directory."""
+    """The names in a path. A slash at its end becomes `.`, because it requires a directory."""
     names = tuple(name for name in path.split("/") if name not in ("", "."))
     return (*names, ".") if path.endswith(("/", "/.")) else names
 
@@ -373,7 +375,7 @@ def path_of(names: Names) -> Path:
 
 @contextmanager
 def open_regular(place: Place, flags: int) -> Iterator[int]:
-    """Open the regular file at a place; nothing else is opened, and no link followed.
+    """Open the regular file at a place, and nothing else. Doesn't follow links.
 
     Raises: NotAFile, OSError.
     """
@@ -388,19 +390,19 @@ def open_regular(place: Place, flags: int) -> Iterator[int]:
 
 @dataclass(frozen=True, slots=True)
 class HeldDirectory:
-    """A directory that stays the same one, whatever its path comes to mean."""
+    """A directory that stays the same, whatever its path refers to later."""
 
     location: Location
     fd: int
     """Open until its holder closes it."""
 
     def is_same(self, other: HeldDirectory) -> bool:
-        """Whether both are one directory at one place."""
+        """Whether both are the same directory at the same path."""
         return self.location == other.location and os.path.sameopenfile(self.fd, other.fd)
 
 
 def hold(place: Place) -> HeldDirectory:
-    """Open the directory at a place; no link is followed.
+    """Open the directory at a place. Doesn't follow links.
 
     Raises: OSError, for a file too.
     """
@@ -410,7 +412,7 @@ def hold(place: Place) -> HeldDirectory:
 
 
 def require_regular(place: Place, status: os.stat_result) -> None:
-    """Raises: NotAFile, PrivatePath; OSError(ELOOP) where a link has come since the walk."""
+    """Raises: NotAFile, PrivatePath; OSError(ELOOP) if a link has appeared since the walk."""
     if place.private.own(status):
         raise PrivatePath(place.asked)
     kind = stat.S_IFMT(status.st_mode)

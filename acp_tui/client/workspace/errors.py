@@ -1,21 +1,21 @@
-"""Everything that can go wrong when a file is served, each in words that a person can act on.
+"""Everything that can go wrong when serving a file, each with a message that a person can act on.
 
-It does not decide what the protocol answers: the caller maps the classes to error codes.
+The caller decides what the protocol answers: it maps the classes to error codes.
 
     WorkspaceError
-    ├── InvalidPath          the request names no path at all (invalid params)
+    ├── InvalidPath          the request contains no valid path (invalid params)
     │   ├── NotAbsolute
     │   └── UnusablePath     empty, with a NUL, too long, not representable
-    ├── PrivatePath          it belongs to acp-tui: nobody's word opens it to an agent
-    ├── OutsideWorkspace     ask the user, then call again with the place that was agreed to
+    ├── PrivatePath          it belongs to acp-tui: not even the user can give agents access
+    ├── OutsideWorkspace     ask the user, then call again with the place they agreed to
     ├── NotFound             (resource not found)
     ├── AccessDenied
     ├── NotAFile
     │   ├── IsDirectory
     │   └── SpecialFile      named pipe, socket, device
-    ├── NotADirectory        a file stands where the path needs a directory
-    ├── TooManyLinks         symbolic links in a circle
-    ├── PathChanged          somebody moved the path while it was in use
+    ├── NotADirectory        the path needs a directory, but there is a file
+    ├── TooManyLinks         circular symbolic links
+    ├── PathChanged          another process changed the path during its use
     ├── NotText              binary, UTF-16, or broken UTF-8
     ├── FileTooLarge
     ├── UnencodableText      the content to write has no UTF-8 form
@@ -33,20 +33,20 @@ _SHOWN_PATH_CHARACTERS: Final = 300
 
 
 class WorkspaceError(Exception):
-    """A file was not served; `str()` of it is fit for the user's eyes and the agent's."""
+    """A file couldn't be served. `str()` is a message for the user and the agent."""
 
     def __init__(self, path: str, message: str) -> None:
         super().__init__(message)
         self.path = path
-        """The path as it was asked for."""
+        """The path as requested."""
 
 
 class InvalidPath(WorkspaceError):
-    """The request is at fault, whatever the disk holds."""
+    """The request is invalid, whatever is on the disk."""
 
 
 class NotAbsolute(InvalidPath):
-    """A relative path: it has no meaning between two processes (R-FS-5)."""
+    """A relative path, which has no meaning between two processes (R-FS-5)."""
 
     def __init__(self, path: str) -> None:
         super().__init__(path, f"{quoted(path)} is a relative path: give the absolute path.")
@@ -60,7 +60,7 @@ class UnusablePath(InvalidPath):
 
 
 class PrivatePath(WorkspaceError):
-    """It belongs to acp-tui itself; the user is not asked, since with it goes what they are asked about."""
+    """It belongs to acp-tui itself. The user isn't asked, because it controls what the user is asked about."""
 
     def __init__(self, path: str) -> None:
         super().__init__(
@@ -71,7 +71,7 @@ class PrivatePath(WorkspaceError):
 
 
 class OutsideWorkspace(WorkspaceError):
-    """The path leads out of every root of the workspace."""
+    """The path leads outside every root of the workspace."""
 
     def __init__(self, path: str, real_path: Path) -> None:
         leads_to = "" if str(real_path) == path else f" (it leads to {quoted(str(real_path))})"
@@ -79,50 +79,50 @@ class OutsideWorkspace(WorkspaceError):
             path, f"{quoted(path)} is outside the workspace{leads_to}: the user must allow it first."
         )
         self.real_path = real_path
-        """Where the path leads once links are followed: what the user is to be asked about."""
+        """Where the path leads when links are followed, for the question to the user."""
 
 
 class NotFound(WorkspaceError):
-    """There is no such file, or a directory on the way to it is missing (R-FS-3)."""
+    """There is no such file, or one of its parent directories is missing (R-FS-3)."""
 
     def __init__(self, path: str) -> None:
         super().__init__(path, f"{quoted(path)} doesn't exist: check the path.")
 
 
 class AccessDenied(WorkspaceError):
-    """The operating system refuses."""
+    """The operating system denies access."""
 
     def __init__(self, path: str, action: Action, reason: str) -> None:
         super().__init__(path, f"Cannot {action} {quoted(path)}: {reason}. Check who may {action} it.")
 
 
 class NotAFile(WorkspaceError):
-    """Something is there, but no regular file."""
+    """Something exists there, but it isn't a regular file."""
 
 
 class IsDirectory(NotAFile):
-    """A directory where a file was asked for."""
+    """A directory where a file was requested."""
 
     def __init__(self, path: str) -> None:
         super().__init__(path, f"{quoted(path)} is a directory, not a file: name a file in it.")
 
 
 class SpecialFile(NotAFile):
-    """A named pipe, a socket or a device: reading one could wait for ever."""
+    """A named pipe, a socket, or a device, which could block a read forever."""
 
     def __init__(self, path: str, kind: str) -> None:
         super().__init__(path, f"{quoted(path)} is a {kind}: only regular files can be read or written.")
 
 
 class NotADirectory(WorkspaceError):
-    """A component before the last is no directory."""
+    """A component before the last isn't a directory."""
 
     def __init__(self, path: str) -> None:
         super().__init__(path, f"{quoted(path)} uses a file as a directory: check the path.")
 
 
 class TooManyLinks(WorkspaceError):
-    """Following the path does not end."""
+    """The links in the path never end."""
 
     def __init__(self, path: str) -> None:
         super().__init__(
@@ -131,23 +131,23 @@ class TooManyLinks(WorkspaceError):
 
 
 class PathChanged(WorkspaceError):
-    """A component became a symbolic link between the look at it and its use."""
+    """A component became a symbolic link between its check and its use."""
 
     def __init__(self, path: str) -> None:
         super().__init__(path, f"{quoted(path)} was changed by another program while in use: try again.")
 
 
 class NotText(WorkspaceError):
-    """The content is not UTF-8 text."""
+    """The content isn't UTF-8 text."""
 
     def __init__(self, path: str, reason: str, offset: int) -> None:
         super().__init__(path, f"{quoted(path)} isn't UTF-8 text: {reason} at byte {offset}.")
         self.offset = offset
-        """Zero-based position in the file of the first byte at fault."""
+        """Zero-based offset in the file of the first invalid byte."""
 
 
 class FileTooLarge(WorkspaceError):
-    """More bytes were asked for than are read at once."""
+    """The request is for more bytes than are read at once."""
 
     def __init__(self, path: str, size: int, max_bytes: int) -> None:
         super().__init__(
@@ -156,11 +156,11 @@ class FileTooLarge(WorkspaceError):
             " read it in parts with line and limit.",
         )
         self.size = size
-        """Bytes asked for, as far as they were counted."""
+        """Bytes requested, as far as they were counted."""
 
 
 class UnencodableText(WorkspaceError):
-    """The content holds half of a surrogate pair, which has no bytes in UTF-8."""
+    """The content contains half of a surrogate pair, which has no UTF-8 form."""
 
     def __init__(self, path: str, index: int) -> None:
         super().__init__(
@@ -173,14 +173,14 @@ class UnencodableText(WorkspaceError):
 
 
 class DiskFailure(WorkspaceError):
-    """The operating system failed in a way that is nobody's request's fault."""
+    """The operating system failed for a reason unrelated to the request."""
 
     def __init__(self, path: str, action: Action, reason: str) -> None:
         super().__init__(path, f"Cannot {action} {quoted(path)}: {reason}. Check the disk and try again.")
 
 
 def from_os_error(action: Action, path: str, error: OSError) -> WorkspaceError:
-    """The error of this tree for one that the operating system gave."""
+    """The error of this module for one from the operating system."""
     reason = os.strerror(error.errno).lower() if error.errno else str(error)
     match error.errno:
         case errno.ENOENT:
@@ -200,7 +200,7 @@ def from_os_error(action: Action, path: str, error: OSError) -> WorkspaceError:
 
 
 def quoted(path: str) -> str:
-    """The path for a message: control characters shown as escapes, a huge one cut short."""
+    """The path for a message: with control characters escaped, and shortened if it's very long."""
     if len(path) > _SHOWN_PATH_CHARACTERS:
         path = path[:_SHOWN_PATH_CHARACTERS] + "…"
     return repr(path)

@@ -1,10 +1,10 @@
-"""Files that run later without anybody asking for it (a hook, a shell's profile, an editor's task, a step of CI), and
-files that run when the project is built, tested or started.
+"""Files that run later without being asked for, and files that run when the project is built, tested, or started.
 
-The first list is data (`RUNS_LATER`), shown in this folder's README. Whoever serves a write asks the user about each of
-these files, whatever the settings. The line is drawn at code that you start yourself: a Makefile, a test or a build
-script is part of the project, and writing it is what agents are for; such files are only marked where a change is shown
-(`is_build_file`). A file is judged by its name and place, not by its content.
+The first kind is, for example, a hook, a shell profile, an editor task, or a CI step. The list is data (`RUNS_LATER`),
+shown in this folder's README. Code that serves a write must ask the user about each of these files, whatever the
+settings. The limit is code that the user starts: a Makefile, a test, or a build script is part of the project, and
+writing it is an agent's job. Files of the second kind are only marked where a change is shown (`is_build_file`). Files
+are judged by name and place, not by content.
 """
 
 from __future__ import annotations
@@ -29,15 +29,17 @@ class RunsLater:
     """Files that run on the same occasion."""
 
     reason: str
-    """What runs them, as it goes on after "it can run later: "."""
+    """What runs them, to follow "it can run later: "."""
     listed: str
-    """Patterns, with blanks between them: names joined by `/`, each with wildcards, at any depth; with a `/` at the end
-    all that is in that folder.
+    """Patterns separated by blanks.
+
+    Each consists of names joined by `/`, possibly with wildcards, and matches at any depth. With a `/` at the end, it
+    matches everything in that folder.
     """
 
     @property
     def patterns(self) -> tuple[str, ...]:
-        """Each of them."""
+        """The separate patterns."""
         return tuple(self.listed.split())
 
 
@@ -153,9 +155,9 @@ RUNS_LATER: Final = (
         """,
     ),
 )
-"""In the order in which a reason is looked for.
+"""In the order in which to look for a reason.
 
-A file HEAD, with two folders beside it, makes its folder a git repository.
+A file HEAD with two folders beside it makes its folder a git repository.
 """
 
 OF_YOUR_HOME: Final = "programs read settings and commands from hidden files in your home folder"
@@ -165,13 +167,13 @@ STAYS_EXECUTABLE: Final = "The file is executable and stays executable."
 
 
 _WORKTREES: Final = frozenset({".claude", ".codex", ".cursor", ".gemini", ".opencode", ".windsurf"})
-"""Folders of agents in which `worktrees/NAME` is a place of work like any other."""
+"""Folders of agents in which `worktrees/NAME` is an ordinary workplace."""
 
 
 def why_it_runs_later(asked: str, leads_to: Path) -> str | None:
-    """What runs a file later, as the end of a sentence; None for all others. It asks the disk.
+    """What runs a file later, as the end of a sentence; None for all others. Accesses the disk.
 
-    `asked` is the path as it is spelled, `leads_to` where that leads, links followed.
+    `asked` is the path as spelled; `leads_to` is its target, with links followed.
     """
     both = [_in_worktree(_names(path)) for path in (asked, str(leads_to))]
     spelled = [f"/{'/'.join(names)}" for names in both]
@@ -186,7 +188,7 @@ def why_it_runs_later(asked: str, leads_to: Path) -> str | None:
 
 
 def is_executable(file: Path) -> bool:
-    """Whether anybody may run it as it is."""
+    """Whether any user may execute it."""
     try:
         return bool(file.stat().st_mode & 0o111)
     except OSError:
@@ -199,23 +201,23 @@ def _compiled() -> tuple[tuple[RunsLater, re.Pattern[str]], ...]:
 
 
 def _expression(pattern: str) -> str:
-    """For a path as `_names` has it, with a slash before each name."""
+    """A pattern for a path as normalized by `_names`, with a slash before each name."""
     names = re.escape("/".join(_names(pattern))).replace(r"\*", "[^/]*").replace(r"\?", "[^/]")
     start = "^/" if pattern.startswith("/") else "/"
     return start + names.replace(r"\[0\-9\]", "[0-9]") + ("(?:/|$)" if pattern.endswith("/") else "$")
 
 
 def _names(path: str) -> Names:
-    """The names of a path as the most careless file system would take them.
+    """The names of a path as the most permissive file system would read them.
 
-    Without case, in one normal form, without characters that nobody sees (HFS+ leaves them out), without dots, blanks
-    and streams at the end (as Windows does). To ask once too often does no harm.
+    Case-folded, normalized, without invisible characters (HFS+ ignores them), and without dots, blanks, and streams at
+    the end (like Windows). Asking once too often is harmless.
     """
     return tuple(name for each in path.split("/") if (name := _plain(each)) not in ("", "."))
 
 
 def _in_worktree(names: Names) -> Names:
-    """The names from the last worktree on that an agent has made in a folder of its own."""
+    """The names below the last worktree that an agent has created in its own folder."""
     for at in range(len(names) - 2, 0, -1):
         if names[at] == "worktrees" and names[at - 1] in _WORKTREES:
             return names[at + 2 :]
@@ -232,7 +234,7 @@ def _plain(name: str) -> str:
 
 
 def _is_hidden_at_home(names: Names) -> bool:
-    """Whether the path goes through something hidden right in the home folder; no list has all programs' files."""
+    """Whether the path goes through a hidden name directly in the home folder. No list contains all programs' files."""
     for home in {os.path.expanduser("~"), os.path.realpath(os.path.expanduser("~"))}:  # noqa: PTH111 - text
         above = _names(home)
         below = names[len(above) :]
@@ -242,7 +244,7 @@ def _is_hidden_at_home(names: Names) -> bool:
 
 
 def _is_repository(folder: Path) -> bool:
-    """Whether git would take the folder for a repository's own, whatever it is called."""
+    """Whether git would treat the folder as a repository, whatever its name."""
     return os.path.lexists(folder / "HEAD") and (
         (folder / "objects").is_dir() or os.path.lexists(folder / "commondir")
     )
@@ -290,7 +292,7 @@ build.sh test.sh run.sh start.sh install.sh setup.sh bootstrap.sh entrypoint.sh 
 
 @lru_cache(maxsize=1024)
 def is_build_file(path: str) -> bool:
-    """Whether a file of this name runs in builds, tests or starts; case does not count."""
+    """Whether a file with this name runs in builds, tests, or starts. Ignores case."""
     return _pattern().fullmatch(basename(path.replace("\\", "/")).rstrip(" .").lower()) is not None
 
 

@@ -1,6 +1,6 @@
 """The files that an agent may read and write: a session's directories, served off the event loop.
 
-A path outside raises OutsideWorkspace; once the user agrees to a place, a link swapped meanwhile leads nowhere else.
+A path outside raises OutsideWorkspace. Once the user has agreed to a place, swapping a link can't lead anywhere else.
 """
 
 from __future__ import annotations
@@ -32,29 +32,29 @@ from acp_tui.values import dataclass
 # What counts as text:
 #
 # - UTF-8 only. A byte order mark stays in the text as U+FEFF, so that writing back what was read keeps it. UTF-16 and
-#   UTF-32 are refused by name rather than decoded, since writing back would silently turn them into UTF-8.
-# - A line ends with a line feed, and keeps its ending: `\r\n` comes out as it is in the file, and a lone carriage
-#   return does not end a line (nor do the further separators of `str.splitlines`).
-# - A NUL in the first 8 KiB means binary. Beyond that, only the lines that were asked for have to be valid.
+#   UTF-32 are refused by name rather than decoded, because writing back would silently turn them into UTF-8.
+# - A line ends with a line feed and keeps its ending: `\r\n` is returned as it is in the file. A lone carriage return
+#   doesn't end a line (nor do the other separators of `str.splitlines`).
+# - A NUL in the first 8 KiB means binary. After that, only the requested lines have to be valid.
 
 _CHUNK_BYTES: Final = 1 << 20
 _SNIFFED_BYTES: Final = 8192
 _FOREIGN_MARKS: Final = (
     codecs.BOM_UTF16_LE,
     codecs.BOM_UTF16_BE,
-)  # UTF-32's little-endian mark begins with the first
+)  # UTF-32's little-endian mark begins with UTF-16's
 
 Piece: TypeAlias = tuple[int, bytes]
-"""Bytes of a file, and the offset in it where they begin."""
+"""Bytes of a file, and their offset in it."""
 
 
 @dataclass(frozen=True, slots=True)
 class LineRange:
-    """Which lines of a file are wanted."""
+    """The requested lines of a file."""
 
     skip: int
     count: int | None
-    """None: all that follow."""
+    """None for all that follow."""
 
     @classmethod
     def of_request(cls, line: int | None, limit: int | None) -> Self:
@@ -64,12 +64,12 @@ class LineRange:
 
     @property
     def is_whole_file(self) -> bool:
-        """Whether no line is left out."""
+        """Whether it includes every line."""
         return self.skip == 0 and self.count is None
 
 
 def read_text(place: Place, lines: LineRange, max_bytes: int) -> str:
-    """The wanted lines with their endings, "" past the end of the file.
+    """The requested lines with their endings; "" past the end of the file.
 
     Raises: NotAFile, NotText, FileTooLarge; OSError.
     """
@@ -84,7 +84,7 @@ def read_text(place: Place, lines: LineRange, max_bytes: int) -> str:
 
 
 def _chunks(fd: int) -> Iterator[Piece]:
-    """The file's bytes as they come; its size is not asked, because files in /proc have none."""
+    """The file's bytes as they are read. Its size isn't used, because files in /proc have none."""
     offset = 0
     while chunk := os.read(fd, _CHUNK_BYTES):
         yield offset, chunk
@@ -101,7 +101,7 @@ def _refuse_binary(place: Place, chunks: Iterator[Piece]) -> Iterator[Piece]:
 
 
 def _select(chunks: Iterator[Piece], lines: LineRange) -> Iterator[Piece]:
-    """Cut the wanted lines out; reading stops behind the last of them."""
+    """Extract the requested lines. Reading stops after the last of them."""
     skip, count = lines.skip, lines.count
     for offset, chunk in chunks:
         start, skip = _past_lines(chunk, 0, skip)
@@ -114,7 +114,7 @@ def _select(chunks: Iterator[Piece], lines: LineRange) -> Iterator[Piece]:
 
 
 def _past_lines(chunk: bytes, start: int, count: int) -> tuple[int, int]:
-    """The index behind `count` lines from `start` on, and how many of them are still to come."""
+    """The index after `count` lines from `start`, and how many of them are still missing."""
     found = chunk.count(b"\n", start)
     if found < count:
         return len(chunk), count - found
@@ -133,7 +133,7 @@ def _bounded(place: Place, pieces: Iterator[Piece], max_bytes: int) -> Iterator[
 
 
 def _decode(place: Place, pieces: Iterator[Piece]) -> str:
-    """Piece by piece: decoding a big file in one call would hold the interpreter, and with it the event loop."""
+    """Decode piece by piece: decoding a big file in one call would hold the GIL and so block the event loop."""
     decoder = codecs.getincrementaldecoder("utf-8")()
     texts: list[str] = []
     end = 0
@@ -147,22 +147,22 @@ def _decode(place: Place, pieces: Iterator[Piece]) -> str:
 def _decode_piece(
     place: Place, decoder: codecs.IncrementalDecoder, offset: int, piece: bytes, *, final: bool = False
 ) -> str:
-    pending, _ = decoder.getstate()  # the beginning of a character, from the piece before
+    pending, _ = decoder.getstate()  # the beginning of a character, from the previous piece
     try:
         return decoder.decode(piece, final)
     except UnicodeDecodeError as error:
         raise NotText(place.asked, error.reason, offset - len(pending) + error.start) from None
 
 
-# How a file is written, and what that means:
+# How a file is written, and the consequences:
 #
-# - The content goes to a temporary file beside the target, which is then renamed over it. The old file stays whole
-#   whatever fails. Owner, group and permission bits are kept.
-# - A rename makes a new file: other hard links keep the old content; ACLs and extended attributes are not kept.
-# - Where the directory takes no new file, the target may not be replaced (a mount point, a sticky directory) or
-#   its owner could not be kept, the content is written into the file in place. That is not atomic: a failure
-#   leaves a mixture of old and new. The result says so.
-# - A file that its user may not write to is refused, although a rename would get around that.
+# - The content goes to a temporary file beside the target, which is then renamed over it. The old file stays intact if
+#   anything fails. Owner, group, and permission bits are kept.
+# - A rename creates a new file: other hard links keep the old content; ACLs and extended attributes are lost.
+# - If the directory accepts no new file, the target can't be replaced (a mount point, a sticky directory), or its owner
+#   couldn't be kept, the content is written into the file in place. That isn't atomic: a failure leaves a mixture of
+#   old and new. The result says so.
+# - A file that its user may not write to is refused, although a rename would circumvent that.
 # - Missing parents are created, and stay if the write itself then fails.
 
 _CREATE: Final = os.O_WRONLY | os.O_CREAT | os.O_EXCL | os.O_NOFOLLOW | os.O_CLOEXEC
@@ -171,17 +171,17 @@ _CANNOT_REPLACE: Final = {errno.EACCES, errno.EPERM, errno.EROFS, errno.EBUSY}
 
 @dataclass(frozen=True, slots=True)
 class Written:
-    """What a write did."""
+    """The result of a write."""
 
     path: Path
-    """The file itself, links followed."""
+    """The file itself, with links followed."""
     created: bool
     atomic: bool
-    """False where the file was written in place, so that a reader may have seen half of it."""
+    """False if the file was written in place, so a reader may have seen a partial state."""
 
 
 def write_bytes(place: Place, content: bytes) -> Written:
-    """Make `content` the whole content of the file, which is created if absent (R-FS-4).
+    """Replace the whole content of the file with `content`, creating the file if necessary (R-FS-4).
 
     Raises: NotAFile; OSError.
     """
@@ -213,7 +213,7 @@ def _exists(place: Place) -> bool:
 
 
 def _overwrite(place: Place, content: bytes, existing: int) -> bool:
-    """Replace a file that is open for writing, or else write into it; True if it was replaced."""
+    """Replace a file that is open for writing, or otherwise write into it. True if it was replaced."""
     try:
         _replace(place, content, os.fstat(existing))
     except OSError as error:
@@ -225,10 +225,10 @@ def _overwrite(place: Place, content: bytes, existing: int) -> bool:
 
 
 def _replace(place: Place, content: bytes, old: os.stat_result | None) -> None:
-    """Write a temporary file and rename it over the target; on failure it is as if nothing had been."""
+    """Write a temporary file and rename it over the target. A failure leaves everything unchanged."""
     directory = place.directory.fd
     temporary = f".acp-tui-{secrets.token_hex(16)}.tmp"
-    # The kernel applies the umask to a new file. A replacement is closed to others until it has its owner and mode.
+    # The kernel applies the umask to a new file. A replacement is private until it has its owner and mode.
     fd = os.open(temporary, _CREATE, 0o666 if old is None else 0o600, dir_fd=directory)
     try:
         try:
@@ -246,22 +246,22 @@ def _replace(place: Place, content: bytes, old: os.stat_result | None) -> None:
 
 
 def _take_after(fd: int, old: os.stat_result) -> None:
-    """Give a file the owner and mode of another; without set-id bits, which any write to a file clears."""
+    """Give a file the owner and mode of another, without set-id bits, which any write to a file clears."""
     os.fchown(fd, old.st_uid, old.st_gid)
     os.fchmod(fd, old.st_mode & 0o777)
 
 
 def _write_through(fd: int, content: bytes) -> None:
-    """Make this all that the file holds, down to the disk."""
+    """Make this the file's whole content, and sync it to the disk."""
     rest = memoryview(content)
     while rest:
         rest = rest[os.write(fd, rest) :]
-    os.ftruncate(fd, len(content))  # only now: blocks that are written over need no free space
+    os.ftruncate(fd, len(content))  # only now: overwriting blocks needs no free space
     os.fsync(fd)
 
 
 def _sync_directory(directory: int) -> None:
-    """Make the rename outlast a crash. It has already happened, so that a failure here is none of the write's."""
+    """Make the rename survive a crash. It has already happened, so a failure here doesn't fail the write."""
     with suppress(OSError):
         fd = os.open(".", os.O_RDONLY | os.O_DIRECTORY | os.O_CLOEXEC, dir_fd=directory)
         try:
@@ -285,7 +285,7 @@ class Workspace:
     ) -> None:
         """Resolve the roots: the session's cwd, then its additional directories; all absolute.
 
-        What lies in the `private` folders raises PrivatePath, also where it was agreed to.
+        Anything in the `private` folders raises PrivatePath, even if the user agreed to it.
         """
         self._boundary = Boundary(roots, private)
         self._max_read_bytes = max_read_bytes
@@ -293,11 +293,11 @@ class Workspace:
 
     @property
     def roots(self) -> tuple[Path, ...]:
-        """The directories, links resolved; the session's cwd first."""
+        """The directories with links resolved; the session's cwd first."""
         return self._boundary.roots
 
     async def locate(self, path: str) -> Location:
-        """Where a path leads, and whether that is inside; there need not be a file.
+        """Where a path leads, and whether that is inside. The file need not exist.
 
         Raises: WorkspaceError.
         """
@@ -305,7 +305,7 @@ class Workspace:
 
     @asynccontextmanager
     async def hold(self, path: str) -> AsyncIterator[HeldDirectory]:
-        """Where a path leads that must be a directory, open inside of the block: it is checked and used as one.
+        """Open the directory that a path leads to, for the block, so that the same directory is checked and used.
 
         Raises: WorkspaceError.
         """
@@ -316,7 +316,7 @@ class Workspace:
             os.close(held.fd)
 
     async def require_held(self, path: str, held: HeldDirectory) -> None:
-        """Raises: PathChanged where the path leads to another directory by now, WorkspaceError where to none."""
+        """Raises: PathChanged if the path now leads to another directory, WorkspaceError if it leads to none."""
         async with self.hold(path) as now:
             if not held.is_same(now):
                 raise PathChanged(path)
@@ -324,9 +324,9 @@ class Workspace:
     async def read_text_file(
         self, path: str, line: int | None = None, limit: int | None = None, *, allowed_at: Path | None = None
     ) -> str:
-        """The file's text, or `limit` lines from the 1-based `line` on, with their endings (R-FS-1, R-FS-2).
+        """The file's text, or `limit` lines starting at the 1-based `line`, with their endings (R-FS-1, R-FS-2).
 
-        Where `allowed_at` is given, only the file there is read, all links followed: it may lie outside.
+        With `allowed_at`, only the file at that path is read, with all links followed; it may be outside.
 
         Raises: WorkspaceError.
         """
@@ -334,10 +334,10 @@ class Workspace:
         return await to_thread.run_sync(read, abandon_on_cancel=True)
 
     async def write_text_file(self, path: str, content: str, *, allowed_at: Path | None = None) -> Written:
-        """Make `content`, as exactly its UTF-8 bytes, the file's content; writes run in the order of their calls.
+        """Replace the file's content with exactly the UTF-8 bytes of `content`. Writes run in the order of the calls.
 
-        A write that has begun is finished even if the caller is cancelled (R-FS-4). Where `allowed_at` is
-        given, only the file there is written, all links followed: it may lie outside.
+        A write that has begun completes even if the caller is cancelled (R-FS-4). With `allowed_at`, only the file at
+        that path is written, with all links followed; it may be outside.
 
         Raises: WorkspaceError.
         """
@@ -369,7 +369,7 @@ class Workspace:
 
     @contextmanager
     def _reach(self, action: Action, path: str, allowed_at: Path | None) -> Iterator[Place]:
-        """The place of a path that may be served; whatever the system refuses there becomes a WorkspaceError."""
+        """The place of a path that may be served. Errors from the system inside the block become WorkspaceErrors."""
         try:
             with self._boundary.reach(path) as place:
                 if place.location.path != allowed_at:

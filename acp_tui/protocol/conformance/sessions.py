@@ -230,9 +230,7 @@ class SessionCheck(Check):
         if session is None:
             return
         begin = answer.request.index
-        if (
-            session.talks and answer.code != ErrorCode.METHOD_NOT_FOUND
-        ):  # otherwise, that isn't what was offered
+        if session.talks and answer.code != ErrorCode.METHOD_NOT_FOUND:  # another rule covers that
             text = f"{answer.request.method} was answered with {shown(answer.error)}"
             self._judge.check(REOPENED, answer.error is None, text, begin)
         if answer.error is not None:

@@ -1,1 +1,1 @@
-"""The app that the real one, replay, inspector and pictures share."""
+"""The base class of our apps."""

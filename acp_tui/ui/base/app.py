@@ -1,4 +1,4 @@
-"""The app that the real one, replay, inspector and pictures share: looks, keys, pace and notices, as parts of it."""
+"""The base class of our apps (main, replay, inspector, and pictures): looks, keys, pacing, and notices as parts."""
 
 from __future__ import annotations
 
@@ -24,13 +24,15 @@ from textual.screen import ModalScreen, Screen
 from textual.types import CSSPathType
 from textual.widget import Widget
 
+from acp_tui.client.settings.location import settings_file
 from acp_tui.client.settings.tree import Appearance, Settings
 from acp_tui.ui.commands.command import Command
 from acp_tui.ui.commands.keymap import AS_BUILT, BY_ID, Keymap, keymap_of, places_of
 from acp_tui.ui.commands.keys import Keys
 from acp_tui.ui.kit.terminal_colours import has_unicode
-from acp_tui.ui.kit.themes import ANSI_DARK, DARK, OWN_THEMES, stylesheets, theme_notes
+from acp_tui.ui.kit.themes import ANSI_DARK, DARK, OWN_THEMES, THEME_NAMES, stylesheets, theme_notes
 from acp_tui.ui.kit.toasts import Toasts
+from acp_tui.ui.kit.user_themes import FOLDER, UserThemes
 from acp_tui.ui.rendering.ascii import Ascii
 from acp_tui.ui.textual_gaps.driver import Pacing
 from acp_tui.ui.textual_gaps.internals import (
@@ -47,19 +49,19 @@ if TYPE_CHECKING:
 
 @cache
 def keep_what_is_loaded() -> None:
-    """Once all is loaded: without this, each full collection looks at all of it and stalls the screen for 40 ms.
+    """Freeze loaded objects: otherwise each full garbage collection scans them and stalls the screen for 40 ms.
 
-    Only once: what is frozen is never collected, and a later tab is to leave nothing behind when it is closed. (Asking
-    whether anything is frozen takes 12 ms: it is counted.)
+    Runs only once, because frozen objects are never collected, and a tab opened later must leave nothing behind when
+    it's closed. (It's cached, because asking whether anything is frozen takes 12 ms.)
     """
     gc.freeze()
-    # A young collection of so many takes 10 ms at most: a row that scrolls by is garbage in cycles (Strip.divide).
-    # A middle one looks at five of them: fifty took as long as a full one, again and again in a long conversation.
+    # A young collection of this size takes at most 10 ms. Rows that scroll by are garbage in cycles (Strip.divide). A
+    # middle one scans five of them. With fifty, it took as long as a full one, repeatedly in a long conversation.
     gc.set_threshold(20_000, 5, 100)
 
 
 class Looks:
-    """The looks of one app, which has no look of its own yet."""
+    """The looks of one app. Create it before the app is styled."""
 
     def __init__(self, app: BaseApp, appearance: Appearance, environ: Mapping[str, str] = os.environ) -> None:
         self._app = app
@@ -67,45 +69,50 @@ class Looks:
         self._animations = app.animation_level
         self._filters: Sequence[LineFilter] = ()
         self._terminal_theme = DARK.name
-        """What fits the terminal, where no theme is set."""
+        """The theme that matches the terminal, if none is set."""
         for own in OWN_THEMES:
             app.register_theme(own)
+        self.user_themes = UserThemes(app, settings_file().parent / FOLDER)
+        self.notes: Sequence[str] = ()
+        """What is wrong with the user's themes, as far as they were needed for the first frame."""
         self._appearance = appearance
+        if appearance.theme and appearance.theme not in THEME_NAMES:
+            self.notes = self.user_themes.use()
         self.use(appearance)
-        # Nothing is styled yet: the theme is in the first parse of the style sheets, and needs no second one.
+        # Nothing is styled yet, so the first parse of the stylesheets uses the theme. A second isn't needed.
         forget_callbacks(app)
         app.stylesheet.set_variables(app.get_css_variables())
 
     def use(self, appearance: Appearance) -> None:
-        """Look like this from now on."""
+        """Apply these looks."""
         self._appearance, app = appearance, self._app
-        # An empty one means nothing (https://no-color.org).
+        # An empty value doesn't count (https://no-color.org).
         app.no_color = bool(self._environ.get("NO_COLOR"))
-        # What colors tell apart in other themes, this one tells apart by attributes.
+        # This theme uses attributes where others use colors.
         app.theme = ANSI_DARK if app.no_color else self._known(appearance.theme)
         app.animation_level = "none" if appearance.reduced_motion else self._animations
         filters: list[LineFilter] = [NoColor(enabled=app.no_color), Ascii(enabled=appearance.ascii)]
         self._filters = [each for each in filters if each.enabled]
 
     def draw_anew(self) -> None:
-        """What lines go through before they are shown may be another: no line that is drawn counts any more."""
+        """Redraw everything, because the line filters may have changed."""
         for screen in self._app.screen_stack:
             for node in screen.walk_children(Widget, with_self=True):
                 node.refresh()
 
     def filters(self, textuals: Iterable[LineFilter]) -> Sequence[LineFilter]:
-        """What each line goes through before it is shown; NO_COLOR leaves no greys either, as Textual's own would."""
+        """The filters for each line. With NO_COLOR there are no grays either, unlike in Textual's own filter."""
         return [*(each for each in textuals if not isinstance(each, Monochrome)), *self._filters]
 
     def _known(self, name: str) -> str:
         return name if name in self._app.available_themes else DARK.name
 
     def note_terminal_theme(self) -> None:
-        """What is shown now is what fits the terminal."""
+        """Record the current theme as the one that matches the terminal."""
         self._terminal_theme = self._app.theme
 
     def fitted(self, chosen: Appearance) -> Appearance:
-        """With what is not set as it fits the terminal, of which the theme is known from the start only."""
+        """Fill in unset values to match the terminal. Its theme is known only from the start."""
         return replace(
             chosen,
             theme=chosen.theme or self._terminal_theme,
@@ -113,13 +120,15 @@ class Looks:
         )
 
     def try_on(self, name: str | None) -> None:
-        """Show a theme; "" for the one that fits the terminal, None for the one that the settings say."""
+        """Show a theme; "" for the one that matches the terminal, None for the one in the settings."""
         if not self._app.no_color:
             wanted = self._appearance.theme if name is None else name or self._terminal_theme
             self._app.theme = self._known(wanted)
 
     async def choose_theme(self, chosen: str, keep: Callable[[str], Awaitable[None]]) -> None:
-        """Let the user try themes on, and `keep` the one they choose; without one the one before comes back."""
+        """Let the user preview themes, and `keep` the chosen one. If none is chosen, the previous one comes back."""
+        for problem in self.user_themes.use():
+            self._app.notify(problem, severity="warning", markup=False)
         themes = sorted(self._app.available_themes)
         try:
             name = await self._app.pickers.choose_theme(themes, chosen, self.try_on)
@@ -130,17 +139,17 @@ class Looks:
 
 
 MOST_USED: Final = 5
-"""Commands that the palette begins with."""
+"""The number of recent commands at the top of the palette."""
 
 
 class BaseApp(App[None]):
-    """Passes what Textual asks of an app on to its parts; it has no tabs, and starts no agent."""
+    """Delegates Textual's hooks to its parts. Has no tabs, and starts no agent."""
 
     CSS_PATH: ClassVar[CSSPathType | None] = [*stylesheets()]
-    VERTICAL_BREAKPOINTS = [(0, "-low"), (24, "-high")]  # noqa: RUF012 - no ClassVar in Textual either
+    VERTICAL_BREAKPOINTS = [(0, "-low"), (24, "-high")]  # noqa: RUF012 - Textual has no ClassVar here either
     BINDINGS: ClassVar[list[BindingType]] = [
         Binding("ctrl+q", "quit", "Quit", show=False, priority=True),
-        # Without priority, Textual passes over the app's bindings while a dialog is open.
+        # Without priority, Textual ignores the app's bindings while a dialog is open.
         Binding("f1", "help_dialog", "Help", show=False, priority=True),
     ]
 
@@ -153,29 +162,34 @@ class BaseApp(App[None]):
         notes: Sequence[str] = (),
         environ: Mapping[str, str] = os.environ,
     ) -> None:
-        """`notes` is what the user should know of the settings."""
-        self.pacing = Pacing(self)  # Textual asks for a driver at once
+        """`notes` is what the user should know about the settings."""
+        self.pacing = Pacing(self)  # Textual asks for a driver immediately
         make_strips_lean()
         super().__init__()
-        # Textual prints its tracebacks with it, and our stderr shows every ESC as a character: no colors, then.
+        # Textual prints tracebacks with it, and our stderr shows every ESC as a character, so no colors.
         self.error_console = Console(markup=False, highlight=False, stderr=True, color_system=None)
         self.settings = settings or Settings()
         self.keys = Keys(self, lambda: self.clock())
         self.toasts = Toasts(self)
         self.looks = Looks(self, self.settings.appearance, environ)
         self.keymap = keymap_of(self.settings.keys)
-        self._notes = (*notes, *theme_notes(self.settings.appearance.theme), *self.keymap.notes)
+        self._notes = (
+            *notes,
+            *self.looks.notes,
+            *theme_notes(self.settings.appearance.theme, self.available_themes),
+            *self.keymap.notes,
+        )
         self._used_commands: Sequence[str] = ()
-        """Their ids, of those that were chosen in the palette, the last first."""
+        """The IDs of commands chosen in the palette, latest first."""
 
-    # Pace
+    # Pacing
 
     def get_driver_class(self) -> type[Driver]:
-        """The paced one, where Textual would take the one that it is made of."""
+        """Return the paced driver instead of the class it extends."""
         return self.pacing.driver_class(super().get_driver_class())
 
     def let_go_of_terminal(self) -> None:
-        """To be called when the app has ended, in whatever way."""
+        """Stop the driver's threads. Call it when the app has ended, for whatever reason."""
         self.pacing.let_go_of_terminal()
 
     def _display(self, screen: Screen[object], renderable: RenderableType | None) -> None:
@@ -192,18 +206,18 @@ class BaseApp(App[None]):
 
     @property
     def _background_screens(self) -> list[Screen[Any]]:
-        # Textual 8.2.8 holds the screen below for visible whatever covers it: each of its frames drew both.
+        # Textual 8.2.8 considers the screen below visible even if it's covered, and drew both in each frame.
         return super()._background_screens if self.screen.is_modal else []
 
     # Keys
 
     async def on_event(self, event: events.Event) -> None:
-        """Do what a chosen key stands for, or pass it on."""
+        """Run the command of a user-defined key, or pass the event on."""
         if not await self.keys.take(event):
             await super().on_event(event)
 
     def check_action(self, action: str, parameters: tuple[object, ...]) -> bool | None:
-        """Whether it can be done now: a screen that is no dialog of ours, or has a help of its own, gives that."""
+        """Whether the action is available. A screen that isn't our dialog, or has its own help, handles F1 itself."""
         if action == "help_dialog":
             is_ours = isinstance(self.screen, ModalScreen)
             return is_ours and not tuple(bindings_of_key(self.screen, "f1"))
@@ -211,17 +225,17 @@ class BaseApp(App[None]):
 
     @cached_property
     def pickers(self) -> Pickers:
-        """What is chosen from, and read."""
-        from acp_tui.ui.commands.help import Pickers  # loading point: when it is first asked for
+        """The dialogs to choose from or read."""
+        from acp_tui.ui.commands.help import Pickers  # imported on first use
 
         return Pickers(self)
 
     def action_help_dialog(self) -> None:
-        """Show the keys of the dialog that is open."""
+        """Show the keys of the open dialog."""
         self.pickers.show_keys(self.screen)
 
     def action_command_palette(self) -> None:
-        """Let the user choose among all that can be done now."""
+        """Let the user choose among all available commands."""
         screen = self.screen
 
         async def run(command: Command | None) -> None:
@@ -236,15 +250,15 @@ class BaseApp(App[None]):
         )
 
     def commands_for(self, screen: Screen[object]) -> Iterator[Command]:
-        """What the palette offers over this screen: here, what concerns all of acp-tui."""
+        """The commands that the palette offers on this screen; here, those for all of acp-tui."""
         yield from (BY_ID[id_] for id_ in ("change_theme", "screenshot", "quit"))
 
     # Looks
 
     def get_line_filters(self) -> Sequence[LineFilter]:
-        """What each line goes through before it is shown."""
+        """The filters for each line."""
         textuals: Iterable[LineFilter] = super().get_line_filters()
-        looks = getattr(self, "looks", None)  # Textual asks while it is being made
+        looks = getattr(self, "looks", None)  # Textual asks during construction
         return looks.filters(textuals) if looks is not None else [*textuals]
 
     @work
@@ -253,7 +267,7 @@ class BaseApp(App[None]):
         await self.looks.choose_theme(self.theme, self.keep_theme)
 
     async def keep_theme(self, name: str) -> None:
-        """Use it as long as the app runs."""
+        """Use this theme until the app exits."""
         self.settings = replace(self.settings, appearance=replace(self.settings.appearance, theme=name))
         self.looks.use(self.settings.appearance)
 
@@ -268,20 +282,20 @@ class BaseApp(App[None]):
         timeout: float | None = None,
         markup: bool = True,
     ) -> None:
-        """Say this for a while, from now on where it is being said already."""
+        """Show a notice for a while. If it's already shown, start over."""
         self.toasts.forget(title, message)
         super().notify(message, title=title, severity=severity, timeout=timeout, markup=markup)
 
     def _refresh_notifications(self) -> None:
-        # Textual's own: there is something else to be said, or another screen in front.
+        # Textual calls this when the notices or the front screen change.
         self.call_later(self.toasts.place)
 
     def say(self, text: str, *, is_wrong: bool = False) -> None:
-        """Tell the user something of the settings."""
+        """Tell the user something about the settings."""
         self.notify(text, title="Settings", severity="warning" if is_wrong else "information", markup=False)
 
     def tell_notes(self, notes: Sequence[str]) -> None:
-        """Say what is wrong in the settings: in a word where it is more than one thing."""
+        """Report problems of the settings: in full if there is one, otherwise only how many."""
         if len(notes) == 1:
             self.say(notes[0], is_wrong=True)
         elif notes:

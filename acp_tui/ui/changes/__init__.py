@@ -1,1 +1,1 @@
-"""What has changed in a workspace: followed, listed, reviewed, reverted."""
+"""The changes in a workspace: followed, listed, reviewed, and reverted."""

@@ -1,4 +1,4 @@
-"""How a changed file looks in one row of a list, and what there is to say of it beside; who changed it is not known."""
+"""A changed file as one row of a list, and its details. Who changed it isn't known."""
 
 from __future__ import annotations
 
@@ -32,9 +32,9 @@ UNKNOWN: Final = "before unknown"
 
 
 def change_segments(change: FileChange, width: int, most_lines: int, palette: Palette) -> list[Segment]:
-    """One row: the letter, the end of the path, the counts and a bar, or why there are none.
+    """One row: the letter, the end of the path, and the counts with a bar, or why there are none.
 
-    `most_lines` is how many lines the file with most of them has that are new or gone.
+    `most_lines` is the largest number of added and removed lines in any file.
     """
     head = Segment(f"{LETTERS[change.kind]}{GAP}", _letter_style(change, palette))
     room = width - head.cell_length - len(GAP)
@@ -78,7 +78,7 @@ def _counts(change: FileChange, palette: Palette) -> list[Segment]:
 
 
 def _bar(change: FileChange, most_lines: int, palette: Palette) -> list[Segment]:
-    """A sign for each line that is new or gone, or for several; at least one for either that there is."""
+    """A sign for each added or removed line, or for several; at least one for each kind present."""
     scale = BAR_CELLS / max(most_lines, BAR_CELLS)
     added, removed = (
         max(round(count * scale), 1) if count else 0 for count in (change.added, change.removed)
@@ -94,7 +94,7 @@ def _bar(change: FileChange, most_lines: int, palette: Palette) -> list[Segment]
 
 
 def count_words(change: FileChange) -> tuple[str, str]:
-    """How many lines are new and how many are gone; "" for none, "~" before what may be too many."""
+    """The counts of added and removed lines; "" for none, with "~" if they may be too high."""
     about = "~" if change.is_approximate else ""
     return (
         f"+{about}{change.added:,}" if change.added else "",
@@ -103,7 +103,7 @@ def count_words(change: FileChange) -> tuple[str, str]:
 
 
 def note_in_place_of_counts(change: FileChange) -> str:
-    """What there is to say where lines are not counted; "" where they are."""
+    """The note shown if lines aren't counted; "" if they are."""
     if change.before_unknown is not None:
         return f"{UNKNOWN}: {make_visible_line(change.before_unknown)}"
     if change.is_binary:
@@ -114,7 +114,7 @@ def note_in_place_of_counts(change: FileChange) -> str:
 
 
 def in_full(change: FileChange) -> str:
-    """All that is known of a change, with the whole path."""
+    """Everything known of a change, with the whole path."""
     parts = [make_visible_path(change.path), WORDS[change.kind]]
     if is_build_file(change.path):
         parts.append(BUILD_FILE_MEANS)
@@ -134,7 +134,7 @@ def _sizes(change: FileChange) -> str:
 
 
 def state_words(state: FileState | None) -> str:
-    """What stands at a path, in words."""
+    """The state of a path, in words."""
     if state is None:
         return "nothing"
     if state.data is None:
@@ -145,10 +145,10 @@ def state_words(state: FileState | None) -> str:
 
 
 def cut_left(text: str, cells: int) -> str:
-    """The end of a text in so many cells, with an ellipsis where more is before it."""
+    """The end of a text at this width, with an ellipsis if it was cut."""
     if width_cells(text) <= cells:
         return text
-    tail = text[-4 * cells :]  # measuring costs by the length
+    tail = text[-4 * cells :]  # measuring takes time in proportion to the length
     while tail and width_cells(f"…{tail}") > cells:
         tail = tail[1:]
     return f"…{tail}"

@@ -1,4 +1,4 @@
-"""Draws the review of one file: what is known of it, and its hunks exactly as they would be reverted."""
+"""Draws the review of one file: facts about it, and its hunks exactly as they would be reverted."""
 
 from __future__ import annotations
 
@@ -21,17 +21,17 @@ TOO_NARROW: Final = "Too narrow for two columns, so one is shown."
 
 
 class ReviewDrawing:
-    """One review. To be made in a thread: a long file takes a moment."""
+    """The drawing of one review. Create it in a thread, because a long file takes a moment."""
 
     def __init__(self, review: Review) -> None:
         self.review = review
         self.hunk_starts: tuple[int, ...] = ()
-        """In which of the lines drawn last each hunk of the review begins; the last item is where they end."""
+        """The first row of each hunk in the lines drawn last, and the end of the last hunk."""
         self._renderer = _ReviewRenderer(review) if review.hunks else None
         self._facts = tuple(_facts(review))
 
     def draw(self, width: int, palette: Palette, layout: DiffLayout, context: int | None) -> Sequence[Strip]:
-        """The lines; `context` is how many unchanged ones stand around a hunk, None for all."""
+        """The lines, with `context` unchanged lines around each hunk; None for all."""
         is_too_narrow = layout == "columns" and width < MIN_COLUMNS_CELLS and self._has_columns
         facts = [*self._facts, *[TOO_NARROW] * is_too_narrow]
         above = [strip for fact in facts for strip in plain_lines(fact, width, palette.warning)]
@@ -40,7 +40,7 @@ class ReviewDrawing:
             return above
         rows = self._renderer.lines(width, palette, layout, context)
         starts = self._renderer.hunk_rows
-        # Its title is left out: the path and the counts stand above what scrolls.
+        # Without the title: the path and the counts are above the scrolled part.
         lines = _Below(above, rows, starts[0])
         end = len(lines) - self._renderer.has_rows_below(context)
         self.hunk_starts = (*(len(above) + start - starts[0] for start in starts), end)
@@ -52,7 +52,7 @@ class ReviewDrawing:
 
 
 class _ReviewRenderer(DiffRenderer):
-    """Draws the hunks that the review found, and no others."""
+    """Draws exactly the hunks that the review found."""
 
     def __init__(self, review: Review) -> None:
         super().__init__(review.path, _text(review.before), _text(review.after))
@@ -62,11 +62,11 @@ class _ReviewRenderer(DiffRenderer):
             compared.new,
             tuple(_change(hunk) for hunk in review.hunks),
             compared.crlf,
-            approximate=False,  # what is to be said of that stands above
+            approximate=False,  # that is said above
         )
         assert self._compared is not None
         self._compared = (diff, *self._compared[1:])
-        self.release()  # what was made ready for the hunks that it found itself
+        self.release()  # drop what was prepared for its own hunks
 
     def has_rows_below(self, context: int | None) -> bool:
         """Whether a line below the hunks says that there is more."""
@@ -74,7 +74,7 @@ class _ReviewRenderer(DiffRenderer):
 
 
 class _ReviewedDiff(model.Diff):
-    """A diff of which each change is a hunk by itself."""
+    """A diff in which each change is a separate hunk."""
 
     def hunks(self, context: int | None = model.CONTEXT_LINES) -> tuple[model.Hunk, ...]:
         """A hunk for each change."""
@@ -82,12 +82,12 @@ class _ReviewedDiff(model.Diff):
 
 
 def _text(state: FileState | None) -> str | None:
-    """The text of a file; what is no UTF-8 is kept apart, though it looks the same."""
+    """The text of a file. Invalid UTF-8 stays distinguishable, although it looks the same."""
     return None if state is None or state.data is None else state.data.decode(errors="surrogateescape")
 
 
 class _Below(Lines):
-    """Lines, and below them others from one of them on."""
+    """Lines, and below them other lines from `start` on."""
 
     def __init__(self, above: Sequence[Strip], lines: Sequence[Strip], start: int) -> None:
         self._above = above
@@ -103,7 +103,7 @@ class _Below(Lines):
 
 
 def hunks_with_context(diff: model.Diff, context: int | None) -> list[model.Hunk]:
-    """A hunk for each change, which shares with no other the unchanged lines around it."""
+    """A hunk for each change. Hunks share no unchanged lines."""
     most = len(diff.old) if context is None else context
     ends = [Change(0, 0, 0, 0), *diff.changes, Change(len(diff.old), len(diff.old), 0, 0)]
     gaps = [after.old_from - before.old_to for before, after in pairwise(ends)]
@@ -118,7 +118,7 @@ def hunks_with_context(diff: model.Diff, context: int | None) -> list[model.Hunk
 
 
 def _split(gap: int, most: int) -> tuple[int, int]:
-    """How many unchanged lines belong to the change above, and how many to the one below; one is not left out."""
+    """Divide a gap of unchanged lines between the changes above and below. A single line is never hidden."""
     if gap > 2 * most + 1:
         return most, most
     return (gap + 1) // 2, gap // 2
@@ -147,7 +147,7 @@ def _change(hunk: Hunk) -> Change:
 
 
 def _facts(review: Review) -> Iterator[str]:
-    """What the lines do not show."""
+    """What the lines don't show."""
     change, before, after = review.change, review.before, review.after
     if change is None:
         yield "It is unchanged."

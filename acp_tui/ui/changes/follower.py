@@ -1,6 +1,6 @@
-"""Follows the changes in a folder while it has a tab: what can be reverted and undone, and the files at each prompt.
+"""Follows the changes in a folder while it has a tab: reverts, undo, and the files at each prompt.
 
-Only files are tracked. Draws nothing, and loads what watches the files only when started.
+Tracks only files. Draws nothing, and imports the file watcher only when started.
 """
 
 from __future__ import annotations
@@ -35,23 +35,23 @@ if TYPE_CHECKING:
 log = logging.getLogger(__name__)
 
 TAKING_STOCK: Final = "reading the files"
-"""What it does until it is ready, in the words of a phase."""
+"""What it's doing until it's ready, worded like a phase."""
 LEAST_WAIT_S: Final = 0.02
 REST_S: Final = 0.25
 REST_S_PER_CHANGE: Final = 30e-6
-"""Ten times what listing one costs: most of the time belongs to others, however many there are."""
+"""Ten times the cost of listing a change, so that most of the time is left for other work."""
 
 WATCHER: Final = "watchfiles"
-"""Loaded in a thread: it brings a native library."""
+"""Imported in a thread, because it loads a native library."""
 
 _NONE: Final[Mapping[str, Any]] = MappingProxyType({})
 
 
 class ChangesDesk:
-    """The changes below one directory since it was started, whoever made them."""
+    """The changes in a folder since it was started, whoever made them."""
 
     class Changed(Message):
-        """The changes, the summary or the notes are others now; goes to each screen of the stack."""
+        """The changes, the summary, or the notes changed. Sent to each screen of the stack."""
 
     def __init__(
         self,
@@ -61,10 +61,10 @@ class ChangesDesk:
         *,
         now: Callable[[], datetime] = datetime.now,
     ) -> None:
-        """Runs from `start` to `end`, or to the end of the app; None for the limits that the tracker has by itself."""
+        """Runs from `start` to `end`, or until the app exits. None for the tracker's default limits."""
         self.root = cwd
         self.since = ""
-        """The time of day from which on changes are known; "" until there is one."""
+        """The time of day from which on changes are known; "" until then."""
         self._app = app
         self._limits = limits
         self._now = now
@@ -73,28 +73,28 @@ class ChangesDesk:
         self._following: Worker[None] | None = None
         self._failure = ""
         self._done: list[Swapped] = []
-        """The reverts, the last one at the end."""
+        """The reverts, last one at the end."""
         self._said: set[str] = set()
         self._summary: str | None = ""
-        """None where it is to be made anew."""
+        """None if it must be computed again."""
         self._is_telling = False
         self._telling_from_s = 0.0
 
     def start(self) -> None:
-        """Begin to look at the files, and follow them from then on."""
+        """Read the files and start following them."""
         self._following = self._app.run_worker(self._follow(), group="changes")
 
     def end(self) -> None:
-        """Follow them no longer: nobody works there any more."""
+        """Stop following."""
         if self._following is not None:
             self._following.cancel()
 
     async def ready(self) -> None:
-        """Return once it is known what all files are, or that it will not be: then the agent may begin."""
+        """Wait until all files are read, or reading failed. After that, the agent may start."""
         await self._ready.wait()
 
     def is_listed_or_say(self) -> bool:
-        """Whether there is a list; where there is none, the user is told why."""
+        """Whether there is a list. If not, tell the user why."""
         if not self._ready.is_set():
             self._say(f"Still {TAKING_STOCK}.")
         elif self._failure:
@@ -104,54 +104,54 @@ class ChangesDesk:
     # What is known
 
     def summary(self) -> str:
-        """All changes in a few words; "" where there are none."""
+        """A short summary of all changes; "" if there are none."""
         if self._summary is None:
             self._summary = summary_of(self.changes)
         return self._summary
 
     @property
     def changes(self) -> Mapping[str, FileChange]:
-        """The changed files by path, in no order."""
+        """The changed files by path, in no particular order."""
         return _NONE if self._tracker is None else self._tracker.changes
 
     @property
     def notes(self) -> Sequence[str]:
-        """What the list cannot know."""
+        """What the list can't include."""
         if self._tracker is None:
             return ()
         return (*self._tracker.notes, *filter(None, [self._failure]))
 
     async def rescan(self) -> None:
-        """Look at all files now. Raises ChangesError."""
+        """Read all files now. Raises ChangesError."""
         await self._held("").rescan()
 
     async def review(self, path: str, since: Moment | None = None) -> Review:
-        """A file as it was, at that moment or when the session began, and as it is now. Raises ChangesError."""
+        """The states of a file: at that moment or when the session began, and now. Raises ChangesError."""
         tracker = self._held(path)
         return await (tracker.review(path) if since is None else tracker.review_since(since, path))
 
     async def remember(self) -> Moment | None:
-        """Keep what the changed files are now; None where changes are not followed."""
+        """Remember the current state of the changed files; None if changes aren't followed."""
         return None if self._tracker is None or self._failure else await self._tracker.remember()
 
     async def changes_since(self, moment: Moment) -> Mapping[str, FileChange]:
-        """What differs from that moment, by path. Raises ChangesError."""
+        """The changes since that moment, by path. Raises ChangesError."""
         return await self._held("").since(moment)
 
     # What the user changes
 
     async def revert_file(self, shown: Review) -> None:
-        """Make a file what it was. Raises ChangesError."""
+        """Revert a file. Raises ChangesError."""
         self._done.append(await self._held(shown.path).revert_file(shown))
 
     async def revert_hunk(self, shown: Review, hunk: Hunk) -> None:
-        """Make these lines what they were. Raises ChangesError."""
+        """Revert a hunk. Raises ChangesError."""
         self._done.append(await self._held(shown.path).revert_hunk(shown, hunk))
 
     async def undo(self, path: str | None = None) -> str:
-        """Undo the last revert, of this file if one is named; gives the path, "" where there is none.
+        """Undo the last revert, of a file if `path` is given; return the path, "" if there is none.
 
-        Raises: ChangesError. Then it may be tried again, after those before it.
+        Raises: ChangesError. You can try again after undoing earlier reverts.
         """
         last = next((swapped for swapped in reversed(self._done) if path in (None, swapped.path)), None)
         if last is None:
@@ -160,18 +160,18 @@ class ChangesDesk:
         try:
             await self._held(last.path).undo(last)
         except BaseException:
-            self._done.insert(0, last)  # what was taken back is nowhere else
+            self._done.insert(0, last)  # the reverted content isn't stored anywhere else
             raise
         return last.path
 
     def at_prompts_of(
         self, session: Session, run: Callable[[Coroutine[Any, Any, None]], object]
     ) -> TurnMoments:
-        """Remembers the files at each prompt of this session from now on; `run` works as long as the tab is there."""
+        """Remember the files at each future prompt of this session. `run` runs work as long as the tab exists."""
         return TurnMoments(session, self, run)
 
     def edit(self, path: str) -> str:
-        """Give the terminal to the user's editor with this file; "" once it has ended well, else what went wrong."""
+        """Open a file in the user's editor; return "" if it succeeds, or what failed."""
         return edit(self._app.app, self.root / path)
 
     def _held(self, path: str) -> ChangeTracker:
@@ -190,7 +190,7 @@ class ChangesDesk:
                 self.since = self._now().strftime("%H:%M")
                 self._ready.set()
                 self._mark()
-        except Exception as error:  # the session is of use without the list of changes
+        except Exception as error:  # the session works without the list of changes
             first = _first(error)
             if not isinstance(first, OSError):
                 log.exception("The changes in %s can't be followed", self.root)
@@ -200,7 +200,7 @@ class ChangesDesk:
             self._ready.set()
 
     def _mark(self) -> None:
-        """Tell of it soon, and of all that changes until then."""
+        """Schedule one notification for this and all changes until then."""
         self._summary = None
         if not self._is_telling and self._app.is_running:
             self._is_telling = True
@@ -222,12 +222,12 @@ class ChangesDesk:
 
 
 def changes_desk(app: App[Any], cwd: Path, kept: Changes) -> ChangesDesk:
-    """One that keeps as much as the settings say; it has not been started."""
+    """Create a desk with the limits from the settings. It isn't started."""
     return ChangesDesk(app, cwd, Limits(kept.max_file_bytes, kept.max_total_bytes, kept.max_files))
 
 
 def summary_of(changes: Mapping[str, FileChange]) -> str:
-    """All of them in a few words; "" where there are none."""
+    """A short summary of these changes; "" if there are none."""
     if not changes:
         return ""
     added = sum(change.added or 0 for change in changes.values())
@@ -237,7 +237,7 @@ def summary_of(changes: Mapping[str, FileChange]) -> str:
 
 
 def _first(error: BaseException) -> BaseException:
-    """What happened, of several things the first."""
+    """The first error of a group."""
     while isinstance(error, BaseExceptionGroup):
         error = error.exceptions[0]
     return error
@@ -250,12 +250,12 @@ ONLY_FILES: Final = (
 
 
 class TurnMoments:
-    """Remembers, at each prompt of one session, what the changed files are then."""
+    """Remembers the state of the changed files at each prompt of one session."""
 
     def __init__(
         self, session: Session, changes: ChangesDesk, run: Callable[[Coroutine[Any, Any, None]], object]
     ) -> None:
-        """`run` does work as long as the tab is there."""
+        """`run` runs work as long as the tab exists."""
         self._changes = changes
         self._run = run
         self._session = session
@@ -264,7 +264,7 @@ class TurnMoments:
         self.end = session.subscribe(self._hear)
 
     def is_of(self, session: Session) -> bool:
-        """Whether it hears of that session's prompts already."""
+        """Whether it already follows that session's prompts."""
         return self._session.conversation is session.conversation
 
     def _hear(self, _: Change) -> None:
@@ -283,16 +283,16 @@ class TurnMoments:
 
     @property
     def prompts(self) -> Sequence[EntryId]:
-        """Those whose turns can be undone, the last one first."""
+        """The prompts whose turns can be undone, last one first."""
         return tuple(reversed(self._moments))
 
     def since(self, prompt: EntryId, name: str) -> ChangesSince:
-        """What changed since this prompt, which is called so."""
+        """The changes since this prompt; `name` is shown for it."""
         return ChangesSince(self._changes, self._moments[prompt], name)
 
 
 class ChangesSince:
-    """The changes since one moment, as the list and the review of changes show them: see `ChangesDesk`."""
+    """The changes since one moment, with the interface of `ChangesDesk` for the list and the review."""
 
     def __init__(self, desk: ChangesDesk, moment: Moment, since: str) -> None:
         self.root: Path = desk.root
@@ -303,15 +303,15 @@ class ChangesSince:
 
     @property
     def notes(self) -> Sequence[str]:
-        """What the list cannot know."""
+        """What the list can't include."""
         return (*self._desk.notes, ONLY_FILES)
 
     def summary(self) -> str:
-        """All changes in a few words; "" where there are none."""
+        """A short summary of all changes; "" if there are none."""
         return summary_of(self.changes)
 
     async def rescan(self) -> None:
-        """Look at all files now. Raises ChangesError."""
+        """Read all files now. Raises ChangesError."""
         await self._desk.rescan()
         await self._list()
 
@@ -319,25 +319,25 @@ class ChangesSince:
         self.changes = await self._desk.changes_since(self._moment)
 
     async def review(self, path: str) -> Review:
-        """Both states of a file. Raises ChangesError."""
+        """The two states of a file. Raises ChangesError."""
         return await self._desk.review(path, self._moment)
 
     async def revert_file(self, shown: Review) -> None:
-        """Make a file what it was. Raises ChangesError."""
+        """Revert a file. Raises ChangesError."""
         await self._desk.revert_file(shown)
         await self._list()
 
     async def revert_hunk(self, shown: Review, hunk: Hunk) -> None:
-        """Make these lines what they were. Raises ChangesError."""
+        """Revert a hunk. Raises ChangesError."""
         await self._desk.revert_hunk(shown, hunk)
         await self._list()
 
     async def undo(self, path: str | None = None) -> str:
-        """Undo the last revert: see `ChangesDesk.undo`."""
+        """Undo the last revert; see `ChangesDesk.undo`."""
         undone = await self._desk.undo(path)
         await self._list()
         return undone
 
     def edit(self, path: str) -> str:
-        """Open a file in the user's editor: see `ChangesDesk.edit`."""
+        """Open a file in the user's editor; see `ChangesDesk.edit`."""
         return self._desk.edit(path)

@@ -1,4 +1,4 @@
-"""The screen that lists the files changed since the session began, and follows the list as it changes."""
+"""The screen that lists the files changed since the session began, updated as they change."""
 
 from __future__ import annotations
 
@@ -30,7 +30,7 @@ KEYS: Final = "Enter review · r revert · R revert all · u undo · g look agai
 
 
 class ChangeList(RowList, can_focus=True):
-    """A row for each changed file, in the order of their paths."""
+    """A row for each changed file, sorted by path."""
 
     BINDINGS: ClassVar[list[BindingType]] = [
         Binding("up", "go(-1)", "Row above", show=False),
@@ -54,11 +54,11 @@ class ChangeList(RowList, can_focus=True):
 
     @property
     def change(self) -> FileChange | None:
-        """The one under the cursor."""
+        """The change under the cursor."""
         return None if self.row is None else self.row.value
 
     def show_changes(self, changes: Sequence[FileChange], wanted: str = "") -> None:
-        """Show these; the cursor goes to `wanted`, else it stays with its file, and that where it is on the screen."""
+        """Show these. The cursor goes to `wanted` or stays on its file, which stays in place on the screen."""
         at, top = self.cursor, self.scroll_offset.y
         path = wanted or ("" if self.change is None else self.change.path)
         self._most_lines = max(((change.added or 0) + (change.removed or 0) for change in changes), default=0)
@@ -71,7 +71,7 @@ class ChangeList(RowList, can_focus=True):
 
     def _row_segments(self, index: int, width: int, palette: Palette) -> list[Segment]:
         if index == self.cursor and self.app.current_theme.ansi:
-            palette = PLAIN  # what can be read on the terminal's own colours is not known
+            palette = PLAIN  # what is readable in the terminal's own colors isn't known
         return change_segments(self.rows[index].value, width, self._most_lines, palette)
 
     def action_go(self, step: int) -> None:
@@ -80,17 +80,17 @@ class ChangeList(RowList, can_focus=True):
         self.post_message(self.Moved())
 
     def action_go_page(self, direction: int) -> None:
-        """Move it by a page."""
+        """Move the cursor by a page."""
         self.page(direction)
         self.post_message(self.Moved())
 
     def action_choose(self) -> None:
-        """Choose what is under the cursor."""
+        """Choose the row under the cursor."""
         if self.change is not None:
             self.post_message(self.Chosen())
 
     def on_row_list_clicked(self, event: RowList.Clicked) -> None:
-        """A click chooses."""
+        """Choose the clicked row."""
         event.stop()
         self.action_choose()
 
@@ -115,11 +115,11 @@ class ChangesScreen(ModalScreen[None]):
         self._notes = Static(classes="changes-notes", markup=False)
         self._about = Static(classes="changes-about", markup=False)
         self._doomed: Review | None = None
-        """What is reverted when the user presses the key again; the file as it was looked at for that."""
+        """The file to revert when the user presses the key again, as it was when asked."""
         self._all_doomed = False
-        """All files are reverted when the user presses that key again."""
+        """Whether pressing the key again reverts all files."""
         self._reviewed = ""
-        """The file whose review was opened last: whoever comes back from it means it still."""
+        """The file reviewed last. On return, the cursor goes to it."""
         self._is_saying = False
         self._is_writing = False
 
@@ -130,12 +130,12 @@ class ChangesScreen(ModalScreen[None]):
             yield from (self._title, self._since, self._list, self._notes, self._about, keys)
 
     def on_mount(self) -> None:
-        """Show what is known."""
+        """Show the list."""
         self._list.focus()
         self.on_changes_desk_changed()
 
     def on_changes_desk_changed(self) -> None:
-        """Show the list as it is now."""
+        """Show the current list."""
         self._show_list()
 
     def _show_list(self, wanted: str = "") -> None:
@@ -156,31 +156,31 @@ class ChangesScreen(ModalScreen[None]):
         self._about.update("" if change is None else Content.styled(in_full(change), "$foreground-muted"))
 
     def _say(self, text: str, style: str = "") -> None:
-        """In the place of what there is to know of the file, until the user goes on."""
+        """Show this in place of the file's details, until the user moves on."""
         self._is_saying = True
         self._about.update(shown(text, style))
 
     def on_change_list_moved(self) -> None:
-        """Another file: what was asked about the one before is over."""
+        """Cancel a pending question about the previous file, and show the details of this one."""
         self._doomed = None
         self._all_doomed = False
         self._show_about()
 
     def on_change_list_chosen(self) -> None:
-        """Show what became of the file."""
+        """Review the file."""
         self.on_change_list_moved()
         if self._list.change is not None:
             self._reviewed = self._list.change.path
             self.app.push_screen(ReviewScreen(self._desk, self._reviewed))
 
     def on_screen_resume(self) -> None:
-        """What was done in the review is to be seen."""
+        """Show the effects of the review."""
         self._show_list(self._reviewed)
 
     # What the user changes
 
     def action_revert(self) -> None:
-        """Ask at first; then revert what was asked about, if it is still as it was."""
+        """Ask first; then revert the file, if it hasn't changed since."""
         self._all_doomed = False
         if self._doomed is not None:
             doomed, self._doomed = self._doomed, None
@@ -200,7 +200,7 @@ class ChangesScreen(ModalScreen[None]):
             self._say(str(error), "$text-error")
             return
         if review.change is None or self._list.change is None or self._list.change.path != change.path:
-            return  # it is as it was, or the user has gone on
+            return  # it's unchanged, or the user has moved on
         self._doomed = review
         counts = " ".join(filter(None, count_words(review.change)))
         self._say(f"press r again to revert {name}{f' ({counts})' if counts else ''}", "$text-warning")
@@ -214,7 +214,7 @@ class ChangesScreen(ModalScreen[None]):
         return f"{make_visible_path(doomed.path)} is back to what it was at {self._desk.since}; u undoes this"
 
     def action_revert_all(self) -> None:
-        """Ask at first; then revert every file that can be."""
+        """Ask first; then revert every file that can be reverted."""
         if self._all_doomed:
             self._all_doomed = False
             self._write(self._revert_all)
@@ -250,7 +250,7 @@ class ChangesScreen(ModalScreen[None]):
 
     @work
     async def _write(self, change: Callable[[], Awaitable[str]]) -> None:
-        """Do it, one at a time, and say what was done or why not."""
+        """Run `change`, one at a time, and show its result or error."""
         if self._is_writing:
             return
         self._is_writing = True
@@ -266,7 +266,7 @@ class ChangesScreen(ModalScreen[None]):
 
     @work(exclusive=True, group="rescan")
     async def action_rescan(self) -> None:
-        """Look at all files."""
+        """Read all files again."""
         self._say("Reading all files …")
         try:
             await self._desk.rescan()
@@ -277,7 +277,7 @@ class ChangesScreen(ModalScreen[None]):
             self._say("Read all files.")
 
     def action_back(self) -> None:
-        """End the question, else leave; not while a file is being written, since what was done could not be undone."""
+        """Cancel a pending question, or leave. Ignored while a file is being written, to keep undo possible."""
         if self._doomed is not None or self._all_doomed:
             self.on_change_list_moved()
         elif not self._is_writing:

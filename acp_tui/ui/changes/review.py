@@ -1,6 +1,6 @@
-"""The screen that reviews one changed file hunk by hunk, and reverts a hunk or all of it.
+"""The screen to review one changed file hunk by hunk, and to revert a hunk or the file.
 
-A revert that is refused because the file has changed shows the file as it is now; what was shown stays in reach.
+If a revert is refused because the file has changed, it shows the current file. The previous state stays available.
 """
 
 from __future__ import annotations
@@ -43,10 +43,10 @@ BAR: Final = "▌ "
 
 
 class HunkView(StripView):
-    """Scrolls by lines, pages and hunks. The hunk with the bar has a line in view, however it was scrolled."""
+    """Scrolls by lines, pages, and hunks. The hunk with the bar always has a line in view."""
 
     class Moved(Message):
-        """Another hunk has the bar."""
+        """The bar moved to another hunk."""
 
     def __init__(self, *, id: str | None = None) -> None:  # noqa: A002 - Textual's own name for it
         super().__init__(id=id)
@@ -57,31 +57,31 @@ class HunkView(StripView):
         self._height = 1
 
     def show_hunks(self, lines: Sequence[Strip], starts: Sequence[int], height: int, style: Style) -> None:
-        """Show these lines in so many rows, with a bar in this style.
+        """Show these lines in `height` rows, with a bar in this style.
 
-        `starts` is where each hunk begins, and last where they end; empty where there are none.
+        `starts` contains the first row of each hunk and the end of the last; empty if there are no hunks.
         """
         self._lines, self._starts, self._height, self._style = lines, starts, height, style
         self._mark(self.hunk)
 
     def go_to(self, hunk: int) -> None:
-        """Bring the nearest hunk there is to the top; the first one with what stands above it."""
+        """Scroll to the nearest hunk. The first hunk includes the lines above it."""
         self._mark(hunk)
         self.scroll_to_row(self._starts[self.hunk] if self.hunk else 0)
 
     def scroll_to_row(self, row: int) -> None:
-        """Bring this line to the top, as far as there are lines enough."""
+        """Scroll so that this row is first, as far as possible."""
         self.scroll_to(y=row, animate=False, force=True)
 
     def watch_scroll_y(self, old_value: float, new_value: float) -> None:
-        """Give the bar to a hunk that can be seen."""
+        """Move the bar to a hunk in view."""
         super().watch_scroll_y(old_value, new_value)
         top, rows = int(new_value), self._rows()
         if rows and not (rows.start < top + self._height and rows.stop > top):
             self._mark(bisect_right(self._starts, top) - 1)
 
     def _mark(self, hunk: int) -> None:
-        """Give the bar to the nearest hunk there is."""
+        """Move the bar to the nearest hunk."""
         before, self.hunk = self.hunk, max(0, min(hunk, len(self._starts) - 2))
         self.show(_Barred(self._lines, self._rows(), self._style), self._height)
         if self.hunk != before:
@@ -92,7 +92,7 @@ class HunkView(StripView):
 
 
 class _Barred(Lines):
-    """Lines with a bar before some of them, and as much room before the others."""
+    """Lines with a bar before some of them, and blanks before the others."""
 
     def __init__(self, lines: Sequence[Strip], barred: range, style: Style) -> None:
         self._lines = lines
@@ -118,7 +118,7 @@ EARLIER: Final = "This is what was shown before the file changed. Press o to see
 
 
 class ReviewScreen(ModalScreen[None]):
-    """Shows one file after the other."""
+    """Reviews one file at a time."""
 
     BINDINGS: ClassVar[list[BindingType]] = [
         Binding("escape", "back", "Back", show=False),
@@ -145,7 +145,7 @@ class ReviewScreen(ModalScreen[None]):
     def __init__(
         self, desk: ChangesDesk | ChangesSince, path: str, *, earlier: Review | None = None, note: str = ""
     ) -> None:
-        """`earlier` is what was shown of the file before, if that is no longer so; `note` says what happened."""
+        """`earlier` is a previous state of the file that was shown; `note` says what happened."""
         super().__init__()
         self._desk = desk
         self._path = path
@@ -155,11 +155,11 @@ class ReviewScreen(ModalScreen[None]):
         self._sees_earlier = False
         self._note = ""
         self._listed: FileChange | None = None
-        """What the list said of the file when it was shown."""
+        """The file's entry in the list when it was shown."""
         self._is_outdated = False
         self._begins_with = (earlier, note)
         self._wants_columns: bool | None = None
-        """None: as the width says."""
+        """None: depends on the width."""
         self._shows_whole_file = False
         self._is_writing = False
 
@@ -171,7 +171,7 @@ class ReviewScreen(ModalScreen[None]):
             yield StripView(id="review-keys")
 
     def on_mount(self) -> None:
-        """Show the file, again in other colours, and as it may have become under another screen."""
+        """Show the file, and redraw when the theme changes."""
         self.watch(self.app, "theme", self.redraw, init=False)
         self._begin(*self._begins_with)
 
@@ -180,11 +180,11 @@ class ReviewScreen(ModalScreen[None]):
         self.call_after_refresh(self.redraw)
 
     def on_changes_desk_changed(self) -> None:
-        """Say so where the file is no longer what is shown; it is not replaced under the eyes of who reads it."""
+        """Show a note if the file has changed. The shown state isn't replaced while the user reads it."""
         if self._now is None or self._is_writing:
             return
         listed = self._desk.changes.get(self._path)
-        # The list may be behind what was read from the disk just now.
+        # The list may be older than what was just read from the disk.
         is_outdated = listed not in (self._listed, self._now.review.change)
         if is_outdated != self._is_outdated:
             self._is_outdated = is_outdated
@@ -219,7 +219,7 @@ class ReviewScreen(ModalScreen[None]):
         self._view.go_to(hunk)
 
     def _fail(self, error: ChangesError) -> None:
-        """Say why it cannot be shown; without anything to be shown before, leave."""
+        """Show why loading failed. If no file was shown before, close."""
         if self._now is not None:
             self._say(str(error))
         else:
@@ -231,7 +231,7 @@ class ReviewScreen(ModalScreen[None]):
         return self._earlier if self._sees_earlier else self._now
 
     def redraw(self) -> None:
-        """Draw the file as it is shown now."""
+        """Draw the file."""
         if self._drawing is not None and self._width > 2:
             context = None if self._shows_whole_file else CONTEXT_LINES
             width = self._width - len(BAR)
@@ -239,7 +239,7 @@ class ReviewScreen(ModalScreen[None]):
             self.lay_out()
 
     def lay_out(self) -> None:
-        """Show what is drawn, with head, bar and keys as they are now."""
+        """Show what was drawn, with the current head, bar, and keys."""
         if self._drawing is None or self._width <= 2:
             return
         head, keys = self._head(self._drawing.review), self._keys()
@@ -250,7 +250,7 @@ class ReviewScreen(ModalScreen[None]):
         self._view.show_hunks(self._lines, starts, max(height, 1), self._palette.accent)
 
     def on_hunk_view_moved(self) -> None:
-        """Say which hunk it is."""
+        """Show the number of the hunk."""
         self.lay_out()
 
     def _head(self, review: Review) -> list[Strip]:
@@ -307,7 +307,7 @@ class ReviewScreen(ModalScreen[None]):
 
     @property
     def _width(self) -> int:
-        # The scroll bar's column is kept free, so that the text does not jump when it appears.
+        # Keep the scroll bar's column free, so that the text doesn't jump when it appears.
         return self.query_one("#review").content_size.width - 1
 
     @property
@@ -316,7 +316,7 @@ class ReviewScreen(ModalScreen[None]):
 
     @property
     def _layout(self) -> DiffLayout:
-        """As the user wants it, else as the width says."""
+        """What the user chose, or what the width suggests."""
         wants_columns = self._wants_columns
         if wants_columns is None:
             wants_columns = self._width >= COLUMNS_FROM_CELLS - 1
@@ -325,23 +325,23 @@ class ReviewScreen(ModalScreen[None]):
     # What the user reads
 
     def action_scroll_by(self, lines: int) -> None:
-        """Move by lines."""
+        """Scroll by `lines`."""
         self._view.scroll_to_row(self._view.scroll_offset.y + lines)
 
     def action_page(self, direction: int) -> None:
-        """Move by pages."""
+        """Scroll by a page."""
         self._view.page(direction)
 
     def action_go_to_end(self, direction: int) -> None:
-        """To the beginning for -1, to the end for 1."""
+        """Go to the beginning for -1, to the end for 1."""
         self._view.scroll_to_row(0 if direction < 0 else len(self._lines))
 
     def action_go_to_hunk(self, step: int) -> None:
-        """To the next hunk, or the one before."""
+        """Go to the next or the previous hunk."""
         self._view.go_to(self._view.hunk + step)
 
     def action_go_to_file(self, step: int) -> None:
-        """To the next file of the list, or the one before."""
+        """Go to the next or the previous file in the list."""
         if step > 0:
             path = min((path for path in self._desk.changes if path > self._path), default="")
         else:
@@ -352,17 +352,17 @@ class ReviewScreen(ModalScreen[None]):
             self._say("This is the last file." if step > 0 else "This is the first file.")
 
     def action_toggle_columns(self) -> None:
-        """Show old and new lines side by side, or below each other."""
+        """Show old and new lines side by side, or one below the other."""
         self._wants_columns = self._layout == "unified"
         self._draw_at_hunk()
 
     def action_toggle_context(self) -> None:
-        """Show the whole file, or the changes with a few lines around them."""
+        """Show the whole file, or only the changes with a few lines around them."""
         self._shows_whole_file = not self._shows_whole_file
         self._draw_at_hunk()
 
     def action_toggle_earlier(self) -> None:
-        """Show what was shown before the file changed, or what it is now."""
+        """Switch between the previous and the current state of a file that has changed."""
         if self._earlier is not None:
             self._sees_earlier = not self._sees_earlier
             self.redraw()
@@ -373,11 +373,11 @@ class ReviewScreen(ModalScreen[None]):
         self._view.go_to(self._view.hunk)
 
     def action_reload(self) -> None:
-        """Show the file as it is now."""
+        """Show the current state of the file."""
         self._load(self._path, hunk=self._view.hunk)
 
     def action_edit(self) -> None:
-        """Open the file in the user's editor, and look at it again."""
+        """Open the file in the user's editor, and reload it."""
         if self._now is None or self._now.review.after is None:
             self._say("There is no file to open.")
             return
@@ -388,12 +388,12 @@ class ReviewScreen(ModalScreen[None]):
 
     @property
     def _revertible(self) -> Review | None:
-        """What is shown, if that is what the file is thought to be now, and not what it was."""
+        """The shown state, if it's the current one and there is a change."""
         review = None if self._sees_earlier or self._now is None else self._now.review
         return review if review is not None and review.change is not None else None
 
     def action_revert_hunk(self) -> None:
-        """Make the lines of the hunk what they were."""
+        """Revert the hunk."""
         shown = self._revertible
         if shown is not None and shown.hunks:
             hunk = shown.hunks[self._view.hunk]
@@ -402,7 +402,7 @@ class ReviewScreen(ModalScreen[None]):
             self._say("There is no hunk. Press X to revert the file.")
 
     def action_revert_file(self) -> None:
-        """Make the file what it was."""
+        """Revert the file."""
         shown = self._revertible
         if shown is not None:
             self._write(partial(self._desk.revert_file, shown), "Reverted the file. Press u to undo.")
@@ -420,11 +420,11 @@ class ReviewScreen(ModalScreen[None]):
     async def _write(
         self, change: Callable[[], Awaitable[str | None]], done: str = "", *, refusal: str = NOT_REVERTED
     ) -> None:
-        """Do it, one at a time, and show the file as it is then, with a note: what came back, else `done`."""
+        """Run `change`, one at a time, then show the file with a note: what `change` returns, or `done`."""
         if self._is_writing:
             return
         self._is_writing = True
-        self.workers.cancel_group(self, "load")  # another file would come in the place of this one
+        self.workers.cancel_group(self, "load")  # otherwise another file could replace this one
         try:
             note, earlier = await change() or done, None
         except ChangedMeanwhile:
@@ -438,6 +438,6 @@ class ReviewScreen(ModalScreen[None]):
             self._is_writing = False
 
     def action_back(self) -> None:
-        """Leave; not while the file is being written, since what was done could not be undone then."""
+        """Leave. Ignored while a file is being written, because the write couldn't be undone then."""
         if not self._is_writing:
             self.dismiss()

@@ -1,1 +1,1 @@
-"""What a user can do by key: the tables, the keymap, the help."""
+"""What the user can do by key: the command table, the keymap, the help."""

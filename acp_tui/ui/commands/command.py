@@ -1,4 +1,4 @@
-"""What a command is, and where its keys count; which commands there are is said in `commands`."""
+"""Defines a command, and the places where its keys work. The commands themselves are in `table`."""
 
 from __future__ import annotations
 
@@ -26,7 +26,7 @@ Place: TypeAlias = Literal[
     "frame",
     "replay",
 ]
-"""Where a command's keys count: everywhere, on the session's screen, or where the focus is."""
+"""Where a command's keys work: everywhere, on the session's screen, or in the focused widget."""
 
 PLACES: Final[dict[Place, str]] = {
     "prompt": "In the prompt",
@@ -48,7 +48,7 @@ PLACES: Final[dict[Place, str]] = {
     "session": "With a session",
     "app": "Everywhere",
 }
-"""Their headings, in the order in which help shows them."""
+"""The headings of the places, in the order of the help."""
 
 
 @dataclass(frozen=True, slots=True)
@@ -56,25 +56,25 @@ class Command:
     """Something the user can do."""
 
     id: str
-    """Its name in `[keys]`; it never changes."""
+    """Its name in `[keys]`. It never changes."""
     title: str
     help: str
     keys: str = ""
-    """As Textual spells them, separated by commas; the first is the one that is shown."""
+    """Textual's names, separated by commas. The first key is the one that is shown."""
     action: str = ""
-    """The action of the screen that it counts on; "" where only a widget can do it."""
+    """The action of the screen; "" if only a widget can do it."""
     own: str = ""
-    """The action of the widget that has the focus."""
+    """The action of the focused widget."""
     where: Place = "session"
     has_priority: bool = False
-    """Works whatever has the focus."""
+    """Whether it works whatever has the focus."""
     slash: str = ""
-    """What to write in the prompt for it, behind a slash."""
+    """The slash command for it, without the slash."""
     slash_argument: str = ""
-    """What may follow that; "" where nothing does."""
+    """What may follow the slash command; "" if nothing."""
     typed: str = ""
-    """What is typed for it: characters that cannot be chosen, and so no keys."""
+    """Fixed characters to type for it. They aren't keys, so the user can't change them."""
     works_above_questions: bool = False
-    """Works while a form or another question of the agent's is open, too: none may keep the user from it."""
+    """Whether it also works while the agent asks something: no form or other question may block it."""
     like: str = ""
-    """The command of a session that this one is elsewhere: a key that the user chose for that one counts here too."""
+    """The session command it corresponds to in another place. A key that the user sets for that one works here too."""

@@ -1,4 +1,4 @@
-"""The help: every command with its keys, those for where you are first, and the pages of `acp_tui/docs`; searchable."""
+"""The help: all commands with their keys, those for the current place first, and `acp_tui/docs`. Searchable."""
 
 from __future__ import annotations
 
@@ -31,20 +31,20 @@ NARROW_CELLS: Final = 60
 
 
 class HelpScreen(ModalScreen[str | None]):
-    """Gives the action of the command that the user chose, None where they have only read."""
+    """Returns the action of the command that the user chose; None if they only read."""
 
     BINDINGS: ClassVar[list[BindingType]] = [Binding("escape,f1", "dismiss(None)", "Close", show=False)]
 
     KEYS: ClassVar[str] = "↑ ↓ PgUp PgDn read · Enter runs it · Esc close"
 
     def __init__(self, here: Sequence[Place] = (), *, is_all: bool = True) -> None:
-        """`here` is where the user is, from the focus outwards; not `is_all`: nothing is to be said of other places."""
+        """`here` has the current places, from the focus outwards. Without `is_all`, other places are left out."""
         super().__init__(classes="dialog")
         self._here = here
         self._is_all = is_all
 
     def compose(self) -> ComposeResult:
-        """A list that is searched by typing."""
+        """A searchable list."""
         is_narrow = self.app.size.width < NARROW_CELLS
         rows = help_rows(keys_in_force(self), self._here, is_narrow=is_narrow)
         shown: list[PickerRow[Any]] = [row for row in rows if self._is_shown(row.value.where)]
@@ -56,7 +56,7 @@ class HelpScreen(ModalScreen[str | None]):
         return place in self._here or (self._is_all and place != "replay")
 
     def on_filtered_list_chosen(self, message: FilteredList.Chosen) -> None:
-        """Do it, where it does not need the focus to be elsewhere; open a topic above the help."""
+        """Run the command, if it doesn't need another focus; open a topic above the help."""
         if isinstance(message.row.value, str):
             self.app.push_screen(TopicScreen(message.row.value))
         elif message.row.value.action:
@@ -66,9 +66,9 @@ class HelpScreen(ModalScreen[str | None]):
 def help_rows(
     keymap: Keymap, here: Sequence[Place] = (), *, is_narrow: bool = False
 ) -> Iterator[PickerRow[Command]]:
-    """A row for each command, under the headings of their places; those where the user is come first.
+    """A row for each command, under the headings of their places, the current ones first.
 
-    Where there is little room, only the first of a command's keys is shown.
+    If there is little room, only the first key of a command is shown.
     """
     for place in (*here, *(place for place in PLACES if place not in here)):
         for command in COMMANDS:
@@ -87,7 +87,7 @@ def _slash(command: Command) -> str:
 
 
 def key_notes(command: Command, keymap: Keymap) -> Iterator[str]:
-    """What a key needs to arrive at all, and that it is not the usual one."""
+    """Notes about a command's keys: what they need to reach acp-tui, and the defaults if they were changed."""
     keys = keymap.keys[command.id]
     usual = AS_BUILT.keys[command.id]
     if keys != usual:
@@ -104,7 +104,7 @@ RECENT = "Used last"
 
 
 class CommandPicker(Picker[Command]):
-    """Gives the command that the user chose, or None."""
+    """Returns the command that the user chose, or None."""
 
     def __init__(
         self,
@@ -115,7 +115,7 @@ class CommandPicker(Picker[Command]):
         recent: Sequence[str] = (),
         cells: int,
     ) -> None:
-        """`here` is where the user is, from the focus outwards; `recent` the ids of what was used, the last first."""
+        """`here` has the current places, from the focus outwards; `recent` has the latest commands' IDs."""
         rows = palette_rows(commands, keymap, here, recent, is_narrow=cells < NARROW_CELLS)
         super().__init__("Commands", list(rows))
 
@@ -128,7 +128,7 @@ def palette_rows(
     *,
     is_narrow: bool = False,
 ) -> Iterator[PickerRow[Command]]:
-    """A row for each: first those used last, then by their places, those of where the user is before the others."""
+    """A row for each command: recently used ones first, then by place, the current places first."""
     known = {command.id: command for command in commands}
     places = [place for place in here if place != "app"]
     order = [*places, *(place for place in PLACES if place not in places)]
@@ -141,7 +141,7 @@ def palette_rows(
 
 
 class Pickers:
-    """Opens over one app what is chosen from, and the keys of a dialog."""
+    """Opens pickers over the app, and the keys of a dialog."""
 
     def __init__(self, app: App[Any]) -> None:
         self._app = app
@@ -154,7 +154,7 @@ class Pickers:
         recent: Sequence[str],
         run: Callable[[Command | None], Awaitable[None]],
     ) -> None:
-        """Let the user choose among these, unless they are doing so."""
+        """Let the user choose a command, unless a picker is already open."""
         if not isinstance(self._app.screen, CommandPicker):
             cells = self._app.size.width
             picker = CommandPicker(commands(), keymap, here=here, recent=recent, cells=cells)
@@ -163,7 +163,7 @@ class Pickers:
     async def choose_theme(
         self, names: Iterable[str], chosen: str, show: Callable[[str], None]
     ) -> str | None:
-        """The name of a theme, "" for the one that fits the terminal; `show` puts one on. To be awaited in a worker."""
+        """The chosen theme, "" for the one that fits the terminal. `show` previews one. Await it in a worker."""
         return await self._app.push_screen_wait(ThemePicker(names, chosen, show))
 
     def show_keys(self, dialog: Screen[Any]) -> None:
@@ -177,7 +177,7 @@ OURS: Final = "acp_tui."
 
 
 class DialogHelp(ReadingScreen):
-    """The keys of a dialog, to be read."""
+    """A page with the keys of a dialog."""
 
     BINDINGS: ClassVar[list[BindingType]] = [Binding("f1", "dismiss", "Close", show=False)]
 
@@ -186,7 +186,7 @@ class DialogHelp(ReadingScreen):
 
 
 def keys_told(dialog: Screen[Any]) -> str:
-    """A line for each thing that keys do where the focus is."""
+    """One line for each action, with the keys that work at the focus."""
     keys: dict[str, list[str]] = {}
     known: set[str] = set()
     for node in (dialog.focused or dialog).ancestors_with_self:
@@ -202,7 +202,7 @@ def _joined(keys: Sequence[str]) -> str:
 
 
 def _bindings(node: DOMNode) -> Iterator[Binding]:
-    """Those of our own classes: how a line of text is edited, or a page scrolled, is no news."""
+    """The bindings of our own classes. Editing a line of text or scrolling a page needs no help."""
     for kind in type(node).__mro__:
         if kind.__module__.startswith(OURS):
             yield from Binding.make_bindings(vars(kind).get("BINDINGS", ()))
@@ -223,7 +223,7 @@ class TopicScreen(ReadingScreen):
 
 
 class MarkdownPage(Widget):
-    """Markdown, as high as it is."""
+    """Markdown, as high as its content."""
 
     DEFAULT_CSS = "MarkdownPage { height: auto; }"
 
@@ -233,7 +233,7 @@ class MarkdownPage(Widget):
         self._markdown.finish()
 
     def get_content_height(self, container: Size, viewport: Size, width: int) -> int:
-        """As many lines as there are at this width."""
+        """The number of lines at this width."""
         return len(self._lines(width))
 
     def render_line(self, y: int) -> Strip:

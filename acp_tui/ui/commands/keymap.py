@@ -1,7 +1,7 @@
-"""The keys in force: the command table's keys, overridden by your `[keys]`, and how keys are named.
+"""The keys in force: the command table's keys with the user's `[keys]`, and the names of keys.
 
-A key that you chose becomes what it stands for before any widget sees it: a command runs, or the widget gets the key
-that it knows. So it works for every binding. What a command does is not known here.
+A key that the user chose is translated before any widget sees it: either a command runs, or the widget gets the key
+that it knows. So it works for every binding. This module doesn't know what commands do.
 """
 
 from __future__ import annotations
@@ -20,7 +20,7 @@ from acp_tui.ui.commands.table import COMMANDS
 from acp_tui.values import dataclass
 
 MODIFIERS: Final = ("alt", "ctrl", "hyper", "meta", "shift", "super")
-"""In the order in which Textual names them."""
+"""In the order of Textual's names."""
 _READ_FIRST: Final = ("ctrl", "alt", "shift")
 _NAMED: Final[dict[str, str]] = {
     "enter": "Enter",
@@ -78,7 +78,7 @@ _BY_SIGN: Final = {sign: name for name, sign in _SIGNS.items()}
 _ALIASES: Final = {"return": "enter", "esc": "escape", "pgup": "pageup", "pgdn": "pagedown", "del": "delete"}
 _MODIFIER_ALIASES: Final = {"control": "ctrl", "option": "alt", "cmd": "super"}
 
-# What a terminal sends as another key's bytes: it is told apart by Kitty's protocol only.
+# Terminals send these as the same bytes as another key; only Kitty's protocol can tell them apart.
 _SAME_BYTES: Final = {
     "ctrl+i": "tab",
     "ctrl+m": "enter",
@@ -116,10 +116,10 @@ TERMINALS_OWN: Final[dict[str, str]] = {
     "shift+pagedown": "most terminals use it to scroll",
     "alt+enter": "some terminals use it for full screen",
 }
-"""Keys that may never come, and why."""
+"""Keys that may never reach acp-tui, and why."""
 
 PRESET: Final = "preset"
-"""What stands in `[keys]` for a whole set of keys."""
+"""The name in `[keys]` for a whole set of keys."""
 PRESETS: Final[Mapping[str, Mapping[str, tuple[str, ...]]]] = {
     "vim": {
         "entry_above": ("up", "k"),
@@ -141,11 +141,11 @@ PRESETS: Final[Mapping[str, Mapping[str, tuple[str, ...]]]] = {
         "review_change_before": ("[",),
     }
 }
-"""Keys by command, in the spelling of `[keys]`. Commands whose keys you set keep those."""
+"""Keys by command, spelled as in `[keys]`. They don't apply to commands whose keys the user has set."""
 
 
 def parse_key(text: str) -> str | None:
-    """What Textual calls the key, as in `ctrl+question_mark` for `Ctrl+?`; None where there is no such key."""
+    """Textual's name of a key, such as `ctrl+question_mark` for `Ctrl+?`; None if there is no such key."""
     rest, modifiers = text.strip(), []
     while match := re.match(r"([A-Za-z]+)[+-](?=.)", rest):
         modifiers.append(_MODIFIER_ALIASES.get(match[1].lower(), match[1].lower()))
@@ -171,7 +171,7 @@ def _base(text: str) -> str | None:
 
 
 def shown_key(key: str) -> str:
-    """The key as a user reads it, as in `Ctrl+?`."""
+    """The key as it is shown to the user, such as `Ctrl+?`."""
     *modifiers, base = key.split("+")
     modifiers.sort(key=lambda modifier: _READ_FIRST.index(modifier) if modifier in _READ_FIRST else 9)
     name = _NAMED.get(base) or _SIGNS.get(base) or (base.upper() if modifiers else base)
@@ -179,19 +179,19 @@ def shown_key(key: str) -> str:
 
 
 def written_key(key: str) -> str:
-    """The key as it stands in the settings, as in `ctrl+?`."""
+    """The key as it is written in the settings, such as `ctrl+?`."""
     *modifiers, base = key.split("+")
     return "+".join([*modifiers, _SIGNS.get(base, base)])
 
 
 def is_typed(key: str) -> bool:
-    """True where the key writes a character."""
+    """Whether the key types a character."""
     base = key.removeprefix("shift+")
     return len(base) == 1 or base in _SIGNS or base == "space"
 
 
 def needs_kitty(key: str) -> bool:
-    """True where a terminal without Kitty's keyboard protocol cannot tell the key from another, or sends nothing."""
+    """Whether terminals without Kitty's keyboard protocol confuse the key with another, or don't send it."""
     *modifiers, base = key.split("+")
     held = frozenset(modifiers)
     if key in _SAME_BYTES or held & {"super", "hyper", "meta"}:
@@ -213,14 +213,14 @@ BY_ID: Final = {command.id: command for command in COMMANDS}
 NEEDED: Final = frozenset(
     {"quit", "send", "leave_prompt", "leave_card", "leave_question", "leave_review", "leave_terminal"}
 )
-"""Without a key for them there would be no way out, to an answer, or to the agent."""
+"""Without a key for these, there would be no way to leave, to answer, or to reach the agent."""
 _KEPT: Final = frozenset(
     {"enter", "tab", "escape", "up", "down", "left", "right", "space", "backspace", "delete"}
 )
-"""Every widget needs them for itself: no command of the whole screen can have them."""
+"""Every widget needs these keys, so commands of the whole screen can't have them."""
 _ALL_OVER: Final[tuple[Place, ...]] = ("session", "app")
 _APART: Final[tuple[Place, ...]] = ("inspector", "frames", "frame", "replay")
-"""Other screens than a session's: only what counts everywhere counts there too."""
+"""Screens other than a session's. There, only commands of the place "app" also work."""
 _REFERENCE: Final = re.compile(r"\{(\w+)\}")
 _TEXTUAL: Final[dict[str, Place]] = {
     "PromptInput": "prompt",
@@ -241,17 +241,17 @@ _TEXTUAL: Final[dict[str, Place]] = {
     "FrameView": "frame",
     "ReplayScreen": "replay",
 }
-"""Where a widget's keys belong, by its name as in a stylesheet: most of them are loaded later than this."""
+"""The place of each widget's keys, by class name, because most widgets are loaded later than this module."""
 
 
 @dataclass(frozen=True, slots=True)
 class Keymap:
-    """Which keys mean which commands."""
+    """The keys of commands."""
 
     keys: Mapping[str, tuple[str, ...]]
-    """Of every command by its id, as Textual spells them; the first is the one that is shown."""
+    """The keys of every command, by its ID, in Textual's names. The first key is the one that is shown."""
     notes: tuple[str, ...] = ()
-    """What of the user's choice cannot be, or has a price."""
+    """Problems in the user's choice, and its side effects."""
     _at: dict[tuple[Place, str], Command] = field(init=False, default_factory=dict, compare=False)
 
     def __post_init__(self) -> None:
@@ -259,24 +259,24 @@ class Keymap:
             self._at.update({(BY_ID[id_].where, key): BY_ID[id_] for key in keys})
 
     def shown(self, id_: str) -> str:
-        """The first key of a command, as in `Ctrl+F`; "" where it has none."""
+        """The first key of a command, such as `Ctrl+F`; "" if it has none."""
         return shown_key(self.keys[id_][0]) if self.keys[id_] else ""
 
     def hint(self, text: str) -> str:
-        """The text with keys for `{find}` and the like; of its parts between semicolons those that have a key."""
+        """The text with keys in place of `{find}` and the like. Parts between semicolons without a key are left out."""
         parts = (_REFERENCE.sub(lambda name: self.shown(name[1]) or "\0", part) for part in text.split("; "))
         return "; ".join(part for part in parts if "\0" not in part)
 
     def all_shown(self, id_: str) -> str:
-        """All its keys, or what is typed for it."""
+        """All keys of a command, or what is typed for it."""
         return BY_ID[id_].typed or " ".join(map(shown_key, self.keys[id_]))
 
     def command_at(self, places: Sequence[Place], key: str) -> Command | None:
-        """The command of the nearest place that has this key."""
+        """The command for this key in the nearest place that uses it."""
         return next((found for place in places if (found := self._at.get((place, key)))), None)
 
     def meaning(self, places: Sequence[Place], key: str) -> Command | str:
-        """The command to run, or the key to go on with: the same, another, or "" where it means nothing any more."""
+        """The command to run, or the key to pass on: the same key, another, or "" if it no longer does anything."""
         command, usual = self.command_at(places, key), AS_BUILT.command_at(places, key)
         if command is usual:
             return key if command is None or _is_bound(command, key) else command
@@ -289,12 +289,12 @@ class Keymap:
 
 
 def _is_bound(command: Command, key: str) -> bool:
-    """Whether a widget or a screen knows the key by itself."""
+    """Whether a widget or a screen binds the key itself."""
     return not (command.where in _ALL_OVER and is_typed(key))
 
 
 def places_of(focused: DOMNode) -> tuple[Place, ...]:
-    """Where the user is, from the focus outwards."""
+    """The current places, from the focus outwards."""
     found = [
         _TEXTUAL[name] for node in focused.ancestors_with_self if (name := type(node).__name__) in _TEXTUAL
     ]
@@ -302,12 +302,12 @@ def places_of(focused: DOMNode) -> tuple[Place, ...]:
 
 
 def is_writing(focused: DOMNode | None) -> bool:
-    """True where characters become text."""
+    """Whether typed characters become text."""
     return any(kind.__name__ in ("Input", "TextArea") for kind in type(focused).__mro__)
 
 
 def keymap_of(chosen: Iterable[KeyChoice]) -> Keymap:
-    """The table's keys with the user's in their place; what is wrong with a choice costs that choice alone."""
+    """The table's keys with the user's changes. A problem affects only the choice that has it."""
     chosen = list(chosen)
     notes: list[str] = []
     accepted: _Chosen = {}
@@ -329,7 +329,7 @@ def keymap_of(chosen: Iterable[KeyChoice]) -> Keymap:
 
 
 def _presets(chosen: Sequence[KeyChoice], notes: list[str]) -> Iterator[KeyChoice]:
-    """The keys of the presets that the user chose, but for commands and keys that the user set."""
+    """The keys of the chosen presets, except for commands that the user has set."""
     own = {choice.command for choice in chosen}
     for name in (name for choice in chosen if choice.command == PRESET for name in choice.keys):
         if name not in PRESETS:
@@ -340,7 +340,7 @@ def _presets(chosen: Sequence[KeyChoice], notes: list[str]) -> Iterator[KeyChoic
 
 
 def _like(command: Command, keys: Mapping[str, tuple[str, ...]]) -> tuple[str, ...]:
-    """The keys of a command that follows another's, of which the user chose the keys: those, beside its own."""
+    """The keys of a command that follows another one with changed keys: its own keys, plus the other's."""
     others = {key for id_, each in keys.items() if BY_ID[id_].where == command.where for key in each}
     own = [key for key in keys[command.id] if key not in AS_BUILT.keys[command.like]]
     return (*own, *(key for key in keys[command.like] if key not in others))
@@ -351,12 +351,12 @@ def _is_taken(place: Place, key: str, taken: Iterable[tuple[Place, str]]) -> boo
 
 
 def _is_same(place: Place, other: Place) -> bool:
-    """Whether a key can mean one thing only in both."""
+    """Whether a key can have only one meaning in both places."""
     return place == other or (place in _ALL_OVER and other in _ALL_OVER)
 
 
 def _judged(choice: KeyChoice, accepted: _Chosen) -> tuple[tuple[str, ...] | None, list[str]]:
-    """The keys that can be, None where the usual ones stay; and what is wrong."""
+    """The valid keys, None to keep the default ones, and the problems."""
     command = BY_ID.get(choice.command)
     if command is None or command.typed:
         return None, [_unknown(choice.command)]
@@ -383,7 +383,7 @@ def _unknown(name: str) -> str:
 
 
 def _objection(command: Command, key: str, accepted: _Chosen) -> str:
-    """Why a command cannot have this key; "" where it can."""
+    """Why a command can't have this key; "" if it can."""
     where = PLACES[command.where].lower()
     if is_typed(key) and command.where in ("prompt", "find", "app"):
         return f"{where} it types a character"
@@ -403,7 +403,7 @@ def _objection(command: Command, key: str, accepted: _Chosen) -> str:
 
 
 def _prices(accepted: _Chosen) -> Iterator[str]:
-    """What a choice takes from others."""
+    """Notes about keys that a choice takes from other commands."""
     for id_, keys in accepted.items():
         command = BY_ID[id_]
         for key in keys:
@@ -430,4 +430,4 @@ def _price(command: Command, other: Command, key: str) -> Iterator[str]:
 AS_BUILT: Final = Keymap(
     {command.id: tuple(command.keys.split(",")) if command.keys else () for command in COMMANDS}
 )
-"""As it is when the user has chosen nothing."""
+"""The keymap if the user has changed nothing."""

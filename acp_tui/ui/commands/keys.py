@@ -1,4 +1,4 @@
-"""Every key of an app passes here before a widget sees it; `keymap` says which keys are in force."""
+"""Handles every key of an app before a widget sees it. `keymap` has the keys in force."""
 
 from __future__ import annotations
 
@@ -19,34 +19,34 @@ from acp_tui.ui.kit.toasts import ASKING
 from acp_tui.ui.textual_gaps.internals import has_priority
 
 CAUGHT_UP_S: Final = 0.5
-"""A field needs no longer for the keys on their way to it."""
+"""A field handles the keys on their way to it in less time."""
 ACTING_KEYS: Final = frozenset({"enter", "escape"})
-"""They send the draft, cancel the turn, or choose what is marked in a dialog."""
+"""These send the draft, cancel the turn, or choose the current row of a dialog."""
 
 
 class Keys:
-    """Turns the keys that the user chose into what they stand for, and knows when one was pressed last."""
+    """Translates the user's keys, and remembers when a key was last pressed."""
 
     def __init__(self, app: App[Any], clock: Callable[[], float]) -> None:
-        """`clock` gives seconds."""
+        """`clock` returns seconds."""
         self._app = app
         self._clock = clock
         self.pressed_at = math.inf
-        """When something was pressed, clicked or pasted last, by the clock."""
+        """The time of the last key, click, or paste, by the clock."""
         self.pause_s = 0.0
-        """How long nothing was, before that."""
+        """The pause before that."""
         self._stray: tuple[str, float] | None = None
-        """The key pressed last, and when, since a question with the keyboard went away; None behind a pause."""
+        """The last key and its time, since a focused question went away; None after a pause."""
         self._gone_took_text = False
         self._has_told_stray = False
 
     @property
     def idle_s(self) -> float:
-        """For how long nothing was pressed, clicked or pasted."""
+        """How long ago the last key, click, or paste was."""
         return self._clock() - self.pressed_at
 
     async def take(self, event: events.Event) -> bool:
-        """Do what a chosen key stands for: True. False: pass it on, as the key that the widgets know."""
+        """Run what the key stands for. Returns False to pass the event on, with the key that widgets know."""
         if isinstance(event, events.Mount | events.Key | events.Paste | events.MouseDown):
             now_s = self._clock()
             self.pause_s, self.pressed_at = now_s - self.pressed_at, now_s
@@ -75,7 +75,7 @@ class Keys:
             return True
         if not meaning:
             return True
-        if meaning != event.key:  # the same event: when it was pressed counts for the permission card
+        if meaning != event.key:  # keep the event: the permission card needs the time of the press
             event.key, event.character = meaning, meaning if len(meaning) == 1 else None
         before_key = getattr(screen, "before_key", None)
         if before_key is not None:
@@ -83,14 +83,14 @@ class Keys:
         return False
 
     def note_question_gone(self, *, took_text: bool) -> None:
-        """An Enter or Esc from now on without a pause was meant for the question that had the keyboard.
+        """Drop Enter and Esc from now on until a pause: they are meant for the question that had the focus.
 
-        `took_text`: all else was as well, since the user was writing into a field of it.
+        With `took_text`, drop all other keys too, since the user was writing into a field of the question.
         """
         self._stray, self._gone_took_text, self._has_told_stray = ("enter", self._clock()), took_text, False
 
     def is_stray(self, event: events.Key | events.Paste) -> bool:
-        """Whether it was meant for a question that is gone."""
+        """Whether the key or paste was meant for a question that is gone."""
         if self._stray is None:
             return False
         key = event.key if isinstance(event, events.Key) else ""
@@ -109,14 +109,14 @@ class Keys:
             self._app.notify(said, severity="warning")
 
     def _end_pause(self, event: events.Key) -> None:
-        """An answer needs a pause before it: of a key that goes elsewhere, what asks there hears only here."""
+        """Tell a focused question about a key that goes elsewhere: an answer needs a pause before it."""
         for widget in (self._app.focused, self._app.screen):
             guard = getattr(widget, "guard", None)
             if isinstance(guard, AnswerGuard):
                 guard.takes(event)
 
     def _above_question(self, key: str) -> Command | None:
-        """The command that this key runs though a question of the agent's is open; None where it goes to that."""
+        """The command that this key runs even while the agent asks something; None if the question gets it."""
         if not self._app.screen.has_class(ASKING):
             return None
         command = _keymap_of(self._app).command_at(("session", "app"), key)
@@ -133,7 +133,7 @@ class Keys:
 
 
 def _keymap_of(app: App[Any]) -> Keymap:
-    """The keymap of an app of ours, which is its reactive `keymap`; that of another, in which nobody chose a key."""
+    """The keymap of our app, its reactive `keymap`; the default keymap in other apps."""
     keymap = getattr(app, "keymap", None)
     return keymap if isinstance(keymap, Keymap) else AS_BUILT
 
@@ -144,24 +144,24 @@ def _keys_of(widget: Widget) -> Keys | None:
 
 
 def keys_in_force(widget: Widget) -> Keymap:
-    """Those of the widget's app."""
+    """The keymap of the widget's app."""
     return _keymap_of(widget.app)
 
 
 def idle_s(widget: Widget) -> float:
-    """For how long no key was pressed and nothing clicked or pasted."""
+    """How long ago the last key, click, or paste was."""
     keys = _keys_of(widget)
     return keys.idle_s if keys is not None else 0.0
 
 
 def pause_before_key_s(widget: Widget) -> float:
-    """For how long nothing was pressed, clicked or pasted before the key that came last."""
+    """How long the pause before the last key, click, or paste was."""
     keys = _keys_of(widget)
     return keys.pause_s if keys is not None else 0.0
 
 
 def note_question_gone(widget: Widget, *, took_text: bool = False) -> None:
-    """Have strays dropped that were meant for this question, which had the keyboard (`Keys.note_question_gone`)."""
+    """Drop keys that were meant for this question, which had the focus (`Keys.note_question_gone`)."""
     keys = _keys_of(widget)
     if keys is not None:
         keys.note_question_gone(took_text=took_text)
@@ -174,13 +174,13 @@ def is_stray(widget: Widget, event: events.Key) -> bool:
 
 
 def follow_keys(widget: Widget, redraw: Callable[[], None]) -> None:
-    """Call `redraw` when other keys come into force, as long as the widget is there."""
+    """Call `redraw` when the keymap changes, as long as the widget exists."""
     if _keys_of(widget) is not None:
         widget.watch(widget.app, "keymap", redraw, init=False)
 
 
 async def caught_up(field: Widget) -> None:
-    """Wait until the field has what was typed before: a key that is bound with priority overtakes those before it."""
+    """Wait until the field has received earlier keys: a key bound with priority overtakes those before it."""
     has_all = anyio.Event()
     if field.call_later(has_all.set):
         with anyio.move_on_after(CAUGHT_UP_S):

@@ -1,4 +1,4 @@
-"""The table of everything you can do by key: bindings, palette, help and `[keys]` are made from it."""
+"""The table of everything the user can do by key. Bindings, palette, help, and `[keys]` are made from it."""
 
 from __future__ import annotations
 
@@ -23,7 +23,7 @@ def _own(
     like: str = "",
     has_priority: bool = False,
 ) -> Command:
-    """What the widget of this place does itself; "" for `own`: it takes what is typed in a way of its own."""
+    """A command of the widget itself. With an empty `own`, the widget handles what is typed in its own way."""
     return Command(
         id_, title, about, keys, own=own, where=where, has_priority=has_priority, typed=typed, like=like
     )
@@ -41,7 +41,7 @@ def _here(
     has_priority: bool = False,
     works_above_questions: bool = False,
 ) -> Command:
-    """An action of the screen or the app. `slash` is the word to write for it, and what may follow that."""
+    """An action of the screen or the app. `slash` is its slash command, and what may follow that."""
     word, _, argument = slash.partition(" ")
     own = "" if where in ("session", "app") else f"screen.{action}"
     return Command(
@@ -67,7 +67,7 @@ def _replay(id_: str, keys: str, action: str, title: str, about: str = "", *, li
     return Command(f"replay_{id_}", title, about, keys, action, where="replay", like=like)
 
 
-# A row for each command: a table with one argument a line could not be taken in at a glance.
+# One row per command; with one argument per line, the table would be hard to read.
 # fmt: off
 REPLAY_COMMANDS: Final = (
     _replay("play", "space", "toggle_playing", "Play or pause"),
@@ -164,7 +164,7 @@ WIDGET_COMMANDS: Final = (
     _own("card", "card_page_up", "pageup", "page(-1)", "Page up"),
     _own("card", "card_page_down", "pagedown,space", "page(1)", "Page down"),
     _own("card", "leave_card", "escape,tab,shift+tab", "", "Back to the prompt", "the request stays open"),
-    # On a form, or the question whether to visit a page
+    # On a form, or the question whether to open a page
     _own("question", "question_answer", "", "", "Answer with that choice, or open the page",
          "in a form of several fields, choose", typed="1-9"),
     _own("question", "decline", "", "", "Decline", "outside of the fields; these keys are fixed", typed="0"),
@@ -207,7 +207,7 @@ WIDGET_COMMANDS: Final = (
           where="conversation"),
     _here("stop_one", "delete", "do('stop_one')", "Stop one tool call, command, or subagent", "the turn continues",
           where="conversation"),
-    # Without keys of their own: for the vim preset, or for keys you choose
+    # Without default keys: for the vim preset, or for the user's own keys
     _here("find_here", "", "do('find')", "Find in the conversation", where="conversation"),
     _here("next_match_here", "", "do('find_next', 1)", "Next match", "while you search", where="conversation"),
     _here("previous_match_here", "", "do('find_next', -1)", "Previous match", "while you search",
@@ -301,6 +301,8 @@ COMMANDS: Final = (
           "it interrupts the turn"),
     _here("prompt_above", "ctrl+up", "do('to_prompt', -1)", "Go to the prompt above"),
     _here("prompt_below", "ctrl+down", "do('to_prompt', 1)", "Go to the prompt below"),
+    _here("show_prompts", "", "do('show_prompts')", "List your prompts",
+          "go to one, copy it, or put it into the draft", slash="prompts"),
     _here("follow", "ctrl+end", "do('follow')", "Go to the end of the conversation", "and follow it"),
     _anywhere("toggle_all", "ctrl+o", "do('toggle_all')", "Unfold or fold everything",
               "diffs, output, thoughts, raw input"),
@@ -384,14 +386,13 @@ COMMANDS: Final = (
 # fmt: on
 
 OURS: Final = "acp:"
-"""Before the name of a slash command it means ours, whatever the agent's are called."""
+"""This prefix of a slash command selects ours, even if the agent has one of the same name."""
 
 
 def slash_action(text: str, taken: Collection[str]) -> str | None:
-    """The action for what was written in the prompt; None where it is none of ours, or the agent has taken its name.
+    """The action for a slash command; None if it isn't ours, or the agent has a command of that name.
 
-    `/find WORDS` and `/export FILE` take along what is behind them. `/acp:name` is ours even where the agent has
-    a `/name`.
+    `/find WORDS` and `/export FILE` pass on what follows them. `/acp:name` is ours even if the agent has a `/name`.
     """
     written, _, rest = text.removeprefix("/").strip().partition(" ")
     name = written.removeprefix(OURS)
@@ -409,7 +410,7 @@ _WIDGETS_OWN: Final = {command.id: command for command in (*WIDGET_COMMANDS, *IN
 
 
 def bindings_of(*ids: str, place: Place | None = None) -> list[BindingType]:
-    """The bindings of a widget: these of its own commands, or all that the widget of a place has."""
+    """A widget's bindings: for these commands of its own, or for all commands of a place."""
     commands = [_WIDGETS_OWN[id_] for id_ in ids] + [
         one for one in _WIDGETS_OWN.values() if one.where == place
     ]
@@ -421,7 +422,7 @@ def bindings_of(*ids: str, place: Place | None = None) -> list[BindingType]:
 
 
 def bindings() -> list[Binding]:
-    """The bindings of the session screen. What can be typed is bound by the keymap, outside of the prompt only."""
+    """The bindings of the session screen. Printable keys are bound by the keymap, outside of the prompt only."""
     return [
         Binding(keys, command.action, command.title, show=False, priority=command.has_priority, id=command.id)
         for command in COMMANDS

@@ -138,10 +138,8 @@ class Column:
     """The drawings of a conversation and their heights.
 
     `scene` returns what to draw with now. `on_measured` is called with each entry that is laid out. A height may be a
-    guess
-    until the entry's turn comes or `measure_guesses` or `read` asks for it: laying out thousands of entries takes
-    seconds,
-    but those in view take milliseconds.
+    guess until the entry's turn comes or `measure_guesses` or `read` asks for it: laying out thousands of entries
+    takes seconds, but those in view take milliseconds.
     """
 
     def __init__(

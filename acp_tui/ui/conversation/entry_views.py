@@ -1,9 +1,8 @@
 """The widgets of entries: one class for each kind, with the entry's states as CSS classes, and the colors for drawing.
 
 A `ConversationView` creates them, binds them to entries, and draws their lines. `styles/conversation.tcss` styles
-them.
-CSS colors become palettes. An entry without CSS rules uses the base palette object itself. An entry is drawn before it
-has a widget, so its colors depend on its kind and state, never on :hover.
+them. CSS colors become palettes. An entry without CSS rules uses the base palette object itself. An entry is drawn
+before it has a widget, so its colors depend on its kind and state, never on :hover.
 """
 
 from __future__ import annotations
@@ -81,10 +80,8 @@ class EntryView(LiveView, Generic[E_co], can_focus=True):
     """An entry in view. Scrolling binds it to another entry of the same kind, so don't keep a reference to it.
 
     CSS sets its colors and text styles: `color`, `background`, and `text-style`, with :hover and :focus for the
-    background,
-    and a component class `entry--NAME` for each style NAME of a palette, such as `entry--status`. CSS can't set
-    borders,
-    margins, and sizes, because an entry's height is known before it has a widget.
+    background, and a component class `entry--NAME` for each style NAME of a palette, such as `entry--status`. CSS
+    can't set borders, margins, and sizes, because an entry's height is known before it has a widget.
     """
 
     class Chosen(TextualMessage):

@@ -1,1 +1,1 @@
-"""Modal screens that give a value; they know no controller."""
+"""Modal screens that return a value. They don't know the controllers."""

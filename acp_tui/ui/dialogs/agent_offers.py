@@ -1,6 +1,6 @@
-"""Dialogs on what an agent offers: how to log in, the options of a session, and what it can do or lacks.
+"""Dialogs about what an agent offers: login methods, a session's options, and its capabilities.
 
-They ask the agent for nothing: what was chosen is the caller's to do.
+They don't send requests to the agent: the caller acts on what was chosen.
 """
 
 from __future__ import annotations
@@ -38,7 +38,7 @@ FOLDED_CELLS: Final = 60
 
 
 class Offered(Protocol):
-    """What an agent said in the handshake that it supports."""
+    """What an agent declared in the handshake."""
 
     @property
     def meta(self) -> Mapping[str, Any] | None: ...
@@ -46,7 +46,7 @@ class Offered(Protocol):
 
 @dataclass(frozen=True, slots=True)
 class AgentFacts:
-    """What there is to tell of an agent."""
+    """The facts to show about an agent."""
 
     title: str
     name: str
@@ -54,22 +54,22 @@ class AgentFacts:
     protocol: str
     command: tuple[str, ...]
     capabilities: Offered
-    """Has a boolean of each name in `CAPABILITIES`; one that it does not have counts as not offered."""
+    """Has a boolean for each name in `CAPABILITIES`. A missing one counts as not offered."""
     auth_methods: Sequence[LoginMethod] = ()
     log: Sequence[str] = ()
-    """Its stderr, and what it wrote to stdout that was no message; the last line last."""
+    """Its stderr, and what it wrote to stdout that wasn't a message, the latest line last."""
     place: str = ""
-    """What follows from where it runs; "" for here."""
+    """What follows from where the agent runs; "" if it runs here."""
 
 
 @dataclass(frozen=True, slots=True)
 class Capability:
-    """One thing that an agent may offer."""
+    """Something that an agent may offer."""
 
     attribute: str
     name: str
     without: str
-    """What follows for the user where it is missing."""
+    """The consequence for the user if it is missing."""
 
 
 SECTIONS: Final[Mapping[str, tuple[Capability, ...]]] = {
@@ -101,7 +101,7 @@ CAPABILITIES: Final = tuple(capability.attribute for group in SECTIONS.values() 
 
 
 class CapabilityCard(ModalScreen[None]):
-    """Tells what this agent can do."""
+    """Shows what this agent can do."""
 
     BINDINGS: ClassVar[list[BindingType]] = [
         Binding("escape,q", "dismiss", "Close", show=False),
@@ -116,7 +116,7 @@ class CapabilityCard(ModalScreen[None]):
         self._body = Static(markup=False)
 
     def compose(self) -> ComposeResult:
-        """All of it, scrolling."""
+        """The whole card, which scrolls."""
         unfold = "Space unfold · " if self._facts.capabilities.meta else ""
         yield Frame(
             shown_line(self._facts.title),
@@ -125,7 +125,7 @@ class CapabilityCard(ModalScreen[None]):
         )
 
     def on_mount(self) -> None:
-        """Draw it, ready to be scrolled."""
+        """Draw the card, and focus it for scrolling."""
         self._draw()
         self.query_one(VerticalScroll).focus()
 
@@ -144,7 +144,7 @@ class CapabilityCard(ModalScreen[None]):
 
 
 def card_text(facts: AgentFacts, *, is_open: bool) -> Content:
-    """The card; `is_open` for the JSON of custom capabilities in full."""
+    """The text of the card. With `is_open`, the JSON of custom capabilities is shown in full."""
     blocks = [_identity(facts)]
     for name, group in SECTIONS.items():
         login = [_method(method) for method in facts.auth_methods] if name == "Login" else []
@@ -205,11 +205,11 @@ def _custom(key: str, value: Any, is_open: bool) -> Content:
 MOST_COLUMN_CELLS: Final = 24
 
 Chosen: TypeAlias = tuple[str, str | bool]
-"""An option's id and its new value."""
+"""An option's ID and its new value."""
 
 
 class OptionsDialog(ModalScreen[Chosen | None]):
-    """Gives the option and the value to ask the agent for, or None."""
+    """Returns the option and the value to ask the agent for, or None."""
 
     BINDINGS: ClassVar[list[BindingType]] = [Binding("escape", "dismiss(None)", "Close", show=False)]
 
@@ -228,7 +228,7 @@ class OptionsDialog(ModalScreen[Chosen | None]):
         yield Frame(shown_line("Session settings"), keys, rows)
 
     def on_filtered_list_chosen(self, message: FilteredList.Chosen) -> None:
-        """On or off changes at once; a list of values is chosen from."""
+        """Switch a boolean option at once; let the user choose among the values of others."""
         option: ConfigOption = message.row.value
         if isinstance(option, BooleanOption):
             self.dismiss((option.option_id, not option.value))
@@ -242,7 +242,7 @@ class OptionsDialog(ModalScreen[Chosen | None]):
 
 
 def value_picker(option: SelectOption) -> Picker[str]:
-    """Choose among the values of one option."""
+    """A picker for the values of one option."""
     rows = [_choice_row(choice, option.value) for choice in option.choices]
     return Picker(option.name, rows, search=len(rows) > 8, empty="The agent offers no values for it")
 
@@ -280,11 +280,11 @@ class LoginMethod(Protocol):
 
 
 Authenticate: TypeAlias = Callable[[LoginMethod], Awaitable[None]]
-"""Lets the agent log in; may take minutes, and be cancelled. Raises ClientError."""
+"""Asks the agent to log in. It may take minutes, and can be canceled. Raises ClientError."""
 
 
 class LoginDialog(ModalScreen[LoginMethod | None]):
-    """Gives the method that has worked, for one in a terminal the method that was chosen; None for no login."""
+    """Returns the method that worked, or the chosen method if it needs a terminal; None if there was no login."""
 
     BINDINGS: ClassVar[list[BindingType]] = [Binding("escape", "back", "Cancel", show=False)]
 
@@ -306,7 +306,7 @@ class LoginDialog(ModalScreen[LoginMethod | None]):
         self._said = Static(classes="dialog-said", markup=False)
 
     def compose(self) -> ComposeResult:
-        """The methods, and below them how it goes."""
+        """The methods, and the state of the login below them."""
         rows = FilteredList(
             [_row(method) for method in self._methods],
             has_search=False,
@@ -318,7 +318,7 @@ class LoginDialog(ModalScreen[LoginMethod | None]):
         yield Frame(title, "↑ ↓ move · Enter log in · Esc cancel", reason, rows, self._said)
 
     def on_filtered_list_chosen(self, message: FilteredList.Chosen) -> None:
-        """A terminal is the caller's to open; else the agent is asked."""
+        """Return a terminal method, which the caller handles; otherwise ask the agent to log in."""
         method: LoginMethod = message.row.value
         if self._waiting is not None:
             return
@@ -342,7 +342,7 @@ class LoginDialog(ModalScreen[LoginMethod | None]):
             self._waiting = None
 
     def action_back(self) -> None:
-        """Stop waiting; without anything to wait for, close."""
+        """Stop waiting for the agent; if not waiting, close."""
         if self._waiting is None:
             self.dismiss(None)
             return

@@ -1,4 +1,4 @@
-"""The dialog that chooses an agent: what each known one runs, and what is missing to run it. Starts none."""
+"""The dialog to choose an agent. It shows what each one runs, and what is missing. It doesn't start any."""
 
 from __future__ import annotations
 
@@ -30,15 +30,15 @@ MOST_WAY_CELLS: Final = 34
 
 
 class SearchLine(Input):
-    """Leaves digits to the screen until something is searched for."""
+    """Leaves digits to the screen until something is typed."""
 
     def check_consume_key(self, key: str, character: str | None) -> bool:
-        """Whether the key is a part of what is searched for."""
+        """Whether the key is part of the search."""
         return (bool(self.value) or not key.isdigit()) and super().check_consume_key(key, character)
 
 
 class AgentList(FilteredList):
-    """Agents; those that cannot run are last, and cannot be chosen."""
+    """The list of agents. Those that can't run are last, and can't be chosen."""
 
     make_search = SearchLine
 
@@ -48,27 +48,27 @@ class AgentList(FilteredList):
 
     @property
     def agent(self) -> ListedAgent | None:
-        """The one under the cursor."""
+        """The agent at the cursor."""
         return None if self.row is None else self.row.value
 
     @property
     def is_narrowed(self) -> bool:
-        """Whether something is searched for."""
+        """Whether a search is active."""
         return self.is_mounted and bool(self._search.value)
 
     def show_agents(self, agents: Sequence[ListedAgent]) -> None:
-        """Show these from now on."""
+        """Show these agents from now on."""
         names = _column([agent.name for agent in agents], MOST_NAME_CELLS)
         titles = _column([_title(agent) for agent in agents], MOST_TITLE_CELLS)
         ways = _column([agent.obstacle or _how(agent.command) for agent in agents], MOST_WAY_CELLS)
         self.show_rows(_row(agent, *cells) for agent, *cells in zip(agents, names, titles, ways, strict=True))
 
     def _show(self, rows: Sequence[PickerRow[ListedAgent]], cursor: int) -> None:
-        self._list.are_numbered = not self.is_narrowed  # a digit is a part of what is searched for
+        self._list.are_numbered = not self.is_narrowed  # in a search, digits are part of it
         super()._show(rows, cursor)
 
     def choose(self, index: int) -> None:
-        """As if the user had gone to this row and pressed Enter."""
+        """Choose this row, as if the user had moved to it and pressed Enter."""
         if index < len(self._list.rows):
             self._list.move_to(index)
             self._show_about()
@@ -81,12 +81,12 @@ class AgentList(FilteredList):
 
 
 def _column(texts: Sequence[str], most_cells: int) -> list[str]:
-    """One under the other, each in as many cells; what is too long is cut."""
+    """The texts as a column of equal width. Long texts are cut."""
     return aligned([cut(make_visible_line(text), most_cells) for text in texts])
 
 
 def _row(agent: ListedAgent, name: str, title: str, way: str) -> PickerRow[ListedAgent]:
-    """The texts are parts of columns."""
+    """`name`, `title`, and `way` are already aligned in columns."""
     return PickerRow(
         agent,
         f"{name}{GAP}{title}",
@@ -98,7 +98,7 @@ def _row(agent: ListedAgent, name: str, title: str, way: str) -> PickerRow[Liste
 
 
 def _title(agent: ListedAgent) -> str:
-    """What it is called, where that is not its name again."""
+    """The agent's title, unless it repeats the name."""
     return "" if agent.title.lower() == agent.name else agent.title
 
 
@@ -111,7 +111,7 @@ def _group(agent: ListedAgent) -> str:
 
 
 def _how(command: AgentCommand) -> str:
-    """How the agent is started: what is here, or what is downloaded for it."""
+    """How the agent is started: what is installed, or what is downloaded for it."""
     package = command.package
     if command.address is not None:
         return "at an address"
@@ -121,7 +121,7 @@ def _how(command: AgentCommand) -> str:
 
 
 def _about(agent: ListedAgent) -> Content:
-    """All of it, what matters most first: there may be no room for the rest."""
+    """All about the agent, the most important first: there may be no room for the rest."""
     head = f"{agent.title} {agent.version}".strip()
     lines = [Content.assemble(shown_line(head, "bold"), f" ({agent.source.shown})")]
     if agent.obstacle:
@@ -139,15 +139,15 @@ def _about(agent: ListedAgent) -> Content:
 
 
 def _typed(command: AgentCommand) -> str:
-    """The command; with its environment where the registry says that, which is no secret."""
+    """The command. It includes the environment from the registry, which isn't secret."""
     env = command.env.items() if command.package is not None else ()
     return " ".join([*(f"{name}={value}" for name, value in env), command.line])
 
 
 Read: TypeAlias = Callable[[], Catalogue]
-"""Gives the agents; it blocks."""
+"""Returns the agents. It blocks."""
 Update: TypeAlias = Callable[[], object]
-"""Fetches the registry; it blocks. Raises RegistryUnavailable."""
+"""Fetches the registry. It blocks. Raises RegistryUnavailable."""
 
 
 WHERE: Final = {True: "in a new worktree", False: "in this folder"}
@@ -158,13 +158,13 @@ class Choice(NamedTuple):
 
     command: AgentCommand
     is_in_worktree: bool = False
-    """Its session gets a git worktree of its own."""
+    """Whether its session gets its own git worktree."""
 
 
 async def choose_agent(app: App[Any], *, worktrees: bool = False) -> Choice | None:
-    """Let the user choose an agent, and agree to what it runs where that is needed; None where they do not.
+    """Let the user choose an agent, and agree to what it runs if necessary; None if they don't.
 
-    To be awaited in a worker. The command is ready to be started. With `worktrees`, the user may want one for it.
+    Await it in a worker. The command is ready to start. With `worktrees`, the user can ask for a worktree.
     """
     is_in_worktree = False
     while True:
@@ -180,7 +180,7 @@ async def choose_agent(app: App[Any], *, worktrees: bool = False) -> Choice | No
 
 
 class AgentsScreen(ModalScreen[ListedAgent | None]):
-    """Gives the agent that was chosen, which can run; None for none."""
+    """Returns the chosen agent, which can run; None if none was chosen."""
 
     BINDINGS: ClassVar[list[BindingType]] = [
         Binding("escape", "dismiss(None)", "Close", show=False),
@@ -201,11 +201,11 @@ class AgentsScreen(ModalScreen[ListedAgent | None]):
         worktrees: bool = False,
         is_in_worktree: bool = False,
     ) -> None:
-        """With `worktrees`, the user may want the session in a new git worktree."""
+        """With `worktrees`, the user can ask for a session in a new git worktree."""
         super().__init__(classes="dialog")
         self._worktrees = worktrees
         self.is_in_worktree = is_in_worktree
-        """Whether the user wants that."""
+        """Whether the user asked for a worktree."""
         self._read = read
         self._update = update
         self._list = AgentList()
@@ -213,16 +213,16 @@ class AgentsScreen(ModalScreen[ListedAgent | None]):
         self._said = Static(classes="dialog-said", markup=False)
 
     def compose(self) -> ComposeResult:
-        """The agents, what the one under the cursor is, and below what is to be said."""
+        """The agents, details of the one at the cursor, and messages below."""
         yield Frame(Content("Start an agent"), self._keys, self._list, self._worktree_line, self._said)
 
     def on_mount(self) -> None:
-        """Look for the agents."""
+        """Load the agents."""
         self._show_worktree()
         self._show_catalogue()
 
     def action_switch_worktree(self) -> None:
-        """Want a worktree, or not."""
+        """Ask for a worktree, or no longer."""
         self.is_in_worktree = self._worktrees and not self.is_in_worktree
         self._show_worktree()
 
@@ -239,10 +239,10 @@ class AgentsScreen(ModalScreen[ListedAgent | None]):
 
     @work(exclusive=True)
     async def action_update(self) -> None:
-        """Fetch the registry, because the user says so."""
+        """Fetch the registry at the user's request."""
         self._said.update("Fetching the agent registry …")
         try:
-            # A thread cannot be cancelled; who closes the screen need not wait for it.
+            # A thread can't be canceled, but closing the screen shouldn't wait for it.
             await to_thread.run_sync(self._update, abandon_on_cancel=True)
         except RegistryUnavailable as error:
             self._said.update(shown("; ".join(filter(None, (str(error), error.hint))), "$text-error"))
@@ -251,14 +251,14 @@ class AgentsScreen(ModalScreen[ListedAgent | None]):
 
     @work
     async def action_copy(self) -> None:
-        """Copy what installs the agent, for one that can run its command."""
+        """Copy the command to install the agent; the command to start it, if it can run."""
         agent = self._list.agent
         text = "" if agent is None else agent.remedy if agent.obstacle else agent.command.line
         if text:
             await copy(self, text)
 
     def action_choose(self, index: int) -> None:
-        """Start the agent at this place."""
+        """Choose the agent in this row."""
         self._list.choose(index)
 
     @property
@@ -267,16 +267,16 @@ class AgentsScreen(ModalScreen[ListedAgent | None]):
         return f"{start} · F5 fetch the registry · Ctrl+Y copy · Esc close"
 
     def on_filtered_list_moved(self) -> None:
-        """Name the keys: in a search, digits are a part of it."""
+        """Update the keys shown: in a search, digits are part of it."""
         self.query_one(Frame).show_keys(self._keys)
 
     def on_filtered_list_chosen(self, message: FilteredList.Chosen) -> None:
-        """That is the one."""
+        """Return the chosen agent."""
         self.dismiss(message.row.value)
 
 
 def _said_of(catalogue: Catalogue) -> Content:
-    """What is wrong in the user's file, which matters more than how old the registry is."""
+    """Problems in the user's file, which matter more than the age of the registry."""
     if len(catalogue.notes) > 1:
         count = len(catalogue.notes)
         return Content.styled(

@@ -1,4 +1,4 @@
-"""Asks for a name: of a session, or of the file that a conversation is written to (how, `client.export` knows)."""
+"""Asks for the name of a session, or of the file to write a conversation to. `client.export` does the writing."""
 
 from __future__ import annotations
 
@@ -18,12 +18,12 @@ from acp_tui.ui.kit.frame import Frame, close_when_in_front, shown, shown_line
 
 
 class NameDialog(ModalScreen[str | None]):
-    """Gives the name, without blanks around it; None where the user closes it or writes none."""
+    """Returns the name without extra whitespace; None if the user closes the dialog or leaves the name blank."""
 
     BINDINGS: ClassVar[list[BindingType]] = [Binding("escape", "dismiss(None)", "Close", show=False)]
 
     def __init__(self, name: str) -> None:
-        """`name` is what it is called so far."""
+        """`name` is the current name."""
         super().__init__(classes="dialog")
         self._name_so_far = name
 
@@ -33,21 +33,21 @@ class NameDialog(ModalScreen[str | None]):
         yield Frame(shown_line("Rename the session"), "Enter rename · Esc close", field)
 
     def on_input_submitted(self, event: Input.Submitted) -> None:
-        """Give it back."""
+        """Return the name."""
         self.dismiss(" ".join(event.value.split()) or None)
 
 
 Write: TypeAlias = Callable[[Path, bool], Awaitable[None]]
-"""Writes the file, over one that exists only where it is told to. Raises ClientError."""
+"""Writes the file. Replaces an existing one only if told to. Raises ClientError."""
 
 
 class ExportDialog(ModalScreen[Path | None]):
-    """Gives the file that was written, or None."""
+    """Returns the file that was written, or None."""
 
     BINDINGS: ClassVar[list[BindingType]] = [Binding("escape", "dismiss(None)", "Close", show=False)]
 
     def __init__(self, folder: Path, name: str, write: Write, *, is_chosen: bool = False) -> None:
-        """`name` is proposed, and written at once if `is_chosen`; what the user writes is relative to `folder`."""
+        """`name` is the suggestion, written at once if `is_chosen`. The user's input is relative to `folder`."""
         super().__init__(classes="dialog")
         self._folder = folder
         self._proposed = name
@@ -58,19 +58,19 @@ class ExportDialog(ModalScreen[Path | None]):
         self._said = Static(classes="dialog-warning", markup=False)
 
     def compose(self) -> ComposeResult:
-        """The file, and what is wrong with it."""
+        """The file, and any problem with it."""
         self._said.display = False
         field = Input(self._proposed, id="file")
         keys = "Enter write · .md, .html or .jsonl chooses the format · Esc close"
         yield Frame(shown_line("Write the conversation to a file"), keys, field, self._said)
 
     async def on_mount(self) -> None:
-        """Write the file that the user has chosen before."""
+        """Write the file if the user has chosen it before."""
         if self._is_chosen:
             await self._try(self._proposed)
 
     async def on_input_submitted(self, event: Input.Submitted) -> None:
-        """Write; a file that is there already is replaced by a second Enter only."""
+        """Write the file. An existing file is replaced only after a second Enter."""
         await self._try(event.value)
 
     async def _try(self, name: str) -> None:
@@ -88,7 +88,7 @@ class ExportDialog(ModalScreen[Path | None]):
             close_when_in_front(self, path)
 
     def on_input_changed(self, event: Input.Changed) -> None:
-        """What was wrong may be right now."""
+        """Clear the message about the previous input."""
         if event.value == self._tried:
             return
         self._to_replace = None

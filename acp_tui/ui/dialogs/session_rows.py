@@ -1,4 +1,4 @@
-"""How a past session looks as a row. Its facts are an agent's or a file's word: none is taken for granted."""
+"""Draws an earlier session as a row. Its facts come from an agent or a file, so it trusts none of them."""
 
 from __future__ import annotations
 
@@ -15,7 +15,7 @@ from acp_tui.ui.kit.row_list import GAP, PickerRow, aligned, cut, short_folder, 
 from acp_tui.ui.rendering.wrapping import width_cells
 
 TITLE_CELLS: Final = 32
-"""So many are kept for the title."""
+"""Cells reserved for the title."""
 MOST_WHEN_CELLS: Final = 16
 MOST_AGENT_CELLS: Final = 14
 
@@ -24,21 +24,21 @@ PINNED: Final = "★ "
 
 
 class Way(Enum):
-    """How a session is come to; the value is what its row says of that."""
+    """How a session can be opened. The value is the word in its row."""
 
     HERE = ""
     """It is on the screen."""
     TAB = "open"
     """It is in another tab."""
     AGENT = " "
-    """Its agent may open it."""
+    """Its agent may be able to open it."""
     RECORDING = "re-read"
-    """It can be read, and not gone on with."""
+    """It can be read, but not continued."""
     NONE = "not here"
 
 
 Judge: TypeAlias = Callable[[PastSession], tuple[Way, str]]
-"""How a session is come to, and why its agent cannot open it, "" where it may."""
+"""How a session can be opened, and why its agent can't open it, "" if it may."""
 
 
 def session_rows(
@@ -50,9 +50,9 @@ def session_rows(
     cells: int,
     group: str = "",
 ) -> list[PickerRow[str]]:
-    """A row for each, with what is to be known of it in columns; the folder only where it is not `here`.
+    """A row for each session, with its facts in columns. The folder is shown only if it isn't `here`.
 
-    Of `cells` a row has, the title gets enough: columns that there is no room for are left out.
+    A row has `cells` cells. The title gets enough of them: columns without room are left out.
     """
     past = list(sessions)
     judged = [judge(session) for session in past]
@@ -86,7 +86,7 @@ def session_rows(
 
 
 def _fitting(columns: dict[str, list[str]], cells: int) -> list[list[str]]:
-    """Those that say anything, in so many cells; what matters least goes first."""
+    """The columns that aren't empty and fit into `cells`. The least important ones are dropped first."""
     columns = {name: texts for name, texts in columns.items() if any(texts)}
     for name in ("prompts", "way", "agent", "folder"):
         if sum(width_cells(texts[0]) + len(GAP) for texts in columns.values()) - len(GAP) <= cells:
@@ -110,7 +110,7 @@ def _when(session: PastSession, now: datetime) -> str:
 
 
 def _whole(session: PastSession, why: str) -> str:
-    """All that is known of a session, in one line; first, why it cannot be opened."""
+    """All that is known about a session, in one line, starting with why it can't be opened."""
     when = _local_time(session)
     return " · ".join(
         filter(
@@ -131,5 +131,5 @@ def _whole(session: PastSession, why: str) -> str:
 def _local_time(session: PastSession) -> datetime | None:
     try:
         return None if session.last_at is None else datetime.fromtimestamp(session.last_at).astimezone()
-    except (ValueError, OverflowError, OSError):  # years that the system's clock does not know
+    except (ValueError, OverflowError, OSError):  # years that the system's clock doesn't support
         return None

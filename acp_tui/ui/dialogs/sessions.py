@@ -1,4 +1,4 @@
-"""The sessions of the past, an agent's and those that were recorded, as one list; the dialog opens none itself."""
+"""Earlier sessions, those of an agent and recorded ones, in one list. The dialog itself opens none."""
 
 from __future__ import annotations
 
@@ -28,58 +28,58 @@ from acp_tui.ui.textual_gaps.internals import bindings_of_key
 from acp_tui.values import dataclass
 
 EMPTY_PAGES_IN_A_ROW: Final = 20
-"""An empty page with a cursor is not the end (R-SESS-9); an agent that sends only such pages gets no more turns."""
+"""Empty pages with a cursor aren't the end of the list (R-SESS-9), but after this many in a row loading stops."""
 
 
 class Source(Protocol):
-    """Where the sessions come from, and what becomes of them. What is awaited raises ClientError."""
+    """Where sessions come from, and what can be done with them. Coroutines raise ClientError."""
 
     @property
     def agent(self) -> str:
-        """The name of the agent that is asked for its sessions, "" where none runs."""
+        """The name of the agent that lists its sessions, "" if none is running."""
 
     async def page(self, cursor: str | None, is_everywhere: bool) -> SessionPage:
-        """What the agent lists at a cursor, None for the first page: of the folder that the user works in, or of all.
+        """The agent's page at a cursor (None for the first one), for the user's folder or for all folders.
 
-        Empty where the agent lists nothing.
+        Empty if the agent lists nothing.
         """
 
     async def recorded(self, words: str, is_everywhere: bool) -> Sequence[PastSession]:
-        """Those that were recorded, with `words` only those in which they stand."""
+        """The recorded sessions; with `words`, only those that contain them."""
 
     async def line_with(self, session: PastSession, words: str) -> str:
-        """A line of what was said in it, for words that stand there."""
+        """A line of the session's conversation that contains these words."""
 
     def judge(self, session: PastSession) -> tuple[Way, str]:
-        """How it is come to, and why its agent cannot open it."""
+        """How the session can be opened, and why its agent can't open it."""
 
     def no_delete(self, session: PastSession) -> str:
-        """Why its agent cannot delete it; "" where it can."""
+        """Why the session's agent can't delete it; "" if it can."""
 
     async def delete(self, session: PastSession) -> None:
-        """Have it deleted by its agent."""
+        """Ask the session's agent to delete it."""
 
     async def forget(self, session: PastSession) -> None:
-        """Delete what was recorded of it."""
+        """Delete the session's recording."""
 
     async def export(self, session: PastSession) -> None:
-        """Write it to a file."""
+        """Write the session to a file."""
 
     async def rename(self, session: PastSession) -> None:
-        """Ask what it is to be called."""
+        """Ask for a new name."""
 
     async def pin(self, session: PastSession) -> None:
-        """Pin it, or let it go."""
+        """Pin or unpin the session."""
 
     async def archive(self, session: PastSession) -> None:
-        """Put it away, or take it back."""
+        """Archive or restore the session."""
 
     def marked(self, past: Iterable[PastSession]) -> list[PastSession]:
-        """The sessions with what the user has noted of them: pinned ones first, archived ones last."""
+        """The sessions with the user's marks: pinned ones first, archived ones last."""
 
 
 class Listing:
-    """What the agent lists, as far as it was asked for."""
+    """The sessions that the agent has listed so far."""
 
     def __init__(self, source: Source, *, is_everywhere: bool) -> None:
         self.sessions: dict[str, SessionSummary] = {}
@@ -90,7 +90,7 @@ class Listing:
         self._has_restarted = False
 
     async def load_some(self) -> None:
-        """Load pages until one has something in it. Raises ClientError."""
+        """Load pages until one isn't empty. Raises ClientError."""
         for _ in range(EMPTY_PAGES_IN_A_ROW):
             found = await self._next_page()
             self.is_at_end = self._cursor is None
@@ -98,7 +98,7 @@ class Listing:
                 break
 
     async def _next_page(self) -> bool:
-        """Load a page; True where it held sessions. A cursor that is refused leads back to the first page, once."""
+        """Load a page. Returns whether it has sessions. A refused cursor leads back to the first page, once."""
         try:
             page = await self._source.page(self._cursor, self._is_everywhere)
         except AgentRefused:
@@ -112,7 +112,7 @@ class Listing:
         return bool(page.sessions)
 
     def allow_restart(self) -> None:
-        """The user wants it tried again."""
+        """Allow going back to the first page again: the user retries."""
         self._has_restarted = False
 
 
@@ -120,17 +120,17 @@ FOUND: Final = "In the conversations"
 
 
 class SessionList(FilteredList):
-    """Sessions; the values of its rows are their keys."""
+    """The list of sessions. The values of its rows are their keys."""
 
     class Sought(Message):
-        """The user looks for other words."""
+        """Posted when the user searches for other words."""
 
         def __init__(self, words: str) -> None:
             super().__init__()
             self.words = words
 
     class Resized(Message):
-        """There is another number of cells for a row."""
+        """Posted when the width of the rows changes."""
 
     def __init__(self, *, empty: str) -> None:
         super().__init__(has_search=False, empty=empty)
@@ -139,25 +139,25 @@ class SessionList(FilteredList):
 
     @property
     def words(self) -> str:
-        """What is looked for."""
+        """The words of the search."""
         return self._search.value.strip() if self.is_mounted else ""
 
     def on_resize(self, event: events.Resize) -> None:
-        """The columns may be others."""
+        """Report the new width, which may change the columns."""
         self.post_message(self.Resized())
 
     def show_found(self, rows: Sequence[PickerRow[str]]) -> None:
-        """Show these too, as long as the same is looked for."""
+        """Add these rows until the search changes."""
         self._found = rows
         self._narrow(max(self._list.cursor, 0))
 
     def show_lines(self, lines: Mapping[str, str]) -> None:
-        """Show these lines of what was said for the sessions of these keys."""
+        """Show these lines of the conversations, by session key."""
         self._lines = lines
         self._show_about()
 
     def on_input_changed(self, event: Input.Changed) -> None:
-        """What was found for other words counts no more."""
+        """Drop what was found for other words."""
         self._found = ()
         self._lines = {}
         self.post_message(self.Sought(event.value.strip()))
@@ -188,21 +188,21 @@ TOO_SOON: Final = Content.styled("Ignored: pressed too soon. Pause, then answer 
 
 @dataclass(frozen=True, slots=True)
 class Wish:
-    """What the user wants: to open a session, or a new one."""
+    """What the user wants: to open a session, or to start one."""
 
     session: PastSession | None = None
 
 
 @dataclass(frozen=True, slots=True)
 class Question:
-    """Something that is only done after a plain yes."""
+    """An action that needs an explicit yes."""
 
     words: Content
     do: Callable[[PastSession], Awaitable[None]]
 
 
 class SessionsDialog(ModalScreen[Wish | None]):
-    """Lists sessions, and gives which is wanted; deletes and exports them while it is open."""
+    """Lists sessions, and returns the chosen one. Deletes and exports sessions while it stays open."""
 
     BINDINGS: ClassVar[list[BindingType]] = [
         Binding("escape", "back", "Close", show=False),
@@ -222,7 +222,7 @@ class SessionsDialog(ModalScreen[Wish | None]):
     def __init__(
         self, source: Source, *, here: Path | None = None, now: Callable[[], datetime] = datetime.now
     ) -> None:
-        """`here` is the folder that the user works in."""
+        """`here` is the user's folder."""
         super().__init__(classes="dialog")
         self._source = source
         self._here = here
@@ -230,35 +230,35 @@ class SessionsDialog(ModalScreen[Wish | None]):
         self._listing = Listing(source, is_everywhere=False)
         self._recorded: Sequence[PastSession] = ()
         self._found: Sequence[PastSession] = ()
-        """By the words that are looked for."""
+        """Found by the words of the search."""
         self._past: dict[str, PastSession] = {}
-        """All that are shown, by key."""
+        """All sessions shown, by key."""
         self._troubles: dict[str, ClientError] = {}
-        """What could not be listed, and why."""
+        """What couldn't be listed, and why."""
         self._is_everywhere = False
         self._shows_archived = False
         self._loading: Worker[None] | None = None
         self._doomed: PastSession | None = None
-        """What the questions are about."""
+        """The session that the questions are about."""
         self._questions: list[Question] = []
         self._guard = AnswerGuard(QuestionScreen.clock)
         self._is_answer = False
-        """Whether the key that is being worked off can be an answer."""
+        """Whether the key being handled can be an answer."""
         self._waiting: set[str] = set()
-        """What is still being read."""
+        """What is still loading."""
         self._looking: Worker[None] | None = None
         self._wanted = ""
-        """The words that are to be found in what was said."""
+        """The words to search for in the conversations."""
         self._lines: dict[str, str] = {}
         self._list = SessionList(empty="Loading …")
         self._said = Static(classes="dialog-said", markup=False)
 
     def compose(self) -> ComposeResult:
-        """The list, and below it what is going on."""
+        """The list, and its state below."""
         yield Frame(Content("Sessions"), self._keys, self._list, self._said)
 
     def on_mount(self) -> None:
-        """Load what there is."""
+        """Start loading."""
         self._begin()
 
     # Loading
@@ -288,11 +288,11 @@ class SessionsDialog(ModalScreen[Wish | None]):
         self._show()
 
     def on_filtered_list_end_reached(self) -> None:
-        """There may be more."""
+        """Load more, if there is more."""
         self._load_more()
 
     def action_retry(self) -> None:
-        """Load what is missing."""
+        """Load what failed to load."""
         self._listing.allow_restart()
         if "recorded" in self._troubles:
             self._begin()
@@ -308,7 +308,7 @@ class SessionsDialog(ModalScreen[Wish | None]):
             self._say_how_it_stands()
 
     def action_switch_folders(self) -> None:
-        """List the sessions of all folders, or again of this one; in the middle of a question, only that ends."""
+        """Switch between all folders and this one. If a question is open, only cancel that."""
         if self._questions:
             self._spare()
             return
@@ -327,7 +327,7 @@ class SessionsDialog(ModalScreen[Wish | None]):
         return KEYS.format(other=other, archived=ARCHIVED[self._shows_archived])
 
     def action_switch_archived(self) -> None:
-        """List the archived sessions too, or no longer; in the middle of a question, only that ends."""
+        """Show or hide archived sessions. If a question is open, only cancel that."""
         if self._questions:
             self._spare()
             return
@@ -338,7 +338,7 @@ class SessionsDialog(ModalScreen[Wish | None]):
     # What is shown
 
     def _marked(self, past: Iterable[PastSession]) -> list[PastSession]:
-        """As the user has noted them, without the archived ones where those are not wanted."""
+        """The sessions with the user's marks, without archived ones if those are hidden."""
         return [one for one in self._source.marked(past) if self._shows_archived or not one.is_archived]
 
     def _show(self) -> None:
@@ -359,7 +359,7 @@ class SessionsDialog(ModalScreen[Wish | None]):
         )
 
     def _nothing(self) -> str:
-        """What to say where there is no row."""
+        """The text for an empty list."""
         if self._waiting:
             return "Loading …"
         if self._troubles:
@@ -368,7 +368,7 @@ class SessionsDialog(ModalScreen[Wish | None]):
         return f"No sessions yet{elsewhere}; press n to start one"
 
     def on_session_list_resized(self) -> None:
-        """Fit the columns."""
+        """Fit the columns to the new width."""
         self._show()
 
     def _say_how_it_stands(self) -> None:
@@ -388,19 +388,19 @@ class SessionsDialog(ModalScreen[Wish | None]):
             return found if self._past else ""
         return f"{found} so far · ↓ at the end loads more"
 
-    # Looking through what was said
+    # Searching conversations
 
     def action_search(self) -> None:
-        """Narrow the list by what is typed."""
+        """Focus the search field."""
         self._list.search()
 
     def on_session_list_sought(self, message: SessionList.Sought) -> None:
-        """The titles are narrowed at once; what was said takes a moment."""
+        """Search the conversations, which takes a moment. Titles are filtered at once."""
         self._found, self._lines = (), {}
         self._look_for(message.words)
 
     def _look_for(self, words: str) -> None:
-        """One search at a time: what is typed meanwhile is looked for when it is done."""
+        """Search for these words. One search runs at a time; words typed in the meantime are searched next."""
         self._wanted = words
         if words and (self._looking is None or self._looking.is_finished):
             self._looking = self._look()
@@ -421,7 +421,7 @@ class SessionsDialog(ModalScreen[Wish | None]):
         self._say_how_it_stands()
 
     def _show_found(self) -> None:
-        """Below those that are found by their titles."""
+        """Show found sessions below those that match by title."""
         found = self._marked(self._found)
         for session in found:
             self._past.setdefault(session.key, session)
@@ -429,7 +429,7 @@ class SessionsDialog(ModalScreen[Wish | None]):
 
     @work(exclusive=True, group="line")
     async def on_filtered_list_moved(self) -> None:
-        """Show what was said in the session under the cursor that is looked for."""
+        """Show the line that matches the search in the session at the cursor."""
         session, words = self._session, self._list.words
         found = {one.key for one in self._found}
         if session is None or not words or session.key in self._lines or session.key not in found:
@@ -442,15 +442,15 @@ class SessionsDialog(ModalScreen[Wish | None]):
             self._lines[session.key] = line
             self._list.show_lines(self._lines)
 
-    # What the user wants
+    # The user's actions
 
     @property
     def _session(self) -> PastSession | None:
-        """The one under the cursor."""
+        """The session at the cursor."""
         return self._past.get(self._list.row.value) if self._list.row is not None else None
 
     def on_filtered_list_chosen(self, message: FilteredList.Chosen) -> None:
-        """Open it; in the middle of the question whether to delete, only the question ends."""
+        """Open the session. If a question is open, only cancel that."""
         session = self._past[message.row.value]
         way, why = self._source.judge(session)
         if self._questions:
@@ -461,14 +461,14 @@ class SessionsDialog(ModalScreen[Wish | None]):
             self.dismiss(Wish(session))
 
     def action_new(self) -> None:
-        """A new session; in answer to a question, no."""
+        """Start a session. If a question is open, answer it with no."""
         if self._questions:
             self._next_question()
         else:
             self.dismiss(Wish())
 
     def action_delete(self) -> None:
-        """Ask first: in the agent, and what was recorded here, are two things."""
+        """Ask before deleting. Deleting in the agent and deleting the recording are separate questions."""
         session = self._session
         if session is None or self._questions:
             self._spare()
@@ -489,7 +489,7 @@ class SessionsDialog(ModalScreen[Wish | None]):
             self._say(shown(no_delete, "$text-warning"))
 
     async def on_key(self, event: events.Key) -> None:
-        """Work off at once what answers a question: by the time Textual would, another may be there."""
+        """Handle the answer to a question at once: when Textual gets to it, the next question may be shown."""
         self._is_answer = self._guard.takes(event)
         if self._questions:
             for binding in bindings_of_key(self, event.key):
@@ -499,7 +499,7 @@ class SessionsDialog(ModalScreen[Wish | None]):
         self._is_answer = False
 
     def action_confirm(self) -> None:
-        """Yes, that one; behind a pause, since nothing brings it back."""
+        """Answer with yes, after a pause, because deleting can't be undone."""
         if not self._questions or self._doomed is None:
             return
         if not self._is_answer:
@@ -535,7 +535,7 @@ class SessionsDialog(ModalScreen[Wish | None]):
 
     @work
     async def action_export(self) -> None:
-        """Write it to a file; the dialog stays."""
+        """Write the session to a file. The dialog stays open."""
         session = self._session
         if session is None or self._questions:
             self._spare()
@@ -549,7 +549,7 @@ class SessionsDialog(ModalScreen[Wish | None]):
 
     @work(exclusive=True, group="changing")
     async def action_change(self, how: str) -> None:
-        """Rename, pin or archive it; the dialog stays."""
+        """Rename, pin, or archive the session. The dialog stays open."""
         session = self._session
         if session is None or self._questions:
             self._spare()
@@ -565,7 +565,7 @@ class SessionsDialog(ModalScreen[Wish | None]):
             self._show()
 
     def action_back(self) -> None:
-        """Close what is open: the question, the search, the dialog."""
+        """Close the question, or the search, or the dialog."""
         if self._questions:
             self._spare()
         elif self._list.is_searching:

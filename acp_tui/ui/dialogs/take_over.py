@@ -1,4 +1,4 @@
-"""One terminal fills the window and gets every key, until a key takes the keyboard back."""
+"""Shows one terminal in the whole window and sends it every key, until the user presses the key to leave."""
 
 from __future__ import annotations
 
@@ -49,24 +49,24 @@ FRAME_S: Final = 1 / 60
 WHEEL_LINES: Final = 3
 
 Row: TypeAlias = tuple[Line, int | None]
-"""A line, and the cell in it that the cursor is on."""
+"""A line, and the cell of the cursor in it."""
 
 
 class TakenTerminal(Widget, can_focus=True):
-    """Draws the terminal, and turns keys, pastes and the mouse into what the program in it is to get."""
+    """Draws the terminal, and encodes keys, pastes, and mouse events for its program."""
 
     DEFAULT_CSS = "TakenTerminal { height: 1fr; }"
     ALLOW_SELECT = False
 
     class Typed(Message):
-        """The program is to get this."""
+        """Posted with input for the program."""
 
         def __init__(self, data: bytes) -> None:
             super().__init__()
             self.data = data
 
     class Sized(Message):
-        """There is room for a terminal of this size."""
+        """Posted with the size available for the terminal."""
 
         def __init__(self, columns: int, rows: int) -> None:
             super().__init__()
@@ -74,10 +74,10 @@ class TakenTerminal(Widget, can_focus=True):
             self.rows = rows
 
     class Drawn(Message):
-        """What is to be said about the terminal may have changed."""
+        """Posted when the status of the terminal may have changed."""
 
     class Left(Message):
-        """The user takes the keyboard back."""
+        """Posted when the user leaves the terminal."""
 
     def __init__(self, state: TerminalState, screens: TerminalScreens, *, clock: Callable[[], float]) -> None:
         super().__init__()
@@ -87,7 +87,7 @@ class TakenTerminal(Widget, can_focus=True):
         self._clock = clock
         self._window: Window | None = None
         self._top: int | None = None
-        """The line on the first row; None: as the program scrolls."""
+        """The line on the first row; None to follow the program's output."""
         self._rows: list[Row] = []
         self._strips: list[Strip] = []
         self._base = Style.null()
@@ -98,22 +98,22 @@ class TakenTerminal(Widget, can_focus=True):
 
     @property
     def lines_below(self) -> int:
-        """How far the user has scrolled up."""
+        """How many lines are below the window, because the user has scrolled up."""
         return self._window.lines_below if self._window is not None else 0
 
     # Frames
 
     def on_mount(self) -> None:
-        """Draw what there is."""
+        """Start drawing."""
         self._frames.start()
         self.mark()
 
     def on_unmount(self) -> None:
-        """Draw no frame into nothing."""
+        """Stop drawing."""
         self._frames.stop()
 
     def mark(self) -> None:
-        """Something has changed: draw it with the next frame. Cheap, and callable from any task of the loop."""
+        """Draw with the next frame. Cheap, and callable from any task of the loop."""
         self._frames.schedule()
 
     def _draw_frame(self) -> None:
@@ -167,12 +167,12 @@ class TakenTerminal(Widget, can_focus=True):
         return Strip.blank(self.size.width, self._base)
 
     def notify_style_update(self) -> None:
-        """The colours may be others."""
+        """Draw again: the colors may have changed."""
         super().notify_style_update()
         self.mark()
 
     def on_resize(self, event: events.Resize) -> None:
-        """Tell how much room there is."""
+        """Report the new size."""
         self._rows = []
         if event.size:
             self.post_message(self.Sized(event.size.width, event.size.height))
@@ -181,11 +181,11 @@ class TakenTerminal(Widget, can_focus=True):
     # Keys and pastes
 
     def check_consume_key(self, key: str, character: str | None) -> bool:
-        """No binding gets a key while the program runs; afterwards those are ours that leave."""
+        """Consume every key while the program runs; after that, only the keys that leave."""
         return not self._state.has_exited or key in LEAVE_KEYS_AT_THE_END
 
     def on_key(self, event: events.Key) -> None:
-        """Type it, unless it leaves."""
+        """Send the key to the program, unless it leaves the terminal."""
         if not self.check_consume_key(event.key, event.character):
             return
         event.stop()
@@ -196,21 +196,21 @@ class TakenTerminal(Widget, can_focus=True):
             self._type(encode_key(event.key, event.character, self._modes))
 
     def on_paste(self, event: events.Paste) -> None:
-        """Type it, as a paste where the program wants to know."""
+        """Send the text to the program, as a bracketed paste if the program asked for that."""
         event.stop()
         self._type(encode_paste(event.text, self._modes))
 
     def leave(self) -> None:
-        """Take the keyboard back."""
+        """Leave the terminal."""
         self._tell_focus(has_focus=False)
         self.post_message(self.Left())
 
     def on_focus(self) -> None:
-        """The window has the focus again."""
+        """Tell the program that its window has the focus."""
         self._tell_focus(has_focus=True)
 
     def on_blur(self) -> None:
-        """Another window has the focus."""
+        """Tell the program that its window has lost the focus."""
         self._tell_focus(has_focus=False)
 
     def _tell_focus(self, *, has_focus: bool) -> None:
@@ -218,7 +218,7 @@ class TakenTerminal(Widget, can_focus=True):
         self.mark()
 
     def _type(self, data: bytes) -> None:
-        """Who types wants to see what the program makes of it."""
+        """Send input to the program, and scroll down so that the user sees the effect."""
         self._go_to(None)
         self._tell(data)
 
@@ -234,30 +234,30 @@ class TakenTerminal(Widget, can_focus=True):
     # The mouse
 
     def on_mouse_down(self, event: events.MouseDown) -> None:
-        """A button is pressed; what happens to it outside counts as well."""
+        """Send a button press. Capture the mouse to get its release outside of the widget, too."""
         self.capture_mouse()
         self._tell_mouse(event, event.button - 1)
 
     def on_mouse_up(self, event: events.MouseUp) -> None:
-        """A button is let go."""
+        """Send a button release."""
         self.release_mouse()
         self._tell_mouse(event, event.button - 1, is_pressed=False)
 
     def on_mouse_move(self, event: events.MouseMove) -> None:
-        """The mouse is moved, with a button or without one."""
+        """Send a mouse movement, with or without a button."""
         if (event.x, event.y) != self._mouse_at:
             self._tell_mouse(event, event.button - 1 if event.button else NO_BUTTON, is_motion=True)
 
     def on_mouse_scroll_up(self, event: events.MouseScrollUp) -> None:
-        """The wheel."""
+        """Handle the wheel."""
         self._turn_wheel(event, WHEEL_UP)
 
     def on_mouse_scroll_down(self, event: events.MouseScrollDown) -> None:
-        """The wheel."""
+        """Handle the wheel."""
         self._turn_wheel(event, WHEEL_DOWN)
 
     def _turn_wheel(self, event: events.MouseEvent, button: int) -> None:
-        """For the program where it wants the wheel, else as arrow keys where it fills the screen, as xterm does."""
+        """Send the wheel if the program asked for it; in full-screen programs, send arrow keys, as xterm does."""
         modes = self._modes
         if self._state.has_exited or not (modes.alternate_screen or modes.mouse is not MouseReports.NONE):
             event.stop()
@@ -273,7 +273,7 @@ class TakenTerminal(Widget, can_focus=True):
     ) -> None:
         event.stop()
         self._mouse_at = event.x, event.y
-        if self.lines_below:  # the program knows nothing of what the user looks at
+        if self.lines_below:  # the program doesn't know what the user is looking at
             return
         column, row = clamp(event.x, 0, self.size.width - 1), clamp(event.y, 0, self.size.height - 1)
         modifiers = 4 * event.shift + 8 * event.meta + 16 * event.ctrl
@@ -312,7 +312,7 @@ def _with_cursor(strip: Strip, column: int) -> Strip:
 
 
 class KeyboardLine(Static):
-    """Says where the keyboard is, and how to get it back."""
+    """Shows that the terminal has the keyboard, and how to leave it."""
 
     DEFAULT_CSS = "KeyboardLine { height: 1; }"
     ALLOW_SELECT = False
@@ -322,13 +322,13 @@ class KeyboardLine(Static):
         self._said = ("", "", "")
 
     def show(self, before: str, command: str, after: str) -> None:
-        """Say this; of the command as much as there is room for."""
+        """Show these texts, and as much of the command as fits."""
         if (before, command, after) != self._said:
             self._said = before, command, after
             self._draw()
 
     def on_resize(self) -> None:
-        """There is room for more or less of the command."""
+        """Draw again: more or less of the command fits."""
         self._draw()
 
     def _draw(self) -> None:
@@ -340,7 +340,7 @@ class KeyboardLine(Static):
 
 
 class TakeOver(Screen[None]):
-    """Gives keyboard and mouse to the program in a terminal; ends when the user takes them back."""
+    """Gives keyboard and mouse to the program in a terminal. Closes when the user leaves."""
 
     def __init__(
         self,
@@ -350,7 +350,7 @@ class TakeOver(Screen[None]):
         *,
         clock: Callable[[], float],
     ) -> None:
-        """`screens` are those of whoever shows the session's conversation."""
+        """`screens` are those of the view that shows the session's conversation."""
         super().__init__()
         self._session = session
         self._state = state
@@ -358,20 +358,20 @@ class TakeOver(Screen[None]):
         self._view = TakenTerminal(state, screens, clock=clock)
         self._unsubscribe: Unsubscribe = lambda: None
         self._is_taken = True
-        """What was typed last."""
+        """Whether the last input was accepted."""
 
     def compose(self) -> ComposeResult:
-        """The line, and the terminal."""
+        """The status line and the terminal."""
         yield self._line
         yield self._view
 
     def on_mount(self) -> None:
-        """Hear of every change."""
+        """Subscribe to changes of the session."""
         self._view.focus()
         self._unsubscribe = self._session.subscribe(self._on_change)
 
     def on_unmount(self) -> None:
-        """Hear no more."""
+        """Unsubscribe."""
         self._unsubscribe()
 
     def _on_change(self, change: Change) -> None:
@@ -379,7 +379,7 @@ class TakeOver(Screen[None]):
             self._view.mark()
 
     def on_taken_terminal_typed(self, message: TakenTerminal.Typed) -> None:
-        """Type it into the program."""
+        """Send input to the program."""
         try:
             self._session.machine.type_into(self._state.terminal_id, message.data)
             self._is_taken = True
@@ -389,22 +389,22 @@ class TakeOver(Screen[None]):
                 self.notify(f"{error}. What you type now is lost.", severity="warning", markup=False)
 
     def on_taken_terminal_sized(self, message: TakenTerminal.Sized) -> None:
-        """The terminal takes the room that there is."""
+        """Resize the terminal to the available size."""
         self._session.machine.resize_terminal(self._state.terminal_id, message.columns, message.rows)
 
     def on_taken_terminal_left(self) -> None:
-        """Back to the conversation, where the terminal has the size that its card shows."""
+        """Go back to the conversation, and restore the terminal's size there."""
         machine = self._session.machine
         machine.resize_terminal(self._state.terminal_id, *machine.terminal_size)
         self.dismiss()
 
     def on_click(self, event: events.Click) -> None:
-        """On the line: not every keyboard has the key that leaves."""
+        """Leave on a click on the status line: not every keyboard has the key to leave."""
         if event.widget is self._line:
             self._view.leave()
 
     def on_taken_terminal_drawn(self) -> None:
-        """Say how things stand."""
+        """Update the status line."""
         state = self._state
         self._line.set_class(state.has_exited, "-ended")
         self._line.set_class(self._is_asked, "-asked")

@@ -1,4 +1,4 @@
-"""What is asked before an agent starts: whether what a project brings along is used, and whether a package may run."""
+"""Questions before an agent starts: whether to use what a project provides, and whether to run a package."""
 
 from __future__ import annotations
 
@@ -38,13 +38,13 @@ from acp_tui.ui.kit.frame import Frame, shown_line
 
 MASK: Final = "••••••"
 _REFERENCE: Final = re.compile(r"(\$\{[A-Za-z_][A-Za-z0-9_]*(?:\}|:-\}?))")
-"""Names a variable of the user's: no secret itself, and the user must see which one would be handed out."""
+"""A reference to a user's variable. It isn't a secret, and the user must see which variable would be passed on."""
 _SCHEME: Final = re.compile(r"(?:Bearer|Basic|Token|Digest) ", re.IGNORECASE)
 _TOKEN: Final = re.compile(r"(?=.*[0-9])(?=.*[A-Za-z])[A-Za-z0-9_\-+=]{16,}")
 
 
 class TrustQuestion(QuestionScreen[bool]):
-    """Gives True where the user trusts it; anything but a plain yes is no."""
+    """Returns True if the user agrees. Anything but an explicit yes is a no."""
 
     BINDINGS: ClassVar[list[BindingType]] = [
         Binding("escape,n", "answer(False)", "No", show=False),
@@ -58,14 +58,14 @@ class TrustQuestion(QuestionScreen[bool]):
     ]
 
     def __init__(self, question: str | Content, lines: Sequence[Content], yes: str = "Yes, use them") -> None:
-        """`lines` tell all that would be used."""
+        """`lines` describe everything that would be used."""
         super().__init__()
         self._question = Content(question) if isinstance(question, str) else question
         self._lines = lines
         self._yes = yes
 
     def compose(self) -> ComposeResult:
-        """All of it, and two answers."""
+        """The text, and two answers."""
         no = Button("No", id="no", compact=True)
         yes = Button(self._yes, id="yes", compact=True)
         yield Frame(
@@ -80,15 +80,15 @@ class TrustQuestion(QuestionScreen[bool]):
         )
 
     def on_mount(self) -> None:
-        """No is what Enter says."""
+        """Focus No, so that Enter means no."""
         self.query_one("#no").focus()
 
     def answer_by(self, button: Button) -> None:
-        """That is the answer."""
+        """Answer with this button."""
         self.action_answer(button.id == "yes")
 
     def action_answer(self, answer: bool) -> None:
-        """Answer, unless it was meant for something else; a yes to what was not in view yet shows more of it."""
+        """Answer, unless the key was meant for something else. A yes scrolls on until everything was in view."""
         if self.may_answer():
             body = self.query_one(VerticalScroll)
             if answer and body.scroll_offset.y < body.max_scroll_y:
@@ -98,15 +98,15 @@ class TrustQuestion(QuestionScreen[bool]):
             self.dismiss(answer)
 
     def action_scroll(self, lines: int) -> None:
-        """Read on."""
+        """Scroll."""
         self.query_one(VerticalScroll).scroll_relative(y=lines, animate=False)
 
 
 class TrustDialog(TrustQuestion):
-    """Asks for a project's MCP servers."""
+    """Asks whether to trust a project's MCP servers."""
 
     def __init__(self, file: Path, servers: Sequence[Server]) -> None:
-        """`file` is the project's, `servers` what stands in it, as written."""
+        """`file` is the project's file, `servers` its entries, as written."""
         told = Content.assemble(
             shown_line(str(file), "bold"),
             " lists these MCP servers. The agent would run their commands as you, with all your permissions.\n",
@@ -131,7 +131,7 @@ def _row(row: Row) -> Content:
 
 
 def _pairs(pairs: Pairs, sign: str) -> list[Content]:
-    """What decides where a program comes from, such as PATH, must be seen; what looks like a secret must not."""
+    """Show variables that decide where a program comes from, such as PATH, but hide what looks like a secret."""
     return [
         Content.assemble("  ", shown_line(f"{name}{sign}{_masked(name, value)}", "$foreground-muted"))
         for name, value in pairs
@@ -139,7 +139,7 @@ def _pairs(pairs: Pairs, sign: str) -> list[Content]:
 
 
 def _masked(name: str, value: str) -> str:
-    """The value with what looks like a secret hidden, but for the variables that it refers to."""
+    """The value with what looks like a secret masked, except for variable references."""
     if not (is_secret_name(name) or _TOKEN.fullmatch(value) or masked_text(value) != value):
         return value
     return "".join(
@@ -149,10 +149,10 @@ def _masked(name: str, value: str) -> str:
 
 
 class RunQuestion(TrustQuestion):
-    """Gives True where the user wants it to be run."""
+    """Returns True if the user agrees to run the command."""
 
     def __init__(self, command: tuple[str, ...], cwd: Path) -> None:
-        """All of the command is shown."""
+        """Shows the whole command."""
         lines = [
             Content("The session's recording says it was started with this command:"),
             Content(),
@@ -167,7 +167,7 @@ class RunQuestion(TrustQuestion):
 
 
 class TrustSettingsDialog(TrustQuestion):
-    """Asks for a project's settings."""
+    """Asks whether to use a project's settings."""
 
     def __init__(self, project: ProjectSettings, user: SettingsRead) -> None:
         told = Content.assemble(
@@ -194,7 +194,7 @@ def _lines(project: ProjectSettings, user: SettingsRead) -> Iterator[Content]:
 
 
 async def agreed_command(app: App[Any], command: AgentCommand) -> AgentCommand | None:
-    """The command once the user has agreed to it, now or before; None where they do not. To be awaited in a worker."""
+    """The command, if the user agrees to it or has agreed before; otherwise None. Await it in a worker."""
     if not await to_thread.run_sync(is_agreed, command, consent_file()):
         if not await app.push_screen_wait(FirstRunDialog(command)):
             return None
@@ -206,10 +206,10 @@ async def agreed_command(app: App[Any], command: AgentCommand) -> AgentCommand |
 
 
 class FirstRunDialog(TrustQuestion):
-    """Gives True where the user agrees."""
+    """Returns True if the user agrees to the first run."""
 
     def __init__(self, command: AgentCommand) -> None:
-        """`command` has a package. All that would run is shown."""
+        """`command` has a package. Shows everything that would run."""
         about, line, *env = what_runs(command)
         told = [shown_line(about), Content(), shown_line(line, "bold")]
         told += [shown_line(each, "$foreground-muted") for each in env]

@@ -1,1 +1,1 @@
-"""Shows what passes between acp-tui and an agent, line by line; what is known of the lines is `workbench.inspect`'s."""
+"""Shows what acp-tui and an agent send each other, line by line. `workbench.inspect` analyzes the lines."""

@@ -1,4 +1,4 @@
-"""The line on which the user writes what to look for, what to show, or where to go; what that means is the screen's."""
+"""The line where the user types what to find, what to show, or where to go. The screen interprets it."""
 
 from __future__ import annotations
 
@@ -29,7 +29,7 @@ from acp_tui.workbench.inspect.source import FileIsThere, save_frames, save_json
 
 
 class Wish(Enum):
-    """What is asked for: how it is called, and what can be written."""
+    """What is asked for: its label, and what can be typed."""
 
     FIND = ("Find", "a text")
     FILTER = ("Show only", 'method:prompt -kind:chunk session:… dir:in is:error is:lint "words"')
@@ -37,13 +37,13 @@ class Wish(Enum):
 
 
 class _Field(Input):
-    """One of which the text does not lay out the screen anew, and have all of it drawn, with each letter."""
+    """An input whose text doesn't trigger a layout and a full redraw with each letter."""
 
     virtual_size = Reactive(Size(0, 0))
 
 
 class AskLine(Horizontal):
-    """One line; hidden until something is asked for."""
+    """One line, hidden until something is asked for."""
 
     DEFAULT_CSS = """
     AskLine { height: 1; display: none; }
@@ -53,7 +53,7 @@ class AskLine(Horizontal):
     BINDINGS: ClassVar[list[BindingType]] = [Binding("escape", "close", "Close", show=False, priority=True)]
 
     class Changed(Message):
-        """Something else stands there."""
+        """The text changed."""
 
         def __init__(self, wish: Wish, text: str) -> None:
             super().__init__()
@@ -61,10 +61,10 @@ class AskLine(Horizontal):
             self.text = text
 
     class Done(Changed):
-        """The user means what stands there."""
+        """The user submitted the text."""
 
     class Closed(Message):
-        """The user wants nothing of that kind any more."""
+        """The user closed the line."""
 
         def __init__(self, wish: Wish) -> None:
             super().__init__()
@@ -78,20 +78,20 @@ class AskLine(Horizontal):
         self._wrong = Static(classes="ask-wrong", markup=False)
 
     def compose(self) -> ComposeResult:
-        """What is asked, and what is wrong with the answer."""
+        """The label, the input, and the error."""
         yield self._label
         field = _Field(compact=True, select_on_focus=False)
-        field.cursor_blink = False  # it would draw while nothing happens
+        field.cursor_blink = False  # it would redraw while nothing happens
         yield field
         yield self._wrong
 
     @property
     def is_shown(self) -> bool:
-        """Whether something is asked."""
+        """Whether something is being asked."""
         return bool(self.display)
 
     def ask(self, wish: Wish, text: str = "") -> None:
-        """Have the user write."""
+        """Ask the user."""
         label, placeholder = wish.value
         self.wish, self.display = wish, True
         self._label.update(f"{label}: ")
@@ -101,26 +101,26 @@ class AskLine(Horizontal):
             field.value = text
         field.cursor_position = len(text)
         self.say("")
-        self.screen.set_focus(field)  # at once: the next key may be on its way
+        self.screen.set_focus(field)  # at once, because the next key may be on its way
 
     def say(self, wrong: str) -> None:
-        """Say what is wrong; "" for nothing."""
+        """Show what is wrong; "" for nothing."""
         if wrong != self._said:
             self._said = wrong
             self._wrong.update(f"  {wrong}" if wrong else "")
 
     def on_input_changed(self, event: Input.Changed) -> None:
-        """Tell what is written."""
+        """Report the text."""
         event.stop()
         self.post_message(self.Changed(self.wish, event.value))
 
     def on_input_submitted(self, event: Input.Submitted) -> None:
-        """Tell that it is meant."""
+        """Report the submitted text."""
         event.stop()
         self.post_message(self.Done(self.wish, event.value))
 
     def action_close(self) -> None:
-        """Be gone."""
+        """Hide the line."""
         self.display = False
         self.post_message(self.Closed(self.wish))
 
@@ -130,7 +130,7 @@ RAW = "SECRETS ARE KEPT, because R was pressed."
 
 
 class SaveDialog(ExportDialog):
-    """Gives the file that was written, or None."""
+    """A dialog that returns the written file, or None."""
 
     def __init__(self, folder: Path, name: str, write: Write, *, what: str, is_raw: bool) -> None:
         super().__init__(folder, name, write)
@@ -138,7 +138,7 @@ class SaveDialog(ExportDialog):
         self._is_raw = is_raw
 
     def compose(self) -> ComposeResult:
-        """The file, whether with secrets, and what is wrong."""
+        """The file, whether secrets are kept, and the error."""
         self._said.display = False
         about = shown_line(RAW if self._is_raw else MASKED, "$text-error" if self._is_raw else "")
         title = shown_line(f"Write {self._what} to a file")
@@ -152,7 +152,7 @@ class SaveDialog(ExportDialog):
 
 
 def save_one(detail: Detail, *, is_raw: bool, folder: Path) -> SaveDialog:
-    """A dialog that writes one frame."""
+    """Create a dialog that writes one frame."""
 
     async def write(path: Path, is_replaced: bool) -> None:
         try:
@@ -165,7 +165,7 @@ def save_one(detail: Detail, *, is_raw: bool, folder: Path) -> SaveDialog:
 
 
 def save_all(inspection: Inspection, *, folder: Path) -> SaveDialog:
-    """A dialog that writes all frames that are shown, as a recording."""
+    """Create a dialog that writes all frames shown, as a recording."""
     is_raw, header = inspection.is_raw, inspection.source.header
 
     async def write(path: Path, is_replaced: bool) -> None:
@@ -196,7 +196,7 @@ _ABOUT = {
 
 
 def choices(index: FrameIndex, query: Query) -> list[PickerRow[Term]]:
-    """A row for each term that could be added, or taken away again."""
+    """A row for each filter that can be added or removed."""
     return [
         PickerRow(term, str(term), about, group, is_current=term in query)
         for group, term, about in _terms(index)
@@ -225,7 +225,7 @@ def _of(field: Field, group: str, counts: Counter[str]) -> Iterator[tuple[str, T
 
 
 def like(row: Row) -> Term:
-    """What this frame and those like it are."""
+    """A filter for frames like this one."""
     if row.label.update:
         return Term("kind", row.label.update.lower())
     if row.label.method:

@@ -1,4 +1,4 @@
-"""The list of frames, of any length; it draws only the rows in view that changed."""
+"""The list of frames, of any length. Redraws only visible rows that changed."""
 
 from __future__ import annotations
 
@@ -21,26 +21,26 @@ from acp_tui.workbench.inspect import Inspection
 from acp_tui.workbench.inspect.index import Form, Glimpse, Row
 
 FLOOD_FRAME_S: Final = 1 / 8
-"""While more comes than anyone can read: each frame draws all rows."""
+"""The length of a frame while more arrives than anyone can read, because each frame draws all rows."""
 KEY_PAUSE_S: Final = 0.025
-"""After a key, until its echo is on the screen."""
+"""The pause after a key, so that its echo reaches the screen."""
 _NOTHING: Final = Glimpse()
 WAITED_S: Final = 1.0
-"""How often it is said how long requests have been waiting."""
+"""How often to update the waiting times of requests."""
 _Shown = tuple[Row, Glimpse | None, float | None]
-"""With how long the request has been waiting, in whole seconds."""
+"""A row with the waiting time of its request, in whole seconds."""
 
 
 class FrameList(LineWindow):
-    """Follows the end where the cursor is on the last frame."""
+    """Follows the end while the cursor is on the last frame."""
 
     BINDINGS: ClassVar[list[BindingType]] = bindings_of(place="frames")
 
     class Moved(Message):
-        """Another frame is under the cursor."""
+        """Another frame is selected."""
 
     class Drawn(Message):
-        """What the inspection has found since is drawn."""
+        """The latest results of the inspection are drawn."""
 
     class Opened(Message):
         """The user wants to look into the frame."""
@@ -49,42 +49,42 @@ class FrameList(LineWindow):
         super().__init__(id="frames")
         self.follows = follows
         self.cursor = -1
-        """The position of the frame under it; -1: none."""
+        """The position of the selected frame; -1: none."""
         self._inspection = inspection
         self._rows: list[_Shown] = []
-        """From the first row of the screen on."""
+        """The visible rows, from the top."""
         self._thumb = range(0)
         self._anchor = 0
-        """The position of the frame on the first row: others may go from above it."""
+        """The position of the first visible frame, because frames above it may be removed."""
         self._frames = Frames(self._draw_frame, lambda _: FLOOD_FRAME_S if self._is_flooded else FRAME_S)
         self._waiting: Timer | None = None
         self._is_flooded = False
-        """Nothing of what was seen before is left in view."""
+        """Whether nothing seen before is still in view."""
 
     # Frames
 
     def on_mount(self) -> None:
-        """Draw from now on."""
+        """Start drawing."""
         super().on_mount()
         self._frames.start()
         self._inspection.listener = self.mark
         self._inspection.pause_s = self._pause_s
 
     def on_unmount(self) -> None:
-        """Draw no frame into nothing."""
+        """Stop drawing."""
         self._inspection.listener = lambda: None
         self._frames.stop()
 
     def on_resize(self, event: events.Resize) -> None:
-        """There is room for other rows."""
+        """Show rows for the new size."""
         self._flush()
 
     def mark(self) -> None:
-        """There may be something new. Cheap; it is drawn with the next frame."""
+        """Schedule an update for the next frame. Cheap."""
         self._frames.schedule()
 
     def _pause_s(self) -> float:
-        """How long the echo of the last key may still need."""
+        """How long the echo of the last key may still take."""
         return max(0.0, getattr(self.app, "last_key_at", -KEY_PAUSE_S) + KEY_PAUSE_S - self._frames.now)
 
     def _draw_frame(self) -> None:
@@ -95,7 +95,7 @@ class FrameList(LineWindow):
         self._flush()
 
     def _flush(self) -> None:
-        """Show what there is now; what stands on the first row stays there, unless the end is followed."""
+        """Show the current frames. The first row stays, unless the list follows the end."""
         if not self.size.height:
             return
         if self.follows:
@@ -129,7 +129,7 @@ class FrameList(LineWindow):
         changed = {y for y, (then, now) in enumerate(pairs) if then != now}
         thumb_before, self._thumb = self._thumb, self.thumb
         if not self._rows:
-            changed.add(1)  # why that is so
+            changed.add(1)  # the reason why it's empty
         self.refresh_rows(changed.union(set(thumb_before) ^ set(self._thumb)))
 
     def _read_rows(self) -> list[_Shown]:
@@ -146,7 +146,7 @@ class FrameList(LineWindow):
 
     @property
     def total(self) -> int:
-        """So many frames are shown."""
+        """The number of frames shown."""
         return self._inspection.count
 
     @property
@@ -171,7 +171,7 @@ class FrameList(LineWindow):
         return at < len(self._rows) and self._rows[at][0].position == self.cursor
 
     def scroll_to_line(self, line: int) -> None:
-        """Put it on the first row; the end is followed no more, or again."""
+        """Scroll so that `line` is the first row. Stops following unless that is the end."""
         self.top = max(0, min(line, self.max_top))
         self.follows = self.follows and self.top >= self.max_top
         self._show_rows()
@@ -184,7 +184,7 @@ class FrameList(LineWindow):
         return self._at(self.total - 1)
 
     def _at(self, ordinal: int) -> int:
-        """The position of the frame that is shown there, or of the nearest; -1: there is none."""
+        """The position of the frame shown there, or of the nearest; -1 if there are none."""
         return self._inspection.position_of(max(0, min(ordinal, self.total - 1))) if self.total else -1
 
     def _put_cursor(self, position: int) -> None:
@@ -195,7 +195,7 @@ class FrameList(LineWindow):
             self.post_message(self.Moved())
 
     def go_to(self, position: int) -> None:
-        """Put the cursor on this frame, or the next one that is shown, and bring it into view."""
+        """Select this frame, or the next one shown, and scroll it into view."""
         ordinal = min(self._inspection.ordinal_of(position), max(self.total - 1, 0))
         self.follows = False
         self._put_cursor(self._at(ordinal))
@@ -203,7 +203,7 @@ class FrameList(LineWindow):
             self.scroll_to_line(ordinal - self.size.height // 2)
 
     def show_again(self) -> None:
-        """Other frames are shown, or the same in another way."""
+        """Update after the filter or the display of frames changed."""
         self._flush()
         if not self.follows and self.cursor >= 0:
             self.go_to(self.cursor)
@@ -216,24 +216,24 @@ class FrameList(LineWindow):
         self._reveal(ordinal)
 
     def action_move(self, step: int) -> None:
-        """To the frame above or below."""
+        """Select the frame above or below."""
         self._move_to(self._inspection.ordinal_of(self.cursor) + step)
 
     def action_page(self, direction: int) -> None:
-        """By a page."""
+        """Move the selection by a page."""
         self.action_move(direction * max(self.size.height - 1, 1))
 
     def action_to_top(self) -> None:
-        """To the first frame."""
+        """Select the first frame."""
         self._move_to(0)
 
     def action_to_end(self) -> None:
-        """To the last frame, and to each that comes."""
+        """Select the last frame, and follow new ones."""
         self.follows = True
         self._flush()
 
     def action_open(self) -> None:
-        """Into the frame."""
+        """Look into the frame."""
         self.post_message(self.Opened())
 
     def _click(self, line: int) -> None:

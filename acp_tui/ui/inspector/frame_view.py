@@ -1,4 +1,4 @@
-"""One frame in full: its time, the frames it belongs to, the rules it breaks, and its JSON, folded."""
+"""One frame in full: its time, related frames, the rules it breaks, and its JSON, folded."""
 
 from __future__ import annotations
 
@@ -29,11 +29,11 @@ from acp_tui.workbench.inspect.outline import Node, OutlineLine, Role
 INDENT: Final = 2
 MARK_CELLS: Final = 2
 MAX_INDENT_SHARE: Final = 3
-"""Of the width, so that something fits beside it however deep it is."""
+"""The maximum indent is the width divided by this, so that text fits at any depth."""
 
 
 def drawn(line: OutlineLine, width: int, palette: Palette) -> list[Strip]:
-    """The rows of a line; those after the first stand a little further in."""
+    """The rows of a line. Rows after the first are indented further."""
     indent = min(line.depth * INDENT, width // MAX_INDENT_SHARE)
     spans = [(make_visible_line(text), _style(role, palette)) for text, role in line.pieces]
     mark = Segment(_mark(line), palette.muted)
@@ -44,7 +44,7 @@ def drawn(line: OutlineLine, width: int, palette: Palette) -> list[Strip]:
 
 
 def folded(text: str, style: Style, width: int) -> list[Strip]:
-    """A line of text over as many rows as it needs."""
+    """A line of text, on as many rows as it needs."""
     return [Strip(segments) for _, segments in _folded([(text, style)], width)]
 
 
@@ -77,7 +77,7 @@ def _style(role: Role, palette: Palette) -> Style:
 
 
 MOST_LINES: Final = 3_000
-"""That are unfolded together."""
+"""The maximum number of lines to unfold together."""
 WAYS: Final = {
     Kind.IN: "from the agent",
     Kind.OUT: "to the agent",
@@ -87,7 +87,7 @@ WAYS: Final = {
 
 
 class FrameView(LineWindow):
-    """The frame under the cursor of the list."""
+    """The frame selected in the list."""
 
     BINDINGS: ClassVar[list[BindingType]] = bindings_of(place="frame")
 
@@ -99,7 +99,7 @@ class FrameView(LineWindow):
         self._cursor = 0
 
     def show(self, detail: Detail | None, started_at: str) -> None:
-        """Show this frame; of the same one, what is folded stays folded."""
+        """Show this frame. If it's the same as before, folds stay."""
         before = self._detail
         is_same = before is not None and detail is not None and before.row.position == detail.row.position
         if is_same and before is not None and detail is not None and before.line == detail.line:
@@ -110,18 +110,18 @@ class FrameView(LineWindow):
         self._lay_out()
 
     def on_mount(self) -> None:
-        """Draw again in other colours."""
+        """Redraw when the theme changes."""
         self.watch(self.app, "theme", self._lay_out, init=False)
 
     def on_resize(self, event: events.Resize) -> None:
-        """Break lines for the new width."""
+        """Wrap lines for the new width."""
         self._lay_out()
 
-    # What is to be drawn
+    # What to draw
 
     @property
     def total(self) -> int:
-        """Rows."""
+        """The number of rows."""
         return len(self._rows)
 
     def _lay_out(self) -> None:
@@ -200,11 +200,11 @@ class FrameView(LineWindow):
         self.refresh()
 
     def action_move(self, step: int) -> None:
-        """By so many lines."""
+        """Move the cursor by `step` lines."""
         self._put_cursor(self._cursor + step)
 
     def action_page(self, direction: int) -> None:
-        """By a page."""
+        """Move the cursor by a page."""
         self._put_cursor(self._cursor + direction * max(self.size.height - 1, 1))
 
     # Folding
@@ -214,7 +214,7 @@ class FrameView(LineWindow):
         return self._rows[self._cursor][1] if self._rows else None
 
     def action_turn(self) -> None:
-        """Fold what is unfolded, unfold what is folded."""
+        """Fold or unfold."""
         line = self._line
         if line is not None and line.node.is_foldable:
             self._set_open(line.node, is_open=not line.node.is_open)
@@ -226,7 +226,7 @@ class FrameView(LineWindow):
             self._set_open(line.node, is_open=True)
 
     def action_fold(self) -> None:
-        """Fold; where there is nothing to fold, go to what the line is in."""
+        """Fold. If there is nothing to fold, go to the enclosing line."""
         line = self._line
         if line is None:
             return
@@ -240,7 +240,7 @@ class FrameView(LineWindow):
                 return
 
     def action_turn_all(self) -> None:
-        """Fold all but the outermost, or unfold as much as can be drawn."""
+        """Fold all but the outermost level, or unfold as much as can be drawn."""
         outline = self._detail.outline if self._detail is not None else None
         if outline is None:
             return
@@ -268,7 +268,7 @@ def _about_rule(note: LintNote, palette: Palette) -> Iterator[Span]:
 
 
 def clock_at(started_at: str, at_s: float) -> str:
-    """When that was by the clock here; "" where it is not known."""
+    """The local time of an event; "" if unknown."""
     began = began_at(started_at)
     try:
         return f"{began + timedelta(seconds=at_s):%H:%M:%S}" if began else ""

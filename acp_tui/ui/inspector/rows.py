@@ -1,4 +1,4 @@
-"""A line of the list: when, which way, what, how long it took, how large; which there are is the list's matter."""
+"""A row of the list: time, direction, content, duration, and size. The list decides which rows to show."""
 
 from __future__ import annotations
 
@@ -21,16 +21,16 @@ from acp_tui.workbench.inspect import Inspection, Standing
 from acp_tui.workbench.inspect.index import Form, Glimpse, Row
 
 NARROW_CELLS: Final = 56
-"""Below, the size and what can be guessed are left out."""
+"""Below this width, the size is left out and words are shortened."""
 ROOMY_CELLS: Final = 100
-"""Below, the kind of an update has to do without its method, which is the same for all."""
+"""Below this width, the kind of an update is shown without its method, which is always the same."""
 ARROWS: Final = {Kind.IN: "←", Kind.OUT: "→", Kind.STDERR: "·", Kind.NOTE: "·"}
 
 
 def row_strip(
     row: Row, glimpse: Glimpse, width: int, palette: Palette, waited_s: float | None = None
 ) -> Strip:
-    """The row in so many cells; `waited_s` is how long a request is still waiting, None: no answer will come."""
+    """Draw a row `width` cells wide. `waited_s` is how long a request has been waiting; None: no response will come."""
     is_narrow = width < NARROW_CELLS
     end = "" if is_narrow else f"{size(row.size):>8}"
     spans = [
@@ -78,7 +78,7 @@ def _notification(row: Row, name: Style, palette: Palette, *, is_roomy: bool) ->
 
 
 def _fitted(spans: Iterable[Span], width: int) -> Iterator[Segment]:
-    """So much of the spans as there is room for, and blanks."""
+    """As much of the spans as fits, padded with blanks."""
     left = width
     for text, style in spans:
         shown = cut(text, left) if left > 1 else text[: max(left, 0)]
@@ -90,14 +90,14 @@ def _fitted(spans: Iterable[Span], width: int) -> Iterator[Segment]:
 
 
 def waits(waited_s: float | None) -> str:
-    """Of a request without an answer: for how long, or that none will come."""
+    """How long a request has been waiting for its response, or that none will come."""
     if waited_s is None:
         return "no answer"
     return f"waits {_whole(int(waited_s))}" if waited_s >= 1 else "waits"
 
 
 def duration(seconds: float) -> str:
-    """As in 12 ms, 2.31 s or 3:04 min."""
+    """Format as 12 ms, 2.31 s, or 3:04 min."""
     if seconds < 0.9995:
         return f"{seconds * 1000:.0f} ms" if seconds >= 0.00095 else "<1 ms"
     if seconds < 59.995:
@@ -106,13 +106,13 @@ def duration(seconds: float) -> str:
 
 
 def _whole(seconds: float) -> str:
-    """As in 12 s or 3:04 min."""
+    """Format as 12 s or 3:04 min."""
     minutes, rest = divmod(round(seconds), 60)
     return f"{minutes}:{rest:02} min" if minutes else f"{rest} s"
 
 
 def size(size_bytes: int) -> str:
-    """As in 312 B or 1.2 KB."""
+    """Format as 312 B or 1.2 KB."""
     if size_bytes < 1000:
         return f"{size_bytes} B"
     value, unit = (size_bytes / 1e3, "KB") if size_bytes < 999_500 else (size_bytes / 1e6, "MB")
@@ -123,7 +123,7 @@ BETWEEN: Final = Content(" · ")
 
 
 def standing_of(inspection: Inspection, *, follows: bool, keys: str, width: int) -> Content:
-    """What is to be said now, and of the hints in `keys`, which stand between semicolons, those that have room."""
+    """The status, and the hints in `keys`, separated by semicolons, that fit."""
     parts = [
         Content.styled(make_visible_line(text), style)
         for text, style in _parts(inspection, follows=follows)
@@ -139,7 +139,7 @@ def standing_of(inspection: Inspection, *, follows: bool, keys: str, width: int)
 
 
 def title_of(heading: str, header: Header) -> Content:
-    """What is looked at: its name, whose it is, and when it began."""
+    """What is being inspected: its name, agent, and start time."""
     agent = header.agent if header.agent != heading else ""
     began = began_at(header.started_at)
     about = " · ".join(filter(None, (make_visible_line(agent), f"{began:%Y-%m-%d %H:%M}" if began else "")))
@@ -152,10 +152,10 @@ def title_of(heading: str, header: Header) -> Content:
 
 
 def began_at(started_at: str) -> datetime | None:
-    """By the clock here; None where it is not known."""
+    """The local start time; None if unknown."""
     try:
         return datetime.fromisoformat(started_at).astimezone()
-    except (ValueError, OverflowError):  # the first and the last days have no other time zones
+    except (ValueError, OverflowError):  # dates close to the limits can't change time zones
         return None
 
 
@@ -183,7 +183,7 @@ def _parts(inspection: Inspection, *, follows: bool) -> Iterator[tuple[str, str]
 
 
 def _waiting(inspection: Inspection, now: Standing) -> str:
-    """Which request waits for its answer; in a recording how many have none."""
+    """The request waiting longest; for a recording, how many requests have no response."""
     if now.foremost is None:
         return ""
     waited_s = inspection.waited_s(now.foremost)

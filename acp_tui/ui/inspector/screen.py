@@ -1,4 +1,4 @@
-"""The inspector's screen: the list of frames, the frame under the cursor, and progress."""
+"""The inspector's screen: the list of frames, the selected frame, and progress."""
 
 from __future__ import annotations
 
@@ -41,7 +41,7 @@ from acp_tui.workbench.inspect.search import Query, QueryError, Term, read_query
 
 
 class InspectorHelp(HelpScreen):
-    """To be read: what can be done has to do with the frame under the cursor."""
+    """Help to read only, because commands apply to the selected frame."""
 
     KEYS = "↑ ↓ PgUp PgDn read · Esc close"
 
@@ -54,22 +54,22 @@ KEYS: Final = (
     " {inspect_other} to the frame"
 )
 WIDE_CELLS: Final = 110
-"""From here on the frame stands beside the list."""
+"""From this width on, the frame is next to the list."""
 FOLLOWED_S: Final = 0.25
 WRITTEN_S: Final = 0.15
 DIRECTIONS: Final = ("", "in", "out", "stderr")
 
 
 class InspectorScreen(Screen[None]):
-    """Looks at one agent, or at one recording."""
+    """Inspects one agent or one recording."""
 
-    HORIZONTAL_BREAKPOINTS = [(0, "-stacked"), (WIDE_CELLS, "-beside")]  # noqa: RUF012 - no ClassVar in Textual either
+    HORIZONTAL_BREAKPOINTS = [(0, "-stacked"), (WIDE_CELLS, "-beside")]  # noqa: RUF012 - Textual has no ClassVar here either
     BINDINGS: ClassVar[list[BindingType]] = bindings_of(place="inspector")
 
     def __init__(
         self, inspection: Inspection, title: str, *, folder: Path, grows: Path | None = None
     ) -> None:
-        """`folder` is where files are written; `grows` is the file that may still be written to, None: a live agent."""
+        """`folder` is where files are written; `grows` is a recording that may still grow, None for a running agent."""
         super().__init__()
         self._inspection = inspection
         self._heading = title
@@ -84,17 +84,17 @@ class InspectorScreen(Screen[None]):
         self._detail_timer: Timer | None = None
         self._look_timer: Timer | None = None
         self._sought_from: tuple[int, int] | None = None
-        """Where the next match is to be gone to as soon as there is one: from which frame, in which direction."""
+        """The frame to search from and the direction, until a match is found."""
 
     def compose(self) -> ComposeResult:
-        """From top to bottom; where there is room, the frame stands beside the list."""
+        """From top to bottom. On a wide screen, the frame is next to the list."""
         yield self._title
         yield Container(self._list, self._view, id="inspector")
         yield self._ask
         yield self._standing
 
     def on_mount(self) -> None:
-        """Begin to look."""
+        """Start reading."""
         self._title.update(title_of(self._heading, self._inspection.source.header))
         self._list.focus()
         self.run_worker(self._inspection.run())
@@ -108,17 +108,17 @@ class InspectorScreen(Screen[None]):
         except (OSError, RuntimeError) as error:
             self._warn(f"New writes to it aren't shown: {error}")
 
-    # What is to be seen
+    # What is shown
 
     def on_frame_list_drawn(self) -> None:
-        """Say how far it has come; go on to a match that was waited for; what is known of the frame may be more."""
+        """Show the progress, go to a pending match, and update the selected frame if more is known."""
         self._seek()
         self._tell()
         if self._detail is not None and self._inspection.is_new(self._detail.row):
             self.on_frame_list_moved()
 
     def on_frame_list_moved(self) -> None:
-        """Show the other frame; of those that come by themselves not each."""
+        """Show the newly selected frame. When following, not every new one."""
         if not self._list.follows:
             self._tell()
             self._show_detail()
@@ -126,7 +126,7 @@ class InspectorScreen(Screen[None]):
             self._detail_timer = self.set_timer(FOLLOWED_S, self._show_detail)
 
     def on_frame_list_opened(self) -> None:
-        """Into it."""
+        """Focus the frame."""
         self._view.focus()
 
     @work(exclusive=True, group="detail")
@@ -136,7 +136,7 @@ class InspectorScreen(Screen[None]):
         self._view.show(self._detail, self._inspection.source.header.started_at)
 
     async def _read_detail(self) -> Detail | None:
-        """Of the frame under the cursor."""
+        """Read the selected frame."""
         try:
             return await self._inspection.detail(self._list.cursor)
         except OSError as error:
@@ -145,7 +145,7 @@ class InspectorScreen(Screen[None]):
 
     @property
     def _row(self) -> Row | None:
-        """What is known of the frame under the cursor."""
+        """The row of the selected frame."""
         index, cursor = self._inspection.index, self._list.cursor
         return index.row(cursor) if index.first <= cursor < index.end else None
 
@@ -157,22 +157,22 @@ class InspectorScreen(Screen[None]):
     def _warn(self, text: str) -> None:
         self.notify(text, severity="warning", markup=False)
 
-    # Looking for something
+    # Searching
 
     def action_find(self) -> None:
-        """Write what to look for."""
+        """Ask what to find."""
         self._ask.ask(Wish.FIND)
 
     def action_filter(self) -> None:
-        """Write what to show."""
+        """Ask what to show."""
         self._ask.ask(Wish.FILTER, " ".join(map(str, self._inspection.query)))
 
     def action_go_to(self) -> None:
-        """Write where to go."""
+        """Ask where to go."""
         self._ask.ask(Wish.GO)
 
     def on_ask_line_changed(self, message: AskLine.Changed) -> None:
-        """Look, or narrow, while it is being written."""
+        """Search or filter while the user types."""
         if self._look_timer is not None:
             self._look_timer.stop()
         try:
@@ -187,18 +187,18 @@ class InspectorScreen(Screen[None]):
             self._soon(partial(self._show_only, query))
 
     def _soon(self, do: Callable[[], None]) -> None:
-        """Once the user writes no more: each search goes through everything."""
+        """Call `do` once the user stops typing, because each search reads everything."""
         self._look_timer = self.set_timer(WRITTEN_S, do)
 
     def on_ask_line_done(self, message: AskLine.Done) -> None:
-        """Back to the list, or to where one wants to be."""
+        """Return to the list, or go to the requested place."""
         if message.wish is Wish.GO and not self._go_to(message.text):
             return
         self._ask.display = False
         self.set_focus(self._list)
 
     def on_ask_line_closed(self, message: AskLine.Closed) -> None:
-        """Look for nothing any more; what is shown is still narrowed."""
+        """End the search. A filter stays."""
         if message.wish is Wish.FIND:
             self._inspection.look_for(())
         self._list.focus()
@@ -210,7 +210,7 @@ class InspectorScreen(Screen[None]):
         self._tell()
 
     def action_step(self, direction: int) -> None:
-        """To the next match or the previous one."""
+        """Go to the next or the previous match."""
         if self._inspection.standing.found is None:
             self.notify("No search yet. Press / to search.")
             return
@@ -218,7 +218,7 @@ class InspectorScreen(Screen[None]):
         self._seek()
 
     def _seek(self) -> None:
-        """Go to the match that is wanted, if it is found by now."""
+        """Go to the pending match, if it's found."""
         if self._sought_from is None:
             return
         position, direction = self._sought_from
@@ -232,7 +232,7 @@ class InspectorScreen(Screen[None]):
                 self.notify("No more matches.")
 
     def _go_to(self, text: str) -> bool:
-        """Whether it could be understood."""
+        """Go to the place that `text` names; return whether it was understood."""
         position = self._place(text.strip())
         if position is None:
             self._ask.say(Wish.GO.value[1])
@@ -247,7 +247,7 @@ class InspectorScreen(Screen[None]):
             return None
         return spot.events if spot.seconds is None else self._inspection.index.position_at(spot.seconds)
 
-    # What is shown
+    # Filtering
 
     def _show_only(self, query: Query) -> None:
         self._inspection.show_only(query)
@@ -255,7 +255,7 @@ class InspectorScreen(Screen[None]):
         self._tell()
 
     def action_only(self, state: str) -> None:
-        """Show only these, or others too."""
+        """Toggle a filter for this state."""
         self._show_only(toggled(self._inspection.query, Term("is", state)))
 
     def action_show_all(self) -> None:
@@ -263,7 +263,7 @@ class InspectorScreen(Screen[None]):
         self._show_only(())
 
     def action_direction(self) -> None:
-        """The agent's frames, the client's, stderr, everything."""
+        """Cycle through frames from the agent, to the agent, stderr, and everything."""
         query = self._inspection.query
         now = next((term.value for term in query if term.field == "dir"), "")
         value = DIRECTIONS[(DIRECTIONS.index(now) + 1) % len(DIRECTIONS)] if now in DIRECTIONS else ""
@@ -271,21 +271,21 @@ class InspectorScreen(Screen[None]):
         self._show_only((*rest, Term("dir", value)) if value else rest)
 
     def action_narrow(self, hides: bool) -> None:
-        """Show only frames like the one under the cursor, or all but those."""
+        """Show only frames like the selected one, or hide them."""
         if self._row is not None:
             term = replace(like(self._row), is_negated=hides)
             self._show_only(toggled(self._inspection.query, term))
 
     @work
     async def action_choose(self) -> None:
-        """Choose from what there is; what was chosen already is taken away again."""
+        """Choose a filter to add or remove."""
         rows = choices(self._inspection.index, self._inspection.query)
         term = await self.app.push_screen_wait(Picker("Show only", rows))
         if term is not None:
             self._show_only(toggled(self._inspection.query, term))
 
     def action_raw(self) -> None:
-        """Show secrets, and keep them in copies and files; or mask them again."""
+        """Show secrets and keep them in copies and files, or mask them again."""
         inspection = self._inspection
         if not inspection.mask.is_needed:
             self.notify("There are none: they were masked in the recording.")
@@ -300,7 +300,7 @@ class InspectorScreen(Screen[None]):
     # The frame
 
     def action_partner(self) -> None:
-        """To the answer of a request, to the request of an answer; shown or not."""
+        """Go from a request to its response or back, even if the filter hides it."""
         row = self._row
         if row is None or row.partner is None:
             self.notify("This frame has no counterpart.")
@@ -318,11 +318,11 @@ class InspectorScreen(Screen[None]):
 
     @work
     async def action_copy_pretty(self) -> None:
-        """Copy it over several lines."""
+        """Copy the frame, formatted over several lines."""
         detail = await self._read_detail()
         if detail is not None:
             text = detail.line.data.decode("utf-8", "replace")
-            with suppress(ValueError):  # it is no JSON
+            with suppress(ValueError):  # it isn't JSON
                 text = await to_thread.run_sync(pretty, text)
             await self._copy(text)
 
@@ -338,7 +338,7 @@ class InspectorScreen(Screen[None]):
 
     @work
     async def action_save_all(self) -> None:
-        """Write what is shown to a file."""
+        """Write the frames shown to a file."""
         await self._save(save_all(self._inspection, folder=self._folder))
 
     async def _save(self, dialog: SaveDialog) -> None:
@@ -346,10 +346,10 @@ class InspectorScreen(Screen[None]):
         if written is not None:
             self.notify(f"Written to {make_visible_line(str(written))}", markup=False)
 
-    # Around it
+    # Navigation
 
     def action_other(self) -> None:
-        """From the list to the frame, and back."""
+        """Switch between the list and the frame."""
         (self._list if self.focused is self._view else self._view).focus()
 
     @work
@@ -358,7 +358,7 @@ class InspectorScreen(Screen[None]):
         await self.app.push_screen_wait(InspectorHelp())
 
     def action_leave(self) -> None:
-        """Back to the session; where there is none, that is the end."""
+        """Return to the session; without one, exit."""
         if self.app.screen_stack[0] is self:
             self.app.exit()
         else:
@@ -378,12 +378,12 @@ class InspectApp(BaseApp):
         settings: Settings | None = None,
         notes: Sequence[str] = (),
     ) -> None:
-        """`notes` is what is wrong in the settings."""
+        """`notes` are the problems of the settings."""
         super().__init__(settings, notes)
         self._make_screen = partial(InspectorScreen, inspection, file.name, folder=Path.cwd(), grows=file)
 
     def on_mount(self) -> None:
-        """Say what is wrong in the settings, briefly."""
+        """Report problems of the settings, briefly."""
         self.tell_notes(self._notes)
         self.call_after_refresh(keep_what_is_loaded)
 
@@ -393,7 +393,7 @@ class InspectApp(BaseApp):
 
 
 async def open_inspector(above: Screen[Any], source: FrameLog | Path, title: str, folder: Path) -> None:
-    """Show what has passed so far, and what passes, of an agent that runs or in a recording that may grow."""
+    """Inspect the past and future frames of a running agent, or a recording that may grow."""
     try:
         inspection = (
             await to_thread.run_sync(inspect_file, source)

@@ -1,1 +1,1 @@
-"""Widgets and tools that know neither sessions nor agents."""
+"""Widgets and tools that don't depend on sessions or agents."""

@@ -1,7 +1,7 @@
-"""Decides whether a key or click can have been meant as an answer, and a dialog whose answer counts only then.
+"""Decides whether a key or click can be a deliberate answer; and a dialog that requires it.
 
-An answer counts only after a pause in which nothing was pressed and nothing changed: typed text and held keys never do.
-The guard knows neither question nor answer.
+An answer counts only after a pause in which nothing was pressed and nothing changed, so typed text and held keys never
+count. The guard doesn't know the question or the answer.
 """
 
 from __future__ import annotations
@@ -21,49 +21,49 @@ from textual.widgets import Button
 from acp_tui.ui.textual_gaps.internals import bindings_of_key
 
 GUARD_S: Final = 0.4
-"""Nobody reads a question and answers it in less, and nobody waits so long between two letters of a word."""
+"""Nobody reads a question and answers it faster, and nobody pauses this long between two letters of a word."""
 REPEAT_S: Final = 1.1
-"""Keyboards wait up to a second before they repeat a key that is held down."""
+"""Keyboards wait up to a second before they repeat a held key."""
 LEAST_WAIT_S: Final = 0.05
 
 
 class _Press(NamedTuple):
-    """What was pressed last, on whichever screen: there is one keyboard."""
+    """The last key or click on any screen, because there is only one keyboard."""
 
     clock: Callable[[], float]
     key: str
     at_s: float
     seen: tuple[AnswerGuard, int] | None
-    """On what it was pressed in vain, by the guard's version; None where it counted, or may have been held since."""
+    """The guard, and its version, that ignored it; None if it counted or may have been held since before."""
 
 
 class AnswerGuard:
-    """Opens when nothing has happened for a while: what comes before was on its way to something else."""
+    """Opens after a pause, because earlier keys were meant for something else."""
 
     _last: ClassVar[_Press | None] = None
 
     def __init__(self, clock: Callable[[], float]) -> None:
-        """Armed; `clock` gives seconds."""
+        """Starts armed; `clock` returns seconds."""
         self._clock = clock
         self._opens_at = 0.0
         self._armed_at = 0.0
         self._event: Message | None = None
         self._is_answer = False
         self._version = 0
-        """Another number whenever something else is to be answered, or it moved."""
+        """Increases whenever the question changes or moves."""
         self._pressed: tuple[int, object] | None = None
-        """On what the mouse was pressed."""
+        """The version and the target of the last mouse press."""
         self.arm()
 
     def arm(self) -> None:
-        """Something new is to be answered, has moved, or has only now got the focus."""
+        """Restart the pause: the question changed, moved, or got the focus just now."""
         self._version += 1
         self._armed_at = self._clock()
         self._opens_at = max(self._opens_at, self._armed_at + GUARD_S)
 
     @property
     def now_s(self) -> float:
-        """What its clock says."""
+        """The time on the guard's clock."""
         return self._clock()
 
     @property
@@ -72,10 +72,10 @@ class AnswerGuard:
         return self._clock() >= self._opens_at
 
     def takes(self, event: Message) -> bool:
-        """Whether this key, click or paste came behind a pause; it ends the pause in any case.
+        """Whether this key, click, or paste came after a pause. It restarts the pause in any case.
 
-        To be told of everything that is pressed, in order. What counts is when it was pressed: keys wait while the
-        screen is being drawn. Asked again about the last event, it says the same again.
+        Pass every event, in order. The time of the press counts, because keys wait while the screen is drawn. Called
+        again with the last event, it returns the same result.
         """
         if event is not self._event:
             at_s = self._clock() - age_of(event.time, time.monotonic())
@@ -83,14 +83,14 @@ class AnswerGuard:
             may_be_held = self._may_be_held(key, at_s)
             self._event, self._is_answer = event, at_s >= self._opens_at and not may_be_held
             self._opens_at = max(self._opens_at, at_s + GUARD_S)
-            # A key that waited while something else came to be asked was pressed on what was there before.
+            # A key that waited while the question appeared was meant for what was there before.
             is_in_vain = not self._is_answer and not may_be_held and at_s >= self._armed_at
             seen = (self, self._version) if is_in_vain else None
             AnswerGuard._last = _Press(self._clock, key, at_s, seen)
         return self._is_answer
 
     def _may_be_held(self, key: str, at_s: float) -> bool:
-        """Whether the key may have been held down since it was pressed on something else, or counted."""
+        """Whether the key may be held since before the question appeared, or since it counted."""
         last = self._last
         return (
             last is not None
@@ -101,21 +101,24 @@ class AnswerGuard:
         )
 
     def note_text(self) -> None:
-        """The user writes into a field of what is asked: the key that ends that is meant, and was not held."""
+        """Note that the user is typing into a field of the question.
+
+        So the key that ends it is deliberate and not held.
+        """
         self._opens_at, AnswerGuard._last = -math.inf, None
 
     def press(self, event: MouseDown, what: object) -> None:
-        """The mouse is pressed on this."""
+        """Record a mouse press on `what`."""
         self._pressed = (self._version, what) if self.takes(event) else None
 
     def is_click_on(self, what: object) -> bool:
-        """Whether the mouse was pressed on this, and it was the same all the while."""
+        """Whether the mouse was pressed on `what`, and the question hasn't changed since."""
         pressed, self._pressed = self._pressed, None
         return pressed == (self._version, what)
 
 
 def age_of(event_time: float, now: float) -> float:
-    """How long a key or a click has waited until now, both by the same clock; less than one notices is nothing."""
+    """How long an event has been waiting until `now`, by the same clock. Unnoticeable delays count as 0."""
     waited = now - event_time
     return waited if waited > LEAST_WAIT_S else 0.0
 
@@ -124,7 +127,7 @@ T = TypeVar("T")
 
 
 class QuestionScreen(ModalScreen[T]):
-    """Works its keys off as they come: Textual would, when they have come up to the app, and another may be there."""
+    """A dialog that handles keys at once, because Textual does so only after they have bubbled up to the app."""
 
     clock: ClassVar[Callable[[], float]] = staticmethod(time.monotonic)
 
@@ -132,31 +135,31 @@ class QuestionScreen(ModalScreen[T]):
         super().__init__(classes="dialog")
         self.guard = AnswerGuard(type(self).clock)
         self._is_answer = False
-        """Whether the key or click that is being worked off can be an answer."""
+        """Whether the key or click being handled can be an answer."""
         self._is_told = False
-        """That an answer came too soon."""
+        """Whether the user was told that an answer came too soon."""
 
     @abstractmethod
     def answer_by(self, button: Button) -> None:
         """Give the answer of this button, if `may_answer`."""
 
     def may_answer(self) -> bool:
-        """Whether what the user does can have been meant as an answer; where not, it is said, once."""
+        """Whether the key or click can be a deliberate answer. If not, tell the user, once."""
         if not self._is_answer and not self._is_told:
             self._is_told = True
             self.notify("Ignored: pressed too soon. Pause, then answer again", severity="warning")
         return self._is_answer
 
     def on_screen_resume(self) -> None:
-        """It is to be seen only now."""
+        """Rearm the guard: the question is visible only now."""
         self.guard.arm()
 
     def on_resize(self) -> None:
-        """Another button may be under the mouse."""
+        """Rearm the guard: another button may be under the mouse."""
         self.guard.arm()
 
     async def on_key(self, event: events.Key) -> None:
-        """Do what the key does here. One that a field has taken for its text does not come here."""
+        """Handle a key. Keys that a field takes as text don't arrive here."""
         self._is_answer = self.guard.takes(event)
         if event.key == "enter" and isinstance(self.focused, Button):
             event.stop()
@@ -169,15 +172,15 @@ class QuestionScreen(ModalScreen[T]):
         self._is_answer = False
 
     def on_paste(self, event: events.Paste) -> None:
-        """It is no answer, and what comes right behind it is none."""
+        """A paste is no answer, and neither is a key right after it."""
         self.guard.takes(event)
 
     def on_mouse_down(self, event: events.MouseDown) -> None:
-        """Note what is pressed: by the time the mouse button is released it may be something else."""
+        """Record what is pressed: when the mouse button is released, something else may be there."""
         self.guard.press(event, self.get_widget_at(*event.screen_offset)[0])
 
     def on_button_pressed(self, event: Button.Pressed) -> None:
-        """By the mouse: keys have been worked off."""
+        """Handle a mouse click. Keys were handled before."""
         event.stop()
         self._is_answer = self.guard.is_click_on(event.button)
         self.answer_by(event.button)

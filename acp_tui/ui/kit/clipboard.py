@@ -1,6 +1,6 @@
-"""Copies text through the terminal (OSC 52) and the system's own tool, and says through which.
+"""Copies text through the terminal (OSC 52) and the system's own tool, and reports which ones it used.
 
-Neither is certain: terminals do not confirm, and over SSH there may be no tool.
+Neither is certain: terminals don't confirm, and over SSH there may be no tool.
 """
 
 from __future__ import annotations
@@ -18,7 +18,7 @@ from textual.screen import Screen
 from acp_tui.ui.textual_gaps.internals import write_to_terminal
 
 TOOLS: Final = (
-    # What it needs in the environment, and its command line.
+    # The environment variable it needs, and its command line.
     ("WAYLAND_DISPLAY", ("wl-copy",)),
     ("DISPLAY", ("xclip", "-selection", "clipboard")),
     ("DISPLAY", ("xsel", "--clipboard", "--input")),
@@ -27,13 +27,13 @@ TOOLS: Final = (
 )
 TOOL_LIMIT_S: Final = 2.0
 MAX_OSC_52_BYTES: Final = 74_000
-"""What xterm takes; many terminals take more, none says so."""
+"""The maximum for xterm. Many terminals accept more, but none reports it."""
 
 
 def native_tool(environ: Mapping[str, str]) -> tuple[str, ...] | None:
-    """The command that puts its input on the clipboard of the machine we run on, where there is one."""
+    """The command that copies its input to the clipboard of this machine; None if there isn't one."""
     if environ.get("SSH_CONNECTION"):
-        return None  # it would be the clipboard of the wrong machine
+        return None  # it would be the wrong machine's clipboard
     for needed, command in TOOLS:
         if (not needed or environ.get(needed)) and shutil.which(command[0], path=environ.get("PATH")):
             return command
@@ -41,13 +41,13 @@ def native_tool(environ: Mapping[str, str]) -> tuple[str, ...] | None:
 
 
 def copy_by_tool(text: str, environ: Mapping[str, str] | None = None) -> str:
-    """The name of the tool that took the text, or ""; for a thread, since a tool may hang."""
+    """Return the name of the tool that took the text, or "". Call it in a thread, because a tool may hang."""
     environ = os.environ if environ is None else environ
     command = native_tool(environ)
     if command is None:
         return ""
     try:
-        # A session of its own: xclip stays, to hand the text out, and must not get our Ctrl+C.
+        # In its own session: xclip keeps running to serve the text, and must not get our Ctrl+C.
         subprocess.run(
             command,
             input=text.encode("utf-8", "replace"),
@@ -63,21 +63,21 @@ def copy_by_tool(text: str, environ: Mapping[str, str] | None = None) -> str:
 
 
 def fits_terminal(text: str) -> bool:
-    """Whether it is short enough for an escape sequence."""
+    """Whether the text is short enough for an escape sequence."""
     return len(text.encode("utf-8", "replace")) * 4 // 3 <= MAX_OSC_52_BYTES
 
 
 def through_tmux(text: str) -> str:
-    """What has tmux hand the copy on to its own terminal, where `allow-passthrough` lets it.
+    """A sequence that tmux passes on to its own terminal, if `allow-passthrough` is on.
 
-    The plain sequence tmux takes for itself, where `set-clipboard` says so.
+    tmux handles the plain sequence itself, if `set-clipboard` is on.
     """
     encoded = b64encode(text.encode("utf-8", "replace")).decode()
     return f"\x1bPtmux;\x1b\x1b]52;c;{encoded}\x07\x1b\\"
 
 
 def said(length: int, tool: str, *, by_terminal: bool) -> str:
-    """What to tell the user: only what was tried."""
+    """The message for the user, which reports only what was tried."""
     characters = "1 character" if length == 1 else f"{length:,} characters"
     if tool:
         also = ", and sent to the terminal (OSC 52)" if by_terminal else ""
@@ -90,7 +90,7 @@ def said(length: int, tool: str, *, by_terminal: bool) -> str:
 
 
 async def copy(screen: Screen[Any], text: str) -> None:
-    """Put this on the clipboard, and say by which ways that was tried. To be awaited in a worker."""
+    """Copy the text, and tell the user which ways were tried. Await it in a worker."""
     app, by_terminal = screen.app, fits_terminal(text)
     if by_terminal:
         app.copy_to_clipboard(text)

@@ -1,4 +1,4 @@
-"""Opens files and drafts in the user's editor; how the terminal is given away is `suspending`'s."""
+"""Opens files and drafts in the user's editor. `textual_gaps` hands over the terminal."""
 
 from __future__ import annotations
 
@@ -18,18 +18,18 @@ from acp_tui.ui.textual_gaps.internals import run_in_terminal, run_in_terminal_m
 PLUS_LINE: Final = frozenset(
     {"vi", "vim", "nvim", "view", "nano", "emacs", "emacsclient", "micro", "kak", "joe", "jed", "ne", "mg"}
 )
-"""Editors that are told a line by a `+7` before the file."""
+"""Editors that accept a line as `+7` before the file."""
 COLON_LINE: Final = frozenset({"hx", "helix", "subl", "zed"})
-"""By a `:7` behind it."""
+"""Editors that accept a line as `:7` after the file."""
 GOTO_LINE: Final = frozenset({"code", "code-insiders", "codium", "cursor", "windsurf"})
-"""By a `:7` behind it, and an option before it."""
+"""Editors that accept a line as `:7` after the file, and an option before it."""
 
 
 NO_EDITOR: Final = "No editor found: set $EDITOR to the one you want."
 
 
 def edit(app: App[Any], file: Path, line: int | None = None) -> str:
-    """Wait for the user's editor with this file; "" once it has ended well, else what went wrong, in a sentence."""
+    """Open a file in the user's editor and wait; return "" if it succeeds, or a sentence on what failed."""
     wanted = wanted_editor(os.environ)
     if not wanted:
         return NO_EDITOR
@@ -40,15 +40,15 @@ def edit(app: App[Any], file: Path, line: int | None = None) -> str:
 
 
 async def edit_text(app: App[Any], text: str) -> tuple[str, str]:
-    """What the user's editor made of a text, and a sentence on what went wrong; then the text is as it was.
+    """Edit a text in the user's editor; return the text, and a sentence on what failed, or "".
 
-    The agents go on working meanwhile.
+    The text is unchanged if something failed. Agents continue to work in the meantime.
     """
     wanted = wanted_editor(os.environ)
     if not wanted:
         return text, NO_EDITOR
     try:
-        # A folder of its own, which only the user may enter: editors leave copies beside what they edit.
+        # In its own folder, which only the user can access: editors leave copies next to the file.
         with TemporaryDirectory(prefix="acp-tui-", ignore_cleanup_errors=True) as folder:
             file = Path(folder, "prompt.md")
             await to_thread.run_sync(_write, file, text)
@@ -58,7 +58,7 @@ async def edit_text(app: App[Any], text: str) -> tuple[str, str]:
         return text, f"{wanted} couldn't edit the prompt: {error}"
     if status:
         return text, _how_it_ended(wanted, status)
-    # Editors put a line end behind the last line.
+    # Editors add a newline after the last line.
     return edited if text.endswith("\n") else edited.removesuffix("\n"), ""
 
 
@@ -72,14 +72,14 @@ def _write(file: Path, text: str) -> None:
 
 
 def wanted_editor(environ: Mapping[str, str]) -> str:
-    """The command line of the user's editor; "" where none is set."""
+    """The command line of the user's editor; "" if none is set."""
     return environ.get("VISUAL", "").strip() or environ.get("EDITOR", "").strip()
 
 
 def editor_command(wanted: str, file: Path, line: int | None = None) -> list[str]:
-    """The command that opens an absolute path, at a line counted from 1 where this editor can be told.
+    """The command that opens an absolute path; at a line, counted from 1, if this editor accepts one.
 
-    Raises: ValueError where `wanted` is no command line.
+    Raises: ValueError if `wanted` isn't a command line.
     """
     command = shlex.split(wanted)
     if line is None or line < 1:

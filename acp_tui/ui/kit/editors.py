@@ -1,4 +1,4 @@
-"""One field of a form: title, hint, control, and what is wrong with its answer. `client.form_answers` judges it."""
+"""Edits one field of a form: title, hint, control, and error. `client.form_answers` validates the answer."""
 
 from __future__ import annotations
 
@@ -34,11 +34,11 @@ from acp_tui.ui.rendering.wrapping import width_cells
 
 MOST_ROWS: Final = 8
 MAX_NUMBER: Final = 9
-"""Up to here a row is chosen by its number."""
+"""Up to this one, rows can be chosen by number."""
 
 
 class ChoiceRows(RowList, can_focus=True):
-    """Rows to choose from; the cursor stands nowhere until the user moves it."""
+    """Rows to choose from. There is no cursor until the user moves it."""
 
     BINDINGS: ClassVar[list[BindingType]] = [
         Binding("up", "move(-1)", "Choice above", show=False),
@@ -54,10 +54,10 @@ class ChoiceRows(RowList, can_focus=True):
     mark_cells = 4
 
     class Moved(Message):
-        """The cursor stands somewhere else, or another choice was made."""
+        """The cursor moved, or the choice changed."""
 
     class Finished(Message):
-        """The user is done here."""
+        """The user is done with these rows."""
 
     def __init__(self, rows: Sequence[PickerRow[str]], chosen: Iterable[str] = (), *, is_multi: bool) -> None:
         super().__init__(most_rows=MOST_ROWS)
@@ -66,7 +66,7 @@ class ChoiceRows(RowList, can_focus=True):
         self._chosen = {row.value for row in rows} & set(chosen)
 
     def on_mount(self) -> None:
-        """Show them, from the first chosen one on."""
+        """Show the rows, from the first chosen one on."""
         super().on_mount()
         values = [row.value for row in self._choices]
         start = min(map(values.index, self._chosen), default=NOWHERE)
@@ -75,12 +75,12 @@ class ChoiceRows(RowList, can_focus=True):
         )  # a cursor there would be what Enter sends
 
     def show_whole(self) -> None:
-        """Be as high as there are rows, and leave keys to whoever shows it, which scrolls; before it is mounted."""
+        """Show all rows without scrolling, and leave the keys to the parent. Call it before mounting."""
         self.can_focus = False
         self._rows_around, self._most_rows = -len(self._choices), len(self._choices)
 
     def choose(self, index: int) -> None:
-        """Choose this row, and with `is_multi` no longer where it is chosen already."""
+        """Choose this row; with `is_multi`, toggle it."""
         value = self.rows[index].value
         if self._is_multi:
             self._chosen ^= {value}
@@ -91,12 +91,12 @@ class ChoiceRows(RowList, can_focus=True):
 
     @property
     def chosen(self) -> list[str]:
-        """The chosen values, in the order of the choices."""
+        """The chosen values, in display order."""
         return [row.value for row in self._choices if row.value in self._chosen]
 
     @property
     def cut_text(self) -> str:
-        """The row under the cursor in full, where it was too long to be shown; else ""."""
+        """The full text of the row under the cursor if it was cut; otherwise ""."""
         if self.row is None:
             return ""
         parts = [part for part in (self.row.label, self.row.description) if part]
@@ -104,23 +104,23 @@ class ChoiceRows(RowList, can_focus=True):
         return "\n".join(parts) if cells > self.scrollable_content_region.width - self.mark_cells else ""
 
     def mark_of(self, index: int) -> str:
-        """Its number; round for one, square for any."""
+        """The row's number, and a round mark if one can be chosen, or a square one if several can."""
         on, off = ("■ ", "□ ") if self._is_multi else ("◉ ", "○ ")
         number = f"{index + 1} " if index < MAX_NUMBER else "  "
         return number + (on if self.rows[index].value in self._chosen else off)
 
     def action_number(self, number: int) -> None:
-        """Choose the row with this number, or no longer where any can be chosen; it goes nowhere from here."""
+        """Choose the row with this number; toggle it if several can be chosen. The focus stays here."""
         if number <= len(self.rows):
             self.choose(number - 1)
 
     def action_move(self, step: int) -> None:
-        """Move the cursor; that chooses nothing."""
+        """Move the cursor, without choosing."""
         self.move(step)
         self.post_message(self.Moved())
 
     def action_choose(self) -> None:
-        """Choose the row under the cursor, or no longer; without a cursor, only bring it."""
+        """Toggle the row under the cursor. Without a cursor, only show it."""
         if self.row is None:
             self.action_move(1)
             return
@@ -130,14 +130,14 @@ class ChoiceRows(RowList, can_focus=True):
         self._changed()
 
     def action_finish(self) -> None:
-        """Where one is to be chosen, it is the one under the cursor."""
+        """Finish. If only one can be chosen, choose the row under the cursor."""
         if self.row is not None and not self._is_multi:
             self._chosen = {self.row.value}
             self._changed()
         self.post_message(self.Finished())
 
     def action_clear(self) -> None:
-        """Choose nothing."""
+        """Clear the choice."""
         self._chosen = set()
         self.cursor = NOWHERE
         self._changed()
@@ -147,7 +147,7 @@ class ChoiceRows(RowList, can_focus=True):
         self.post_message(self.Moved())
 
     def on_row_list_clicked(self, event: RowList.Clicked) -> None:
-        """As Space does."""
+        """Handle a click like Space."""
         event.stop()
         self.action_choose()
 
@@ -169,7 +169,7 @@ class FieldEditor(Vertical):
     DEFAULT_CSS = "FieldEditor, FieldEditor > Static { height: auto; }"
 
     class Finished(Message):
-        """The user goes on to the next field."""
+        """The user continues with the next field."""
 
         def __init__(self, sender: FieldEditor) -> None:
             super().__init__()
@@ -182,7 +182,7 @@ class FieldEditor(Vertical):
         self._more = Static(classes="field-about", markup=False)
         self._wrong = Static(classes="field-wrong", markup=False)
         self._judged: Raw = None
-        """The answer that was wrong."""
+        """The answer that was invalid."""
 
     def compose(self) -> ComposeResult:
         """From top to bottom."""
@@ -197,12 +197,12 @@ class FieldEditor(Vertical):
         yield self._wrong
 
     def on_mount(self) -> None:
-        """What has nothing to say takes no room."""
+        """Hide the parts that are empty."""
         self._more.display = self._wrong.display = False
 
     @property
     def raw(self) -> Raw:
-        """The answer as it stands."""
+        """The current answer."""
         match self.control:
             case Input():
                 return self.control.value
@@ -220,38 +220,38 @@ class FieldEditor(Vertical):
         return chosen[0] if chosen else None
 
     def focus_control(self) -> None:
-        """Let the user answer."""
-        self.screen.set_focus(self.control)  # at once: the next key is for it
+        """Give the control the focus."""
+        self.screen.set_focus(self.control)  # at once, because the next key is for it
         self._reveal()
 
     def on_descendant_focus(self, event: events.DescendantFocus) -> None:
-        """Show what is asked, not only where to answer."""
+        """Scroll the whole field into view, including its question."""
         self._reveal()
 
     def _reveal(self) -> None:
         self.call_after_refresh(self.scroll_visible, animate=False)
 
     def show_wrong(self, what: str) -> None:
-        """Say what is wrong with the answer as it stands, until it is another; "" for nothing."""
+        """Show why the current answer is invalid, until it changes; "" for valid."""
         self._judged = self.raw
         self._wrong.update(shown_line(f"✗ {what}", "$text-error"))
         self._wrong.display = bool(what)
 
     def _forgive(self) -> None:
-        # A change may be told late, when the answer with it has been judged already.
+        # The event may arrive late, when the changed answer has already been validated.
         if self._wrong.display and self.raw != self._judged:
             self.show_wrong("")
 
     def on_input_changed(self) -> None:
-        """What was wrong is another answer now."""
+        """Hide the error if the answer changed."""
         self._forgive()
 
     def on_text_area_changed(self) -> None:
-        """What was wrong is another answer now."""
+        """Hide the error if the answer changed."""
         self._forgive()
 
     def on_choice_rows_moved(self, event: ChoiceRows.Moved) -> None:
-        """What was wrong may be another answer now; show in full what the row had no room for."""
+        """Hide the error if the answer changed, and show the full text of a row that was cut."""
         event.stop()
         self._forgive()
         assert isinstance(self.control, ChoiceRows)
@@ -259,18 +259,18 @@ class FieldEditor(Vertical):
         self._more.display = bool(self.control.cut_text)
 
     def on_choice_rows_finished(self, event: ChoiceRows.Finished) -> None:
-        """Go on."""
+        """Continue with the next field."""
         event.stop()
         self.post_message(self.Finished(self))
 
     def on_input_submitted(self, event: Input.Submitted) -> None:
-        """Go on."""
+        """Continue with the next field."""
         event.stop()
         self.post_message(self.Finished(self))
 
 
 def name_of(field: Field) -> str:
-    """What to call a field."""
+    """The title of a field, or its name."""
     title = None if isinstance(field, UnknownField) else field.title
     return title or field.name
 
@@ -368,7 +368,7 @@ def _text_control(field: TextField) -> Widget:
 
 def _line(text: str) -> Input:
     line = Input(text, compact=True, select_on_focus=False)
-    line.cursor_blink = False  # it would draw while nothing happens
+    line.cursor_blink = False  # it would redraw while nothing happens
     return line
 
 

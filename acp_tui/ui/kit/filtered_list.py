@@ -1,4 +1,4 @@
-"""A list that narrows to what you type above it, and the dialogs made of one. It knows no row's meaning."""
+"""A list that narrows as the user types, and the dialogs that use it. It doesn't know what the rows mean."""
 
 from __future__ import annotations
 
@@ -17,7 +17,7 @@ from acp_tui.ui.kit.row_list import NOWHERE, PickerRow, RowList
 
 
 class FilteredList(Vertical, can_focus=True):
-    """Rows, a search line over them where wanted, and below what the row under the cursor has to say in full."""
+    """Rows, an optional search line above them, and below them the full text of the row under the cursor."""
 
     DEFAULT_CSS = "FilteredList { height: auto; } FilteredList > * { height: auto; }"
 
@@ -32,7 +32,7 @@ class FilteredList(Vertical, can_focus=True):
     ]
 
     make_search: ClassVar[type[Input]] = Input
-    """What the search line is; a kind of list may have its own."""
+    """The widget class of the search line. Subclasses may override it."""
 
     class Chosen(Message):
         """The user chose a row."""
@@ -42,10 +42,10 @@ class FilteredList(Vertical, can_focus=True):
             self.row = row
 
     class Moved(Message):
-        """Another row may be under the cursor."""
+        """The cursor may be on another row."""
 
     class EndReached(Message):
-        """The user wants to go on where the rows end."""
+        """The user wants to move past the last row."""
 
     def __init__(
         self,
@@ -55,26 +55,26 @@ class FilteredList(Vertical, can_focus=True):
         empty: str = "Nothing to choose from",
         id: str | None = None,  # noqa: A002 - Textual's own name for it
     ) -> None:
-        """`has_search`: the search line is there from the start; else `search` brings it."""
+        """With `has_search`, the search line is always shown; otherwise `search` shows it."""
         super().__init__(id=id)
         self._all = tuple(rows)
         self._empty = empty
         self._has_search = has_search
-        # Kept, not asked for: what a worker has read may come while the list is being taken away.
+        # Kept instead of queried, because a worker's result may arrive while the list is being removed.
         self._search = self.make_search(placeholder="Type to search", classes="row-search", compact=True)
         self._list = RowList(rows_around_low=8)
         self._about = Static(classes="row-about", markup=False)
 
     def compose(self) -> ComposeResult:
         """From top to bottom."""
-        self._search.cursor_blink = False  # it would draw while nothing happens
+        self._search.cursor_blink = False  # it would redraw while nothing happens
         self._search.display = self._has_search
         yield self._search
         yield self._list
         yield self._about
 
     def on_mount(self) -> None:
-        """Show the rows, from the current one on."""
+        """Show the rows, with the cursor on the current one."""
         current = next((index for index, row in enumerate(self._all) if row.is_current), 0)
         self._show(self._all, current)
         (self._search if self._has_search else self).focus()
@@ -86,11 +86,11 @@ class FilteredList(Vertical, can_focus=True):
 
     @property
     def is_searching(self) -> bool:
-        """True while what is typed goes into the search line."""
+        """Whether the search line has the focus."""
         return self._search.has_focus
 
     def show_rows(self, rows: Iterable[PickerRow[Any]], *, empty: str = "") -> None:
-        """Show these from now on; a cursor that was moved stays on its row, wherever that is now."""
+        """Replace the rows. A cursor that was moved stays on its row, wherever that is now."""
         before = self.row if self._list.cursor > 0 else None
         self._all = tuple(rows)
         self._empty = empty or self._empty
@@ -101,22 +101,22 @@ class FilteredList(Vertical, can_focus=True):
             self._show_about()
 
     def search(self) -> None:
-        """Bring the search line and write there."""
+        """Show and focus the search line."""
         self._search.display = True
-        self.screen.set_focus(self._search)  # at once: what is typed next must not overtake it
+        self.screen.set_focus(self._search)  # at once, so that the next key doesn't overtake it
 
     def end_search(self) -> None:
-        """Back to the list, narrowed as it is; without anything searched for the line goes away."""
+        """Return to the list, still narrowed. If the search line is empty, hide it."""
         self._search.display = self._has_search or bool(self._search.value)
         self.focus()
 
     def on_input_changed(self, event: Input.Changed) -> None:
-        """Narrow the list; its best row gets the cursor."""
+        """Narrow the list and move the cursor to the best row."""
         event.stop()
         self._narrow(0)
 
     def on_input_submitted(self, event: Input.Submitted) -> None:
-        """Enter chooses, from the search line too."""
+        """Choose a row with Enter, also from the search line."""
         event.stop()
         self.action_choose()
 
@@ -143,28 +143,28 @@ class FilteredList(Vertical, can_focus=True):
         self._show_about()
 
     def action_page(self, direction: int) -> None:
-        """Move it by a page."""
+        """Move the cursor by a page."""
         if not self._list.page(direction) and direction > 0:
             self.post_message(self.EndReached())
         self._show_about()
 
     def action_choose(self) -> None:
-        """Choose the row under the cursor, where it can be chosen."""
+        """Choose the row under the cursor, unless it's disabled."""
         if self.row is not None and not self.row.is_disabled_reason:
             self.post_message(self.Chosen(self.row))
 
     def on_row_list_clicked(self, event: RowList.Clicked) -> None:
-        """A click chooses."""
+        """Choose the clicked row."""
         event.stop()
         self._show_about()
         self.action_choose()
 
 
 def matching(rows: Sequence[PickerRow[Any]], query: str) -> Sequence[PickerRow[Any]]:
-    """The rows whose label or description has each word of `query`: as it stands, or its letters in this order.
+    """The rows whose label or description matches each word of `query`: as a substring, or its letters in order.
 
-    Better ones first: a label that begins with it, then has it, then has its letters. Groups stay together; what
-    cannot be chosen comes last.
+    Best first: labels that begin with it, contain it, and contain its letters. Groups stay together, and disabled rows
+    come last.
     """
     words = query.lower().split()
     if not words:
@@ -183,7 +183,7 @@ def matching(rows: Sequence[PickerRow[Any]], query: str) -> Sequence[PickerRow[A
 
 
 def _score(row: PickerRow[Any], words: Sequence[str]) -> int | None:
-    """The less the better; None for no match."""
+    """The score of a row, lower is better; None for no match."""
     label, about = row.label.lower(), row.description.lower()
     total = 0
     for word in words:
@@ -210,9 +210,12 @@ V = TypeVar("V")
 
 
 class Picker(ModalScreen[V | None], Generic[V]):
-    """Gives the value of the chosen row, or None."""
+    """A dialog that returns the value of the chosen row, or None."""
 
     BINDINGS: ClassVar[list[BindingType]] = [Binding("escape", "dismiss(None)", "Close", show=False)]
+
+    keys: ClassVar[str] = "↑ ↓ move · Enter choose · Esc close"
+    """What the frame says of the keys."""
 
     def __init__(
         self,
@@ -222,18 +225,18 @@ class Picker(ModalScreen[V | None], Generic[V]):
         search: bool = True,
         empty: str = "Nothing to choose from",
     ) -> None:
-        """`empty` is said where there are no rows."""
+        """`empty` is shown if there are no rows."""
         super().__init__(classes="dialog")
         self._heading = title
         self.rows = FilteredList(rows, has_search=search, empty=empty)
-        """What there is to choose from."""
+        """The rows to choose from."""
 
     def compose(self) -> ComposeResult:
         """The rows in a frame."""
-        yield Frame(shown_line(self._heading), "↑ ↓ move · Enter choose · Esc close", self.rows)
+        yield Frame(shown_line(self._heading), self.keys, self.rows)
 
     def on_filtered_list_chosen(self, message: FilteredList.Chosen) -> None:
-        """That is the answer."""
+        """Return the chosen value."""
         self.dismiss(message.row.value)
 
 
@@ -241,23 +244,23 @@ FITTING = "match the terminal"
 
 
 class ThemePicker(Picker[str]):
-    """Gives the name of a theme, "" for the one that fits the terminal, or None."""
+    """A dialog that returns the name of a theme, "" for one that matches the terminal, or None."""
 
     def __init__(self, names: Iterable[str], chosen: str, show: Callable[[str], None]) -> None:
-        """`show` puts on a theme by its name."""
+        """`show` applies a theme by its name."""
         rows = [PickerRow(name, name or FITTING, is_current=name == chosen) for name in ("", *names)]
         super().__init__("Theme", rows)
         self._show_theme = show
 
     def on_filtered_list_moved(self) -> None:
-        """Put it on."""
+        """Apply the theme under the cursor."""
         row = self.rows.row
         if row is not None:
             self._show_theme(row.value)
 
 
 class ReadingScreen(ModalScreen[None]):
-    """Scrolls where there is no room for all."""
+    """A dialog with text, which scrolls if it doesn't fit."""
 
     BINDINGS: ClassVar[list[BindingType]] = [Binding("escape,q", "dismiss", "Close", show=False)]
 
@@ -272,5 +275,5 @@ class ReadingScreen(ModalScreen[None]):
         yield Frame(shown_line(self._heading), "↑ ↓ PgUp PgDn read · Esc close", body)
 
     def on_mount(self) -> None:
-        """Ready to be scrolled."""
+        """Focus the text, so that it can be scrolled."""
         self.query_one(VerticalScroll).focus()

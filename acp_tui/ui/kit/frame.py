@@ -1,4 +1,4 @@
-"""What dialogs share: a frame with the title above and the keys below, and closing from code."""
+"""The common parts of dialogs: a frame with a title and keys, and closing from code."""
 
 from __future__ import annotations
 
@@ -14,17 +14,17 @@ from acp_tui.conversation.visible import make_visible, make_visible_line
 
 
 def shown(text: str, style: str = "") -> Content:
-    """Text of the agent's, safe to draw, over as many lines as it has."""
+    """An agent's text made safe to draw, on as many lines as it has."""
     return Content.styled(make_visible(text), style)
 
 
 def shown_line(text: str, style: str = "") -> Content:
-    """Text of the agent's, safe to draw, in one line."""
+    """An agent's text made safe to draw, on one line."""
     return Content.styled(make_visible_line(text), style)
 
 
 class Frame(Vertical):
-    """Holds a dialog's parts in the middle of the screen."""
+    """Holds the parts of a dialog in the middle of the screen."""
 
     DEFAULT_CSS = """
     Frame { height: auto; max-height: 100%; width: 90; max-width: 100%; }
@@ -36,7 +36,7 @@ class Frame(Vertical):
         super().__init__(Static(title, classes="frame-title", markup=False), *parts, self._keys)
 
     def show_keys(self, keys: str) -> None:
-        """Name these keys from now on."""
+        """Show these keys."""
         self._keys.update(keys)
 
 
@@ -44,9 +44,9 @@ T = TypeVar("T")
 
 
 def close_when_in_front(dialog: Screen[T], result: T | None = None) -> None:
-    """Close it, at once or as soon as nothing lies above it.
+    """Close the dialog, now or once no other screen covers it.
 
-    Textual's `dismiss` takes away what is on top, also where that is another screen: the help, say.
+    Textual's `dismiss` removes the top screen, even if that is another one, such as the help.
     """
 
     def close() -> None:

@@ -1,4 +1,4 @@
-"""Runs a widget's drawing frame by frame, whichever task asks for it. What a frame draws is the widget's business."""
+"""Runs a widget's drawing frame by frame, from any task. The widget decides what a frame draws."""
 
 from __future__ import annotations
 
@@ -9,14 +9,14 @@ from typing import Final
 
 FRAME_S: Final = 1 / 30
 FLOOD_FRAME_S: Final = 1 / 12
-"""While a terminal prints more than anyone can read: each frame is sent whole and takes CPU time from the command."""
+"""For a terminal that prints more than anyone can read: each frame is sent whole and slows the command down."""
 
 
 class Frames:
-    """Calls `draw` no sooner than a frame after the last one that was shown."""
+    """Calls `draw`, at the earliest one frame after the last."""
 
     def __init__(self, draw: Callable[[], None], frame_s: Callable[[float], float]) -> None:
-        """`frame_s` returns how long a frame lasts at this time of the loop."""
+        """`frame_s` returns the length of a frame at a given time of the loop."""
         self._draw = draw
         self._frame_s = frame_s
         self._loop: asyncio.AbstractEventLoop | None = None
@@ -25,18 +25,18 @@ class Frames:
         self.shown_at = 0.0
 
     def start(self) -> None:
-        """Run frames in the caller's context from now on: updates come from tasks that know no app."""
+        """Run frames in the caller's context from now on, because updates come from tasks outside the app."""
         self._context = contextvars.copy_context()
         self._loop = asyncio.get_running_loop()
 
     def stop(self) -> None:
-        """Run no frame any more."""
+        """Stop running frames."""
         if self._handle is not None:
             self._handle.cancel()
         self._loop = None
 
     def schedule(self, pause_s: float = 0) -> None:
-        """Run `draw` after a pause, or with the next frame. Cheap, and callable from any task of the loop."""
+        """Run `draw` after a pause, or with the next frame. Cheap; call it from any task of the loop."""
         if self._loop is None or self._handle is not None:
             return
         now = self._loop.time()
@@ -51,7 +51,7 @@ class Frames:
 
     @property
     def is_scheduled(self) -> bool:
-        """Whether a frame is still to come."""
+        """Whether a frame is scheduled."""
         return self._handle is not None
 
     @property
@@ -60,6 +60,6 @@ class Frames:
         return self._loop.time() if self._loop is not None else 0.0
 
     def time_slice(self, length_s: float) -> Callable[[], bool]:
-        """Returns a function that tells whether so much time has passed."""
+        """Return a function that tells whether `length_s` has passed."""
         deadline = self.now + length_s
         return lambda: self.now >= deadline

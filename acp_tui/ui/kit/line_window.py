@@ -1,6 +1,7 @@
-"""Widgets that show a window on lines: of lines that a subclass draws, or of lines that are ready; and the scroll bar.
+"""Widgets that show a window onto lines, and their scroll bar.
 
-`LineWindow` draws only what is in view; its subclasses provide the lines and the cursor.
+`LineWindow` draws only the lines in view; subclasses provide the lines and the cursor. `StripView` shows finished
+lines.
 """
 
 from __future__ import annotations
@@ -22,7 +23,7 @@ from acp_tui.ui.rendering.wrapping import width_cells
 
 
 def handle_rows(total: int, height: int, top_line: int) -> range:
-    """The rows of the handle for `total` lines in a window of `height` rows; none where everything is in view."""
+    """The rows of the handle for `total` lines in a window of `height` rows; empty if everything is in view."""
     if total <= height:
         return range(0)
     size = max(1, height * height // total)
@@ -31,7 +32,7 @@ def handle_rows(total: int, height: int, top_line: int) -> range:
 
 
 def line_at(row: int, total: int, height: int) -> int:
-    """The line on the first row of the window when the handle is dragged to `row`."""
+    """The first line in the window when the handle is dragged to `row`."""
     return round(max(0, total - height) * row / max(height - 1, 1))
 
 
@@ -47,33 +48,33 @@ class LineWindow(Widget, can_focus=True):
     def __init__(self, *, id: str | None = None) -> None:  # noqa: A002 - Textual's own name for it
         super().__init__(id=id)
         self.top = 0
-        """The line on the first row."""
+        """The first line in the window."""
         self._is_dragging = False
 
-    # What is to be drawn
+    # What to draw
 
     @property
     def total(self) -> int:
-        """How many lines there are."""
+        """The number of lines."""
         raise NotImplementedError
 
     @property
     def empty_text(self) -> str:
-        """What to say where there are none."""
+        """Shown if there are no lines."""
         return ""
 
     def _draw(self, line: int, width: int, palette: Palette) -> Strip:
-        """One of them, in so many cells at most."""
+        """Draw a line at most `width` cells wide."""
         raise NotImplementedError
 
     def _has_cursor(self, line: int) -> bool:
         raise NotImplementedError
 
     def _click(self, line: int) -> None:
-        """The user has clicked on it."""
+        """Handle a click on a line."""
 
     def on_mount(self) -> None:
-        """Draw again in other colours."""
+        """Redraw when the theme changes."""
         self.watch(self.app, "theme", self._redraw, init=False)
 
     def _redraw(self) -> None:
@@ -86,11 +87,11 @@ class LineWindow(Widget, can_focus=True):
 
     @property
     def line_width(self) -> int:
-        """The cells of a line: all but the margin and the scroll bar."""
+        """The width of a line, without the margin and the scroll bar."""
         return max(self.size.width - 2, 0)
 
     def render_line(self, y: int) -> Strip:
-        """A row: the margin, a line, and its part of the scroll bar."""
+        """A row: the margin, a line, and a part of the scroll bar."""
         palette, ground, line = (
             palette_for(self.app.current_theme),
             self.visual_style.rich_style,
@@ -105,13 +106,13 @@ class LineWindow(Widget, can_focus=True):
         margin = Segment("▎" if is_at_cursor else " ", ground + palette.accent)
         if is_at_cursor and self.has_focus:
             ground += self.get_component_rich_style("line-window--cursor")
-            # What can be read on the terminal's own colours is not known.
+            # What is readable in the terminal's own colors isn't known.
             palette = PLAIN if self.app.current_theme.ansi else palette
         strip = self._draw(line, self.line_width, palette).adjust_cell_length(self.line_width)
         return Strip([margin, *strip.apply_style(ground), bar])
 
     def refresh_rows(self, rows: Collection[int]) -> None:
-        """Draw these rows anew; the others are not sent to the terminal."""
+        """Redraw these rows. Nothing else is sent to the terminal."""
         if rows:
             self.refresh(*(Region(0, y, self.size.width, 1) for y in rows))
 
@@ -119,41 +120,41 @@ class LineWindow(Widget, can_focus=True):
 
     @property
     def max_top(self) -> int:
-        """The first line in view when the last one is."""
+        """The value of `top` when the last line is in view."""
         return max(0, self.total - self.size.height)
 
     def scroll_to_line(self, line: int) -> None:
-        """Put this line on the first row, as far as there is enough below it."""
+        """Scroll so that this line is the first, as far as there are enough lines below."""
         self.top = max(0, min(line, self.max_top))
         self.refresh()
 
     def _reveal(self, line: int) -> None:
-        """Bring the line into view."""
+        """Scroll a line into view."""
         if line < self.top:
             self.scroll_to_line(line)
         elif line >= self.top + self.size.height:
             self.scroll_to_line(line - self.size.height + 1)
 
     def on_focus(self) -> None:
-        """The cursor looks otherwise."""
+        """Redraw the cursor."""
         self.refresh()
 
     def on_blur(self) -> None:
-        """So it does now."""
+        """Redraw the cursor."""
         self.refresh()
 
     def on_mouse_scroll_up(self, event: events.MouseScrollUp) -> None:
-        """The wheel."""
+        """Scroll up with the wheel."""
         event.stop()
         self.scroll_to_line(self.top - WHEEL_LINES)
 
     def on_mouse_scroll_down(self, event: events.MouseScrollDown) -> None:
-        """The wheel."""
+        """Scroll down with the wheel."""
         event.stop()
         self.scroll_to_line(self.top + WHEEL_LINES)
 
     def on_mouse_down(self, event: events.MouseDown) -> None:
-        """On the scroll bar: take its handle. On a line: put the cursor there."""
+        """Start dragging the scroll bar's handle, or click on a line."""
         if event.x >= self.size.width - 1:
             self._is_dragging = True
             self.capture_mouse()
@@ -162,12 +163,12 @@ class LineWindow(Widget, can_focus=True):
             self._click(self.top + event.y)
 
     def on_mouse_move(self, event: events.MouseMove) -> None:
-        """With the handle."""
+        """Drag the handle."""
         if self._is_dragging:
             self._drag_to(event.y)
 
     def on_mouse_up(self) -> None:
-        """Let the handle go."""
+        """Stop dragging."""
         self._is_dragging = False
         self.release_mouse()
 
@@ -176,7 +177,7 @@ class LineWindow(Widget, can_focus=True):
 
 
 class StripView(ScrollView, can_focus=False):
-    """Shows lines that somebody else has drawn for its width."""
+    """Shows lines drawn by others for its width."""
 
     DEFAULT_CSS = """
     StripView {
@@ -199,7 +200,7 @@ class StripView(ScrollView, can_focus=False):
         self.refresh()
 
     def render_line(self, y: int) -> Strip:
-        """A line of them."""
+        """One of the lines."""
         width = self.scrollable_content_region.width
         background = self.visual_style.rich_style
         row = self.scroll_offset.y + y
@@ -208,6 +209,6 @@ class StripView(ScrollView, can_focus=False):
         return self._strips[row].adjust_cell_length(width).apply_style(background)
 
     def page(self, direction: int) -> None:
-        """Scroll by a page, up for -1 and down for 1."""
+        """Scroll by a page: up for -1, down for 1."""
         height = self.scrollable_content_region.height
         self.scroll_to(y=self.scroll_offset.y + direction * max(height - 1, 1), animate=False, force=True)

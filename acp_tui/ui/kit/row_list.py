@@ -1,4 +1,4 @@
-"""A list of one-line rows under headings, drawn line by line: thousands cost no more than a screenful."""
+"""A list of one-line rows under headings, drawn line by line. Thousands cost no more than a screenful."""
 
 from __future__ import annotations
 
@@ -31,19 +31,19 @@ MOST_NUMBERED: Final = 9
 
 @dataclass(frozen=True, slots=True)
 class PickerRow(Generic[V]):
-    """Something to choose; its texts may be an agent's."""
+    """A row to choose. Its texts may come from an agent."""
 
     value: V
     label: str
     description: str = ""
-    """Stands behind the label, as far as there is room, where there is no `aside`."""
+    """Shown after the label, as far as it fits, if there is no `aside`."""
     group: str = ""
-    """The heading it stands under; rows of one group follow each other."""
+    """The heading above it. Rows of one group are adjacent."""
     is_current: bool = False
     is_disabled_reason: str = ""
-    """Why it cannot be chosen; "" where it can."""
+    """Why it can't be chosen; "" if it can."""
     aside: str = ""
-    """Stands at the end of the row, whole; the label gets what is left."""
+    """Shown in full at the end of the row. The label gets the rest."""
 
 
 class RowList(ScrollView, can_focus=False):
@@ -55,7 +55,7 @@ class RowList(ScrollView, can_focus=False):
     """
 
     class Clicked(Message):
-        """The user clicked on a row; the cursor is there now."""
+        """The user clicked on a row, and the cursor moved there."""
 
         def __init__(self, sender: RowList, index: int) -> None:
             super().__init__()
@@ -68,16 +68,16 @@ class RowList(ScrollView, can_focus=False):
             return self.sender
 
     mark_cells: ClassVar[int] = 2
-    """What stands before each row takes so many cells."""
+    """The width of the mark before each row."""
     heading_indent: ClassVar[int] = 0
-    """Cells before a heading."""
+    """The indent of a heading, in cells."""
 
     def __init__(
         self, *, rows_around: int = 17, rows_around_low: int | None = None, most_rows: int = 20
     ) -> None:
-        """At most `most_rows` high, and so that `rows_around` of the screen stay for what is around it.
+        """At most `most_rows` high, and low enough to leave `rows_around` rows of the screen.
 
-        On a low screen, where there are no margins, that is `rows_around_low`.
+        On a low screen, which has no margins, it leaves `rows_around_low`.
         """
         super().__init__()
         self._rows_around = rows_around
@@ -86,11 +86,11 @@ class RowList(ScrollView, can_focus=False):
         self.rows: Sequence[PickerRow[Any]] = ()
         self.cursor = NOWHERE
         self._lines: list[int | str] = []
-        """What stands in each line: the index of a row, or a heading."""
+        """The content of each line: the index of a row, or a heading."""
         self._line_of: list[int] = []
 
     def show(self, rows: Sequence[PickerRow[Any]], cursor: int = 0) -> None:
-        """Show these rows with the cursor on one of them; NOWHERE for none."""
+        """Show these rows with the cursor on one of them; NOWHERE for no cursor."""
         self.rows = rows
         self._lines, self._line_of = [], []
         group = ""
@@ -105,7 +105,7 @@ class RowList(ScrollView, can_focus=False):
         self.move_to(cursor)
 
     def get_content_height(self, container: Size, viewport: Size, width: int) -> int:
-        """All lines, as far as there is room."""
+        """All lines, as far as they fit."""
         around = self._rows_around_low if self.screen.has_class("-low") else self._rows_around
         room = max(self.app.size.height - around, 3)
         return min(len(self._lines), room, self._most_rows)
@@ -118,7 +118,7 @@ class RowList(ScrollView, can_focus=False):
     # The cursor
 
     def move_to(self, index: int) -> None:
-        """Put the cursor on this row, or the nearest there is, and bring it into view."""
+        """Move the cursor to this row, or the nearest one, and scroll it into view."""
         last = len(self.rows) - 1
         self.cursor = NOWHERE if index < 0 else min(index, last)
         if self.cursor != NOWHERE:
@@ -126,7 +126,7 @@ class RowList(ScrollView, can_focus=False):
         self.refresh()
 
     def move(self, step: int) -> bool:
-        """Move the cursor by so many rows; False where it was at the end already."""
+        """Move the cursor by `step` rows; return False if it was at the end."""
         before = self.cursor
         last = len(self.rows) - 1
         start = before if before != NOWHERE else (-1 if step > 0 else last + 1)
@@ -134,14 +134,14 @@ class RowList(ScrollView, can_focus=False):
         return self.cursor != before
 
     def page(self, direction: int) -> bool:
-        """Move it by a page, up for -1 and down for 1."""
+        """Move the cursor by a page: up for -1, down for 1."""
         return self.move(direction * max(self.scrollable_content_region.height - 1, 1))
 
     def _reveal(self) -> None:
         if self.row is None:
             return
         line, height = self._line_of[self.cursor], self.scrollable_content_region.height
-        # The heading above it comes along.
+        # Include the heading above.
         top = line - 1 if line and isinstance(self._lines[line - 1], str) else line
         y = self.scroll_offset.y
         if top < y:
@@ -150,7 +150,7 @@ class RowList(ScrollView, can_focus=False):
             self.scroll_to(y=line - height + 1, animate=False, force=True)
 
     def on_click(self, event: events.Click) -> None:
-        """Put the cursor there and say so."""
+        """Move the cursor to the clicked row and report it."""
         line = self.scroll_offset.y + event.y
         what = self._lines[line] if line < len(self._lines) else ""
         if isinstance(what, int):
@@ -160,14 +160,14 @@ class RowList(ScrollView, can_focus=False):
     # Drawing
 
     def on_mount(self) -> None:
-        """Draw again in other colours."""
+        """Redraw when the theme changes."""
         self.watch(self.app, "theme", self._on_theme, init=False)
 
     def _on_theme(self) -> None:
         self.refresh()
 
     def mark_of(self, index: int) -> str:
-        """What stands before a row, in `mark_cells`."""
+        """The mark before a row, `mark_cells` wide."""
         return "◉ " if self.rows[index].is_current else "  "
 
     def render_line(self, y: int) -> Strip:
@@ -198,7 +198,7 @@ class RowList(ScrollView, can_focus=False):
         label_style = palette.muted if row.is_disabled_reason else palette.text
         end_style = palette.muted
         if index == self.cursor:
-            # In a terminal's own colours, muted text cannot be read on the cursor's ground.
+            # In the terminal's own colors, muted text is unreadable on the cursor's background.
             label_style, end_style = label_style + Style(bold=True), palette.text
         return [
             Segment(self.mark_of(index), palette.accent),
@@ -208,7 +208,7 @@ class RowList(ScrollView, can_focus=False):
 
 
 class NumberedRows(RowList):
-    """The first rows have the key that chooses them in front."""
+    """A list whose first rows show the number key that chooses them."""
 
     are_numbered = True
 
@@ -219,38 +219,40 @@ class NumberedRows(RowList):
 
 
 def _aside(row: PickerRow[Any], room: int) -> str:
-    """What stands at the end of the row, with the gap before it; "" where the label would have too little room."""
+    """The text at the end of the row, with the gap before it; "" if the label would get too little room."""
     aside = GAP + make_visible_line(row.aside) if row.aside else ""
     return aside if room - width_cells(aside) >= MIN_LABEL_CELLS else ""
 
 
 def _about(row: PickerRow[Any], room: int) -> str:
-    """What stands behind the label, with the gap before it."""
+    """The text after the label, with the gap before it."""
     about = row.is_disabled_reason or row.description
     room -= len(GAP)
     return GAP + cut(make_visible_line(about), room) if about and room > 8 else ""
 
 
 def aligned(texts: Sequence[str], most_cells: int | None = None) -> list[str]:
-    """The texts as a column, for what stands behind them; those wider than `most_cells` reach beyond it."""
+    """Pad the texts to a common width. Texts wider than `most_cells` don't count."""
     widths = [width_cells(text) for text in texts]
     column = max((width for width in widths if most_cells is None or width <= most_cells), default=0)
     return [text + " " * max(column - width, 0) for text, width in zip(texts, widths, strict=True)]
 
 
 def cut(text: str, width: int) -> str:
-    """One line in so many cells, its end replaced by an ellipsis where it is longer."""
-    text = text[: width * 8]  # measuring a text costs by its length, and no row shows more
+    """Cut one line to `width` cells, ending with an ellipsis if it's longer."""
+    text = text[: width * 8]  # measuring takes time in proportion to the length, and no row shows more
     if width_cells(text) <= width:
         return text
     return text[: fold(text, max(width - 1, 2))[0].stop] + "…"
 
 
 def short_folder(folder: Path, here: Path | None) -> str:
-    """The end of its path, as many parts as there is room for; "" for the folder that one is in."""
+    """The end of a folder's path, with as many parts as fit; "" for `here`."""
     if folder == here:
         return ""
-    tail = make_visible_line(str(folder))[-8 * MOST_FOLDER_CELLS :]  # measuring costs by the length
+    tail = make_visible_line(str(folder))[
+        -8 * MOST_FOLDER_CELLS :
+    ]  # measuring takes time in proportion to the length
     if width_cells(tail) <= MOST_FOLDER_CELLS:
         return tail
     while width_cells(tail) >= MOST_FOLDER_CELLS and "/" in tail[1:]:
@@ -259,7 +261,7 @@ def short_folder(folder: Path, here: Path | None) -> str:
 
 
 def short_time(when: datetime, now: datetime) -> str:
-    """How long ago it was within a week, else the day."""
+    """How long ago it was, or the date if more than a week."""
     age = now - when
     if not timedelta(0) <= age < timedelta(days=7):
         return when.strftime("%Y-%m-%d")

@@ -1,6 +1,6 @@
-"""Asks the terminal, before anything is drawn, whether it is light or dark, its colors and its letters.
+"""Asks the terminal, before anything is drawn, whether it's light or dark and can show Unicode.
 
-Loads nothing of Textual, so that it can ask while that loads.
+Doesn't import Textual, so that it can ask while that loads.
 """
 
 from __future__ import annotations
@@ -20,23 +20,23 @@ from typing import Final, Literal, TypeAlias
 Shade: TypeAlias = Literal["light", "dark"]
 
 QUERY: Final = b"\x1b]11;?\x1b\\\x1b[c"
-"""What is your background (OSC 11), and what are you (DA1)? Every terminal answers the second, and in this order."""
+"""Asks for the background (OSC 11) and the terminal type (DA1). Every terminal answers the second, in this order."""
 FENCE: Final = re.compile(rb"\x1b\[\?[\d;]*c")
-"""The answer to DA1: with it, there is nothing to wait for any more."""
+"""The answer to DA1. Nothing follows it."""
 BACKGROUND: Final = re.compile(rb"\x1b\]11;rgba?:([\da-fA-F]{1,4})/([\da-fA-F]{1,4})/([\da-fA-F]{1,4})")
 LIMIT_S: Final = 0.1
-"""An answer that comes too late is taken for typed text. Loading the screen takes longer than this."""
+"""An answer that comes later would count as typed text. Loading the screen takes longer than this."""
 REMOTE_LIMIT_S: Final = 1.0
 """Over SSH."""
 MUTE: Final = frozenset({"", "dumb", "linux", "unknown"})
-"""Values of TERM: these may show the question instead of answering it."""
+"""Values of TERM for terminals that may show the query instead of answering it."""
 LIGHT_INDEXES: Final = frozenset({"7", *map(str, range(9, 16))})
-"""Of the sixteen colours, those that a light background has; 8 is the dark grey."""
+"""The indexes of light background colors among the 16; 8 is dark gray."""
 
 
 def light_or_dark(environ: Mapping[str, str], query: Callable[[], bytes]) -> Shade | None:
-    """How the terminal's background looks; None where that cannot be known. `query` asks the terminal."""
-    # Set by some terminals: "foreground;background", or three values of which the last is the background.
+    """Whether the terminal's background is light or dark; None if unknown. `query` asks the terminal."""
+    # Some terminals set "foreground;background", or three values of which the last is the background.
     index = environ.get("COLORFGBG", "").rpartition(";")[2]
     if index.isdecimal():
         return "light" if index in LIGHT_INDEXES else "dark"
@@ -44,7 +44,7 @@ def light_or_dark(environ: Mapping[str, str], query: Callable[[], bytes]) -> Sha
 
 
 def shade_of(answer: bytes) -> Shade | None:
-    """The shade in a terminal's answer to `QUERY`; None where it did not say."""
+    """The shade in a terminal's answer to `QUERY`; None if there isn't one."""
     found = BACKGROUND.search(answer)
     if found is None:
         return None
@@ -53,7 +53,7 @@ def shade_of(answer: bytes) -> Shade | None:
 
 
 def ask_terminal() -> bytes:
-    """What the terminal answers to `QUERY`, as far as it does in time; nothing of it is left to be read."""
+    """The terminal's answer to `QUERY`, as far as it comes in time. Leaves none of it unread."""
     if not (sys.stdin.isatty() and sys.stderr.isatty()):
         return b""
     is_remote = not {"SSH_CONNECTION", "SSH_TTY"}.isdisjoint(os.environ)
@@ -61,11 +61,11 @@ def ask_terminal() -> bytes:
 
 
 def exchange(read_fd: int, write_fd: int, limit_s: float) -> bytes:
-    """Ask on a terminal's descriptors, and read until its last answer or for `limit_s`."""
+    """Query the terminal, and read until its last answer or for `limit_s`."""
     try:
         with _unechoed(read_fd):
             if _is_readable(read_fd, 0):
-                return b""  # somebody is typing ahead: that is for the prompt
+                return b""  # the user is typing ahead, which is for the prompt
             os.write(write_fd, QUERY)
             return _answer(read_fd, time.monotonic() + limit_s)
     except (OSError, termios.error):
@@ -88,7 +88,7 @@ def _is_readable(fd: int, wait_s: float) -> bool:
 
 @contextmanager
 def _unechoed(fd: int) -> Iterator[None]:
-    """Answers are neither shown nor held back until the end of a line; what was typed before is kept."""
+    """Turn off echo and line buffering. Keeps what was typed before."""
     before = termios.tcgetattr(fd)
     tty.setcbreak(fd, termios.TCSANOW)
     try:
@@ -98,7 +98,7 @@ def _unechoed(fd: int) -> Iterator[None]:
 
 
 def has_unicode(environ: Mapping[str, str]) -> bool:
-    """Whether the terminal shows more than ASCII, by its locale; where no locale is set, it is taken to."""
+    """Whether the locale supports more than ASCII. True if no locale is set."""
     locale = next(filter(None, (environ.get(name) for name in ("LC_ALL", "LC_CTYPE", "LANG"))), "")
     if locale in ("C", "POSIX"):
         return False

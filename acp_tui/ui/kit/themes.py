@@ -1,12 +1,12 @@
-"""Our two themes, the palettes that text is drawn in under any theme, and where the stylesheets are.
+"""Our two themes, the palette for any theme, and the locations of the stylesheets.
 
-Text keeps a contrast of 4.5 to 1 (WCAG 2 AA) on every ground, lines and bars 3 to 1. The stylesheets are inside the
-package in a wheel, beside it in a checkout and an editable install.
+Text has a contrast of at least 4.5 to 1 (WCAG 2 AA) on every background; lines and bars 3 to 1. The stylesheets are
+inside the package in a wheel, and next to it in a checkout or an editable install.
 """
 
 from __future__ import annotations
 
-from collections.abc import Mapping, Sequence
+from collections.abc import Collection, Mapping, Sequence
 from pathlib import Path
 from typing import Final, TypedDict, Unpack
 
@@ -21,8 +21,8 @@ from acp_tui.ui.kit.terminal_colours import Shade
 from acp_tui.ui.rendering.palette import Palette
 
 
-def _reversed(foreground: str, background: str) -> dict[str, str]:
-    """Selected text in the prompt and in fields looks as in the conversation: reversed, which is always legible."""
+def reversed_selection(foreground: str, background: str) -> dict[str, str]:
+    """Selected text in the prompt and in fields is reversed, as in the conversation. That is always legible."""
     return {"input-selection-background": foreground, "input-selection-foreground": background}
 
 
@@ -39,7 +39,11 @@ DARK: Final = Theme(
     surface="#1c1e26",
     panel="#262933",
     dark=True,
-    variables={"foreground-muted": "#9497a1", "text-disabled": "#9497a1", **_reversed("#d5d9e5", "#16171d")},
+    variables={
+        "foreground-muted": "#9497a1",
+        "text-disabled": "#9497a1",
+        **reversed_selection("#d5d9e5", "#16171d"),
+    },
 )
 LIGHT: Final = Theme(
     name="acp-light",
@@ -54,14 +58,18 @@ LIGHT: Final = Theme(
     surface="#f1efe9",
     panel="#e4e1d8",
     dark=False,
-    variables={"foreground-muted": "#5e5f64", "text-disabled": "#5e5f64", **_reversed("#24262e", "#fbfaf7")},
+    variables={
+        "foreground-muted": "#5e5f64",
+        "text-disabled": "#5e5f64",
+        **reversed_selection("#24262e", "#fbfaf7"),
+    },
 )
 OWN_THEMES: Final = (DARK, LIGHT)
 ANSI_DARK: Final = "ansi-dark"
 ANSI_LIGHT: Final = "ansi-light"
-"""Textual's own, in the sixteen colours of the terminal."""
+"""Textual's own theme, in the terminal's 16 colors."""
 THEME_NAMES: Final = frozenset({*BUILTIN_THEMES, *(own.name for own in OWN_THEMES)})
-"""All that can be chosen."""
+"""All themes that can be chosen."""
 
 TEXT_CONTRAST: Final = 4.5
 LINE_CONTRAST: Final = 3.0
@@ -71,19 +79,19 @@ COLOR_NAMES: Final = (
 )
 
 
-def theme_notes(name: str) -> tuple[str, ...]:
-    """What is wrong with a theme in the settings; "" is the one that fits the terminal."""
-    if not name or name in THEME_NAMES:
+def theme_notes(name: str, known: Collection[str]) -> tuple[str, ...]:
+    """Report an unknown theme in the settings. "" is the one that matches the terminal."""
+    if not name or name in known:
         return ()
-    return (f"appearance.theme: there is no theme {name!r}; known: {', '.join(sorted(THEME_NAMES))}",)
+    return (f"appearance.theme: there is no theme {name!r}; known: {', '.join(sorted(known))}",)
 
 
 _palettes: dict[str, tuple[Theme, Palette]] = {}
-"""Made once for each theme, by its name: a palette does not change, and what is drawn is kept by its identity."""
+"""One palette per theme name. Palettes don't change, and drawn lines are cached by palette identity."""
 
 
 class _Attributes(TypedDict, total=False):
-    """How text can look beside its colour."""
+    """Text attributes other than color."""
 
     bold: bool
     dim: bool
@@ -94,8 +102,8 @@ class _Attributes(TypedDict, total=False):
 
 
 def theme_for(shade: Shade | None, environ: Mapping[str, str]) -> str:
-    """The theme that fits a terminal with a background of this shade, None being any, in this environment."""
-    # Textual says that this is a str; it is one of Rich's names.
+    """The theme that matches a terminal with this background and environment; None for an unknown background."""
+    # Textual declares this as str, but it is one of Rich's names.
     console = Console(force_terminal=True, color_system=COLOR_SYSTEM, _environ=environ)  # type: ignore[arg-type]
     if console.color_system in ("256", "truecolor"):
         return LIGHT.name if shade == "light" else DARK.name
@@ -103,7 +111,7 @@ def theme_for(shade: Shade | None, environ: Mapping[str, str]) -> str:
 
 
 def palette_for(theme: Theme) -> Palette:
-    """The palette of a theme; the same object each time, so that what was drawn in it stays valid."""
+    """The palette of a theme. Returns the same object each time, so that drawn lines stay valid."""
     known = _palettes.get(theme.name)
     if known is None or known[0] is not theme:
         palette = _ansi_palette(theme.dark) if theme.ansi else _true_color_palette(theme)
@@ -127,10 +135,10 @@ def _true_color_palette(theme: Theme) -> Palette:
 
     def legible(name: str) -> Color:
         color = colors[name]
-        return _contrasting(ground.blend(color, color.a, 1), grounds, ink, TEXT_CONTRAST)
+        return contrasting(ground.blend(color, color.a, 1), grounds, ink, TEXT_CONTRAST)
 
     muted = legible("foreground-muted")
-    faint = _contrasting(ink.blend(ground, 0.72), plain_grounds, ink, LINE_CONTRAST)
+    faint = contrasting(ink.blend(ground, 0.72), plain_grounds, ink, LINE_CONTRAST)
     primary, secondary, accent = map(legible, ("primary", "secondary", "accent"))
     success, warning, error = map(legible, ("success", "warning", "error"))
     return Palette(
@@ -168,7 +176,7 @@ def _true_color_palette(theme: Theme) -> Palette:
         diff_context=style(muted),
         diff_number=style(muted),
         diff_added=style(ink, on=added),
-        # The colours of the syntax would not stand out from so strong a ground.
+        # Syntax colors wouldn't stand out on such a strong background.
         diff_added_word=style(ink, on=ground.blend(colors["success"], 0.36)),
         diff_removed=style(ink, on=removed),
         diff_removed_word=style(ink, on=ground.blend(colors["error"], 0.36)),
@@ -189,7 +197,7 @@ def _true_color_palette(theme: Theme) -> Palette:
 
 
 def _ansi_palette(dark: bool) -> Palette:
-    """The sixteen colours of the terminal's own palette; nothing is known of how they look."""
+    """The terminal's own 16 colors. How they look is unknown."""
 
     def style(color: str | None = None, **attributes: Unpack[_Attributes]) -> Style:
         return Style(color=color, **attributes)
@@ -247,15 +255,15 @@ def _ansi_palette(dark: bool) -> Palette:
     )
 
 
-def _contrasting(color: Color, grounds: Sequence[Color], ink: Color, least: float) -> Color:
-    """The color nearest to this one, on the way to the ink, that has so much contrast on all of the grounds."""
+def contrasting(color: Color, grounds: Sequence[Color], ink: Color, least: float) -> Color:
+    """The color closest to `color`, on the way to `ink`, that has this contrast on all `grounds`."""
     steps = (color.blend(ink, step / 20) for step in range(20))
     enough = (step for step in steps if all(contrast(step, ground) >= least for ground in grounds))
     return next(enough, ink)
 
 
 def contrast(one: Color, other: Color) -> float:
-    """The contrast ratio of two opaque colors as WCAG 2 defines it, from 1 to 21."""
+    """The contrast ratio of two opaque colors as defined by WCAG 2, from 1 to 21."""
     darker, lighter = sorted((_luminance(one), _luminance(other)))
     return (lighter + 0.05) / (darker + 0.05)
 
@@ -274,11 +282,11 @@ def _rich(color: Color) -> RichColor:
 _PACKAGE = Path(__file__).parents[2]
 _PLACES = (_PACKAGE / "styles", _PACKAGE.parent / "styles")
 _FIRST_FRAME: Final = {"app", "conversation", "prompt", "sidebar"}
-"""What is in the first frame. The others take longer to parse than these: an app may read them behind it."""
+"""The ones for the first frame. The others take longer to parse, so an app may read them afterwards."""
 
 
 def stylesheets() -> list[Path]:
-    """All stylesheets, those of the first frame first. Raises FileNotFoundError where the installation is not whole."""
+    """All stylesheets, those for the first frame first. Raises FileNotFoundError if the installation is incomplete."""
     for place in _PLACES:
         found = sorted(place.glob("*.tcss"), key=lambda sheet: (not _is_first(sheet), sheet))
         if found:
@@ -288,7 +296,7 @@ def stylesheets() -> list[Path]:
 
 
 def split_stylesheets() -> tuple[list[Path], list[Path]]:
-    """Those of the first frame, and the others. Raises FileNotFoundError likewise."""
+    """The stylesheets for the first frame, and the others. Raises FileNotFoundError if there are none."""
     found = stylesheets()
     return [sheet for sheet in found if _is_first(sheet)], [sheet for sheet in found if not _is_first(sheet)]
 
@@ -298,5 +306,5 @@ def _is_first(sheet: Path) -> bool:
 
 
 def stylesheet(name: str) -> str:
-    """The text of one of the stylesheets, for a widget that brings its looks along into another app."""
+    """The text of a stylesheet, for a widget that is used in another app."""
     return next(sheet for sheet in stylesheets() if sheet.stem == name).read_text(encoding="utf-8")

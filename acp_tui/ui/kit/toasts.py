@@ -1,4 +1,4 @@
-"""Shows notices as toasts, or in a row of their own where a toast would hide what an agent asks."""
+"""Shows notices as toasts, or in a separate row if a toast would cover a question from the agent."""
 
 from __future__ import annotations
 
@@ -16,14 +16,14 @@ from textual.widgets._toast import ToastRack
 from acp_tui.ui.textual_gaps.internals import forget_toasts, toasts_of
 
 ASKING: Final = "-asking"
-"""The class of a screen, or of a widget on one, that asks for an answer to something the agent wants."""
+"""The class of a screen or widget that waits for the user's answer to an agent."""
 
 
 STYLES: Final = {"information": "$text-success", "warning": "$text-warning", "error": "$text-error"}
 
 
 class NoticeLine(Static):
-    """The latest notice, at the top of the screen; what is below makes room for it."""
+    """The latest notice, at the top of the screen. Widgets below make room for it."""
 
     DEFAULT_CSS = """
     NoticeLine {
@@ -43,7 +43,7 @@ class NoticeLine(Static):
         self._until: Timer | None = None
 
     def show(self, notice: Notification) -> None:
-        """Say this until it has expired."""
+        """Show this until it expires."""
         style = STYLES[notice.severity]
         title = Content.styled(f"{notice.title}  " if notice.title else "", f"bold {style}")
         text = Content.from_markup(notice.message) if notice.markup else Content(notice.message)
@@ -54,24 +54,24 @@ class NoticeLine(Static):
 
 
 class Toasts:
-    """Shows the notices of an app, and a word in the place of the same one from before instead of a pile of them."""
+    """Shows the notices of an app. A repeated notice replaces the previous one."""
 
     def __init__(self, app: App[Any]) -> None:
         self._app = app
 
     def forget(self, title: str, message: str) -> None:
-        """Take this away where it is being said already."""
+        """Remove this notice if it's shown."""
         forget_toasts(self._app, (title, message))
 
     def place(self) -> None:
-        """Show what is to be said where it hides nothing that the user is asked."""
+        """Show the notices in a place where they cover no question."""
         try:
             screen = self._app.screen
             rack = screen.get_child_by_type(ToastRack)
         except (ScreenStackError, NoMatches):
             return
         if not screen.is_attached:
-            return  # the app ends: nothing can be mounted any more
+            return  # the app is closing: nothing can be mounted anymore
         notices, lines = toasts_of(self._app), screen.query(NoticeLine)
         if not _asks(screen):
             lines.remove()
@@ -90,7 +90,7 @@ class Toasts:
 
 
 def place_toasts(app: App[Any]) -> None:
-    """What asks on the screen has come or gone: place the notices anew, in an app of ours."""
+    """Place the notices again after a question appeared or disappeared, in an app of ours."""
     toasts = getattr(app, "toasts", None)
     if isinstance(toasts, Toasts):
         toasts.place()

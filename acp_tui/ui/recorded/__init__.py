@@ -1,1 +1,1 @@
-"""Replays a recording on the screen: the session as it was seen, by its own clock; no agent, no process, no file."""
+"""Replays a recording on the screen: the session as it was seen, at its own pace. No agent, process, or file."""

@@ -1,4 +1,4 @@
-"""One line that says where a replay stands: the time, how much is over, the speed, and which prompt it is."""
+"""One line with the state of a replay: the time, the progress, the speed, and the current prompt."""
 
 from __future__ import annotations
 
@@ -8,28 +8,28 @@ from textual.content import Content
 from textual.widgets import Static
 
 LEAST_TRACK: Final = 8
-"""A shorter one says nothing."""
+"""A shorter track would be useless."""
 REDRAW_S: Final = 0.1
-"""A flood of events moves the bar no faster."""
+"""The bar redraws at most this often, even in a flood of events."""
 
 
 class Position(NamedTuple):
-    """What the bar says."""
+    """The content of the bar."""
 
     at_s: float = 0.0
     length_s: float = 0.0
     share: float = 0.0
-    """How much of the events is over, 0 to 1."""
+    """The fraction of events played, 0 to 1."""
     is_playing: bool = False
     speed: float = 1.0
     prompts: tuple[int, int] = (0, 0)
-    """Which one it is, of how many."""
+    """The current prompt, and how many there are."""
     note: str = ""
-    """What else is to be known; plain text."""
+    """A note in plain text."""
 
 
 class ReplayBar(Static):
-    """Draws a Position, a few times a second at most."""
+    """Draws a Position, at most a few times a second."""
 
     DEFAULT_CSS = "ReplayBar { height: 1; }"
 
@@ -39,7 +39,7 @@ class ReplayBar(Static):
         self._is_due = False
 
     def show(self, position: Position) -> None:
-        """Show this, soon."""
+        """Show this soon."""
         if position == self.position:
             return
         self.position = position
@@ -48,7 +48,7 @@ class ReplayBar(Static):
             self.set_timer(REDRAW_S, self._draw)
 
     def on_resize(self) -> None:
-        """The track has another length."""
+        """Redraw, because the track has another length."""
         self._draw()
 
     def _draw(self) -> None:
@@ -57,7 +57,7 @@ class ReplayBar(Static):
 
 
 def bar_of(position: Position, width: int) -> Content:
-    """The line, in so many cells."""
+    """The line, at this width."""
     mark = "▶" if position.is_playing else "‖"
     left = Content.assemble(
         (f"{mark} ", "$text-accent"), f"{clock(position.at_s)} / {clock(position.length_s)}  "
@@ -79,7 +79,7 @@ def _speed(speed: float) -> str:
 
 
 def clock(seconds: float) -> str:
-    """1:05, 1:02:03."""
+    """Format as 1:05 or 1:02:03."""
     minutes, rest = divmod(int(seconds), 60)
     hours, minutes = divmod(minutes, 60)
     return f"{hours}:{minutes:02}:{rest:02}" if hours else f"{minutes}:{rest:02}"

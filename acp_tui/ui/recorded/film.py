@@ -1,4 +1,4 @@
-"""A recording as something to be played: its events, and where in them something happens. It plays nothing itself."""
+"""A recording to be played: its events, and where something happens in them. Doesn't play itself."""
 
 from __future__ import annotations
 
@@ -23,40 +23,40 @@ from acp_tui.ui.recorded.question import Reply
 from acp_tui.values import dataclass
 
 EVENTS_WITH_A_HANDSHAKE = 50
-"""The agent says who it is in one of the first."""
+"""The agent identifies itself in one of the first events."""
 
 Question = tuple[SessionId | None, RequestKey]
 
 
 @dataclass(frozen=True, slots=True)
 class Answer:
-    """What became of a permission request."""
+    """The outcome of a permission request."""
 
     decision: Decision | None
-    """None: the agent was gone before."""
+    """None: the agent exited before."""
     after_s: float
 
 
 @dataclass(eq=False)
 class Film:
-    """All that is there of a recording so far. A moment is named by how many events lie before it."""
+    """The recording as far as it's read. A moment is the number of events before it."""
 
     recording: Recording
     edit: Callable[[Event], Event] = lambda event: event
-    """What is to be played instead of an event, at the same time."""
+    """Replaces an event with another, at the same time."""
     events: list[Event] = field(default_factory=list)
     agent: str = ""
-    """What the agent calls itself, else the name of its command."""
+    """The agent's title or name, or its command's name."""
     answers: dict[Question, Answer] = field(default_factory=dict)
     replies: dict[Question, Reply] = field(default_factory=dict)
-    """What the user made of forms and pages."""
+    """The user's answers to forms and pages."""
     _changes: list[int] = field(default_factory=list)
     _prompts: list[int] = field(default_factory=list)
     _asked: dict[Question, tuple[PermissionRequest, float]] = field(default_factory=dict)
     _elicited: dict[Question, float] = field(default_factory=dict)
     """When forms and pages were asked for."""
     _replying: Question | None = None
-    """What was filled in comes with the next frame to the agent."""
+    """The question whose values come with the next frame to the agent."""
     _scan: Replay = field(init=False)
 
     def __post_init__(self) -> None:
@@ -70,21 +70,21 @@ class Film:
 
     @property
     def problems(self) -> list[Problem]:
-        """What could not be read of it."""
+        """The parts that couldn't be read."""
         return self.recording.problems
 
     @property
     def length(self) -> int:
-        """How many events there are."""
+        """The number of events."""
         return len(self.events)
 
     @property
     def length_s(self) -> float:
-        """When the last of them happened."""
+        """The time of the last event."""
         return self._scan.position_s
 
     def read_on(self) -> None:
-        """Read what is there by now; it blocks."""
+        """Read the events recorded so far. Blocks."""
         for step in self._scan.events:
             self.events.append(self.edit(step.event))
             self._note(step)
@@ -92,31 +92,31 @@ class Film:
     # Where something happens
 
     def moment_at(self, seconds: float) -> int:
-        """When all that happened up to this time has happened."""
+        """The moment after everything up to this time."""
         return bisect_right(self.events, seconds, key=lambda event: event.at)
 
     def change_after(self, moment: int) -> int:
-        """Behind the next event that changes something; the end where there is none."""
+        """The moment after the next change; the end if there isn't one."""
         at = bisect_right(self._changes, moment)
         return self._changes[at] if at < len(self._changes) else self.length
 
     def change_before(self, moment: int) -> int:
-        """Behind the last event before that one which changed something; the beginning where there is none."""
+        """The moment after the previous change; the beginning if there isn't one."""
         at = bisect_left(self._changes, moment)
         return self._changes[at - 1] if at else 0
 
     def prompt_after(self, moment: int) -> int:
-        """Behind the user's next prompt, else the end."""
+        """The moment after the next prompt; the end if there isn't one."""
         at = bisect_right(self._prompts, moment)
         return self._prompts[at] if at < len(self._prompts) else self.length
 
     def prompt_before(self, moment: int) -> int:
-        """Behind the prompt before that, else the beginning."""
+        """The moment after the previous prompt; the beginning if there isn't one."""
         at = bisect_left(self._prompts, moment)
         return self._prompts[at - 1] if at else 0
 
     def prompts_until(self, moment: int) -> tuple[int, int]:
-        """How many prompts were sent by then, and how many there are."""
+        """The number of prompts sent by then, and of all prompts."""
         return bisect_right(self._prompts, moment), len(self._prompts)
 
     def is_prompt(self, moment: int) -> bool:
@@ -124,7 +124,7 @@ class Film:
         at = bisect_left(self._prompts, moment)
         return at < len(self._prompts) and self._prompts[at] == moment
 
-    # Taking note
+    # Indexing
 
     def _note(self, step: Step) -> None:
         event = step.event
@@ -163,7 +163,7 @@ class Film:
 
 
 def open_playable(path: Path) -> Recording:
-    """Open a recording of a version that can be played. It blocks. Raises RecordingUnreadable."""
+    """Open a recording of a supported version. Blocks. Raises RecordingUnreadable."""
     recording = open_recording(path)
     if recording.header.version > VERSION:
         recording.close()
@@ -176,7 +176,7 @@ def open_playable(path: Path) -> Recording:
 
 
 def _filled_in(frame: bytes) -> dict[str, Any] | None:
-    """The values in an answer to a form; None where there are none."""
+    """The values in an answer to a form; None if there are none."""
     try:
         content: Any = json.loads(frame)["result"]["content"]
     except (ValueError, KeyError, TypeError):
@@ -185,7 +185,7 @@ def _filled_in(frame: bytes) -> dict[str, Any] | None:
 
 
 def _agent_in(frame: bytes) -> str:
-    """The name in an agent's answer to `initialize`; "" where this is none."""
+    """The name in an agent's response to `initialize`; "" if this isn't one."""
     if b'"protocolVersion"' not in frame:
         return ""
     try:
@@ -202,7 +202,10 @@ _NO_TIMEOUT: Final = 0
 
 
 async def growth_of(path: Path) -> AsyncIterator[None]:
-    """Once for each time it was written to, until cancelled. Raises OSError, RuntimeError where that cannot be seen."""
+    """Yield each time the file was written to, until cancelled.
+
+    Raises OSError or RuntimeError if it can't be watched.
+    """
     async for _ in watchfiles.awatch(
         path, watch_filter=None, step=STEP_MS, debounce=DEBOUNCE_MS, rust_timeout=_NO_TIMEOUT
     ):

@@ -1,7 +1,7 @@
-"""What is made of a painted screen (SVG, PNG, text, escape sequences that paint it again), and of a film a moving SVG.
+"""Converts a painted screen to SVG, PNG, text, or escape sequences, and a film to an animated SVG.
 
-That plays by itself in browsers, without a script: each row is drawn once for each stretch of time in which it stays
-the same. With reduced motion, the last frame shows.
+The animation plays in browsers without a script. Each row is drawn once for each time span in which it stays the same.
+With reduced motion, the last frame shows.
 """
 
 from __future__ import annotations
@@ -24,15 +24,15 @@ from acp_tui.values import dataclass
 
 
 class CannotRender(ClientError):
-    """There will be no file."""
+    """Rendering failed."""
 
 
 FONTS: Final = "Fira Code, Menlo, Consolas, DejaVu Sans Mono, monospace"
 PNG_FONT: Final = "DejaVu Sans Mono"
 PNG_FONT_SIZE: Final = "font-size: 20.264px"
-"""In which its characters are as wide as the picture's cells: cairo stretches runs of text less exactly."""
+"""The size at which characters are as wide as the picture's cells. cairo stretches text less exactly."""
 PNG_CELL: Final = 11
-"""Pixels; a whole number of them, since cairo rounds the widths of characters."""
+"""In pixels. A whole number, because cairo rounds the widths of characters."""
 SVG_CELL: Final = 12.2
 _FONT_SIZE: Final = "font-size: 20px"
 _TEXT_LENGTH: Final = re.compile(r' textLength="[^"]*"')
@@ -43,7 +43,7 @@ _TITLE: Final = '<text class="terminal-title" fill="#c5c8c6"'
 
 
 class Frame(NamedTuple):
-    """The colours of the window around the screen."""
+    """The colors of the window around the screen."""
 
     fill: str
     line: str
@@ -51,11 +51,11 @@ class Frame(NamedTuple):
 
 
 def tidy_svg(svg: str, frame: Frame | None = None) -> str:
-    """Textual's picture with ids that stay the same, fonts of the viewer's own machine, and the theme's own frame.
+    """Textual's picture with stable ids, the viewer's own fonts, and the theme's frame.
 
-    Its ids hold a checksum of the contents. Its font is loaded from the network, which most places that show pictures
-    forbid; each run of text has its width in it, so that another monospaced font changes no column. Its frame is
-    nearly black, around a light theme too.
+    Textual's ids contain a checksum of the contents. Its font comes from the network, which most places that show
+    pictures forbid. Each run of text has a fixed width, so another monospaced font moves no column. Textual's frame is
+    nearly black, even around a light theme.
     """
     svg = _UNIQUE.sub("terminal-", _FONT_FACE.sub("", svg))
     if frame is not None:
@@ -70,22 +70,22 @@ def text_of(strips: Sequence[Strip]) -> str:
 
 
 def png_of(svg: str) -> bytes:
-    """The picture as pixels. Raises CannotRender where nothing is there to draw it with."""
+    """Render the picture as PNG. Raises CannotRender if cairosvg or cairo is missing."""
     try:
-        cairosvg: Any = import_module("cairosvg")  # an extra, of which only this has need
+        cairosvg: Any = import_module("cairosvg")  # an optional dependency that only PNG needs
     except ImportError as error:
         raise CannotRender(
             "a PNG needs cairosvg, which isn't installed",
             hint="pip install 'acp-tui[png]', or write an .svg",
         ) from error
-    except OSError as error:  # the library that it is made of
+    except OSError as error:  # its library is missing
         raise CannotRender("a PNG needs the library cairo", hint=f"{error}") from error
     with_font = _TEXT_LENGTH.sub("", svg.replace(FONTS, PNG_FONT).replace(_FONT_SIZE, PNG_FONT_SIZE))
     return bytes(cairosvg.svg2png(bytestring=with_font.encode(), scale=PNG_CELL / SVG_CELL))
 
 
 def rows_of(strips: Sequence[Strip], console: Console) -> list[str]:
-    """Each line of the screen with the escape sequences of its colours."""
+    """Each line of the screen, with escape sequences for its colors."""
     return [strip.render(console) for strip in strips]
 
 
@@ -94,7 +94,7 @@ BASELINE: Final = 18.6
 MARGIN: Final = 12
 
 Span: TypeAlias = tuple[float, float]
-"""From when to when, in seconds."""
+"""Start and end in seconds."""
 
 
 @dataclass(frozen=True, slots=True)
@@ -108,7 +108,7 @@ class MovingFrame:
 def moving_svg(
     frames: Sequence[MovingFrame], size: tuple[int, int], theme: TerminalTheme, end_s: float
 ) -> str:
-    """The picture; `end_s` is when it begins again."""
+    """Return the animated picture; `end_s` is when it starts over."""
     columns, rows = size
     width, height = columns * SVG_CELL + 2 * MARGIN, rows * ROW + 2 * MARGIN
     classes: dict[str, str] = {}
@@ -130,7 +130,7 @@ def moving_svg(
 
 
 def _stretches(frames: Sequence[MovingFrame], y: int, end_s: float) -> Iterator[tuple[Span, Strip]]:
-    """The row's contents one after the other, each with the time in which it stays so."""
+    """The successive contents of a row, each with its time span."""
     since_s, strip = 0.0, frames[0].strips[y]
     for frame in frames[1:]:
         if frame.strips[y] != strip:
@@ -157,7 +157,7 @@ def _drawn(strip: Strip, y: int, theme: TerminalTheme, classes: dict[str, str]) 
 
 
 def _colors(style: Style, theme: TerminalTheme) -> tuple[str, str, str]:
-    """Of the background, of the letters, and what else there is to the letters, as CSS."""
+    """The background color, the text color, and further text styles, as CSS."""
     ink = theme.foreground_color if style.color is None else style.color.get_truecolor(theme)
     fill = theme.background_color if style.bgcolor is None else style.bgcolor.get_truecolor(theme)
     if style.reverse:

@@ -1,4 +1,4 @@
-"""A recorded session on the screen: it is drawn as any other, and nothing can be done to it."""
+"""A recorded session on the screen. It's drawn like any other, but can't be acted on."""
 
 from __future__ import annotations
 
@@ -26,7 +26,7 @@ from acp_tui.ui.session.plan_view import PlanView
 
 
 class RecordedPanel(SessionPanel):
-    """Draws a conversation that somebody else changes: call `note` for each change."""
+    """Draws a conversation that others change: call `note` for each change."""
 
     def __init__(
         self, conversation: Conversation, cwd: str, *, folds: Folds | None = None, images: Wanted = "auto"
@@ -36,11 +36,11 @@ class RecordedPanel(SessionPanel):
         self._shown_notices = conversation.notice_count
 
     def note(self, change: Change) -> None:
-        """The conversation has changed."""
+        """Draw a change of the conversation."""
         self._on_change(change)
 
     def show(self, conversation: Conversation) -> None:
-        """Show this one from now on. What it told by the way is past."""
+        """Show another conversation. Its earlier notices aren't shown."""
         self.leave_subagents()
         self.conversation = conversation
         self._shown_notices = conversation.notice_count
@@ -49,7 +49,7 @@ class RecordedPanel(SessionPanel):
 
 
 class RecordedView(ConversationView):
-    """A conversation in which only reading can be done; all other keys are the replay's."""
+    """A read-only conversation. All other keys belong to the replay."""
 
     BINDINGS: ClassVar[list[BindingType]] = [
         Binding("enter", "toggle_entry", "Fold or unfold", show=False),
@@ -61,7 +61,7 @@ class RecordedView(ConversationView):
 
 
 class ReplayPanel(RecordedPanel):
-    """A session that is being replayed; the card says how its request was answered."""
+    """A session being replayed. The card shows how its request was answered."""
 
     VIEW = RecordedView
 
@@ -75,7 +75,7 @@ class ReplayPanel(RecordedPanel):
         folds: Folds,
         images: Wanted,
     ) -> None:
-        """What the recording knows of requests, and of forms and pages, by their keys."""
+        """`answer_to` and `reply_to` return the recorded answers to requests, and to forms and pages."""
         super().__init__(conversation, cwd, folds=folds, images=images)
         self._answer_to = answer_to
         self._reply_to = reply_to
@@ -84,7 +84,7 @@ class ReplayPanel(RecordedPanel):
         """From top to bottom."""
         yield self._main
         plan = PlanView()
-        plan.can_focus = False  # its keys are the replay's
+        plan.can_focus = False  # its keys belong to the replay
         yield plan
         yield RecordedCard(self._answer_to)
         yield Static(id="elicitation", markup=False)
@@ -101,7 +101,7 @@ class ReplayPanel(RecordedPanel):
 
 
 class RecordedCard(DockedRequest):
-    """The card as it stood there, with what became of the request in place of the keys; it has none that answer."""
+    """The card as it looked, with the outcome of the request in place of the keys. It can't be answered."""
 
     def __init__(self, answer_to: Callable[[RequestKey], Answer | None]) -> None:
         super().__init__(clock=time.monotonic)
@@ -109,14 +109,14 @@ class RecordedCard(DockedRequest):
         self._became: Answer | None = None
 
     def show_request(self, asked: Asked | None) -> None:
-        """Show it, with the option that was chosen."""
+        """Show it, with the chosen option."""
         self._became = self._answer_to(asked.request.key) if asked is not None else None
         super().show_request(asked)
         self._chosen = _chosen_index(asked.request.answers, self._became) if asked is not None else None
         self.lay_out()
 
     def keys(self, *, has_focus: bool, is_cut: bool) -> Sequence[str]:
-        """What became of it."""
+        """The outcome."""
         return [_outcome(self._became)]
 
 
@@ -130,7 +130,7 @@ def _chosen_index(options: Sequence[PermissionOption], answer: Answer | None) ->
 
 
 def _outcome(answer: Answer | None) -> str:
-    """In words."""
+    """The outcome in words."""
     if answer is None:
         return "unanswered in this recording"
     if answer.decision is None:

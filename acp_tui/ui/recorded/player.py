@@ -1,4 +1,4 @@
-"""Where a replay stands, what is to be seen then, and how a moment is named and found; it neither waits nor draws."""
+"""The position in a replay, what it shows, and how a moment is named and found. Neither waits nor draws."""
 
 from __future__ import annotations
 
@@ -24,21 +24,21 @@ MAX_WAIT_S: Final = 2.0
 
 @dataclass(frozen=True, slots=True)
 class Pace:
-    """How fast the recorded time passes."""
+    """The speed of a replay."""
 
     speed: float = 1.0
-    """How many times as fast; 0: without waiting."""
+    """A multiple of the recorded speed; 0: without waiting."""
     max_wait_s: float = MAX_WAIT_S
-    """No pause is longer, at whatever speed."""
+    """The maximum length of a pause, at any speed."""
 
     def wait_s(self, recorded_s: float) -> float:
-        """How long to wait where the recording waited so long."""
+        """How long to wait for a pause of this length in the recording."""
         if self.speed <= 0:
             return 0.0
         return min(max(recorded_s, 0.0) / self.speed, self.max_wait_s)
 
     def changed(self, step: int) -> Pace:
-        """The next speed of the usual ones, up for 1 and down for -1."""
+        """Change to the next usual speed: faster for 1, slower for -1."""
         if step > 0:
             speed = next((each for each in SPEEDS if each > self.speed), SPEEDS[-1])
         else:
@@ -54,7 +54,7 @@ class Player:
         self.restart()
 
     def restart(self) -> None:
-        """To the beginning: its conversations are others from now on."""
+        """Return to the beginning. This creates new conversations."""
         self.moment = 0
         self.front: SessionId | None = None
         """The session that the user turned to last."""
@@ -63,7 +63,7 @@ class Player:
 
     @property
     def is_at_end(self) -> bool:
-        """Whether nothing is left."""
+        """Whether all events are applied."""
         return self.moment >= self.film.length
 
     @property
@@ -73,7 +73,7 @@ class Player:
 
     @property
     def gap_s(self) -> float:
-        """From there to the next event."""
+        """The time from there to the next event."""
         return 0.0 if self.is_at_end else self.film.events[self.moment].at - self.at_s
 
     def step(self) -> Step:
@@ -90,43 +90,43 @@ class Player:
 
     @property
     def conversations(self) -> dict[SessionId, Conversation]:
-        """Of every session that there was so far."""
+        """The conversations of all sessions so far."""
         return self._replay.conversations
 
     def conversation(self, session_id: SessionId | None) -> Conversation:
-        """That session's; what belongs to no session, where it is none or not there yet."""
+        """The conversation of a session. For None or an unknown session, events outside any session."""
         found = self.conversations.get(session_id) if session_id is not None else None
         return found or self._replay.outside
 
 
 SLICE_S: Final = 0.01
-"""How long events are applied before keys and frames get their turn."""
+"""How long to apply events before keys and frames are handled."""
 MAX_LATE_S: Final = 0.5
-"""What cannot be played as fast as it happened is played as fast as it can be."""
+"""If playing falls further behind than this, it doesn't catch up."""
 
 
 class Projector:
-    """What a player is to do. Only one `move` may run at a time; it can be cancelled at any point."""
+    """Moves a player. Only one of its coroutines may run at a time; cancel it at any point."""
 
     def __init__(self, player: Player, pace: Pace, on_step: Callable[[Step], None]) -> None:
-        """`on_step` is called for each event, but for those that are applied again to go back."""
+        """`on_step` is called for each event, except those applied again to go back."""
         self.player = player
         self.pace = pace
         self.plays = True
-        """Whether it is to play, as soon as it is where it is to go."""
+        """Whether to play after the goal is reached."""
         self.stop_at: int | None = None
         """The moment at which it pauses."""
         self.goal: int | None = None
-        """Where a move that is under way leads."""
+        """The target of a move in progress."""
         self._on_step = on_step
 
     @property
     def moment(self) -> int:
-        """Where it is, or is about to be."""
+        """The current moment, or the one it's moving to."""
         return self.player.moment if self.goal is None else self.goal
 
     async def go_to_goal(self) -> None:
-        """Be there; what lies before the place where it is, is played anew from the beginning."""
+        """Go to the goal. An earlier moment is reached by playing again from the beginning."""
         if self.goal is None:
             return
         player, turn = self.player, _Turn()
@@ -141,7 +141,7 @@ class Projector:
         self.goal = None
 
     async def play(self) -> None:
-        """Each event in its time, until the end or where it is to pause."""
+        """Play each event at its time, until the end or `stop_at`."""
         loop, turn = asyncio.get_running_loop(), _Turn()
         due = loop.time()
         while not self.player.is_at_end and self.player.moment != self.stop_at:
@@ -156,14 +156,14 @@ class Projector:
 
 
 class _Turn:
-    """Lets others have the event loop now and then."""
+    """Yields to the event loop regularly."""
 
     def __init__(self) -> None:
         self._loop = asyncio.get_running_loop()
         self._since = self._loop.time()
 
     async def give(self) -> None:
-        """Where it is time to."""
+        """Yield if the time slice is over."""
         if self._loop.time() - self._since > SLICE_S:
             await asyncio.sleep(0)
             self._since = self._loop.time()
@@ -176,24 +176,24 @@ _SECONDS = re.compile(r"(\d+(?:\.\d+)?)s")
 
 @dataclass(frozen=True, slots=True)
 class Spot:
-    """A moment of a recording; just one of these is set."""
+    """A moment of a recording. Exactly one field is set."""
 
     events: int | None = None
-    """When so many events have happened."""
+    """After this many events."""
     seconds: float | None = None
     text: str | None = None
-    """When this was said first."""
+    """When this text first appears."""
     is_question: bool = False
-    """When the user is asked for a permission first."""
+    """At the first permission request."""
 
     @property
     def shown(self) -> str:
-        """What never came, in words."""
+        """What wasn't found, in words."""
         return f"{self.text!r} doesn't appear" if self.text is not None else "no permission request"
 
 
 def read_spot(text: str) -> Spot:
-    """120 (events), 12.5s, 1:05, or question. Raises ValueError."""
+    """Parse 120 (events), 12.5s, 1:05, or question. Raises ValueError."""
     if text == QUESTION:
         return Spot(is_question=True)
     if clock := _CLOCK.fullmatch(text):
@@ -207,7 +207,7 @@ def read_spot(text: str) -> Spot:
 
 
 def moment_of(film: Film, spot: Spot) -> int | None:
-    """The moment; None where what it is named after never comes."""
+    """Find the moment; None if it never comes."""
     if spot.events is not None:
         return min(spot.events, film.length)
     if spot.seconds is not None:

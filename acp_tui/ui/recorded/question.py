@@ -1,4 +1,4 @@
-"""Draws a form or a page that an agent asked for, with what the user made of it; nothing can be filled in."""
+"""Draws a form or page that an agent asked about, with the user's answer. It can't be filled in."""
 
 from __future__ import annotations
 
@@ -31,18 +31,18 @@ MUTED: Final = "$foreground-muted"
 
 @dataclass(frozen=True, slots=True)
 class Reply:
-    """What became of a form or a page."""
+    """The answer to a form or page."""
 
     action: ElicitationAction
     after_s: float
     values: Mapping[str, Any] | None = None
-    """What was filled in, as the recording has it; None: nothing."""
+    """The values in the recording; None if there are none."""
     is_masked: bool = True
-    """The recording keeps only that something was filled in."""
+    """Whether the recording keeps only that a field was filled in."""
 
 
 def question_card(elicitation: Elicitation, reply: Reply | None) -> Content:
-    """What stands on the card."""
+    """The content of the card."""
     return Content("\n").join(_lines(elicitation, reply))
 
 
@@ -72,7 +72,7 @@ def _title(each: Field) -> str:
 
 
 def _value(each: Field, reply: Reply | None) -> Content:
-    """What was filled in, else what stood there when it was shown."""
+    """The recorded value, or the default that was shown."""
     if reply is None or reply.values is None:
         default = None if isinstance(each, UnknownField) else each.default
         return Content.styled(_said(each, default) if default not in (None, ()) else "", MUTED)
@@ -92,7 +92,7 @@ def _said(each: Field, value: Any) -> str:
 
 
 def _word(each: Field, value: Any) -> str:
-    """One value; a recording may hold anything here."""
+    """One value. A recording may contain anything here."""
     if isinstance(value, bool):
         return "yes" if value else "no"
     words = str(value)

@@ -1,4 +1,4 @@
-"""Records the scripted demo agent with prepared answers, the same on every machine, to be rendered.
+"""Records the scripted demo agent with prepared answers, the same on every machine, for rendering.
 
 No other agent is ever answered this way.
 """
@@ -48,7 +48,7 @@ FIRST_PROMPT: Final = "Show me what you can do."
 NEXT_PROMPT: Final = "Go on."
 LIMIT_S: Final = 120.0
 SILENCE_S: Final = 2.0
-"""After it, an agent that hangs on purpose has said all that it will say."""
+"""After this, an agent that hangs on purpose has nothing more to say."""
 POLL_S: Final = 0.25
 LONGEST_PAUSE_S: Final = 2.0
 PROJECT: Final = "/project"
@@ -56,19 +56,19 @@ PROJECT: Final = "/project"
 
 @dataclass(frozen=True, slots=True)
 class DemoUser:
-    """What is asked, and how questions are answered."""
+    """What to prompt, and how to answer questions."""
 
     prompts: tuple[str, ...] = ()
     """Empty: as many as the scenario has turns."""
     answer: str = "allow_once"
-    """The kind of the option that is chosen, else one that rejects; without either the turn is cancelled."""
+    """The kind of the option to choose; if there is none, reject. If that is impossible, the turn is cancelled."""
     hesitates_s: float = 0.0
     """Before each answer."""
 
 
 @dataclass(eq=False)
 class _Attendant:
-    """Answers what one agent asks."""
+    """Answers the questions of one agent."""
 
     agent: Agent
     user: DemoUser
@@ -79,11 +79,11 @@ class _Attendant:
         self.agent.on_elicitations = self.look
 
     def look(self, *_: object) -> None:
-        """Something was said."""
+        """Wake up: something may need an answer."""
         self.changed.set()
 
     async def attend(self) -> None:
-        """Until this is cancelled."""
+        """Answer questions until cancelled."""
         while True:
             await self.changed.wait()
             self.changed = anyio.Event()
@@ -95,7 +95,7 @@ class _Attendant:
                 self._answer(self.session)
 
     async def log_in(self, wanted: AuthenticationRequired) -> bool:
-        """By the first of its ways, where everything is agreed to."""
+        """Log in by the first method, if the user agrees to everything."""
         if self.user.answer != "allow_once":
             return False
         await self.agent.authenticate(wanted.methods[0].method_id)
@@ -117,8 +117,8 @@ class _Attendant:
             session.answer_elicitation(key, *self._elicited(elicitation))
 
     def _choice(self, request: PermissionRequest) -> PermissionOption | None:
-        """What is chosen; what does not offer that is rejected."""
-        # A question of our own (a file outside of the project) is about the user's machine, not about the script.
+        """The option to choose. If the wanted kind isn't offered, reject."""
+        # Our own question (a file outside the project) is about the user's machine, not about the script.
         is_ours = request.note not in (None, WHY_ACTS_ITSELF)
         kind = "reject_once" if is_ours else self.user.answer
         wanted = (option for option in request.options if option.kind == kind)
@@ -138,9 +138,9 @@ def answer(session: Session, key: RequestKey, option_id: str) -> None:
 async def record_demo(
     name: str, user: DemoUser, file: Path, *, screen: tuple[int, int], speed: float = 0
 ) -> None:
-    """Play a scenario (by its name or its file) into a new recording. Raises CannotRender.
+    """Play a scenario (a name or a file) into a new recording. Raises CannotRender.
 
-    With a speed, it is played as many times as fast, and its recording says when all that would have happened.
+    With a speed, it's played that many times as fast, and its recording has the times at normal speed.
     """
     name = name or shipped.DEFAULT
     try:
@@ -181,7 +181,7 @@ async def _record(
             tasks.start_soon(attendant.attend)
             if is_endless:
                 tasks.start_soon(_end_in_silence, file, tasks.cancel_scope)
-            with suppress(ClientError):  # what is seen of it stands in the recording
+            with suppress(ClientError):  # the recording shows what happened
                 await _play(agent, attendant, command.cwd, prompts)
             tasks.cancel_scope.cancel()
 
@@ -192,12 +192,12 @@ async def _play(agent: Agent, attendant: _Attendant, cwd: Path, prompts: Sequenc
     attendant.session = session
     session.subscribe(attendant.look)
     for prompt in prompts:
-        with suppress(AgentRefused):  # the next turn may end otherwise
+        with suppress(AgentRefused):  # the next turn may end differently
             await session.send_prompt([Text(prompt)])
 
 
 async def _end_in_silence(file: Path, scope: anyio.CancelScope) -> None:
-    """End what hangs on purpose, once nothing is recorded any more."""
+    """Stop a script that hangs on purpose, once the recording no longer grows."""
     size, silent_s = -1, 0.0
     while silent_s < SILENCE_S:
         await anyio.sleep(POLL_S)
@@ -207,7 +207,7 @@ async def _end_in_silence(file: Path, scope: anyio.CancelScope) -> None:
 
 
 def _hangs(scenario: Scenario, prompts: Sequence[str]) -> bool:
-    """Whether the agent says nothing more at one of these prompts, or from the start."""
+    """Whether the agent hangs at one of these prompts, or from the start."""
     turns = [turn for prompt in prompts if (turn := scenario.matching(prompt)) is not None]
     faults = [fault.kind for turn in (*turns, *scenario.unmatched) for fault in _faults(turn.steps)]
     played = [load(turn.play) for turn in turns if turn.play is not None]
@@ -215,7 +215,7 @@ def _hangs(scenario: Scenario, prompts: Sequence[str]) -> bool:
 
 
 def _faults(step: object) -> Iterator[Fault]:
-    """Those within a step or steps."""
+    """The faults within a step or steps."""
     if isinstance(step, Fault):
         yield step
     if isinstance(step, tuple):
@@ -227,7 +227,7 @@ def _faults(step: object) -> Iterator[Fault]:
 
 
 def _filled_in(form: Form) -> FormValues:
-    """The defaults, and the first choice where one is required."""
+    """The defaults, and the first choice of required fields."""
     values: FormValues = {}
     for each in form.fields:
         default = getattr(each, "default", None)
@@ -244,7 +244,7 @@ def _filled_in(form: Form) -> FormValues:
 
 
 def _make_placeless(file: Path, project: Path) -> None:
-    """Take out of a recording where it was made."""
+    """Remove the paths of this machine from a recording."""
     text = file.read_text(encoding="utf-8")
     for place, name in (
         (str(project), PROJECT),
@@ -257,7 +257,7 @@ def _make_placeless(file: Path, project: Path) -> None:
 
 
 def _slow_down(file: Path, times: float) -> None:
-    """Let all of a recording happen so many times as late; what took real time, such as a command, hardly counts."""
+    """Multiply the times in a recording. Real durations, such as of commands, hardly matter."""
     header, *lines = file.read_text(encoding="utf-8").splitlines()
     slow, before, now = [header], 0.0, 0.0
     for line in lines:
@@ -269,14 +269,14 @@ def _slow_down(file: Path, times: float) -> None:
 
 
 def timeless(event: Event) -> Event:
-    """The event without the time of day, which is another in each time zone."""
+    """The event without the time of day, which depends on the time zone."""
     if isinstance(event, Own) and isinstance(event.update, PermissionAnswered | ElicitationAnswered):
         return replace(event, update=replace(event.update, at=None))
     return event
 
 
 def without_durations(event: Event) -> Event:
-    """The event as it is on every machine, however long a command takes there."""
+    """The event as it is on every machine, without the duration of commands."""
     if isinstance(event, Own) and isinstance(event.update, TerminalExited):
         return replace(event, update=replace(event.update, seconds=None))
     return timeless(event)

@@ -1,4 +1,4 @@
-"""Renders a moment of a recording, or of what the scripted agent plays, to the kind of file that is wanted."""
+"""Renders a moment of a recording, or of what the demo agent plays, to a file format."""
 
 from __future__ import annotations
 
@@ -25,17 +25,17 @@ from acp_tui.ui.recorded.studio import Studio, open_studio
 from acp_tui.values import dataclass
 
 FRAME_S: Final = 1 / 12
-"""What happens within this time is one frame."""
+"""Events within this time are one frame."""
 MOVING_FRAME_S: Final = 0.3
-"""The same in an SVG, which holds each row again that differs."""
+"""The same for an SVG, which repeats each row that differs."""
 END_S: Final = 2.0
-"""The last frame stays."""
+"""How long the last frame stays."""
 HIDE_CURSOR: Final = "\x1b[?25l"
 CLEAR: Final = "\x1b[2J"
 
 
 async def cast_of(studio: Studio, size: tuple[int, int], until: int, pace: Pace) -> str:
-    """The film up to this moment."""
+    """The film up to this moment, as an asciicast."""
     columns, rows = size
     header = {"version": 2, "width": columns, "height": rows, "env": {"TERM": "xterm-256color"}}
     lines = [json.dumps(header)]
@@ -47,7 +47,7 @@ async def cast_of(studio: Studio, size: tuple[int, int], until: int, pace: Pace)
 
 
 async def moving_svg_of(studio: Studio, size: tuple[int, int], until: int, pace: Pace) -> str:
-    """The film up to this moment, as a picture that moves."""
+    """The film up to this moment, as an animated SVG."""
     frames = []
     for at_s, moment in _cuts(studio, until, pace, MOVING_FRAME_S):
         await studio.show(moment)
@@ -56,7 +56,7 @@ async def moving_svg_of(studio: Studio, size: tuple[int, int], until: int, pace:
 
 
 async def _written(studio: Studio, columns: int, until: int, pace: Pace) -> AsyncIterator[tuple[float, str]]:
-    """When, and what is to be printed then."""
+    """Times, and what to print at each."""
     console = Console(
         width=columns, file=io.StringIO(), force_terminal=True, color_system="truecolor", legacy_windows=False
     )
@@ -73,7 +73,7 @@ async def _written(studio: Studio, columns: int, until: int, pace: Pace) -> Asyn
 
 
 def _cuts(studio: Studio, until: int, pace: Pace, frame_s: float) -> Iterator[tuple[float, int]]:
-    """At which time of the film which moment is shown; the last is `until`."""
+    """Which moment to show at which time of the film. The last is `until`."""
     events = studio.player.film.events[:until]
     film_s, cut_s, recorded_s = 0.0, 0.0, events[0].at if events else 0.0
     for moment, event in enumerate(events):
@@ -96,7 +96,7 @@ SUFFIXES: Final = (".svg", ".txt", ".png", ".html", ".md", ".cast")
 
 @dataclass(frozen=True, slots=True)
 class View:
-    """How it is looked at."""
+    """What to render, and how."""
 
     at: Spot | None = None
     """None: the end."""
@@ -105,15 +105,15 @@ class View:
     theme: str = DARK.name
     is_at_top: bool = False
     pace: Pace = field(default_factory=Pace)
-    """Of a film."""
+    """For a film."""
     is_moving: bool = False
-    """An SVG as a film."""
+    """Whether an SVG is animated."""
     keys: tuple[str, ...] = ()
     """Pressed before the picture is taken."""
 
 
 def suffix_of(output: Path) -> str:
-    """What kind of file that is to be. Raises CannotRender."""
+    """The file format, by suffix. Raises CannotRender."""
     suffix = output.suffix.lower()
     if suffix not in SUFFIXES:
         raise CannotRender(f"{output} doesn't name a known format", hint=f"known: {' '.join(SUFFIXES)}")
@@ -122,7 +122,7 @@ def suffix_of(output: Path) -> str:
 
 @asynccontextmanager
 async def film_of(file: Path) -> AsyncIterator[Film]:
-    """A recording. Raises RecordingUnreadable."""
+    """Open a recording. Raises RecordingUnreadable."""
     with await to_thread.run_sync(open_playable, file) as recording:
         film = Film(recording, edit=timeless)
         await to_thread.run_sync(film.read_on)
@@ -133,7 +133,7 @@ async def film_of(file: Path) -> AsyncIterator[Film]:
 async def film_of_demo(
     name: str, user: DemoUser, size: tuple[int, int], *, speed: float = 0
 ) -> AsyncIterator[Film]:
-    """What the scripted agent plays; with a speed, at its own pace (see `record_demo`). Raises CannotRender."""
+    """Record what the demo agent plays; with a speed, at its own pace (see `record_demo`). Raises CannotRender."""
     with TemporaryDirectory() as folder:
         file = Path(folder, "demo.jsonl")
         await record_demo(name, user, file, screen=size, speed=speed)
@@ -144,7 +144,7 @@ async def film_of_demo(
 
 
 async def render(film: Film, view: View, suffix: str) -> bytes:
-    """The file's contents; `suffix` is one of SUFFIXES. Raises CannotRender."""
+    """Return the contents of the file; `suffix` is one of SUFFIXES. Raises CannotRender."""
     moment = film.length if view.at is None else await to_thread.run_sync(moment_of, film, view.at)
     if view.at is not None and moment is None:
         raise CannotRender(f"in this recording {view.at.shown}")

@@ -1,4 +1,4 @@
-"""The replay screen: a session as you saw it, with keys to move through it. Nothing reaches an agent or a file."""
+"""The replay screen: a session as you saw it, with keys to move through it. Touches no agent and no file."""
 
 from __future__ import annotations
 
@@ -50,14 +50,14 @@ NEEDS_A_SESSION: Final = {
     "f7": "a running command",
     "f8": "a running command",
 }
-"""Keys of a session, and what there is none of in a replay."""
+"""Keys of a session that do nothing in a replay, and what they would need."""
 
 _ALIVE: Final = frozenset(command.like for command in REPLAY_COMMANDS) - {"interrupt"}
 _PLACES: Final = ("app", "find", "replay")
 
 
 def replay_keymap(chosen: Keymap) -> Keymap:
-    """The keys of the user without those that do nothing here: where a widget names one, it leaves the name out."""
+    """Remove the keys that do nothing here from the user's keymap, so that widgets don't show them."""
     return Keymap(
         {
             id_: keys if id_ in _ALIVE or BY_ID[id_].where in _PLACES else ()
@@ -67,7 +67,7 @@ def replay_keymap(chosen: Keymap) -> Keymap:
 
 
 def bindings() -> list[Binding]:
-    """Those of the replay's screen."""
+    """The bindings of the replay screen."""
     return [
         *(Binding(each.keys, each.action, each.title, show=False) for each in REPLAY_COMMANDS),
         *(
@@ -78,7 +78,7 @@ def bindings() -> list[Binding]:
 
 
 class SessionLine(Static):
-    """Says which sessions there are, how they stand, and which one is shown."""
+    """Shows the sessions, their states, and which one is on the screen."""
 
     DEFAULT_CSS = "SessionLine { height: 1; display: none; }"
 
@@ -86,7 +86,7 @@ class SessionLine(Static):
         super().__init__(markup=False)
 
     def show(self, conversations: Mapping[SessionId, Conversation], shown: SessionId | None) -> None:
-        """Show these."""
+        """Show these sessions."""
         self.display = len(conversations) > 1
         if self.display:
             width = self.app.size.width
@@ -109,24 +109,24 @@ def _label(number: int, conversation: Conversation, cells: int, *, is_shown: boo
 
 
 class ReplayHelp(HelpScreen):
-    """Gives the action of the command that was chosen, None where the user has only read."""
+    """Returns the action of the chosen command; None if the user only read."""
 
     def __init__(self) -> None:
         super().__init__(("replay", "app"), is_all=False)
 
 
 class FindBar(find_bar.FindBar):
-    """Looks through what has been replayed. Its name is that of its kind: the keys of the search are found by it."""
+    """Searches what has been replayed. It has its parent's name, because the keys of the search are bound to that."""
 
     def action_close(self) -> None:
-        """Look for nothing any more, and go back to the conversation."""
+        """Clear the search and return to the conversation."""
         self._view.look_for("")
         self._view.focus()
         self.remove()
 
 
 def about(film: Film) -> str:
-    """Whose it is, when and where it was made, how long it is, and what could not be read of it."""
+    """The agent, date, and length of a recording, and the lines that couldn't be read."""
     return "\n".join(_lines(film))
 
 
@@ -161,7 +161,7 @@ class ReplayScreen(Screen[None]):
         is_followed: bool = False,
         settings: Settings | None = None,
     ) -> None:
-        """`until` is where it pauses first; followed, it begins at the end and shows what comes."""
+        """`until` is where it pauses first. If `is_followed`, it begins at the end and shows new events."""
         super().__init__()
         self.film = film
         self._player = Player(film)
@@ -170,7 +170,7 @@ class ReplayScreen(Screen[None]):
         self._is_followed = is_followed
         self._settings = settings or Settings()
         self._chosen: SessionId | None = None
-        """The session that is shown whatever happens in others; None: the one that the user turned to."""
+        """The session that stays on the screen; None: the one that the user turned to last."""
         self._note = "reading the recording"
         self._panel = self._new_panel()
         self._bar = ReplayBar()
@@ -233,7 +233,7 @@ class ReplayScreen(Screen[None]):
 
     @property
     def shown(self) -> SessionId | None:
-        """The session that is to be seen."""
+        """The session on the screen."""
         return self._chosen if self._chosen in self._player.conversations else self._player.front
 
     def _answer_to(self, key: RequestKey) -> Answer | None:
@@ -245,13 +245,13 @@ class ReplayScreen(Screen[None]):
     # Moving
 
     def _go_to(self, moment: int) -> None:
-        """Go there, and play on from there where it was playing."""
+        """Go to a moment, and keep playing if it was playing."""
         self.projector.goal = moment
         self._note = ""
         self._move()
 
     def _move(self) -> None:
-        """Do what the projector is to do now, in place of what it does."""
+        """Start the projector's new task in place of the running one."""
         self.run_worker(self._moving(), group="moving", exclusive=True)
         self._tell()
 
@@ -274,7 +274,7 @@ class ReplayScreen(Screen[None]):
         except (OSError, RuntimeError) as error:
             self.notify(f"It can't be followed: {error}", severity="error", markup=False)
 
-    # What is to be seen
+    # What is shown
 
     def _show_step(self, step: Step) -> None:
         if self._player.conversation(self.shown) is not self._panel.conversation:
@@ -293,7 +293,7 @@ class ReplayScreen(Screen[None]):
         self._tell()
 
     def on_session_panel_facts_changed(self) -> None:
-        """Say so in the status line."""
+        """Update the status line."""
         self._tell()
 
     def _tell(self) -> None:
@@ -326,7 +326,7 @@ class ReplayScreen(Screen[None]):
 
     @property
     def _place(self) -> str:
-        """Where it stands, where nothing else is to be said."""
+        """The position in words, if there is no other note."""
         if self._is_followed:
             return "following"
         return "the end" if self.film.events and self._player.is_at_end else ""
@@ -334,7 +334,7 @@ class ReplayScreen(Screen[None]):
     # Keys
 
     def action_toggle_playing(self) -> None:
-        """Play, from the beginning where the end is reached; or pause."""
+        """Play or pause. At the end, play from the beginning."""
         projector = self.projector
         projector.plays = not projector.plays
         if projector.plays and projector.moment >= self.film.length:
@@ -342,31 +342,31 @@ class ReplayScreen(Screen[None]):
         self._move()
 
     def action_step(self, direction: int) -> None:
-        """To where the next thing has happened, or the one before; pauses."""
+        """Go to the next or the previous change, and pause."""
         self.projector.plays = False
         find = self.film.change_after if direction > 0 else self.film.change_before
         self._go_to(find(self.projector.moment))
 
     def action_to_prompt(self, direction: int) -> None:
-        """To the next prompt, or the one before."""
+        """Go to the next or the previous prompt."""
         find = self.film.prompt_after if direction > 0 else self.film.prompt_before
         self._go_to(find(self.projector.moment))
 
     def action_to_start(self) -> None:
-        """To the beginning."""
+        """Go to the beginning."""
         self._go_to(0)
 
     def action_to_end(self) -> None:
-        """To the end."""
+        """Go to the end."""
         self._go_to(self.film.length)
 
     def action_change_speed(self, step: int) -> None:
-        """Faster or slower."""
+        """Play faster or slower."""
         self.projector.pace = self.projector.pace.changed(step)
-        self._move()  # a pause that is under way has another length now
+        self._move()  # the current pause has another length now
 
     def action_next_session(self, direction: int) -> None:
-        """Show another session of the recording, and stay there."""
+        """Show another session of the recording, and stay with it."""
         sessions = list(self._player.conversations)
         if len(sessions) < 2:
             self.notify("There is only one session up to here.")
@@ -376,7 +376,7 @@ class ReplayScreen(Screen[None]):
         self._show_session()
 
     def action_follow(self) -> None:
-        """To the end of the conversation."""
+        """Go to the end of the conversation."""
         self._panel.view.action_follow()
 
     def action_page(self, direction: int) -> None:
@@ -392,7 +392,7 @@ class ReplayScreen(Screen[None]):
         self._panel.toggle_plan()
 
     async def action_find(self) -> None:
-        """Look for a text in what has been replayed."""
+        """Search what has been replayed."""
         bars = self.query(FindBar)
         bar = bars.first() if bars else FindBar(self._panel.view)
         if not bars:
@@ -400,7 +400,7 @@ class ReplayScreen(Screen[None]):
         bar.begin()
 
     def on_conversation_view_searched(self, message: ConversationView.Searched) -> None:
-        """Say how the search stands."""
+        """Show the state of the search."""
         for bar in self.query(FindBar):
             bar.show_standing(message.standing)
 
@@ -416,17 +416,17 @@ class ReplayScreen(Screen[None]):
 
     @work
     async def action_help(self) -> None:
-        """Show the keys, and do what is chosen there."""
+        """Show the keys, and run the chosen command."""
         action = await self.app.push_screen_wait(ReplayHelp())
         if action is not None:
             await self.run_action(action)
 
     def action_tell_about(self) -> None:
-        """Say what the recording is of, and what is wrong in it."""
+        """Show information on the recording and its problems."""
         self.app.push_screen(ReadingScreen("The recording", about(self.film)))
 
     def action_do(self, name: str) -> None:
-        """No editor is opened, and no file is written."""
+        """Refuse: a replay opens no editor and writes no file."""
         refused = {
             "edit_location": "opening a file in the editor",
             "stop_one": "stopping a tool call",
@@ -435,12 +435,12 @@ class ReplayScreen(Screen[None]):
         self.action_refuse(refused[name])
 
     def action_refuse(self, what: str) -> None:
-        """Say why a key of a session does nothing."""
+        """Tell the user why a key of a session does nothing."""
         self.notify(f"Not available in a replay: {what}.", markup=False)
 
 
 def _note_on(event: Event) -> str:
-    """What is to be known of an event that no conversation shows."""
+    """A note on an event that no conversation shows."""
     match event:
         case Exited(how=how):
             return f"the agent's process {make_visible_line(how)}"
@@ -467,7 +467,7 @@ class ReplayApp(BaseApp):
         settings: Settings | None = None,
         notes: Sequence[str] = (),
     ) -> None:
-        """As `ReplayScreen` says; `notes` is what is wrong in the settings."""
+        """See `ReplayScreen`; `notes` are the problems of the settings."""
         super().__init__(settings, notes)
         self.keymap = replay_keymap(self.keymap)
         self._make_screen = partial(
@@ -480,7 +480,7 @@ class ReplayApp(BaseApp):
         )
 
     def on_mount(self) -> None:
-        """Say what is wrong in the settings, briefly."""
+        """Report problems of the settings, briefly."""
         self.tell_notes(self._notes)
         self.call_after_refresh(keep_what_is_loaded)
 
@@ -489,5 +489,5 @@ class ReplayApp(BaseApp):
         return self._make_screen()
 
     def commands_for(self, screen: Screen[object]) -> Iterator[Command]:
-        """What can be done by key, and another theme."""
+        """The commands with keys, and the general ones."""
         yield from (*REPLAY_COMMANDS, *super().commands_for(screen))

@@ -1,4 +1,4 @@
-"""The session's screen, headless, at a moment of a film, read as lines. Nothing in it comes from this machine."""
+"""The session's screen, headless, at a moment of a film. Nothing in it comes from this machine."""
 
 from __future__ import annotations
 
@@ -35,13 +35,13 @@ from acp_tui.ui.session.status_line import Status, StatusLine
 from acp_tui.ui.textual_gaps.internals import lay_out_and_paint, painted_rows
 
 QUIET_ROUNDS: Final = 3
-"""One message leads to another, which may lead to a layout."""
+"""A message can cause another, and that a layout."""
 POLL_S: Final = 0.005
 SETTLE_LIMIT_S: Final = 60.0
 
 
 class PictureScreen(Screen[None]):
-    """A session's screen whose session is a film's: nothing can be done in it but to look."""
+    """The screen of a recorded session. It only shows; it can't act."""
 
     BINDINGS: ClassVar[list[BindingType]] = [
         Binding("ctrl+t", "toggle_plan", "Fold the plan", show=False, priority=True),
@@ -61,12 +61,12 @@ class PictureScreen(Screen[None]):
         yield StatusLine(id="status")
 
     def on_mount(self) -> None:
-        """Nothing is recorded yet."""
+        """Show the initial state, before any session."""
         self.query_one(PromptInput).focus()
         self.show_facts()
 
     async def show(self, conversation: Conversation) -> None:
-        """Show this conversation from now on."""
+        """Show this conversation."""
         before = self.panel
         folds, images = folds_of(self._settings.conversation), self._settings.appearance.images
         self.panel = RecordedPanel(conversation, self._film.header.cwd, folds=folds, images=images)
@@ -77,7 +77,7 @@ class PictureScreen(Screen[None]):
         self.show_facts()
 
     def show_facts(self) -> None:
-        """Say in the status line and the sidebar how it stands."""
+        """Update the status line and the sidebar."""
         prompt, line = self.query_one(PromptInput), self.query_one(StatusLine)
         if self.panel is None:
             line.show(Status(phase="waiting for the agent"))
@@ -90,11 +90,11 @@ class PictureScreen(Screen[None]):
             self._show_sidebar(conversation)
 
     def _show_sidebar(self, conversation: Conversation) -> None:
-        """What the recording knows: which files have changed, it does not."""
+        """Show what the recording knows, which excludes changed files."""
         if not self.query(Sidebar):
             self.add_class("-with-sidebar")
             self.query_one("#session").mount(Sidebar(id="sidebar"))
-        # Not the whole path: whose home it was in is nobody's business.
+        # Not the whole path: the home folder's owner is private.
         folder = Path(self._film.header.cwd).name
         facts = session_facts(conversation, self._film.agent, folder, None)
         plans = tuple(conversation.plans.values())
@@ -102,11 +102,11 @@ class PictureScreen(Screen[None]):
             sidebar.show(SidebarState(plans, (), "", facts, are_changes_known=False))
 
     def on_session_panel_facts_changed(self) -> None:
-        """Say so."""
+        """Update the facts."""
         self.show_facts()
 
     def action_toggle_plan(self) -> None:
-        """Fold or unfold the plan, in the sidebar where that is shown."""
+        """Fold or unfold the plan; in the sidebar if it's there."""
         for sidebar in self.query(Sidebar):
             sidebar.toggle(Section.PLAN)
             return
@@ -119,7 +119,7 @@ class PictureScreen(Screen[None]):
             self.panel.view.toggle_all()
 
     def on_prompt_input_leave_requested(self) -> None:
-        """To the card where something waits, else into the conversation."""
+        """Focus the card if something waits; otherwise the conversation."""
         if self.panel is not None:
             (self.panel.card if self.panel.card.display else self.panel.view).focus()
 
@@ -130,30 +130,30 @@ class PictureScreen(Screen[None]):
 
 
 class _PictureApp(BaseApp):
-    """Looks the same wherever it runs."""
+    """An app that looks the same everywhere."""
 
     def __init__(self, film: Film, theme: str) -> None:
         settings = Settings(appearance=Appearance(theme, images="blocks", reduced_motion=True))
         self._film = film
-        super().__init__(settings, environ={})  # whatever NO_COLOR says of this terminal
+        super().__init__(settings, environ={})  # ignore NO_COLOR of this terminal
         if theme not in self.available_themes:
             known = ", ".join(sorted(self.available_themes))
             raise CannotRender(f"there is no theme {theme!r}", hint=f"known: {known}")
 
     def get_default_screen(self) -> PictureScreen:
-        """The only one."""
+        """The only screen."""
         return PictureScreen(self._film, self.settings)
 
 
 class Studio:
-    """Shows moments of one film; made by `open_studio`. Its methods return when nothing moves any more."""
+    """Shows moments of one film; see `open_studio`. Its methods return when the screen is settled."""
 
     def __init__(self, pilot: Pilot[Any], film: Film) -> None:
         self.player = Player(film)
         self._pilot = pilot
 
     async def show(self, moment: int, *, is_at_top: bool = False) -> None:
-        """Show this moment, which is none before the last one that was shown."""
+        """Show this moment, which must not be before the last one shown."""
         player, panel = self.player, self._panel
         while player.moment < moment:
             for touch in player.step().touched:
@@ -170,18 +170,18 @@ class Studio:
             await self.settle()
 
     async def press(self, *keys: str) -> None:
-        """Press keys. There is no session that they could do anything to."""
+        """Press keys. They can't affect any session."""
         await self._pilot.press(*keys)
         await self.settle()
 
     @property
     def conversation(self) -> Conversation:
-        """What is shown."""
+        """The conversation on the screen."""
         return self.player.conversation(self.player.front)
 
     @property
     def strips(self) -> list[Strip]:
-        """The screen as it is painted, from top to bottom."""
+        """The screen as painted, from top to bottom."""
         return painted_rows(self._pilot.app.screen)
 
     @property
@@ -191,7 +191,7 @@ class Studio:
 
     @property
     def colors(self) -> TerminalTheme:
-        """What the names of colors mean, with the background of the screen."""
+        """The color values of the theme, with the screen's background."""
         app = self._pilot.app
         background = Color.parse(app.theme_variables["background"]).rgb
         foreground = Color.parse(app.theme_variables["foreground"]).rgb
@@ -209,7 +209,7 @@ class Studio:
         return self._screen.panel
 
     async def settle(self) -> None:
-        """Wait until everything is read, drawn and laid out."""
+        """Wait until everything is read, drawn, and laid out."""
         with anyio.fail_after(SETTLE_LIMIT_S):
             quiet = 0
             while quiet < QUIET_ROUNDS:
@@ -225,18 +225,18 @@ class Studio:
         if panel is None:
             return True
         terminals = panel.conversation.terminals.values()
-        # While the emulator is being loaded there is no screen for any of them.
+        # While the emulator loads, no terminal has a screen.
         is_loading = any(panel.view.terminal_screens.screen(state) is None for state in list(terminals)[:1])
         return panel.is_settled and not is_loading
 
 
 def picture_of(app: App[Any]) -> str:
-    """What an app shows, as SVG."""
+    """The screen of an app, as SVG."""
     return tidy_svg(app.export_screenshot(title="acp-tui", simplify=True), _frame(app))
 
 
 def _frame(app: App[Any]) -> Frame | None:
-    """The window around it in the colours of the theme; None where those are the terminal's own."""
+    """The window frame in the theme's colors; None if those are the terminal's own."""
     if app.current_theme.ansi:
         return None
     variables = app.theme_variables
@@ -245,6 +245,6 @@ def _frame(app: App[Any]) -> Frame | None:
 
 @asynccontextmanager
 async def open_studio(film: Film, size: tuple[int, int], theme: str = DARK.name) -> AsyncIterator[Studio]:
-    """A screen of this size (columns and rows). Raises CannotRender."""
+    """Open a screen of this size (columns and rows). Raises CannotRender."""
     async with _PictureApp(film, theme or DARK.name).run_test(size=size, notifications=False) as pilot:
         yield Studio(pilot, film)

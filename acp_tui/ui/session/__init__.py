@@ -1,1 +1,1 @@
-"""One session on the screen: its panel, plan, welcome, sidebar and status line."""
+"""One session on the screen: its panel, plan, welcome, sidebar, and status line."""

@@ -1,4 +1,4 @@
-"""Where one writes what to look for in the conversation; it says at which match of how many one is."""
+"""The field to search the conversation. It shows the number of the current match, and how many there are."""
 
 from __future__ import annotations
 
@@ -20,7 +20,7 @@ KEYS: Final = "{next_match} next · {previous_match} previous · {end_search} cl
 
 
 class FindBar(Horizontal):
-    """Looks through one conversation while it is open; closing it removes it."""
+    """Searches one conversation while it is open. Closing removes it."""
 
     DEFAULT_CSS = """
     FindBar { height: 1; padding: 0 2; }
@@ -37,30 +37,30 @@ class FindBar(Horizontal):
         self._standing = Static(markup=False)
 
     def compose(self) -> ComposeResult:
-        """The text, and how the search stands."""
+        """The field, and the state of the search."""
         yield Static("Find ", markup=False)
         yield Input(compact=True, placeholder="in the conversation", select_on_focus=False)
         yield self._standing
 
     def on_mount(self) -> None:
-        """Name the keys in force."""
+        """Show the keys in force."""
         self._standing.update(f"  {self._keys}")
 
     def begin(self, query: str = "") -> None:
-        """Have the focus; look for `query`, where there is one."""
+        """Take the focus, and search for `query`, if it isn't empty."""
         field = self.query_one(Input)
-        self.screen.set_focus(field)  # at once: what is typed next must not overtake it
+        self.screen.set_focus(field)  # at once, so that the next keys don't overtake it
         if query:
             field.value = query
             field.cursor_position = len(query)
 
     def on_input_changed(self, event: Input.Changed) -> None:
-        """Look while it is being written."""
+        """Search while the user types."""
         event.stop()
         self._look()
 
     def _look(self) -> None:
-        query = self.query_one(Input).value  # not an event's, behind which more may have been written
+        query = self.query_one(Input).value  # not from the event, which may be older
         if query != self._sought:
             self._sought = query
             self._view.look_for(query)
@@ -70,7 +70,7 @@ class FindBar(Horizontal):
         return keys_in_force(self).hint(KEYS)
 
     def show_standing(self, standing: Standing) -> None:
-        """Say at which match of how many one is."""
+        """Show the number of the current match, and how many there are."""
         query = self.query_one(Input).value.strip()
         more = "" if standing.is_done else "…"
         if not query:
@@ -82,13 +82,13 @@ class FindBar(Horizontal):
         self._standing.update(f"  {text}")
 
     async def action_step(self, direction: int) -> None:
-        """To the next or the previous match of all that is written."""
+        """Go to the next or the previous match, after everything typed so far."""
         await caught_up(self.query_one(Input))
         self._look()
         self._view.action_find(direction)
 
     def action_close(self) -> None:
-        """Look for nothing any more, and go back to where one writes."""
+        """End the search, and focus the prompt."""
         self._view.look_for("")
         self.remove()
         self.screen.set_focus(self.screen.query_one("#prompt"))

@@ -43,18 +43,18 @@ if TYPE_CHECKING:
     from acp_tui.client.sessions.session import Session, Unsubscribe
 
 BESIDE_TERMINALS: Final = len(RAIL) + 3
-"""Cells that the output of a command is narrower than the panel: its rail, a margin, the scroll bar."""
+"""How much narrower than the panel a command's output is, in cells: its rail, a margin, the scroll bar."""
 MAX_TOAST_CHARACTERS: Final = 300
-"""Of a notice's title, and of its text: longer ones would cover the prompt."""
+"""Of a notice's title, and of its text. Longer ones would cover the prompt."""
 MAX_NOTICES_SHOWN: Final = 3
-"""At a time: the latest, with a word on how many came before them."""
+"""At a time: the latest ones, with the number of those before them."""
 NOTICES_EVERY_S: Final = 1.0
-"""Nobody reads faster, and each that is shown lays out the screen."""
+"""No one reads faster, and each notice that is shown lays out the screen."""
 SEVERITIES: Final[dict[str, SeverityLevel]] = {"warning": "warning", "error": "error"}
 
 
 class SubagentLine(Static):
-    """Says which subagent is shown below, how it stands, and how to go back."""
+    """Shows which subagent is shown below, its state, and how to go back."""
 
     DEFAULT_CSS = """
     SubagentLine {
@@ -67,7 +67,7 @@ class SubagentLine(Static):
         super().__init__(markup=False)
 
     def show(self, path: Sequence[SubagentState]) -> None:
-        """Tell of the last of these, each of which was begun by the one before."""
+        """Show the last of these subagents, each of which was started by the one before."""
         shown = path[-1]
         names = " › ".join(map(name_of, path))
         words = filter(None, (names, subagent_state(shown), spent_words(shown.conversation)))
@@ -76,15 +76,15 @@ class SubagentLine(Static):
 
 
 class SessionPanel(Vertical):
-    """Draws a conversation; with a session, it also passes on the user's decisions."""
+    """Draws a conversation. With a session, it also sends the user's decisions."""
 
     DEFAULT_CSS = "SessionPanel { height: 1fr; }"
 
     class FactsChanged(Message):
-        """What the status line says may have changed."""
+        """Posted when the content of the status line may have changed."""
 
     class Left(Message):
-        """The user has nothing more to do here and goes back to the prompt."""
+        """Posted when the user goes back to the prompt."""
 
     VIEW: ClassVar = ConversationView
 
@@ -99,29 +99,29 @@ class SessionPanel(Vertical):
         agent: str = "",
         greeting: str = "",
     ) -> None:
-        """An empty session says which `agent` it is of, with its version, and what its command has to say."""
+        """An empty session shows the `agent` with its version, and the `greeting` of its command."""
         super().__init__()
         self.conversation = conversation
         self.session = session
         self.new_entries = 0
-        """Entries that came below what is in view."""
+        """Entries added below the view."""
         self.is_following = True
         self._cwd = str(session.cwd) if session is not None else ""
         self._clock = clock
         self._main = self.VIEW(images=images, folds=folds)
-        """The conversation; it can be asked before it is mounted."""
+        """The conversation's view. It can be used before it is mounted."""
         self._opened: list[SubagentState] = []
-        """The subagent that is shown in its place, behind those that led to it."""
+        """The subagent that is shown instead, after those that led to it."""
         self._subagent_view: ConversationView | None = None
         self.welcome = Welcome(agent, greeting)
         self._is_empty = True
         self._shown_request: PermissionRequest | None = None
         self._shown_notices = 0
         self.work = Work(conversation, clock)
-        """How long the turn takes, and at what the agent is."""
+        """How long the turn takes, and what the agent is doing."""
         self._noticed_at = -NOTICES_EVERY_S
         self._toasts: deque[tuple[str, str]] = deque()
-        """Title and text of the notices that may be on the screen."""
+        """Titles and texts of the notices that may be on the screen."""
         self._looked_at = -FRAME_S
         self._look_handle: asyncio.TimerHandle | None = None
         self._notice_handle: asyncio.TimerHandle | None = None
@@ -129,7 +129,7 @@ class SessionPanel(Vertical):
         self._unsubscribe: Unsubscribe = lambda: None
 
     def compose(self) -> ComposeResult:
-        """From top to bottom."""
+        """The widgets, from top to bottom."""
         yield self._main
         yield self.welcome
         yield PlanView()
@@ -137,12 +137,12 @@ class SessionPanel(Vertical):
 
     @property
     def title(self) -> str:
-        """What to call the session; "" while there is nothing to call it by."""
+        """The session's title; "" if there is none yet."""
         return title_of(self.conversation)
 
     @property
     def doing(self) -> str:
-        """What the agent is at."""
+        """What the agent is doing."""
         return doing(self.conversation)
 
     @property
@@ -152,24 +152,24 @@ class SessionPanel(Vertical):
 
     @property
     def facts(self) -> tuple[str, ...]:
-        """What the status line says besides."""
+        """The other facts for the status line."""
         return facts_of(self.conversation)
 
     def use_settings(self, settings: Settings) -> None:
-        """Fold and show pictures as they say from now on."""
+        """Apply the settings for folds and pictures."""
         for view in self.views:
             view.show_as(folds_of(settings.conversation), settings.appearance.images)
 
     def on_mount(self) -> None:
-        """Show what there is, and listen for more."""
-        self._look_context = contextvars.copy_context()  # changes come from tasks that know no app
+        """Show the conversation, and subscribe to changes."""
+        self._look_context = contextvars.copy_context()  # changes come from tasks outside of the app
         self._main.show(self.conversation, self._cwd)
         if self.session is not None:
             self._unsubscribe = self.session.subscribe(self._on_change)
         self._show_facts()
 
     def on_unmount(self) -> None:
-        """The session goes on without us."""
+        """Unsubscribe; the session goes on."""
         for handle in filter(None, (self._look_handle, self._notice_handle)):
             handle.cancel()
         self._unsubscribe()
@@ -178,16 +178,16 @@ class SessionPanel(Vertical):
 
     @property
     def view(self) -> ConversationView:
-        """What is to be seen: the conversation, or that of a subagent."""
+        """The visible view: the conversation, or that of a subagent."""
         return self._subagent_view or self._main
 
     @property
     def views(self) -> tuple[ConversationView, ...]:
-        """All there are, with what is behind it."""
+        """All views, visible or not."""
         return (self._main,) if self._subagent_view is None else (self._main, self._subagent_view)
 
     def open_subagent(self, session_id: SessionId) -> None:
-        """Show what a subagent of the shown conversation says, in place of that."""
+        """Show a subagent's conversation instead of the current one, which it belongs to."""
         subagent = self.view.conversation.subagents.get(session_id)
         if subagent is None:
             return
@@ -205,7 +205,7 @@ class SessionPanel(Vertical):
             self._subagent_view.call_after_refresh(self._subagent_view.go_to_end)
 
     def leave_subagent(self) -> bool:
-        """Go back to the agent that began it; False where none is shown."""
+        """Go back to the agent that started the subagent. Returns False if none is shown."""
         if not self._opened or self._subagent_view is None:
             return False
         left = self._opened.pop()
@@ -213,7 +213,7 @@ class SessionPanel(Vertical):
             self._show_subagent()
             return True
         if self._subagent_view.has_focus_within:
-            self.screen.set_focus(None)  # not the prompt, where Escape pressed twice would cancel the turn
+            self.screen.set_focus(None)  # not the prompt, where pressing Escape twice would cancel the turn
             self._main.call_after_refresh(self._main.go_to, left.entry)
         self._subagent_view.remove()
         self.query(SubagentLine).remove()
@@ -237,7 +237,7 @@ class SessionPanel(Vertical):
             line.show(self._opened)
 
     def _mark_subagent(self, change: Change) -> None:
-        """Pass on what changes in the subagent that is shown; its terminals are those of the agent."""
+        """Pass on changes of the visible subagent. Its terminals belong to the agent."""
         assert self._subagent_view is not None
         terminal = change.terminal
         inner: Change | None = change
@@ -253,7 +253,7 @@ class SessionPanel(Vertical):
             self._tell_subagent()
 
     def on_conversation_view_subagent_chosen(self, message: ConversationView.SubagentChosen) -> None:
-        """Show it."""
+        """Show the subagent."""
         message.stop()
         self.open_subagent(message.session_id)
 
@@ -264,13 +264,13 @@ class SessionPanel(Vertical):
 
     @property
     def card(self) -> DockedRequest:
-        """The permission card; it is displayed while a request waits."""
+        """The permission card. It is visible while a request waits."""
         card = self.query_one("DockedRequest")
         assert isinstance(card, DockedRequest)
         return card
 
     def _on_change(self, change: Change) -> None:
-        """Called for every change, in the midst of a flood too: it marks, and shows only what is asked."""
+        """Mark a change. Called for every change, even during a flood, so it shows only what is asked."""
         self.work.note_change()
         self._main.mark(change)
         if self._opened:
@@ -278,12 +278,12 @@ class SessionPanel(Vertical):
         if self._is_empty and change.entries:
             self._show_welcome()
         if self._is_about_shown_request(change):
-            self._show_permissions()  # at once: what is answered must be what stands there
+            self._show_permissions()  # at once: the user must answer what the card shows
         if change.facts and change.facts != (Fact.TERMINALS,):
             self._look()
 
     def _is_about_shown_request(self, change: Change) -> bool:
-        """Whether the card shows another request, or its call is another; how many wait behind it can wait too."""
+        """Whether the card must show another request, or its call has changed. The number of others can wait."""
         request = next(iter(self._requests_in_turn), None)
         if request is None or request is not self._shown_request:
             return request is not self._shown_request
@@ -291,7 +291,7 @@ class SessionPanel(Vertical):
 
     @property
     def _requests_in_turn(self) -> tuple[PermissionRequest, ...]:
-        """Those that wait, oldest first; none while a form or a page is shown, or an older one waits."""
+        """The waiting requests, oldest first; none while a form or a page is shown, or an older one waits."""
         requests = tuple(self.conversation.permissions.values())
         if self.session is None or not requests:
             return requests
@@ -300,17 +300,17 @@ class SessionPanel(Vertical):
         return () if is_asked or (oldest is not None and oldest < requests[0].key) else requests
 
     def look_at_requests(self) -> None:
-        """Show the request whose turn it is; where the screen is being taken away there is nothing to show it on."""
+        """Show the next request, unless the screen is being removed."""
         if self.query("DockedRequest"):
             self._show_permissions()
 
     @property
     def is_settled(self) -> bool:
-        """True when everything that has changed is on the screen."""
+        """Whether everything that has changed is on the screen."""
         return self._look_handle is None and self.view.is_settled
 
     def _look(self) -> None:
-        """Show the facts: at once, or with the next frame where that was done just now."""
+        """Show the facts: at once, or with the next frame if that was done just now."""
         if self._look_handle is not None:
             return
         wait_s = self._looked_at + FRAME_S - time.monotonic()
@@ -327,7 +327,7 @@ class SessionPanel(Vertical):
             self._look_handle.cancel()
             self._look_handle = None
         if not self.is_running or not self.is_attached:
-            return  # it was closed while a frame was due
+            return  # it was closed before the frame
         begin = time.monotonic()
         is_settled = self.conversation.turn is Turn.IDLE
         self.query_one(PlanView).show_plans(tuple(self.conversation.plans.values()), is_settled=is_settled)
@@ -336,12 +336,12 @@ class SessionPanel(Vertical):
         if self._is_empty:
             self._show_welcome()
         self.post_message(self.FactsChanged())
-        # A look at ten thousand steps takes its time, and keys want theirs.
+        # With thousands of steps this takes a while, so leave time for keys.
         now = time.monotonic()
         self._looked_at = now + (now - begin)
 
     def _show_welcome(self) -> None:
-        """As long as nothing has been said; it begins below what is said of the session itself."""
+        """Show the welcome while nothing has been said, below what concerns the session itself."""
         self._is_empty = self.session is not None and self.conversation.is_blank
         model = next((value_name(one) for one in self.conversation.options if one.category == "model"), "")
         self.welcome.look(self.conversation.commands, make_visible_line(model), is_wanted=self._is_empty)
@@ -360,13 +360,13 @@ class SessionPanel(Vertical):
         self.card.show(requests, call, self._cwd, self.conversation.terminals)
 
     def on_resize(self) -> None:
-        """The card takes no more room than there is, and commands are told how wide theirs is."""
+        """Fit the card, and tell running commands their new width."""
         self._fit_card()
         self._fit_terminals()
 
     def _fit_terminals(self) -> None:
         if self.session is None or not self.screen.is_current:
-            return  # a terminal that is taken over has the whole screen
+            return  # a terminal that has the keyboard uses the whole screen
         machine = self.session.machine
         columns = max(20, min(self.size.width - BESIDE_TERMINALS, 200))
         machine.terminal_size = (columns, 30)
@@ -376,18 +376,18 @@ class SessionPanel(Vertical):
 
     def _fit_card(self) -> None:
         plan = self.query_one(PlanView)
-        # What the plan wants, hidden or not: its own rows with the margin above it.
+        # The rows that the plan needs, visible or not, with the margin above it.
         height = plan.styles.height
         plan_rows = (int(height.value) if height is not None else 1) + 1 if plan.display else 0
         self.card.fit(self.size.height, plan_rows)
 
     def on_docked_request_crowded(self, message: DockedRequest.Crowded) -> None:
-        """What is asked goes before the plan."""
+        """Hide the plan if the card needs the room."""
         message.stop()
         self.query_one(PlanView).set_class(message.is_crowded, "-crowded-out")
 
     def _show_notices(self) -> None:
-        """The latest few; of those that come faster than they can be read, only how many they were."""
+        """Show the latest notices. If they come faster than anyone can read, show only how many there were."""
         new = self.conversation.notice_count - self._shown_notices
         if new <= 0 or self._notice_handle is not None:
             return
@@ -416,12 +416,12 @@ class SessionPanel(Vertical):
         self.notify(text, title=title, severity=severity, markup=False)
 
     def toggle_plan(self) -> None:
-        """Show all steps of the plan, or one line."""
+        """Switch between all steps of the plan and one line."""
         self.query_one(PlanView).action_toggle_plan()
         self.call_after_refresh(self._fit_card)
 
     def on_permission_card_answered(self, message: PermissionCard.Answered) -> None:
-        """Pass on the user's decision."""
+        """Send the user's decision."""
         message.stop()
         if self.session is not None:
             self.session.answer_permission(message.key, message.option_id)
@@ -429,7 +429,7 @@ class SessionPanel(Vertical):
     def _write(
         self, message: PermissionCard.Typed | PermissionCard.ReasonWanted, keys: Sequence[Key | Paste]
     ) -> None:
-        """What is typed on the card goes to the prompt, and so do the `keys` behind it, in their order."""
+        """Send text typed on the card, and the `keys` after it, to the prompt, in order."""
         prompt = self.screen.query_one(PromptInput)
         self.screen.set_focus(prompt)  # at once: the next key must not overtake these
         if isinstance(message, PermissionCard.ReasonWanted):
@@ -442,7 +442,7 @@ class SessionPanel(Vertical):
             press_in(prompt, key)
 
     def on_permission_card_appeared(self, message: PermissionCard.Appeared) -> None:
-        """Give it the keyboard where the user writes nothing and presses nothing, so that an answer is one key."""
+        """Focus the card if the user isn't writing or pressing keys, so that an answer takes one key."""
         message.stop()
         prompt = next(iter(self.screen.query(PromptInput)), None)
         card = self.card
@@ -450,17 +450,17 @@ class SessionPanel(Vertical):
             card.take_focus()
 
     def on_permission_card_left(self, message: PermissionCard.Left) -> None:
-        """Pass it on: what is posted while the panel handles another message bubbles no further than the panel."""
+        """Post the message again: it wouldn't bubble on from here, because it was posted while handling another."""
         message.stop()
         self.post_message(self.Left())
 
     def on_conversation_view_following_changed(self, message: ConversationView.FollowingChanged) -> None:
-        """Say how much is below."""
+        """Tell the status line how much is below."""
         message.stop()
         self.is_following, self.new_entries = message.is_following, message.new_entries
         self.post_message(self.FactsChanged())
 
 
 def _shortened(text: str) -> str:
-    """As much as a toast can show without covering the screen."""
+    """The text, short enough that a toast doesn't cover the screen."""
     return text if len(text) <= MAX_TOAST_CHARACTERS else f"{text[:MAX_TOAST_CHARACTERS]} …"

@@ -1,4 +1,4 @@
-"""The column beside the conversation: plans, changed files and facts, in sections that fold."""
+"""The column beside the conversation: plans, changed files, and facts, in sections that fold."""
 
 from __future__ import annotations
 
@@ -34,11 +34,11 @@ INDENT: Final = 2
 LABEL_CELLS: Final = 10
 MIN_ASIDE_CELLS: Final = 3
 MOST_FILES: Final = 200
-"""Nobody reads more of them at the side: F5 lists all."""
+"""Too many to read at the side. F5 lists all."""
 
 
 class Section(Enum):
-    """The value is its heading."""
+    """A section of the sidebar. The value is its heading."""
 
     PLAN = "Plan"
     SUBAGENTS = "Subagents"
@@ -48,32 +48,32 @@ class Section(Enum):
 
 @dataclass(frozen=True, slots=True)
 class SubagentRow:
-    """A subagent in a line."""
+    """A subagent in one line."""
 
     session_id: SessionId
     name: str
     state: str
-    """As `subagent_state` says it."""
+    """From `subagent_state`."""
     spent: str = ""
 
 
 @dataclass(frozen=True, slots=True)
 class SidebarState:
-    """All that there is to show. Equal states look the same."""
+    """Everything the sidebar shows. Equal states look the same."""
 
     plans: tuple[Plan, ...] = ()
     changes: tuple[FileChange, ...] = ()
     """The newest first."""
     summary: str = ""
-    """All changes in a few words."""
+    """A summary of all changes."""
     facts: tuple[tuple[str, str], ...] = ()
-    """What each is called, and what it is."""
+    """Labels and values."""
     are_changes_known: bool = True
     subagents: tuple[SubagentRow, ...] = ()
 
     @property
     def sections(self) -> tuple[Section, ...]:
-        """From top to bottom; nothing is said of what is not known."""
+        """The sections from top to bottom, without those that have nothing to show."""
         unknown = {
             Section.CHANGES: not self.are_changes_known,
             Section.SUBAGENTS: not self.subagents,
@@ -81,7 +81,7 @@ class SidebarState:
         return tuple(each for each in Section if not unknown.get(each, False))
 
     def part(self, section: Section) -> tuple[object, ...]:
-        """What of it a section shows."""
+        """The part of the state that a section shows."""
         match section:
             case Section.PLAN:
                 return self.plans
@@ -101,13 +101,13 @@ class Line(NamedTuple):
 
     strip: Strip
     target: Target | None = None
-    """What it stands for, where it can be chosen: a heading its section."""
+    """What the line stands for, if it can be chosen; for a heading, its section."""
 
 
 def section_lines(
     section: Section, state: SidebarState, width: int, palette: Palette, *, is_folded: bool
 ) -> list[Line]:
-    """The heading of a section and, unless it is folded, what is in it."""
+    """The heading of a section and, unless it is folded, its content."""
     lines = [Line(_heading(section, state, width, palette, is_folded=is_folded), section)]
     if is_folded:
         return lines
@@ -125,7 +125,7 @@ def section_lines(
 def _heading(
     section: Section, state: SidebarState, width: int, palette: Palette, *, is_folded: bool
 ) -> Strip:
-    """What the section is and, at the right, what it comes to."""
+    """The heading with a summary on the right."""
     asides = {
         Section.PLAN: ", ".join(f"{plan.completed}/{len(plan.steps)}" for plan in state.plans),
         Section.SUBAGENTS: _count(state.subagents),
@@ -153,7 +153,7 @@ def _subagent(row: SubagentRow, width: int, palette: Palette) -> Strip:
 
 
 def _indented(spans: Sequence[Span], width: int, head: Segment) -> Iterator[Strip]:
-    """The text behind its head, and broken lines below where it begins."""
+    """The text after its head, with wrapped lines aligned to its start."""
     for row, line in enumerate(wrap(spans, width - head.cell_length)):
         yield Strip([head if row == 0 else Segment(" " * head.cell_length), *line])
 
@@ -185,7 +185,7 @@ def _files(state: SidebarState, width: int, palette: Palette) -> Iterator[Line]:
 
 
 def _file(change: FileChange, width: int, palette: Palette) -> Strip:
-    """How many lines are new and gone, and the end of the path; a word where they are not counted."""
+    """The number of added and removed lines, or a note if they aren't counted, and the end of the path."""
     segments = [Segment(" " * INDENT)]
     note = note_in_place_of_counts(change)
     if note:
@@ -210,11 +210,11 @@ KEYS: Final = "Enter opens or folds; {sidebar} hides; Esc back to the prompt"
 GAP: Final = Line(Strip([]))
 
 SIDEBAR_FROM_COLUMNS: Final = 150
-"""On so wide a screen there is room for it without being asked for."""
+"""From this width on, the sidebar is shown by default."""
 
 
 class Sidebar(ScrollView, can_focus=True):
-    """With the focus, a cursor stands on a heading or a file."""
+    """The sidebar. With the focus, it has a cursor on a heading, a subagent, or a file."""
 
     FOCUS_ON_CLICK = False
     COMPONENT_CLASSES: ClassVar[set[str]] = {"sidebar--cursor"}
@@ -225,14 +225,14 @@ class Sidebar(ScrollView, can_focus=True):
     BINDINGS: ClassVar[list[BindingType]] = bindings_of(place="sidebar")
 
     class FileChosen(Message):
-        """The user wants to see what became of this file."""
+        """Posted when the user wants to see how this file has changed."""
 
         def __init__(self, path: str) -> None:
             super().__init__()
             self.path = path
 
     class SubagentChosen(Message):
-        """The user wants to see what this subagent says."""
+        """Posted when the user wants to see this subagent's conversation."""
 
         def __init__(self, session_id: SessionId) -> None:
             super().__init__()
@@ -244,13 +244,13 @@ class Sidebar(ScrollView, can_focus=True):
         self._folded: set[Section] = set()
         self.cursor: Target = Section.PLAN
         self._drawn: dict[Section, list[Line]] = {}
-        """Drawn for the present width and theme; what is missing is drawn when the lines are put together."""
+        """Sections drawn for the current width and theme. Missing ones are drawn when the lines are assembled."""
         self._lines: list[Line] = []
 
     # What it shows
 
     def show(self, state: SidebarState) -> None:
-        """Show this from now on; sections that stay as they were are not drawn again."""
+        """Show this state from now on. Unchanged sections aren't drawn again."""
         before, self._state = self._state, state
         changed = [section for section in Section if state.part(section) != before.part(section)]
         if changed:
@@ -262,7 +262,7 @@ class Sidebar(ScrollView, can_focus=True):
         self._draw(section)
 
     def on_mount(self) -> None:
-        """Draw again in other colours, and name other keys."""
+        """Draw again when the theme changes."""
         self.watch(self.app, "theme", self._draw_all, init=False)
 
     def on_resize(self) -> None:
@@ -270,7 +270,7 @@ class Sidebar(ScrollView, can_focus=True):
         self._draw_all()
 
     def watch_has_focus(self, has_focus: bool) -> None:
-        """Show the cursor and the keys, or no longer."""
+        """Show or hide the cursor and the keys."""
         super().watch_has_focus(has_focus)
         self._draw()
 
@@ -278,12 +278,12 @@ class Sidebar(ScrollView, can_focus=True):
         self._draw(*Section)
 
     def _draw(self, *sections: Section) -> None:
-        """Draw these sections anew, and put all lines together."""
+        """Draw these sections again, and assemble all lines."""
         for section in sections:
             self._drawn.pop(section, None)
         width = self.scrollable_content_region.width
         if width < 4:
-            return  # the first layout is still to come
+            return  # before the first layout
         lines: list[Line] = []
         for section in self._state.sections:
             if section not in self._drawn:
@@ -316,14 +316,14 @@ class Sidebar(ScrollView, can_focus=True):
             ground = self.get_component_rich_style("sidebar--cursor")
         return Strip([*line.strip, Segment("")]).adjust_cell_length(width).apply_style(ground)
 
-    # What the user does
+    # Actions
 
     @property
     def _targets(self) -> list[Target]:
         return [line.target for line in self._lines if line.target is not None]
 
     def _keep_cursor(self) -> None:
-        """A file that changes again stays under the cursor; one that is gone leaves it on the heading."""
+        """Keep the cursor on a file that changes again. If the file is gone, move the cursor to the heading."""
         match self.cursor:
             case FileChange(path=path):
                 files = (each for each in self._targets if isinstance(each, FileChange))
@@ -342,19 +342,19 @@ class Sidebar(ScrollView, can_focus=True):
         self.cursor = targets[max(0, min(at, len(targets) - 1))]
         row = next(row for row, line in enumerate(self._lines) if line.target == self.cursor)
         height = self.scrollable_content_region.height
-        # What stands below the last one can be read, too.
+        # Below the last of them there may be more lines to read.
         last = len(self._lines) - 1 if self.cursor == targets[-1] else row
         top = min(max(self.scroll_offset.y, last - height + 1), row)
         self.scroll_to(y=top, animate=False, force=True)
         self.refresh()
 
     def action_page(self, direction: int) -> None:
-        """Scroll by a page, up for -1 and down for 1."""
+        """Scroll by a page: up for -1, down for 1."""
         height = self.scrollable_content_region.height
         self.scroll_to(y=self.scroll_offset.y + direction * max(height - 1, 1), animate=False, force=True)
 
     def action_choose(self) -> None:
-        """Fold or unfold the section, open the file's review, or show what the subagent says."""
+        """Fold or unfold the section, review the file, or show the subagent's conversation."""
         match self.cursor:
             case Section():
                 self.toggle(self.cursor)
@@ -364,7 +364,7 @@ class Sidebar(ScrollView, can_focus=True):
                 self.post_message(self.FileChosen(path))
 
     def on_click(self, event: events.Click) -> None:
-        """As the keys do, with what was clicked on; the focus stays where it is."""
+        """Choose what was clicked. The focus stays where it is."""
         row = self.scroll_offset.y + event.y
         target = self._lines[row].target if row < len(self._lines) else None
         if target is not None:

@@ -1,4 +1,4 @@
-"""Puts into words what a conversation's facts come to, for the status line."""
+"""Describes a conversation's state for the status line."""
 
 from __future__ import annotations
 
@@ -14,12 +14,12 @@ from acp_tui.conversation.visible import make_visible_line
 from acp_tui.conversation.wording import duration, money, short_count, value_name
 
 SILENCE_S: Final = 30
-"""Whoever has heard nothing of an agent for so long wants to know that."""
+"""After this much silence, the user is told how long the agent has been silent."""
 ENDS: Final = {"end_turn": "done in", "cancelled": "canceled after"} | dict.fromkeys(
     ("max_tokens", "max_turn_requests", "refusal"), "ended after"
 )
 PREAMBLE: Final = re.compile(r"(?:\s*<([\w-]+)>.*?</\1>)+", re.DOTALL)
-"""What some agents put before the user's words or in their place, and give back when they load a session."""
+"""What some agents put before or in place of the user's words, and return when they load a session."""
 
 
 def state_of(conversation: Conversation) -> str:
@@ -34,13 +34,13 @@ def state_of(conversation: Conversation) -> str:
 
 
 def facts_of(conversation: Conversation) -> tuple[str, ...]:
-    """The mode, the model and what was used, as the agent reported them last."""
+    """The mode, the model, and the usage that the agent reported last."""
     shown = [_value(option) for option in conversation.options if option.category in ("mode", "model")]
     if conversation.usage is not None:
         shown.append(_usage(conversation.usage))
     if behind := len(conversation.background):
         shown.append(f"{behind} in the background")
-    # The agent may never say that a page was dealt with: the palette takes the word away.
+    # The agent may never report that a page is done. A command of the palette dismisses it.
     shown += [
         f"page open: {urlsplit(visit.url).hostname or visit.url}" for visit in conversation.visits.values()
     ]
@@ -60,7 +60,7 @@ def _usage(usage: Usage) -> str:
 
 
 def title_of(conversation: Conversation) -> str:
-    """The session's title, else the first line of its first prompt; "" where there is neither."""
+    """The session's title, or the first line of its first prompt; "" if there is neither."""
     if conversation.title:
         return make_visible_line(conversation.title)
     prompts = (entry for entry in conversation.entries if isinstance(entry, Message) and entry.role == "user")
@@ -69,25 +69,25 @@ def title_of(conversation: Conversation) -> str:
 
 
 def _first_line(prompt: str) -> str:
-    """How the user's own words begin; "" where there are none."""
+    """The first line of the user's own words; "" if there are none."""
     preamble = PREAMBLE.match(prompt)
     return prompt[preamble.end() if preamble else 0 :].strip().partition("\n")[0]
 
 
 class Work:
-    """The time that a session's turn takes, and what its agent is doing, as far as a view has seen it."""
+    """How long a session's turn takes, and what its agent is doing, as far as a view has seen it."""
 
     def __init__(self, conversation: Conversation, clock: Callable[[], float]) -> None:
-        """`clock` gives seconds."""
+        """`clock` returns seconds."""
         self._conversation = conversation
         self._clock = clock
         self._began: float | None = None
         self._heard = clock()
         self._ended: tuple[str, float] | None = None
-        """How the last turn ended, and after how many seconds; None where nobody saw it."""
+        """How the last turn ended, and after how many seconds; None if no turn was seen."""
 
     def note_change(self) -> None:
-        """The agent, or the user, has just done something."""
+        """Note that the agent or the user has just done something."""
         now = self._heard = self._clock()
         is_idle = self._conversation.is_idle
         if not is_idle and self._began is None:
@@ -99,7 +99,7 @@ class Work:
 
     @property
     def ended(self) -> str:
-        """How the last turn ended, after how long and for how much; "" where that was quick, or nobody saw it."""
+        """How the last turn ended, its duration and cost; "" if it was quick or wasn't seen."""
         if self._ended is None:
             return ""
         how, took = self._ended
@@ -112,7 +112,7 @@ class Work:
         return money(cost, usage.cost_currency) if cost and usage is not None else ""
 
     def told(self) -> tuple[str, str]:
-        """For how long the turn goes on, with how long nothing was heard; and what the agent is doing."""
+        """How long the turn has taken and how long the agent has been silent; and what the agent is doing."""
         now = self._clock()
         took = now - (now if self._began is None else self._began)
         silent = now - self._heard
@@ -124,7 +124,7 @@ class Work:
 
 
 def _activity(conversation: Conversation) -> str:
-    """What the last entry says that the agent is doing; "" where it says nothing."""
+    """What the agent is doing, judging by the last entry; "" if it doesn't tell."""
     match conversation.entries[-1] if conversation.entries else None:
         case Message(role="agent"):
             return "writing"
@@ -137,7 +137,7 @@ def _activity(conversation: Conversation) -> str:
 
 
 def doing(conversation: Conversation) -> str:
-    """What the agent is at: what it asks, else the current step of its plan, else its last tool call."""
+    """What the agent is doing: its permission request, or the current step of its plan, or its last tool call."""
     asked = next(iter(conversation.permissions.values()), None)
     if asked is not None:
         return make_visible_line(conversation.tool_call(asked.tool_call_id).call.shown_title)

@@ -1,6 +1,6 @@
-"""One line at the bottom: who the agent is and what it is doing, and what there is to know beside it.
+"""The line at the bottom: the agent, what it is doing, and other facts.
 
-How a session stands, in a word and a mark, is the same for the tabs, the board, the window's title, and a replay.
+The words and marks for a session's state are the same for the tabs, the board, the window's title, and a replay.
 """
 
 from __future__ import annotations
@@ -23,12 +23,12 @@ if TYPE_CHECKING:
 
 
 class TabState(Enum):
-    """What a user wants to know of a tab that is not looked at, the most urgent last."""
+    """The state of a tab, the most urgent last."""
 
     STARTING = "starting"
     IDLE = "idle"
     DONE = "done"
-    """A turn has ended, and the user has not seen it."""
+    """A turn has ended, and the user hasn't seen it."""
     WORKING = "working"
     FAILED = "failed"
     NEEDS_YOU = "needs you"
@@ -42,14 +42,14 @@ MARKS: Final = {
     TabState.FAILED: ("✗", "$text-error"),
     TabState.NEEDS_YOU: ("▲", "$text-warning"),
 }
-"""A mark means the same everywhere; the status line uses them too."""
+"""Each mark means the same everywhere. The status line uses them too."""
 LEAST_CELLS: Final = 8
-"""A title is not shortened to less."""
+"""Titles aren't shortened below this."""
 MOST_CELLS: Final = 36
 
 
 def state_of_tab(conversation: Conversation, *, has_news: bool) -> TabState:
-    """How a tab with this conversation stands; `has_news`: a turn ended unseen."""
+    """The state of a tab with this conversation. `has_news` means that a turn ended unseen."""
     if not conversation.is_connected:
         return TabState.FAILED
     if conversation.permissions or conversation.elicitations:
@@ -61,7 +61,7 @@ def state_of_tab(conversation: Conversation, *, has_news: bool) -> TabState:
     return TabState.IDLE
 
 
-# Glyph, style and words for each state that a session can be in.
+# Glyph, style, and words for each state of a session.
 STATES: Final = {
     "ready": ("●", "$text-success", ""),
     "working": ("◐", "$text-accent", "working; {cancel} cancels"),
@@ -72,36 +72,36 @@ STATES: Final = {
 }
 AT_WORK: Final = ("working", "cancelling")
 MOVING: Final = "◐◓◑◒"
-"""The glyph of an agent at work, as it turns."""
+"""The rotating glyph of a working agent."""
 TURN_S: Final = 0.125
 STILL_S: Final = 1.0
-"""How often the line is drawn with reduced motion: only seconds change."""
+"""How often the line is drawn with reduced motion, when only the seconds change."""
 LEAST_ACTIVITY: Final = 12
-"""With fewer cells it is left out what the agent is doing."""
+"""With fewer cells, what the agent is doing is left out."""
 GAPS: Final = 4
 """Cells around the agent's name."""
 RIGHT_CELLS: Final = 24
-"""So many stay for what stands on the right."""
+"""Cells reserved for the right part."""
 LEAST_LEFT: Final = 16
 LEAST_NAME: Final = 4
-"""So many cells of it stay in any case."""
+"""The least cells of the agent's name."""
 
 
 class Status(NamedTuple):
-    """What the line says. Plain text: whoever makes it has made it visible."""
+    """The content of the line, as plain text that is already safe to show."""
 
     phase: str = ""
-    """How far the agent has come; shown as long as there is no agent."""
+    """How far the agent's start is, shown until there is an agent."""
     agent: str = ""
     """The agent's title, once a prompt can be typed."""
     state: str = "ready"
     """A key of STATES."""
     facts: tuple[str, ...] = ()
-    """What stands on the right."""
+    """The facts on the right."""
     elsewhere: str = ""
-    """What waits for the user in other tabs; it stands on the right too, and is left out last."""
+    """What waits for the user in other tabs. It is also on the right, and left out last."""
     work: Work | None = None
-    """How long the agent has been working, and at what; None where nobody knows."""
+    """How long the agent has been working, and on what; None if unknown."""
 
 
 class StatusLine(Static):
@@ -116,7 +116,7 @@ class StatusLine(Static):
         self._frames = 0
 
     def show(self, status: Status) -> None:
-        """Show this from now on."""
+        """Show this status from now on."""
         if status != self._status or status.work is not None:
             self._status = status
             self._draw()
@@ -124,7 +124,7 @@ class StatusLine(Static):
             self._move()
 
     def _move(self) -> None:
-        """Draw again and again while the agent works, and only then."""
+        """Animate the line while the agent works, and only then."""
         is_moving = self._status.work is not None and self._status.state in AT_WORK
         if self._timer is not None and not is_moving:
             self._timer.stop()
@@ -139,12 +139,12 @@ class StatusLine(Static):
             self._draw()
 
     def on_mount(self) -> None:
-        """Name the keys in force."""
+        """Show the keys in force, and start the animation if the agent works."""
         follow_keys(self, self._draw)
         self._move()
 
     def on_resize(self) -> None:
-        """Set the right part right."""
+        """Align the right part again."""
         self._draw()
 
     def _draw(self) -> None:
@@ -153,7 +153,7 @@ class StatusLine(Static):
 
 
 def line_of(status: Status, width: int, keymap: Keymap = AS_BUILT, frame: int = 0) -> Content:
-    """The whole line. What does not fit is left out from the left: the least important stands there."""
+    """The whole line. Facts that don't fit are left out from the left, the least important first."""
     elsewhere = Content.styled(status.elsewhere, "$text-warning")
     taken = elsewhere.cell_length + 2 if elsewhere else 0
     left = left_of(status, max(width - taken, min(LEAST_LEFT, width)), keymap, frame)
@@ -172,9 +172,9 @@ def line_of(status: Status, width: int, keymap: Keymap = AS_BUILT, frame: int = 
 
 
 def left_of(status: Status, width: int, keymap: Keymap = AS_BUILT, frame: int = 0) -> Content:
-    """Who and what, in at most so many cells.
+    """The agent and its state, in at most `width` cells.
 
-    Of what does not fit, what the agent is doing goes first, then the key, then the agent's name.
+    If it doesn't fit, what the agent is doing goes first, then the key, then part of the agent's name.
     """
     if not status.agent:
         return Content.styled(f"○ {status.phase}", "$foreground-muted").truncate(width, ellipsis=True)
@@ -204,17 +204,17 @@ def _who_and_what(glyph: str, style: str, agent: str, words: str) -> Content:
 
 
 PATIENCE_S: Final = 3
-"""Until then nobody asks how long it takes."""
+"""The seconds are shown after this time."""
 FIRST_PHASE: Final = "starting"
 
 
 class StartingLine(Static):
-    """One line, and above it the name that the welcome will begin with too."""
+    """A line about the start, below the name that the welcome starts with too."""
 
     DEFAULT_CSS = "StartingLine { height: 2; }"
 
     def __init__(self, agent: str, clock: Callable[[], float]) -> None:
-        """`agent` is a line that can be shown; `clock` gives seconds."""
+        """`agent` is safe to show on one line; `clock` returns seconds."""
         super().__init__(markup=False)
         self._agent = agent
         self._clock = clock
@@ -222,17 +222,17 @@ class StartingLine(Static):
         self._phase = FIRST_PHASE
 
     def on_mount(self) -> None:
-        """Count the seconds, for as long as it is there."""
+        """Count the seconds until it is removed."""
         self.set_interval(1, self.tell)
         self.tell()
 
     def show_phase(self, phase: str) -> None:
-        """The agent has come so far."""
+        """Show the agent's phase."""
         self._phase = phase
         self.tell()
 
     def tell(self) -> None:
-        """Say how it stands."""
+        """Show how the start is going."""
         seconds = int(self._clock() - self._since)
         phase = "" if self._phase == FIRST_PHASE else self._phase
         took = f"{seconds} s" if seconds >= PATIENCE_S else ""

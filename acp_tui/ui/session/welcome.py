@@ -1,4 +1,4 @@
-"""What an empty session shows, until the first prompt replaces it. `tab.welcoming` gathers it."""
+"""What an empty session shows until the first prompt. `tab.history.Welcoming` gathers the content."""
 
 from __future__ import annotations
 
@@ -24,21 +24,21 @@ from acp_tui.ui.rendering.palette import Palette
 from acp_tui.ui.rendering.wrapping import width_cells, wrap
 
 LABEL_CELLS: Final = 8
-"""Of the facts."""
+"""Cells of the labels of facts."""
 WAY_CELLS: Final = 5
 MARK_CELLS: Final = 2
 MOST_RECENT: Final = 5
 NUMBERS: Final = tuple("123456789")
 LEAST_RECENT: Final = 3
-"""So many are shown before anything is shown in full that can also be said in fewer lines."""
+"""This many sessions are shown before anything else gets its long form."""
 BLANK: Final = Strip([])
 
 MakeRows: TypeAlias = Callable[[int], Sequence[PickerRow[str]]]
-"""The recent sessions as rows of so many cells."""
+"""Returns the recent sessions as rows of so many cells."""
 
 
 class Room(NamedTuple):
-    """How much of everything is shown."""
+    """How much of everything to show."""
 
     recent: int
     has_ways_in_full: bool = False
@@ -54,25 +54,25 @@ ROOMS: Final = (
     Room(2, has_ways=False),
     Room(1, has_ways=False),
 )
-"""From the roomiest down; what fits first is shown."""
+"""The layouts, from the roomiest down. The first one that fits is used."""
 
 
 class Welcome(Vertical, can_focus=True):
-    """The facts, recent sessions to choose from, and the ways to begin."""
+    """Facts, recent sessions to choose from, and ways to start."""
 
     DEFAULT_CSS = "Welcome { height: 1fr; display: none; } Welcome > RowList { height: auto; }"
 
     BINDINGS: ClassVar[list[BindingType]] = bindings_of(place="welcome")
 
     class Chosen(Message):
-        """The user wants to open this session."""
+        """Posted when the user wants to open this session."""
 
         def __init__(self, key: str) -> None:
             super().__init__()
             self.key = key
 
     def __init__(self, agent: str = "", greeting: str = "") -> None:
-        """`agent` is what it is called, with its version; `greeting` what its command has to say."""
+        """`agent` is the agent's name with its version; `greeting` is the text of its command."""
         super().__init__()
         self._agent = make_visible_line(agent)
         self._greeting = greeting
@@ -80,14 +80,14 @@ class Welcome(Vertical, can_focus=True):
         self._model = ""
         self._tip = ""
         self._has_keys = False
-        """It has the focus; Textual sets `has_focus` only after it has said so."""
+        """Whether it has the focus. Textual sets `has_focus` only after the event."""
         self._commands: Sequence[Command] = ()
         self._make_rows: MakeRows = lambda cells: ()
         self._head, self._tail = StripView(), StripView()
         self._rows = NumberedRows(most_rows=MOST_RECENT, rows_around=0)
 
     def compose(self) -> ComposeResult:
-        """From top to bottom."""
+        """The widgets, from top to bottom."""
         yield self._head
         yield self._rows
         yield self._tail
@@ -95,7 +95,7 @@ class Welcome(Vertical, can_focus=True):
     # What it shows
 
     def look(self, commands: Sequence[Command], model: str, *, is_wanted: bool) -> None:
-        """Show it, with the agent's commands and the model it works with, or hide it."""
+        """Show the welcome, with the agent's commands and model, or hide it."""
         if is_wanted and not self.display:
             self.display = True
         elif not is_wanted and self.display:
@@ -105,17 +105,17 @@ class Welcome(Vertical, can_focus=True):
             self._draw()
 
     def tell(self, *, folder: str, make_rows: MakeRows, tip: str) -> None:
-        """Say where the session works, and which others there are; the texts may be anyone's."""
+        """Show the session's folder and the recent sessions. The texts are untrusted."""
         self._folder, self._make_rows, self._tip = make_visible_line(folder), make_rows, tip
         self._draw()
 
     def on_mount(self) -> None:
-        """Draw again in other colours, and with other keys."""
+        """Draw again when the theme or the keys change."""
         self.watch(self.app, "theme", self._draw, init=False)
         follow_keys(self, self._draw)
 
     def on_resize(self) -> None:
-        """More or less of it may fit."""
+        """Draw again: more or less may fit."""
         self._draw()
 
     def _draw(self) -> None:
@@ -147,7 +147,7 @@ class Welcome(Vertical, can_focus=True):
             yield Strip([Segment(cut(self._heading(recent, width), width), palette.muted)])
 
     def _heading(self, recent: int, width: int) -> str:
-        """What the rows are, with the keys that lead to them."""
+        """The heading of the rows, with the keys that lead to them."""
         keymap = keys_in_force(self)
         number = f"1-{recent}" if recent > 1 else "1"
         if self._has_keys:
@@ -172,7 +172,7 @@ class Welcome(Vertical, can_focus=True):
             yield from wrap([("Tip: ", palette.accent), (self._tip, palette.muted)], width)
 
     def _ways_in_full(self, width: int, palette: Palette) -> Iterator[Strip]:
-        """What is typed, and what it does."""
+        """What can be typed, and what each does."""
         names = ", ".join(make_visible_line(command.name) for command in self._commands)
         ways = (
             ("@", "attach a file, folder, or picture"),
@@ -186,7 +186,7 @@ class Welcome(Vertical, can_focus=True):
                 yield Strip([Segment(f"{label:<{WAY_CELLS}}", palette.accent), Segment(what, palette.muted)])
 
     def _ways(self, width: int, palette: Palette) -> Iterator[Strip]:
-        """The same in one line, as far as there is room."""
+        """The same in one line, as far as it fits."""
         ways = (("@", "file"), ("/", "command"), ("!", "shell"), (keys_in_force(self).shown("help"), "help"))
         segments: list[Segment] = []
         used = 0
@@ -200,12 +200,12 @@ class Welcome(Vertical, can_focus=True):
     # Choosing
 
     def on_focus(self) -> None:
-        """Bring the cursor."""
+        """Show the cursor."""
         self._has_keys = True
         self._draw()
 
     def on_blur(self) -> None:
-        """Take it away."""
+        """Hide the cursor."""
         self._has_keys = False
         self._rows.cursor = NOWHERE
         self._draw()
@@ -215,17 +215,17 @@ class Welcome(Vertical, can_focus=True):
         self._rows.move(step)
 
     def action_choose(self) -> None:
-        """Open the session under the cursor."""
+        """Open the session at the cursor."""
         if self._rows.row is not None:
             self.post_message(self.Chosen(self._rows.row.value))
 
     def on_row_list_clicked(self, event: RowList.Clicked) -> None:
-        """A click opens."""
+        """Open the session that was clicked."""
         event.stop()
         self.action_choose()
 
     def on_key(self, event: events.Key) -> None:
-        """A number opens its session."""
+        """Open the session with this number."""
         if event.key in NUMBERS:
             event.stop()
             at = NUMBERS.index(event.key)
@@ -233,5 +233,5 @@ class Welcome(Vertical, can_focus=True):
                 self.post_message(self.Chosen(self._rows.rows[at].value))
 
     def is_text(self, event: events.Key) -> bool:
-        """Whether the key means nothing here: who presses it writes."""
+        """Whether the key is text for the prompt, since it means nothing here."""
         return event.is_printable and event.key not in NUMBERS

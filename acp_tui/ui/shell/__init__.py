@@ -1,1 +1,1 @@
-"""The app: what it is composed of, and the small app that it shares with replay, inspector and pictures."""
+"""The app with its tabs, dialogs, notifications, and settings."""

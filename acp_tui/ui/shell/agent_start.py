@@ -33,9 +33,9 @@ async def start_agent(
     on_phase: Callable[[Phase], None],
     record_to: RecordTo | None,
 ) -> Agent:
-    """The agent, to be initialized by the caller. To be awaited in a worker. Raises AgentStartFailed."""
+    """Start the agent, for the caller to initialize. Await it in a worker. Raises AgentStartFailed."""
     if command.is_host:
-        from acp_tui.client.hosting.finding import attached  # loading point: for hosted sessions alone
+        from acp_tui.client.hosting.finding import attached  # loading point: only for hosted sessions
 
         return await attached(hub, command, on_phase)
     settings = await settings_in_force()
@@ -58,10 +58,10 @@ async def start_agent(
 
 
 async def ready_to_start(app: App[Any], command: AgentCommand) -> AgentCommand:
-    """The command once the user has agreed to it, now or before. Raises AgentStartFailed where they do not.
+    """The command, if the user agrees to it or has agreed before. Raises AgentStartFailed otherwise.
 
-    What a known agent runs is said before its first run, and what follows from where it runs each time. To be awaited
-    in a worker.
+    Tells the user what a known agent runs before its first run, and the consequences of where it runs each time. Await
+    it in a worker.
     """
     agreed = await agreed_command(app, command)
     if agreed is None:

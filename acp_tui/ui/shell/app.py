@@ -1,4 +1,4 @@
-"""The app of agents: its tabs, the way to an agent, and the settings as they change while it runs."""
+"""The app: its tabs, the start of agents, and the settings as they change while it runs."""
 
 from __future__ import annotations
 
@@ -33,7 +33,7 @@ from acp_tui.ui.tab.tabs import FIRST_MODE, Tab, Tabs
 from acp_tui.ui.textual_gaps.internals import write_to_terminal
 
 if TYPE_CHECKING:
-    # Loaded after the first frame: it brings the wire types along.
+    # Loaded after the first frame, because it imports the wire types.
     from acp_tui.client.agents.command import AgentCommand, Phase
     from acp_tui.client.hosting.finding import HostedSession
     from acp_tui.client.prompts import PromptMemory
@@ -51,11 +51,11 @@ if TYPE_CHECKING:
 
 FIRST_STYLESHEETS, OTHER_STYLESHEETS = split_stylesheets()
 QUIT_AGAIN_S: Final = 5.0
-"""Who wants to quit twice within this time means it."""
+"""Quitting twice within this time needs no confirmation."""
 
 
 class AcpTuiApp(BaseApp):
-    """Works with agents. The hub around it owns their processes and outlives the app."""
+    """The app for working with agents. The hub outside of it owns their processes and outlives the app."""
 
     TITLE = "acp-tui"
     CSS_PATH: ClassVar[CSSPathType | None] = [*FIRST_STYLESHEETS]
@@ -71,9 +71,9 @@ class AcpTuiApp(BaseApp):
         notes: Sequence[str] = (),
         settings_file: Path | None = None,
     ) -> None:
-        """Without `command` the user chooses one first.
+        """Without `command`, the user chooses an agent first.
 
-        With `settings_file`, what is changed there, and in the project's file in `cwd`, counts while the app runs.
+        With `settings_file`, changes to that file and to the project's file in `cwd` apply while the app runs.
         """
         super().__init__(settings, notes)
         self.tabs = Tabs(self)
@@ -81,41 +81,41 @@ class AcpTuiApp(BaseApp):
         self._settings_file = settings_file
         self._settings_desk: SettingsDesk | None = None
         self._changes: dict[Path, ChangesDesk] = {}
-        """Of the folders that the tabs work in."""
+        """For the folders of the tabs."""
         self._memory: PromptMemory | None = None
         self._hub = hub
         self._command = command
         self._notifier: Notifier | None = None
         self.record_to: RecordTo | None = None
-        """Where the user wants a recording, beside the one that is kept."""
+        """Where to write another recording, besides the default one."""
         self.opening: Opening | None = None
-        """How the first tab comes to its session, in the app's folder; None: a new one."""
+        """How the first tab opens its session, in the app's folder; None for a new session."""
         self._follows = False
         self._asked_to_quit_at = -QUIT_AGAIN_S
         self.last_key_at = 0.0
-        """When the last key came, by the event loop's clock: what can wait makes room for its echo."""
+        """When the last key came, by the event loop's clock. Less urgent work makes room for its echo."""
 
     def on_mount(self) -> None:
-        """Let the user choose an agent where none was named; say what is wrong in the settings, briefly."""
+        """Let the user choose an agent if none was named, and summarize problems in the settings."""
         if self._command is None and self.opening is None:
             self._read_other_stylesheets()
             self.call_after_refresh(self.action_choose_agent)  # over a screen that has its size
         self.tell_notes(self._notes)
 
     def on_ready(self) -> None:
-        """The first frame is there: read the looks of what is not in it."""
+        """Load the stylesheets of what the first frame doesn't show."""
         self._read_other_stylesheets()
 
     def _read_other_stylesheets(self) -> None:
-        """Once. Nothing on the screen is in them, so nothing is styled anew."""
+        """Load the other stylesheets, once. They style nothing on the screen, so nothing is styled again."""
         if not self.stylesheet.has_source(str(OTHER_STYLESHEETS[-1])):
             self.stylesheet.read_all(OTHER_STYLESHEETS)
             self.stylesheet.parse()
 
     async def action_quit(self) -> None:
-        """Quit; where an agent is at work or waits for the user, only when it is wanted twice.
+        """Quit. If an agent is working or waits for the user, a second request confirms it.
 
-        Where a host keeps a session, the user says whether it goes on.
+        If a host keeps a session, the user chooses whether it goes on.
         """
         hosted = [tab for tab in self.tabs if tab.link.is_hosted]
         at_work = [
@@ -146,7 +146,7 @@ class AcpTuiApp(BaseApp):
 
     @work
     async def action_detach(self) -> None:
-        """Leave the session of the tab in front running in its host; without another tab, quit."""
+        """Leave the session of the tab in front running in its host. Without another tab, quit."""
         front = self.tabs.front
         if front is None or not front.link.is_hosted:
             self.notify(
@@ -159,14 +159,14 @@ class AcpTuiApp(BaseApp):
             self.exit()
 
     def begin_to_follow(self) -> None:
-        """Tell a user who looks elsewhere what is new in the tabs, and see when the settings change."""
+        """Start to notify the user about the tabs, and to follow changes of the settings."""
         if not self._follows:
             self._follows = True
             self._begin_notifying()
             self.follow_settings()
 
     def _begin_notifying(self) -> None:
-        from acp_tui.ui.shell.notifier import Notifier  # loading point: behind the first frame
+        from acp_tui.ui.shell.notifier import Notifier  # loading point: after the first frame
 
         if not self.is_headless:
             self._notifier = Notifier(self, partial(write_to_terminal, self))
@@ -174,23 +174,23 @@ class AcpTuiApp(BaseApp):
             self._notifier.look()
 
     def on_resize(self, event: events.Resize) -> None:
-        """Let the recordings know."""
+        """Report the new size to the recordings."""
         for agent in self._hub.agents:
             agent.screen_resized(*event.size)
 
     def on_unmount(self) -> None:
-        """Leave the terminal's window as it was."""
+        """Restore the title of the terminal's window."""
         if self._notifier is not None:
             self._notifier.close()
 
     async def on_event(self, event: events.Event) -> None:
-        """Note keys before anything is done with them."""
+        """Note the time of keys before they are handled."""
         if isinstance(event, events.Key):
             self.last_key_at = asyncio.get_running_loop().time()
         await super().on_event(event)
 
     def get_default_screen(self) -> Screen[None]:
-        """That of the first tab; an empty one where the user has yet to choose an agent."""
+        """The screen of the first tab; an empty screen if the user has yet to choose an agent."""
         if self.opening is not None:
             return self._reopened_tab(self.opening)
         return Screen() if self._command is None else self._first_tab(self._command)
@@ -205,20 +205,20 @@ class AcpTuiApp(BaseApp):
 
     @cached_property
     def _dialogs(self) -> Dialogs:
-        """What is opened over the tabs."""
+        """The dialogs over the tabs."""
         from acp_tui.ui.shell.dialogs import Dialogs  # loading point: BEFORE_A_COMMAND
 
         return Dialogs(self)
 
     @property
     def failure(self) -> ClientError | None:
-        """Why no tab has a session; None where one has."""
+        """Why no tab has a session; None if one has."""
         if any(tab.session is not None for tab in self.tabs):
             return None
         return next((tab.failure for tab in self.tabs if tab.failure is not None), None)
 
     def left_sessions(self) -> Sequence[LeftSession]:
-        """What the user can come back to, once the app has ended."""
+        """The sessions that the user can reopen after the app has quit."""
         tabs = [tab for tab in self.tabs if tab.session is not None]
         if not tabs:
             return ()
@@ -226,7 +226,7 @@ class AcpTuiApp(BaseApp):
 
     @work
     async def action_choose_agent(self) -> None:
-        """Start an agent in a new tab, in the folder of the tab in front; without one, to choose none is to quit."""
+        """Start an agent in a new tab, in the folder of the tab in front. Without a tab, canceling quits."""
         front = self.tabs.front
         choice = await self._dialogs.choose_agent(worktrees=front is not None)
         command = choice.command if choice is not None else None
@@ -240,16 +240,16 @@ class AcpTuiApp(BaseApp):
 
     @work
     async def action_inspect(self) -> None:
-        """Show what passes between us and the agent of the tab in front."""
+        """Show the frames between acp-tui and the agent of the tab in front."""
         if self.tabs.front is not None:
             await self._dialogs.inspect(self.tabs.front)
 
     def link_to(self, command: AgentCommand, cwd: Path) -> AgentLink:
-        """A way to an agent that does not run yet, and will start in that folder."""
+        """A link to an agent that isn't running yet and will start in this folder."""
         return AgentLink(partial(self._start_agent, command, cwd), _shown_name(command))
 
     def commands_for(self, screen: Screen[object]) -> Iterator[Command]:
-        """What can be done now; over a dialog or the inspector, only what concerns all of acp-tui."""
+        """The commands that can do something now. Over a dialog or the inspector, only those of the whole app."""
         if not isinstance(screen, SessionScreen):
             yield from super().commands_for(screen)
             return
@@ -259,7 +259,7 @@ class AcpTuiApp(BaseApp):
     # Tabs
 
     async def open_tab(self, link: AgentLink, cwd: Path, opening: Opening | None = None) -> Tab:
-        """A new tab for a session of this agent, in front."""
+        """Open a new tab for a session of this agent, in front."""
         make = partial(SessionScreen, link, cwd, opening=opening, settings=self.settings)
         return await self.tabs.open(make)
 
@@ -275,12 +275,12 @@ class AcpTuiApp(BaseApp):
 
     @property
     def followed_folders(self) -> Sequence[Path]:
-        """Those whose changes are followed."""
+        """The folders whose changes are followed."""
         return tuple(self._changes)
 
     @property
     def prompt_memory(self) -> PromptMemory:
-        """What was written in the prompts of all tabs, and in earlier runs as far as it is kept."""
+        """The prompts of all tabs, and those of earlier runs that were saved."""
         from acp_tui.client.prompts import PromptMemory  # loading point: BEFORE_WRITING
 
         if self._memory is None:
@@ -293,13 +293,13 @@ class AcpTuiApp(BaseApp):
         await self.tabs.step(direction)
 
     async def action_go_to_tab(self, number: int) -> None:
-        """Go to a tab by its number, from 1 on."""
+        """Go to a tab by its number, from 1."""
         tabs = tuple(self.tabs)
         if number <= len(tabs):
             await self.tabs.go_to(tabs[number - 1])
 
     async def action_next_needing(self) -> None:
-        """Go to the next tab in which something waits for the user."""
+        """Go to the next tab that waits for the user."""
         if not await self.tabs.go_to_next_needing():
             self.notify("No other tab needs you.")
 
@@ -310,7 +310,7 @@ class AcpTuiApp(BaseApp):
             await self.close_tab(self.tabs.front)
 
     async def close_tab(self, tab: Tab) -> None:
-        """Close a tab and its session, once the user is sure; in place of the last one, begin another session."""
+        """Close a tab and its session, after confirmation. If it's the last tab, start another session in it."""
         if not await tab.may_close():
             return
         if len(self.tabs) > 1:
@@ -320,11 +320,11 @@ class AcpTuiApp(BaseApp):
             await tab.begin_anew()
 
     def take_away_later(self, tab: Tab) -> None:
-        """Take this tab away once it has done what it is doing."""
+        """Remove this tab once it has finished what it is doing."""
         self.run_worker(self.take_away(tab))
 
     async def take_away(self, tab: Tab) -> None:
-        """Take a tab away, and what was followed for it alone."""
+        """Remove a tab, and stop following changes that no other tab needs."""
         await self.tabs.close(tab)
         followed = [tab.changes for tab in self.tabs]
         for cwd, desk in tuple(self._changes.items()):
@@ -333,27 +333,27 @@ class AcpTuiApp(BaseApp):
 
     @work
     async def action_show_board(self) -> None:
-        """Show all tabs, and what each is about."""
+        """Show all tabs, and what each one is about."""
         await self._dialogs.show_board(self.tabs, self.close_tab, self._show_hosted)
 
     async def _show_hosted(self, hosted: HostedSession) -> None:
-        """Show a session of a host in a tab; where one shows it already, in that one."""
+        """Show a hosted session: in the tab that already shows it, or in a new one."""
         for tab in self.tabs:
             if hosted.is_shown_by(tab.link.agent, tab.session):
                 await self.tabs.go_to(tab)
                 return
         await self.open_tab(self.link_to(hosted.command, hosted.cwd), hosted.cwd, hosted.open_in)
 
-    # The settings, as they change
+    # Settings
 
     @work
     async def action_show_settings(self) -> None:
-        """Let the user change the settings, and see what is wrong in them."""
+        """Let the user change the settings, and see problems in them."""
         desk = await self._loaded_settings_desk()
         await self._dialogs.show_settings(desk, self.looks.choose_theme)
 
     async def keep_theme(self, name: str) -> None:
-        """Write it into the user's settings."""
+        """Write the theme to the user's settings."""
         desk = await self._loaded_settings_desk()
         try:
             await desk.set("appearance.theme", name)
@@ -362,15 +362,17 @@ class AcpTuiApp(BaseApp):
 
     @work
     async def follow_settings(self) -> None:
-        """Put changes of the files into force, as long as the app runs."""
+        """Apply changes of the settings files, as long as the app runs."""
         if self._settings_file is not None:
             desk = await self._desk_of_settings()
             await desk.open()
-            self.run_worker(desk.follow_styles(self, partial(self.say, is_wrong=True)))
+            say = partial(self.say, is_wrong=True)
+            self.run_worker(desk.follow_styles(self, say))
+            self.run_worker(desk.follow_themes(self.looks.user_themes, say))
             await desk.follow()
 
     async def settings_in_force(self) -> Settings:
-        """Those that hold once the files are read and the user has said whether to use the project's."""
+        """The settings once the files are read and the user has decided whether to use the project's."""
         project = project_settings_file(self._cwd)
         if self._settings_file is not None and await to_thread.run_sync(os.path.lexists, project):
             self.begin_to_follow()
@@ -378,7 +380,7 @@ class AcpTuiApp(BaseApp):
         return self.settings
 
     async def _loaded_settings_desk(self) -> SettingsDesk:
-        """The desk, with the files read where nobody follows them."""
+        """The settings desk. Reads the files if nothing follows them."""
         desk = await self._desk_of_settings()
         if self._settings_file is None:
             await desk.open()
@@ -386,7 +388,7 @@ class AcpTuiApp(BaseApp):
 
     async def _desk_of_settings(self) -> SettingsDesk:
         await preloaded(["acp_tui.ui.shell.settings.follower"])
-        from acp_tui.ui.shell.settings.follower import SettingsDesk  # loading point: behind the first frame
+        from acp_tui.ui.shell.settings.follower import SettingsDesk  # loading point: after the first frame
 
         if self._settings_desk is None:
             file = self._settings_file or settings_file()
@@ -398,7 +400,7 @@ class AcpTuiApp(BaseApp):
         return await self._dialogs.trusts(project, user)
 
     def use_settings(self, settings: Settings) -> Sequence[str]:
-        """Put them into force; gives what of them cannot be."""
+        """Apply these settings. Returns problems with them."""
         if (
             not settings.appearance.theme
             and self._settings_desk is not None
@@ -414,14 +416,15 @@ class AcpTuiApp(BaseApp):
             self.keymap = keymap_of(settings.keys)
         for tab in self.tabs:
             tab.use_settings(self.settings)
-        return (*theme_notes(settings.appearance.theme), *self.keymap.notes)
+        return (*theme_notes(settings.appearance.theme, self.available_themes), *self.keymap.notes)
 
     def deliver_screenshot(
         self, filename: str | None = None, path: str | None = None, time_format: str | None = None
     ) -> str | None:
-        """Into the folder where acp-tui was started: that for downloads, Textual's choice, may not exist.
+        """Save the screenshot in the current folder. Textual's choice, the downloads folder, may not exist.
 
-        By the door that all goes through that holds conversation: Textual's own files are as the umask has them.
+        It's written like everything else that contains conversation: Textual's own files have the permissions of the
+        umask.
         """
         name = filename or f"acp-tui_{datetime.now():{time_format or '%Y-%m-%dT%H_%M_%S_%f'}}.svg"
         file = Path(path or Path.cwd(), name)
@@ -436,7 +439,7 @@ class AcpTuiApp(BaseApp):
     async def _start_agent(
         self, command: AgentCommand, cwd: Path, on_phase: Callable[[Phase], None]
     ) -> Agent:
-        # The wire types take longer to load than a frame may: in a thread, so that keys are answered meanwhile.
+        # Load the wire types in a thread, so that keys stay responsive: loading takes longer than a frame.
         await to_thread.run_sync(self._hub.preload)
         await preloaded(["acp_tui.ui.shell.agent_start"])
         from acp_tui.ui.shell.agent_start import start_agent  # loading point: BEFORE_AN_AGENT
@@ -447,7 +450,7 @@ class AcpTuiApp(BaseApp):
 
 
 def _shown_name(command: AgentCommand) -> str:
-    """Its name as a line that can be shown; the first frame waits for it."""
+    """The agent's name, safe to show on one line. The common case is fast, because the first frame waits for it."""
     if command.name.isascii() and command.name.isprintable():
         return command.name
     from acp_tui.conversation.visible import make_visible_line

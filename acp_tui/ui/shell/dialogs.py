@@ -1,6 +1,6 @@
-"""What the app opens over its tabs: the board of all tabs and of the sessions that hosts keep, and the other dialogs.
+"""The dialogs over the tabs, including the board of all tabs and hosted sessions.
 
-Loaded behind the first answer's start, or with the first command.
+Loaded after the start, or with the first command.
 """
 
 from __future__ import annotations
@@ -45,7 +45,7 @@ KEYS: Final = "Enter go to it · Alt+↑ ↓ move it · Alt+P pin it · Alt+W cl
 
 
 class Board(ModalScreen[None]):
-    """Lists the tabs as they stand, also while they change."""
+    """Lists the tabs with their current states."""
 
     BINDINGS: ClassVar[list[BindingType]] = [
         Binding("escape", "dismiss(None)", "Close", show=False),
@@ -61,7 +61,7 @@ class Board(ModalScreen[None]):
         close: Close,
         show_hosted: ShowHosted,
     ) -> None:
-        """`close` closes a tab once the user is sure; `show_hosted` shows a session of a host."""
+        """`close` closes a tab after confirmation; `show_hosted` shows a hosted session."""
         super().__init__(classes="dialog")
         self._tabs = tabs
         self._close = close
@@ -72,11 +72,11 @@ class Board(ModalScreen[None]):
         self._list = FilteredList(self._rows(), empty="No such tab")
 
     def compose(self) -> ComposeResult:
-        """The rows in a frame."""
+        """The list in a frame."""
         yield Frame(Content("Tabs"), KEYS, self._list)
 
     def on_mount(self) -> None:
-        """Begin at the tab in front, and follow what happens in all of them."""
+        """Start at the tab in front, and follow changes of all tabs."""
         rows = self._rows()
         self._list.action_move(next((at for at, row in enumerate(rows) if row.value is self._tabs.front), 0))
         self._tabs.listeners.append(self._show)
@@ -86,13 +86,13 @@ class Board(ModalScreen[None]):
         await preloaded(["acp_tui.client.hosting.finding"])
         from acp_tui.client.hosting.finding import (
             hosted_sessions,
-        )  # loading point: when it is first asked for
+        )  # loading point: on first use
 
         self._hosted = await hosted_sessions()
         self._show()
 
     def on_unmount(self) -> None:
-        """Nobody looks any more."""
+        """Stop following the tabs."""
         self._tabs.listeners.remove(self._show)
 
     def _show(self) -> None:
@@ -117,7 +117,7 @@ class Board(ModalScreen[None]):
         return "" if agent is None or session is None else key_of(agent.command.name, session.session_id)
 
     def action_pin(self) -> None:
-        """Pin the session of the tab at the cursor, or let it go."""
+        """Pin or unpin the session of the tab at the cursor."""
         tab = self._tab
         agent, session = (tab.link.agent, tab.session) if tab is not None else (None, None)
         if agent is None or session is None:
@@ -132,26 +132,26 @@ class Board(ModalScreen[None]):
         self._show()
 
     def action_move(self, direction: int) -> None:
-        """Change the place of the tab at the cursor."""
+        """Move the tab at the cursor."""
         tab = self._tab
         if tab is not None:
             self._tabs.move(tab, direction)
 
     @property
     def _tab(self) -> Tab | None:
-        """The one at the cursor; None where a hosted session is."""
+        """The tab at the cursor; None at a hosted session."""
         row = self._list.row
         return next((tab for tab in self._tabs if row is not None and tab is row.value), None)
 
     def action_close_tab(self) -> None:
-        """Close the tab at the cursor; the board goes first, since it may stand over that tab."""
+        """Close the tab at the cursor. The board closes first, because it may be above that tab."""
         tab = self._tab
         if tab is not None:
             self.dismiss(None)
             self.app.run_worker(self._close(tab))
 
     async def on_filtered_list_chosen(self, message: FilteredList.Chosen) -> None:
-        """Go there."""
+        """Go to the chosen tab or session."""
         tab = self._tab
         self.dismiss(None)
         if tab is not None:
@@ -161,13 +161,13 @@ class Board(ModalScreen[None]):
 
 
 class Dialogs:
-    """Opens dialogs over the tab in front. To be awaited in a worker."""
+    """Opens dialogs over the tab in front. Await its methods in a worker."""
 
     def __init__(self, app: App[Any]) -> None:
         self._app = app
 
     async def at_quit(self, hosted: int) -> str | None:
-        """Gives "leave" where so many sessions go on in their hosts, "end" where they do not; None: do not quit."""
+        """Ask what to do with hosted sessions: "leave" them running, "end" them; None to stay in the app."""
         what = "session" if hosted == 1 else f"{hosted} sessions"
         rows = [
             PickerRow("leave", f"Leave the {what} running", "acp-tui attach reopens it"),
@@ -176,17 +176,17 @@ class Dialogs:
         return await self._app.push_screen_wait(Picker("Quit", rows, search=False))
 
     async def choose_agent(self, *, worktrees: bool) -> Choice | None:
-        """The agent to start, with `worktrees` also in a new one; None for none."""
+        """Let the user choose an agent to start, with `worktrees` also in a new worktree; None if they cancel."""
         return await choose_agent(self._app, worktrees=worktrees)
 
     async def show_board(self, tabs: Tabs, close: Close, show_hosted: ShowHosted) -> None:
-        """Show all tabs, and what each is about."""
+        """Show all tabs, and what each one is about."""
         await self._app.push_screen_wait(Board(tabs, close, show_hosted))
 
     async def inspect(self, tab: Tab) -> None:
-        """Show what passes between us and the tab's agent, or what its recording has."""
+        """Show the frames between acp-tui and the tab's agent, or those of its recording."""
         await preloaded(["acp_tui.ui.inspector.screen"])
-        from acp_tui.ui.inspector.screen import open_inspector  # loading point: when it is first asked for
+        from acp_tui.ui.inspector.screen import open_inspector  # loading point: on first use
 
         agent = tab.link.agent or tab.link.starting
         if agent is not None and agent.frames is not None:
@@ -198,7 +198,7 @@ class Dialogs:
             tab.screen.notify("There is no agent to inspect yet.")
 
     async def show_settings(self, desk: SettingsDesk, choose_theme: ChooseTheme) -> None:
-        """Let the user change the settings, and see what is wrong in them."""
+        """Let the user change the settings, and see problems in them."""
         await self._app.push_screen_wait(SettingsScreen(desk, choose_theme))
 
     async def trusts(self, project: ProjectSettings, user: SettingsRead) -> bool:
@@ -206,13 +206,13 @@ class Dialogs:
         return await self._app.push_screen_wait(TrustSettingsDialog(project, user))
 
     def possible(self, screen: TabHost, places: Collection[Place]) -> Iterator[Command]:
-        """The commands of these places that can do anything in the tab as it stands."""
+        """The commands of these places that can do something in the tab now."""
         for command in COMMANDS:
             if command.action and command.where in places and is_possible(command, screen):
                 yield command
 
     def left_sessions(self, tabs: Iterable[Tab]) -> Sequence[LeftSession]:
-        """What the user can come back to, once the app has ended."""
+        """The sessions that the user can reopen after the app has quit."""
         return left_sessions(tabs)
 
 

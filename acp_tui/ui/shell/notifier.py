@@ -1,6 +1,6 @@
-"""Reports news of the tabs while the terminal is unfocused, and keeps the window's title.
+"""Notifies the user about the tabs while the terminal is unfocused, and keeps the window's title.
 
-A terminal that does not report its focus counts as focused.
+A terminal that doesn't report its focus counts as focused.
 """
 
 from __future__ import annotations
@@ -32,7 +32,7 @@ LIMIT_S: Final = 10.0
 
 
 async def run_command(argv: Sequence[str], env: Mapping[str, str], limit_s: float = LIMIT_S) -> str:
-    """Run it with `env` over our environment; gives what went wrong, "" for nothing. Nothing is left of it."""
+    """Run a command with `env` added to the environment. Returns the problem, "" for none. Leaves no processes."""
     try:
         process = await anyio.open_process(
             list(argv),
@@ -61,23 +61,23 @@ async def run_command(argv: Sequence[str], env: Mapping[str, str], limit_s: floa
 BELL: Final = "\a"
 MAX_TEXT: Final = 200
 KEEP_TITLE: Final = "\x1b[22;2t"
-"""The terminal is to remember the title of its window, ..."""
+"""Makes the terminal save the title of its window, ..."""
 PUT_TITLE_BACK: Final = "\x1b[23;2t"
-"""... and to show it again."""
+"""... and restore it."""
 _OSC_9: Final = frozenset({"iTerm.app", "WezTerm", "ghostty", "WarpTerminal"})
 """Values of TERM_PROGRAM."""
 _MARKS_OF_OSC_9: Final = ("ITERM_SESSION_ID", "WEZTERM_PANE", "GHOSTTY_RESOURCES_DIR")
-"""Variables that are seen in tmux too."""
+"""Variables that are also set in tmux."""
 
 
 def notice(channels: Iterable[str], title: str, text: str, environ: Mapping[str, str]) -> str:
-    """The sequences for the channels of the settings, each once; `command` is none of them."""
+    """The sequences for the channels of the settings, without duplicates. `command` has none."""
     wanted = dict.fromkeys(best_channel(environ) if each == "desktop" else each for each in channels)
     return "".join(_sequence(channel, plain(title), plain(text), environ) for channel in wanted)
 
 
 def best_channel(environ: Mapping[str, str]) -> str:
-    """What this terminal is known to understand; a bell where none is known."""
+    """The best channel that this terminal is known to support; the bell if it isn't known."""
     term, program = environ.get("TERM", ""), environ.get("TERM_PROGRAM", "")
     if term == "xterm-kitty" or (environ.get("KITTY_WINDOW_ID") and program in ("", "tmux")):
         return "osc99"
@@ -91,7 +91,7 @@ def best_channel(environ: Mapping[str, str]) -> str:
 def _sequence(channel: str, title: str, text: str, environ: Mapping[str, str]) -> str:
     match channel:
         case "bell":
-            return BELL  # tmux has its own ways with a bell
+            return BELL  # tmux handles the bell itself
         case "osc9":
             # A digit at the start would be another command, such as a progress bar.
             sequences = [f"\x1b]9;acp-tui: {title}: {text}\x1b\\"]
@@ -106,7 +106,7 @@ def _sequence(channel: str, title: str, text: str, environ: Mapping[str, str]) -
 
 
 def _through(sequence: str, environ: Mapping[str, str]) -> str:
-    """The same for the terminal around tmux, where there is one."""
+    """The sequence, wrapped for the terminal outside of tmux if necessary."""
     if not environ.get("TMUX"):
         return sequence
 
@@ -114,14 +114,14 @@ def _through(sequence: str, environ: Mapping[str, str]) -> str:
 
 
 def window_title(text: str) -> str:
-    """The title of the window from now on; tmux takes it for its own pane."""
+    """The sequence to set the window's title. tmux uses it for its own pane."""
     return f"\x1b]2;{plain(text)}\x1b\\"
 
 
 _PROGRESS_PROGRAMS: Final = frozenset({"ghostty", "WezTerm"})
 _PROGRESS_VARIABLES: Final = ("WT_SESSION", "ConEmuPID", "GHOSTTY_RESOURCES_DIR", "WEZTERM_PANE")
 _PROGRESS: Final = {
-    TabState.WORKING: "3;0",  # no percentage is known
+    TabState.WORKING: "3;0",  # the percentage is unknown
     TabState.NEEDS_YOU: "4;100",
     TabState.FAILED: "2;100",
 }
@@ -129,7 +129,7 @@ NO_PROGRESS: Final = "0;0"
 
 
 def knows_progress(environ: Mapping[str, str]) -> bool:
-    """Whether the terminal is known for OSC 9;4; another one may show it as a notice."""
+    """Whether the terminal is known to support OSC 9;4. Others may show it as a notification."""
     return environ.get("TERM_PROGRAM") in _PROGRESS_PROGRAMS or any(
         name in environ for name in _PROGRESS_VARIABLES
     )
@@ -141,7 +141,7 @@ def progress(state: str, environ: Mapping[str, str]) -> str:
 
 
 def plain(text: str) -> str:
-    """A line without control characters, invisible ones and line ends, and not too long."""
+    """The text as one line without control and invisible characters, shortened if necessary."""
     kept = "".join(char if char.isprintable() else " " for char in text[: 4 * MAX_TEXT])
     line = " ".join(kept.split())
     return line if len(line) <= MAX_TEXT else line[: MAX_TEXT - 1] + "…"
@@ -152,28 +152,28 @@ def _encoded(text: str) -> str:
 
 
 Kind: TypeAlias = Literal["needs_you", "done", "failed"]
-"""Also the names of the settings that say where each is told."""
+"""Also the names of the settings for where to report each kind."""
 
 
 @dataclass(frozen=True, slots=True)
 class News:
-    """Something has come to be so."""
+    """An event in a tab."""
 
     kind: Kind
     text: str
     seconds: float = 0.0
-    """How long the turn took that has ended."""
+    """How long the turn took, if it has ended."""
 
 
 class Watch:
-    """Follows one tab from look to look."""
+    """Tracks the state of one tab."""
 
     def __init__(self) -> None:
         self._state = TabState.STARTING
         self._begin_s = 0.0
 
     def look(self, state: TabState, conversation: Conversation | None, now_s: float) -> News | None:
-        """What is new since the last look; None for nothing, or for what the user did."""
+        """What is new since the last call; None if nothing is, or the user did it."""
         before, self._state = self._state, state
         if state is TabState.WORKING and before is not TabState.NEEDS_YOU and before is not state:
             self._begin_s = now_s
@@ -195,7 +195,7 @@ def _of_end(stop_reason: str | None, seconds: float) -> News | None:
         case None:
             return News("failed", "the turn failed", seconds)
         case "cancelled":
-            return None  # who did that knows
+            return None  # the user knows
         case "end_turn":
             return News("done", f"done after {duration(seconds)}", seconds)
         case other:
@@ -203,7 +203,7 @@ def _of_end(stop_reason: str | None, seconds: float) -> News | None:
 
 
 TOLD: Final = (TabState.WORKING, TabState.NEEDS_YOU, TabState.FAILED, TabState.DONE)
-"""What the window's title says of the tabs."""
+"""The states that the window's title shows."""
 URGENCY: Final = tuple(TabState)
 """The most urgent last."""
 
@@ -228,7 +228,7 @@ class Notifier:
         environ: Mapping[str, str] = os.environ,
         clock: Callable[[], float] = time.monotonic,
     ) -> None:
-        """`write` gives a sequence to the terminal, between two frames."""
+        """`write` sends a sequence to the terminal, between two frames."""
         self._app = app
         self._write = write
         self._environ = environ
@@ -237,10 +237,10 @@ class Notifier:
         self._title = ""
         self._progress = NO_PROGRESS
         self._has_failed = False
-        """The user's command has, and that was said."""
+        """Whether the user's command has failed and the user was told."""
 
     def look(self) -> None:
-        """The state of a tab may be another: tell what is new."""
+        """Check the tabs, and report what is new."""
         tabs = tuple(self._app.tabs)
         self._watches = {tab: self._watches.get(tab) or Watch() for tab in tabs}
         for tab, watch in self._watches.items():
@@ -251,7 +251,7 @@ class Notifier:
         self._show_progress()
 
     def close(self) -> None:
-        """Put the window's title back, and end the progress in the taskbar."""
+        """Restore the window's title, and clear the progress in the taskbar."""
         if self._progress != NO_PROGRESS:
             self._write(progress(NO_PROGRESS, self._environ))
             self._progress = NO_PROGRESS
@@ -263,7 +263,7 @@ class Notifier:
     def _settings(self) -> Notifications:
         return self._app.settings.notifications
 
-    # A notice
+    # Notifications
 
     def _tell(self, tab: Tab, news: News) -> None:
         if news.kind == "done" and news.seconds < self._settings.minimum_turn_s:
@@ -300,7 +300,7 @@ class Notifier:
                 f"notifications.command: {command[0]} {problem}", severity="warning", markup=False
             )
 
-    # The title
+    # Title
 
     def _show_title(self) -> None:
         title = self._title_now() if self._settings.title else ""
@@ -314,7 +314,7 @@ class Notifier:
         self._title = title
 
     def _title_now(self) -> str:
-        """The most urgent tab's state, and what the one in front is called."""
+        """The mark of the most urgent tab's state, and the title of the tab in front."""
         front = self._app.tabs.front
         if front is None:
             return ""

@@ -1,8 +1,7 @@
 """What you can do with an agent, besides prompting, and with its sessions.
 
 With the agent: log in, change options, show its capabilities, restart it. With its sessions: start, open, delete,
-close,
-and resume them after a restart.
+close, and resume them after a restart.
 """
 
 from __future__ import annotations

@@ -72,8 +72,7 @@ class WorktreesController:
         """Ask what to do with the tab's worktree, and copy its changes back. Returns False if the tab should stay.
 
         Returns True at once if the tab isn't in a worktree, or another tab works there too. The worktree itself stays
-        until
-        `remove` is called, because the agent still works in it.
+        until `remove` is called, because the agent still works in it.
         """
         worktree = await to_thread.run_sync(known_worktree, self._host.cwd)
         if worktree is None or self._is_shared(worktree):

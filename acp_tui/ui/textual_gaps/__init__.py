@@ -1,1 +1,1 @@
-"""What we take from inside of Textual, for want of another way: each use in one place."""
+"""Uses of Textual's private parts, where there is no other way; each in one place."""

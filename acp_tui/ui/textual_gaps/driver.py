@@ -1,9 +1,9 @@
-"""Our driver of the terminal: repairs input before Textual parses it, and merges frames that wait for a slow terminal.
+"""Our terminal driver: repairs input before Textual parses it, and merges frames for a slow terminal.
 
-Pastes never become keys, and keys keep their modifiers. Textual 8.2.8 reads what follows an escape character in a
-paste as keys, Alt+Enter as Enter, Alt+Backspace as Ctrl+W, Alt with a digit as a character, and not the form in which
-tmux and xterm report Shift+Enter. It queues thirty frames, and the system buffers more: over a slow connection an echo
-came seconds late.
+With it, pastes never become keys, and keys keep their modifiers. Textual 8.2.8 reads text after an escape character in
+a paste as keys, Alt+Enter as Enter, Alt+Backspace as Ctrl+W, and Alt with a digit as a character. It doesn't support
+the form in which tmux and xterm report Shift+Enter. It queues thirty frames, and the system buffers more, so over a
+slow connection an echo came seconds late.
 """
 
 from __future__ import annotations
@@ -35,23 +35,23 @@ PASTE_BEGINS: Final = "\x1b[200~"
 PASTE_ENDS: Final = "\x1b[201~"
 STAND_IN: Final = "␛"
 _MODIFIED_KEY: Final = re.compile(r"\x1b\[27;(\d+);(\d+)~")
-"""As xterm tells of it (modifyOtherKeys)."""
+"""xterm's form (modifyOtherKeys)."""
 _ALT: Final = {f"\x1b{key}": f"\x1b[{ord(key)};3u" for key in "\r\x7f123456789"}
 _ALT_KEY: Final = re.compile(r"(?<!\x1b)\x1b[\r\x7f1-9]")
 
 
 class Mended:
-    """What was fed, made fit for Textual, however it is cut into pieces."""
+    """Repairs input for Textual, however it's split into pieces."""
 
     def __init__(self) -> None:
         self._is_paste = False
         self._held = ""
-        """The beginning of what may be a marker."""
+        """The beginning of a possible marker."""
         self._has_escaped = False
-        """The escape character that it begins with was given to Textual."""
+        """Whether the escape character at its beginning was already passed to Textual."""
 
     def feed(self, data: str) -> str:
-        """What Textual gets for this; "" at the end of the input."""
+        """Return what to pass to Textual; "" at the end of the input."""
         data, self._held = self._held + data, ""
         pieces: list[str] = []
         while data:
@@ -60,13 +60,13 @@ class Mended:
         return "".join(pieces)
 
     def _keys(self, data: str) -> tuple[str, str]:
-        """What is no paste, and what is left."""
+        """Split into text outside of a paste, and the rest."""
         keys, marker, rest = data.partition(PASTE_BEGINS)
         self._is_paste = bool(marker)
         if not marker:
             keys, self._held = _without_half(keys, PASTE_BEGINS)
         begun, self._has_escaped = self._has_escaped, False
-        if self._held == ESCAPE:  # it may be the key, which must not wait
+        if self._held == ESCAPE:  # it may be the Esc key, which must not wait
             keys, self._has_escaped = keys + ESCAPE, True
         elif begun and not keys + marker:
             self._has_escaped = True
@@ -74,9 +74,9 @@ class Mended:
         return _MODIFIED_KEY.sub("\x1b[\\2;\\1u", _ALT_KEY.sub(lambda found: _ALT[found[0]], sent)), rest
 
     def _paste(self, data: str) -> tuple[str, str]:
-        """What is pasted, without an escape character, and what is left."""
+        """Split into pasted text, without escape characters, and the rest."""
         pasted, marker, rest = data.partition(PASTE_ENDS)
-        # An end behind which another comes was part of the paste.
+        # An end marker followed by another one is part of the paste.
         while marker and PASTE_ENDS in rest.partition(PASTE_BEGINS)[0]:
             more, _, rest = rest.partition(PASTE_ENDS)
             pasted += PASTE_ENDS + more
@@ -87,7 +87,7 @@ class Mended:
 
 
 def _without_half(data: str, marker: str) -> tuple[str, str]:
-    """The data without the beginning of a marker at its end, and that beginning."""
+    """Split off the beginning of a marker at the end of the data."""
     for length in range(len(marker) - 1, 0, -1):
         if data.endswith(marker[:length]):
             return data[:-length], data[-length:]
@@ -95,50 +95,50 @@ def _without_half(data: str, marker: str) -> tuple[str, str]:
 
 
 class InputParser(XTermParser):
-    """Textual's parser, fed with what is mended."""
+    """Textual's parser, fed with repaired input."""
 
     def __init__(self, debug: bool = False) -> None:
         super().__init__(debug)
         self._mended = Mended()
 
     def feed(self, data: str) -> Iterable[Message]:
-        """The events for what the terminal has sent; "" ends the input."""
+        """The events for input from the terminal; "" ends the input."""
         mended = self._mended.feed(data)
         return super().feed(mended) if mended or not data else ()
 
 
 def mend_terminal_input() -> None:
-    """Have Textual's driver use the parser from its next start on."""
-    linux_driver.XTermParser = InputParser  # type: ignore[attr-defined]  # imported there, not meant for others
+    """Make Textual's driver use our parser from its next start on."""
+    linux_driver.XTermParser = InputParser  # type: ignore[attr-defined]  # imported there, but not exported
 
 
 CHUNK_BYTES: Final = 1_024
 BLOCKED_S: Final = 0.01
-"""A chunk that takes longer waited for the terminal."""
+"""If a chunk takes longer, it waited for the terminal."""
 FULL_S: Final = 0.05
-"""Who waits so long waited for a full buffer, and not for a busy machine."""
+"""A wait this long means a full buffer, not a busy machine."""
 SLOW_WRITES: Final = 3
-"""So many, with less than `FASTER_S` between them, make a slow terminal; a single one is a hiccup."""
+"""This many, less than `FASTER_S` apart, mean that the terminal is slow; a single one may be a hiccup."""
 BUFFER_BYTES: Final = 20_000
-"""What the system takes for a terminal before it lets a writer wait (Linux: 20 KB)."""
+"""What the system buffers for a terminal before a writer has to wait (Linux: 20 KB)."""
 AHEAD_S: Final = 0.1
-"""A slow terminal has no more before it than it takes in this time: so long, at most, a key waits for its echo."""
+"""A slow terminal gets at most what it can show in this time. A key waits at most this long for its echo."""
 FASTER_S: Final = 20.0
 FASTER: Final = 1.5
-"""A terminal that has kept up for so long is tried with more; where that was too much, later next time."""
+"""After this long without falling behind, the terminal gets more. If that is too much, the next try comes later."""
 LEAST_BYTES_A_SECOND: Final = 2_000
 GONE: Final = select.POLLHUP | select.POLLERR | select.POLLNVAL
 RETRY_S: Final = 0.01
 SMALL_ROWS: Final = 4
-"""The echo of a key is sent at once."""
+"""An update this small, such as a key's echo, is sent at once."""
 ROW_BYTES: Final = 300.0
-"""Of a row, until some were sent."""
+"""The assumed size of a row, until some were sent."""
 ROW_BYTES_WEIGHT: Final = 0.1
-"""How much each frame says about the next."""
+"""The weight of each frame in the average size of a row."""
 
 
 class Pace:
-    """How much the terminal still has to take. Written to by Textual's writer thread, asked by the event loop."""
+    """Estimates how much output is pending. The writer thread updates it, and the event loop queries it."""
 
     def __init__(self) -> None:
         self._sent = 0
@@ -150,18 +150,18 @@ class Pace:
         self._slow_writes = 0
         self._first_full_at = 0.0
         self._full_at = 0.0
-        """When its buffer was full last, and the first of the times that are counted."""
+        """When the buffer was last full, and the first of the times counted."""
         self._since_first = 0
         self._since_full = 0
-        """Bytes that were written since the buffer was full."""
+        """Bytes written since the buffer was full."""
         self._faster_s = FASTER_S
 
     def note_sent(self, characters: int) -> None:
-        """So much is given to the writer thread."""
+        """Record text passed to the writer thread."""
         self._sent += characters
 
     def note_taken(self, characters: int, size: int, blocked: int, blocked_s: float, now_s: float) -> None:
-        """The system has taken it, of `size` bytes, and for the last `blocked` of them had us wait so long."""
+        """Record a write of `size` bytes. Its last `blocked` bytes had to wait for `blocked_s`."""
         self._taken += characters
         self._buffered = min(self._left(now_s) + size, BUFFER_BYTES)
         self._at = now_s
@@ -173,9 +173,9 @@ class Pace:
             self._bytes_a_second = self._bytes_a_second and self._bytes_a_second * FASTER
 
     def _note_full(self, speed: float, now_s: float) -> None:
-        """The system's buffer was full, and the write that it held up went at this speed."""
+        """Record that the system's buffer was full, and the speed of the write that had to wait."""
         if self._bytes_a_second is not None:
-            # It was empty, as far as we knew.
+            # By our estimate, the buffer was empty.
             self._bytes_a_second = max(self._bytes_a_second / FASTER, LEAST_BYTES_A_SECOND)
             self._faster_s *= 2
             self._slow_writes = 0
@@ -185,7 +185,7 @@ class Pace:
             self._since_first += self._since_full
         self._slow_writes += 1
         if self._slow_writes >= SLOW_WRITES:
-            # The system makes room in steps of up to 12 KB: a single write tells little.
+            # The system makes room in steps of up to 12 KB, so a single write says little.
             seconds = now_s - self._first_full_at
             speed = self._since_first / seconds if seconds else speed
             self._bytes_a_second = max(speed, LEAST_BYTES_A_SECOND)
@@ -198,37 +198,39 @@ class Pace:
         return is_small or (room := self.room_bytes(now_s)) is None or room > 0
 
     def room_bytes(self, now_s: float) -> float | None:
-        """How much a slow terminal may be sent now; None: a whole frame, since it keeps up."""
+        """How many bytes a slow terminal may get now; None if it keeps up, so that a whole frame may be sent."""
         if self._bytes_a_second is None:
             return None
         return AHEAD_S * self._bytes_a_second - self._left(now_s)
 
     @property
     def sent(self) -> int:
-        """Characters that were given to the writer thread, ever."""
+        """The total number of characters passed to the writer thread."""
         return self._sent
 
     def _left(self, now_s: float) -> float:
-        """What the system still holds, as far as one can know."""
+        """The estimated number of bytes in the system's buffer."""
         if self._bytes_a_second is None:
             return 0.0
         return max(0.0, self._buffered - (now_s - self._at) * self._bytes_a_second)
 
 
 class PacedFile:
-    """What the writer thread writes into: a terminal's file, whose waiting is timed."""
+    """The file for the writer thread: a terminal, with its waits measured."""
 
     def __init__(self, file: TextIO, pace: Pace) -> None:
         self._file = file
         self._pace = pace
 
     def fileno(self) -> int:
-        """The terminal's."""
+        """The terminal's file descriptor."""
         return self._file.fileno()
 
     def write(self, text: str) -> None:
-        """Give it to the terminal, however long that takes; to none where its window was closed."""
-        with suppress(OSError):  # the writer thread must not die of it: who writes would wait for ever
+        """Write to the terminal, however long that takes. Does nothing if its window was closed."""
+        with suppress(
+            OSError
+        ):  # an error would end the writer thread, and whoever writes to it would block forever
             self._write(text)
 
     def _write(self, text: str) -> None:
@@ -245,14 +247,14 @@ class PacedFile:
         self._pace.note_taken(len(text), len(data), blocked, now - begin, now)
 
     def flush(self) -> None:
-        """Nothing is held back."""
+        """Do nothing: no output is held back."""
 
 
 class EndOfInput(threading.Event):
-    """Set when the driver is to read no more keys, and once the terminal is gone, which ends the app.
+    """Set when the driver should stop reading keys, or when the terminal is gone, which also ends the app.
 
-    Nobody sends SIGHUP where the terminal was not the controlling one. Textual (8.2.8) would read its end again and
-    again, with a whole core, for ever.
+    Without a controlling terminal, there is no SIGHUP. Textual (8.2.8) would then read the end of input forever, at
+    full CPU load.
     """
 
     def __init__(self, terminal: int, end_app: Callable[[], object]) -> None:
@@ -261,10 +263,10 @@ class EndOfInput(threading.Event):
         self._end_app = end_app
 
     def is_set(self) -> bool:
-        """Asked by the thread that reads the keys, ten times a second at least."""
+        """Called by the thread that reads keys, at least ten times a second."""
         if super().is_set():
             return True
-        poll = select.poll()  # one for each call: behind a stop, two threads may ask at once
+        poll = select.poll()  # a new one for each call: after a stop, two threads may ask at the same time
         poll.register(self._terminal, 0)
         if not any(event & GONE for _, event in poll.poll(0)):
             return False
@@ -273,20 +275,20 @@ class EndOfInput(threading.Event):
 
 
 class PacedDriver(LinuxDriver):
-    """Textual's driver (8.2.8), which knows how far the terminal is behind, and when it is gone."""
+    """Textual's driver (8.2.8), extended to know how far behind the terminal is, and when it's gone."""
 
     def __init__(self, app: App[Any], **options: Any) -> None:
         super().__init__(app, **options)
         self.pace = Pace()
-        # It is only ever written to, flushed and asked for its number.
+        # It's only written to, flushed, and asked for its descriptor.
         self._file: Any = PacedFile(cast(TextIO, self._file), self.pace)
         loop = asyncio.get_running_loop()
         self.exit_event = EndOfInput(self.fileno, lambda: loop.call_soon_threadsafe(app.exit))
         self._is_continued = False
-        """We were stopped and go on: what has been typed since is for us."""
+        """Whether we were stopped and are continuing, so that pending input is for us."""
 
     def end_threads(self) -> None:
-        """Whatever has ended the app: no thread of the driver's goes on, and keeps the process from ending."""
+        """Stop the driver's threads, whatever ended the app, so that they don't keep the process alive."""
         self.exit_event.set()
         if self._key_thread is not None and self._key_thread.is_alive():
             self._key_thread.join()
@@ -294,18 +296,18 @@ class PacedDriver(LinuxDriver):
             self._writer_thread.stop()
 
     def write(self, data: str) -> None:
-        """Put it into the writer thread's queue."""
+        """Put data into the writer thread's queue."""
         self.pace.note_sent(len(data))
         super().write(data)
 
     def start_application_mode(self) -> None:
-        """Take the terminal, now or again: what it shows is not ours."""
+        """Take over the terminal, for the first time or again. Its content isn't ours."""
         if isinstance(pacing := getattr(self._app, "pacing", None), Pacing):
             pacing.shown.forget()
         super().start_application_mode()  # type: ignore[no-untyped-call]  # Textual's has no annotations
 
     def _sigcont_application(self, *_: object) -> None:
-        # What stopped us was SIGSTOP, or nothing did: SIGCONT comes with SIGHUP too. Without an end of what runs, two
+        # We were stopped by SIGSTOP, or not at all: SIGCONT also comes with SIGHUP. Suspend first; otherwise two
         # threads would read the keys.
         if self._auto_restart and not self._must_signal_resume:
             self._is_continued = True
@@ -317,7 +319,7 @@ class PacedDriver(LinuxDriver):
         super()._sigcont_application()
 
     def disable_input(self) -> None:
-        """Read no keys any more. Textual's throws away what has been typed and not been read."""
+        """Stop reading keys. Unlike Textual's method, this keeps pending input after a stop."""
         if not self._is_continued:
             super().disable_input()
             return
@@ -329,7 +331,7 @@ class PacedDriver(LinuxDriver):
 
 
 class Pacing:
-    """Sends the terminal of an app no frame before it has room for one."""
+    """Sends frames to an app's terminal only when it has room."""
 
     def __init__(self, app: App[Any]) -> None:
         self._app = app
@@ -340,19 +342,19 @@ class Pacing:
         self.shown = ShownRows()
 
     def driver_class(self, textuals: type[Driver]) -> type[Driver]:
-        """The paced one, in place of the one that it is made of."""
+        """Return the paced driver instead of the class it extends."""
         if textuals is not LinuxDriver:
             return textuals
         mend_terminal_input()
         return PacedDriver
 
     def let_go_of_terminal(self) -> None:
-        """To be called when the app has ended, in whatever way."""
+        """Stop the driver's threads. Call it when the app has ended, for whatever reason."""
         if isinstance(self._app._driver, PacedDriver):
             self._app._driver.end_threads()
 
     def has_room(self, *, is_small: bool) -> bool:
-        """Whether the terminal can take a frame now; none but a small one before the last is on the screen whole."""
+        """Whether the terminal can take a frame now. Until the last frame is complete, only a small one."""
         if self._missed and not is_small:
             return False
         pace = self.pace
@@ -360,14 +362,14 @@ class Pacing:
 
     @property
     def pace(self) -> Pace | None:
-        """How much the terminal still has to take; None where there is none of ours."""
+        """The terminal's pending output; None without our driver."""
         driver = self._app._driver
         return driver.pace if isinstance(driver, PacedDriver) else None
 
     def display(
         self, renderable: RenderableType | None, send: Callable[[RenderableType | None], None]
     ) -> None:
-        """Send this frame, or as much of it as there is room for, and the rest later."""
+        """Send this frame, or as much of it as fits, and the rest later."""
         rows, pace = rows_of(renderable), self.pace
         if rows and pace is not None and len(rows) > self._rows_to_send(pace):
             self._missed.update(rows)
@@ -379,7 +381,7 @@ class Pacing:
             self._row_bytes += ((pace.sent - sent) / len(rows) - self._row_bytes) * ROW_BYTES_WEIGHT
 
     def _rows_to_send(self, pace: Pace) -> int:
-        """How many rows may be sent now: all of them, or those that an echo waits for no longer than it may."""
+        """How many rows to send now: all, or as many as won't delay an echo too much."""
         now_s = time.monotonic()
         if not pace.has_room(now_s, is_small=True):
             return 0
@@ -399,17 +401,17 @@ class Pacing:
         if pace is not None and not pace.has_room(time.monotonic(), is_small=is_small):
             self._send_missed_later()
             return
-        # From the bottom: there is the prompt, and what is new.
+        # From the bottom up: the prompt and new text are there.
         count = len(self._missed) if pace is None else self._rows_to_send(pace)
         rows = sorted(self._missed, reverse=True)[:count]
         self._missed.difference_update(rows)
-        draw_rows_again(self._app.screen, rows)  # what lay between was never sent, and is not missed
+        draw_rows_again(self._app.screen, rows)  # intermediate states were never sent, and aren't missed
         if self._missed:
             self._send_missed_later()
 
 
 def has_room(app: App[Any], *, is_small: bool) -> bool:
-    """Whether the terminal of an app can take a frame now; one that does not pace always can."""
+    """Whether an app's terminal can take a frame now. Always True for an app without pacing."""
     pacing = getattr(app, "pacing", None)
     return not isinstance(pacing, Pacing) or pacing.has_room(is_small=is_small)
 

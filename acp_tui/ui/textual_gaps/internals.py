@@ -1,7 +1,7 @@
-"""Textual's private parts that have no public way, one function for each use, and handing the terminal to a program.
+"""Private parts of Textual without a public alternative, one function per use; and lending the terminal to a program.
 
-Seen in Textual 8.2.8. Private methods that a class of ours overrides are in that class, with the reason: `pacing` (the
-driver and frames), `prompt.draft` (the text area), `terminal_input` (the parser of keys).
+Checked with Textual 8.2.8. Overridden private methods are in our classes, with the reason: `driver` (the driver,
+frames, and the key parser) and `prompt.draft` (the text area).
 """
 
 from __future__ import annotations
@@ -34,15 +34,15 @@ if TYPE_CHECKING:
 
 
 OBEYED: Final = re.compile("[\x00-\x1f\x7f-\x9f\u061c\u200e\u200f\u2028-\u202e\u2066-\u2069]")
-"""What a terminal obeys, or shows what stands beside it in another order by."""
+"""Characters that control a terminal or reorder the text around them."""
 
 
 class TellingCompositor(Compositor):
-    """A compositor that sends every new widget its first Resize, and the terminal nothing that it would obey.
+    """A compositor that sends every new widget its first Resize, and no control characters to the terminal.
 
-    A layout compares with the map of widgets, which Textual also rebuilds whenever somebody asks for the region of a
-    widget. A rebuild between a widget's mount and its layout adds the widget in silence: no Show, no Resize, and what
-    draws on its first Resize stays blank. So a layout compares with the last layout instead.
+    A layout compares with the map of widgets, but Textual also rebuilds that map whenever a widget's region is
+    requested. A rebuild between a widget's mount and its layout adds the widget silently: no Show, no Resize, and
+    widgets that draw on their first Resize stay blank. So compare with the last layout instead.
     """
 
     def __init__(self) -> None:
@@ -50,7 +50,7 @@ class TellingCompositor(Compositor):
         self._laid_out = self._full_map
 
     def reflow(self, parent: Widget, size: Size) -> ReflowResult:
-        """Lay out everything; says what changed since this was called last."""
+        """Lay out everything; return what changed since the last call."""
         self._full_map = self._laid_out
         result = super().reflow(parent, size)
         self._laid_out = self._full_map
@@ -59,9 +59,9 @@ class TellingCompositor(Compositor):
     def _render_chops(
         self, crop: Region, is_rendered_line: Callable[[int], bool]
     ) -> Sequence[Mapping[int, Strip]]:
-        """All that is painted goes through here: what a widget has forgotten to make visible stops here.
+        """Replace control characters that a widget forgot to make visible. All painting passes through here.
 
-        Styles are no text: colors and links become sequences only afterwards.
+        Styles aren't text: colors and links become escape sequences only later.
         """
         chops = super()._render_chops(crop, is_rendered_line)
         return [
@@ -79,13 +79,15 @@ def _has_obeyed(line: Mapping[int, Strip | None]) -> bool:
     for strip in line.values():
         for part in strip or ():
             text = part.text
-            if not text.isprintable() and OBEYED.search(text):  # the first is quick, and nearly always enough
+            if not text.isprintable() and OBEYED.search(
+                text
+            ):  # isprintable() is fast, and nearly always enough
                 return True
     return False
 
 
 def _obeyed_by_none(strip: Strip) -> Strip:
-    """As wide as before: most of these characters take no cell."""
+    """Replace control characters without changing the width. Most of them take no cell."""
     if strip is None:  # nothing is painted there
         return strip
     parts = [Segment(OBEYED.sub(_stand_in, part.text), part.style) for part in strip]
@@ -97,15 +99,15 @@ def _stand_in(found: re.Match[str]) -> str:
 
 
 def tell_every_first_size(screen: Screen[Any]) -> None:
-    """Give the screen, which shows nothing yet, a compositor that misses no first Resize."""
+    """Give an empty screen a compositor that never misses a first Resize."""
     screen._compositor = TellingCompositor()
 
 
 class Removal(AwaitRemove):
-    """A removal that goes on though whoever waits for it is cancelled.
+    """A removal that continues even if the task that awaits it is cancelled.
 
-    Textual waits for the tasks of the removed widgets by `gather`, which cancels them along with the waiting task: a
-    worker that is cancelled while it removes a widget ended the app with that CancelledError.
+    Textual awaits the removed widgets' tasks with `gather`, which cancels them along with the waiting task. So a worker
+    that was cancelled while it removed a widget ended the app with a CancelledError.
     """
 
     def __init__(self, removal: AwaitRemove) -> None:
@@ -118,46 +120,46 @@ class Removal(AwaitRemove):
 
 
 def write_to_terminal(app: App[Any], sequence: str) -> None:
-    """Give the terminal a sequence of control characters, between two frames; nothing where there is no terminal."""
+    """Send a control sequence to the terminal, between two frames. Does nothing without a terminal."""
     if app._driver is not None:
         app._driver.write(sequence)
 
 
 def forget_toasts(app: App[Any], said: tuple[str, str]) -> None:
-    """Take away the toasts with this title and text; the next one to be shown draws that."""
+    """Remove the toasts with this title and text. The next toast redraws the rest."""
     for toast in tuple(app._notifications):
         if (toast.title, toast.message) == said:
             app._unnotify(toast, refresh=False)
 
 
 def toasts_of(app: App[Any]) -> Notifications:
-    """What the user is being told, oldest first."""
+    """The current notices, oldest first."""
     return app._notifications
 
 
 def forget_callbacks(app: App[Any]) -> None:
-    """Let nothing happen of what was put off until the app runs."""
+    """Drop callbacks that were deferred until the app runs."""
     app._next_callbacks.clear()
 
 
 def bindings_of_key(widget: Widget, key: str) -> Iterable[Binding]:
-    """What the key does in this widget itself, as the user has set it."""
+    """The bindings of a key in this widget, as set by the user."""
     return widget._bindings.key_to_bindings.get(key, ())
 
 
 def has_priority(screen: Screen[Any], key: str) -> bool:
-    """Whether the key does something before the widget with the focus hears of it."""
+    """Whether the key has a priority binding, which the focused widget doesn't see."""
     chain = (bindings.key_to_bindings.get(key, ()) for _, bindings in screen._binding_chain)
     return any(binding.priority for found in chain for binding in found)
 
 
 def press_in(widget: Widget, event: Key | Paste) -> None:
-    """Let the widget have a key that was pressed on another, or a paste."""
+    """Pass the widget a key or a paste that was meant for another."""
     widget._forward_event(event if isinstance(event, Paste) else Key(event.key, event.character))
 
 
 def take_waiting_keys(widget: Widget) -> list[Key | Paste]:
-    """Take what was typed on the widget and has not been handled yet, oldest first."""
+    """Remove and return the unhandled keys and pastes of a widget, oldest first."""
     queue: asyncio.Queue[Any] = widget._message_queue
     waiting = [widget._pending_message] if widget._pending_message is not None else []
     widget._pending_message = None
@@ -172,29 +174,29 @@ def take_waiting_keys(widget: Widget) -> list[Key | Paste]:
 
 
 def painted_rows(screen: Screen[Any]) -> list[Strip]:
-    """The whole screen as it is painted, from top to bottom."""
+    """The whole screen as painted, from top to bottom."""
     return screen._compositor.render_strips()
 
 
 async def lay_out_and_paint(pilot: Pilot[Any]) -> None:
-    """Wait until all widgets have done what they were told, and take what they want painted as painted."""
+    """Wait until all widgets have handled their messages, and paint."""
     await pilot._wait_for_screen()
     pilot.app.screen._on_timer_update()
 
 
 def draw_rows_again(screen: Screen[Any], rows: Iterable[int]) -> None:
-    """Send the terminal these rows as they are to be seen now."""
+    """Send the current state of these rows to the terminal."""
     # Not the app's size: the window may have grown since the last layout.
     width, height = screen._compositor.size
     screen._compositor._dirty_regions.update(Region(0, y, width, 1) for y in rows if y < height)
-    screen._compositor.update_widgets(screen._dirty_widgets)  # the next line takes them for drawn
+    screen._compositor.update_widgets(screen._dirty_widgets)  # the next line considers them drawn
     screen._compositor_refresh()
 
 
 def run_in_terminal(app: App[Any], command: Sequence[str], env: Mapping[str, str] | None = None) -> int:
-    """The exit status of a program that had the terminal, as a child of ours; all else stood still meanwhile.
+    """Run a program in the terminal as a child process, and return its exit status. Blocks everything else.
 
-    `env` is added to our own environment. Raises: OSError; SuspendNotSupported.
+    `env` is added to our environment. Raises: OSError; SuspendNotSupported.
     """
     with lent_terminal(app):
         return _call(command, env)
@@ -203,16 +205,16 @@ def run_in_terminal(app: App[Any], command: Sequence[str], env: Mapping[str, str
 async def run_in_terminal_meanwhile(
     app: App[Any], command: Sequence[str], env: Mapping[str, str] | None = None
 ) -> int:
-    """As `run_in_terminal`, but the agents go on working: what they say is drawn when the terminal is back."""
+    """Like `run_in_terminal`, but agents continue to work. Their output is drawn when the terminal is back."""
     with lent_terminal(app):
         return await to_thread.run_sync(_call, command, env)
 
 
 @contextmanager
 def lent_terminal(app: App[Any]) -> Iterator[None]:
-    """Nothing of ours reads from the terminal or writes to it meanwhile. Raises: SuspendNotSupported."""
+    """Neither read from nor write to the terminal in this context. Raises: SuspendNotSupported."""
     with app.batch_update(), app.suspend(), _muted(app):
-        # Ctrl+C belongs to the program that has the terminal; it would inherit SIG_IGN, but not a handler.
+        # Ctrl+C is for the program in the terminal. It would inherit SIG_IGN, but not a handler.
         before = signal.signal(signal.SIGINT, lambda *_: None)
         try:
             yield
@@ -222,7 +224,7 @@ def lent_terminal(app: App[Any]) -> Iterator[None]:
 
 @contextmanager
 def _muted(app: App[Any]) -> Iterator[None]:
-    """A bell, or a word to the clipboard, would wait for a writer that has ended, and after some of them for ever."""
+    """Drop writes: a bell or a copy would wait for a writer that has ended, and eventually block forever."""
     driver: Any = app._driver
     if driver is None:
         yield
@@ -231,7 +233,7 @@ def _muted(app: App[Any]) -> Iterator[None]:
     try:
         yield
     finally:
-        del driver.write  # the class's own again
+        del driver.write  # restores the class's method
 
 
 def _call(command: Sequence[str], env: Mapping[str, str] | None) -> int:

@@ -1,7 +1,7 @@
-"""Makes Textual's strips without the seven caches that each brings along; a cache is made when it is first used.
+"""Creates Textual's strips without their seven caches. Each cache is created on first use.
 
-Most strips are drawn once, so that most caches stay empty: they took 0.9 KB of a strip and half of the time to make it,
-and after a long answer 10 MB.
+Most strips are drawn only once, so most caches stay empty. They took 0.9 KB per strip and half of its creation time;
+after a long answer, 10 MB.
 """
 
 from __future__ import annotations
@@ -27,7 +27,7 @@ OTHERS: Final = {"_segments", "_cell_length", "_render_cache", "_link_ids", "_ce
 
 
 def make_strips_lean() -> None:
-    """From now on, for the whole process; nothing where Textual's strips are others than those we know."""
+    """Patch Strip for the whole process. Does nothing if its slots aren't the ones we know."""
     if {*Strip.__slots__} == SIZES.keys() | OTHERS:
         Strip.__init__ = _init  # type: ignore[method-assign]
         Strip.__getattr__ = _made_cache  # type: ignore[attr-defined]
@@ -40,7 +40,7 @@ def _init(self: Any, segments: Iterable[Segment], cell_length: int | None = None
 
 
 def _made_cache(self: Any, name: str) -> FIFOCache[Any, Any]:
-    """Asked for a slot that is empty."""
+    """Create the cache for an empty slot."""
     if name not in SIZES:
         raise AttributeError(name)
     cache: FIFOCache[Any, Any] = FIFOCache(SIZES[name])

@@ -1,4 +1,4 @@
-"""Moves child widgets without the layout of the whole screen that Textual 8.2.8 does for every move."""
+"""Moves child widgets without the full screen layout that Textual 8.2.8 does for every move."""
 
 from __future__ import annotations
 
@@ -13,7 +13,7 @@ from textual.widget import Widget
 
 
 class PlacedLayout(Layout):
-    """Puts children where the parent has placed them, over its whole width; the others are nowhere."""
+    """Puts children where the parent has placed them, at its full width. Others have no place."""
 
     name = "placed"
 
@@ -24,7 +24,7 @@ class PlacedLayout(Layout):
     def arrange(
         self, parent: Widget, children: list[Widget], size: Size, greedy: bool = True
     ) -> ArrangeResult:
-        """The children that have a place."""
+        """Place the children that have a region."""
         mounted = set(children)
         return [
             WidgetPlacement(Region(0, region.y, size.width, region.height), Offset(), NULL_SPACING, child)
@@ -34,9 +34,9 @@ class PlacedLayout(Layout):
 
 
 def place(parent: Widget, layout: PlacedLayout, regions: Mapping[Widget, Region]) -> None:
-    """Put the children there, by a layout where the parent has no place on the screen itself yet.
+    """Move the children. Does a full layout if the parent itself isn't laid out yet.
 
-    What is to be painted again, the parent says.
+    The parent decides what to repaint.
     """
     before, layout.regions = layout.regions, regions
     parent._clear_arrangement_cache()
@@ -59,7 +59,7 @@ def place(parent: Widget, layout: PlacedLayout, regions: Mapping[Widget, Region]
         at = known[parent]
         clip, depth = at.clip.intersection(at.region), at.order[-1][2]
         for number, (child, virtual) in enumerate(placed):
-            # Exactly what a layout would put there, or the next one would paint all of it again.
+            # Exactly what a layout would compute; otherwise the next layout would repaint everything.
             order = (*at.order, (0, 0, depth - number))
             size = virtual.size
             region = virtual.translate(at.region.offset)
@@ -73,12 +73,12 @@ def place(parent: Widget, layout: PlacedLayout, regions: Mapping[Widget, Region]
 
 
 def add(parent: Widget, children: Iterable[Widget]) -> None:
-    """Mount new children; `Widget.mount` would lay out and paint the parent whole. They have no place yet."""
+    """Mount new children, without a place yet. `Widget.mount` would lay out and paint the whole parent."""
     parent.app._register(parent, *children)
 
 
 def detach(parent: Widget, child: Widget) -> None:
-    """Take a child out of the DOM; it goes on running, and must be handed to `_get_virtual_dom`."""
+    """Remove a child from the DOM. It keeps running; return it from `_get_virtual_dom`."""
     parent._nodes._remove(child)
 
 
@@ -95,9 +95,9 @@ def restyle(child: Widget) -> None:
 def rules_for(
     parent: Widget, kind: type[Widget], classes: Collection[str], parts: Iterable[str]
 ) -> Iterator[tuple[str, RenderStyles]]:
-    """The styles that the stylesheet has for a child of this kind, under "", and for its component classes.
+    """The stylesheet's styles for a child of this kind, under "", and for its component classes.
 
-    Only component classes that some rule names come.
+    Yields only component classes that appear in a rule.
     """
     stylesheet = parent.app.stylesheet
     wanted = frozenset(classes)

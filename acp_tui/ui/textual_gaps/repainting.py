@@ -1,6 +1,6 @@
-"""Sends the terminal only what it does not show yet, and lets it scroll rows that moved.
+"""Sends the terminal only what has changed, and scrolls rows that moved.
 
-Textual sends every row of a changed region; while an answer streams, all rows move and none is new.
+Textual sends every row of a changed region. While an answer streams, all rows move but few are new.
 """
 
 from __future__ import annotations
@@ -18,10 +18,10 @@ from textual.strip import Strip
 from acp_tui.values import dataclass
 
 LEAST_SAVED: Final = 3
-"""Rows that must not be sent again for it to be worth scrolling."""
+"""Scroll only if it saves sending at least this many rows."""
 
 Piece: TypeAlias = tuple[int, Strip]
-"""A part of a row, and the column that it begins in."""
+"""A part of a row, and its first column."""
 
 
 @dataclass(frozen=True, slots=True)
@@ -29,54 +29,54 @@ class Part:
     """A part of a row."""
 
     end: int
-    """The column behind it."""
+    """The column after it."""
     text: str
-    """What is written there."""
+    """The characters sent for it."""
     strip: Strip = field(compare=False)
 
     @classmethod
     def at(cls, x: int, strip: Strip, console: Console) -> Part:
-        """This strip in that column."""
+        """Create the part for a strip at a column."""
         return cls(x + strip.cell_length, strip.render(console), strip)
 
 
 Row: TypeAlias = Mapping[int, Part]
-"""The parts of a row by the column that each begins in."""
+"""The parts of a row by their first column."""
 
 
 class ShownRows:
-    """What the terminal shows, row by row."""
+    """The content of the terminal, row by row."""
 
     def __init__(self) -> None:
         self._size = Size()
         self._rows: list[Row | None] = []
-        """None for a row of which not all is known."""
+        """None for a row that isn't fully known."""
 
     def forget(self) -> None:
-        """Something else may have written to the terminal, or cleared it."""
+        """Forget everything: something else may have written to the terminal or cleared it."""
         self._rows = [None] * len(self._rows)
 
     def lean(self, update: RenderableType, size: Size) -> RenderableType:
-        """An update of the screen in as few characters as show the same; anything else as it is."""
+        """Wrap a screen update so that it sends as few characters as possible. Other updates stay as they are."""
         if size != self._size:
             self._size, self._rows = size, [None] * size.height
         return LeanUpdate(self, update) if isinstance(update, LayoutUpdate | ChopsUpdate) else update
 
     def written(self, update: LayoutUpdate | ChopsUpdate, console: Console) -> str:
-        """What to send for it. From then on, that is what the terminal shows."""
+        """Return the characters to send for an update, and record it as shown."""
         changed = {y: row for y, pieces in _pieces_of(update) if (row := self._merged(y, pieces, console))}
-        is_layout = isinstance(update, LayoutUpdate)  # Textual means all of it
+        is_layout = isinstance(update, LayoutUpdate)  # Textual requests a full redraw
         written, moved = ("", {}) if is_layout else self._scrolled(changed)
         for y, row in {**moved, **changed}.items():
             shown = {} if is_layout else self._shown(y) or {}
             new = [(x, part.text) for x, part in row.items() if shown.get(x) != part]
             written += "".join(f"\x1b[{y + 1};{x + 1}H{text}" for x, text in new)
-            if y < len(self._rows):  # a window that grows may be laid out before its size is known here
+            if y < len(self._rows):  # a growing window may be laid out before its size is known here
                 self._rows[y] = row if self._is_whole(row) else None
         return written
 
     def _merged(self, y: int, pieces: Iterable[Piece], console: Console) -> Row:
-        """The row with these pieces in it, or these alone where the rest is not known."""
+        """The row with these pieces in it, or only the pieces if the rest isn't known."""
         new = {x: Part.at(x, strip, console) for x, strip in pieces if strip.cell_length}
         row = {**new}
         for x, part in (self._shown(y) or {}).items():
@@ -86,13 +86,13 @@ class ShownRows:
         return row if self._is_whole(row) else new
 
     def _is_whole(self, row: Row) -> bool:
-        """Whether its parts lie side by side over the whole width."""
+        """Whether its parts cover the whole width without gaps."""
         return [*row, self._size.width] == [0, *(part.end for part in row.values())]
 
     def _scrolled(self, changed: Mapping[int, Row]) -> tuple[str, Mapping[int, Row]]:
-        """What scrolls a part of the screen, and the rows that are to be there; nothing where it saves none.
+        """Return a sequence that scrolls a part of the screen, and the rows wanted there; nothing if it saves little.
 
-        To send: the margins, a line feed at the bottom or a reverse one at the top for each row, no margins.
+        To scroll, it sets margins, feeds lines at the bottom or in reverse at the top, and resets the margins.
         """
         step = self._step_of_most(changed)
         moved = [y for y, row in changed.items() if step and row == self._shown(y + step)]
@@ -116,7 +116,7 @@ class ShownRows:
         return self._rows[y] if 0 <= y < len(self._rows) else None
 
     def _step_of_most(self, changed: Mapping[int, Row]) -> int:
-        """By how many rows most of them have moved up; less than 0 for down, 0 where none have."""
+        """By how many rows most of them have moved up; negative for down, 0 if none have moved."""
         keys = [row and _key(row) for row in self._rows]
         counts = Counter(keys)
         places = {key: y for y, key in enumerate(keys) if key is not None and counts[key] == 1}
@@ -129,7 +129,7 @@ def _key(row: Row) -> str:
 
 
 def _uncovered(x: int, part: Part, new: Row) -> Iterator[Piece]:
-    """What is left of a part below new ones, which ascend."""
+    """The pieces of a part that new ones, in ascending order, leave uncovered."""
     begin = x
     for start, above in new.items():
         if above.end > begin and start < part.end:
@@ -141,23 +141,23 @@ def _uncovered(x: int, part: Part, new: Row) -> Iterator[Piece]:
 
 
 class LeanUpdate(CompositorUpdate):
-    """An update whose text is made when it is sent."""
+    """An update whose text is created when it's sent."""
 
     def __init__(self, shown: ShownRows, update: LayoutUpdate | ChopsUpdate) -> None:
         self.update = update
         self._shown = shown
 
     def __rich__(self) -> RenderableType:
-        """The update as it is, for whoever is no terminal."""
+        """The original update, for consoles other than the terminal."""
         return self.update
 
     def render_segments(self, console: Console) -> str:
-        """What is written to the terminal."""
+        """The characters to write to the terminal."""
         return self._shown.written(self.update, console)
 
 
 def _pieces_of(update: LayoutUpdate | ChopsUpdate) -> Iterator[tuple[int, Iterable[Piece]]]:
-    """What is to be written in each row, as in Textual's `render_segments` (8.2.8)."""
+    """The pieces to write in each row, as in Textual's `render_segments` (8.2.8)."""
     if isinstance(update, LayoutUpdate):
         for y, line in enumerate(update.strips, update.region.y):
             yield y, _side_by_side(update.region.x, line)

@@ -1,1 +1,1 @@
-"""The settings while acp-tui runs: followed, shown, changed."""
+"""The settings while acp-tui runs: following, showing, and changing them."""

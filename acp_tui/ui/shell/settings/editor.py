@@ -1,4 +1,4 @@
-"""The rows of the settings screen, and the dialog that edits one. It returns the value and writes nothing."""
+"""The rows of the settings screen, and the dialog to edit one. It returns the value and writes nothing."""
 
 from __future__ import annotations
 
@@ -37,7 +37,7 @@ _ORIGINS: dict[Origin, str] = {"default": "", "yours": "yours", "project": "the 
 
 @dataclass(frozen=True, slots=True)
 class Item:
-    """A setting, or the keys of a command; with neither, something that is changed in the file only."""
+    """A setting, or the keys of a command. With neither, it can be changed only in the file."""
 
     key: str
     one: Declared | None = None
@@ -45,12 +45,12 @@ class Item:
 
     @property
     def is_editable(self) -> bool:
-        """Whether it can be changed on the screen: tables cannot."""
+        """Whether it can be changed on the screen, which is everything but tables."""
         return self.command is not None or (self.one is not None and not is_dataclass(self.one.kind))
 
 
 def item_rows(desk: SettingsDesk, settings: Settings, keymap: Keymap) -> Iterator[PickerRow[Item]]:
-    """A row for each item under its section: its name, its value, and whose that is."""
+    """A row for each item under its section: name, value, and where the value comes from."""
     for key, one in leaves():
         if key == "keys":
             continue
@@ -68,7 +68,7 @@ def item_rows(desk: SettingsDesk, settings: Settings, keymap: Keymap) -> Iterato
 
 def _row(desk: SettingsDesk, item: Item, group: str, name: str, value: str, doc: str) -> PickerRow[Item]:
     aside = " · ".join(filter(None, (_ORIGINS[desk.origin(item.key)], cut(value, MOST_VALUE_CELLS))))
-    return PickerRow(item, name, f"{doc} {item.key}", group, aside=aside)  # what is searched
+    return PickerRow(item, name, f"{doc} {item.key}", group, aside=aside)  # this is what the search matches
 
 
 def _short_value(one: Declared, value: object) -> str:
@@ -78,7 +78,7 @@ def _short_value(one: Declared, value: object) -> str:
 
 
 def explanation(item: Item, desk: SettingsDesk, keymap: Keymap) -> list[str]:
-    """What it is, what it may be, and where its value comes from; a line each."""
+    """What the item is, its allowed values, and where its value comes from, as lines."""
     if item.command is not None:
         return _about_keys(item.command, keymap)
     if item.one is None:
@@ -101,7 +101,7 @@ def _about_keys(command: Command, keymap: Keymap) -> list[str]:
 
 
 def written_value(item: Item, settings: Settings, keymap: Keymap) -> str:
-    """The value as text to be changed: lists one item a line, keys with a space between them."""
+    """The value as text to edit: lists with one item per line, keys separated by spaces."""
     if item.command is not None:
         return " ".join(map(written_key, keymap.keys[item.command.id]))
     value = value_at(settings, item.key)
@@ -111,11 +111,11 @@ def written_value(item: Item, settings: Settings, keymap: Keymap) -> str:
 
 
 Answer: TypeAlias = str | list[str]
-"""One text, or one for each of several values."""
+"""One text, or several for a list."""
 
 
 class NotAllowed(Exception):
-    """The message says why, for the user."""
+    """The value isn't allowed. The message tells the user why."""
 
 
 def judged(item: Item, answer: Answer, settings: Settings) -> TomlValue:
@@ -145,7 +145,7 @@ def _read(one: Declared, answer: Answer) -> TomlValue:
     try:
         return reading[one.kind](answer.strip() if one.kind in (int, float) else answer)
     except ValueError:
-        return answer  # the reader says what is allowed
+        return answer  # the reader reports what is allowed
 
 
 def _number(text: str) -> TomlValue:
@@ -163,15 +163,15 @@ def _keys(id_: str, text: str, settings: Settings) -> TomlValue:
 
 
 Judge: TypeAlias = Callable[[Answer], TomlValue]
-"""Gives the value for the file. Raises NotAllowed."""
+"""Returns the value for the file. Raises NotAllowed."""
 
 RESET: Final = object()
-"""The setting is to be as it is by default."""
+"""Stands for the default value."""
 _SWITCH: Final = ("true", "false")
 
 
 class SettingEditor(ModalScreen[object]):
-    """Gives the value to write, RESET, or None where nothing is to change."""
+    """Returns the value to write, RESET, or None to leave the setting unchanged."""
 
     BINDINGS: ClassVar[list[BindingType]] = [
         Binding("escape", "dismiss(None)", "Leave it unchanged", show=False),
@@ -180,7 +180,7 @@ class SettingEditor(ModalScreen[object]):
     ]
 
     def __init__(self, item: Item, about: Iterable[str], value: str, judge: Judge) -> None:
-        """`value` is what holds now, as text."""
+        """`value` is the current value as text."""
         super().__init__(classes="dialog")
         self._item = item
         self._about = "\n".join(about)
@@ -189,7 +189,7 @@ class SettingEditor(ModalScreen[object]):
         self._wrong = Static(classes="setting-wrong", markup=False)
 
     def compose(self) -> ComposeResult:
-        """What it is, and the control for it."""
+        """The explanation, and the control for the value."""
         is_long = isinstance(self._control, TextArea)
         write = "one per line · Ctrl+S save" if is_long else "Enter write"
         if self._item.command is not None:
@@ -203,7 +203,7 @@ class SettingEditor(ModalScreen[object]):
         )
 
     def on_mount(self) -> None:
-        """Ready to be changed."""
+        """Focus the control."""
         self._wrong.display = False
         self._control.focus()
 
@@ -221,7 +221,7 @@ class SettingEditor(ModalScreen[object]):
         return ""
 
     def action_accept(self) -> None:
-        """Give it, where it is allowed."""
+        """Return the value, if it is allowed."""
         try:
             self.dismiss(self._judge(self._answer))
         except NotAllowed as wrong:
@@ -229,16 +229,16 @@ class SettingEditor(ModalScreen[object]):
             self._wrong.display = True
 
     def action_reset(self) -> None:
-        """Back to the default."""
+        """Return RESET."""
         self.dismiss(RESET)
 
     def on_input_submitted(self, event: Input.Submitted) -> None:
-        """Enter writes."""
+        """Accept the value."""
         event.stop()
         self.action_accept()
 
     def on_choice_rows_finished(self, event: ChoiceRows.Finished) -> None:
-        """Enter writes."""
+        """Accept the value."""
         event.stop()
         self.action_accept()
 
@@ -251,7 +251,7 @@ def _control_for(one: Declared | None, value: str) -> Widget:
         return ChoiceRows(rows, value.split("\n") if is_multi else (value,), is_multi=is_multi)
     if one is not None and one.is_list:
         area = TextArea(value, compact=True, highlight_cursor_line=False)
-        area.cursor_blink = False  # it would draw while nothing happens
+        area.cursor_blink = False  # blinking would redraw while nothing happens
         return area
     line = Input(value, compact=True, select_on_focus=False)
     line.cursor_blink = False

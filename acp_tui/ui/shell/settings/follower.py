@@ -1,7 +1,7 @@
-"""The settings in force while acp-tui runs: yours and the project's, followed on disk, changed and applied.
+"""The settings in force while acp-tui runs, the user's and the project's: followed on disk, changed, and applied.
 
-A project brings no stylesheet, and none of the user's reaches what asks a question: no file can hide or disguise what
-you agree to.
+A project can't have stylesheets, and the user's can't style questions, so no file can hide or disguise what the user
+agrees to.
 """
 
 from __future__ import annotations
@@ -31,6 +31,8 @@ from acp_tui.client.settings.reader import Problem, SettingsRead, changes_of, ev
 from acp_tui.client.settings.tree import Settings
 from acp_tui.client.settings.trust import Trust, remember, trust_file, trust_state
 from acp_tui.client.settings.writing import TomlValue, reset_setting, write_setting
+from acp_tui.ui.kit import user_themes
+from acp_tui.ui.kit.user_themes import UserThemes
 
 Origin: TypeAlias = Literal["default", "yours", "project"]
 
@@ -40,67 +42,67 @@ PROGRAMS: Final = tuple(key for key, one in leaves() if one.setting.runs_program
 
 
 class Uses(Protocol):
-    """Whoever lives by the settings: the app."""
+    """What applies the settings: the app."""
 
     def use_settings(self, settings: Settings) -> Sequence[str]:
-        """Put them into force; gives what of them cannot be."""
+        """Apply these settings. Returns problems with them."""
 
     def say(self, text: str, *, is_wrong: bool = False) -> None:
         """Tell the user."""
 
     def tell_notes(self, notes: Sequence[str]) -> None:
-        """Tell the user what is wrong, briefly where it is much."""
+        """Tell the user about problems, in short if there are many."""
 
     async def trusts(self, project: ProjectSettings, user: SettingsRead) -> bool:
-        """Ask the user whether to use these."""
+        """Ask the user whether to use a project's settings."""
 
 
 class SettingsDesk:
-    """Owns what holds now and why."""
+    """Holds the current settings and where they come from."""
 
     def __init__(self, app: Uses, file: Path, cwd: Path, started_with: Settings | None = None) -> None:
-        """`started_with` is what the app began with, before any agent ran; None: what the file says first."""
+        """`started_with` has the settings before any agent ran; None for those first read from the file."""
         self._app = app
         self._programs = started_with
-        """Holds the programs that are run, whatever the file says by now."""
+        """Settings with the programs to run, whatever the file says by now."""
         self._held_back: tuple[str, ...] = ()
         self.file = file
         self.project_file = cwd.resolve() / FILE_NAME
         self.user = SettingsRead(Settings())
-        """What the user's file says, each wrong value replaced by what held before."""
+        """The user's file, with each invalid value replaced by the previous one."""
         self.project: ProjectSettings | None = None
-        """The project's, once the user trusts them."""
+        """The project's settings, once the user trusts them."""
         self.pending: ProjectSettings | None = None
-        """What the user is to be asked about: it is new, or has changed."""
+        """New or changed project settings that the user hasn't decided on."""
         self._laid: SettingsRead | None = None
         self._unreadable: dict[Path, str] = {}
         self._unusable: Sequence[str] = ()
         self._opened = asyncio.Event()
         self.listeners: list[Callable[[], None]] = []
-        """Called when there is something else to be said of the settings."""
+        """Called when something about the settings changes."""
 
-    # What holds
+    # Current settings
 
     @property
     def is_open(self) -> bool:
-        """Whether the files were read for the first time, and put into force."""
+        """Whether the files have been read and applied for the first time."""
         return self._opened.is_set()
 
     @property
     def settings(self) -> Settings:
-        """What holds now."""
+        """The settings in force."""
         return self._laid.settings if self._laid is not None else self.user.settings
 
     @property
     def notes(self) -> tuple[str, ...]:
-        """What is wrong, the worst first."""
+        """All problems, the worst first."""
         read = (self.user, *((self._laid,) if self._laid is not None else ()))
         problems = (str(problem) for each in read for problem in each.problems)
         warnings = (warning for each in read for warning in each.warnings)
         return (*self._unreadable.values(), *self._held_back, *problems, *warnings, *self._unusable)
 
     def origin(self, key: str) -> Origin:
-        """Where a setting's value comes from; a command's keys are settings too."""
+        """Where a setting's value comes from. Keys of commands are settings too."""
         if self._laid is not None and key in self._laid.found:
             return "project"
         is_chosen = any(f"keys.{choice.command}" == key for choice in self.settings.keys)
@@ -109,7 +111,7 @@ class SettingsDesk:
     # Reading
 
     async def open(self) -> None:
-        """Read both files, ask about the project's, and put what is said there into force."""
+        """Read both files, ask about the project's, and apply them."""
         try:
             await self._read_user()
             self._app.tell_notes(self._held_back)
@@ -121,11 +123,11 @@ class SettingsDesk:
             self._opened.set()
 
     async def ready(self) -> None:
-        """Wait until it is clear what holds: no agent is started before."""
+        """Wait until the settings are known. Agents aren't started before."""
         await self._opened.wait()
 
     async def follow(self) -> None:
-        """Put edits into force, until cancelled."""
+        """Apply edits of the files, until canceled."""
         try:
             async for files in changes_of((self.file, self.project_file)):
                 if self.file in files:
@@ -136,13 +138,23 @@ class SettingsDesk:
             self._unreadable[Path()] = f"edits of {self.file} won't be noticed until the next start: {error}"
 
     async def follow_styles(self, app: App[Any], say: Callable[[str], None]) -> None:
-        """Use the stylesheets beside the user's file, and each change of them, until cancelled."""
+        """Use the stylesheets next to the user's file, and follow changes of them, until canceled."""
         await UserStyles(app, self.file.parent / FOLDER, say).follow()
 
-    async def read_again(self, chosen: str = "") -> None:
-        """Put the user's file into force as it is now; what is wrong in it is said.
+    async def follow_themes(self, themes: UserThemes, say: Callable[[str], None]) -> None:
+        """Use the themes next to the user's file, and follow changes of them, until canceled."""
 
-        `chosen` is the setting that the user has just set here: of those that run programs, the only one that counts.
+        def use() -> None:
+            for problem in themes.use():
+                say(problem)
+
+        await _follow_folder(self.file.parent / user_themes.FOLDER, use, say)
+
+    async def read_again(self, chosen: str = "") -> None:
+        """Read and apply the user's file again, and report problems in it.
+
+        `chosen` is the setting that the user has just changed in acp-tui. Of the settings that run programs, only that
+        one is applied.
         """
         known = set(self.notes)
         before = self.settings
@@ -163,7 +175,7 @@ class SettingsDesk:
         )
 
     def _without_new_programs(self, read: SettingsRead, chosen: str) -> SettingsRead:
-        """What was read, but with the programs that hold: the file may be an agent's work."""
+        """What was read, but with the current programs: an agent may have written the file."""
         held = self._programs or read.settings
         if chosen in PROGRAMS:
             held = with_value(held, chosen, value_at(read.settings, chosen))
@@ -191,7 +203,7 @@ class SettingsDesk:
             self.project = project
 
     async def _notice_project(self) -> None:
-        """An agent may write that file: what the user trusted holds on until they have been asked."""
+        """Read the project's file again. An agent may have written it, so the settings stay until the user decides."""
         await self._read_project()
         self._use()
         if self.pending is not None:
@@ -200,7 +212,7 @@ class SettingsDesk:
             )
 
     async def ask(self) -> None:
-        """Ask about the project's file, and use it where the user trusts it."""
+        """Ask about the project's file, and use it if the user trusts it."""
         project, self.pending = self.pending, None
         if project is None:
             return
@@ -222,12 +234,12 @@ class SettingsDesk:
     # Writing
 
     async def set(self, key: str, value: TomlValue) -> None:
-        """Write one setting, and put it into force. Raises SettingsError; then nothing has changed."""
+        """Write and apply one setting. Raises SettingsError and changes nothing if that fails."""
         await to_thread.run_sync(partial(write_setting, self.file, key.split("."), value))
         await self.read_again(key)
 
     async def reset(self, key: str) -> None:
-        """Take one setting out of the file. Raises SettingsError; then nothing has changed."""
+        """Remove one setting from the file. Raises SettingsError and changes nothing if that fails."""
         await to_thread.run_sync(partial(reset_setting, self.file, key.split(".")))
         await self.read_again(key)
 
@@ -241,7 +253,7 @@ class SettingsDesk:
 
 
 def _with_the_last_good(read: SettingsRead, before: Settings) -> SettingsRead:
-    """What was read, but for each wrong value the one that held before."""
+    """What was read, with each invalid value replaced by the previous one."""
     settings = read.settings
     for key in {_of_setting(problem) for problem in read.problems}:
         settings = with_value(settings, key, value_at(before, key))
@@ -250,7 +262,7 @@ def _with_the_last_good(read: SettingsRead, before: Settings) -> SettingsRead:
 
 
 def _of_setting(problem: Problem) -> str:
-    """The key of the setting that a problem lies in."""
+    """The key of the setting that has the problem."""
     key = problem.key.partition("[")[0]
     return "keys" if key.startswith("keys.") else key
 
@@ -263,15 +275,26 @@ STYLED: Final = frozenset(
         *("TabLine", "Welcome", "PromptInput", "QueueLines"),
     }
 )
-"""A selector begins with one of these."""
+"""Selectors must start with one of these."""
 PROPERTIES: Final = ("color", "background", "text-style")
-"""What a rule may set: nothing moves, grows or lies over a question."""
+"""What a rule may set. Nothing can move, grow, or cover a question."""
 ABOVE_OURS: Final = 1
-"""Breaks the tie with a rule of ours that is as specific."""
+"""Wins over an equally specific rule of ours."""
+
+
+async def _follow_folder(folder: Path, use: Callable[[], None], say: Callable[[str], None]) -> None:
+    if not folder.is_dir():
+        return
+    use()
+    try:
+        async for _ in events_in((str(folder),)):
+            use()
+    except (OSError, RuntimeError) as error:
+        say(f"Edits in {folder} won't be noticed until the next start: {error}")
 
 
 class UserStyles:
-    """Reads them into the stylesheet of an app."""
+    """Loads the user's stylesheets into the app."""
 
     def __init__(self, app: App[Any], folder: Path, say: Callable[[str], None]) -> None:
         self._app = app
@@ -280,18 +303,11 @@ class UserStyles:
         self._read: dict[Path, str] = {}
 
     async def follow(self) -> None:
-        """Use what the folder holds, and each change of it, until cancelled."""
-        if not self._folder.is_dir():
-            return
-        self.use()
-        try:
-            async for _ in events_in((str(self._folder),)):
-                self.use()
-        except (OSError, RuntimeError) as error:
-            self._say(f"Edits in {self._folder} won't be noticed until the next start: {error}")
+        """Use the stylesheets of the folder, and follow changes, until canceled."""
+        await _follow_folder(self._folder, self.use, self._say)
 
     def use(self) -> None:
-        """Style the app by the files as they are now. A file with an error is left out, and named."""
+        """Style the app with the current files. A file with an error is skipped and reported."""
         texts = dict(self._texts())
         if texts == self._read:
             return
@@ -319,7 +335,7 @@ class UserStyles:
 
 
 def problem_in(file: Path, text: str, variables: dict[str, str]) -> str:
-    """What is wrong with a stylesheet and where; "" for nothing."""
+    """The problem in a stylesheet and where it is; "" if there is none."""
     sheet = Stylesheet(variables=variables)
     sheet.add_source(text, (str(file), ""))
     try:

@@ -1,4 +1,4 @@
-"""The list of all settings: what each is, its value, and where that comes from. Enter edits one."""
+"""The list of all settings: what each one is, its value, and where that comes from. Enter edits one."""
 
 from __future__ import annotations
 
@@ -37,7 +37,7 @@ KEYS: Final = "Enter change · Ctrl+R default · Ctrl+O open the file · Esc clo
 
 
 class SettingsScreen(ModalScreen[None]):
-    """Closes by Esc."""
+    """Shows the settings until the user presses Esc."""
 
     BINDINGS: ClassVar[list[BindingType]] = [
         Binding("escape", "dismiss", "Close", show=False),
@@ -48,7 +48,7 @@ class SettingsScreen(ModalScreen[None]):
     ]
 
     def __init__(self, desk: SettingsDesk, choose_theme: ChooseTheme) -> None:
-        """`choose_theme` lets the user try themes on, and has the one kept that they choose."""
+        """`choose_theme` lets the user preview themes, and saves the chosen one."""
         super().__init__(classes="dialog")
         self._choose_theme = choose_theme
         self._desk = desk
@@ -57,16 +57,16 @@ class SettingsScreen(ModalScreen[None]):
         self._about = Static(classes="setting-about", markup=False)
 
     def compose(self) -> ComposeResult:
-        """What is wrong, the list, and all about the setting under the cursor."""
+        """The problems, the list, and details of the setting at the cursor."""
         yield Frame(shown_line(f"Settings · {self._desk.file}"), KEYS, self._notes, self._list, self._about)
 
     def on_mount(self) -> None:
-        """Show them as they are, and as they become."""
+        """Show the settings, and follow changes."""
         self._desk.listeners.append(self._show)
         self._show()
 
     def on_unmount(self) -> None:
-        """Nothing is shown any more."""
+        """Stop following changes."""
         self._desk.listeners.remove(self._show)
 
     def _show(self) -> None:
@@ -84,7 +84,7 @@ class SettingsScreen(ModalScreen[None]):
         self._show_about()
 
     def on_filtered_list_moved(self) -> None:
-        """Explain the setting under the cursor."""
+        """Explain the setting at the cursor."""
         self._show_about()
 
     def _show_about(self) -> None:
@@ -100,10 +100,10 @@ class SettingsScreen(ModalScreen[None]):
     def _item(self) -> Item | None:
         return self._list.row.value if self._list.row is not None else None
 
-    # What the user does
+    # Actions
 
     def on_filtered_list_chosen(self, message: FilteredList.Chosen) -> None:
-        """Change it; what is a table is changed in the file."""
+        """Edit the setting; a table in the file."""
         item: Item = message.row.value
         if item.is_editable:
             self._change(item)
@@ -146,7 +146,7 @@ class SettingsScreen(ModalScreen[None]):
 
     @work
     async def action_reset(self) -> None:
-        """Take the setting under the cursor out of the file."""
+        """Remove the setting at the cursor from the file."""
         if self._item is not None and self._item.is_editable:
             await self._reset(self._item)
 
@@ -160,11 +160,11 @@ class SettingsScreen(ModalScreen[None]):
         await self._desk.read_again()
 
     def action_show_notes(self) -> None:
-        """Show all that is wrong."""
+        """Show all problems."""
         text = "\n\n".join(self._desk.notes) or "The settings have no problems."
         self.app.push_screen(ReadingScreen("Settings", text))
 
     @work
     async def action_ask_for_project(self) -> None:
-        """Decide on what the project's file says now."""
+        """Decide on the project's current file."""
         await self._desk.ask()
