@@ -173,7 +173,7 @@ async def test_the_states_of_a_session_are_said_in_words() -> None:
         await page.ask("call")
         assert "needs your decision; Tab" in page.status
         await page.press("escape")
-        assert "cancelling" in page.status
+        assert "canceling" in page.status
         await page.end_turn("cancelled")
         assert page.status.startswith(f"● {AGENT}  ")
         await page.apply(Disconnected("it exited"))
