@@ -24,7 +24,7 @@
             textual
             rich
             anyio
-            pydantic-core
+            pydantic
             watchfiles
             platformdirs
             tomlkit

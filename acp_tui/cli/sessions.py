@@ -120,7 +120,7 @@ def _iso(at: float) -> str:
 
 
 def _how_to_redact(recording: Path, file: Path) -> str:
-    """Say how to redact. A jsonl file outlines the conversation and may come from more than one recording."""
+    """Say how to write it redacted, as Markdown or HTML: a jsonl export isn't made from a single recording."""
     page = file if file.suffix.lower() in (".md", ".html") else file.with_suffix(".md")
     redact = shlex.join(["acp-tui", "redact", str(recording), "-o", "OUT.jsonl"])
     return f"Redacted: {redact} && {shlex.join(['acp-tui', 'render', 'OUT.jsonl', '-o', page.name])}"

@@ -1,1 +1,1 @@
-"""The tools for authors of agents, one room per tool. They build on the client, which imports none of them."""
+"""The tools for agent authors, one package per tool. They use the client, which imports none of them."""

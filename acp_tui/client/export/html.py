@@ -1,7 +1,7 @@
-"""Writes a conversation as one HTML page that needs nothing beside it; what stands on it is decided in `outline`.
+"""Writes a conversation as one self-contained HTML page. `outline` decides its content.
 
-No script, no style but the page's own, nothing loaded from anywhere: a content security policy says so to the browser
-as well. Everything from outside is made visible and escaped; Markdown is rendered by `html_prose`.
+The page has no scripts, no styles but its own, and loads nothing; a content security policy enforces this in the
+browser. All external text is made visible and escaped, and Markdown is rendered with restrictions.
 """
 
 from __future__ import annotations
@@ -40,7 +40,7 @@ from acp_tui.conversation.conversation import Conversation
 from acp_tui.conversation.visible import make_visible, make_visible_line
 
 PICTURE_TYPES: Final = frozenset({"image/png", "image/jpeg", "image/gif", "image/webp"})
-"""Not SVG: it is a document that can hold scripts and load things."""
+"""Not SVG, because an SVG file can contain scripts and load resources."""
 _POLICY: Final = (
     "default-src 'none'; img-src data:; style-src 'sha256-{digest}'; base-uri 'none'; form-action 'none'"
 )
@@ -49,7 +49,7 @@ _DIFF_CLASSES: Final = {"+": "added", "-": "removed", "@": "hunk", "\\": "hunk"}
 
 
 def to_html(conversation: Conversation, facts: ExportFacts, plain_text: PlainText) -> str:
-    """The page, whole."""
+    """The complete page."""
     return "".join(_page(conversation, facts, plain_text))
 
 
@@ -110,7 +110,7 @@ def _part(part: Part) -> str:
 
 
 def _diff(text: str) -> str:
-    """The lines of a diff, marked by what they begin with; the two that name the file are neither of them changes."""
+    """The lines of a diff, marked by their first character. The two lines that name the file aren't marked."""
     lines = text.split("\n")
     marked = [f'<span class="hunk">{_text(line)}</span>' for line in lines[:2]]
     for line in lines[2:]:
@@ -128,7 +128,7 @@ def _picture(picture: Picture) -> str:
 
 
 def _address(uri: str) -> str:
-    """A link that shows where it leads, or the text where that is nothing to click on."""
+    """A link that shows its target, or plain text if it can't be a link."""
     shown = _line(uri)
     if make_visible_line(uri) != uri or not is_linkable(uri):
         return shown
@@ -146,14 +146,14 @@ def _line(text: str) -> str:
 HEADING_SHIFT: Final = 2
 LOWEST_HEADING: Final = 6
 MAX_NESTING: Final = 60
-"""The parser drops what is nested deeper; such a text is shown as its source."""
+"""The parser drops anything nested more deeply. Such a text is shown as source."""
 MAX_CHARACTERS: Final = 20_000
 MAX_BRACKETS: Final = 1_000
-"""A paragraph beyond these limits is shown as it stands: nested brackets take quadratic time."""
+"""A paragraph beyond these limits is shown as source, because nested brackets take quadratic time."""
 
 
 def render(source: str) -> str:
-    """HTML of known tags, without scripts, styles, images, or links but those of `links.is_linkable`."""
+    """HTML with known tags, without scripts, styles, or images, and with links only as `links.is_linkable` permits."""
     source = make_visible(source)
     parser = _parser()
     env: dict[str, Any] = {}
@@ -163,18 +163,18 @@ def render(source: str) -> str:
             _tame(tokens)
             return str(parser.renderer.render(tokens, parser.options, env)).rstrip("\n")
     except RecursionError:
-        pass  # of images within images
+        pass  # from images within images
     return f"<pre>{escape(source)}</pre>"
 
 
 class _Parser(MarkdownIt):
     def validateLink(self, url: str) -> bool:
-        """Where it says no, no link is made."""
+        """Rejecting a URL prevents the link."""
         return is_linkable(url)
 
 
 class _Renderer(RendererHTML):
-    """Images as what they are called; of links, the style sheet shows the targets where they are not the text."""
+    """Renders images as their labels. The style sheet shows the target of a link if it differs from the text."""
 
     def link_open(self, tokens: Sequence[Token], idx: int, options: OptionsDict, env: EnvType) -> str:
         token = tokens[idx]
@@ -229,6 +229,6 @@ def _tame(tokens: Sequence[Token]) -> None:
         token.attrs = {name: make_visible(str(value)) for name, value in token.attrs.items()}
         if token.type in ("heading_open", "heading_close"):
             token.tag = f"h{min(int(token.tag[1]) + HEADING_SHIFT, LOWEST_HEADING)}"
-        if align := token.attrs.pop("style", None):  # the page's policy allows no style but its own
+        if align := token.attrs.pop("style", None):  # the page's policy allows only its own styles
             token.attrs["class"] = str(align).replace("text-align:", "")
         _tame(token.children or ())

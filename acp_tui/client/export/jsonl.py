@@ -5,7 +5,7 @@ The first line is the header:
     {"format": "acp-tui-conversation", "version": 1, "title": ..., "agent": {"title": ..., "version": ...},
      "cwd": ..., "session_id": ..., "exported_at": ...}
 
-Each further line has a "type". First come the entries of the conversation from top to bottom:
+Each further line has a "type". The entries of the conversation come first, from top to bottom:
 
     message      role ("user", "agent", "thought"), message_id, parts: content blocks, notes: texts
     tool_call    call: {tool_call_id, title, kind, status, content, locations, raw_input, raw_output, name, meta},
@@ -18,7 +18,7 @@ Each further line has a "type". First come the entries of the conversation from 
     failure      message, detail, stderr_tail
     unknown      kind, raw
 
-and then what they refer to, or what stood beside them last:
+Then come the things they refer to, and the final state of what isn't an entry:
 
     terminal     terminal_id, command, cwd, is_ours, columns, rows, output (with its escape sequences; bytes that are
                  not UTF-8 are U+FFFD), output_dropped (how many bytes before it were not kept), has_exited,
@@ -27,14 +27,14 @@ and then what they refer to, or what stood beside them last:
     usage        used, size, cost_amount, cost_currency
     tokens       of all turns: total, input, output, thought, cached_read, cached_write
 
-A content block has a "type" too: "text", "image", "audio", "resource_link", "text_resource", "blob_resource" or
-"unknown_block"; so has an item of a tool call's content: "block", "diff" (path, old_text, new_text), "terminal_ref"
-(terminal_id) or "unknown_content". Data is base64 as received. What is unset or null is left out, but for null within
-what the agent sent raw ("raw", "raw_input", "raw_output", "meta").
+A content block has a "type", too: "text", "image", "audio", "resource_link", "text_resource", "blob_resource", or
+"unknown_block". So does an item of a tool call's content: "block", "diff" (path, old_text, new_text), "terminal_ref"
+(terminal_id), or "unknown_content". Data is base64 as received. Unset and null fields are omitted, except for null in
+the agent's raw data ("raw", "raw_input", "raw_output", "meta").
 
-Texts are whole and as they were said, but for half surrogate pairs, which become U+FFFD. Characters that hide or
-reorder text are written as escapes (\\u202e), so that a line is safe to look at; decoded, they are what they were.
-NaN and infinite numbers, which JSON has not, are texts. Fields may be added in version 1; none changes its meaning.
+Texts are complete and unchanged, except that lone surrogates become U+FFFD. Characters that hide or reorder text are
+written as escapes (\\u202e), so that a line is safe to look at; decoding restores them. NaN and infinite numbers, which
+JSON doesn't have, are texts. Version 1 may get new fields, but no field changes its meaning.
 """
 
 from __future__ import annotations
@@ -85,7 +85,7 @@ _TYPES: Final[Mapping[type, str]] = {
     Usage: "usage",
     TurnUsage: "tokens",
 }
-"""Written down, so that a class can get a better name without a new version of the format."""
+"""Written out, so that renaming a class doesn't require a new version of the format."""
 
 _TERMINAL_FIELDS: Final = (
     *("terminal_id", "command", "cwd", "is_ours", "columns", "rows"),
@@ -94,7 +94,7 @@ _TERMINAL_FIELDS: Final = (
 
 
 def to_jsonl(conversation: Conversation, facts: ExportFacts) -> Iterator[str]:
-    """The lines, without their ends."""
+    """The lines, without newlines."""
     yield _line({"format": FORMAT, "version": VERSION, **_header(conversation, facts)})
     for entry in conversation.entries:
         yield _line(_plain(entry))
@@ -122,7 +122,7 @@ def _header(conversation: Conversation, facts: ExportFacts) -> dict[str, Any]:
 
 
 def _subagent(subagent: SubagentState) -> dict[str, Any]:
-    """What a subagent said; the entry of its session id says where it was begun."""
+    """What a subagent said. The entry with its session ID shows where it began."""
     said = subagent.conversation
     values = {
         "session_id": subagent.session_id,
@@ -144,7 +144,7 @@ def _terminal(state: entries.TerminalState) -> dict[str, Any]:
 
 
 def _plain(value: Any) -> Any:
-    """`value` as JSON has it; what is JSON already stays as it is."""
+    """`value` as JSON. What is already JSON stays as it is."""
     match value:
         case TextBuffer():
             return {"type": "text", "text": value.text}

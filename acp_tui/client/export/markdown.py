@@ -1,7 +1,7 @@
-"""Writes a conversation as a Markdown page (CommonMark); what stands on it is decided in `outline`.
+"""Writes a conversation as a Markdown page (CommonMark). `outline` decides its content.
 
-What an agent wrote stays Markdown, contained in its place. Everything else of it is a fence longer than any run of
-backticks inside, or escaped, so that it reads as it was said. There is no raw HTML on the page.
+The agent's text stays Markdown but can't affect what surrounds it. Everything else is either in a fence longer than any
+run of backticks inside it, or escaped, so that it reads as it was said. The page contains no raw HTML.
 """
 
 from __future__ import annotations
@@ -39,14 +39,14 @@ if TYPE_CHECKING:
     from markdown_it.token import Token
 
 HEADING_SHIFT: Final = 3
-"""A prompt has a heading of level 2, what follows from it of level 3, what stands in a message lower ones."""
+"""A prompt has a heading of level 2, what follows from it level 3, and headings inside messages lower levels."""
 _MARKUP: Final = re.compile(r"[\\`*_{}\[\]<>&~|$#]")
 _BLOCK_MARKUP: Final = re.compile(r"^(?:\d+(?=[.)])|(?=[-+=]))")
-"""What would begin a list or an underline, up to where a backslash keeps it from that."""
+"""What would begin a list or an underline, up to the position for an escaping backslash."""
 
 
 def to_markdown(conversation: Conversation, facts: ExportFacts, plain_text: PlainText) -> str:
-    """The page, whole."""
+    """The complete page."""
     blocks = [
         f"# {literal(heading(conversation, facts))}",
         "\n".join(f"- {name}: {literal(value)}" for name, value in header_rows(facts)),
@@ -57,7 +57,7 @@ def to_markdown(conversation: Conversation, facts: ExportFacts, plain_text: Plai
 
 
 def literal(text: str) -> str:
-    """`text` as a line that reads the same when it is rendered."""
+    """`text` as a line that reads the same when rendered."""
     line = make_visible_line(text).strip()
     return _BLOCK_MARKUP.sub(r"\g<0>\\", _MARKUP.sub(r"\\\g<0>", line))
 
@@ -73,7 +73,7 @@ def _section(section: Section) -> Iterator[str]:
 
 
 def _part(part: Part, *, is_quoted: bool) -> str:
-    """A part; what was said is quoted where it is not the agent's answer."""
+    """A part. What was said is quoted unless it's the agent's answer."""
     match part:
         case Prose(text) | Typed(text):
             said = contained(text, HEADING_SHIFT)
@@ -102,16 +102,16 @@ def _quoted(text: str) -> str:
 
 
 def _address(uri: str) -> str:
-    """A link that shows where it leads, or the text where that is nothing to click on."""
+    """A link that shows its target, or plain text if it can't be a link."""
     shown = make_visible_line(uri)
     return f"<{shown}>" if shown == uri and is_linkable(uri) else literal(uri)
 
 
 LOWEST_HEADING: Final = 6
 TAB_CELLS: Final = 4
-"""By CommonMark."""
+"""According to CommonMark."""
 MOST_PASSES: Final = 8
-"""Two or three are enough for all that anybody writes."""
+"""Two or three are enough for realistic text."""
 
 _AUTOLINK: Final = rf"<{WEB_OR_MAIL}[^\s<>`|\\\[\]]+>"
 _TARGET: Final = rf"\s*(?:{WEB_OR_MAIL}|{_AUTOLINK})"
@@ -121,7 +121,7 @@ _ACTIVE: Final = re.compile(
     rf"|{_AUTOLINK}"
     r"|<(?=[A-Za-z/!?])"
     r"|!(?=\[)"
-    # What is not literally an address of the web is no link: no scheme can hide in references or escapes.
+    # Only a literal web address is a link, so that no scheme can hide in references or escapes.
     rf"|\](?=\((?!{_TARGET})|:(?!{_TARGET}))"
     r"|&(?:\#[0-9]{1,7}|\#[xX][0-9a-fA-F]{1,6}|[A-Za-z][A-Za-z0-9]{1,31});",
     re.DOTALL,
@@ -136,14 +136,14 @@ _LINE_OF_HTML: Final = re.compile(r"\n[ >]*<(?=[A-Za-z/!?])(?!https?://)")
 
 
 def contained(source: str, heading_shift: int) -> str:
-    """`source` made harmless to what stands around it, with headings that are `heading_shift` levels lower."""
+    """`source` made harmless to its surroundings, with headings lowered by `heading_shift` levels."""
     source = _without_tabs(make_visible(source).strip("\n"))
     for _ in range(MOST_PASSES):
         tokens = _parser().parse(source)
         lines = source.split("\n")
         for start, stop in _written(tokens, len(lines)):
             lines[start:stop] = escaped("\n".join(lines[start:stop])).split("\n")
-        # A link definition that was escaped is a paragraph now, which takes in what was code below it.
+        # An escaped link definition is now a paragraph, which absorbs code below it.
         before, source = source, "\n".join(lines)
         if source == before:
             break
@@ -157,7 +157,7 @@ def contained(source: str, heading_shift: int) -> str:
 
 
 def fence(text: str, language: str = "") -> str:
-    """`text` as a code block that ends where the text does."""
+    """`text` as a code block that can't end before the text does."""
     text = make_visible(text)
     ticks = "`" * max([3, *(len(run) + 1 for run in _TICKS.findall(text))])
     return f"{ticks}{language}\n{text}\n{ticks}"
@@ -165,16 +165,16 @@ def fence(text: str, language: str = "") -> str:
 
 @cache
 def _parser() -> MarkdownIt:
-    # Without HTML and tables both are paragraphs, and all that is inline is left to `escaped`.
+    # Without HTML and tables, both are paragraphs, and `escaped` handles everything inline.
     parser = MarkdownIt("commonmark", {"html": False})
     parser.core.ruler.enableOnly(["normalize", "block"])
     return parser
 
 
 def _without_tabs(source: str) -> str:
-    """Spaces for the tabs that may be structure, so that it stays the same structure within a quote.
+    """Replace tabs that may be structure with spaces, so that the structure stays the same inside a quote.
 
-    Behind "> " a tab reaches less far, and what was code by its indent, or in a list, no longer is.
+    After "> ", a tab is narrower, so code indented by a tab, or in a list, would no longer be code.
     """
     if "\t" not in source:
         return source
@@ -198,7 +198,7 @@ def _written(tokens: Sequence[Token], line_count: int) -> Iterator[tuple[int, in
 
 
 def _missing_end(tokens: Sequence[Token], lines: Sequence[str]) -> list[str]:
-    """The line that closes a fence which is open at the end; one in a list or a quote ends with that."""
+    """The line that closes a fence left open at the end. One in a list or a quote ends with it."""
     last = tokens[-1] if tokens else None
     if last is None or last.type != "fence" or last.level or not last.map:
         return []
@@ -208,7 +208,7 @@ def _missing_end(tokens: Sequence[Token], lines: Sequence[str]) -> list[str]:
 
 
 _DROPPED: Final = "\0"
-"""No visible text has one."""
+"""Never occurs in visible text."""
 
 
 def _is_kept(line: str) -> bool:
@@ -216,7 +216,7 @@ def _is_kept(line: str) -> bool:
 
 
 def _lower(lines: list[str], place: Sequence[int], markup: str, content: str, shift: int) -> None:
-    """Rewrite one heading; an underlined one becomes one with hashes, since there are only two levels of those."""
+    """Lower one heading. An underlined one gets hashes instead, because there are only two levels of those."""
     start, stop = place
     if markup[0] == "#":
         hashes = min(len(markup) + shift, LOWEST_HEADING)
@@ -231,10 +231,11 @@ def _lower(lines: list[str], place: Sequence[int], markup: str, content: str, sh
 
 
 def escaped(text: str) -> str:
-    """A paragraph with what is not plain Markdown escaped; inside of code nothing is touched.
+    """A paragraph in which everything but plain Markdown is escaped. Code stays unchanged.
 
-    Renderers that know tables look for code in each cell, others in the whole paragraph: what is no code for either of
-    them is escaped. So is HTML at the beginning of a line, which ends the paragraph before code is looked for.
+    Renderers that support tables look for code in each cell, others in the whole paragraph, so text that isn't code for
+    either of them is escaped. HTML at the beginning of a line is escaped, too, because it ends the paragraph before
+    code is recognized.
     """
     edits = {found.end() - 1: _Edit("\\") for found in _LINE_OF_HTML.finditer(text)}
     if _TABLE.search(text):
@@ -250,14 +251,14 @@ def escaped(text: str) -> str:
 
 
 class _Edit(NamedTuple):
-    """What is written at a place, and over how many characters."""
+    """The text to write at a position, and how many characters it replaces."""
 
     text: str
     replaced: int = 0
 
 
 def _exposed(text: str) -> Iterator[tuple[int, _Edit]]:
-    """Where HTML, an image, a link to elsewhere or a misleading reference begins that does not stand in code."""
+    """The positions outside code where HTML, an image, a link to elsewhere, or a misleading reference begins."""
     runs: dict[int, list[int]] = {}
     for run in _TICKS.finditer(text):
         runs.setdefault(len(run[0]), []).append(run.start())
@@ -278,12 +279,12 @@ def _exposed(text: str) -> Iterator[tuple[int, _Edit]]:
 
 
 def _end_of_code(runs: Sequence[int], at: int, length: int) -> int:
-    """Where the code ends that begins `at`; there, if nothing closes it."""
+    """The end of the code that begins at `at`; `at` itself if nothing closes it."""
     index = bisect_right(runs, at)
     return runs[index] + length if index < len(runs) else at
 
 
 def _is_misleading(reference: str) -> bool:
-    """Whether a character reference stands for what `make_visible` would replace."""
+    """Whether a character reference stands for a character that `make_visible` would replace."""
     char = html.unescape(reference)
     return not char or not HIDDEN.isdisjoint(char)

@@ -1,4 +1,4 @@
-"""Turns a conversation, with the facts about it, into the sections of a page, the same for every format."""
+"""Turns a conversation and the facts about it into the sections of a page, the same for every format."""
 
 from __future__ import annotations
 
@@ -54,22 +54,22 @@ from acp_tui.conversation.wording import (
 from acp_tui.values import dataclass
 
 MAX_NAME_CHARACTERS: Final = 48
-"""Of a title in a file name, which may have 255 bytes: four for a character."""
+"""Limit for a title in a file name. File names may have 255 bytes, and a character up to four."""
 _DATE: Final = re.compile(r"\d{4}-\d{2}-\d{2}")
 
 
 @dataclass(frozen=True, slots=True)
 class ExportFacts:
-    """Where a conversation took place, with whom, and when it was exported."""
+    """Where a conversation took place, with which agent, and when it was exported."""
 
     agent_title: str
     cwd: str
     session_id: str
     agent_version: str | None = None
     exported_at: str | None = None
-    """ISO 8601; None: left out, so that two exports are equal."""
+    """ISO 8601; None to omit it, so that two exports are equal."""
     title: str | None = None
-    """None: the conversation's own."""
+    """None for the conversation's own title."""
 
     @classmethod
     def now(
@@ -81,7 +81,7 @@ class ExportFacts:
         *,
         agent_version: str | None = None,
     ) -> Self:
-        """Of an export that is made now."""
+        """The facts of an export at the current time."""
         exported_at = datetime.now().astimezone().isoformat(timespec="seconds")
         return cls(agent_title, str(cwd), session_id, agent_version, exported_at, title)
 
@@ -92,14 +92,14 @@ class ExportFacts:
 
 
 def default_name(facts: ExportFacts, suffix: str) -> str:
-    """A file name such as "2026-11-21-fix-the-parser.md"; whatever the title is, it leads into no other folder."""
+    """A file name such as "2026-11-21-fix-the-parser.md". No title can make it lead to another folder."""
     date = _DATE.match(facts.exported_at or "")
     title = _words(facts.title or "") or _words(facts.agent_title) or "conversation"
     return "-".join(([date[0]] if date else []) + [title]) + suffix
 
 
 def _words(text: str) -> str:
-    """Its letters and digits, with a dash for all that stands between."""
+    """Its letters and digits, with dashes for everything in between."""
     shown = "".join(char if char.isalnum() and char not in HIDDEN else " " for char in text.lower())
     return "-".join(shown.split())[:MAX_NAME_CHARACTERS].rstrip("-")
 
@@ -108,18 +108,18 @@ _KINDS: Final[dict[Role, SectionKind]] = {"user": "user", "agent": "agent", "tho
 
 
 def heading(conversation: Conversation, facts: ExportFacts) -> str:
-    """What the page is called."""
+    """The title of the page."""
     return facts.title or conversation.title or "Conversation"
 
 
 def header_rows(facts: ExportFacts) -> list[tuple[str, str]]:
-    """What is told above the conversation: names and values."""
+    """The information above the conversation: names and values."""
     rows = [("Agent", facts.agent), ("Folder", facts.cwd), ("Session", facts.session_id)]
     return rows + ([] if facts.exported_at is None else [("Exported", facts.exported_at)])
 
 
 def sections(conversation: Conversation, facts: ExportFacts, plain_text: PlainText) -> Iterator[Section]:
-    """The entries from top to bottom, then the plans and the usage as they stood last."""
+    """The entries from top to bottom, then the final plans and usage."""
     terminals = Terminals(conversation.terminals, plain_text)
     for entry in conversation.entries:
         if isinstance(entry, Subagent):
@@ -135,7 +135,7 @@ def sections(conversation: Conversation, facts: ExportFacts, plain_text: PlainTe
 
 
 def _subagent(state: SubagentState, facts: ExportFacts, terminals: Terminals) -> Iterator[Section]:
-    """What a subagent said, between two words on where it begins and ends."""
+    """What a subagent said, between notes on where it begins and ends."""
     said = state.conversation
     title = said.title or state.description or "without a name"
     told = filter(None, (state.description, subagent_state(state), spent_words(said)))

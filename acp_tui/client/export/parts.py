@@ -1,4 +1,7 @@
-"""The parts of an exported page in any format. Text is raw; the writer of a format makes it visible and escapes it."""
+"""The parts of an exported page in any format.
+
+Text is raw; the code for each format makes it visible and escapes it.
+"""
 
 from __future__ import annotations
 
@@ -20,12 +23,12 @@ from acp_tui.conversation.content import (
 from acp_tui.values import dataclass
 
 WEB_OR_MAIL: Final = r"(?i:https?://|mailto:)"
-"""A regular expression for how an address begins that a page may link to; all others are shown as text."""
+"""A regular expression for the beginning of an address that a page may link to. All others are shown as text."""
 _LINKABLE: Final = re.compile(rf"{WEB_OR_MAIL}[^\s<>\\]+", re.ASCII)
 
 
 def is_linkable(uri: str) -> bool:
-    """Whether it leads to a page or a person: nothing of the reader's machine, and nothing that runs."""
+    """Whether it leads to a page or a person, and not to the reader's machine or to something that runs."""
     return _LINKABLE.fullmatch(uri) is not None
 
 
@@ -41,23 +44,23 @@ class Prose:
 
 @dataclass(frozen=True, slots=True)
 class Typed:
-    """What the user typed: lines that stay lines."""
+    """What the user typed, with its line breaks."""
 
     text: str
 
 
 @dataclass(frozen=True, slots=True)
 class Code:
-    """Text in which every character counts."""
+    """Text in which every character matters."""
 
     text: str
     language: str = ""
-    """A word of ours, never of the agent's."""
+    """One of our own words, never the agent's."""
 
 
 @dataclass(frozen=True, slots=True)
 class Note:
-    """A line about something."""
+    """A remark on one line."""
 
     text: str
     is_problem: bool = False
@@ -65,17 +68,17 @@ class Note:
 
 @dataclass(frozen=True, slots=True)
 class Picture:
-    """An image; `data` is base64 as received, so it may be anything."""
+    """An image. `data` is base64 as received, so it may be invalid."""
 
     data: str
     mime_type: str
     label: str
-    """What stands for it where it cannot be shown."""
+    """Shown instead if the image can't be."""
 
 
 @dataclass(frozen=True, slots=True)
 class Link:
-    """A name for something elsewhere."""
+    """A named link."""
 
     label: str
     uri: str
@@ -83,7 +86,7 @@ class Link:
 
 @dataclass(frozen=True, slots=True)
 class Folded:
-    """Parts that few readers want."""
+    """Parts that few readers need."""
 
     title: str
     parts: tuple[Part, ...]
@@ -91,7 +94,7 @@ class Folded:
 
 @dataclass(frozen=True, slots=True)
 class Steps:
-    """What is to be done, each step with whether it is."""
+    """Steps of a plan, each with whether it's done."""
 
     steps: tuple[tuple[bool, str], ...]
 
@@ -101,7 +104,7 @@ Part: TypeAlias = Prose | Typed | Code | Note | Picture | Link | Folded | Steps
 
 @dataclass(frozen=True, slots=True)
 class Section:
-    """An entry of the conversation, or what is told at its end."""
+    """An entry of the conversation, or information at its end."""
 
     kind: SectionKind
     title: str
@@ -110,7 +113,7 @@ class Section:
 
 
 def block_parts(block: ContentBlock) -> tuple[Part, ...]:
-    """The parts that show a block; none where it is not meant for the user."""
+    """The parts that show a block; none if it isn't meant for the user."""
     return (_part(block),) if is_for_user(block) else ()
 
 
@@ -136,7 +139,7 @@ def _part(block: ContentBlock) -> Part:
 
 
 def json_code(value: Any) -> Code:
-    """A JSON value, indented; a string is shown as the text that it is."""
+    """A JSON value, indented. A string is shown as its text."""
     if isinstance(value, str):
         return Code(value)
     return Code(json.dumps(value, ensure_ascii=False, indent=2, default=str), "json")

@@ -1,4 +1,4 @@
-"""Turns tool calls, with their diffs, terminals and decisions, into parts of a page."""
+"""Turns tool calls, with their diffs, terminals, and decisions, into parts of a page."""
 
 from __future__ import annotations
 
@@ -27,13 +27,13 @@ from acp_tui.conversation.tool_text import Markdown, Subject, parts_of, subject_
 
 
 class PlainText(Protocol):
-    """Gives what a terminal printed without its escape sequences; `client.terminals.plain_text` is one."""
+    """Returns a terminal's output without escape sequences; `client.terminals.plain_text` is one."""
 
     def __call__(self, data: bytes, *, is_complete: bool) -> str: ...
 
 
 class Terminals:
-    """Shows each terminal of a conversation once: any number of tool calls may name the same one."""
+    """Shows each terminal of a conversation once, even if several tool calls refer to it."""
 
     def __init__(self, states: Mapping[TerminalId, TerminalState], plain_text: PlainText) -> None:
         self._states = states
@@ -45,7 +45,7 @@ class Terminals:
         return subject_of(call, self._states)
 
     def show(self, terminal_id: TerminalId, line: str | None = None) -> tuple[Part, ...]:
-        """A terminal's command, or the `line` that was typed for it, its output and its end."""
+        """A terminal's command, or the `line` the user typed for it; its output; and how it ended."""
         state = self._states.get(terminal_id)
         command = line if state is None or line is not None else state.command
         prompt = [] if command is None else [f"$ {command}"]
@@ -117,7 +117,7 @@ def _content(item: ToolCallContent, terminals: Terminals) -> tuple[Part, ...]:
 
 
 def _raw(call: ToolCall) -> list[Part]:
-    """What went in and came out, for a call that shows nothing else."""
+    """The input and output of a call that shows nothing else."""
     values: list[tuple[str, Any]] = [("Raw input", call.raw_input), ("Raw output", call.raw_output)]
     return [Folded(title, (json_code(value),)) for title, value in values if value is not UNSET]
 
@@ -134,5 +134,5 @@ def _decision(decision: Decision) -> Note:
 
 
 def time_of(at: float | None) -> str:
-    """When something was decided, to be put behind it."""
+    """When something was decided, as a suffix."""
     return "" if at is None else f" · {datetime.fromtimestamp(at, UTC):%Y-%m-%d %H:%M:%S} UTC"

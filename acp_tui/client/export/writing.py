@@ -1,8 +1,8 @@
-"""Writes a conversation into a file, whole or not at all; what a format looks like is its own module's matter.
+"""Writes a conversation to a file, completely or not at all. Each format has its own module.
 
-The file is made under another name beside its place and then renamed, so nobody ever sees half of it. It is for the
-user's eyes only (0600), as the conversation is until they hand it on, also where it replaces one that others could
-read. A symbolic link is replaced itself, not the file that it leads to.
+The file is created under a temporary name in the same folder and then renamed, so no reader sees a partial file. Only
+the user can read it (0600), like the conversation itself, even if it replaces a file that others could read. A symbolic
+link itself is replaced, not its target.
 """
 
 from __future__ import annotations
@@ -28,7 +28,7 @@ class ExportError(ClientError):
 
 
 class UnknownFormat(ExportError, ValueError):
-    """The file's name ends in none of the suffixes that stand for a format."""
+    """The file's suffix stands for no format."""
 
     def __init__(self, path: Path, allowed: tuple[str, ...]) -> None:
         super().__init__(
@@ -39,7 +39,7 @@ class UnknownFormat(ExportError, ValueError):
 
 
 class FileExists(ExportError):
-    """There is a file of that name, and the caller did not say to replace it."""
+    """The file exists, and the caller didn't ask to replace it."""
 
     def __init__(self, path: Path) -> None:
         super().__init__(f"{_shown(path)} already exists.", hint="Choose another name, or replace it.")
@@ -47,7 +47,7 @@ class FileExists(ExportError):
 
 
 class CannotWrite(ExportError):
-    """The operating system refuses."""
+    """The operating system denies it."""
 
     def __init__(self, path: Path, error: OSError) -> None:
         reason = error.strerror or str(error)
@@ -62,7 +62,7 @@ def _shown(path: Path) -> str:
 
 SUFFIXES: Final = (".md", ".html", ".jsonl")
 NOT_REDACTED: Final = "It isn't redacted: look at it before you share it."
-"""To be said of every file that was written."""
+"""Show this for every file that was written."""
 
 
 def export(
@@ -73,9 +73,9 @@ def export(
     *,
     overwrite: bool = False,
 ) -> None:
-    """Write `path` in the format that its suffix names.
+    """Write `path` in the format of its suffix.
 
-    Takes as long as the conversation is: call it in a thread, with a `snapshot` where updates go on meanwhile.
+    The time depends on the conversation's length: call it in a thread, with a `snapshot` if updates may continue.
     Raises UnknownFormat; FileExists, unless `overwrite`; CannotWrite.
     """
     if path.suffix.lower() not in SUFFIXES:
@@ -105,7 +105,9 @@ def _pieces(
 def _write(path: Path, pieces: Iterable[str], overwrite: bool) -> None:
     def reserve() -> None:
         if not overwrite:
-            create_private(path).close()  # a rename alone would replace what somebody else has made by now
+            create_private(
+                path
+            ).close()  # a rename alone would replace a file that another program has created since
 
     with replacing(path, check=reserve) as file:
         file.writelines(piece.encode() for piece in pieces)

@@ -1,7 +1,7 @@
-"""The hosts of this user: where each listens, how one is found by its name, what runs there, and a host as an agent.
+"""The hosts of this user: where each listens, how to find one by name, what runs there, and a host as an agent.
 
-The folder is the user's alone, and so is each socket in it. A host that was killed leaves its socket: nobody listens
-there, and the next look takes it away. What ACP cannot say of a session comes beside it (`own_methods`).
+Only the user can access the folder and its sockets. A host that was killed leaves its socket, on which nothing listens;
+the next lookup deletes it. What ACP can't say about a session is sent separately (`own_methods`).
 """
 
 from __future__ import annotations
@@ -47,21 +47,21 @@ from acp_tui.values import dataclass
 ANSWER_LIMIT_S: Final = 10.0
 MAX_NAME: Final = 24
 MAX_SOCKET_PATH: Final = 103
-"""Bytes that the systems take, macOS the fewest."""
+"""Bytes that all systems accept; macOS accepts the fewest."""
 _ODD: Final = re.compile(r"[^A-Za-z0-9_.]+")
 
 
 class HostNotFound(ClientError):
-    """No host, or no session, answers to that name."""
+    """No host or session has that name."""
 
 
 class HostNotStarted(ClientError):
-    """There is no place for it, or nothing to listen on."""
+    """There is no place for it, or it can't listen."""
 
 
 @dataclass(frozen=True, slots=True)
 class Place:
-    """Where one host listens, and what it keeps there."""
+    """Where one host listens, and its files."""
 
     name: str
     folder: Path
@@ -73,12 +73,12 @@ class Place:
 
     @property
     def token(self) -> Path:
-        """What those who come over TCP have to show."""
+        """The token that TCP clients must send."""
         return self.folder / f"{self.name}.token"
 
     @property
     def log(self) -> Path:
-        """What goes wrong inside."""
+        """Its internal errors."""
         return self.folder / f"{self.name}.log"
 
     @property
@@ -88,18 +88,18 @@ class Place:
         return AgentCommand(self.name, (url,), address=Address(url), is_host=True, protocol=1)
 
     def clear(self) -> None:
-        """Take away what a host that has ended leaves; its log stays. It blocks."""
+        """Delete the files of a host that has ended, except its log. Blocks."""
         for file in (self.socket, self.token):
             file.unlink(missing_ok=True)
 
 
 def hosts_folder() -> Path:
-    """Where they are, whether there is one or not."""
+    """The folder of the hosts, which may not exist."""
     return state_folder() / "hosts"
 
 
 def bound(agent: str, folder: Path | None = None) -> tuple[Place, socket.socket]:
-    """A free place for a host of this agent, and the socket that holds it. It blocks. Raises HostNotStarted."""
+    """A free place for a host of this agent, and the bound socket that reserves it. Blocks. Raises HostNotStarted."""
     folder = folder or hosts_folder()
     stem = _ODD.sub("-", agent).strip("-.")[:MAX_NAME] or "agent"
     try:
@@ -125,7 +125,7 @@ def _listener(path: Path) -> socket.socket:
     listener = socket.socket(socket.AF_UNIX, socket.SOCK_STREAM)
     try:
         listener.bind(str(path))
-        path.chmod(PRIVATE)  # the folder is closed to others, too
+        path.chmod(PRIVATE)  # the folder is private, too
         listener.listen()
     except OSError:
         listener.close()
@@ -134,7 +134,7 @@ def _listener(path: Path) -> socket.socket:
 
 
 def _places(folder: Path) -> list[Place]:
-    """Those where a host listens; the others are cleared away."""
+    """Places where a host listens. Deletes the others."""
     found = []
     for file in sorted(folder.glob("*.sock")):
         place = Place(file.stem, folder)
@@ -152,7 +152,7 @@ def _is_heard(path: Path) -> bool:
         except (ConnectionRefusedError, FileNotFoundError):
             return False
         except OSError:
-            return True  # busy, or not ours to judge
+            return True  # busy, or not ours to decide
         return True
 
 
@@ -160,7 +160,7 @@ def _is_heard(path: Path) -> bool:
 
 
 class OpensSessions(Protocol):
-    """A way to the sessions of an agent."""
+    """Opens an agent's sessions."""
 
     async def open(self, session_id: SessionId, cwd: Path) -> Session:
         """A session that the agent knows."""
@@ -168,7 +168,7 @@ class OpensSessions(Protocol):
 
 @dataclass(frozen=True, slots=True)
 class HostedSession:
-    """A session as its host tells of it. Its texts are others'."""
+    """A session as its host describes it. Its text is untrusted."""
 
     host: str
     """Its name, or its address."""
@@ -180,30 +180,30 @@ class HostedSession:
     cwd: Path
     title: str
     turn: str
-    """idle, running, cancelling."""
+    """idle, running, or cancelling."""
     waiting: tuple[str, ...]
-    """What is asked there, a line each."""
+    """The questions that wait for an answer, one line each."""
     attached: int
     """How many terminals show it."""
 
     @property
     def state(self) -> str:
-        """How it stands, in a word or two."""
+        """Its state in a word or two."""
         return "needs you" if self.waiting else "working" if self.turn != "idle" else "idle"
 
     def is_shown_by(self, agent: Agent | None, session: Session | None) -> bool:
-        """Whether it is this session of this agent."""
+        """Whether it's this session of this agent."""
         if agent is None or session is None or agent.lost is not None:
             return False
         return agent.command == self.command and session.session_id == self.session_id
 
     async def open_in(self, sessions: OpensSessions) -> Session:
-        """The session, as one more client has it. Raises ClientError."""
+        """Open the session as an additional client. Raises ClientError."""
         return await sessions.open(self.session_id, self.cwd)
 
 
 async def hosted_sessions(folder: Path | None = None) -> list[HostedSession]:
-    """The sessions of all hosts on this machine; a host that does not answer has none."""
+    """The sessions of all hosts on this machine, without those of hosts that don't answer."""
     places = await to_thread.run_sync(_places, folder or hosts_folder())
     told: dict[str, list[HostedSession]] = {}
 
@@ -225,7 +225,7 @@ async def sessions_at(command: AgentCommand) -> list[HostedSession]:
 
 @asynccontextmanager
 async def _connected(command: AgentCommand) -> AsyncIterator[Agent]:
-    """A host as an agent, for a few words. Raises ClientError."""
+    """Connect to a host as an agent for the block. Raises ClientError."""
     async with open_hub() as hub:
         agent = await attached(hub, command)
         await agent.initialize(ANSWER_LIMIT_S)
@@ -233,7 +233,7 @@ async def _connected(command: AgentCommand) -> AsyncIterator[Agent]:
 
 
 def _read_status(command: AgentCommand, status: Any) -> list[HostedSession]:
-    """What can be read of it: it may come from another version."""
+    """The sessions in a status, which may come from another version."""
     sessions = status.get("sessions") if isinstance(status, dict) else None
     return [
         HostedSession(
@@ -253,7 +253,7 @@ def _read_status(command: AgentCommand, status: Any) -> list[HostedSession]:
 
 
 def named(sessions: Sequence[HostedSession], name: str) -> HostedSession:
-    """The session that a user means by its host's name or by how its id begins; "": the only one.
+    """The session with this host name or ID prefix; with "", the only one.
 
     Raises HostNotFound.
     """
@@ -275,7 +275,7 @@ def named(sessions: Sequence[HostedSession], name: str) -> HostedSession:
 
 
 async def stopped(name: str | None, folder: Path | None = None) -> list[str]:
-    """End this host, None: all of them; gives the names of those that are ended. Raises ClientError."""
+    """End this host, or all if None. Returns the names of those ended. Raises ClientError."""
     places = await to_thread.run_sync(_places, folder or hosts_folder())
     wanted = [place for place in places if name in (None, place.name)]
     if name is not None and not wanted:
@@ -298,13 +298,15 @@ OFFER: Final = ClientOffer(
     elicitation_url=True,
     meta=own_methods.FOLLOWS,
 )
-"""The host serves files and terminals itself; all that is wanted of its clients is their users' answers."""
+"""The host serves files and terminals itself. From its clients, it only needs their users' answers."""
 
 
 async def attached(
     hub: SessionHub, command: AgentCommand, on_phase: Callable[[Phase], None] = lambda _: None
 ) -> Agent:
-    """The agent that stands for a host, to be initialized by the caller. Nothing is recorded: the host does that.
+    """The agent that represents a host, to be initialized by the caller.
+
+    Nothing is recorded, because the host does that.
 
     Raises AgentStartFailed.
     """
@@ -317,7 +319,7 @@ async def attached(
     def on_update(params: object) -> None:
         try:
             session_id, update = own_methods.read_update(params)
-        except NotReadable as error:  # a later host may tell more
+        except NotReadable as error:  # a newer host may send more
             log.debug("an update from the host was skipped: %s", error)
             return
         session = agent.sessions.get(session_id)
@@ -342,13 +344,11 @@ def _apply(session: Session, update: SessionUpdate) -> None:
         ):
             log.debug("a question came as an update of the host: nobody would get its answer")
         case TerminalOpened():
-            session.apply(
-                replace(update, is_ours=False)
-            )  # it runs there: nothing can be typed into it from here
+            session.apply(replace(update, is_ours=False))  # it runs there, so we can't type into it
         case _:
             session.apply(update)
 
 
 def _local_key(key: RequestKey, waiting: Iterable[PermissionRequest | Elicitation]) -> RequestKey | None:
-    """The key that we gave to the question that has this one at the host."""
+    """The key of our question that has this key at the host."""
     return next((asked.key for asked in waiting if own_methods.key_in(asked.meta) == key), None)

@@ -1,8 +1,8 @@
 """A host: owns one agent with its sessions, and is itself an ACP agent for any number of clients.
 
-What the agent asks of the machine is served here, as ever; what it asks of the user goes to every client that has the
-session open. The first answer counts, the others are told and their question is withdrawn. Without a client a question
-waits: nothing is answered here. How clients connect is `serving`'s matter.
+The host serves the agent's requests to the machine, as usual. The agent's questions to the user go to every client that
+has the session open. The first answer counts; the other clients are told, and their question is withdrawn. Without a
+client, a question waits: the host itself answers nothing. `serving` handles the connections.
 """
 
 from __future__ import annotations
@@ -63,14 +63,14 @@ from acp_tui.rpc import ConnectionLost, ErrorCode, Peer, RequestFailed, RpcError
 from acp_tui.values import dataclass
 
 MAX_UNREAD_BYTES: Final = 64 << 20
-"""A client that leaves more than that unread is let go: it can attach again."""
+"""A client with more unread data than this is disconnected. It can attach again."""
 ACTIONS: Final[tuple[ElicitationAction, ...]] = ("accept", "decline", "cancel")
 UPDATES_PER_SLICE: Final = 50
-"""Of what is told again; then others get their turn."""
+"""How many updates to replay before other tasks may run."""
 
 
 class _Turn:
-    """A prompt of a client's, from its arrival to the end of its turn. It goes on where its client has gone."""
+    """A client's prompt, from its arrival to the end of its turn. It continues even if its client has gone."""
 
     def __init__(self, client: Client, blocks: Sequence[ContentBlock]) -> None:
         self.client = client
@@ -84,17 +84,17 @@ class _Turn:
 
 @dataclass(slots=True)
 class _Question:
-    """What a client was asked."""
+    """A question sent to a client."""
 
     about: tuple[object, ...]
-    """What it was about."""
+    """The content of the question."""
     has_changed: bool = False
-    """It is about something else by now: withdrawn, and asked anew behind that."""
+    """The content has changed since: withdraw it, then ask again."""
     scope: anyio.CancelScope = field(default_factory=anyio.CancelScope)
 
 
 def _about(told: Session | None, asked: PermissionRequest | Elicitation) -> tuple[object, ...]:
-    """All that is shown of it, and may change while it waits."""
+    """Everything that is shown with the question and may change while it waits."""
     if told is None or not isinstance(asked, PermissionRequest):
         return (asked,)
     call, terminals = told.conversation.tool_call(asked.tool_call_id).call, told.conversation.terminals
@@ -106,21 +106,21 @@ def _about(told: Session | None, asked: PermissionRequest | Elicitation) -> tupl
 
 @dataclass(slots=True)
 class _Turns:
-    """The prompts of one session: one at a time, the others wait in their order."""
+    """The prompts of one session. One runs at a time; the others wait in order."""
 
     lock: anyio.Lock = field(default_factory=anyio.Lock)
     waiting: list[_Turn] = field(default_factory=list)
     running: _Turn | None = None
     steering: anyio.Lock = field(default_factory=anyio.Lock)
     joining: Client | None = None
-    """Whose prompt is on its way into the turn."""
+    """The client whose prompt is being sent into the turn."""
 
 
 class Host:
-    """The sessions of one agent, and who is attached to them."""
+    """The sessions of one agent, and the clients attached to them."""
 
     def __init__(self, agent: Agent, tasks: TaskGroup, where: Sequence[str] = ()) -> None:
-        """`tasks` outlive every client. `where` is where clients connect, for people."""
+        """`tasks` outlive every client. `where` says where clients connect, for people to read."""
         self.agent = agent
         self.where = where
         self.ended = anyio.Event()
@@ -132,34 +132,34 @@ class Host:
         agent.on_elicitations = self._look_at_questions
 
     async def serve(self, stream: ByteStream) -> None:
-        """Serve one client until it goes."""
+        """Serve one client until it disconnects."""
         async with anyio.create_task_group() as tasks:
             client = Client(self, stream, tasks)
             self._clients.append(client)
             try:
                 await client.peer.serve()
             except ConnectionLost:
-                pass  # it said too much or read too little: it is gone, like any other
+                pass  # it sent too much or read too little, and is treated as disconnected
             finally:
                 self._clients.remove(client)
                 tasks.cancel_scope.cancel()
 
     async def say_goodbye(self) -> None:
-        """Wait until every client has what it was told."""
+        """Wait until all clients have received what was sent."""
         for client in tuple(self._clients):
             await client.peer.flush()
 
     # Sessions
 
     def attend(self, opened: Session) -> None:
-        """Pass on what happens in a session; to be called before the agent says anything in it."""
+        """Pass on what happens in a session. Call this before the agent says anything in it."""
         opened.relay = partial(self._relay, opened)
 
     def _relay(self, told: Session, update: SessionUpdate, change: Change) -> None:
         asker = None
         if isinstance(update, PromptSent | TurnEnded | TurnFailed):
             running = self._turns[told.session_id].running
-            asker = running.client if running is not None else None  # it knows
+            asker = running.client if running is not None else None  # it already knows
         elif isinstance(update, PromptJoined):
             joining = self._turns[told.session_id].joining
             asker = joining if joining is not None and not joining.follows else None
@@ -179,7 +179,7 @@ class Host:
             client.look_at_questions()
 
     def begin_turn(self, told: Session, client: Client, blocks: Sequence[ContentBlock]) -> _Turn:
-        """Send a prompt once those before it are through."""
+        """Send a prompt when the ones before it are done."""
         turn = _Turn(client, blocks)
         self._turns[told.session_id].waiting.append(turn)
         self._tasks.start_soon(self._take_turn, told, turn)
@@ -200,7 +200,7 @@ class Host:
         turn.over.set()
 
     async def steer(self, told: Session, client: Client, blocks: Sequence[ContentBlock]) -> bool:
-        """Send a prompt into the turn that runs; False where no turn took it."""
+        """Send a prompt into the running turn. False if no turn accepted it."""
         turns = self._turns[told.session_id]
         async with turns.steering:
             turns.joining = client
@@ -210,7 +210,7 @@ class Host:
                 turns.joining = None
 
     def cancel(self, told: Session, client: Client) -> None:
-        """Stop the turn; a client whose prompt has not been sent means that one."""
+        """Cancel the turn. If the client has unsent prompts, cancel those instead."""
         own = [turn for turn in self._turns[told.session_id].waiting if turn.client is client]
         for turn in own:
             turn.is_given_up = True
@@ -219,7 +219,7 @@ class Host:
             told.cancel()
 
     async def close(self, told: Session, by: Client) -> None:
-        """Close a session for everybody; the last one ends the host."""
+        """Close a session for all clients. Closing the last one ends the host."""
         gone = Disconnected("The session was closed in another terminal.")
         for client in self._clients:
             if client is not by:
@@ -230,7 +230,7 @@ class Host:
             self.ended.set()
 
     def status(self) -> dict[str, Any]:
-        """What runs here, and what waits for an answer."""
+        """What runs here, and which questions wait for an answer."""
         return {
             "agent": self.agent.title,
             "name": self.agent.command.name,
@@ -258,17 +258,17 @@ class Host:
 
 
 class Client:
-    """One client of a host: the agent's role towards it. It is the peer's handler."""
+    """One client of a host. Acts as the agent for it, and is the peer's handler."""
 
     def __init__(self, host: Host, stream: ByteStream, tasks: TaskGroup) -> None:
         self.peer = Peer(stream, self)
         self._host = host
         self._tasks = tasks
         self.follows = False
-        """Whether it understands what ACP cannot say."""
+        """Whether it understands `UPDATE`, for what ACP can't express."""
         self._open: set[SessionId] = set()
         self._held_back: dict[SessionId, list[tuple[SessionUpdate, Change]]] = {}
-        """What happens in a session while it is being told again."""
+        """What happens in a session while its history is being sent."""
         self._asked: dict[RequestKey, _Question] = {}
         self._requests: dict[str, Callable[[Any], Awaitable[Any]]] = {
             v1.INITIALIZE: self._initialize,
@@ -285,10 +285,10 @@ class Client:
             own_methods.STOP: self._stop,
         }
 
-    # What it asks
+    # Requests from the client
 
     def on_request(self, method: str, params: Any) -> Awaitable[Any]:
-        """Take up a request. Raises RequestFailed."""
+        """Handle a request. Raises RequestFailed."""
         serve = self._requests.get(method)
         if serve is None:
             raise RequestFailed(ErrorCode.METHOD_NOT_FOUND, f"Method not found: {method}", {"method": method})
@@ -299,20 +299,21 @@ class Client:
             return await serve(params)
 
     def on_notification(self, method: str, params: Any) -> None:
-        """Cancel a turn; ignore what we do not know."""
+        """Cancel a turn. Ignore unknown notifications."""
         if method == v1.SESSION_CANCEL:
             with _as_failures():
                 request = decode(session.CancelNotification, params)
                 self._host.cancel(self._session(request.session_id), self)
 
     def on_junk(self, line: bytes, reason: str) -> None:
-        """Nothing is lost with it."""
+        """Ignore it: nothing is lost."""
 
     async def _initialize(self, params: Any) -> Any:
         request = decode(InitializeRequest, params)
         agent = self._host.agent
         self.follows = own_methods.follows(request.client_capabilities.meta)
-        # It is loaded here, whatever the agent can; without the history a client would miss what went on meanwhile.
+        # The host can always load sessions, whatever the agent supports. Without the history, a client would miss what
+        # happened before.
         capabilities = replace(
             agent.capabilities,
             load_session=True,
@@ -321,7 +322,7 @@ class Client:
             resume_session=False,
             delete_session=False,
         )
-        # A login in a terminal would need a new process of the agent's.
+        # A login in a terminal would require a new agent process.
         ways = [way for way in agent.auth_methods if way.kind == "agent"]
         return telling.agreement_of(agent.identity, capabilities, ways, own_methods.HOST)
 
@@ -349,7 +350,7 @@ class Client:
         return {"sessionId": opened.session_id, **_setup(opened)}
 
     async def _load_session(self, params: Any) -> Any:
-        """Tell what was said, then what is said from now on: nothing is missing in between, and nothing comes twice."""
+        """Send the history, then live updates, with no gap and no duplicates."""
         request = decode(session.LoadSessionRequest, params)
         opened = self._session(request.session_id)
         taken, held_back = snapshot(opened.conversation), list[tuple[SessionUpdate, Change]]()
@@ -421,21 +422,21 @@ class Client:
             raise RequestFailed(RESOURCE_NOT_FOUND, f"Unknown session: {session_id}")
         return found
 
-    # What it is told
+    # Updates to the client
 
     def has_open(self, session_id: SessionId) -> bool:
-        """Whether it is told of this session."""
+        """Whether it gets updates for this session."""
         return session_id in self._open
 
     def tell(self, told: Session, update: SessionUpdate, change: Change) -> None:
-        """Something happens in a session."""
+        """Send what happens in a session."""
         if told.session_id not in self._open:
             return
         held_back = self._held_back.get(told.session_id)
         if held_back is not None:
             held_back.append((update, change))
         elif isinstance(update, PermissionAsked | ElicitationAsked):
-            pass  # it is asked
+            pass  # sent as a question
         elif Fact.OPTIONS in change.facts and isinstance(update, OptionChanged | MessageChunk):
             self._say(told, OptionsReplaced(told.conversation.options))
         else:
@@ -447,7 +448,7 @@ class Client:
         if said is not None:
             self._notify(v1.SESSION_UPDATE, {"sessionId": session_id, "update": said})
         elif session_id != told.session_id:
-            pass  # what cannot be told of a subagent is left out
+            pass  # updates of subagents that can't be expressed are left out
         elif self.follows:
             self._notify(own_methods.UPDATE, own_methods.write_update(told.session_id, update))
         elif isinstance(update, PromptSent | PromptJoined):
@@ -462,10 +463,10 @@ class Client:
         if self.peer.waiting_bytes > MAX_UNREAD_BYTES:
             self._tasks.cancel_scope.cancel()
 
-    # What it is asked
+    # Questions to the client
 
     def look_at_questions(self) -> None:
-        """Ask what waits and has not been asked here; withdraw what was and waits no longer."""
+        """Send waiting questions that haven't been asked here; withdraw those that no longer wait."""
         waiting = dict(self._waiting())
         for key in self._asked.keys() - waiting.keys():
             self._asked.pop(key).scope.cancel()
@@ -474,7 +475,7 @@ class Client:
                 self._ask(key, *ask)
 
     def ask_anew(self, told: Session, update: ToolCallReported | TerminalOpened) -> None:
-        """What is asked has changed: an answer to what it was, which is on its way maybe, counts no more."""
+        """Ask again, because the content of a question changed. An answer to the old content no longer counts."""
         if told.session_id not in self._open or told.session_id in self._held_back:
             return
         for key, request in told.conversation.permissions.items():
@@ -526,13 +527,13 @@ class Client:
                 if not question.has_changed:
                     self._answer(key, told, said)
             except (RpcError, MalformedMessage, ValueError):
-                pass  # it could not ask, or nobody answered: the question waits for somebody else
+                pass  # it couldn't ask, or there was no answer: the question waits for another client
         if question.has_changed and self._asked.get(key) is question:
             del self._asked[key]
             self.look_at_questions()
 
     def _answer(self, key: RequestKey, told: Session | None, said: Any) -> None:
-        """Pass on what its user chose. A question that it only let go of waits on."""
+        """Pass on the user's choice. If the client only dismissed a permission request, it keeps waiting."""
         if told is not None and key in told.conversation.permissions:
             outcome = decode(RequestPermissionResponse, said).outcome
             if isinstance(outcome, SelectedPermissionOutcome):
@@ -547,7 +548,7 @@ class Client:
 
 @contextmanager
 def _as_failures() -> Iterator[None]:
-    """What goes wrong inside, as the error response for it."""
+    """Raise errors from the block as error responses."""
     try:
         yield
     except MalformedMessage as error:

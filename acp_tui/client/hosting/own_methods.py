@@ -14,16 +14,16 @@ from acp_tui.conversation.facts import SessionId
 from acp_tui.conversation.updates import SessionUpdate
 
 UPDATE: Final = "_acp_tui/update"
-"""A notification to the client: what has happened in a session and ACP cannot say."""
+"""A notification to the client about what happened in a session and ACP can't express."""
 STATUS: Final = "_acp_tui/status"
 STOP: Final = "_acp_tui/stop"
 
 FOLLOWS: Final[Mapping[str, Any]] = {OWN_META: {"updates": True}}
-"""Said of a client's capabilities: it understands `UPDATE`."""
+"""In a client's capabilities: it understands `UPDATE`."""
 HOST: Final[Mapping[str, Any]] = {OWN_META: {"host": 1}}
-"""Said of an agent's capabilities: it is a host."""
+"""In an agent's capabilities: it is a host."""
 TOLD: Final[Mapping[str, Any]] = {OWN_META: {"told": True}}
-"""Said of a prompt that joined a turn: `UPDATE` has told it, where it belongs."""
+"""For a prompt that joined a turn: `UPDATE` has already sent it at the right place."""
 
 
 def follows(meta: object) -> bool:
@@ -33,7 +33,7 @@ def follows(meta: object) -> bool:
 
 
 def with_key(key: int) -> dict[str, Any]:
-    """The `_meta` of a question: updates name it by this key."""
+    """The `_meta` of a question. Updates refer to the question by this key."""
     return {OWN_META: {"key": key}}
 
 
@@ -49,7 +49,7 @@ def _ours(meta: object) -> Mapping[str, Any]:
 
 
 def write_update(session_id: SessionId, update: SessionUpdate) -> dict[str, Any] | None:
-    """The parameters of `UPDATE`; None for an update that an agent can tell."""
+    """The parameters of `UPDATE`; None for an update that ACP can express."""
     kind = own_updates.TOLD_KINDS.get(type(update))
     if kind is None:
         return None
@@ -57,7 +57,7 @@ def write_update(session_id: SessionId, update: SessionUpdate) -> dict[str, Any]
 
 
 def read_update(params: Any) -> tuple[SessionId, SessionUpdate]:
-    """Whose update it is, and what has happened. Raises NotReadable, also for a kind that we do not know."""
+    """The session and the update. Raises NotReadable, also for an unknown kind."""
     session_id = params.get("sessionId") if isinstance(params, dict) else None
     fields = params.get("update") if isinstance(params, dict) else None
     if not isinstance(session_id, str) or not isinstance(fields, dict):

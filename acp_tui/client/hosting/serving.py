@@ -1,6 +1,7 @@
-"""Where clients of a host connect: a Unix socket of this user's, and TCP where that is wanted, with a token.
+"""Where clients of a host connect: a Unix socket of this user's and, if requested, TCP with a token.
 
-Who connects must be the user that the host runs as: on the socket the system says who it is, over TCP the token does.
+A client must be the user that the host runs as. On the socket, the system says who it is; over TCP, the token proves
+it.
 """
 
 from __future__ import annotations
@@ -41,16 +42,16 @@ from acp_tui.values import dataclass
 
 TOKEN_BYTES: Final = 32
 ENDED: Final = 4410
-"""The code of a WebSocket's end after which there is nothing to come back to."""
+"""The close code of a WebSocket after which reconnecting is pointless."""
 _QUIET: Final = logging.getLogger("acp_tui.client.hosting.connections")
-"""Who only looks whether a host listens, or breaks off, is no trouble."""
+"""Clients that only check whether a host listens, or disconnect early, aren't errors."""
 _QUIET.addHandler(logging.NullHandler())
 _QUIET.propagate = False
 
 
 @dataclass(frozen=True, slots=True)
 class Listening:
-    """An address of TCP beside the socket."""
+    """A TCP address, in addition to the socket."""
 
     host: str
     port: int
@@ -59,7 +60,7 @@ class Listening:
 
     @property
     def is_loopback(self) -> bool:
-        """Whether nobody but this machine reaches it."""
+        """Whether only this machine can reach it."""
         if self.host == "localhost":
             return True
         try:
@@ -69,7 +70,7 @@ class Listening:
 
 
 def read_listening(text: str, certificate: Path | None = None, key: Path | None = None) -> Listening:
-    """HOST:PORT, with TLS files unless it is loopback. Raises HostNotStarted."""
+    """HOST:PORT, with TLS files unless it's loopback. Raises HostNotStarted."""
     host, separator, port = text.rpartition(":")
     if not separator or not port.isdecimal() or int(port) > 0xFFFF:
         raise HostNotStarted(f"{text!r} isn't an address to listen on", hint="it looks like 127.0.0.1:8765")
@@ -88,7 +89,7 @@ def read_listening(text: str, certificate: Path | None = None, key: Path | None 
 async def listening_at(
     host: Host, place: Place, listener: socket.socket, tcp: Listening | None
 ) -> AsyncIterator[str]:
-    """Serve clients until the block ends; gives where they connect over TCP, "" for nowhere. Raises HostNotStarted."""
+    """Serve clients until the block ends. Yields the TCP address, or "" if there is none. Raises HostNotStarted."""
     options: dict[str, Any] = {
         "compression": None,
         "max_size": MAX_SIZE,
@@ -122,7 +123,7 @@ async def listening_at(
 
 
 async def _say_it_ended(server: Server) -> None:
-    """So that nobody tries to connect again."""
+    """Tell clients that the host has ended, so that they don't try to reconnect."""
     async with anyio.create_task_group() as tasks:
         for connection in server.connections:
             tasks.start_soon(connection.close, ENDED, "the host has ended")
@@ -132,7 +133,7 @@ async def _serve_client(host: Host, connection: ServerConnection) -> None:
     await host.serve(WebSocketStream(connection))
 
 
-# Who may connect
+# Access control
 
 
 def _require_same_user(connection: ServerConnection, _: Request) -> Response | None:
@@ -143,7 +144,7 @@ def _require_same_user(connection: ServerConnection, _: Request) -> Response | N
 
 
 def _user_of(peer: socket.socket) -> int | None:
-    """Who is at the other end of a Unix socket; None where the system does not say."""
+    """The user at the other end of a Unix socket; None if the system doesn't say."""
     with suppress(OSError, AttributeError):
         if sys.platform == "darwin":
             # struct xucred: the version, the user, ...
@@ -164,7 +165,7 @@ def _require_token(token: str, connection: ServerConnection, request: Request) -
 
 
 def _token_for(place: Place) -> str:
-    """The user's own, or a new one; kept where only the user reads it. Raises HostNotStarted."""
+    """The user's own token, or a new one in a file that only the user can read. Raises HostNotStarted."""
     token = os.environ.get(HOST_TOKEN_VARIABLE, "") or secrets.token_urlsafe(TOKEN_BYTES)
     try:
         replace_file(place.token, token.encode())

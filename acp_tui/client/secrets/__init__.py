@@ -1,5 +1,5 @@
-"""What a secret is, for all of acp-tui: by its name, its shape, and what stands before it; and how it is masked.
+"""What counts as a secret in acp-tui, by its name, its shape, and what precedes it; and how to mask it.
 
-Recordings, the inspector, `redact`, `doctor`, forms, the prompt history and the trust question all ask here. How a
-redacted text keeps its width is `workbench.redact`'s.
+Recordings, the inspector, `redact`, `doctor`, forms, the prompt history, and the trust question all use this package.
+`workbench.redact` keeps the width of a redacted text.
 """

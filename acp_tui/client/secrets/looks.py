@@ -1,4 +1,4 @@
-"""What in a text looks like a secret, by its own shape or by what stands before it; it remembers nothing."""
+"""What in a text looks like a secret, by its own shape or by what precedes it. Remembers nothing."""
 
 from __future__ import annotations
 
@@ -14,17 +14,17 @@ from acp_tui.values import dataclass
 
 @dataclass(frozen=True, slots=True)
 class Find:
-    """A piece of a text that looks like a secret, or like something else that is not everybody's business."""
+    """A piece of a text that looks like a secret or something else private."""
 
     start: int
     end: int
     kind: str
-    """`key`, `token`, `password`, `private key`; `user` for the name before a password; others are redaction's."""
+    """`key`, `token`, `password`, `private key`; `user` for the name before a password; others are for redaction."""
     is_known_elsewhere: bool = True
-    """What it is may stand anywhere else too, and is a secret there as well."""
+    """The same value may occur elsewhere, and is a secret there, too."""
 
 
-# In small letters: a pattern that takes both takes three times as long.
+# Lowercase only: matching both cases takes three times as long.
 _BEARER: Final = re.compile(r"b(?:earer|asic)\s+([\w.~+/=-]{12,})")
 _VALUE: Final = rf"[\"']?\s*[:=]\s*[\"']?(?:(?:{'|'.join(SCHEMES)})\s+)?([^\s\"',\\]{{6,}})"
 _HEADERS: Final = {
@@ -32,12 +32,12 @@ _HEADERS: Final = {
     "x-": re.compile(rf"x-(?<![\w-]x-)[\w-]{{0,40}}(?:key|token|auth|secret)[\w-]{{0,40}}{_VALUE}"),
 }
 _COOKIES: Final = re.compile(r"cookie[\"']?\s*[:=]\s*[\"']?([^\"'\\\r\n]{6,})")
-"""All of them: what a server calls each, nobody knows."""
+"""All cookies, because servers choose their names freely."""
 _NAMES: Final = ("key", "token", "secret", "credential", "credentials", "_pass", *PASSWORDS)
 _ASCII_NAMES: Final = tuple(filter(str.isascii, _NAMES))
 
 
-# One by one: what begins with a fixed text is found many times as fast as one of several.
+# One at a time: a pattern with a fixed prefix is many times as fast as one with alternatives.
 @cache
 def _assigned_to(name: str) -> re.Pattern[str]:
     name = re.escape(name)
@@ -46,7 +46,7 @@ def _assigned_to(name: str) -> re.Pattern[str]:
 
 @cache
 def _quoted_behind(name: str, of_what: tuple[str, ...]) -> re.Pattern[str]:
-    """In quotes as the names of JSON are, a value is one whatever it looks like."""
+    """In quotes like JSON keys, any value counts."""
     is_of = "|".join(rf"(?<={what}{between}{name})" for what in of_what for between in ("", "[_-]"))
     return re.compile(rf"{name}(?:{is_of})[\"']\s*:\s*[\"']([^\s\"'\\$(){{}}<>\[\]]{{6,}})(?=[\"'])")
 
@@ -56,7 +56,7 @@ _QUOTED: Final = {
     "token": ("access", "auth", "refresh", "bearer", "api"),
     **dict.fromkeys(("secret", "password", "passwd", "pwd", "passphrase", "passcode"), ("",)),
 }
-# Where a name is in capital letters and nothing stands around the sign, it is a variable, and its value a value.
+# An uppercase name directly before the sign, without blanks, is a variable, and what follows is its value.
 _VARIABLE: Final = re.compile(
     r"=(?:(?<=PASSWORD=)|(?<=PASSWD=)|(?<=_PASS=)|(?<=PASSPHRASE=)|(?<=SECRET=)|(?<=TOKEN=)|(?<=API_KEY=)|(?<=APIKEY=)|(?<=_ACCESS_KEY=)"
     r"|(?<=PRIVATE_KEY=)|(?<=SECRET_KEY=)|(?<=_PAT=))[\"']?([^\s\"'`,;&\\)\]}<>${(]{6,})"
@@ -76,7 +76,7 @@ MIN_LENGTH: Final = 10
 """`pwd=` and six characters."""
 _SIGNS_ALONE: Final = ("bearer", "basic ")
 _BETWEEN: Final = ("=", ":", "-", "：")
-"""One stands between any other sign and the secret."""
+"""One of these is between any other sign and the secret."""
 _ALL_SIGNS: Final = (
     "authorization", "cookie", "key", "token", "secret", "credential", "_pass", "-----begin",
     "_pat=", "---- begin", "private-lines", *PASSWORDS,
@@ -85,7 +85,7 @@ _SIGNS: Final = tuple(filter(str.isascii, _ALL_SIGNS))
 
 
 def has_sign(text: str) -> bool:
-    """Whether a look is worth its time; nearly no text holds a sign of a secret."""
+    """Whether a full search is worthwhile. Hardly any text contains a sign of a secret."""
     return any(map(_has_sign, pieces_of(text)))
 
 
@@ -103,7 +103,7 @@ def _has_sign(text: str) -> bool:
 
 
 def look(text: str) -> Iterator[Find]:
-    """What in a text looks like a secret; finds may overlap."""
+    """What in a text looks like a secret. Results may overlap."""
     small = _in_small_letters(text)
     for start, end, kind in shaped(text):
         yield Find(start, end, kind)
@@ -173,12 +173,12 @@ def _assigned(text: str, small: str) -> Iterator[Find]:
 
 
 def open_block(text: str) -> int | None:
-    """Where a private key has begun that has not ended."""
+    """The position where an unfinished private key begins."""
     begun = text.rfind("-----BEGIN ")
     return begun if begun >= 0 and "-----END " not in text[begun:] else None
 
 
 def _is_no_word(text: str) -> bool:
-    """Whether it is neither a word nor a piece of a program."""
+    """Whether it's neither a word nor part of a program."""
     has_capital_within = any(map(str.isupper, text[1:])) and any(map(str.islower, text))
     return (has_capital_within or any(map(str.isdigit, text))) and re.search(r"[$(){}<>\[\]]", text) is None

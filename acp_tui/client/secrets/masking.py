@@ -1,8 +1,8 @@
-"""Takes secrets out of what is kept, shown or given away; what is sent is not its matter (R-MCP-3).
+"""Removes secrets from what is kept, shown, or passed on. Doesn't affect what is sent to agents (R-MCP-3).
 
-Secrets are found by where they stand (MCP servers, variables, headers, logins, answers to forms, keys that are called
-like one), by what they look like, and from then on wherever their value stands, however it got there: agents echo what
-they were given. A masked frame keeps its shape: texts become "***", numbers 0.
+Secrets are found by their place (MCP servers, variables, headers, logins, answers to forms, keys with secret names) and
+by their shape. From then on they are found wherever the value occurs, because agents echo what they're given. A masked
+frame keeps its shape: texts become "***", numbers 0.
 """
 
 from __future__ import annotations
@@ -27,12 +27,12 @@ from acp_tui.client.secrets.shapes import looks_random
 
 MASK: Final = "***"
 MIN_KNOWN: Final = 6
-"""A shorter value stands in too many places where it is no secret."""
+"""Shorter values occur in too many places where they aren't secrets."""
 MIN_KNOWN_WORD: Final = 8
-"""So does one that may be a word, or a number."""
+"""The same for values that may be words or numbers."""
 MAX_KNOWN: Final = 1_000
 MAX_DEPTH: Final = 200
-"""As deep as a message may be (rpc.messages). What is deeper is not searched, so it is not shown."""
+"""The maximum depth of a message (rpc.messages). Deeper values aren't searched, so they aren't shown."""
 
 _BEARER: Final = re.compile(r"\b(bearer|basic)(\s+)[\w.~+/=-]{8,}", re.IGNORECASE)
 _ASSIGNED: Final = re.compile(
@@ -40,11 +40,11 @@ _ASSIGNED: Final = re.compile(
 )
 _NAME_BACKWARDS: Final = re.compile(r"\s{0,4}[\"']?\\?([\w.-]+(?: [\w-]+)?)")
 _USERINFO: Final = re.compile(r"(?<=://)[^/\s]+(?=@)")
-# Written with \n for the ends of its lines, as in the file of a service account.
+# With \n as its newlines, as in the file of a service account.
 _KEY_ON_ONE_LINE: Final = re.compile(r"-----BEGIN (?:[A-Z0-9]+ ){0,4}PRIVATE KEY(?: BLOCK)?-----(?=\\)")
 _KINDS: Final = ("key", "token", "password", "private key")
-"""Of what is found by its looks; names of users are redaction's business."""
-# Where a frame holds none of these, nothing in it is masked because of its place. A letter may be written as an escape.
+"""Kinds found by their shape. Redaction also handles user names."""
+# If a frame contains none of these, nothing in it is masked because of its place. Letters may be written as escapes.
 _PLACES: Final = (
     b"mcpServers",
     b'"env"',
@@ -56,17 +56,17 @@ _PLACES: Final = (
     b"\\u",
 )
 _OPEN_KEYS: Final = ("name", "type", "command")
-"""Of an MCP server; tokens are also passed as arguments and in the paths of urls, so these go as well."""
+"""Open keys of an MCP server. Arguments and URL paths may contain tokens, so they are masked, too."""
 _ORIGIN: Final = re.compile(r"https?://(?:[A-Za-z0-9.-]+|\[[0-9A-Fa-f:.]+\])(?::[0-9]+)?(?=[/?#]|\Z)")
 _KEY_LINE: Final = re.compile(
     r"^\s*(?=\S*[A-Z])(?=\S*[a-z])(?=\S*[0-9])[A-Za-z0-9+/]{60,76}={0,2}\s*$", re.MULTILINE
 )
-"""As private keys are wrapped. In a log the line before it, which says so, may be cut off."""
+"""A line of a wrapped private key. In a log, the line before it, which says so, may be cut off."""
 _COLOR: Final = re.compile(r"\x1b\[[0-9;]*m")
 
 
 def mask(value: str) -> str:
-    """The stand-in for a secret; an empty value is none, and seeing that it is empty helps."""
+    """The stand-in for a secret. An empty value isn't one, and it helps to see that it's empty."""
     return MASK if value else ""
 
 
@@ -81,7 +81,7 @@ def masked_text(text: str) -> str:
 
 
 def _spans(text: str) -> Iterator[tuple[int, int]]:
-    """Where what looks like a secret begins and ends, from left to right, without overlaps."""
+    """The positions of what looks like a secret, from left to right, without overlaps."""
     if not has_sign(text):
         return
     found = [(find.start, find.end) for find in look(text) if find.kind in _KINDS]
@@ -89,7 +89,7 @@ def _spans(text: str) -> Iterator[tuple[int, int]]:
     found += _keys_on_one_line(text)
     begin, at = 0, 0
     for start, end in (*sorted(found), (len(text) + 1, 0)):
-        if start > at:  # those before it overlapped, or were side by side
+        if start > at:  # the previous ones overlapped or were adjacent
             if at > begin and text[begin:at] != MASK:
                 yield begin, at
             begin = start
@@ -103,41 +103,41 @@ def _keys_on_one_line(text: str) -> Iterator[tuple[int, int]]:
 
 
 class Masker:
-    """Masks one connection's frames and lines; it remembers the secrets that it has seen."""
+    """Masks one connection's frames and lines, and remembers the secrets it has seen."""
 
     def __init__(self, environ: Mapping[str, str] | None = None) -> None:
-        """`environ` is what the agent runs with: what is secret there must not come back."""
+        """`environ` is the agent's environment, whose secrets must not reappear."""
         self._known: set[str] = set()
-        # Looked for one by one: a pattern of all of them is ten times slower, and stops all threads meanwhile.
+        # Searched one at a time: a pattern of all of them is ten times slower and blocks all threads.
         self._forms: list[str] = []
-        """How the known secrets may stand in a text, the longest first."""
+        """The forms in which known secrets may occur in a text, longest first."""
         self._bytes: list[bytes] = []
-        """The same in bytes."""
+        """The same as bytes."""
         self.learn(environ or {})
 
     def learn(self, environ: Mapping[str, str]) -> None:
-        """Take note of the secrets among these variables."""
+        """Remember the secrets among these variables."""
         for name, value in environ.items():
             if is_secret_name(name):
                 self._learn(value)
-            else:  # the password in the address of a database, say
+            else:  # for example, the password in the address of a database
                 for start, end in _spans(value):
                     self._learn(value[start:end])
 
     def is_suspect(self, frame: bytes) -> bool:
-        """Whether a frame has to be looked at at all."""
+        """Whether a frame needs to be examined at all."""
         if any(place in frame for place in _PLACES) or any(known in frame for known in self._bytes):
             return True
         return has_sign(frame.decode("utf-8", "replace"))
 
     def is_suspect_text(self, text: str) -> bool:
-        """The same for a text of which it is known that it is not in a suspect place."""
+        """The same for a text that is known not to be in a suspect place."""
         return any(form in text for form in self._forms) or has_sign(text)
 
     # Messages
 
     def message(self, value: Any, *, is_answer_to_form: bool = False) -> Any:
-        """A decoded frame without its secrets; the same object where there are none."""
+        """A decoded frame without its secrets; the same object if there are none."""
         if is_answer_to_form and isinstance(value, dict) and isinstance(value.get("result"), dict):
             content = self._hidden(value["result"].get("content"))
             value = {**value, "result": {**value["result"], "content": content}}
@@ -149,7 +149,7 @@ class Masker:
         return self._searched(self._terminal(value), 0)
 
     def _terminal(self, value: Any) -> Any:
-        """The message with the bytes of a terminal masked, which an agent reports in base64."""
+        """The message with a terminal's bytes masked, which agents report in base64."""
         match value:
             case {
                 "params": {"update": {"sessionUpdate": "terminal_output_chunk", "data": str(data)} as update}
@@ -252,7 +252,7 @@ class Masker:
                 return MASK
 
     def _servers(self, servers: Any) -> Any:
-        """On the wire it is a list, in files a map by name; both are echoed."""
+        """The servers: a list on the wire, a map by name in files. Agents echo both."""
         if isinstance(servers, list):
             return [self._server(server) for server in servers]
         if isinstance(servers, dict):
@@ -260,7 +260,7 @@ class Masker:
         return self._hidden(servers)
 
     def _server(self, server: Any) -> Any:
-        """Only what cannot be a secret stays: name, type, command, the host of a url, the names of variables."""
+        """Keep only what can't be a secret: name, type, command, the host of a URL, the names of variables."""
         if not isinstance(server, dict):
             return self._hidden(server)
         hidden = {}
@@ -276,24 +276,27 @@ class Masker:
         return hidden
 
     def log(self, value: Any) -> Any:
-        """A decoded value of which each text is as a line of a log; in an error, say, may stand what was sent."""
+        """A decoded value whose texts are treated like log lines. An error, for example, may contain what was sent."""
         return _each_text(value, self.line)
 
     # Texts
 
     def text(self, text: str) -> str:
-        """A text without what is known to be secret, and what looks like it."""
+        """A text without known secrets and what looks like one."""
         for form in self._forms:
             text = text.replace(form, MASK)
         return masked_text(text)
 
     def line(self, text: str) -> str:
-        """A line of a log: there whatever stands behind the name of a secret is one."""
+        """A log line, in which anything after the name of a secret counts as one."""
         text = _KEY_LINE.sub(MASK, text)
         return self.text(_USERINFO.sub(MASK, _ASSIGNED.sub(_masked_value, text)))
 
     def output(self, data: bytes) -> bytes:
-        """Bytes of a terminal: known secrets become as many asterisks, so that nothing on its screen moves."""
+        """A terminal's bytes.
+
+        Each known secret becomes the same number of asterisks, so that nothing on its screen moves.
+        """
         for form in self._bytes:
             data = data.replace(form, b"*" * len(form))
         text = data.decode("utf-8", "surrogateescape")
@@ -302,7 +305,7 @@ class Masker:
         return text.encode("utf-8", "surrogateescape")
 
     def argv(self, argv: Iterable[str]) -> tuple[str, ...]:
-        """A command line: what stands behind an option that is called like a secret is one."""
+        """A command line. What follows an option with a secret name is a secret."""
         kept: list[str] = []
         is_secret = False
         for word in argv:
@@ -313,10 +316,10 @@ class Masker:
             is_secret = _is_option(word)
         return tuple(kept)
 
-    # What it knows
+    # Known secrets
 
     def _learn_servers(self, servers: Any) -> None:
-        """The values that are masked there, as far as they can be told from ordinary words."""
+        """Learn the values that are masked there, if they aren't ordinary words."""
         found = servers.values() if isinstance(servers, dict) else servers
         for server in found if isinstance(found, Iterable) and not isinstance(found, str) else ():
             if isinstance(server, dict):
@@ -335,7 +338,7 @@ class Masker:
 
 
 def _masked_value(found: re.Match[str]) -> str:
-    """What is assigned to a secret's name; how many tokens there were stays."""
+    """Mask what is assigned to a secret's name, except token counts."""
     before = found.string[max(0, found.start() - MAX_NAME) : found.start()][::-1]
     name = _NAME_BACKWARDS.match(before)
     if name is None or not is_secret_name(name[1][::-1]):
@@ -346,7 +349,7 @@ def _masked_value(found: re.Match[str]) -> str:
 
 
 def _is_option(word: object) -> bool:
-    """Whether what stands behind it in a command line is a secret."""
+    """Whether the next word in a command line is a secret."""
     return isinstance(word, str) and word.startswith("-") and "=" not in word and is_secret_name(word)
 
 
@@ -355,7 +358,7 @@ def _is_number(value: Any) -> bool:
 
 
 def _forms(secret: str) -> set[str]:
-    """The value as it is, and as JSON and URLs have it, which may stand in a text themselves."""
+    """The value itself and its JSON and URL forms."""
     escaped = (json.dumps(secret)[1:-1], json.dumps(secret, ensure_ascii=False)[1:-1])
     return {secret, *escaped, quote(secret, safe="", errors="replace")}
 
@@ -372,5 +375,5 @@ def _each_text(value: Any, change: Callable[[str], str]) -> Any:
 
 def _host_only(url: str) -> str:
     origin = _ORIGIN.match(url)
-    # With an @ it is uncertain where a password ends and the host begins.
+    # With an @, it's unclear where a password ends and the host begins.
     return MASK if origin is None or "@" in url else f"{origin[0]}/{MASK}"

@@ -1,4 +1,4 @@
-"""Which names mean a secret: keys, variables, headers and options. What a form asks for in words is `questions`'."""
+"""Which names mean a secret: keys, variables, headers, and options. `questions` handles a form's questions in words."""
 
 from __future__ import annotations
 
@@ -8,12 +8,12 @@ from functools import lru_cache
 from typing import Final
 
 MAX_NAME: Final = 60
-"""The end of a name tells what it is of: nobody reads all of a text to know that it is no name."""
+"""The end of a name says what it is, and a long text isn't a name, so there's no need to read all of it."""
 
 # fmt: off
 PASSWORDS: Final = (
     "password", "passwd", "pwd", "passphrase", "passcode",
-    # Those that are written in other languages where programs have names and files have settings.
+    # Words of other languages that occur in names in programs and in settings files.
     "passwort", "kennwort", "contraseña", "contrasena", "contrasenya", "clave", "mot de passe", "mot_de_passe",
     "motdepasse", "senha", "palavra-passe", "wachtwoord", "lösenord", "losenord", "adgangskode", "passord", "salasana",
     "hasło", "haslo", "heslo", "jelszó", "parola", "lozinka", "geslo", "şifre", "sifre", "mật khẩu", "mat_khau",
@@ -21,10 +21,10 @@ PASSWORDS: Final = (
     "密码", "密碼", "口令", "비밀번호", "암호", "รหัสผ่าน", "كلمة المرور", "كلمة السر", "رمز عبور", "סיסמה", "סיסמא",
     "पासवर्ड",
 )
-"""As they stand before a value: in small letters."""
+"""As they occur before a value, in lowercase."""
 
 SCHEMES: Final = ("bearer", "basic", "token", "digest")
-"""What may stand before the secret in a header."""
+"""What may precede the secret in a header."""
 
 _ENDINGS: Final = (
     "token", "secret", "secrets", "password", "passwords", "passwd", "passphrase", "passcode", "credential",
@@ -45,7 +45,7 @@ _ABOUT: Final = frozenset((
     "value", "val", "raw", "base", "b", "prod", "production", "dev", "development", "staging", "live", "new", "old",
     "current", "confirm", "confirmation", "again", "repeat", "default",
 ))
-"""What may stand behind such a word."""
+"""What may follow such a word."""
 _NONE: Final = frozenset(("PWD", "OLDPWD", "_auth"))
 _COUNTING: Final = frozenset((
     "budget", "cache", "cached", "completion", "context", "count", "input", "left", "limit", "max", "min", "maximum",
@@ -58,11 +58,11 @@ _WORD: Final = re.compile(r"[^\W\d_]+")
 _COUNTED_WORD: Final = re.compile(r"[A-Z]?[a-z]+|[A-Z]+")
 _NAME_BEFORE: Final = re.compile(r"[\w-]*\Z")
 _NUMBER: Final = re.compile(r"-?\d+(?:\.\d+)?[\])}.]*")
-"""What may stand behind it is no part of it."""
+"""Includes characters that may follow the number but aren't part of it."""
 
 
 def is_secret_name(name: object) -> bool:
-    """Whether a key, a variable, a header or an option of this name holds a secret."""
+    """Whether a key, a variable, a header, or an option with this name contains a secret."""
     return isinstance(name, str) and _is_secret_name(name[-MAX_NAME:])
 
 
@@ -92,7 +92,7 @@ def _is_secret_name(name: str) -> bool:
 
 
 def _plain(name: str) -> str:
-    """Without marks, and with letters of full width as what they are."""
+    """Without diacritics, and with full-width letters as normal ones."""
     decomposed = unicodedata.normalize("NFKD", name)
     return "".join(char for char in decomposed if unicodedata.category(char) not in ("Mn", "Cf")).replace(
         "ł", "l"
@@ -103,7 +103,7 @@ _PLAIN_ENDINGS: Final = tuple({_plain(ending) for ending in _ENDINGS})
 
 
 def counts_tokens(name: object) -> bool:
-    """Whether a number under this name says how many tokens of a model there were, and so is no secret."""
+    """Whether a number with this name is a count of a model's tokens, and so not a secret."""
     if not isinstance(name, str):
         return False
     words = {word.lower() for word in _COUNTED_WORD.findall(name)}
@@ -111,7 +111,7 @@ def counts_tokens(name: object) -> bool:
 
 
 def is_token_count(text: str, name_end: int, value: str) -> bool:
-    """The same for a name that ends there in a text, as far as the value behind it is a number."""
+    """The same for a name that ends at `name_end` in a text, if the value after it is a number."""
     if _NUMBER.fullmatch(value) is None:
         return False
     name = _NAME_BEFORE.search(text[max(0, name_end - MAX_NAME) : name_end])

@@ -1,9 +1,8 @@
-"""Which questions of a form ask for a secret, in whatever language, spelling or script (R-ELIC-13).
+"""Which questions of a form ask for a secret, in any language, spelling, or script (R-ELIC-13).
 
-The words are data: phrases of many languages without their blanks. A text is read in a few ways (as it stands,
-with
-letters for those that look alike, with letters for digits), cut into words, and words that stand side by side are
-joined, so that "pass word", "p.a.s.s.w.o.r.d" and "P4$$W0RD" are what they say. A warning too many costs a glance.
+The words are data: phrases of many languages without their blanks. A text is read in several ways (unchanged, with
+letters for similar characters, with letters for digits) and cut into words. Adjacent words are joined, so that "pass
+word", "p.a.s.s.w.o.r.d", and "P4$$W0RD" are all recognized. One warning too many costs only a glance.
 """
 
 from __future__ import annotations
@@ -20,10 +19,10 @@ from acp_tui.conversation.elicitation import BooleanField, Field, Form, TextFiel
 from acp_tui.conversation.visible import confusables
 
 MAX_CHARS: Final = 4_000
-"""Nobody reads a longer text of a field, so it counts as one that asks for a secret."""
+"""No one reads a longer text of a field, so it counts as asking for a secret."""
 MAX_PHRASE: Final = 40
 MIN_JOINED: Final = 5
-"""A shorter word counts as one, or letter by letter."""
+"""Shorter words count alone or letter by letter."""
 
 # fmt: off
 _PHRASES: Final = """
@@ -179,19 +178,19 @@ salasan slaptazod zugangsdaten jelszo jelszav privatekey seedphrase accesstoken 
 পাসওয়ার্ড கடவுச்சொல் పాస్‌వర్డ్ സാങ്കേതികപദം പാസ്‌വേഡ് ಪಾಸ್‌ವರ್ಡ್ ಗುಪ್ತಪದ પાસવર્ડ ਪਾਸਵਰਡ මුරපදය
 პაროლი գաղտնաբառ የይለፍ_ቃል
 """
-"""They count within a word, too: in compounds, and in scripts that write without blanks."""
+"""They also count inside a word: in compounds, and in scripts without blanks."""
 
 _ALONE_LISTED: Final = (
     "sudo pass pw pat sid cid csc login unlock combination swift aba nin mmyy code kode geheim secreto slovo csrf"
 )
 _ALONE: Final = frozenset(_ALONE_LISTED.split())
-"""They count where nothing else is asked for."""
+"""They count only if nothing else is asked for."""
 _POLITE_LISTED: Final = (
     "your the my a an enter please type in here for now new current old again confirm repeat value required"
 )
 _POLITE: Final = frozenset(_POLITE_LISTED.split())
 _MIN_REVERSED: Final = 5
-"""A shorter word read backwards is mostly a word of its own."""
+"""Shorter words read backward are usually other words."""
 
 _HARMLESS: Final = """
 primary_key foreign_key public_key partition_key sort_key cache_key key_binding key_column passwordless
@@ -210,12 +209,12 @@ _NO_BLANKS: Final = (
     "[\u0590-\u06ff\u0900-\u0eff\u1000-\u109f\u10a0-\u10ff\u0530-\u058f"
     "\u1100-\u137f\u1780-\u17ff\u3040-\u9fff\uac00-\ud7ff]"
 )
-"""Scripts in which words are joined with others, or with what belongs to them. Compiled when a form asks."""
+"""Scripts that join words with others or with affixes. Compiled when a form asks."""
 _LEET: Final = tuple(
     str.maketrans("0134578@$!|€£+", look) for look in ("oieastbasiiel" + "t", "oleastbaslle" + "lt")
 )
 _TAN: Final = re.compile(r"\bm?TAN\b")
-"""In small letters it is a color."""
+"""In lowercase it's a color."""
 _ANY_REST: Final = "aB3dE6gH9jK2mN5pQ8sT1vW4yZ7" * 3
 _LETTER_NAME: Final = (
     r"(?:LATIN |NEGATIVE |CROSSED |REGIONAL INDICATOR |SQUARED |CIRCLED )+(?:SMALL |CAPITAL |LETTER |SYMBOL )+"
@@ -225,12 +224,12 @@ _LOOKS: Final = {"vv": "w", "æ": "ae", "œ": "oe"}
 
 
 def asks_for_secret(*texts: str | None) -> bool:
-    """Whether a name, a title or a description seems to ask for a password, a code, a key or the like."""
+    """Whether a name, a title, or a description seems to ask for a password, a code, a key, or the like."""
     return any(_asks(text) for text in texts if text)
 
 
 def field_asks_for_secret(field: Field) -> bool:
-    """The same for a field, with all that the agent says of it. A yes or no gives nothing away."""
+    """The same for a field, with everything the agent says about it. A yes or no reveals nothing."""
     if isinstance(field, UnknownField | BooleanField):
         return False
     if asks_for_secret(field.name, field.title, field.description):
@@ -245,13 +244,13 @@ def field_asks_for_secret(field: Field) -> bool:
 
 
 def form_asks_for_secret(form: Form) -> bool:
-    """Whether its own words ask for one, whatever its fields are called."""
+    """Whether the form's own text asks for one, whatever its fields are called."""
     can_tell = any(not isinstance(field, UnknownField | BooleanField) for field in form.fields)
     return can_tell and asks_for_secret(form.title, form.message, form.description)
 
 
 def _fits_keys(pattern: str) -> bool:
-    """Whether a regular expression begins as the keys of some service do, with much behind it."""
+    """Whether a regular expression begins like the keys of some service, with enough after it."""
     beginning = re.split(r"[\[({]|\\[dw.]|\.", pattern.lstrip("^(?:"))[0]
     return len(beginning) > 1 and any(shaped(beginning + _ANY_REST))
 
@@ -285,7 +284,7 @@ def _readings(text: str) -> Iterator[str]:
 
 
 def _plain(text: str) -> str:
-    """In small letters, without marks and characters that cannot be seen."""
+    """In lowercase, without diacritics and invisible characters."""
     if text.isascii():
         return text.lower()
     decomposed = unicodedata.normalize("NFKD", text.casefold())
@@ -297,7 +296,7 @@ def _plain(text: str) -> str:
 
 @lru_cache(maxsize=4096)
 def _look_alike(char: str) -> str:
-    """The ASCII letter that a character looks like, or is a form of; else itself."""
+    """The ASCII letter that a character resembles or is a form of; otherwise the character itself."""
     if char.isascii():
         return char
     found = confusables(f"a{char}") or confusables(f"a{char.lower()}")
@@ -327,7 +326,7 @@ def _says_so(text: str) -> bool:
 
 
 def _says_so_backwards(text: str) -> bool:
-    """Whether a phrase stands there from the right to the left, as a whole or word by word."""
+    """Whether it contains a phrase backward, as a whole or word by word."""
     words = [word[::-1] for word in _WORD.findall(text)]
     return any(
         len("".join(order[at : at + count])) >= _MIN_REVERSED
@@ -338,7 +337,7 @@ def _says_so_backwards(text: str) -> bool:
 
 
 def _longest(words: list[str], at: int, phrases: frozenset[str]) -> int:
-    """How many words from there on are one of the phrases together; the most there are."""
+    """The largest number of words from there that together form one of the phrases."""
     joined, longest = "", 0
     for count, word in enumerate(words[at:], 1):
         joined += word
@@ -373,7 +372,7 @@ def _within_any_word() -> tuple[str, ...]:
 
 
 def _forms(phrases: str) -> frozenset[str]:
-    """Each phrase in all ways in which it is read."""
+    """Every reading of each phrase."""
     return frozenset(
         "".join(_WORD.findall(reading))
         for phrase in phrases.split()

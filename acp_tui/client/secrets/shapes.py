@@ -1,7 +1,7 @@
-"""What keys and tokens of well-known services look like; a key of any other looks like nothing, and is not found here.
+"""The shapes of keys and tokens of well-known services. Other keys have no known shape and aren't found here.
 
-Each shape has a sign, which is looked for first: nearly no text holds one, and a pattern takes ten times as long. What
-stands before the sign decides, too, since "risk-" holds "sk-". Where a sign could begin an ordinary word, the rest has
+Each shape has a sign that is searched for first, because hardly any text contains one, and a pattern takes ten times as
+long. What precedes the sign matters, too: "risk-" contains "sk-". If a sign could begin an ordinary word, the rest has
 to look random.
 """
 
@@ -18,7 +18,7 @@ from typing import Final, NamedTuple
 
 MIN_RANDOM: Final = 16
 MIN_ENTROPY: Final = 3.0
-"""Bits a character."""
+"""Bits per character."""
 
 
 class Shape(NamedTuple):
@@ -28,15 +28,15 @@ class Shape(NamedTuple):
     pattern: str
     kind: str = "key"
     is_random: bool = False
-    """It counts only where it has capital and small letters and digits, as no word has."""
+    """It counts only with uppercase letters, lowercase letters, and digits, because no word has all of them."""
 
 
 _ESCAPES: Final = (r"\\[nrt]", r"%[0-9A-Fa-f][0-9A-Fa-f]", r"[\[;0-9][0-9]m", r"\[m")
-"""\\n in JSON within a text, %3D in a URL, and the end of a color in a terminal: a key may begin behind them."""
+"""\\n in JSON inside a text, %3D in a URL, and the end of a color in a terminal. A key may follow any of them."""
 
 
 def _begins(sign: str) -> str:
-    """The sign where a key may begin: behind no letter or digit, unless that ends an escape of some kind."""
+    """The sign where a key may begin: not after a letter or digit, unless that ends an escape of some kind."""
     sign = re.escape(sign)
     return f"{sign}(?:(?<![A-Za-z0-9]{sign})|{'|'.join(f'(?<={end}{sign})' for end in _ESCAPES)})"
 
@@ -49,12 +49,12 @@ def _shapes(rest: str, *signs: str, kind: str = "key", is_random: bool = False) 
 
 
 def _behind(rest: str, *signs: str) -> tuple[Shape, ...]:
-    """What stands behind the sign, which is no secret itself."""
+    """A secret that follows the sign, without the sign itself."""
     return tuple(Shape(sign, f"(?<={re.escape(sign)}){rest}") for sign in signs)
 
 
 def _around(before: str, sign: str, rest: str, *, is_random: bool = False) -> Shape:
-    """A key that has its sign within: `before` is of a fixed length, or tells itself where it begins."""
+    """A key that contains its sign. `before` has a fixed length or a recognizable beginning."""
     return Shape(sign, f"{_BEGIN}{before}{re.escape(sign)}{rest}", is_random=is_random)
 
 
@@ -72,13 +72,13 @@ AWS_IDS: Final = (
     "APKA",
     "ASCA",
 )
-"""What the ids of Amazon's keys begin with; 16 letters and digits follow."""
+"""The prefixes of IDs of Amazon's keys. 16 letters and digits follow."""
 _HEX: Final = "[0-9a-f]"
 _B64: Final = "[A-Za-z0-9+/]"
 
-# What may be long is taken whole, with nothing required behind it: else a long line takes its length squared.
+# Patterns take long parts completely and require nothing after them. Otherwise, a long line takes quadratic time.
 SHAPES: Final = (
-    # AWS: ids of keys of all kinds, keys of Bedrock, sessions
+    # AWS: IDs of all kinds of keys, Bedrock keys, sessions
     *_shapes(r"[A-Z0-9]{16}(?![A-Za-z0-9])", *AWS_IDS),
     *_shapes(r"[A-Z0-9]{17}(?![A-Za-z0-9])", "A3T"),
     *_shapes(rf"{_B64}{{40,}}", "ABSK"), *_shapes(rf"{_B64}{{40,}}", "IQoJb3JpZ2lu", "FwoGZXIvYXdz"),
@@ -87,18 +87,18 @@ SHAPES: Final = (
     *_shapes(r"[\w-]{30,}", "AIza", "1//0", "AQ.A"), *_shapes(r"[\w-]{20,}(?:\.[\w-]+)*", "ya29."),
     *_shapes(r"[\w-]{20,}", "GOCSPX-"),
     *_shapes(r"[\w-]{7}:APA91[\w-]{60,}", "AAAA"),
-    # Azure: keys of storage and of other services, client secrets, signatures and keys in URLs, DevOps
+    # Azure: keys of storage and other services, client secrets, signatures and keys in URLs, DevOps
     *_behind(r"[A-Za-z0-9+/=%]{20,}", "AccountKey=", "SharedAccessKey=", "?sig=", "&sig=", "&amp;sig="),
     *(_around(rf"{_B64}{{76}}", sign, rf"{_B64}{{5,8}}={{0,2}}") for sign in ("+ASt", "+ABa", "+AMC", "ACDb", "APIM")),
     *(_around(r"[\w.~-]{3}", sign, r"[\w.~-]{30,}[\w~-]") for sign in ("7Q~", "8Q~", "9Q~")),
     _around(r"[A-Za-z0-9]{76}", "AZDO", r"[A-Za-z0-9]{4}"),
-    # GitHub, GitLab, Bitbucket and Atlassian
+    # GitHub, GitLab, Bitbucket, and Atlassian
     *_shapes(r"[A-Za-z0-9]{20,}", "ghp_", "gho_", "ghu_", "ghs_", "ghr_"), *_shapes(r"\w{22,}", "github_pat_"),
     *_shapes(r"[\w-]{16,}(?:\.[0-9a-z]{2}\.[0-9a-z]{7,})?", *(f"gl{kind}-" for kind in (
         "pat", "ptt", "dt", "rt", "rtr", "cbt", "imt", "agent", "oas", "ft", "soat", "ffct", "wt"))),
     *_shapes(r"[\w-]{20}", "GR1348941"),
     *_shapes(r"[\w=-]{20,}", "ATATT3", "ATCTT3"), *_shapes(r"[A-Za-z0-9]{24,}", "ATBB"),
-    # Models
+    # Model providers
     *_shapes(r"[\w-]{16,}", "sk-"), *_shapes(r"[A-Za-z0-9_]{16,}", "hf_", is_random=True),
     *_shapes(r"[A-Za-z]{34}(?![A-Za-z0-9_])", "hf_"),
     *_shapes(r"[A-Za-z0-9]{24,}", "api_org_"),
@@ -115,7 +115,7 @@ SHAPES: Final = (
     *_shapes(r"[A-Za-z0-9]{14,}", "rzp_live_", "rzp_test_"), *_shapes(r"[A-Za-z0-9]{50,}", "EZAK", "EZTK"),
     *_shapes(r"[0-9a-z]{16}\$[0-9a-f]{32}", "access_token$production$", "access_token$sandbox$"),
     *_shapes(r"[0-9a-f]{8}-[0-9a-f-]{27}", "access-production-", "access-development-", "access-sandbox-"),
-    # Talk and mail
+    # Chat and mail
     *_shapes(r"[\w-]{10,}", *(f"xox{kind}-" for kind in "abceoprsd"), "xapp-"),
     *_behind(r"[A-Za-z0-9/]{20,}", "hooks.slack.com/services/", "hooks.slack.com/workflows/",
              "hooks.slack.com/triggers/"),
@@ -129,7 +129,7 @@ SHAPES: Final = (
     *_shapes(r"[a-f0-9]{32,}-[A-Za-z0-9]{16}", "xkeysib-", "xsmtpsib-"),
     *_shapes(r"[A-Za-z0-9]{8,}_[A-Za-z0-9]{20,}", "re_"), *_shapes(r"[\w-]{22}", "md-", is_random=True),
     *_shapes(r"[\w-]{36,}", "pat-na1-", "pat-eu1-"), *_shapes(r"[A-Za-z0-9_-]{40,}", "tfp_"),
-    # Registries
+    # Package registries
     *_shapes(r"[A-Za-z0-9]{20,}", "npm_"), *_shapes(r"[\w-]{20,}", "pypi-"),
     *_shapes(r"[a-f0-9]{20,}", "rubygems_"),
     *_shapes(r"[\w-]{20,}", "dckr_pat_", "dckr_oat_"),
@@ -138,7 +138,7 @@ SHAPES: Final = (
     *_shapes(r"[A-Za-z0-9]{10,}", "AKCp"), *_shapes(r"[A-Za-z0-9]{30,}", "AKC"),
     *_shapes(r"[A-Za-z0-9]{50,}", "cmVmdGtu"),
     *_shapes(r"[A-Za-z0-9]{20,}", *(f"AP{digit}" for digit in "0123456789ABCDEF"), is_random=True),
-    # Clouds, databases, builds, watching
+    # Clouds, databases, builds, monitoring
     *_shapes(r"[A-Za-z0-9]{40,}", "phx_"), *_shapes(r"[\w-]{40,}", "fo1_"),
     *_shapes(rf"(?:(?:{_HEX}{{16}}|local)_)?{_HEX}{{40}}", "sgp_"), *_shapes(rf"{_HEX}{{64}}", "crsr_", "key_"),
     *_shapes(r"[A-Z0-9]{6}-(?:[A-Z0-9]{11}|[A-Z0-9]{6}-[A-Z0-9]{5})(?:-[A-Z0-9]{5}){3}", "A3-"),
@@ -170,10 +170,10 @@ SHAPES: Final = (
     *_shapes(r"[A-Za-z0-9]{16,}", "LTAI", is_random=True), *_shapes(r"[A-Za-z0-9]{30,}", "AKID", is_random=True),
     *_behind(r"[A-Za-z0-9]{64}", "api.softlayer.com/soap/v3/", "api.softlayer.com/soap/v3.1/",
              "api.softlayer.com/rest/v3/", "api.softlayer.com/rest/v3.1/"),
-    # Keys of people
+    # Personal keys
     *_shapes(r"[A-Z0-9]{20,}", "AGE-SECRET-KEY-", "AGE-PLUGIN-", kind="private key"),
     *_shapes(r"[1-9A-HJ-NP-Za-km-z]{80,}", "xprv", "yprv", "zprv", "tprv", kind="private key"),
-    # SSH: a public key tells who somebody is
+    # SSH: a public key identifies its owner
     Shape("ssh-", r"(?<=ssh-)(?:rsa|ed25519|dss) AAAA[A-Za-z0-9+/=]{40,}"),
     Shape("ecdsa-", r"(?<=ecdsa-)sha2-nistp\d+ AAAA[A-Za-z0-9+/=]{40,}"),
 )  # fmt: skip
@@ -181,25 +181,28 @@ SHAPES: Final = (
 _WITHIN: Final = tuple(
     shape for shape in SHAPES if not shape.pattern.startswith((re.escape(shape.sign), "(?<="))
 )
-"""Those that do not begin with their sign; they are long."""
+"""Shapes that don't begin with their sign. They are long."""
 _MIN_WITHIN: Final = 35
 _RARE: Final = tuple(shape for shape in SHAPES if shape not in _WITHIN)
 
 
 @cache
 def _starting(sign: str) -> tuple[Shape, ...]:
-    """All shapes that may begin with it: one sign may be the beginning of another."""
+    """All shapes whose sign is a prefix of this one."""
     return tuple(shape for shape in _RARE if sign.startswith(shape.sign))
 
 
 _BEFORE_SPACE: Final = ("ssh-", "ecdsa-")
-"""What follows them is a word of its own."""
+"""What follows them is a separate word."""
 _LONG_WORD: Final = re.compile(r"[A-Za-z0-9_.~+/=:$%@?&;-]{14,}")
-"""No shape stands in less: nearly all texts are done with here."""
+"""No shape fits in less, so hardly any text needs more work."""
 
 
 def _any_of(signs: Iterable[str]) -> str:
-    """A pattern of signs, the longest there is. By their first letters, since a pattern tries one after the other."""
+    """A pattern for the signs, longest first.
+
+    Grouped by first letter, because a pattern tries its branches one by one.
+    """
     by_letter = groupby(sorted(signs, reverse=True), lambda sign: sign[0])
     branches = (
         f"{re.escape(letter)}(?:{'|'.join(re.escape(sign[1:]) for sign in its)})" for letter, its in by_letter
@@ -210,26 +213,26 @@ def _any_of(signs: Iterable[str]) -> str:
 _SIGNS: Final = _any_of({"eyJ", *(shape.sign for shape in _RARE)})
 _SIGNS_BEFORE: Final = tuple(shape.sign for shape in _RARE if shape.pattern.startswith("(?<="))
 _SIGNS_AT_BEGIN: Final = rf"(?<![A-Za-z0-9])(?:{_SIGNS})"
-"""Five times as fast in a long word; enough where nothing is escaped."""
+"""Five times as fast in a long word, and sufficient without escapes."""
 _ESCAPE: Final = re.compile(r"[\\%\[]")
 _PIECE_CHARACTERS: Final = 1 << 14
 _OVERLAP: Final = 256
-"""Of the pieces: a sign, and enough of the word that it begins."""
+"""How much pieces overlap: a sign, and enough of the word that it begins."""
 _SEARCHED_CHARACTERS: Final = 1 << 16
 _SEARCHED_OVERLAP: Final = 1 << 13
-"""What a pattern must see of its match to find it."""
+"""How much of its match a pattern must see to find it."""
 
 _WEB_TOKEN: Final = re.compile(_begins("eyJ") + r"[\w.-]{12,}")
 _ITS_PARTS: Final = re.compile(r"[\w-]{8,}\.[\w-]{4,}(?:\.[\w-]+)*")
 
 
 def has_shape(text: str) -> bool:
-    """Whether there is one."""
+    """Whether the text contains one."""
     return any(shaped(text))
 
 
 def shaped(text: str) -> Iterator[tuple[int, int, str]]:
-    """Where in a text keys and tokens stand, and of what kind they are."""
+    """The positions of keys and tokens in a text, and their kinds."""
     signs, within = _signs_in(text)
     shapes = {shape for sign in signs for shape in _starting(sign)}
     for shape in (*shapes, *(shape for shape in _WITHIN if shape.sign in within)):
@@ -240,7 +243,7 @@ def shaped(text: str) -> Iterator[tuple[int, int, str]]:
 
 
 def _signs_in(text: str) -> tuple[set[str], set[str]]:
-    """The signs in it, and those that stand within its longest words."""
+    """The signs in it, and those in its longest words."""
     signs = {sign for sign in _BEFORE_SPACE if sign in text}
     within: set[str] = set()
     for at in range(0, max(1, len(text) - _OVERLAP), _PIECE_CHARACTERS - _OVERLAP):
@@ -255,12 +258,12 @@ def _signs_in(text: str) -> tuple[set[str], set[str]]:
             if long := "\n".join(word for word in words if len(word) >= _MIN_WITHIN):
                 within.update(shape.sign for shape in _WITHIN if shape.sign in long)
         if at:
-            sleep(0)  # other threads share the interpreter
+            sleep(0)  # other threads share the GIL
     return signs, within
 
 
 def pieces_of(text: str) -> Iterator[str]:
-    """The text in pieces that overlap by more than most secrets take; other threads get their turn between them."""
+    """The text in pieces that overlap by more than most secrets are long. Other threads may run between them."""
     for at in range(0, max(1, len(text) - _SEARCHED_OVERLAP), _SEARCHED_CHARACTERS):
         if at:
             sleep(0)
@@ -268,9 +271,9 @@ def pieces_of(text: str) -> Iterator[str]:
 
 
 def found_in(pattern: re.Pattern[str], text: str) -> Iterator[re.Match[str]]:
-    """What `finditer` finds of a pattern whose shortest match is short, a piece of the text after the other.
+    """The results of `finditer`, one piece of the text after the other, for a pattern that also matches short texts.
 
-    No other thread runs, and no key is heard, while one call searches fifty megabytes.
+    A single call that searches fifty megabytes would block all other threads and the keyboard.
     """
     at = 0
     while at < len(text):
@@ -279,7 +282,7 @@ def found_in(pattern: re.Pattern[str], text: str) -> Iterator[re.Match[str]]:
         if found is None or found.start() >= end:
             at = end
         else:
-            found = pattern.match(text, found.start()) or found  # it may go on behind the piece
+            found = pattern.match(text, found.start()) or found  # it may continue after the piece
             yield found
             at = max(found.end(), found.start() + 1)
 
@@ -293,7 +296,7 @@ def _web_tokens(text: str) -> Iterator[tuple[int, int, str]]:
 
 @cache
 def _compiled(pattern: str) -> re.Pattern[str]:
-    """All of them at once would take as long as all else at the start."""
+    """A pattern, compiled on first use. Compiling all of them would double the startup time."""
     return re.compile(pattern)
 
 
@@ -317,12 +320,12 @@ _WORDS: Final = re.compile(r"(?:[A-Z]?[a-z]{0,11}[-_./])*[A-Z]?[a-z]{0,11}|(?:[A
 
 
 def _is_of_words(key: str) -> bool:
-    """Whether it reads like `sk-learn-compatible-estimator`: short words, and no digit."""
+    """Whether it reads like `sk-learn-compatible-estimator`: short words and no digit."""
     return _WORDS.fullmatch(key) is not None
 
 
 def looks_random(text: str, at_least: int = MIN_RANDOM) -> bool:
-    """Whether a text is long, of letters and digits, and no word of a language of humans or programs."""
+    """Whether a text is long, consists of letters and digits, and isn't a word of a human or programming language."""
     if len(text) < at_least or re.search(r"[$(){}<>\[\]]", text) is not None:
         return False
     return (

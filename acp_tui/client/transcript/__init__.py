@@ -1,1 +1,4 @@
-"""Recordings of what an agent and acp-tui said: written, read, replayed, stored, searched. README.md has the format."""
+"""Recordings of what an agent and acp-tui said: written, read, replayed, stored, searched.
+
+README.md describes the format.
+"""

@@ -1,4 +1,4 @@
-"""What one recording's sessions are called, say, and when, so that it need not be read again. `index` stores it."""
+"""The titles, text, and times of one recording's sessions, so that it need not be read again. `index` stores them."""
 
 from __future__ import annotations
 
@@ -16,23 +16,23 @@ from acp_tui.rpc import Direction
 from acp_tui.values import dataclass
 
 MAX_WORDS: Final = 32 << 10
-"""Characters that are kept for searching, of the user's and of the agent's words each, from the start."""
+"""Characters kept for searching, from the start, separately for the user's and the agent's text."""
 _NEW: Final = (v1.SESSION_NEW, v1.SESSION_FORK)
 MAX_TITLE: Final = 200
 
 
 @dataclass(slots=True)
 class Part:
-    """One session as far as this recording holds it."""
+    """One session, as far as this recording contains it."""
 
     session_id: str
     cwd: str
     is_new: bool
-    """It was begun here; else it was opened again, and other recordings may hold what was before."""
+    """It was created here. Otherwise it was opened again, and other recordings may contain its beginning."""
     first_at: float
     last_at: float
     title: str = ""
-    """As the agent named it."""
+    """The agent's title for it."""
     first_words: str = ""
     """The first line of the first prompt."""
     prompts: int = 0
@@ -45,22 +45,22 @@ class Part:
 
     @property
     def words(self) -> str:
-        """What a search looks in; a secret that came in pieces is whole only here."""
+        """The text to search. A secret that arrived in pieces is complete only here."""
         return masked_text("\n".join((self.title, "".join(self.asked), "".join(self.replied))))
 
 
 class Digest:
-    """Reads along."""
+    """Builds the parts while events are recorded or read."""
 
     def __init__(self, header: Header) -> None:
         self.parts: dict[str, Part] = {}
         self.changed: set[str] = set()
-        """Sessions of which something was said that a list of them shows; for whoever keeps it to clear."""
+        """Sessions whose list entry changed. The object that stores the digest clears the set."""
         self._start = _seconds(header.started_at)
         self._pending: dict[Any, tuple[str, Mapping[str, Any]]] = {}
 
     def see(self, event: Event, message: Any) -> None:
-        """An event, with what a frame says."""
+        """Take in an event, with the message in a frame."""
         if isinstance(event, Own) and isinstance(event.update, Renamed):
             part = self.parts.get(event.session_id or "")
             if part is not None:
@@ -78,7 +78,7 @@ class Digest:
     def _went(self, message: Mapping[str, Any], at: float) -> None:
         method, params = message.get("method"), _object(message.get("params"))
         if not isinstance(message.get("id"), int):
-            return  # our requests are numbered
+            return  # our requests have numbers as IDs
         if method in (*_NEW, v1.SESSION_LOAD, v1.SESSION_RESUME):
             self._pending[message.get("id")] = (method, params)
             if method not in _NEW:
@@ -119,7 +119,7 @@ class Digest:
                 text = _text(update.get("content"))[: part.room_replied]
                 part.room_replied -= len(text)
                 part.replied.append(text)
-            case "user_message_chunk" if not part.prompts:  # the history of a session that was loaded
+            case "user_message_chunk" if not part.prompts:  # the history of a loaded session
                 self._asked(part, _text(update.get("content")), at)
             case "session_info_update" if isinstance(update.get("title"), str) and not part.is_named:
                 part.title = masked_text(update["title"])[:MAX_TITLE]
@@ -150,7 +150,7 @@ def _object(value: Any) -> Mapping[str, Any]:
 
 
 def _seconds(started_at: str) -> float:
-    """0 for what is no time, or one that no calendar knows when the recording ends."""
+    """The time in seconds; 0 for an invalid time, and for one whose recording would end outside the calendar."""
     try:
         start = datetime.fromisoformat(started_at).timestamp()
         datetime.fromtimestamp(start + MAX_S)

@@ -1,4 +1,4 @@
-"""What a recording holds, as values; how they are written is `lines`'."""
+"""What a recording contains, as values. `lines` writes and reads them."""
 
 from __future__ import annotations
 
@@ -14,29 +14,29 @@ from acp_tui.values import dataclass
 
 @dataclass(frozen=True, slots=True)
 class Header:
-    """The first line: what was recorded, where and by whom."""
+    """The first line: what was recorded, where, and by which version."""
 
     agent: str
-    """The name of its command; what it calls itself stands in its answer to `initialize`."""
+    """The name of its command. The agent's own name is in its answer to `initialize`."""
     argv: tuple[str, ...]
     """Without secrets."""
     env_names: tuple[str, ...] = ()
-    """Of what was set for the command; the values are not kept."""
+    """The names of the variables set for the command. The values aren't kept."""
     client: str = ""
     """acp-tui's version."""
     cwd: str = ""
     screen: tuple[int, int] | None = None
-    """Columns and rows; None: there was none."""
+    """Columns and rows; None if there was no screen."""
     started_at: str = ""
     """ISO 8601, UTC."""
     is_raw: bool = False
-    """Secrets were not masked."""
+    """Secrets weren't masked."""
     version: int = 1
 
 
 @dataclass(frozen=True, slots=True)
 class Frame:
-    """A line on the agent's stdin or stdout, junk too, as its bytes without the line end."""
+    """A line on the agent's stdin or stdout, even if invalid, as bytes without the newline."""
 
     at: float
     """Seconds since the start, here and below."""
@@ -46,7 +46,7 @@ class Frame:
 
 @dataclass(frozen=True, slots=True)
 class Stderr:
-    """A line that the agent wrote to stderr, without the line end."""
+    """A line on the agent's stderr, without the newline."""
 
     at: float
     data: bytes
@@ -54,18 +54,18 @@ class Stderr:
 
 @dataclass(frozen=True, slots=True)
 class Own:
-    """What the user did, or acp-tui itself, and no frame tells: an answer, a cancel, bytes of a terminal of ours."""
+    """An action by the user or acp-tui that isn't in any frame: an answer, a cancel, bytes of one of our terminals."""
 
     at: float
     session_id: SessionId | None
-    """None: it belongs to no session."""
+    """None if it belongs to no session."""
     update: SessionUpdate
-    """Of a PromptSent only the notes, where the frame behind it holds the prompt."""
+    """For a PromptSent, only the notes if the frame after it contains the prompt."""
 
 
 @dataclass(frozen=True, slots=True)
 class Closed:
-    """The user closed a session: what the agent still says of it is ignored."""
+    """The user closed a session. What the agent says about it afterward is ignored."""
 
     at: float
     session_id: SessionId
@@ -73,7 +73,7 @@ class Closed:
 
 @dataclass(frozen=True, slots=True)
 class Resized:
-    """The screen has another size."""
+    """The screen was resized."""
 
     at: float
     columns: int
@@ -82,7 +82,7 @@ class Resized:
 
 @dataclass(frozen=True, slots=True)
 class TerminalCut:
-    """Of a terminal's output so much was left out, from here to its end."""
+    """This many bytes of a terminal's output were left out, from here to its end."""
 
     at: float
     terminal_id: str
@@ -91,7 +91,7 @@ class TerminalCut:
 
 @dataclass(frozen=True, slots=True)
 class Dropped:
-    """So many events came faster than they could be written, or were too many for the file, and are missing here."""
+    """This many events are missing here: they came faster than they could be written, or exceeded the file's limit."""
 
     at: float
     events: int
@@ -108,7 +108,7 @@ class Exited:
 
 @dataclass(frozen=True, slots=True)
 class UnknownEvent:
-    """An event of a kind that this version does not know, or cannot read."""
+    """An event of a kind that this version doesn't know or can't read."""
 
     at: float
     kind: str

@@ -1,6 +1,6 @@
-"""Keeps the last lines of a running agent, so that whoever looks later sees what has happened; reads none of them.
+"""Keeps the last lines of a running agent for later viewing, without parsing them.
 
-Also reads the update out of a single frame, for whoever taps a connection.
+Also reads the update in a single frame, for code that taps a connection.
 """
 
 from __future__ import annotations
@@ -17,41 +17,41 @@ from acp_tui.rpc import Direction
 from acp_tui.rpc.messages import Notification, read_message
 
 ENDED: Final = "the agent's process "
-"""How a note begins that says how it ended."""
+"""The beginning of the note on how the agent's process ended."""
 
 
 class Kind(Enum):
-    """Where a line stood."""
+    """Where a line comes from."""
 
     IN = "in"
     """On the agent's stdout."""
     OUT = "out"
-    """On its stdin: the client's."""
+    """On its stdin, from the client."""
     STDERR = "stderr"
     NOTE = "note"
-    """Nowhere: what is to be known at this place, such as the agent's end."""
+    """No stream: information that belongs here, such as the agent's end."""
 
 
 class Line(NamedTuple):
-    """A line without its end. A tuple, since one is made of every frame that passes."""
+    """A line without its newline. A tuple, because one is created for every frame."""
 
     at_s: float
-    """Seconds since the agent was started."""
+    """Seconds since the agent started."""
     kind: Kind
     data: bytes
 
 
 MAX_BYTES: Final = 8 << 20
-"""Of one agent; its last line stays, however long it is."""
+"""Per agent. Its last line stays, however long it is."""
 LINE_BYTES: Final = 160
-"""What a line takes beside its text."""
+"""The memory a line takes besides its text."""
 MAX_STDERR_LINE: Final = 64 << 10
 
 _KINDS: Final = {Direction.IN: Kind.IN, Direction.OUT: Kind.OUT}
 
 
 class FrameLog:
-    """The lines of one agent, counted from 0; the oldest are let go. All of it happens on the event loop."""
+    """The lines of one agent, counted from 0; the oldest are dropped. Use it only on the event loop."""
 
     def __init__(
         self,
@@ -61,15 +61,15 @@ class FrameLog:
         *,
         max_bytes: int = MAX_BYTES,
     ) -> None:
-        """`environ` is what the agent runs with: what is secret there is masked where it is shown."""
+        """`environ` is the agent's environment, whose secrets are masked when shown."""
         self.agent = agent
         self.argv = argv
         self.environ = environ or {}
         self.started_at = datetime.now(UTC)
         self.end = 0
-        """How many lines there were."""
+        """The total number of lines so far."""
         self.listeners: list[Callable[[], None]] = []
-        """Called for each line: whoever looks."""
+        """Called for each line, for views."""
         self._begun = monotonic()
         self._lines: deque[Line] = deque()
         self._max_bytes = max_bytes
@@ -79,20 +79,20 @@ class FrameLog:
 
     @property
     def now_s(self) -> float | None:
-        """Since the agent was started; None when it has ended."""
+        """Seconds since the agent started; None if it has ended."""
         return None if self._is_ended else monotonic() - self._begun
 
     @property
     def first(self) -> int:
-        """The oldest line that is still there."""
+        """The oldest line that is still kept."""
         return self.end - len(self._lines)
 
     def tap(self, direction: Direction, frame: bytes) -> None:
-        """A frame passes (rpc.peer.Tap)."""
+        """Add a frame (rpc.peer.Tap)."""
         self._put(_KINDS[direction], frame)
 
     def stderr(self, data: bytes) -> None:
-        """The agent wrote to stderr."""
+        """Add output from the agent's stderr."""
         *whole, self._half = (self._half + data).split(b"\n")
         if len(self._half) > MAX_STDERR_LINE:
             whole.append(self._half)
@@ -101,21 +101,21 @@ class FrameLog:
             self._put(Kind.STDERR, line)
 
     def exited(self, how: str) -> None:
-        """The agent's process has ended."""
+        """Note that the agent's process has ended."""
         if self._half:
             self.stderr(b"\n")
         self._is_ended = True
         self._put(Kind.NOTE, f"{ENDED}{how}".encode())
 
     def lines(self, start: int, stop: int) -> list[Line]:
-        """Those of these lines that are still there."""
+        """The lines in this range that are still kept."""
         start, stop = max(start, self.first), min(stop, self.end)
-        # From the end on, which is nearer mostly.
+        # Iterate from the end, which is usually closer.
         lines = list(islice(reversed(self._lines), self.end - stop, max(self.end - start, 0)))
         return lines[::-1]
 
     def line(self, position: int) -> Line | None:
-        """One line; None where it is gone, or not there yet."""
+        """One line; None if it's dropped or doesn't exist yet."""
         return self._lines[position - self.first] if self.first <= position < self.end else None
 
     def _put(self, kind: Kind, data: bytes) -> None:
@@ -129,7 +129,7 @@ class FrameLog:
 
 
 def update_params(direction: Direction, frame: bytes) -> Any | None:
-    """The params of a session/update that came in, as they were sent; None for any other frame."""
+    """The params of an incoming session/update, as sent; None for any other frame."""
     if direction is not Direction.IN or b"session/update" not in frame:
         return None
     message = read_message(frame)

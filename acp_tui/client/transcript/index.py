@@ -1,6 +1,6 @@
-"""Lists and searches the sessions in recordings without reading them; several processes may use it at once.
+"""Lists and searches the sessions in recordings without reading them. Several processes may use it at the same time.
 
-Made from the recordings alone: read again if missing, broken or stale. Its methods block: use a thread.
+It's built only from the recordings, and rebuilt if missing, broken, or stale. Its methods block, so use a thread.
 """
 
 from __future__ import annotations
@@ -33,12 +33,12 @@ log = logging.getLogger(__name__)
 
 BUSY_S: Final = 5.0
 MAX_GUESSED: Final = 2_000
-"""Of so many sessions the titles are looked through where no words fit."""
+"""How many sessions' titles to check if no words match."""
 T = TypeVar("T")
 
 
 class AmbiguousSession(ClientError):
-    """Several sessions begin so."""
+    """Several sessions have this prefix."""
 
 
 class SessionInUse(ClientError):
@@ -46,12 +46,12 @@ class SessionInUse(ClientError):
 
 
 class IndexFailed(ClientError):
-    """The index can be neither read nor made anew."""
+    """The index can neither be read nor rebuilt."""
 
 
 @dataclass(frozen=True, slots=True)
 class RecordedSession:
-    """A session of which there are recordings."""
+    """A session that has recordings."""
 
     session_id: SessionId
     agent: str
@@ -60,7 +60,7 @@ class RecordedSession:
     """Without secrets."""
     cwd: Path
     title: str
-    """The agent's, else the first line of the first prompt; untrusted, as all that is read here."""
+    """The agent's title, or the first line of the first prompt. Untrusted, like everything read here."""
     first_at: float
     last_at: float
     """Seconds since the epoch."""
@@ -70,19 +70,19 @@ class RecordedSession:
 
 
 class SessionIndex:
-    """The sessions in the recordings of a store, the last ones first."""
+    """The sessions in the recordings of a store, latest first."""
 
     def __init__(self, store: RecordingStore) -> None:
         self._store = store
 
     def recent(self, cwd: Path | None = None, limit: int = 100) -> list[RecordedSession]:
-        """The last sessions, of all folders or of one. Raises IndexFailed, as all methods do."""
+        """The latest sessions, of all folders or of one. Raises IndexFailed, like all methods."""
         return self._read(lambda db: self._sessions(db, index_tables.newest(db, cwd, limit)))
 
     def search(self, words: str, cwd: Path | None = None, limit: int = 100) -> list[RecordedSession]:
-        """Sessions in which each of the words stands: in the title, which comes first, in a prompt or in a reply.
+        """Sessions that contain all the words in the title, a prompt, or a reply. Matches in the title come first.
 
-        Where there is none: those whose title has the letters of `words` in this order.
+        If there are none, those whose title contains the letters of `words` in this order.
         """
         wanted = words.casefold().split()
         if not wanted:
@@ -99,7 +99,7 @@ class SessionIndex:
         return self._read(find)
 
     def find(self, id_or_prefix: str) -> RecordedSession | None:
-        """The last session of this id, else the one whose id begins so. Raises AmbiguousSession."""
+        """The latest session with this ID, otherwise the one whose ID has this prefix. Raises AmbiguousSession."""
 
         def look(db: sqlite3.Connection) -> list[RecordedSession]:
             return self._sessions(db, index_tables.beginning_with(db, id_or_prefix))
@@ -114,7 +114,10 @@ class SessionIndex:
         )
 
     def forget(self, session: RecordedSession) -> None:
-        """Take a session out of its recordings, for good. Raises SessionInUse while one is written, and OSError."""
+        """Permanently remove a session from its recordings.
+
+        Raises SessionInUse while one is being written, and OSError.
+        """
         if any(path.exists() and is_being_written(path) for path in session.recordings):
             raise SessionInUse(f"{session.title!r} is being recorded", hint="close it first")
         for path in session.recordings:
@@ -123,7 +126,7 @@ class SessionIndex:
         self.catch_up()
 
     def reread(self, session: RecordedSession) -> Conversation:
-        """The conversation as its recordings have it, without the agent. Raises RecordingUnreadable."""
+        """The conversation in its recordings, without the agent. Raises RecordingUnreadable."""
         earlier: dict[SessionId, Conversation] = {}
         for path in session.recordings:
             with open_recording(path) as recording:
@@ -133,10 +136,10 @@ class SessionIndex:
                 earlier |= replay.conversations
         return earlier.get(session.session_id, Conversation())
 
-    # Keeping it true
+    # Updating
 
     def put(self, recording: str, header: Header, parts: Sequence[Part], size: int | None = None) -> None:
-        """Write down sessions of a recording; with `size`, all of them, and that so much of it has been read."""
+        """Store sessions of a recording. With `size`, these are all of them, and so many bytes have been read."""
 
         def write(db: sqlite3.Connection) -> None:
             index_tables.put(db, recording, header, parts)
@@ -146,7 +149,7 @@ class SessionIndex:
         self._with(write)
 
     def catch_up(self) -> None:
-        """Read the recordings that it does not know whole, and forget those that are gone."""
+        """Read recordings that have changed, and forget those that are gone."""
         self._with(self._caught_up)
 
     def _read(self, read: Callable[[sqlite3.Connection], T]) -> T:
@@ -174,16 +177,16 @@ class SessionIndex:
             header, digest = _digest(path)
             index_tables.put(db, path.name, header, list(digest.parts.values()))
         db.execute("INSERT OR REPLACE INTO recordings VALUES (?, ?)", (path.name, size))
-        db.commit()  # another process need not read it again, nor wait for the others
+        db.commit()  # other processes then need not read it again, nor wait for the rest
 
     # The database
 
     def _with(self, work: Callable[[sqlite3.Connection], T]) -> T:
-        """What `work` gives; on a database that is broken, once more on a new one."""
+        """The result of `work`. If the database is broken, run it again on a new one."""
         try:
             with self._opened() as db:
                 return work(db)
-        except sqlite3.OperationalError as error:  # locked, read-only, a full disk: not broken
+        except sqlite3.OperationalError as error:  # locked, read-only, or a full disk, but not broken
             raise self._failure(error) from error
         except sqlite3.DatabaseError as error:
             log.info("the index of recordings is rebuilt: %s", error)
@@ -206,7 +209,7 @@ class SessionIndex:
         with suppress(OSError):
             make_private(file.parent, is_ours=True)
             os.close(open_private(file))
-            for each in self._files[1:]:  # SQLite gives new ones the rights of the index
+            for each in self._files[1:]:  # SQLite gives new files the permissions of the index
                 close_to_others(each)
         db = sqlite3.connect(file, timeout=BUSY_S)
         try:
@@ -220,7 +223,7 @@ class SessionIndex:
 
     @property
     def _files(self) -> tuple[Path, ...]:
-        """The index, and what SQLite keeps beside it."""
+        """The index, and SQLite's files beside it."""
         file = self._store.index_file
         return (file, *(file.with_name(file.name + end) for end in ("-wal", "-shm")))
 
@@ -230,7 +233,7 @@ class SessionIndex:
 
     def _sessions(self, db: sqlite3.Connection, origins: Sequence[str]) -> list[RecordedSession]:
         found: dict[str, RecordedSession] = {}
-        for at in range(0, len(origins), 500):  # SQLite takes some 1,000 parameters
+        for at in range(0, len(origins), 500):  # SQLite accepts about 1,000 parameters
             some = origins[at : at + 500]
             query = f"SELECT * FROM parts WHERE origin IN ({','.join('?' * len(some))}) ORDER BY origin, recording"
             rows = db.execute(query, some)
@@ -257,7 +260,7 @@ class SessionIndex:
 
 
 class Indexer:
-    """Keeps the index up to date with a recording while it is written (recorder.Observer)."""
+    """Keeps the index up to date with a recording while it's being written (recorder.Observer)."""
 
     def __init__(self, index: SessionIndex, path: Path, header: Header) -> None:
         self._index = index
@@ -266,17 +269,17 @@ class Indexer:
         self._digest = Digest(header)
 
     def see(self, event: Event, message: Any) -> None:
-        """Read along."""
+        """Take in an event."""
         self._digest.see(event, message)
 
     def flush(self) -> None:
-        """Write down what a list of sessions would show."""
+        """Store what a list of sessions would show."""
         changed, self._digest.changed = self._digest.changed, set()
         if changed:
             self._put([self._digest.parts[session_id] for session_id in changed])
 
     def close(self) -> None:
-        """All that is in the recording is known."""
+        """The whole recording has been indexed."""
         with suppress(OSError):
             self._put(list(self._digest.parts.values()), self._path.stat().st_size)
 
@@ -306,7 +309,7 @@ def _has_letters(letters: str, text: str) -> bool:
 
 
 def without_session(path: Path, session_id: str) -> None:
-    """Leave out all that is of the session, and delete the file where it holds no other. Raises OSError."""
+    """Remove everything about the session, and delete the file if it contains no other. Raises OSError."""
     belonging = _Belonging(session_id)
     with path.open("rb") as recording:
         recording.readline()
@@ -326,16 +329,16 @@ def without_session(path: Path, session_id: str) -> None:
 
 
 class _Belonging:
-    """Finds the lines of one session, by looking at all lines in their order."""
+    """Finds the lines of one session by reading all lines in order."""
 
     def __init__(self, session_id: str) -> None:
         self.lines: set[int] = set()
         self.has_others = False
         self._session_id = session_id
         self._asked: dict[tuple[Direction, Any], str | None] = {}
-        """By who asked and by the request's id: of which session that was."""
+        """For each open request, by sender and request ID, its session."""
         self._new: dict[tuple[Direction, Any], int] = {}
-        """The lines of requests for a new session, which had no id yet."""
+        """The lines of requests for new sessions, which have no ID yet."""
 
     def see(self, number: int, line: bytes) -> None:
         try:
@@ -365,7 +368,7 @@ class _Belonging:
         if isinstance(request_id, str | int):
             if opens_another:
                 self._new[event.direction, request_id] = number
-                return None  # whose it is, the answer says
+                return None  # the answer contains its session
             self._asked[event.direction, request_id] = found
         return found
 

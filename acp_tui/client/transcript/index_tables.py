@@ -1,4 +1,4 @@
-"""The tables of the index of recordings, and the statements on them; what they are filled with is `index`'s."""
+"""The tables of the index of recordings, and the statements on them. `index` fills them."""
 
 from __future__ import annotations
 
@@ -26,7 +26,8 @@ CREATE INDEX parts_by_origin ON parts (origin, recording);
 CREATE INDEX parts_by_session ON parts (session, agent, recording);
 CREATE INDEX parts_by_time ON parts (last_at);
 """
-# With trigrams LIKE uses an index. Without them (SQLite before 3.34, or without FTS5) it reads all: slower, not wrong.
+# With trigrams, LIKE uses an index. Without them (SQLite before 3.34, or without FTS5), it scans everything, which is
+# slower but correct.
 WORDS: Final = (
     "CREATE VIRTUAL TABLE words USING fts5(text, tokenize = 'trigram')",
     "CREATE TABLE words (text TEXT)",
@@ -34,14 +35,14 @@ WORDS: Final = (
 
 
 def require_tables(db: sqlite3.Connection) -> None:
-    """Make the tables where there are none. Raises sqlite3.DatabaseError for those of another version."""
+    """Create the tables if there are none. Raises sqlite3.DatabaseError for tables of another version."""
     if db.execute("PRAGMA user_version").fetchone()[0] == SCHEMA:
         return
     if db.execute("PRAGMA user_version").fetchone()[0]:
         raise sqlite3.DatabaseError("it is of another version")
     db.execute("BEGIN IMMEDIATE")
     try:
-        if db.execute("PRAGMA user_version").fetchone()[0] == 0:  # nobody else was faster
+        if db.execute("PRAGMA user_version").fetchone()[0] == 0:  # no other process was faster
             for statement in filter(str.strip, TABLES.split(";")):
                 db.execute(statement)
             _make_words(db)
@@ -60,11 +61,11 @@ def _make_words(db: sqlite3.Connection) -> None:
 
 
 def put(db: sqlite3.Connection, recording: str, header: Header, parts: Sequence[Part]) -> None:
-    """Write down sessions of a recording, in place of what is known of them."""
+    """Store sessions of a recording, replacing what is known about them."""
     for part in parts:
         _delete(db, recording, part.session_id)
         if not (part.asked or part.replied):
-            continue  # nothing was said: nobody looks for it
+            continue  # nothing was said, so no one will look for it
         values = (
             recording,
             part.session_id,
@@ -86,12 +87,12 @@ def put(db: sqlite3.Connection, recording: str, header: Header, parts: Sequence[
 
 
 def _storable(value: T) -> T | str:
-    """Texts without halves of characters, which names of folders may hold and SQLite does not take."""
+    """The text without lone surrogates, which folder names may contain and SQLite doesn't accept."""
     return value.encode("utf-8", "replace").decode() if isinstance(value, str) else value
 
 
 def _origin(db: sqlite3.Connection, recording: str, agent: str, part: Part) -> str:
-    """Names the session over all recordings: an id alone does not, agents may give it again."""
+    """A name that is unique across all recordings. An ID isn't, because agents may reuse it."""
     row = None
     if not part.is_new:
         where = "session = ? AND agent = ? AND recording < ? ORDER BY recording DESC LIMIT 1"
@@ -116,14 +117,14 @@ def drop(db: sqlite3.Connection, recording: str) -> None:
 
 
 def newest(db: sqlite3.Connection, cwd: Path | None, limit: int) -> list[str]:
-    """The sessions that were used last."""
+    """The latest sessions."""
     where, values = _in(cwd)
     query = f"SELECT origin FROM parts WHERE {where} GROUP BY origin ORDER BY MAX(last_at) DESC LIMIT ?"
     return [row[0] for row in db.execute(query, (*values, limit))]
 
 
 def with_words(db: sqlite3.Connection, wanted: Sequence[str], cwd: Path | None, limit: int) -> list[str]:
-    """Those in which each of the words stands."""
+    """Those that contain all the words."""
     where, values = _in(cwd)
     has = " AND ".join(["words.text LIKE ?"] * len(wanted))
     query = (
@@ -134,7 +135,7 @@ def with_words(db: sqlite3.Connection, wanted: Sequence[str], cwd: Path | None, 
 
 
 def beginning_with(db: sqlite3.Connection, prefix: str) -> list[str]:
-    """Those whose id begins so."""
+    """Those whose ID has this prefix."""
     query = (
         "SELECT origin FROM parts WHERE substr(session, 1, ?) = ? GROUP BY origin ORDER BY MAX(last_at) DESC"
     )

@@ -1,5 +1,6 @@
-"""The lines of a recording: an event as JSON and back; and reading a file of them, in constant memory and whatever its
-state. What they mean is `replay`'s.
+"""The lines of a recording: converts events to JSON and back, and reads files in constant memory, whatever their state.
+
+`replay` interprets them.
 """
 
 from __future__ import annotations
@@ -35,21 +36,21 @@ from acp_tui.values import dataclass
 FORMAT: Final = "acp-tui-recording"
 VERSION: Final = 1
 MAX_S: Final = 10 * 365 * 86_400
-"""No recording takes longer: clocks and calendars end somewhere."""
+"""No recording takes longer. Clocks and calendars have limits."""
 
-# A frame that is JSON stands in its line as it came, to the byte. So a line of ours is recognised by its beginning, and
-# what is behind it is the frame: jq sees an object, and nobody has to write a number as somebody else's library did.
+# A frame that is JSON is in its line unchanged, byte for byte. So we recognize our lines by their beginning, and the
+# rest is the frame. jq sees an object, and no other JSON library has to write numbers exactly like the original.
 _FRAME_LINE = re.compile(rb'\{"t":(\d+(?:\.\d+)?),"type":"(in|out)","frame":')
 
 _DIRECTIONS: Final = {direction.value.encode(): direction for direction in Direction}
 
 
 class NotARecording(Exception):
-    """The first line is no header of ours."""
+    """The first line isn't a header of ours."""
 
 
 class BadLine(Exception):
-    """A line that is no event."""
+    """A line that isn't an event."""
 
 
 # Writing
@@ -73,14 +74,14 @@ def header_line(header: Header) -> bytes:
 
 
 def frame_line(at: float, direction: Direction, data: bytes, *, is_json: bool) -> bytes:
-    """A frame; `is_json` says that it is one JSON value in UTF-8, with nothing that only some parsers take."""
+    """A frame. With `is_json`, it's one JSON value in UTF-8 that every parser accepts."""
     if is_json:
         return b'{"t":%.6f,"type":"%s","frame":%s}\n' % (at, direction.value.encode(), data)
     return _event(at, direction.value, own_updates.as_text(data))
 
 
 def event_line(event: Event) -> bytes:
-    """Any event but a frame."""
+    """Any event except a frame."""
     match event:
         case Frame():
             raise TypeError("a frame is written by frame_line")
@@ -112,7 +113,7 @@ def line(value: Any) -> bytes:
     text = json.dumps(value, ensure_ascii=False, separators=(",", ":"))
     try:
         return text.encode() + b"\n"
-    except UnicodeEncodeError:  # half of a surrogate pair
+    except UnicodeEncodeError:  # a lone surrogate
         return json.dumps(value, separators=(",", ":")).encode() + b"\n"
 
 
@@ -120,7 +121,7 @@ def line(value: Any) -> bytes:
 
 
 def read_header(data: bytes) -> Header:
-    """The header, also of a later version. Raises NotARecording."""
+    """The header, including of a later version. Raises NotARecording."""
     value = _object(data)
     version = value.get("version") if value is not None else None
     if value is None or value.get("format") != FORMAT or type(version) is not int:
@@ -133,7 +134,7 @@ def read_header(data: bytes) -> Header:
         argv=_texts(agent.get("command")),
         env_names=_texts(agent.get("env")),
         client=str(client.get("version", "")),
-        cwd=cwd if cwd.startswith("/") else "",  # of any other nobody knows where it is
+        cwd=cwd if cwd.startswith("/") else "",  # a relative path has no meaning here
         screen=(size[0], size[1]) if isinstance(size[0], int) and isinstance(size[1], int) else None,
         started_at=str(value.get("started_at", "")),
         is_raw=value.get("raw") is True,
@@ -142,7 +143,7 @@ def read_header(data: bytes) -> Header:
 
 
 def written_frame(data: bytes) -> tuple[float, Direction, bytes] | None:
-    """What a `Frame` holds, where it stands in its line as it came; whether it is JSON is not looked at."""
+    """The content of a `Frame` whose line is unchanged, without checking whether it's JSON."""
     ours = _FRAME_LINE.match(data)
     if ours is None or not data.endswith(b"}") or (at := float(ours[1])) > MAX_S:
         return None
@@ -150,7 +151,7 @@ def written_frame(data: bytes) -> tuple[float, Direction, bytes] | None:
 
 
 def read_event(data: bytes) -> Event:
-    """An event; one of a kind that is not known, too. Raises BadLine."""
+    """An event, possibly of an unknown kind. Raises BadLine."""
     written = written_frame(data)
     if written is not None and parsed(written[2]) is not None:
         return Frame(*written)
@@ -171,7 +172,7 @@ def _time(value: Any) -> float:
     """Raises BadLine."""
     if isinstance(value, bool) or not isinstance(value, int | float):
         raise BadLine("a time that is no number")
-    if not 0 <= value <= MAX_S:  # neither is what is not a number
+    if not 0 <= value <= MAX_S:  # also excludes NaN
         raise BadLine("a time that can't be")
     return float(value)
 
@@ -203,13 +204,13 @@ def _read(at: float, kind: str, value: dict[str, Any]) -> Event:
 def _frame(value: dict[str, Any]) -> bytes:
     if (
         "frame" in value
-    ):  # the line was written anew by somebody else: the frame means the same, if not to the byte
+    ):  # another program rewrote the line: the frame means the same, but its bytes may differ
         return line(value["frame"])[:-1]
     return own_updates.from_text(value)
 
 
 def parsed(data: bytes) -> dict[str, Any] | list[Any] | None:
-    """The object or list; None for what is none, or what only some parsers take."""
+    """The object or list; None for anything else, and for JSON that only some parsers accept."""
     try:
         value = from_json(data, allow_inf_nan=False, cache_strings="none")
     except ValueError:
@@ -238,7 +239,7 @@ MAX_PROBLEMS: Final = 100
 
 
 class RecordingUnreadable(ClientError):
-    """The file is no recording, or cannot be read."""
+    """The file isn't a recording, or can't be read."""
 
 
 @dataclass(frozen=True, slots=True)
@@ -251,20 +252,20 @@ class Problem:
 
 
 class Recording:
-    """A recording that is open; made by `open_recording`. Iterating gives its events, also those that come later."""
+    """An open recording, from `open_recording`. Iterating returns its events, including those added later."""
 
     def __init__(self, path: Path, file: BinaryIO, header: Header) -> None:
         self.path = path
         self.header = header
         self.problems: list[Problem] = []
-        """The first ones, of the lines read so far."""
+        """The first ones, in the lines read so far."""
         self.half_line = b""
-        """What stands behind the last line end: its writer was ended in the middle, or has not come further."""
+        """Text after the last newline: the writer was killed mid-line, or hasn't finished the line."""
         self._file = file
         self._line = 1
 
     def __iter__(self) -> Iterator[Event]:
-        """The events from where the last iteration ended. On a file that still grows, ask again later."""
+        """The events after the last iteration. If the file still grows, iterate again later."""
         while data := self._file.readline(MAX_LINE_BYTES):
             if not data.endswith(b"\n"):
                 self.half_line = data
@@ -300,7 +301,7 @@ class Recording:
 
 
 def open_recording(path: Path) -> Recording:
-    """Open a recording and read its header; a context manager. It blocks. Raises RecordingUnreadable."""
+    """Open a recording and read its header; a context manager. Blocks. Raises RecordingUnreadable."""
     try:
         file = path.open("rb")
     except OSError as error:

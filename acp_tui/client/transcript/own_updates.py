@@ -1,6 +1,6 @@
-"""The updates that acp-tui itself makes, as JSON fields and back.
+"""The updates that acp-tui itself makes, converted to JSON fields and back.
 
-Its own questions, such as whether a file outside the workspace may be read, are written like an agent's.
+Its own questions, such as whether an agent may read a file outside the workspace, are written like an agent's.
 """
 
 from __future__ import annotations
@@ -48,7 +48,7 @@ from acp_tui.protocol.v1.session import PromptRequest
 from acp_tui.protocol.wire import decode
 
 MAX_CELLS: Final = 2_000
-"""Of a terminal, each way; larger screens there are none."""
+"""Limit for a terminal's columns and rows. No screen is larger."""
 
 TYPES: Final[Mapping[str, type]] = {
     "prompt": PromptSent,
@@ -71,7 +71,7 @@ TYPES: Final[Mapping[str, type]] = {
     "remark": Remarked,
     "renamed": Renamed,
 }
-"""What a recording holds: the rest stands in its frames."""
+"""What a recording contains. Everything else is in its frames."""
 KINDS: Final = {update: kind for kind, update in TYPES.items()}
 
 TOLD: Final[Mapping[str, type]] = {
@@ -80,16 +80,16 @@ TOLD: Final[Mapping[str, type]] = {
     "turn_failed": TurnFailed,
     "elicitation_asked": ElicitationAsked,
 }
-"""What a host tells its clients beside what an agent can: `_acp_tui/update`."""
+"""What a host sends its clients in addition to what an agent can: `_acp_tui/update`."""
 TOLD_KINDS: Final = {update: kind for kind, update in TOLD.items()}
 
 
 class NotReadable(Exception):
-    """The fields are not those of such an update."""
+    """The fields don't form such an update."""
 
 
 def as_fields(update: SessionUpdate) -> dict[str, Any]:
-    """What is written of the update, beside its kind."""
+    """The fields of the update, without its kind."""
     match update:
         case PromptSent(blocks, notes) | PromptJoined(blocks, notes):
             unsent = {"prompt": [telling.block_of(block) for block in blocks]} if blocks else {}
@@ -131,7 +131,7 @@ def from_fields(kind: str, fields: Mapping[str, Any]) -> SessionUpdate:
 
 
 def _of_a_size(update: SessionUpdate) -> SessionUpdate:
-    """The update, unless it is of a terminal that no emulator could hold. Raises ValueError."""
+    """The update, unless no emulator could hold its terminal. Raises ValueError."""
     sides = (update.columns, update.rows) if isinstance(update, TerminalOpened | TerminalResized) else ()
     if not all(0 < side <= MAX_CELLS for side in sides):
         raise ValueError("a terminal of a size that there isn't")
@@ -139,7 +139,7 @@ def _of_a_size(update: SessionUpdate) -> SessionUpdate:
 
 
 def as_text(data: bytes) -> dict[str, str]:
-    """Bytes as text where they are, so that a recording can be read with the eye."""
+    """Bytes as text if possible, so that people can read a recording."""
     try:
         return {"text": data.decode()}
     except UnicodeDecodeError:

@@ -1,4 +1,4 @@
-"""Where and how the agents of a run are recorded; a recording itself is `recorder`'s."""
+"""Where and how to record the agents of a run. `recorder` writes each recording."""
 
 from __future__ import annotations
 
@@ -22,25 +22,25 @@ from acp_tui.values import dataclass
 
 @dataclass(frozen=True, slots=True)
 class RecordingPlan:
-    """Each process of an agent is recorded once, with all of its sessions."""
+    """Each process of an agent has one recording with all its sessions."""
 
     cwd: Path
     store: RecordingStore | None = None
-    """None: nothing is kept beyond `file`."""
+    """None to keep nothing besides `file`."""
     max_file_bytes: int = 64 << 20
-    """Of a recording in the store; in `file` there is no limit."""
+    """Limit for a recording in the store. `file` has no limit."""
     file: Path | None = None
-    """A recording of its own that the user wants; the second agent's gets a number."""
+    """An additional recording that the user requested. The second agent's gets a number."""
     is_raw: bool = False
-    """Secrets are kept in the store."""
+    """Keep secrets in the store."""
     is_file_raw: bool = False
-    """They are in `file`."""
+    """Keep secrets in `file`."""
     screen: tuple[int, int] | None = None
     on_trouble: Callable[[str], None] = lambda _: None
-    """Called on the event loop, with a sentence for the user, where recording fails. The session goes on."""
+    """Called on the event loop with a sentence for the user if recording fails. The session continues."""
 
     def begin(self, agent: str, argv: tuple[str, ...], env: Mapping[str, str]) -> Recorder:
-        """Record a process that was started with `env` added to our own environment. To be called on the event loop."""
+        """Record a process that started with `env` added to our own environment. Call it on the event loop."""
         environ = {**os.environ, **env}
         header = Header(
             agent=agent,
@@ -64,7 +64,7 @@ class RecordingPlan:
         loop = asyncio.get_running_loop()
 
         def tell(trouble: str) -> None:
-            with suppress(RuntimeError):  # the loop is closed: there is nobody to tell
+            with suppress(RuntimeError):  # the loop is closed, so there's no one to tell
                 loop.call_soon_threadsafe(self.on_trouble, trouble)
 
         return tell

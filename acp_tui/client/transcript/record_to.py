@@ -1,4 +1,4 @@
-"""A recording that the user asks for on the command line, as a value: the command line loads nothing else for it."""
+"""A recording requested on the command line, as a value, so that the command line need not load anything else."""
 
 from __future__ import annotations
 
@@ -9,7 +9,7 @@ from acp_tui.values import dataclass
 
 @dataclass(frozen=True, slots=True)
 class RecordTo:
-    """A file of its own, beside the recording that is kept anyway."""
+    """A separate file, in addition to the recording that is kept anyway."""
 
     file: Path
     is_raw: bool = False

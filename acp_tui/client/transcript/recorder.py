@@ -1,4 +1,4 @@
-"""Records one agent process: the event loop takes notes, a thread writes. A `Scribe` removes secrets."""
+"""Records one agent process: the event loop collects events, a thread writes them, and a `Scribe` removes secrets."""
 
 from __future__ import annotations
 
@@ -44,11 +44,11 @@ from acp_tui.values import dataclass
 log = logging.getLogger(__name__)
 
 BATCH_S: Final = 0.05
-"""What comes in this time is written together. Nothing runs while nothing comes."""
+"""Events within this time are written together. Nothing runs while there are none."""
 EVENTS_PER_SLICE: Final = 64
-"""After so many the event loop gets its turn: threads share one interpreter."""
+"""After this many events, the thread lets the event loop run, because they share the GIL."""
 CLOSE_S: Final = 5.0
-"""A disk that takes longer for the rest loses it."""
+"""If the disk takes longer for the rest, the rest is lost."""
 MAX_STDERR_LINE: Final = 64 << 10
 TOO_FAST: Final = "they arrived faster than they could be written"
 FULL: Final = "the recording reached its size limit"
@@ -56,19 +56,19 @@ FULL: Final = "the recording reached its size limit"
 
 @dataclass(frozen=True, slots=True)
 class Limits:
-    """How much is recorded."""
+    """Limits for what is recorded."""
 
     buffer_bytes: int = 64 << 20
-    """Of events that wait to be written."""
+    """For events waiting to be written."""
     terminal_bytes: int = 4 << 20
-    """Of each terminal of ours, from its start."""
+    """For the beginning of each of our terminals' output."""
 
 
 class Observer(Protocol):
-    """Whoever reads along; in the writer's thread."""
+    """Gets the events as they're written, in the writer's thread."""
 
     def see(self, event: Event, message: Any) -> None:
-        """An event was written; `message` is what a frame says, without secrets."""
+        """An event was written. `message` is the content of a frame, without secrets."""
 
     def flush(self) -> None:
         """A batch was written."""
@@ -79,7 +79,7 @@ class Observer(Protocol):
 
 @dataclass(frozen=True, slots=True)
 class Outlet:
-    """A file to write to. What is called here is called in the writer's thread."""
+    """A file to write to. Its functions are called in the writer's thread."""
 
     open_file: Callable[[], BinaryIO]
     max_bytes: int = 64 << 20
@@ -89,7 +89,7 @@ class Outlet:
 
 
 class Recorder:
-    """One recording from its first line to `close`. All but the writing is done on the event loop, and cheap."""
+    """One recording from its first line to `close`. Everything except writing runs on the event loop and is cheap."""
 
     def __init__(
         self,
@@ -100,9 +100,9 @@ class Recorder:
         environ: Mapping[str, str] | None = None,
         on_trouble: Callable[[str], None],
     ) -> None:
-        """`environ` is what the agent runs with: what is secret there is masked.
+        """`environ` is the agent's environment, whose secrets are masked.
 
-        `on_trouble` is called in the writer's thread, once for each outlet at the most.
+        `on_trouble` is called in the writer's thread, at most once for each outlet.
         """
         self._limits = limits or Limits()
         self._begun = monotonic()
@@ -110,21 +110,21 @@ class Recorder:
         self._put_bytes = self._taken_bytes = self._missed = 0
         self._printed: dict[str, int] = {}
         self._prompt: Own | None = None
-        """What the user sent just now: the next event is its frame, or there will be none."""
+        """The prompt the user just sent. Either the next event is its frame, or there is no frame."""
         self._stderr = b""
         self._wake, self._closing = Signal(), Signal()
         self._writers = [_Writer(header, outlet, environ, on_trouble) for outlet in outlets]
         self._thread = Thread(target=self._write, name="recorder", daemon=True)
         self._thread.start()
 
-    # What is recorded
+    # Events
 
     def tap(self, direction: Direction, frame: bytes) -> None:
-        """A frame passes (rpc.peer.Tap)."""
+        """Record a frame (rpc.peer.Tap)."""
         self._put(Frame(self._now(), direction, frame), len(frame))
 
     def stderr(self, data: bytes) -> None:
-        """The agent wrote to stderr."""
+        """Record output from the agent's stderr."""
         *whole, self._stderr = (self._stderr + data).split(b"\n")
         if len(self._stderr) > MAX_STDERR_LINE:
             whole.append(self._stderr)
@@ -133,7 +133,7 @@ class Recorder:
             self._put(Stderr(self._now(), line), len(line))
 
     def own(self, session_id: SessionId | None, update: SessionUpdate) -> None:
-        """A session was changed; what only the agent's frames can have said is left to them."""
+        """Record a change to a session, unless only the agent's frames can have caused it."""
         if type(update) not in own_updates.KINDS:
             return
         if isinstance(update, PromptSent):
@@ -149,15 +149,15 @@ class Recorder:
         self._put(Own(self._now(), session_id, update), size)
 
     def closed(self, session_id: SessionId) -> None:
-        """A session is no longer listened to."""
+        """Record that a session was closed and its updates are now ignored."""
         self._put(Closed(self._now(), session_id))
 
     def resized(self, columns: int, rows: int) -> None:
-        """The screen has another size."""
+        """Record the new size of the screen."""
         self._put(Resized(self._now(), columns, rows))
 
     def exited(self, how: str) -> None:
-        """The agent has ended."""
+        """Record that the agent has ended."""
         if self._stderr:
             self.stderr(b"\n")
         for terminal_id in tuple(self._printed):
@@ -165,7 +165,7 @@ class Recorder:
         self._put(Exited(self._now(), how))
 
     def close(self) -> None:
-        """Write what waits, and end. It blocks, for `CLOSE_S` at the most."""
+        """Write the remaining events and end. Blocks for at most `CLOSE_S`."""
         self._closing.set()
         self._wake.set()
         self._thread.join(CLOSE_S)
@@ -229,13 +229,13 @@ class Recorder:
 
 
 def _notes_of(prompt: Own) -> Own:
-    """What its frame does not tell."""
+    """The part that isn't in its frame."""
     assert isinstance(prompt.update, PromptSent)
     return replace(prompt, update=PromptSent((), prompt.update.notes))
 
 
 _EVENT_BYTES: Final = 64
-"""What an event counts beside its bytes."""
+"""The size of an event besides its bytes."""
 
 
 def _size(event: Event) -> int:
@@ -251,7 +251,7 @@ def _size(event: Event) -> int:
 
 
 class _Writer:
-    """Writes batches to a file, up to its size; after the first failure it writes nothing more."""
+    """Writes batches to a file up to its size limit. After the first failure, it writes nothing more."""
 
     def __init__(
         self,
@@ -290,7 +290,7 @@ class _Writer:
 
     def _line(self, event: Event) -> bytes:
         self._last_at = event.at
-        # Masked frames are about as long: what has no room is not searched for secrets, which takes a while.
+        # Masked frames are about as long. Searching for secrets is slow, so skip frames that don't fit anyway.
         has_room = not self._is_full and _size(event) <= 2 * self._room
         line, message = self._scribe.write(event) if has_room else (b"", None)
         if not has_room or len(line) > self._room:
@@ -316,7 +316,7 @@ class _Writer:
 
     @contextmanager
     def _until_it_fails(self) -> Iterator[None]:
-        """No recording is worth a session: what goes wrong is said, and that was it."""
+        """Report an error and stop recording, because a recording must not affect the session."""
         try:
             yield
         except OSError as error:
@@ -329,29 +329,29 @@ class _Writer:
     def _give_up(self, why: str) -> None:
         file, self._file = self._file, None
         if file is not None:
-            with suppress(OSError):  # what it could not write, it cannot write now
+            with suppress(OSError):  # what it couldn't write before, it can't write now
                 file.close()
         self._on_trouble(f"Recording stopped: {why}")
 
 
 _FORM: Final = b"elicitation/create"
 MAX_KEY_LINES: Final = 100
-"""Of stderr that are hidden behind the beginning of a private key which has no end."""
+"""How many lines of stderr to hide after the beginning of a private key without an end."""
 
 
 class Scribe:
-    """Writes one connection down, event by event."""
+    """Writes one connection, event by event."""
 
     def __init__(self, masker: Masker | None) -> None:
-        """Without a masker secrets are kept."""
+        """Without a masker, secrets are kept."""
         self._masker = masker
         self._forms: set[tuple[type, Any]] = set()
-        """The ids of the agent's questions that wait: what is answered is the user's."""
+        """The IDs of the agent's open questions, whose answers come from the user."""
         self._key_lines = 0
-        """How many lines of stderr may still belong to a private key that has begun there."""
+        """How many more lines of stderr may belong to a private key that has begun there."""
 
     def write(self, event: Event) -> tuple[bytes, Any]:
-        """The event's line, and for a frame that is JSON what it says, as it was written."""
+        """The event's line and, for a JSON frame, its content as written."""
         match event:
             case Frame(at, direction, data):
                 return self._frame(at, direction, data)
@@ -393,7 +393,7 @@ class Scribe:
         return is_answer
 
     def _stderr(self, masker: Masker, data: bytes) -> bytes:
-        """Line by line nobody could tell the lines of a private key from others."""
+        """Mask stderr across lines, because single lines of a private key can't be recognized."""
         has_ended = b"-----END " in data
         if self._key_lines and not has_ended:
             self._key_lines -= 1
@@ -412,7 +412,7 @@ class Scribe:
         if not masker.is_suspect(line):
             return line
         fields = json.loads(line)
-        # A question about a file holds the file, where code is not to be taken for a log.
+        # A question about a file contains the file, and code must not be treated as a log.
         is_about_call = isinstance(event, Own) and isinstance(
             event.update, PermissionAsked | ToolCallReported
         )
@@ -421,18 +421,18 @@ class Scribe:
 
 
 def _masked_answer(answer: ElicitationAnswered) -> ElicitationAnswered:
-    """What was filled in is between the user and the agent."""
+    """Mask the values, which are between the user and the agent."""
     return replace(answer, values=tuple(replace(value, value=MASK) for value in answer.values))
 
 
 def _is_suspect(masker: Masker, data: bytes, message: Any) -> bool:
-    """Nearly all frames of a long turn are pieces of text: there the text is enough, which is a tenth of the frame."""
+    """Most frames of a long turn are pieces of text. For them, check only the text, which is a tenth of the frame."""
     text = _plain_text(message)
     return masker.is_suspect(data) if text is None else masker.is_suspect_text(text)
 
 
 def _plain_text(message: Any) -> str | None:
-    """The text of an update that holds nothing else but ids and kinds."""
+    """The text of an update that otherwise contains only IDs and kinds."""
     if type(message) is not dict or message.keys() != {"jsonrpc", "method", "params"}:
         return None
     params = message["params"]
@@ -448,7 +448,7 @@ def _plain_text(message: Any) -> str | None:
 
 
 def _loosely(data: bytes) -> Any:
-    """As the connection reads what is not quite JSON (rpc.messages)."""
+    """Parse slightly invalid JSON as the connection does (rpc.messages)."""
     try:
         value = json.loads(data.decode("utf-8-sig", "replace"))
     except (ValueError, RecursionError):

@@ -1,6 +1,6 @@
-"""Plays a recording into conversations, one event at a time, without agent, file or clock.
+"""Plays a recording into conversations, one event at a time, without an agent, a file, or a clock.
 
-Frames go through the protocol as they did live; what the client did is applied as recorded.
+Frames go through the protocol code as they did live. The client's actions are applied as recorded.
 """
 
 from __future__ import annotations
@@ -46,52 +46,52 @@ _ALL: Final = ClientOffer(elicitation_form=True, elicitation_url=True, auth_term
 
 @dataclass(frozen=True, slots=True)
 class Step:
-    """One event, and what it touched."""
+    """One event, and the conversations it changed."""
 
     event: Event
     touched: tuple[Touch, ...]
 
 
 class Replay:
-    """A recording that is being played, an event with each step; it never waits."""
+    """A recording being played, one event per step. It never waits."""
 
     def __init__(
         self, events: Iterable[Event], earlier: Mapping[SessionId, Conversation] | None = None
     ) -> None:
-        """`events` may be a Recording that still grows: after its end, a later step finds what has come.
+        """`events` may be a Recording that still grows: after its end, later steps return new events.
 
-        A session that is resumed goes on below what is `earlier`, and changes it.
+        A resumed session continues below its conversation in `earlier`, and changes it.
         """
         self._source = events
         self._events = iter(events)
         self._sessions = ReplayedSessions(earlier or {})
         self._speaking: Connection = ConnectionV1(self._sessions, _ALL)
         self._pending: Pairing[_Read] = Pairing()
-        """Our requests: what their answers do."""
+        """For our requests, how to apply their answers."""
         self._questions: Pairing[tuple[ReplayedSession, RequestKey]] = Pairing()
-        """The agent's."""
+        """The agent's questions."""
         self._notes: dict[SessionId, tuple[str, ...]] = {}
         self.position_s = 0.0
         """The time of the last event."""
 
-    # Where it stands
+    # State
 
     @property
     def conversations(self) -> dict[SessionId, Conversation]:
-        """By session id, those of sessions that were closed too. They change with each step."""
+        """By session ID, including closed sessions. They change with each step."""
         known = {**self._sessions.closed, **self._sessions.open}
         return {session_id: session.conversation for session_id, session in known.items()}
 
     @property
     def outside(self) -> Conversation:
-        """What belongs to no session: questions of the agent before there is one."""
+        """What belongs to no session: the agent's questions before there is one."""
         return self._sessions.outside.conversation
 
-    # Moving on
+    # Stepping
 
     @property
     def events(self) -> Iterator[Step]:
-        """Every step that is left."""
+        """All remaining steps."""
         while (step := self.step()) is not None:
             yield step
 
@@ -122,7 +122,7 @@ class Replay:
             case _:
                 pass
 
-    # What came from the agent
+    # Messages from the agent
 
     def _came(self, data: bytes) -> None:
         match read_message(data):
@@ -148,7 +148,7 @@ class Replay:
         if self._sessions.asked is not None:
             self._questions.ask(Direction.IN, request.id, self._sessions.asked)
 
-    # What went to the agent
+    # Messages to the agent
 
     def _went(self, data: bytes) -> None:
         match read_message(data):
@@ -164,7 +164,7 @@ class Replay:
                 pass
 
     def _answered(self, answer: _Answer) -> None:
-        """The client's own record of it comes first; traffic of others has none."""
+        """Apply an answer. The client's own record comes first; recordings of other programs don't have one."""
         session, key = self._questions.answer(Direction.OUT, answer.id) or (None, RequestKey(0))
         value = answer.value if isinstance(answer, Result) and isinstance(answer.value, dict) else {}
         if session is not None and key in session.conversation.permissions:
@@ -180,7 +180,7 @@ class Replay:
             )
 
     def _sent(self, method: str, params: _Params) -> _Read | None:
-        """Apply a request of the client's; gives what its answer does."""
+        """Apply a request from the client. Returns how to apply its answer."""
         session_id = SessionId(str(params.get("sessionId")))
         session = self._sessions.open.get(session_id)
         match method:
@@ -216,7 +216,7 @@ class Replay:
             sent = PromptSent(blocks, notes, self._speaking.accepts_prompts)
             self._sessions.apply(session, sent)
 
-    # What the agent answered
+    # Answers of the agent
 
     def _new(self, answer: _Answer) -> None:
         read = _result(answer, self._speaking.inbound.read_new_session)
@@ -280,7 +280,7 @@ def is_prompt(event: Event) -> bool:
 
 
 def replayed(path: Path) -> dict[SessionId, Conversation]:
-    """The conversations of a recording at its end, by session id. It blocks. Raises RecordingUnreadable."""
+    """The conversations at the end of a recording, by session ID. Blocks. Raises RecordingUnreadable."""
     with open_recording(path) as recording:
         replay = Replay(recording)
         for _ in replay.events:
@@ -300,7 +300,7 @@ def _readable(read: Callable[[], T]) -> T | None:
 
 
 def _offer(params: _Params) -> ClientOffer:
-    """What the client offered, as far as it decides what is served."""
+    """What the client offered, as far as it determines what was served."""
     request = _readable(lambda: decode(InitializeRequest, params))
     if request is None or "clientCapabilities" not in params:
         return _ALL

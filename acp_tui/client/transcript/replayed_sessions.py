@@ -1,4 +1,7 @@
-"""The sessions of a recording as plain state. The recorded agent talks to them as to a client; nobody answers."""
+"""The sessions of a recording as plain state.
+
+The recorded agent talks to them like to a client, but gets no answers.
+"""
 
 from __future__ import annotations
 
@@ -44,62 +47,62 @@ from acp_tui.rpc import ErrorCode, RequestFailed
 from acp_tui.values import dataclass
 
 Declaration: Final = CommandsReplaced | OptionsReplaced | OptionChanged | PlanReplaced | UsageReported
-"""What a session forgets when another agent goes on with it."""
+"""What a session forgets when another agent continues it."""
 
 OfTerminal: Final = TerminalOutput | TerminalWaiting | TerminalResized | TerminalExited | CommandRun
 OfQuestion: Final = PermissionAnswered | PermissionNoted | ElicitationAnswered
 
 
 class Touch(NamedTuple):
-    """What an event did to a conversation."""
+    """A change to a conversation."""
 
     session_id: SessionId | None
-    """None: the one of what belongs to no session."""
+    """None for the conversation outside any session."""
     conversation: Conversation
     change: Change
 
 
 @dataclass(slots=True, eq=False)
 class ReplayedSession:
-    """One session as far as the replay has come."""
+    """One session, as far as the replay has advanced."""
 
     session_id: SessionId | None
     conversation: Conversation = field(default_factory=new_conversation)
     begun_with: tuple[SessionUpdate, ...] = ()
-    """What the agent declared of it when it was new."""
+    """What the agent declared about it when it was new."""
 
 
 class _Unanswered(Awaitable[Any]):
-    """What the agent waits for: the answer stands in the recording."""
+    """Stands for an answer to the agent. The recording contains the real one."""
 
     def __await__(self) -> Generator[Any, Any, Any]:
         raise RuntimeError("a replay answers nothing")
 
 
 class ReplayedSessions:
-    """Leads what was said to the session that it was said in, as `client.sessions.table` does."""
+    """Routes updates to their sessions, like `client_role.SessionTable`."""
 
     def __init__(self, earlier: Mapping[SessionId, Conversation]) -> None:
-        """What was said in sessions that are resumed."""
+        """`earlier` contains what was said in resumed sessions."""
         self._earlier = earlier
         self.open: dict[SessionId, ReplayedSession] = {}
         self._subagents = Subagents(self.open)
         self.closed: dict[SessionId, ReplayedSession] = {}
-        """The last one of each id that was closed."""
+        """For each ID, the last session that was closed."""
         self.outside = ReplayedSession(None)
         """For what belongs to no session."""
         self.touched: list[Touch] = []
         self.asked: tuple[ReplayedSession, RequestKey] | None = None
-        """The last question, until somebody takes it."""
+        """The last question, until a caller takes it."""
         self._opening: dict[SessionId, ReplayedSession | None] = {}
         self._given_up: dict[SessionId, ReplayedSession] = {}
-        """Those that were opened in vain: the user may have been closing one, and closed it stays readable."""
+        """Sessions that couldn't be opened. If the user was closing one, it stays readable when closed."""
         self._terminals: dict[tuple[SessionId | None, TerminalId], ReplayedSession] = {}
-        """Of those of ours, where they were opened: under the same id there may be another session by now."""
+        """The sessions in which our terminals were opened. Another session may have the same ID now."""
         self._early = EarlyUpdates()
         self._awaited = 0
         self._keys = count(1)
-        """Number the questions of all sessions, as the client did."""
+        """Numbers the questions of all sessions, as the client did."""
 
     def apply(self, session: ReplayedSession, update: SessionUpdate) -> None:
         """Change the session's conversation."""
@@ -107,7 +110,7 @@ class ReplayedSessions:
         self.touched.append(Touch(session.session_id, session.conversation, change))
 
     def apply_own(self, session_id: SessionId | None, update: SessionUpdate) -> None:
-        """What the client did itself; where the session is not known, nothing happens."""
+        """Apply the client's own action. Does nothing if the session isn't known."""
         if isinstance(update, Disconnected):
             self._give_up_opening(session_id)
         session = self.outside if session_id is None else self._concerned(session_id, update)
@@ -123,11 +126,11 @@ class ReplayedSessions:
             self._terminals[session_id, update.terminal_id] = session
         self.apply(session, update)
         if isinstance(update, Reconnected) and (not update.remembers or update.forked_from):
-            for declaration in session.begun_with:  # which came with the frame before this
+            for declaration in session.begun_with:  # they came with the previous frame
                 self.apply(session, declaration)
 
     def _give_up_opening(self, session_id: SessionId | None) -> None:
-        """Nobody will answer any more."""
+        """Give up opening the session, because the agent is gone."""
         if session_id in self._opening and session_id in self.open:
             self.give_up(self.open[session_id])
 
@@ -147,11 +150,11 @@ class ReplayedSessions:
     # Opening and closing
 
     def await_new(self) -> None:
-        """The agent is about to make up the id of a new session, and may speak of it before we know it."""
+        """Expect the ID of a new session. The agent may send updates for it before we know the ID."""
         self._awaited += 1
 
     def end_awaiting(self) -> None:
-        """It has, or has refused."""
+        """The agent has sent the ID or refused."""
         self._awaited -= 1
         if self._awaited <= 0:
             self._early.clear()
@@ -162,7 +165,7 @@ class ReplayedSessions:
         state: Sequence[SessionUpdate],
         forked_from: ReplayedSession | None = None,
     ) -> None:
-        """A new session, or a fork of one."""
+        """Add a new session, or a fork of one."""
         session = self.open[session_id] = ReplayedSession(session_id)
         if forked_from is not None:
             session.conversation = snapshot(forked_from.conversation)
@@ -173,7 +176,7 @@ class ReplayedSessions:
             self._hear(session, update)
 
     def begin(self, session_id: SessionId, *, is_resumed: bool) -> ReplayedSession:
-        """A session that the agent has kept is being opened; resumed, without its history."""
+        """Begin opening a session that the agent has kept; resuming it, without its history."""
         self._opening.setdefault(session_id, self.open.get(session_id))
         self._given_up.pop(session_id, None)
         session = self.open[session_id] = (
@@ -186,14 +189,14 @@ class ReplayedSessions:
         return ReplayedSession(session_id) if before is None else ReplayedSession(session_id, before)
 
     def finish(self, session: ReplayedSession, state: Sequence[SessionUpdate]) -> None:
-        """It is open."""
+        """The session is open."""
         assert session.session_id is not None
         self._opening.pop(session.session_id, None)
         for update in state:
             self.apply(session, update)
 
     def give_up(self, session: ReplayedSession) -> None:
-        """The agent has not opened it: what was open before under its id is so again."""
+        """The agent didn't open it: restore the session that had its ID before."""
         assert session.session_id is not None
         before = self._opening.pop(session.session_id, None)
         if before is not None:
@@ -203,12 +206,12 @@ class ReplayedSessions:
             self._given_up[session.session_id] = session
 
     def close(self, session_id: SessionId) -> None:
-        """What the agent says of it from now on is ignored."""
+        """Ignore what the agent says about it from now on."""
         session = self.open.pop(session_id, None) or self._given_up.pop(session_id, None)
         if session is not None:
             self.closed[session_id] = session
 
-    # What the agent says
+    # Updates from the agent
 
     def on_update(self, session_id: SessionId, update: SessionUpdate) -> None:
         """Apply an update, or keep it until its session is known."""
@@ -230,10 +233,10 @@ class ReplayedSessions:
         self.apply(session, update)
 
     def on_dropped(self, what: str, why: str, raw: bytes | None = None) -> None:
-        """It changed nothing."""
+        """Does nothing: it changed nothing."""
 
     def on_extension(self, method: str, params: Any) -> None:
-        """It changed nothing."""
+        """Does nothing: it changed nothing."""
 
     def request_permission(
         self, session_id: SessionId, question: PermissionQuestion
@@ -257,7 +260,7 @@ class ReplayedSessions:
         return _Unanswered()
 
     def on_elicitation_complete(self, elicitation_id: str) -> None:
-        """Whoever knows the page takes note."""
+        """Mark the page as done in every session."""
         for session in (self.outside, *self.open.values()):
             self.apply(session, ElicitationCompleted(elicitation_id))
 
@@ -267,7 +270,7 @@ class ReplayedSessions:
             raise RequestFailed(RESOURCE_NOT_FOUND, f"Unknown session: {session_id}")
         return session
 
-    # What was served when it happened, and is not now
+    # What was served live but isn't in a replay
 
     def serve_extension(self, method: str, params: Any) -> Awaitable[Any]:
         """Refused."""

@@ -1,6 +1,4 @@
-"""The folder that recordings are kept in: their names, their rights, how much of them is kept. What is in them, it
-does not know.
-"""
+"""The folder of the recordings: their names, permissions, and size limit. Doesn't read their content."""
 
 from __future__ import annotations
 
@@ -22,9 +20,9 @@ _UNUSUAL: Final = re.compile(r"[^a-z0-9.]+")
 
 
 class RecordingStore:
-    """Recordings below a folder, as YEAR/TIME-AGENT-ID.jsonl. Its methods block.
+    """Recordings in a folder, as YEAR/TIME-AGENT-ID.jsonl. Its methods block.
 
-    Who writes a recording holds a lock on it, so that no other acp-tui deletes or changes it.
+    The process that writes a recording holds a lock on it, so that no other acp-tui deletes or changes it.
     """
 
     def __init__(self, folder: Path, *, max_total_bytes: int = 1 << 30) -> None:
@@ -33,11 +31,11 @@ class RecordingStore:
 
     @property
     def index_file(self) -> Path:
-        """Where the index of its sessions stands."""
+        """The file of the index of its sessions."""
         return self.folder / INDEX
 
     def new_file(self, agent: str) -> BinaryIO:
-        """A recording that begins now, locked, for its owner only; makes room for it first. Raises OSError."""
+        """A new recording, locked, accessible only to its owner. Makes room for it first. Raises OSError."""
         now = datetime.now(UTC)
         folder = self.folder / f"{now:%Y}"
         make_private(self.folder, is_ours=True)
@@ -47,15 +45,15 @@ class RecordingStore:
         return create(folder / f"{now:%Y%m%dT%H%M%S.%f}Z-{slug}-{secrets.token_hex(3)}{SUFFIX}")
 
     def files(self) -> list[Path]:
-        """All recordings, the oldest first."""
+        """All recordings, oldest first."""
         return sorted(self.folder.glob(f"[0-9][0-9][0-9][0-9]/*{SUFFIX}"))
 
     def path_of(self, name: str) -> Path:
-        """The recording of a name, whether it is there or not."""
+        """The path of the recording with this name, which may not exist."""
         return self.folder / name[:4] / name
 
     def prune(self) -> None:
-        """Delete the oldest ones beyond the size that is kept, but none that is being written."""
+        """Delete the oldest ones beyond the size limit, except those being written."""
         sizes = {path: _size(path) for path in self.files()}
         surplus = sum(sizes.values()) - self._max_total_bytes
         for path, size in sizes.items():
@@ -67,15 +65,15 @@ class RecordingStore:
 
 
 def create(path: Path) -> BinaryIO:
-    """A new file for its owner only, locked until it is closed. Raises OSError, FileExistsError among them."""
+    """A new file for its owner only, locked until it's closed. Raises OSError, including FileExistsError."""
     file = create_private(path)
-    with suppress(OSError):  # some network file systems know no locks
+    with suppress(OSError):  # some network file systems don't support locks
         fcntl.flock(file, fcntl.LOCK_EX | fcntl.LOCK_NB)
     return file
 
 
 def create_beside(path: Path) -> BinaryIO:
-    """As `create`; where the file exists, one with a number behind its name: an agent may be started again."""
+    """Like `create`. If the file exists, add a number to the name, because an agent may be started again."""
     for number in range(1, 1_000):
         with suppress(FileExistsError):
             return create(path if number == 1 else path.with_stem(f"{path.stem}-{number}"))
@@ -84,7 +82,10 @@ def create_beside(path: Path) -> BinaryIO:
 
 @contextmanager
 def held(path: Path) -> Iterator[None]:
-    """Nobody writes the file meanwhile. Raises BlockingIOError where somebody does, OSError where it is not there."""
+    """Keep other processes from writing the file.
+
+    Raises BlockingIOError if one is, OSError if the file doesn't exist.
+    """
     fd = os.open(path, os.O_RDONLY | os.O_CLOEXEC)
     try:
         fcntl.flock(fd, fcntl.LOCK_EX | fcntl.LOCK_NB)
@@ -94,7 +95,7 @@ def held(path: Path) -> Iterator[None]:
 
 
 def is_being_written(path: Path) -> bool:
-    """Whether its recorder still runs, here or in another process."""
+    """Whether its recorder is still running, here or in another process."""
     try:
         with held(path):
             return False

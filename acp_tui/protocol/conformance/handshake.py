@@ -110,7 +110,7 @@ RULES: Final = (
 )
 
 MAY_COME_FIRST: Final = frozenset({v1.CANCEL_REQUEST, v1.ELICITATION_CREATE, v1.ELICITATION_COMPLETE})
-"""They may refer to the request that opens the session (R-ELIC-1)."""
+"""Allowed before the answer to initialize, because they may be about that request (R-ELIC-1)."""
 
 AGENT_GATES: Final[dict[str, tuple[str, ...]]] = {
     v1.SESSION_LOAD: ("loadSession",),

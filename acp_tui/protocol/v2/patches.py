@@ -16,7 +16,7 @@ _SAYS_NO_MORE: Final = re.compile(
     r"index [0-9a-f]+\.\.[0-9a-f]+(?: 100[0-7]{3})?$|new file mode 100644$|deleted file mode 100[0-7]{3}$"
     r"|(?:dis)?similarity index \d{1,3}%$"
 )
-"""Lines that a diff can omit without losing anything. Another file mode, such as a link's, isn't one."""
+"""Lines that a diff can omit without losing anything. One with another file mode, such as a link's, doesn't count."""
 _MOVED: Final = re.compile(r"(?:rename|copy) (?:from|to) (.+)")
 
 

@@ -301,6 +301,8 @@ COMMANDS: Final = (
           "it interrupts the turn"),
     _here("prompt_above", "ctrl+up", "do('to_prompt', -1)", "Go to the prompt above"),
     _here("prompt_below", "ctrl+down", "do('to_prompt', 1)", "Go to the prompt below"),
+    _here("show_prompts", "", "do('show_prompts')", "List your prompts",
+          "go to one, copy it, or put it into the draft", slash="prompts"),
     _here("follow", "ctrl+end", "do('follow')", "Go to the end of the conversation", "and follow it"),
     _anywhere("toggle_all", "ctrl+o", "do('toggle_all')", "Unfold or fold everything",
               "diffs, output, thoughts, raw input"),

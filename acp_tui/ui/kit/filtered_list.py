@@ -214,6 +214,9 @@ class Picker(ModalScreen[V | None], Generic[V]):
 
     BINDINGS: ClassVar[list[BindingType]] = [Binding("escape", "dismiss(None)", "Close", show=False)]
 
+    keys: ClassVar[str] = "↑ ↓ move · Enter choose · Esc close"
+    """What the frame says of the keys."""
+
     def __init__(
         self,
         title: str,
@@ -230,7 +233,7 @@ class Picker(ModalScreen[V | None], Generic[V]):
 
     def compose(self) -> ComposeResult:
         """The rows in a frame."""
-        yield Frame(shown_line(self._heading), "↑ ↓ move · Enter choose · Esc close", self.rows)
+        yield Frame(shown_line(self._heading), self.keys, self.rows)
 
     def on_filtered_list_chosen(self, message: FilteredList.Chosen) -> None:
         """Return the chosen value."""

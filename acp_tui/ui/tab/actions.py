@@ -22,7 +22,7 @@ from acp_tui.client.errors import ClientError
 from acp_tui.client.sessions.marks import MAX_NAME, SessionMarks
 from acp_tui.client.sessions.session import Session
 from acp_tui.conversation.conversation import Conversation
-from acp_tui.conversation.entries import Entry, EntryId, Message, TerminalState
+from acp_tui.conversation.entries import Entry, EntryId, TerminalState
 from acp_tui.conversation.facts import SelectOption
 from acp_tui.conversation.retelling import digest
 from acp_tui.ui.changes.follower import ChangesDesk, TurnMoments
@@ -48,6 +48,7 @@ from acp_tui.ui.tab.entries import (
     last_reply,
     locations_of,
     message_text,
+    prompts_in,
     stoppable_in,
 )
 from acp_tui.ui.tab.history import HistoryController, Welcoming
@@ -225,12 +226,47 @@ class Actions:
         else:
             await self._host.writing.recall.search()
 
+    async def show_prompts(self) -> None:
+        """List the prompts of the conversation in view, and go to the chosen one."""
+        if self._panel is None:
+            self._host.say(NO_SESSION)
+            return
+        view = self._panel.view
+        prompt = await self._choose_prompt(view.conversation, prompts_in(view.conversation), "Go to a prompt")
+        if prompt is not None:
+            view.go_to(prompt)
+            view.scroll_to_row(prompt, 0)
+
     async def edit_earlier_prompt(self) -> None:
         """Put an earlier prompt of the session into the draft, to edit and send again."""
-        session = self._host.session
-        text = await self._entries.choose_prompt(session.conversation) if session is not None else None
-        if text is not None and not self._prompt.draft:
-            self._prompt.set_draft(text)
+        if self._host.session is not None:
+            conversation = self._host.session.conversation
+            title = "Edit an earlier prompt · the agent still remembers what came after it"
+            prompt = await self._choose_prompt(conversation, prompts_in(conversation), title)
+            if prompt is not None:
+                self._edit(message_text(conversation, prompt))
+
+    async def _choose_prompt(
+        self, conversation: Conversation, prompts: Sequence[EntryId], question: str
+    ) -> EntryId | None:
+        """Let the user choose a prompt. None if they didn't, or copied it or put it into the draft instead."""
+        match await self._entries.choose_prompt(conversation, prompts, question):
+            case ("copy", prompt):
+                await copy(self._host.screen, message_text(conversation, prompt))
+            case ("edit", prompt):
+                self._edit(message_text(conversation, prompt))
+            case ("choose", prompt):
+                return prompt
+        return None
+
+    def _edit(self, text: str) -> bool:
+        """Put a text into the draft. If something is written there, say so and return False."""
+        if self._prompt.draft:
+            self._host.say("Your draft isn't empty: send or clear it first.", severity="warning")
+            return False
+        self._prompt.set_draft(text)
+        self._prompt.focus()
+        return True
 
     async def paste(self) -> None:
         """Paste the desktop's clipboard into the prompt."""
@@ -332,13 +368,11 @@ class Actions:
             self._host.say(NO_SESSION)
             return
         conversation = session.conversation
-        entries = enumerate(conversation.entries)
-        prompts = [EntryId(at) for at, one in entries if isinstance(one, Message) and one.role == "user"]
+        prompts = prompts_in(conversation)
         if not prompts:
             self._host.say("There is no prompt yet to go on from.")
             return
-        question = "Go on from which prompt?"
-        prompt = await self._entries.choose_turn(conversation, prompts[::-1], question)
+        prompt = await self._choose_prompt(conversation, prompts, "Go on from which prompt?")
         if prompt is not None:
             await self._go_on_from(session, prompt)
 
@@ -348,9 +382,8 @@ class Actions:
         way = await self._entries.choose_way_on(can_fork=can_fork)
         text = message_text(session.conversation, prompt)
         if way == "again":
-            if not self._prompt.draft:
-                self._prompt.set_draft(text)
-            self._host.say("Your prompt is in the draft. The agent still remembers what came behind it.")
+            if self._edit(text):
+                self._host.say("Your prompt is in the draft. The agent still remembers what came behind it.")
         elif way == "fork":
             tab = await self._fork(session)
             tab.screen.query_one(PromptInput).set_draft(text)
@@ -419,7 +452,7 @@ class Actions:
             self._host.say("There is no turn to undo yet.")
             return
         question = "Undo the file changes since which prompt?"
-        prompt = await self._entries.choose_turn(session.conversation, moments.prompts, question)
+        prompt = await self._choose_prompt(session.conversation, moments.prompts, question)
         if prompt is None:
             return
         since = moments.since(prompt, "that prompt")
@@ -542,9 +575,8 @@ _runs_command: Final = _of_conversation(
 )
 
 CONDITIONS: Final[Mapping[str, Condition]] = {
-    **dict.fromkeys(
-        ("find", "prompt_above", "prompt_below", "follow", "toggle_all", "export", "interrupt"), _was_said
-    ),
+    **dict.fromkeys(("find", "show_prompts", "prompt_above", "prompt_below", "follow"), _was_said),
+    **dict.fromkeys(("toggle_all", "export", "interrupt"), _was_said),
     **dict.fromkeys(("take_over", "interrupt_terminal", "end_terminal"), _runs_command),
     **dict.fromkeys(("next_tab", "previous_tab", "next_needing"), _has_tabs),
     **dict.fromkeys(("show_agent", "show_mcp", "inspect"), _has_agent),

@@ -5,10 +5,11 @@ from __future__ import annotations
 from collections.abc import Callable, Iterable, Sequence
 from functools import partial
 from pathlib import Path
-from typing import Any, NamedTuple, TypeVar
+from typing import Any, ClassVar, Literal, NamedTuple, TypeAlias, TypeVar
 
 from anyio import to_thread
 from markdown_it import MarkdownIt
+from textual.binding import Binding, BindingType
 
 from acp_tui.client.errors import ClientError
 from acp_tui.client.export import NOT_REDACTED, ExportFacts, default_name, export
@@ -110,20 +111,14 @@ class EntriesController:
         if written is not None:
             self._host.say(f"Written to {make_visible_line(str(written))}\n{NOT_REDACTED}")
 
-    async def choose_prompt(self, conversation: Conversation) -> str | None:
-        """Let the user choose one of their prompts."""
-        entries = reversed(conversation.entries)
-        prompts = (entry.text for entry in entries if isinstance(entry, Message) and entry.role == "user")
-        rows = [PickerRow(text, _first_line(text)) for text in prompts if text.strip()]
-        title = "Edit an earlier prompt · the agent still remembers what came after it"
-        return await self._host.screen.app.push_screen_wait(Picker(title, rows, empty="No prompts yet"))
-
-    async def choose_turn(
+    async def choose_prompt(
         self, conversation: Conversation, prompts: Sequence[EntryId], question: str
-    ) -> EntryId | None:
-        """Let the user choose one of these prompts."""
-        rows = [PickerRow(prompt, _first_line(message_text(conversation, prompt))) for prompt in prompts]
-        return await self._host.screen.app.push_screen_wait(Picker(question, rows))
+    ) -> PromptChoice | None:
+        """Let the user choose one of these prompts, and what to do with it; None for nothing."""
+        texts = ((prompt, message_text(conversation, prompt)) for prompt in prompts)
+        rows = [PickerRow[PromptChoice](("choose", prompt), _first_line(text)) for prompt, text in texts]
+        picker = PromptPicker(question, rows, empty="No prompts yet")
+        return await self._host.screen.app.push_screen_wait(picker)
 
     async def choose_way_on(self, *, can_fork: bool) -> str | None:
         """Let the user choose how to continue from a prompt: "again", "fork", or "anew"; None for not at all."""
@@ -223,6 +218,36 @@ class EntriesController:
 
     def _say(self, text: str, *, is_problem: bool = True) -> None:
         self._host.say(text, severity="warning" if is_problem else "information")
+
+
+PromptUse: TypeAlias = Literal["choose", "copy", "edit"]
+"""What a list of prompts is asked to do with one: what its title says, or what every such list can do."""
+
+
+PromptChoice: TypeAlias = tuple[PromptUse, EntryId]
+
+
+class PromptPicker(Picker[PromptChoice]):
+    """Gives the prompt under the cursor, and what to do with it; or None."""
+
+    BINDINGS: ClassVar[list[BindingType]] = [
+        Binding("ctrl+y", "use('copy')", "Copy the prompt", show=False, priority=True),
+        # In the search line it would go to the end.
+        Binding("ctrl+e", "use('edit')", "Put it into the draft", show=False, priority=True),
+    ]
+    keys = "Enter choose · Ctrl+Y copy · Ctrl+E into the draft · Esc close"
+
+    def action_use(self, use: PromptUse) -> None:
+        """Do this with the prompt under the cursor."""
+        if self.rows.row is not None:
+            self.dismiss((use, self.rows.row.value[1]))
+
+
+def prompts_in(conversation: Conversation) -> list[EntryId]:
+    """The user's prompts, the newest first."""
+    entries = enumerate(conversation.entries)
+    prompts = [EntryId(at) for at, one in entries if isinstance(one, Message) and one.role == "user"]
+    return prompts[::-1]
 
 
 def last_reply(conversation: Conversation) -> str:

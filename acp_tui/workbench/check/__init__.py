@@ -1,6 +1,6 @@
-"""One check of one agent: starts it, drives it through what a client does, judges every frame, and ends it.
+"""Checks one agent: starts it, uses it like a client, applies the rules to every frame, and ends it.
 
-`Report` is the result. Nothing the agent asks is allowed, and only a model option is changed.
+The result is a `Report`. Nothing that the agent asks for is allowed, and no option that affects permissions is changed.
 """
 
 from __future__ import annotations
@@ -49,31 +49,31 @@ PROMPT: Final = "Say in one sentence what the file notes.txt in this folder is a
 LONG_PROMPT: Final = "Write a LONG story of at least 2,000 words about a lighthouse. Use no tools."
 MOST_PAGES: Final = 100
 QUIET_S: Final = 0.3
-"""So long nothing comes from an agent that has said all."""
+"""How long an agent must be silent to be considered done."""
 QUIET_LIMIT_S: Final = 3.0
 CANCEL_AFTER_S: Final = 3.0
-"""The turn that is to be cancelled is so when something was heard of it, or then."""
+"""When to cancel a turn if the agent sends nothing. Otherwise it's cancelled at the first frame."""
 CANCEL_LIMIT_S: Final = 10.0
-"""How long a cancelled turn may take to end."""
+"""The time limit for a cancelled turn to end."""
 HARMLESS: Final = frozenset({"model", "model_config", "thought_level"})
-"""Categories of options that change nothing of what an agent may do."""
+"""Categories of options that don't affect what an agent may do."""
 UNKNOWN_LIMIT_S: Final = 10.0
-"""To say that a method is not known takes no work."""
+"""Rejecting an unknown method takes no work."""
 
 
 @dataclass(frozen=True, slots=True)
 class Plan:
-    """What the user wants of a check."""
+    """The settings of a check."""
 
     prompt: str = PROMPT
     long_prompt: str = LONG_PROMPT
-    """For the turn that is cancelled."""
+    """For the turn to be cancelled."""
     limit_s: float = 120.0
     """For each step."""
 
 
 class Procedure:
-    """One run with one agent that has been started."""
+    """One run with a started agent."""
 
     def __init__(
         self,
@@ -84,9 +84,9 @@ class Procedure:
         frame_came: Callable[[], anyio.Event],
         on_step: Callable[[str], None],
     ) -> None:
-        """`frame_came` gives what is set by the agent's next frame, `on_step` is told what is done now."""
+        """`frame_came` returns an event that the agent's next frame sets; `on_step` is called with each step."""
         self.left_out: list[str] = []
-        """What was not done, and why."""
+        """What was skipped, and why."""
         self._agent = agent
         self._workspace = workspace
         self._plan = plan
@@ -95,7 +95,7 @@ class Procedure:
         self._on_step = on_step
 
     async def run(self) -> None:
-        """All steps. Raises ClientError where none can follow: the agent is gone, or wants a login."""
+        """Run all steps. Raises ClientError if none can follow: the agent has exited or requires a login."""
         await self._required("initialize", self._agent.initialize())
         session = await self._required("session/new", self._agent.new_session(self._workspace))
         self._refusing.attend(session)
@@ -116,14 +116,14 @@ class Procedure:
         raise AgentLost(f"{self._agent.title} hasn't answered {what} within {self._plan.limit_s:g} s")
 
     async def _step(self, what: str, call: Awaitable[T]) -> T | None:
-        """None where it failed, or took too long."""
+        """Run a step; return None if it fails or takes too long."""
         with anyio.move_on_after(self._plan.limit_s):
             return await self._try(what, call)
         self.left_out.append(f"{what} took longer than {self._plan.limit_s:g} s")
         return None
 
     async def _try(self, what: str, call: Awaitable[T]) -> T | None:
-        """None where it failed: the frames show it, and the rules say what is wrong with it."""
+        """Run a step; return None if it fails. The rules judge the frames."""
         self._on_step(what)
         try:
             return await call
@@ -134,7 +134,7 @@ class Procedure:
             return None
 
     async def _settle(self) -> None:
-        """Let the agent finish what it has to say."""
+        """Wait until the agent is silent."""
         with anyio.move_on_after(QUIET_LIMIT_S):
             while True:
                 came = self._frame_came()
@@ -161,7 +161,7 @@ class Procedure:
     async def _prompt(
         self, session: Session, text: str, cancel_after_s: float, *, cancels_early: bool = False
     ) -> bool:
-        """Take a turn; True where it was cancelled on the way: when its time is up, or when something is heard."""
+        """Run a turn; return True if it was cancelled, at its time limit or when the first frame arrives."""
         heard = self._frame_came() if cancels_early else anyio.Event()
         was_cancelled = False
         failure: ClientError | None = None
@@ -181,7 +181,7 @@ class Procedure:
             try:
                 await self._try("a turn", session.send_prompt([Text(text)]))
             except ClientError as error:
-                failure = error  # raised below: a task group would wrap it in a group
+                failure = error  # raised below, because a task group would wrap it in a group
             tasks.cancel_scope.cancel()
         if failure is not None:
             raise failure
@@ -202,7 +202,7 @@ class Procedure:
             await self._settle()
 
     async def _list(self) -> None:
-        """All pages, of all folders and then of ours."""
+        """List all pages, of all folders and then of ours."""
         if not self._agent.capabilities.list_sessions:
             return
         for folder in (None, self._workspace):
@@ -229,9 +229,9 @@ class Procedure:
 
 
 def _values_to_set(option: ConfigOption) -> tuple[str | bool, ...]:
-    """The value that it has; for what is harmless another one before.
+    """The values to set: the current one; for a harmless option, another one first.
 
-    A mode, or an option of which the meaning is not known, may let the agent do more than the user wants.
+    A mode or an unknown option may let the agent do more than the user wants.
     """
     if isinstance(option, BooleanOption):
         return (option.value,)
@@ -245,37 +245,37 @@ KEPT_FRAME_BYTES: Final = 2000
 KEPT_FRAMES: Final = 100_000
 KEPT_LAST_WORDS: Final = 15
 KEPT_BREACHES: Final = 100
-"""Of one rule: who breaks it more often is known by then."""
+"""The maximum number of findings per rule."""
 
 
 @dataclass(slots=True)
 class Report:
-    """It grows while the agent is checked."""
+    """The result, filled in during the check."""
 
     identity: AgentIdentity | None = None
-    """None: it did not say who it is, or nothing at all."""
+    """None: the agent didn't identify itself."""
     findings: list[Finding] = field(default_factory=list)
-    """In the order in which they were made; not all of those that there are very many of."""
+    """In the order found, limited per rule."""
     times: Counter[str] = field(default_factory=Counter)
-    """How often each rule was broken, by its id."""
+    """How often each rule was broken, by its ID."""
     frames: list[Frame] = field(default_factory=list)
-    """How each begins; the first ones, where there are very many."""
+    """The beginning of each frame, up to a maximum number."""
     looked_at: frozenset[str] = frozenset()
-    """The ids of the rules for which there was an occasion."""
+    """The IDs of the rules that could be checked."""
     left_out: list[str] = field(default_factory=list)
-    """What was not done with the agent, and why."""
+    """What was skipped, and why."""
     failure: ClientError | None = None
-    """What it came to an end by; None: it went to its end."""
+    """Why the check ended early; None: it didn't."""
     last_words: tuple[str, ...] = ()
-    """Where it came to an early end: the last lines on stderr, and what on stdout was no message."""
+    """If it ended early: the last lines on stderr, and lines on stdout that weren't messages."""
 
     def keep(self, frame: Frame) -> None:
-        """Remember how a frame begins."""
+        """Store the beginning of a frame."""
         if len(self.frames) < KEPT_FRAMES:
             self.frames.append(Frame(frame.direction, frame.at_s, frame.raw[:KEPT_FRAME_BYTES]))
 
     def add(self, findings: tuple[Finding, ...]) -> None:
-        """Count them, and remember the first of each rule."""
+        """Count findings, and store the first ones of each rule."""
         for finding in findings:
             self.times[finding.rule.rule_id] += 1
             if self.times[finding.rule.rule_id] <= KEPT_BREACHES:
@@ -290,25 +290,25 @@ class Report:
 
     @property
     def not_looked_at(self) -> tuple[Rule, ...]:
-        """The rules without an occasion."""
+        """The rules that couldn't be checked."""
         return tuple(rule for rule in RULES if rule.rule_id not in self.looked_at)
 
     @property
     def has_errors(self) -> bool:
-        """What makes the agent wrong."""
+        """Whether a rule with severity "error" was broken."""
         return any(finding.rule.severity is Severity.ERROR for finding in self.findings)
 
 
 OFFER: Final = ClientOffer(elicitation_form=True, elicitation_url=True)
-"""As much as nobody's presence allows: an agent shows more of itself to a client that can do more."""
+"""As much as possible without a user: an agent shows more to a client with more capabilities."""
 POLICY: Final = Policy(write=Grant.ASK, terminals=Grant.ASK)
-"""What it wants to write and to run is asked about, and so refused."""
+"""Writes and commands are asked about, and so refused."""
 NOTES: Final = "Notes on keeping bees: feed them in autumn, leave them alone in winter.\n"
 _STATUS: Final = re.compile(r"exited with code (\d+)")
 
 
 class Examination:
-    """Made for one run."""
+    """One run of a check."""
 
     def __init__(
         self,
@@ -317,9 +317,9 @@ class Examination:
         record: RecordTo | None = None,
         on_step: Callable[[str], None] = lambda _: None,
     ) -> None:
-        """`on_step` is told what is done now; it may hold an agent's words."""
+        """`on_step` is called with each step, which may contain text from the agent."""
         self.report = Report()
-        """What is known so far: also of a run that was cancelled."""
+        """The findings so far, even if the run is cancelled."""
         self._on_step = on_step
         self._command = command
         self._plan = plan
@@ -328,7 +328,7 @@ class Examination:
         self._frame_came = anyio.Event()
 
     async def run(self) -> Report:
-        """All of it; takes no longer than the limits of its steps, and raises nothing of the agent's."""
+        """Run the whole check. Takes at most the limits of its steps, and raises no errors caused by the agent."""
         folder = await to_thread.run_sync(_make_folder)
         try:
             await self._run_in(Path(folder.name).resolve())
@@ -359,7 +359,7 @@ class Examination:
                 is_done = True
             finally:
                 with anyio.CancelScope(shield=True):
-                    # Of a run that was cut short the end says nothing about the agent.
+                    # After an aborted run, the exit says nothing about the agent.
                     await (self._end(agent, record.file) if is_done else agent.stop())
 
     async def _talk(self, agent: Agent, workspace: Path) -> None:
@@ -393,7 +393,7 @@ class Examination:
         if self.report.failure is not None:
             self.report.last_words = tuple(agent.log)[-KEPT_LAST_WORDS:]
         if lost is not None and not isinstance(lost, UnsupportedProtocol):
-            self.report.add(self._linter.died(str(lost)))  # and so it owes no answers any more
+            self.report.add(self._linter.died(str(lost)))  # so its missing responses don't count
             return
         self.report.add(self._linter.finish())
         if lost is None:
@@ -408,7 +408,7 @@ class Examination:
 
 
 def _make_folder() -> tempfile.TemporaryDirectory[str]:
-    """With a workspace for the agent in it, and something to read."""
+    """Create a folder with a workspace for the agent and a file to read."""
     folder = tempfile.TemporaryDirectory(prefix="acp-tui-check-", ignore_cleanup_errors=True)
     workspace = Path(folder.name) / "workspace"
     workspace.mkdir()
@@ -417,7 +417,7 @@ def _make_folder() -> tempfile.TemporaryDirectory[str]:
 
 
 def _how_it_exited(recording: Path) -> str:
-    """As the recording's end says it; "" where it does not."""
+    """The exit status from the end of the recording; "" if there is none."""
     try:
         with open_recording(recording) as events:
             return next((event.how for event in events if isinstance(event, Exited)), "")

@@ -1,6 +1,7 @@
-"""A scripted ACP agent in a process of its own: it plays a scenario; it owns no model, no network, no client code.
+"""A scripted ACP agent in its own process: it plays a scenario, without a model, network, or client code.
 
-Here stands which scenarios come with acp-tui; quick to load, since the first frame of a demo waits for it.
+This module lists the scenarios that come with acp-tui. It must load fast, because the first frame of a demo waits for
+it.
 """
 
 from __future__ import annotations
@@ -14,11 +15,11 @@ HERE: Final = Path()
 
 
 def names() -> list[str]:
-    """The names, the default first."""
+    """The names, default first."""
     return sorted((path.stem for path in SCENARIOS.glob("*.toml")), key=lambda name: (name != DEFAULT, name))
 
 
 def path_of(name_or_path: str, beside: Path = HERE) -> Path:
-    """The file of a shipped scenario, or of any other by its path from a folder; it need not exist."""
+    """The file of a shipped scenario, or of another by its path relative to a folder. It may not exist."""
     shipped = SCENARIOS / f"{name_or_path}.toml"
     return shipped if shipped.is_file() else beside / name_or_path

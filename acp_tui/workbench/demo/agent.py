@@ -1,6 +1,7 @@
-"""The agent's side of one ACP connection: handshake, login, sessions, prompts, cancellation. `playing` plays turns.
+"""The agent's side of one ACP connection: handshake, login, sessions, prompts, and cancellation.
 
-`python -m acp_tui.demo [SCENARIO] [--speed X]` plays a scenario on stdin and stdout; `--login` logs in to it.
+`playing` plays turns. `python -m acp_tui.demo [SCENARIO] [--speed X]` plays a scenario on stdin and stdout; `--login`
+logs in to it.
 """
 
 from __future__ import annotations
@@ -31,15 +32,15 @@ PROMPT_CAPABILITIES: Final = {"image": True, "audio": True, "embeddedContext": T
 
 
 class DemoAgent:
-    """Plays one scenario for one client, in version 1 or 2 of the protocol, as the client asks.
+    """Plays one scenario for one client, in version 1 or 2 of the protocol, as the client requests.
 
-    Speed 1 is as written, 2 twice as fast, 0 without delays.
+    Speed 1 is as written, 2 is twice as fast, and 0 has no delays.
     """
 
     def __init__(
         self, scenario: Scenario, *, speed: float = 0, logged_in: bool = False, run: str = ""
     ) -> None:
-        """`run` tells the ids of its sessions from those of other runs."""
+        """`run` distinguishes its session IDs from those of other runs."""
         self._scenario = scenario
         self._pace = Pace(speed)
         self._logged_in = logged_in or not scenario.auth.required
@@ -60,7 +61,7 @@ class DemoAgent:
         } | self._optional_methods()
 
     def _optional_methods(self) -> dict[str, Callable[[Any], Awaitable[Any]]]:
-        """What is served only where the scenario says so, and then advertised, too."""
+        """Methods that are available, and advertised, only if the scenario says so."""
         kept: dict[str, Callable[[Any], Awaitable[Any]]] = {
             "list": self._list_sessions,
             "load": self._load_session,
@@ -101,10 +102,10 @@ class DemoAgent:
         }
 
     async def serve(self, stream: ByteStream, *, tap: Tap | None = None) -> None:
-        """Serve the client until it ends the connection."""
+        """Serve the client until it closes the connection."""
 
         def keep_line(way: Direction, line: bytes) -> None:
-            # The peer keeps the ids of requests to itself, and a question may name the one that it is about.
+            # The peer doesn't expose request IDs, but an elicitation may name the request it's about.
             if way is Direction.IN:
                 self._last_line = line
             if tap is not None:
@@ -112,7 +113,7 @@ class DemoAgent:
 
         self._peer, self._stream = Peer(stream, self, tap=keep_line), stream
         self._client = ClientCalls(self._peer, stream)
-        # Outlives each request: for what is sent after its answer.
+        # Outlives each request, for what is sent after its response.
         async with anyio.create_task_group() as self._tasks:
             await self._peer.serve()
             self._tasks.cancel_scope.cancel()
@@ -120,7 +121,7 @@ class DemoAgent:
     # rpc.Handler
 
     def on_request(self, method: str, params: Any) -> Awaitable[Any]:
-        """Take up a request. Raises RequestFailed."""
+        """Handle a request. Raises RequestFailed."""
         if method not in self._methods:
             raise RequestFailed(ErrorCode.METHOD_NOT_FOUND, f"Method not found: {method}")
         if not isinstance(params, dict):
@@ -128,7 +129,7 @@ class DemoAgent:
         return self._methods[method](params)
 
     def on_notification(self, method: str, params: Any) -> None:
-        """Cancel a turn; anything else is not for this agent."""
+        """Cancel a turn; ignore other notifications."""
         if method == "session/cancel" and isinstance(params, dict):
             for session in self._sessions.with_subagents():
                 if session.id == params.get("sessionId") and session.cancel_turn is not None:
@@ -137,7 +138,7 @@ class DemoAgent:
                         held.cancel()
 
     def on_junk(self, line: bytes, reason: str) -> None:
-        """The client writes no junk; if it does, that is no reason to stop."""
+        """Ignore junk from the client. It sends none, and if it does, that's no reason to stop."""
 
     # Connection
 
@@ -196,7 +197,7 @@ class DemoAgent:
         return {"sessionId": session.id} | self._declare(session)
 
     async def _load_session(self, params: dict[str, Any]) -> dict[str, Any]:
-        """Tell everything that was said, then answer."""
+        """Replay everything that was said, then respond."""
         session = self._sessions.reopen(params.get("sessionId"), self._cwd(params))
         past, session.past = session.past or [], []
         replay = Turn(session, self._client, Pace(), "", self._scenario.texts)
@@ -206,7 +207,7 @@ class DemoAgent:
         return self._declare(session)
 
     async def _resume_or_load(self, params: dict[str, Any]) -> dict[str, Any]:
-        """Version 2 has one method for both; what the session does is told before the answer."""
+        """Resume or load. Version 2 has one method for both, and the session's state is sent before the response."""
         open_it = self._resume_session if params.get("replayFrom") is None else self._load_session
         declared = await open_it(params)
         two.report(self._client, params["sessionId"], "idle")
@@ -275,7 +276,7 @@ class DemoAgent:
     # Turns
 
     def _prompt(self, params: dict[str, Any]) -> Awaitable[dict[str, Any]]:
-        """Begin a turn inside the read loop, so that a cancellation right behind the prompt finds it."""
+        """Begin a turn inside the read loop, so that a cancellation right after the prompt finds it."""
         session = self._session(params)
         if session.cancel_turn is not None:
             raise _invalid("The session is in the middle of a turn")
@@ -289,7 +290,7 @@ class DemoAgent:
         return self._play(session, turn, scripted)
 
     def _prompt_of_two(self, params: dict[str, Any]) -> Awaitable[dict[str, Any]]:
-        """Take up a prompt, now where nothing is played."""
+        """Accept a prompt, immediately if no turn is playing."""
         session = self._session(params)
         text = _prompt_text(params.get("prompt"))
         if session.cancel_turn is None and not session.held:
@@ -301,7 +302,7 @@ class DemoAgent:
     async def _hold(
         self, held: anyio.CancelScope, session: Session, text: str, blocks: list[Wire]
     ) -> dict[str, Any]:
-        """Keep a prompt back until the turns before it are over; cancelled with them."""
+        """Hold a prompt until earlier turns end. Cancelling them cancels it."""
         with held:
             try:
                 while session.cancel_turn is not None:
@@ -365,7 +366,7 @@ class DemoAgent:
             await play(turn, turn.late)
 
     async def _played(self, turn: Turn, scripted: ScriptedTurn) -> str | RequestFailed:
-        """How the turn has ended."""
+        """Play a turn and return how it ended."""
         ending = None
         with turn.scope:
             ending = await play(turn, scripted.steps)
@@ -380,7 +381,7 @@ async def _at_once(result: dict[str, Any]) -> dict[str, Any]:
 
 
 def _prompt_text(blocks: Any) -> str:
-    """The text of a prompt; attachments have none. Raises RequestFailed."""
+    """The text of a prompt, without attachments. Raises RequestFailed."""
     if not isinstance(blocks, list):
         raise _invalid("The prompt isn't a list of content blocks")
     texts = [block.get("text") for block in blocks if isinstance(block, dict) and block.get("type") == "text"]
@@ -396,7 +397,7 @@ EXIT_INTERRUPTED = 130
 
 
 def main(argv: list[str] | None = None) -> int:
-    """Serve one client; the exit status."""
+    """Serve one client; return the exit status."""
     arguments = _parser().parse_args(argv)
     if arguments.login:
         return _log_in()
@@ -456,11 +457,12 @@ def _explained(error: ScenarioError) -> str:
     return "\n".join(lines) + "\n"
 
 
-# The login in a terminal leaves a mark, a file of the program that starts both: it holds for its next agent, once.
+# Logging in on a terminal leaves a marker file, named after the parent process. It's valid for the next agent that
+# process starts, once.
 
 
 def _log_in() -> int:
-    """Ask on the terminal; the exit status: 0 where something was entered."""
+    """Ask on the terminal; return exit status 0 if a name was entered."""
     sys.stdout.write("The demo asks for a login. Enter any name, or nothing to give up.\n\nName: ")
     sys.stdout.flush()
     name = sys.stdin.readline().strip()
@@ -468,14 +470,14 @@ def _log_in() -> int:
         sys.stdout.write("No name, no login.\n")
         return 1
     _login_mark().unlink(missing_ok=True)
-    # Made anew: what somebody else put at a path that can be guessed is not written to.
+    # Create it exclusively: don't write to a file that someone else put at this predictable path.
     os.close(os.open(_login_mark(), os.O_CREAT | os.O_EXCL | os.O_WRONLY, 0o600))
     sys.stdout.write(f"Hello, {name}: you are logged in.\n")
     return 0
 
 
 def _take_login() -> bool:
-    """Whether somebody has logged in since an agent was started last."""
+    """Whether somebody has logged in since the last agent was started. Consumes the login."""
     try:
         is_ours = _login_mark().lstat().st_uid == os.getuid()
         _login_mark().unlink()

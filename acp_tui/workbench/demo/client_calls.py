@@ -1,4 +1,4 @@
-"""The agent's way to its client: stdin and stdout as one stream, one method for each call."""
+"""The agent's connection to its client: stdin and stdout as one stream, and one method per call."""
 
 from __future__ import annotations
 
@@ -15,7 +15,7 @@ from acp_tui.workbench.demo.script import Wire
 
 
 class Speaker(Protocol):
-    """The session for which something is said."""
+    """The session that an update is for."""
 
     @property
     def modes(self) -> Wire | None: ...
@@ -26,7 +26,7 @@ class Speaker(Protocol):
 
 
 class ClientCalls:
-    """One connection, seen from the agent; requests raise RequestFailed and ConnectionLost."""
+    """One connection, seen from the agent. Requests raise RequestFailed and ConnectionLost."""
 
     def __init__(self, peer: Peer, stream: ByteStream) -> None:
         self._peer = peer
@@ -43,7 +43,7 @@ class ClientCalls:
         self.can_log_in_in_terminal = False
 
     def learn(self, capabilities: Any) -> None:
-        """Note what the client offered in `initialize`; whatever is missing or malformed is not offered."""
+        """Record the client's capabilities from `initialize`. Missing or malformed ones count as not offered."""
         self.can_read = at(capabilities, "fs", "readTextFile") is True
         self.can_write = at(capabilities, "fs", "writeTextFile") is True
         self.can_run = at(capabilities, "terminal") is True
@@ -56,7 +56,7 @@ class ClientCalls:
         self.takes_pages = is_marked(capabilities, "elicitation", "url")
 
     def worded(self, session: Speaker, update: Wire) -> Wire:
-        """An update in the words of the protocol's version; scenarios have those of version 1."""
+        """Convert an update to the protocol version in use. Scenarios use version 1."""
         return update
 
     def update(self, session_id: str, update: Wire) -> None:
@@ -64,50 +64,50 @@ class ClientCalls:
         self._peer.notify("session/update", {"sessionId": session_id, "update": update})
 
     async def send_raw(self, line: bytes) -> None:
-        """Write a line of any bytes behind what was sent before; for faults."""
+        """Write a line of arbitrary bytes after what was sent before; for faults."""
         await self._peer.flush()
         await self._stream.send(line + b"\n")
 
     async def flush(self) -> None:
-        """Wait until the client's end has taken everything sent so far."""
+        """Wait until the client has read everything sent so far."""
         await self._peer.flush()
 
     async def request_permission(
         self, session_id: str, tool_call: Wire, options: Sequence[Wire]
     ) -> str | None:
-        """Ask the user: the id of the chosen option, or None when the client says that the turn was cancelled."""
+        """Ask the user; return the ID of the chosen option, or None if the client says the turn was cancelled."""
         params = {"sessionId": session_id, "toolCall": tool_call, "options": options}
         answer: Any = await self._peer.request("session/request_permission", params)
         option_id = at(answer, "outcome", "optionId")
         return option_id if isinstance(option_id, str) else None
 
     async def elicit(self, question: Wire) -> tuple[str, dict[str, Any]]:
-        """Ask the user: accept, decline or cancel, and what a form was filled in with."""
+        """Ask the user; return accept, decline, or cancel, and the values of a form."""
         answer: Any = await self._peer.request("elicitation/create", question)
         content = at(answer, "content")
         return str(at(answer, "action")), content if isinstance(content, dict) else {}
 
     def complete_elicitation(self, elicitation_id: str) -> None:
-        """Say that what was to be done on a page is done."""
+        """Report that a page is complete."""
         self._peer.notify("elicitation/complete", {"elicitationId": elicitation_id})
 
     async def call_extension(self, method: str, params: Wire) -> Any:
-        """A request beyond the protocol; its result as it is."""
+        """Send an extension request; return its result unchanged."""
         return await self._peer.request(method, params)
 
     def notify_extension(self, method: str, params: Wire) -> None:
-        """A notification beyond the protocol."""
+        """Send an extension notification."""
         self._peer.notify(method, params)
 
     async def read_text_file(self, session_id: str, path: str, line: int | None, limit: int | None) -> str:
-        """The text of a file, or of a part of it."""
+        """Read a text file, or a part of it."""
         params: dict[str, Any] = {"sessionId": session_id, "path": path}
         params |= {key: value for key, value in (("line", line), ("limit", limit)) if value is not None}
         answer: Any = await self._peer.request("fs/read_text_file", params)
         return str(at(answer, "content") or "")
 
     async def write_text_file(self, session_id: str, path: str, content: str) -> None:
-        """Write a file, whole."""
+        """Write a whole file."""
         params = {"sessionId": session_id, "path": path, "content": content}
         await self._peer.request("fs/write_text_file", params)
 
@@ -120,7 +120,7 @@ class ClientCalls:
         cwd: str,
         output_limit_bytes: int | None,
     ) -> str:
-        """Start a command; the terminal's id."""
+        """Start a command; return the terminal's ID."""
         params: dict[str, Any] = {"sessionId": session_id, "command": command, "args": args, "cwd": cwd}
         params["env"] = [{"name": name, "value": value} for name, value in env.items()]
         if output_limit_bytes is not None:
@@ -128,20 +128,20 @@ class ClientCalls:
         return str(at(await self._peer.request("terminal/create", params), "terminalId"))
 
     async def wait_for_terminal_exit(self, session_id: str, terminal_id: str) -> int | None:
-        """The exit code; None when a signal ended the command."""
+        """Wait for the exit code; None if a signal ended the command."""
         exit_code = at(await self._terminal("wait_for_exit", session_id, terminal_id), "exitCode")
         return exit_code if isinstance(exit_code, int) else None
 
     async def terminal_output(self, session_id: str, terminal_id: str) -> str:
-        """What the command printed so far."""
+        """The command's output so far."""
         return str(at(await self._terminal("output", session_id, terminal_id), "output") or "")
 
     async def kill_terminal(self, session_id: str, terminal_id: str) -> None:
-        """End the command."""
+        """Kill the command."""
         await self._terminal("kill", session_id, terminal_id)
 
     async def release_terminal(self, session_id: str, terminal_id: str) -> None:
-        """Forget the terminal."""
+        """Release the terminal."""
         await self._terminal("release", session_id, terminal_id)
 
     async def _terminal(self, verb: str, session_id: str, terminal_id: str) -> Any:
@@ -151,14 +151,14 @@ class ClientCalls:
 
 
 def at(value: Any, *keys: str) -> Any:
-    """What stands there; None where something on the way is missing."""
+    """The value at a path of keys; None if a key is missing."""
     for key in keys:
         value = value.get(key) if isinstance(value, dict) else None
     return value
 
 
 def is_marked(value: Any, *keys: str) -> bool:
-    """Whether a capability is there that has no value but an object."""
+    """Whether an object-valued capability is present."""
     return isinstance(at(value, *keys), dict)
 
 
@@ -167,13 +167,13 @@ STDOUT_FD = 1
 
 
 class StdioStream(ByteStream):
-    """Reads what the parent writes and writes what it reads, without a thread."""
+    """Reads from stdin and writes to stdout, without a thread."""
 
     def __init__(self) -> None:
         self._sending = anyio.Lock()
 
     async def receive(self, max_bytes: int = 65536) -> bytes:
-        """The next bytes. Raises EndOfStream when the parent closed its end."""
+        """Return the next bytes. Raises EndOfStream if the parent closed its end."""
         await _ready(anyio.wait_readable, STDIN_FD)
         data = os.read(STDIN_FD, max_bytes)
         if not data:
@@ -181,13 +181,13 @@ class StdioStream(ByteStream):
         return data
 
     async def send(self, item: bytes) -> None:
-        """Write all of `item`; two senders never mix. Raises BrokenResourceError when nobody reads."""
+        """Write all of `item`. Concurrent sends never interleave. Raises BrokenResourceError if nothing reads."""
         rest = memoryview(item)
         async with self._sending:
             while rest:
                 await _ready(anyio.wait_writable, STDOUT_FD)
                 try:
-                    # A pipe that is ready takes this much without blocking, and promises no more.
+                    # A writable pipe accepts this much without blocking, and guarantees no more.
                     written = os.write(STDOUT_FD, rest[: select.PIPE_BUF])
                 except BrokenPipeError as error:
                     raise anyio.BrokenResourceError from error
@@ -198,12 +198,12 @@ class StdioStream(ByteStream):
         os.close(STDOUT_FD)
 
     async def aclose(self) -> None:
-        """Nothing: the descriptors belong to the process."""
+        """Do nothing: the descriptors belong to the process."""
 
 
 async def _ready(wait: Callable[[int], Awaitable[None]], fd: int) -> None:
     try:
         await wait(fd)
     except PermissionError:
-        # A plain file or /dev/null, which epoll refuses: it is always ready.
+        # epoll refuses plain files and /dev/null, which are always ready.
         await anyio.sleep(0)

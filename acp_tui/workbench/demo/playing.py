@@ -1,7 +1,7 @@
-"""Plays the steps of a turn in order, with faults; malformed messages bypass the peer, which would not send them.
+"""Plays the steps of a turn in order, with faults. Malformed messages bypass the peer, which wouldn't send them.
 
-A step that asks the client returns the branch that the answer chooses. What the client does not offer is said, and the
-turn goes on.
+A step that asks the client returns the branch that the answer chooses. If the client lacks a capability, the agent says
+so and continues the turn.
 """
 
 from __future__ import annotations
@@ -22,7 +22,7 @@ from acp_tui.workbench.demo.session import Ending, Outcome, Turn
 
 
 async def play(turn: Turn, steps: Sequence[script.Step]) -> Ending:
-    """Play steps one after the other, until one ends the turn."""
+    """Play steps in order until one ends the turn."""
     for step in steps:
         ending = await _play(turn, step)
         if ending is not None:
@@ -38,7 +38,7 @@ async def _play(turn: Turn, step: script.Step) -> Ending:
 async def _played(turn: Turn, step: script.Step) -> Outcome:
     match step:
         case script.Say(update="user_message_chunk") if turn.is_echoed:
-            pass  # a piece would be added to what was said
+            pass  # a chunk would be appended to the echoed message
         case script.Say():
             await turn.stream(step)
         case script.Block(block):
@@ -106,7 +106,7 @@ async def _play_together(turn: Turn, steps: Sequence[script.Step]) -> Ending:
 
 
 async def _subagent(turn: Turn, step: script.Subagent) -> Ending:
-    """Report it, play its steps in a session of its own, and report its end; what ends it ends no more than it."""
+    """Report a subagent, play its steps in its own session, and report its end, which doesn't end the turn."""
     if not turn.client.takes_subagents:
         turn.lack("subagents", f"“{step.title}” was done without one")
         return await play(turn, step.does)
@@ -138,7 +138,7 @@ async def _subagent(turn: Turn, step: script.Subagent) -> Ending:
 
 def _notify(turn: Turn, fields: script.Wire) -> None:
     if turn.client.takes_notices:
-        # Past the session's memory: a notice is no history.
+        # Bypass the session's history: a notice isn't part of it.
         turn.client.update(turn.session.id, {"sessionUpdate": "notice"} | turn.fill(fields))
     else:
         turn.lack("notices", f"“{fields['title']}” wasn't shown")
@@ -185,7 +185,7 @@ async def _auth_required(turn: Turn, fault: script.Fault) -> Ending:
 
 
 async def _bad_frame(turn: Turn, fault: script.Fault) -> Ending:
-    """Send one line as given: by default a notification of the wrong shape."""
+    """Send one line as given; by default, a notification of the wrong shape."""
     default = json.dumps(_notification(turn, {"sessionUpdate": "agent_message_chunk", "content": 5}))
     await turn.client.send_raw(str(fault.parameters.get("frame", default)).encode())
     return None
@@ -203,7 +203,7 @@ async def _error(turn: Turn, fault: script.Fault) -> Ending:
 
 
 async def _exit(turn: Turn, fault: script.Fault) -> Ending:
-    """End the process at once, as a crash does: nothing is cleaned up."""
+    """Exit immediately like a crash, without cleanup."""
     await turn.client.flush()
     sys.stderr.write(turn.fill(fault.parameters.get("last_words", "")))
     sys.stderr.flush()
@@ -211,7 +211,7 @@ async def _exit(turn: Turn, fault: script.Fault) -> Ending:
 
 
 async def _flood(turn: Turn, fault: script.Fault) -> Ending:
-    """Send many chunks as fast as the client takes them."""
+    """Send many chunks as fast as the client reads them."""
     text = fault.parameters.get("text", "word **word** `code`\n")
     chunk = {"sessionUpdate": "agent_message_chunk", "content": {"type": "text", "text": text}}
     for number in range(1, fault.parameters.get("count", 10_000) + 1):
@@ -223,7 +223,7 @@ async def _flood(turn: Turn, fault: script.Fault) -> Ending:
 
 
 async def _hang(turn: Turn, fault: script.Fault) -> Ending:
-    """Do nothing any more; a deaf one does not hear the cancellation either."""
+    """Hang. With `deaf`, ignore cancellation too."""
     turn.deaf = fault.parameters.get("deaf", False)
     await anyio.sleep_forever()
     return None
@@ -240,20 +240,20 @@ async def _huge_line(turn: Turn, fault: script.Fault) -> Ending:
 
 
 async def _junk(turn: Turn, fault: script.Fault) -> Ending:
-    """Print lines on stdout that are no messages."""
+    """Print lines on stdout that aren't messages."""
     for line in fault.parameters.get("lines", JUNK):
         await turn.client.send_raw(str(line).encode())
     return None
 
 
 async def _late_update(turn: Turn, fault: script.Fault) -> Ending:
-    """Leave steps to be played after the turn has been answered."""
+    """Keep steps to play after the turn is answered."""
     turn.late += fault.late
     return None
 
 
 async def _unknown_update(turn: Turn, fault: script.Fault) -> Ending:
-    """Send an update of a kind that no protocol version knows."""
+    """Send an update of a kind that no protocol version defines."""
     update = fault.parameters.get("update", {"sessionUpdate": "telepathy", "strength": 9})
     await turn.client.send_raw(json.dumps(_notification(turn, update)).encode())
     return None
@@ -283,7 +283,7 @@ CLEANUP_S: Final = 1.0
 
 
 async def read(turn: Turn, step: script.Read) -> Outcome:
-    """Read a file; what it holds is remembered for the diffs that follow."""
+    """Read a file, and remember its content for diffs that follow."""
     path = turn.path(turn.fill(step.path))
     call = _begin(turn, step.id, f"Read {step.path}", "read", locations=[{"path": path}])
     if not turn.client.can_read:
@@ -322,7 +322,7 @@ async def write(turn: Turn, step: script.Write) -> None:
 
 
 async def ask(turn: Turn, step: script.Permission) -> Outcome:
-    """Ask for permission; the kind of the chosen option decides the branch."""
+    """Ask for permission. The kind of the chosen option decides the branch."""
     tool_call, options = turn.tool_call(step.patch), turn.fill(step.options)
     try:
         chosen = await turn.client.request_permission(turn.session.id, tool_call, options)
@@ -340,7 +340,7 @@ async def ask(turn: Turn, step: script.Permission) -> Outcome:
 
 
 async def run(turn: Turn, step: script.Run) -> Outcome:
-    """Run a command to its end in a terminal that is shown live."""
+    """Run a command to its end in a terminal shown live."""
     command, args = turn.fill(step.command), turn.fill(step.args)
     line = shlex.join([command, *args])
     call = _begin(turn, step.id, turn.fill(step.title) or line, "execute", rawInput={"command": line})
@@ -383,7 +383,7 @@ def _succeeded(step: script.Run, exit_code: int | None) -> bool:
 async def _create_terminal(turn: Turn, step: script.Run, command: str, args: list[str]) -> str:
     env, cwd = turn.fill(step.env), turn.path(turn.fill(step.cwd or ""))
     try:
-        # Shielded: a terminal whose id is never learnt could not be released.
+        # Shielded: a terminal with an unknown ID couldn't be released.
         with anyio.fail_after(CREATE_S, shield=True):
             return await turn.client.create_terminal(
                 turn.session.id, command, args, env, cwd, step.output_limit_bytes
@@ -394,7 +394,7 @@ async def _create_terminal(turn: Turn, step: script.Run, command: str, args: lis
 
 
 async def _end_terminal(turn: Turn, terminal_id: str, *, kill: bool) -> None:
-    # Bounded: the connection itself may be what ended.
+    # With a time limit, because the connection may be gone.
     with anyio.move_on_after(CLEANUP_S, shield=True), suppress(RpcError):
         if kill:
             await turn.client.kill_terminal(turn.session.id, terminal_id)
@@ -402,7 +402,7 @@ async def _end_terminal(turn: Turn, terminal_id: str, *, kill: bool) -> None:
 
 
 def _begin(turn: Turn, name: str | None, title: str, kind: str, **fields: Any) -> str:
-    """Say that a tool call runs now, and announce it where the scenario has not; its id."""
+    """Report that a tool call is running, announcing it if necessary; return its ID."""
     known = turn.is_known(name)
     call = turn.call_id(name)
     if known:
@@ -419,7 +419,7 @@ def _settle(turn: Turn, call: str, status: str, **fields: Any) -> None:
 
 
 def _refuse(turn: Turn, call: str, why: str, *, silent: bool = False) -> None:
-    """A tool call that came to nothing: why stands in it, and in the conversation unless the scenario has its words."""
+    """Fail a tool call with a reason, which is also said in the conversation unless `silent`."""
     _settle(turn, call, "failed", content=[_text(why)])
     if not silent:
         turn.say(f"*{why}*\n\n")
@@ -430,12 +430,12 @@ def _text(text: str) -> script.Wire:
 
 
 def _why(error: RequestFailed) -> str:
-    """The client's reason, for the middle of a sentence."""
+    """The client's reason, to embed in a sentence."""
     return error.message.removesuffix(".")
 
 
 async def elicit(turn: Turn, step: script.Elicit) -> Outcome:
-    """Show a form or ask to visit a page; what a form was filled in with is `{answer.FIELD}` from then on."""
+    """Show a form or ask to visit a page. The values of a form become `{answer.FIELD}`."""
     is_form = step.question["mode"] == "form"
     if not (turn.client.takes_forms if is_form else turn.client.takes_pages):
         turn.lack(
@@ -467,7 +467,7 @@ def _request(turn: Turn, step: script.Elicit) -> script.Wire:
 
 
 def _visit_id(turn: Turn, name: str | None) -> str:
-    # The completion names no session, so the id does.
+    # The completion names no session, so the ID must.
     return f"{turn.session.id}-{turn.id_of('visit', name)}"
 
 
@@ -488,13 +488,13 @@ def _in_words(value: Any) -> str:
 
 
 def complete(turn: Turn, name: str) -> None:
-    """Say that a page is done with; to a client that shows none there is nothing to say."""
+    """Report that a page is complete, if the client shows pages."""
     if turn.client.takes_pages:
         turn.client.complete_elicitation(_visit_id(turn, name))
 
 
 async def call_extension(turn: Turn, step: script.CallExtension) -> Outcome:
-    """Send a request beyond the protocol; `{answer}` is its result, or why it was refused."""
+    """Send an extension request. `{answer}` becomes its result, or why it was refused."""
     try:
         answer = await turn.client.call_extension(step.method, turn.fill(step.params))
     except RequestFailed as error:

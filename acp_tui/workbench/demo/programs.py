@@ -1,7 +1,7 @@
-"""Small programs for the terminal of the demo, run by path: `python programs.py NAME`.
+"""Small programs for the demo's terminals, run by path: `python programs.py NAME`.
 
-They print what terminals must cope with, and need nothing but the standard library. DEMO_SPEED scales their pauses
-as it does the agent's; without it there are none.
+They print what terminals must handle, and need only the standard library. DEMO_SPEED scales their pauses like the
+agent's; without it there are none.
 """
 
 from __future__ import annotations
@@ -14,7 +14,7 @@ SPEED = float(os.environ.get("DEMO_SPEED") or 0)
 
 
 def show(text: str, pause_s: float = 0.0) -> None:
-    """Print `text` as it is, now, and let the pause pass."""
+    """Print `text` immediately, then pause."""
     sys.stdout.write(text)
     sys.stdout.flush()
     if SPEED:
@@ -32,7 +32,7 @@ def progress() -> int:
 
 
 def colours() -> int:
-    """The 16 colours, a part of the 256, a gradient and the attributes."""
+    """The 16 colors, a part of the 256, a gradient, and the attributes."""
     for first in (30, 90):
         show("".join(f"\x1b[{first + n}m ●●● \x1b[0m" for n in range(8)) + "\n", 0.15)
     for start in (16, 52, 88, 124, 160, 196):
@@ -46,7 +46,7 @@ def colours() -> int:
 
 
 def fail() -> int:
-    """A build that breaks; exit status 3."""
+    """A build that fails, with exit status 3."""
     for target in ("configure", "compile", "link"):
         show(f"\x1b[1m==>\x1b[0m {target}\n", 0.4)
     show("\x1b[31;1merror:\x1b[0m undefined symbol \x1b[33mparse_duration\x1b[0m\n", 0.2)
@@ -70,7 +70,7 @@ def ask() -> int:
 
 
 def wait() -> int:
-    """A server that never ends by itself."""
+    """A server that never exits."""
     show("listening on port 8000\n")
     while True:
         time.sleep(3600)

@@ -1,4 +1,4 @@
-"""Reads a scenario's TOML into `script` values. `scenarios/README.md` describes the form."""
+"""Reads a scenario's TOML into `script` values. `scenarios/README.md` describes the format."""
 
 from __future__ import annotations
 
@@ -34,7 +34,7 @@ FORMATS: Final = ("email", "uri", "date", "date-time")
 PLAN_ENTRY: Final = re.compile(r"\[(?P<mark>[ ~x])\] (?:(?P<priority>high|medium|low): )?(?P<content>.+)")
 PLAN_MARKS: Final = {" ": "pending", "~": "in_progress", "x": "completed"}
 
-# What is declared
+# Declarations
 
 
 def _command(hint: str | None = None, **command: Any) -> script.Wire:
@@ -56,7 +56,7 @@ def _modes(current: str, available: Any = ()) -> script.Wire:
 
 
 def _method(values: dict[str, Any], place: Place) -> script.Wire:
-    """A way to log in."""
+    """A login method."""
     keys = {"type?": ("agent", "terminal"), **NAMED.keys}
     if values.get("type") == "terminal":
         keys |= {"args?": [str], "env?": each_key(str)}
@@ -161,7 +161,7 @@ LIMITS: Final[dict[str, dict[str, Kind]]] = {
     "boolean": {"default?": bool},
     "array": {"min_items?": int, "max_items?": int, "default?": list},
 }
-"""By the type of a field: what may be said of its values."""
+"""The constraints allowed for each type of field."""
 CHOICES: Final[dict[str, Kind]] = {
     "values?": [str],
     "choices?": [
@@ -174,7 +174,7 @@ CHOICES: Final[dict[str, Kind]] = {
 
 
 def _field(values: dict[str, Any], place: Place) -> tuple[str, bool, script.Wire]:
-    """Its name, whether it is required, and the schema of its values."""
+    """The field's name, whether it's required, and its schema."""
     keys: dict[str, Kind] = {"name": str, "required?": bool, "type": tuple(LIMITS)}
     keys |= {"title?": str, "description?": str, **LIMITS.get(str(values.get("type")), {})}
     if values.get("type") in ("string", "array"):
@@ -264,9 +264,9 @@ def _fault(values: dict[str, Any], place: Place) -> script.Step:
 
 
 def _read_step(values: dict[str, Any], place: Place) -> script.Step:
-    """The one key of its table that names a step says which."""
+    """Read a step. Exactly one key of its table must name a kind of step."""
     names = [key for key in values if key in STEPS]
-    if "fault" in names:  # of which a parameter may be called as a step is
+    if "fault" in names:  # its parameters may have the names of steps
         own = {key.rstrip("?") for keys in FAULTS.values() for key in keys}
         names = [name for name in names if name not in own]
     if len(names) != 1:
@@ -289,7 +289,7 @@ FAULTS: Final[dict[str, dict[str, Kind]]] = {
     "late_update": {"late?": SOME},
     "unknown_update": {"update?": dict},
 }
-"""Which parameters a fault may have; what they default to is for `faults`."""
+"""The parameters of each fault. `playing` defines their defaults."""
 EXTENSION: Final = Shape({"method": str, "params?": dict}, _extension)
 RUN: Final = Shape(
     {
@@ -379,7 +379,7 @@ STEPS: Final[dict[str, Kind]] = {
     "fault": _fault,
 }
 
-# What stands around the steps
+# Around the steps
 
 
 def _turn(match: str | None = None, play: str | None = None, step: Any = ()) -> script.ScriptedTurn:
@@ -430,7 +430,7 @@ SCENARIO: Final = Shape(
 
 
 def read_scenario(name: str, source: str, file: str) -> script.Scenario:
-    """The scenario that `source` describes; `file` is what errors call it. Raises ScenarioError."""
+    """Read the scenario in `source`; `file` is its name in errors. Raises ScenarioError."""
     try:
         values = tomllib.loads(source)
     except tomllib.TOMLDecodeError as error:

@@ -1,4 +1,4 @@
-"""Loads scenarios, the shipped ones by name, any other by its path, and checks what they name elsewhere."""
+"""Loads scenarios, shipped ones by name and others by path, and checks their references."""
 
 from __future__ import annotations
 
@@ -19,11 +19,11 @@ __all__ = ["DEFAULT", "Scenario", "ScenarioError", "UnknownScenario", "available
 
 
 class UnknownScenario(ScenarioError):
-    """There is neither a shipped scenario nor a file of that name."""
+    """There is neither a shipped scenario nor a file with that name."""
 
 
 def available() -> dict[str, str]:
-    """The name of each and one line about it, the default first."""
+    """The name and a one-line description of each scenario, default first."""
     return {
         name: str(tomllib.loads((SCENARIOS / f"{name}.toml").read_text("utf-8"))["description"])
         for name in names()
@@ -31,10 +31,10 @@ def available() -> dict[str, str]:
 
 
 def load(name_or_path: str | Path) -> Scenario:
-    """A shipped scenario by its name, or any by the path of its .toml file, with what it includes.
+    """Load a shipped scenario by name, or any by the path of its .toml file, with what it includes.
 
-    What it includes and plays of others is looked for among the shipped ones, then beside its file.
-    Raises ScenarioError, UnknownScenario.
+    Other scenarios that it includes or plays are looked up among the shipped ones, then next to its file. Raises
+    ScenarioError, UnknownScenario.
     """
     path = path_of(str(name_or_path))
     written = _read(path, str(name_or_path))
@@ -61,12 +61,12 @@ def _read(path: Path, called: str) -> Scenario:
 
 
 def _placed(turn: ScriptedTurn, folder: Path) -> ScriptedTurn:
-    """The turn with the file of the scenario that it plays."""
+    """The turn, with the path of the scenario that it plays."""
     return turn if turn.play is None else replace(turn, play=str(path_of(turn.play, folder)))
 
 
 def _joined(scenario: Scenario, parts: Sequence[Scenario]) -> Scenario:
-    """The first turns of the parts as one turn, before those of the scenario; all of them may use what any has."""
+    """Prepend the first turns of the parts as one turn. Texts, commands, and options are shared."""
     together = ScriptedTurn(None, tuple(step for part in parts for step in _first_steps(scenario, part)))
     matched = (turn for part in parts for turn in part.turns if turn.match is not None)
     texts = {name: text for one in (*parts, scenario) for name, text in one.texts.items()}
@@ -88,7 +88,7 @@ def _first_steps(scenario: Scenario, part: Scenario) -> tuple[Step, ...]:
 
 
 def _joined_setup(setups: Sequence[SessionSetup]) -> SessionSetup:
-    """Every command and option, and the modes of the first that has modes."""
+    """All commands and options, and the modes of the first setup that has any."""
     return SessionSetup(
         commands=tuple(command for setup in setups for command in setup.commands),
         modes=next((setup.modes for setup in setups if setup.modes is not None), None),
@@ -97,7 +97,7 @@ def _joined_setup(setups: Sequence[SessionSetup]) -> SessionSetup:
 
 
 def check_references(scenario: script.Scenario, setup: script.SessionSetup, file: Path) -> None:
-    """Raises ScenarioError where something is named that is not there; `setup` is what its sessions declare."""
+    """Raises ScenarioError for undefined references; `setup` is what its sessions declare."""
     for number, turn in enumerate(scenario.turns, 1):
         place = f"{file.name}, prompt {number}"
         if turn.play is not None:
@@ -116,7 +116,7 @@ def _check_play(played: Path, file: Path, place: str) -> None:
 
 
 def _steps(steps: Sequence[script.Step], place: str) -> Iterator[tuple[str, script.Step]]:
-    """Each step with its place, and those in its branches."""
+    """Each step with its place, including those in branches."""
     for number, step in enumerate(steps, 1):
         yield f"{place} {number}", step
         for field in dataclasses.fields(step):
@@ -144,7 +144,7 @@ def _values(option: script.Wire) -> list[Any]:
 
 
 def _check(key: str, value: Any, allowed: Iterable[Any], place: str) -> None:
-    # Exactly: 1 equals true in Python, and does not in a scenario.
+    # Compare types too: 1 equals true in Python, but not in a scenario.
     if not any(type(value) is type(each) and value == each for each in allowed):
         listed = ", ".join(str(each).lower() if isinstance(each, bool) else str(each) for each in allowed)
         raise ScenarioError(

@@ -1,7 +1,7 @@
-"""What a scenario says, as values: its turns, their steps and what the agent declares of itself.
+"""The content of a scenario as values: its turns, their steps, and what the agent declares about itself.
 
-It neither reads files (`reading`) nor plays anything (`playing`). What goes out on the wire as it stands (tool calls,
-content blocks, config options) is kept in the shape of the wire; `session` fills in placeholders and absolute paths.
+Neither reads files (`reading`) nor plays anything (`playing`). Values for the wire (tool calls, content blocks, config
+options) have their wire format; `session` fills in placeholders and absolute paths.
 """
 
 from __future__ import annotations
@@ -14,10 +14,10 @@ from typing import Any, Final, Literal, TypeAlias
 from acp_tui.values import dataclass
 
 KEEPING_OFFERS: Final = ("list", "load", "resume", "delete")
-"""What may be offered of sessions that are kept."""
+"""The methods that may be offered for stored sessions."""
 
 Wire: TypeAlias = Mapping[str, Any]
-"""An object in the protocol's own spelling."""
+"""An object in the protocol's own format."""
 
 DEFAULT_CHUNK_S = 0.07
 DEFAULT_OPTIONS: tuple[Wire, ...] = (
@@ -29,7 +29,7 @@ DEFAULT_OPTIONS: tuple[Wire, ...] = (
 
 @dataclass(frozen=True, slots=True)
 class Say:
-    """Stream Markdown: the agent's message, its thought, or what the user is said to have said."""
+    """Stream Markdown: a message of the agent, a thought, or a message attributed to the user."""
 
     text: str
     update: Literal["agent_message_chunk", "agent_thought_chunk", "user_message_chunk"] = (
@@ -38,12 +38,12 @@ class Say:
     repeat: int = 1
     chunk_s: float = DEFAULT_CHUNK_S
     id: str | None = None
-    """The scenario's own name for the message; those of one name are one. None: its chunks have no message id."""
+    """The scenario's name for the message. Steps with the same name share one message. None: no message ID."""
 
 
 @dataclass(frozen=True, slots=True)
 class Block:
-    """Send one content block that is not text: an image, a link to a resource."""
+    """Send one content block other than text: an image or a resource link."""
 
     block: Wire
 
@@ -57,10 +57,10 @@ class Plan:
 
 @dataclass(frozen=True, slots=True)
 class ToolPatch:
-    """What is to be said about one tool call."""
+    """The changes to one tool call."""
 
     id: str | None
-    """The scenario's own name for the call; each turn gives it a fresh id. None: a call that is not named again."""
+    """The scenario's name for the call. Each turn gives it a new ID. None: a call that isn't mentioned again."""
     fields: Wire
 
 
@@ -73,7 +73,7 @@ class Tool:
 
 @dataclass(frozen=True, slots=True)
 class Update:
-    """Change a tool call, or make one by its first update."""
+    """Change a tool call, or create one with its first update."""
 
     patch: ToolPatch
 
@@ -100,7 +100,7 @@ class Write:
 
 @dataclass(frozen=True, slots=True)
 class Permission:
-    """Ask the user, and go on along the branch that the answer chooses."""
+    """Ask for permission, and continue with the branch that the answer chooses."""
 
     patch: ToolPatch
     options: tuple[Wire, ...]
@@ -110,7 +110,7 @@ class Permission:
 
 @dataclass(frozen=True, slots=True)
 class Run:
-    """Run a command in a terminal of the client's, embedded in a tool call, to its end."""
+    """Run a command to its end in a terminal of the client, embedded in a tool call."""
 
     command: str
     args: tuple[str, ...] = ()
@@ -120,22 +120,22 @@ class Run:
     id: str | None = None
     output_limit_bytes: int | None = None
     kill_after_s: float | None = None
-    """For a command that does not end by itself; being killed then counts as success."""
+    """Kills a command that doesn't end. Being killed then counts as success."""
     succeeded: tuple[Step, ...] = ()
     failed: tuple[Step, ...] = ()
 
 
 @dataclass(frozen=True, slots=True)
 class Elicit:
-    """Put a question to the user, and go on along the branch of the answer."""
+    """Ask the user a question, and continue with the branch for the answer."""
 
     question: Wire
-    """What is asked, in the shape of the wire: mode, message, and the form's schema or the page's address."""
+    """The question in its wire format: mode, message, and the form's schema or the page's address."""
     id: str | None = None
-    """The scenario's own name for a page, to complete it by."""
+    """The scenario's name for a page, used to complete it."""
     tool_call: str | None = None
     scope: Literal["session", "request"] = "session"
-    """What the question belongs to: the session, or the prompt's request and so no session."""
+    """What the question belongs to: the session, or the prompt request and so no session."""
     accepted: tuple[Step, ...] = ()
     declined: tuple[Step, ...] = ()
     cancelled: tuple[Step, ...] = ()
@@ -143,14 +143,14 @@ class Elicit:
 
 @dataclass(frozen=True, slots=True)
 class Complete:
-    """Say that what was to be done on a page is done."""
+    """Report that a page is complete."""
 
     name: str
 
 
 @dataclass(frozen=True, slots=True)
 class CallExtension:
-    """Send a request beyond the protocol, and go on along the branch of the answer."""
+    """Send an extension request, and continue with the branch for the answer."""
 
     method: str
     params: Wire
@@ -160,7 +160,7 @@ class CallExtension:
 
 @dataclass(frozen=True, slots=True)
 class NotifyExtension:
-    """Send a notification beyond the protocol."""
+    """Send an extension notification."""
 
     method: str
     params: Wire
@@ -168,65 +168,65 @@ class NotifyExtension:
 
 @dataclass(frozen=True, slots=True)
 class Notice:
-    """Say something that is for now and not for history."""
+    """Send a notice, which isn't part of the history."""
 
     fields: Wire
 
 
 @dataclass(frozen=True, slots=True)
 class Compact:
-    """Shorten the context: begin, stream a summary, end."""
+    """Compact the context: begin, stream a summary, and end."""
 
     summary: str
     error: str | None = None
-    """Why it fails in the end; None: it does not."""
+    """The error with which it fails; None: it succeeds."""
     chunk_s: float = DEFAULT_CHUNK_S
 
 
 @dataclass(frozen=True, slots=True)
 class Wait:
-    """Do nothing for a while; speed shortens it."""
+    """Wait. The speed shortens it."""
 
     seconds: float
 
 
 @dataclass(frozen=True, slots=True)
 class SendUpdate:
-    """Send a session update that is wholly known in advance: usage, commands, a title."""
+    """Send a session update with fixed content: usage, commands, or a title."""
 
     update: Wire
 
 
 @dataclass(frozen=True, slots=True)
 class SwitchMode:
-    """The agent changes the session's mode by itself."""
+    """Change the session's mode on the agent's initiative."""
 
     mode_id: str
 
 
 @dataclass(frozen=True, slots=True)
 class ChangeConfig:
-    """The agent changes config options by itself."""
+    """Change config options on the agent's initiative."""
 
     values: Mapping[str, str | bool]
 
 
 @dataclass(frozen=True, slots=True)
 class Together:
-    """Play steps at the same time; done when all are."""
+    """Play steps at the same time. Done when all are."""
 
     together: tuple[Step, ...]
 
 
 @dataclass(frozen=True, slots=True)
 class Subagent:
-    """Begin another agent, which plays steps in a session of its own; done when it is."""
+    """Start a subagent, which plays steps in its own session. Done when it is."""
 
     title: str
     does: tuple[Step, ...]
     description: str | None = None
     cancel: bool = False
-    """It can be stopped alone."""
+    """Whether it can be stopped separately."""
 
 
 @dataclass(frozen=True, slots=True)
@@ -245,7 +245,7 @@ class Stderr:
 
 @dataclass(frozen=True, slots=True)
 class Fault:
-    """Misbehave on purpose; `faults` knows what each kind does with which parameters."""
+    """Misbehave on purpose. `playing` defines each kind and its parameters."""
 
     kind: str
     parameters: Mapping[str, Any]
@@ -280,7 +280,7 @@ Step: TypeAlias = (
 )
 
 ASKING_STEPS: Final = (Read, Write, Permission, Run, Elicit, CallExtension)
-"""Those that wait for an answer of the client's."""
+"""The steps that wait for a response of the client."""
 
 
 @dataclass(frozen=True, slots=True)
@@ -288,7 +288,7 @@ class ScriptedTurn:
     """The answer to one prompt."""
 
     match: re.Pattern[str] | None
-    """Which prompts it answers; None: the next one that nothing else answers."""
+    """Which prompts it answers; None: the next one that no pattern matches."""
     steps: tuple[Step, ...]
     play: str | None = None
     """The name of another scenario that answers instead."""
@@ -296,22 +296,22 @@ class ScriptedTurn:
 
 @dataclass(frozen=True, slots=True)
 class Initialize:
-    """How the agent behaves at the first request."""
+    """The response to `initialize`."""
 
     hang: bool = False
     wait_s: float = 0
     protocol_version: int | None = None
-    """What it answers whatever it is asked, with the words of version 1; None: the version is agreed on."""
+    """Always answer with this version, in the format of version 1; None: negotiate."""
 
 
 @dataclass(frozen=True, slots=True)
 class Auth:
-    """How one logs in; `required` refuses sessions until that has happened."""
+    """The login. `required` refuses sessions until the user has logged in."""
 
     required: bool = False
     methods: tuple[Wire, ...] = ()
     logout: bool = False
-    """One can log out again."""
+    """Whether the user can log out."""
 
 
 @dataclass(frozen=True, slots=True)
@@ -325,23 +325,23 @@ class SessionSetup:
 
 @dataclass(frozen=True, slots=True)
 class KeptSession:
-    """A session of an earlier day."""
+    """A stored session."""
 
     session_id: str
     title: str | None = None
     updated_at: str | None = None
     cwd: str = "."
-    """Relative to the folder of the session that was opened last."""
+    """Relative to the folder of the most recently opened session."""
     history: tuple[Step, ...] = ()
-    """What was said in it: steps that ask nothing of the client."""
+    """Its history: steps that ask nothing of the client."""
 
 
 @dataclass(frozen=True, slots=True)
 class Keeping:
-    """What the agent does with sessions beside opening and closing them: nothing, where it keeps none."""
+    """What the agent offers for stored sessions; nothing if it stores none."""
 
     offers: frozenset[str] = frozenset()
-    """Of KEEPING_OFFERS."""
+    """A subset of KEEPING_OFFERS."""
     page_size: int = 10
     sessions: tuple[KeptSession, ...] = ()
 
@@ -360,11 +360,11 @@ class Scenario:
     texts: Mapping[str, str] = field(default_factory=dict)
     """Long texts by name, for `{name}` in any step."""
     include: tuple[str, ...] = ()
-    """The names of other scenarios, of which the first turns are joined to the first one here."""
+    """The names of other scenarios whose first turns are prepended as one turn."""
 
     @property
     def unmatched(self) -> Sequence[ScriptedTurn]:
-        """The turns that are played in order, for prompts that no `match` answers."""
+        """The turns to play in order, for prompts that no `match` fits."""
         return [turn for turn in self.turns if turn.match is None]
 
     def matching(self, text: str) -> ScriptedTurn | None:

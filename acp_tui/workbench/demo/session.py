@@ -1,6 +1,6 @@
-"""The sessions of one agent, open and kept, what it remembers of each between turns, and the turn that one plays.
+"""The sessions of one agent, open and stored, what it remembers of each, and the turn that one plays.
 
-Of a turn: its ids, what its steps are made of, and the way to the client. `playing` plays it.
+A turn has IDs, the values for its steps, and the connection to the client. `playing` plays it.
 """
 
 from __future__ import annotations
@@ -27,7 +27,7 @@ RESOURCE_NOT_FOUND: Final = -32002
 
 
 class Session:
-    """One session: its settings, the turn it plays, how far the scenario went and, where it is kept, what was said."""
+    """One session: its settings, its turn, its progress in the scenario, and its history if it's stored."""
 
     def __init__(self, session_id: str, cwd: str, setup: SessionSetup, *, is_kept: bool = False) -> None:
         self.id = session_id
@@ -35,16 +35,16 @@ class Session:
         self.title: str | None = None
         self.updated_at: str | None = None
         self.past: list[Wire] | None = [] if is_kept else None
-        """Every update so far, the user's prompts among them; None where nobody can ask for it again."""
+        """Every update so far, including the user's prompts; None if the history can't be requested."""
         self.cancel_turn: Callable[[], None] | None = None
-        """Ends the turn that it plays; None where it plays none."""
+        """Cancels the current turn; None if there isn't one."""
         self.held: list[anyio.CancelScope] = []
         """The prompts that wait for their turn; only in version 2."""
         self.is_free = anyio.Event()
-        """Set when a turn is over, and made anew."""
+        """Set when a turn ends, and then replaced."""
         self.files_read: dict[str, str] = {}
         self.subagents: dict[str, Session] = {}
-        """Of the agents that it has begun."""
+        """The sessions of its subagents."""
         self._modes = dict(setup.modes) if setup.modes is not None else None
         self.takes_boolean_options = False
         self._config = [dict(option) for option in setup.config]
@@ -54,18 +54,18 @@ class Session:
         self._calls: set[str] = set()
 
     def next_id(self, kind: str) -> str:
-        """A fresh id for a tool call, a message or the like: call-1, call-2, ..."""
+        """A new ID for a tool call, a message, and so on: call-1, call-2, ..."""
         self._ids_given[kind] += 1
         return f"{kind}-{self._ids_given[kind]}"
 
     def begin_subagent(self) -> Session:
-        """A session of an agent that works for this one."""
+        """Create the session of a subagent."""
         session = Session(f"{self.id}/{self.next_id('subagent')}", self.cwd, SessionSetup())
         self.subagents[session.id] = session
         return session
 
     def message_id(self, kind: str, given: str | None) -> str:
-        """The id of the message that a piece of this kind belongs to."""
+        """The ID of the message that a chunk of this kind belongs to."""
         if given is not None:
             self.end_message()
             return given
@@ -74,24 +74,24 @@ class Session:
         return self._open_message[1]
 
     def end_message(self) -> None:
-        """What is said next is another message."""
+        """Start a new message with the next chunk."""
         self._open_message = None
 
     def knows(self, call_id: str) -> bool:
-        """Whether the tool call was mentioned before; from now on it was."""
+        """Whether the tool call was mentioned before. From now on it was."""
         is_known = call_id in self._calls
         self._calls.add(call_id)
         return is_known
 
     def end_turn(self) -> None:
-        """Nothing is played any more."""
+        """Mark the end of the turn."""
         self.cancel_turn = None
         self.end_message()
         self.is_free.set()
         self.is_free = anyio.Event()
 
     def remember(self, update: Wire) -> None:
-        """Take note of an update that is sent."""
+        """Record an update that is sent."""
         if self.past is None:
             return
         self.past.append(update)
@@ -100,20 +100,20 @@ class Session:
             self.updated_at = update.get("updatedAt", self.updated_at)
 
     def remember_prompt(self, text: str, updates: Iterable[Wire]) -> None:
-        """Take note of what the user says, in these updates."""
+        """Record a prompt, in the form of these updates."""
         self.updated_at = time.strftime("%Y-%m-%dT%H:%M:%SZ", time.gmtime())
         self.title = self.title or text[:TITLE_CHARS] or None
         for update in updates:
             self.remember(update)
 
     def summary(self, folder: str) -> dict[str, Any]:
-        """How `session/list` tells of it; its cwd may be relative to the folder."""
+        """The session's entry in `session/list`. Its cwd may be relative to the folder."""
         told = {"title": self.title, "updatedAt": self.updated_at}
         cwd = str(PurePath(folder) / self.cwd)
         return {"sessionId": self.id, "cwd": cwd} | {key: value for key, value in told.items() if value}
 
     def pick(self, scenario: Scenario, text: str) -> ScriptedTurn | None:
-        """The turn that answers a prompt; None when the scenario has none for it."""
+        """The turn that answers a prompt; None if the scenario has none."""
         return scenario.matching(text) or self._next_unmatched(scenario)
 
     def _next_unmatched(self, scenario: Scenario) -> ScriptedTurn | None:
@@ -123,7 +123,7 @@ class Session:
         return turns[min(played, len(turns) - 1)] if turns else None
 
     def declaration(self) -> dict[str, Any]:
-        """Its modes and config options, as far as it has any."""
+        """Its modes and config options, if it has any."""
         declared: dict[str, Any] = {}
         if self._modes is not None:
             declared["modes"] = self._modes
@@ -133,20 +133,20 @@ class Session:
 
     @property
     def modes(self) -> Wire | None:
-        """Those that there are, and which is in force."""
+        """The available modes and the current one."""
         return self._modes
 
     def config_options(self) -> list[dict[str, Any]]:
-        """Every config option with its value of now."""
+        """Every config option with its current value."""
         return [dict(option) for option in self._shown_config]
 
     @property
     def _shown_config(self) -> list[dict[str, Any]]:
-        # A boolean option may only be sent to a client that said it takes them (ACP v1, session-config-options).
+        # A boolean option may be sent only to a client that supports them (ACP v1, session-config-options).
         return [o for o in self._config if self.takes_boolean_options or o["type"] != "boolean"]
 
     def set_mode(self, mode_id: Any) -> None:
-        """Change the mode. Raises RequestFailed for one that is not available."""
+        """Change the mode. Raises RequestFailed if it isn't available."""
         available = [mode["id"] for mode in self._modes["availableModes"]] if self._modes else []
         if self._modes is None or mode_id not in available:
             raise _invalid(f"There is no mode {mode_id!r}; available: {', '.join(available) or 'none'}")
@@ -165,7 +165,7 @@ class Session:
             self._show_mode(value)
 
     def _show_mode(self, mode_id: Any) -> None:
-        """A mode and a config option of category "mode" are one setting, told in two ways."""
+        """Update the mode and the config option of category "mode", which are the same setting."""
         if self._modes is not None:
             self._modes["currentModeId"] = mode_id
         for option in self._config:
@@ -174,15 +174,15 @@ class Session:
 
 
 class Sessions:
-    """Opens, finds, lists and forgets sessions. Raises RequestFailed where a client asks for what is not there."""
+    """Opens, finds, lists, and deletes sessions. Raises RequestFailed if a requested session doesn't exist."""
 
     def __init__(self, scenario: Scenario, run: str = "") -> None:
-        """The ids of new sessions are counted; `run` is put into them."""
+        """The IDs of new sessions are numbered and contain `run`."""
         self._prefix = "-".join(filter(None, ("demo", run)))
         self._setup = scenario.session
         self._keeping = scenario.keeping
         self.keeps = bool(scenario.keeping.offers)
-        """Sessions can be opened again; in version 2 always."""
+        """Whether sessions can be opened again; in version 2, always."""
         self._open: dict[str, Session] = {}
         self._kept = {old.session_id: self._session_of(old) for old in scenario.keeping.sessions}
         self._untold = {old.session_id: old.history for old in scenario.keeping.sessions}
@@ -195,7 +195,7 @@ class Sessions:
         return session
 
     def begin(self, cwd: str) -> Session:
-        """A new session."""
+        """Create a session."""
         self._begun += 1
         session = Session(f"{self._prefix}-{self._begun}", cwd, self._setup, is_kept=self.keeps)
         if self.keeps:
@@ -203,7 +203,7 @@ class Sessions:
         return self._opened(session, cwd)
 
     def reopen(self, session_id: Any, cwd: str) -> Session:
-        """A session of the past; one that is open has its turn cancelled."""
+        """Open a stored session. If it's open, its turn is cancelled."""
         session = self._kept.get(session_id)
         if session is None:
             raise RequestFailed(RESOURCE_NOT_FOUND, f"There is no session {session_id!r}")
@@ -216,35 +216,35 @@ class Sessions:
         return session
 
     def get(self, session_id: Any) -> Session | None:
-        """An open session."""
+        """Return an open session."""
         return self._open.get(session_id)
 
     def find(self, session_id: str) -> Session | None:
-        """An open session, or one of a subagent's."""
+        """Find an open session, or one of a subagent."""
         return next((one for one in self.with_subagents() if one.id == session_id), None)
 
     def with_subagents(self) -> Iterator[Session]:
-        """The open ones, and those of their subagents."""
+        """The open sessions, and those of their subagents."""
         for session in self._open.values():
             yield from _with_subagents(session)
 
     def close(self, session_id: Any) -> None:
-        """End what goes on in a session; one that is not open is closed already."""
+        """Close a session and cancel its turn. Does nothing if it isn't open."""
         session = self._open.pop(session_id, None)
         if session is not None and session.cancel_turn is not None:
             session.cancel_turn()
 
     def delete(self, session_id: Any) -> None:
-        """Forget a session; one that is not there is forgotten already."""
+        """Delete a session. Does nothing if it doesn't exist."""
         self.close(session_id)
         self._kept.pop(session_id, None)
 
     def untold(self, session: Session) -> tuple[Step, ...]:
-        """What the scenario says that was said in it, once: afterwards the session itself remembers."""
+        """The scenario's history of a stored session, once: afterwards the session itself remembers it."""
         return self._untold.pop(session.id, ())
 
     def page(self, cwd: Any, cursor: Any) -> dict[str, Any]:
-        """What `session/list` answers: a page, the newest sessions first."""
+        """A page of the `session/list` response, newest sessions first."""
         told = [session.summary(self._folder) for session in self._kept.values()]
         found = [summary for summary in told if cwd is None or summary["cwd"] == cwd]
         start = self._start(found, cursor)
@@ -267,7 +267,7 @@ def _with_subagents(session: Session) -> Iterator[Session]:
 
 
 def _cursor(last: dict[str, Any]) -> str:
-    """Leads to the page behind this session; nobody but the agent can read it."""
+    """The cursor for the page after this session, opaque to clients."""
     return str(last["sessionId"]).encode().hex()
 
 
@@ -281,19 +281,19 @@ PLACEHOLDER: Final = re.compile(r"{([^{}]+)}")
 PROGRAMS: Final = Path(__file__).with_name("programs.py")
 
 Ending: TypeAlias = str | RequestFailed | None
-"""How a step ended the turn: a stop reason or an error; None where the turn goes on."""
+"""How a step ended the turn: a stop reason or an error; None if the turn continues."""
 Outcome: TypeAlias = Ending | tuple[script.Step, ...]
-"""The same, or the branch that is to be played next."""
+"""The same, or the branch to play next."""
 
 
 @dataclass(frozen=True, slots=True)
 class Pace:
-    """How fast the agent plays: 2 is twice as fast as written, 0 knows no delays."""
+    """The speed of the agent: 2 is twice as fast as written, 0 has no delays."""
 
     speed: float = 0
 
     async def wait(self, seconds: float) -> None:
-        """Let the written time pass."""
+        """Wait for the scripted time."""
         await anyio.sleep(seconds / self.speed if self.speed else 0)
 
 
@@ -313,17 +313,17 @@ class Turn:
         self.client = client
         self.pace = pace
         self.request_id = request_id
-        """The prompt's, as the client gave it; None where it has its answer."""
+        """The ID of the prompt request; None if it has been answered."""
         place = re.escape(session.cwd)
         self._whole_places = re.compile(f"{place}|(?:(?!{place})[\\s\\S]){{1,{CHUNK_CHARS}}}")
-        """Cuts what is streamed; the folder stays in one piece, so that there are as many of them in any folder."""
+        """Splits streamed text. The folder stays in one chunk, so that the number of chunks doesn't depend on it."""
         self.scope = anyio.CancelScope()
         self.is_echoed = False
-        """The client was told what the user says."""
+        """Whether the client has received an echo of the prompt."""
         self.deaf = False
         self.late: tuple[script.Step, ...] = ()
         self.spoken = 0
-        """Updates that it has sent: what a subagent reports as its tokens comes from it."""
+        """The number of updates sent. A subagent's reported tokens derive from it."""
         self._ids: dict[tuple[str, str], str] = {}
         self._values = dict(texts) | {
             "cwd": session.cwd,
@@ -334,12 +334,12 @@ class Turn:
         }
 
     def cancel(self) -> None:
-        """Stop playing; a turn that plays deaf goes on."""
+        """Stop playing. A turn that hangs deaf continues."""
         if not self.deaf:
             self.scope.cancel()
 
     async def stream(self, step: script.Say) -> None:
-        """Send what is said, a few characters at a time."""
+        """Stream a text, a few characters at a time."""
         update: dict[str, Any] = {"sessionUpdate": step.update}
         if step.id is not None:
             update["messageId"] = self.id_of("message", step.id)
@@ -360,28 +360,28 @@ class Turn:
         self.repeat(self.client.worded(self.session, update))
 
     def repeat(self, update: script.Wire) -> None:
-        """Send a session update as it is, as when it was remembered."""
+        """Send a session update unchanged, such as one from the history."""
         self.session.remember(update)
         self.client.update(self.session.id, update)
 
     def of_subagent(self, session: Session) -> Turn:
-        """The work of an agent that this one begins, in a session of its own."""
+        """Create the turn of a subagent, in its own session."""
         return Turn(session, self.client, self.pace, self._values["text"], self._values)
 
     def say(self, text: str) -> None:
-        """Send a short message in one piece, as it is."""
+        """Send a short message in one chunk, unchanged."""
         self.send({"sessionUpdate": "agent_message_chunk", "content": {"type": "text", "text": text}})
 
     def lack(self, what: str, so: str) -> None:
-        """Say that the client does not offer what a step needs, and what comes of it."""
+        """Say that the client lacks a capability that a step needs, and the consequence."""
         self.say(f"*The client offers no {what}, so {so}.*\n\n")
 
     def learn(self, values: Mapping[str, str]) -> None:
-        """Fill in `{name}` with these, too, from now on."""
+        """Add values for `{name}` placeholders."""
         self._values |= values
 
     def id_of(self, kind: str, name: str | None) -> str:
-        """The id behind a scenario's name: the same within the turn, a fresh one in the next and for no name."""
+        """The ID for a name in the scenario: the same within a turn. Without a name, a new one."""
         if name is None:
             return self.session.next_id(kind)
         if (kind, name) not in self._ids:
@@ -389,7 +389,7 @@ class Turn:
         return self._ids[kind, name]
 
     def call_id(self, name: str | None) -> str:
-        """The id of a tool call."""
+        """The ID of a tool call."""
         return self.id_of("call", name)
 
     def is_known(self, name: str | None) -> bool:
@@ -397,7 +397,7 @@ class Turn:
         return name is not None and ("call", name) in self._ids
 
     def tool_call(self, patch: script.ToolPatch) -> dict[str, Any]:
-        """A patch as it goes on the wire: filled in, with its id and absolute paths."""
+        """A patch in its wire format, with placeholders filled in, an ID, and absolute paths."""
         fields: dict[str, Any] = {"toolCallId": self.call_id(patch.id)} | self.fill(patch.fields)
         if "content" in fields:
             fields["content"] = [self._content(item) for item in fields["content"]]
@@ -409,15 +409,15 @@ class Turn:
         if item["type"] != "diff":
             return item
         path = self.path(item["path"])
-        # A diff that names no old text is against what was read; without that it is a new file.
+        # A diff without an old text compares with what was read; if nothing was read, it's a new file.
         return {"oldText": self.session.files_read.get(path)} | item | {"path": path}
 
     def path(self, path: str) -> str:
-        """A path of the session's, absolute."""
+        """Return a path in the session's folder as an absolute path."""
         return str(Path(self.session.cwd) / path)
 
     def fill(self, value: Any) -> Any:
-        """A value with `{cwd}`, `{text}` and the like replaced in every text; what they stand for is not looked at."""
+        """Replace `{cwd}`, `{text}`, and other placeholders in every text. Replacements aren't expanded again."""
         if isinstance(value, str):
             return PLACEHOLDER.sub(lambda found: self._values.get(found[1], found[0]), value)
         if isinstance(value, Mapping):

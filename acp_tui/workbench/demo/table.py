@@ -1,4 +1,4 @@
-"""Reads TOML tables by their shapes; an error names the place, the key and what is allowed there."""
+"""Reads TOML tables by shape. Errors name the place, the key, and what is allowed there."""
 
 from __future__ import annotations
 
@@ -12,15 +12,15 @@ T = TypeVar("T")
 
 
 class Count(int):
-    """A whole number that is not below 0."""
+    """A whole number, 0 or more."""
 
 
 class Seconds(float):
-    """A time that is not below 0."""
+    """A time, 0 or more."""
 
 
 class ExitStatus(int):
-    """With what a process can end."""
+    """The exit status of a process."""
 
 
 RANGES: Final[dict[type, tuple[Any, Any, Any]]] = {
@@ -28,7 +28,7 @@ RANGES: Final[dict[type, tuple[Any, Any, Any]]] = {
     Seconds: (float, 0, inf),
     ExitStatus: (int, 0, 255),
 }
-"""What such a number is in TOML, the least and the most."""
+"""The TOML type of each number, its minimum, and its maximum."""
 KINDS: Final[dict[type, str]] = {
     Count: "a whole number, 0 or more",
     Seconds: "a number, 0 or more",
@@ -42,20 +42,23 @@ KINDS: Final[dict[type, str]] = {
 }
 
 Kind: TypeAlias = Any
-"""What a value is: a type of KINDS, `object` for anything, a tuple of the texts that are allowed, a list of one kind
-for a list of such values, a Shape, or a function that reads a table and its place."""
+"""The kind of a value.
+
+A type of KINDS, `object` for anything, a tuple of the allowed texts, a list with one kind for a list of such values, a
+Shape, or a function that reads a table and its place.
+"""
 
 
 class ScenarioError(Exception):
-    """A scenario is not what it should be: where, and what is allowed there."""
+    """A scenario is invalid: where, and what is allowed there."""
 
 
 class Wrong(Exception):
-    """What is wrong with a table as a whole; whoever reads it knows its place."""
+    """A table as a whole is invalid. Its reader adds the place."""
 
 
 class Place(NamedTuple):
-    """Where a value stands, as errors say it: of the value itself, and of what is in it."""
+    """The place of a value in error messages: for the value itself, and for its contents."""
 
     itself: str
     inside: str
@@ -65,11 +68,11 @@ class Place(NamedTuple):
         return Place(f'{self.inside}: "{name}"', f"{self.inside}, {name}")
 
     def item(self, number: int) -> Place:
-        """An item of this list, from 1."""
+        """An item of this list, counted from 1."""
         return Place(f"{self.itself} {number}", f"{self.inside} {number}")
 
     def error(self, message: str) -> ScenarioError:
-        """What is wrong with this table."""
+        """An error about this table."""
         return ScenarioError(f"{self.inside}: {message}")
 
 
@@ -79,15 +82,15 @@ def _as_it_is(**values: Any) -> dict[str, Any]:
 
 @dataclass(frozen=True, slots=True)
 class Shape:
-    """The keys of a table and what they are; a key that may be absent ends in "?"."""
+    """The keys of a table and their kinds. An optional key ends with "?"."""
 
     keys: Mapping[str, Kind]
     make: Callable[..., Any] = _as_it_is
-    """Makes the value, of the keys that are there. May raise Wrong."""
+    """Creates the value from the keys present. May raise Wrong."""
 
 
 def read(kind: Kind, value: Any, place: Place) -> Any:
-    """The value as this kind of thing. Raises ScenarioError."""
+    """Read a value of this kind. Raises ScenarioError."""
     if kind is object:
         return value
     if isinstance(kind, type):
@@ -107,7 +110,7 @@ def read(kind: Kind, value: Any, place: Place) -> Any:
 
 
 def each_key(kind: Kind) -> Kind:
-    """A table of any keys, with values of one kind."""
+    """A table with any keys and values of one kind."""
     return lambda values, place: {key: read(kind, value, place.key(key)) for key, value in values.items()}
 
 
@@ -127,7 +130,7 @@ def _read_table(shape: Shape, values: dict[str, Any], place: Place) -> Any:
 
 
 def require_one_of(key: str, value: Any, allowed: Collection[Any]) -> None:
-    """Raises Wrong where a value is not among those that the table itself names."""
+    """Raises Wrong if a value isn't among those that the table itself defines."""
     if value not in allowed:
         raise Wrong(f'"{key}" is {value!r}; allowed: {listed(allowed)}')
 
@@ -142,12 +145,12 @@ def _checked(value: Any, kind: type[T], place: str) -> T:
     exact, least, most = RANGES.get(kind, (kind, None, None))
     if exact is float and type(value) is int:
         value = float(value)
-    # Exactly: a boolean is an int in Python, and not in a scenario.
+    # Compare exact types: a boolean is an int in Python, but not in a scenario.
     if type(value) is not exact or (least is not None and not least <= value <= most):
         raise ScenarioError(f"{place} is {value!r}; it must be {KINDS[kind]}")
     return cast(T, value)
 
 
 def listed(names: Iterable[str]) -> str:
-    """What is allowed, for an error."""
+    """The allowed names, for an error."""
     return ", ".join(names) or "nothing"

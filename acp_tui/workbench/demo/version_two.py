@@ -1,6 +1,6 @@
-"""What the agent says and does in version 2 of the protocol, made of what scenarios say in the words of version 1.
+"""The agent's messages and actions in version 2 of the protocol, converted from scenarios written for version 1.
 
-There the agent works by itself: what a step asks of a client of version 1, it does here, within the session's folder.
+In version 2 the agent acts itself: what a step asks of a client in version 1, it does within the session's folder.
 """
 
 from __future__ import annotations
@@ -35,14 +35,14 @@ BESIDE: Final = frozenset(
         "usage_update",
     }
 )
-"""Between two pieces of a message they do not end it."""
+"""Updates that don't end a message when they occur between its chunks."""
 PLAN: Final = "plan"
 MODE: Final = "mode"
-"""The option that stands for modes, which are no more."""
+"""The ID of the option that replaces modes."""
 
 
 class SelfReliant(ClientCalls):
-    """The way to a client of version 2, which is asked for answers and never for files or terminals."""
+    """The connection to a version 2 client, which is asked questions but never for files or terminals."""
 
     def __init__(
         self, peer: Peer, stream: ByteStream, find: Callable[[str], Session | None], tasks: TaskGroup
@@ -53,7 +53,7 @@ class SelfReliant(ClientCalls):
         self._running: dict[str, _Command] = {}
 
     def learn(self, capabilities: Any) -> None:
-        """Much of what version 1 asks for is there in any case."""
+        """Record capabilities. Much that is optional in version 1 is always available."""
         self.can_read = self.can_write = self.can_run = True
         self.takes_boolean_options = self.takes_notices = self.takes_compaction = True
         self.takes_subagents = True
@@ -61,10 +61,10 @@ class SelfReliant(ClientCalls):
         self.takes_forms = is_marked(capabilities, "elicitation", "form")
         self.takes_pages = is_marked(capabilities, "elicitation", "url")
 
-    # What is said
+    # Messages
 
     def worded(self, session: Speaker, update: Wire) -> Wire:
-        """An update in the words of version 2; each piece of a message is given the id of its message."""
+        """Convert an update to version 2. Each chunk of a message gets the message's ID."""
         kind = update["sessionUpdate"]
         if kind in CHUNKS:
             return {**update, "messageId": session.message_id(kind, update.get("messageId"))}
@@ -112,7 +112,7 @@ class SelfReliant(ClientCalls):
     # What the agent does itself
 
     async def read_text_file(self, session_id: str, path: str, line: int | None, limit: int | None) -> str:
-        """Read it."""
+        """Read the file."""
         file = self._inside(session_id, path)
         try:
             text = file.read_text("utf-8")
@@ -125,7 +125,7 @@ class SelfReliant(ClientCalls):
         return "".join(lines if limit is None else lines[:limit])
 
     async def write_text_file(self, session_id: str, path: str, content: str) -> None:
-        """Write it."""
+        """Write the file."""
         file = self._inside(session_id, path)
         try:
             file.parent.mkdir(parents=True, exist_ok=True)
@@ -134,7 +134,7 @@ class SelfReliant(ClientCalls):
             raise _failed(error) from error
 
     def _inside(self, session_id: str, path: str) -> Path:
-        """Nobody confines this agent but itself."""
+        """Check that a path is in the session's folder. Nothing else confines this agent."""
         session, file = self._find(session_id), Path(path).resolve()
         if session is None or not file.is_relative_to(Path(session.cwd).resolve()):
             raise RequestFailed(ErrorCode.INVALID_PARAMS, f"{path} is outside of the session's folder")
@@ -149,7 +149,7 @@ class SelfReliant(ClientCalls):
         cwd: str,
         output_limit_bytes: int | None,
     ) -> str:
-        """Start it, and show what it prints."""
+        """Start the command and show its output."""
         session = self._find(session_id)
         if session is None:
             raise RequestFailed(ErrorCode.INVALID_PARAMS, "the session is closed")
@@ -230,13 +230,13 @@ class _Command:
         self._limit = limit
 
     def take(self, data: bytes) -> None:
-        """It has printed this."""
+        """Store output."""
         self.output += data
         if self._limit is not None:
             del self.output[: -self._limit or None]
 
     def kill(self, by: signal.Signals = signal.SIGTERM) -> None:
-        """End it, with what it has started."""
+        """End the command and its child processes."""
         if self.process.returncode is None:
             with suppress(ProcessLookupError):
                 os.killpg(self.process.pid, by)
@@ -246,7 +246,7 @@ def _failed(error: Exception) -> RequestFailed:
     return RequestFailed(ErrorCode.INTERNAL_ERROR, getattr(error, "strerror", None) or str(error))
 
 
-# Words
+# Conversion
 
 
 def _tool_call(fields: Wire) -> dict[str, Any]:
@@ -264,7 +264,7 @@ def _content(item: Wire) -> Wire:
 
 
 def _patch(path: str, old: str | None, new: str) -> Iterator[str]:
-    """The whole file as one piece: what has changed in it is the client's to find."""
+    """A patch that replaces the whole file. The client finds what has changed."""
     before, after = (text.splitlines(keepends=True) for text in (old or "", new))
     yield f"diff --git {path} {path}\n"
     if old is None:
@@ -277,12 +277,12 @@ def _patch(path: str, old: str | None, new: str) -> Iterator[str]:
 
 
 def report(client: ClientCalls, session_id: str, state: str, **more: Any) -> None:
-    """Say what the agent is doing."""
+    """Report the agent's state."""
     client.update(session_id, {"sessionUpdate": "state_update", "state": state, **more})
 
 
 def declaration_of(session: Speaker, setup: SessionSetup) -> dict[str, Any]:
-    """What a session starts with."""
+    """What a new session declares."""
     return {
         "configOptions": options_of(session),
         "availableCommands": [_command(command) for command in setup.commands],
@@ -297,7 +297,7 @@ def _command(command: Wire) -> Wire:
 
 
 def options_of(session: Speaker) -> Sequence[Wire]:
-    """Every option; modes are one of them."""
+    """All options, including modes."""
     options = [_option(option) for option in session.config_options()]
     modes = session.modes
     if modes is None or not is_mode(session, MODE):
@@ -320,7 +320,7 @@ def _option(option: Wire) -> dict[str, Any]:
 
 
 def login_of(method: Wire) -> Wire:
-    """A way to log in."""
+    """Convert a login method."""
     worded = {"type": "agent", "methodId": method["id"], **method}
     del worded["id"]
     if isinstance(env := method.get("env"), dict):

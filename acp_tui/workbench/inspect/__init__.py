@@ -1,4 +1,4 @@
-"""What passed between acp-tui and an agent: indexed, searched and checked when somebody looks. Draws nothing."""
+"""The traffic between acp-tui and an agent, indexed, searched, and checked on demand. Draws nothing."""
 
 from __future__ import annotations
 
@@ -27,15 +27,15 @@ from acp_tui.workbench.inspect.search import Query, Search
 from acp_tui.workbench.inspect.source import SLICE_LINES, FileSource, LiveSource, Source
 
 BATCH_S: Final = 0.03
-"""What comes in this time is read together."""
+"""Lines that arrive within this time are read together."""
 SEARCHED_LINES: Final = 20_000
-"""By the index."""
+"""With the index."""
 SEARCHED_TEXTS: Final = 2_048
 CHECKED_LINES: Final = 64
-"""A rule takes ten times as long as all else."""
+"""Rules take ten times as long as everything else."""
 FEW_LINES: Final = 64
 FEW_BYTES: Final = 32 << 10
-"""So little takes less than a millisecond: less than a thread, for which the event loop has to wait too."""
+"""This little takes less than a millisecond, which is faster than a thread that the event loop must wait for."""
 KEPT_GLIMPSES: Final = 2_000
 FORM: Final = "elicitation/create"
 
@@ -44,52 +44,52 @@ T = TypeVar("T")
 
 @dataclass(frozen=True, slots=True)
 class Detail:
-    """All of one line, without secrets unless it was wanted with them."""
+    """One whole line, without secrets unless requested."""
 
     row: Row
     line: Line
     outline: Outline | None
-    """None: it is no JSON."""
+    """None: it isn't JSON."""
     notes: tuple[LintNote, ...]
     is_over: bool
-    """Nothing comes any more from where it is of."""
+    """Whether its source has ended."""
 
 
 @dataclass(frozen=True, slots=True)
 class Standing:
-    """How far the work has come."""
+    """The progress of the work."""
 
     lines: int
-    """That there were."""
+    """The total number of lines."""
     gone: int
-    """Of them, no longer to be had."""
+    """How many of them are no longer available."""
     shown: int
     found: int | None
-    """None: nothing is looked for."""
+    """None: no search."""
     searched: int
     checked: int
     breaches: int
-    """Lines in which a rule is broken."""
+    """Lines that break a rule."""
     is_reading: bool
     waiting: int
-    """Requests without an answer."""
+    """Requests without a response."""
     foremost: Row | None
-    """The oldest of the agent's, else of the client's."""
+    """The agent's oldest one, or the client's if there is none."""
 
 
 class Inspection:
-    """The lines of one source, those of them that the user wants to see, and how far it has come with them."""
+    """The lines of one source, the filter and search, and their progress."""
 
     def __init__(self, source: Source, mask: Mask) -> None:
         self.source = source
         self.index = FrameIndex(source.first)
         self.mask = mask
         self.is_raw = False
-        """Secrets are shown, copied and saved; only by the user's choice."""
+        """Whether to show, copy, and save secrets. Only on the user's request."""
         self.listener: Callable[[], None] = lambda: None
-        """Called when there may be something new to be seen."""
+        """Called when there may be something new to show."""
         self.pause_s: Callable[[], float] = lambda: 0.0
-        """How long something else, such as the echo of a key, is to have all of the machine."""
+        """How long to leave the CPU to other work, such as a key's echo."""
         self.notes: dict[int, tuple[LintNote, ...]] = {}
         """By line; the first `MAX_NOTES` of them."""
         self.failure = ""
@@ -106,12 +106,12 @@ class Inspection:
     # The work
 
     def wake(self) -> None:
-        """More may be there to be read. Cheap, and meant to be called for each line."""
+        """Wake up to read more. Cheap, so that it can be called for each line."""
         if not self._woken.is_set():
             self._woken.set()
 
     async def run(self) -> None:
-        """Work until cancelled; nothing can be read afterwards."""
+        """Work until cancelled. The source is closed afterwards."""
         self.source.listen(self.wake)
         try:
             while True:
@@ -124,7 +124,7 @@ class Inspection:
             self.source.close()
 
     async def _work(self) -> bool:
-        """A slice of each thing that is to be done; False where nothing is left."""
+        """Do a slice of each pending task; return False if nothing is left."""
         try:
             done = [await self._look(), await self._read()]
             done += [await self._search(self._filter), await self._search(self._find)]
@@ -141,7 +141,7 @@ class Inspection:
     async def _read(self) -> bool:
         start, lines = await self.source.read_on()
         self._has_more = len(lines) >= SLICE_LINES
-        if start > self.index.end:  # so many came that some were gone before they could be read
+        if start > self.index.end:  # so many arrived that some were gone before they could be read
             self.index = FrameIndex(start)
             self.show_only(self.query)
             self._forget()
@@ -159,7 +159,7 @@ class Inspection:
         return [read_entry(line) for line in lines]
 
     def _forget(self) -> None:
-        """Of a running agent the oldest lines are gone."""
+        """Drop the oldest lines, which a running agent's log no longer has."""
         first = self.index.first
         for search in self._searches:
             search.drop_before(first)
@@ -187,7 +187,7 @@ class Inspection:
     async def _check(self) -> bool:
         start, linting = self._linting.examined, self._linting
         if start < self.source.first:
-            # Some are gone: what comes is looked at as if it were the beginning.
+            # Some lines are gone, so start over as if these were the first.
             self._linting = linting = Linting(self.source.first)
             start = linting.examined
         lines = await self.source.lines_at(range(start, min(start + CHECKED_LINES, self.index.end)))
@@ -201,49 +201,49 @@ class Inspection:
 
     @property
     def query(self) -> Query:
-        """What is shown; empty: everything."""
+        """The filter; empty: everything is shown."""
         return self._filter.query if self._filter is not None else ()
 
     def show_only(self, query: Query) -> None:
-        """Show only these lines from now on."""
+        """Show only these lines."""
         self._filter = Search(query, self.index.first) if query else None
         self.look_for(self._looked_for)
 
     def look_for(self, query: Query) -> None:
-        """Look for these lines among those that are shown."""
+        """Search for these lines among those shown."""
         self._looked_for = query
         self._find = Search((*self.query, *query), self.index.first) if query else None
         self.wake()
 
     @property
     def count(self) -> int:
-        """How many lines are shown."""
+        """The number of lines shown."""
         return self.index.end - self.index.first if self._filter is None else len(self._filter.matches)
 
     def position_of(self, ordinal: int) -> int:
-        """Which line is shown in this place, counted from 0."""
+        """The line shown at this index, counted from 0."""
         return self.index.first + ordinal if self._filter is None else self._filter.matches[ordinal]
 
     def ordinal_of(self, position: int) -> int:
-        """Where this line is shown, or else the next one behind it; `count` where there is none."""
+        """The index at which this line is shown, or the next one after it; `count` if there isn't one."""
         if self._filter is None:
             return min(max(position, self.index.first), self.index.end) - self.index.first
         return bisect_left(self._filter.matches, position)
 
     def shows(self, position: int) -> bool:
-        """Whether this line is among those that are shown."""
+        """Whether this line is shown."""
         ordinal = self.ordinal_of(position)
         return ordinal < self.count and self.position_of(ordinal) == position
 
     def match_from(self, position: int, direction: int) -> int | None:
-        """The next line behind this one (1), or before it (-1), that is looked for; None where there is none yet."""
+        """The next match after (1) or before (-1) this line; None if none is found yet."""
         matches = self._find.matches if self._find is not None else ()
         at = bisect_left(matches, position + (direction > 0)) - (direction < 0)
         return matches[at] if 0 <= at < len(matches) else None
 
     @property
     def standing(self) -> Standing:
-        """How far everything has come."""
+        """The progress of everything."""
         foremost = self.index.foremost
         return Standing(
             lines=self.index.end,
@@ -259,26 +259,26 @@ class Inspection:
         )
 
     def waited_s(self, row: Row) -> float | None:
-        """How long a request without an answer has been waiting; None where none will come."""
+        """How long a request has been waiting; None if no response will come."""
         now_s = self.source.now_s
         return None if now_s is None else max(now_s - row.at_s, 0.0)
 
     # Single lines
 
     def is_new(self, row: Row) -> bool:
-        """Whether more is known of the line by now."""
+        """Whether more is known about the line now."""
         return self.index.first <= row.position < self.index.end and self.index.row(row.position) != row
 
     def rows(self, start: int, stop: int) -> list[Row]:
-        """What is shown in these places."""
+        """The lines shown at these indexes."""
         return [self.index.row(self.position_of(at)) for at in range(max(start, 0), min(stop, self.count))]
 
     def glimpse(self, position: int) -> Glimpse | None:
-        """What the line is about; None where that was not read yet."""
+        """A summary of the line; None if it hasn't been read yet."""
         return self._glimpses.get(position)
 
     def want_glimpses(self, positions: Sequence[int]) -> None:
-        """Read these next, in place of what was wanted before."""
+        """Read these next, replacing earlier requests."""
         self._wanted = [position for position in positions if position not in self._glimpses]
         if self._wanted:
             self.wake()
@@ -297,7 +297,7 @@ class Inspection:
         return True
 
     async def detail(self, position: int) -> Detail | None:
-        """All of a line; None where it is gone. Raises OSError."""
+        """One whole line; None if it's gone. Raises OSError."""
         line = (await self._shown(await self.source.lines_at((position,)))).get(position)
         if line is None or not self.index.first <= position < self.index.end:
             return None
@@ -305,26 +305,26 @@ class Inspection:
         return Detail(row, line, outline, self.notes.get(position, ()), self.source.now_s is None)
 
     def show_raw(self, is_raw: bool) -> None:
-        """Show, copy and save secrets, or do not."""
+        """Show, copy, and save secrets, or stop doing so."""
         self.is_raw = is_raw
         self._glimpses.clear()
 
     async def shown_lines(self) -> AsyncIterator[list[Line]]:
-        """All that is shown, as it is shown, in slices. Raises OSError."""
+        """All lines as shown, in slices. Raises OSError."""
         positions = [self.position_of(at) for at in range(self.count)]
         for at in range(0, len(positions), SLICE_LINES):
             lines = await self._shown(await self.source.lines_at(positions[at : at + SLICE_LINES]))
             yield list(lines.values())
 
     async def _shown(self, lines: Mapping[int, Line]) -> Mapping[int, Line]:
-        """Without secrets, unless they are wanted."""
+        """Mask secrets, unless they are requested."""
         if self.is_raw or not self.mask.is_needed or not lines:
             return lines
         forms = {position for position in lines if self._answers_form(position)}
         return await _done(lines.values(), partial(_hidden, self.mask, lines, forms))
 
     def _answers_form(self, position: int) -> bool:
-        """What the user has written into a form is known as that from its question only."""
+        """Whether the line answers a form. Only its request tells."""
         if not self.index.first <= position < self.index.end:
             return False
         row = self.index.row(position)
@@ -340,7 +340,7 @@ def _glimpses(lines: Mapping[int, Line]) -> dict[int, Glimpse]:
 
 
 async def _done(lines: Collection[Line], work: Callable[[], T]) -> T:
-    """What the work on these lines gives: at once where there is little of it, else from a thread."""
+    """Run the work on these lines: directly if there is little, otherwise in a thread."""
     is_little = len(lines) <= FEW_LINES and sum(len(line.data) for line in lines) <= FEW_BYTES
     return work() if is_little else await to_thread.run_sync(work)
 
@@ -355,18 +355,18 @@ def _outline(line: Line) -> Outline | None:
 
 
 def inspect_agent(log: FrameLog) -> Inspection:
-    """A look at a running agent, or at one that was."""
+    """Inspect a running agent, or one that has exited."""
     return Inspection(LiveSource(log), Mask(log.environ))
 
 
 def inspect_file(path: Path) -> Inspection:
-    """A look at a recording. It blocks. Raises RecordingUnreadable."""
+    """Inspect a recording. Blocks. Raises RecordingUnreadable."""
     source = FileSource(path)
     return Inspection(source, Mask(is_needed=source.header.is_raw))
 
 
 MAX_NOTES: Final = 10_000
-"""That are kept in words; lines with more of them are still marked."""
+"""The maximum number of lines whose notes are stored. Further lines are only marked."""
 
 
 @dataclass(frozen=True, slots=True)
@@ -374,32 +374,32 @@ class LintNote:
     """A rule that a line breaks, in words."""
 
     severity: str
-    """error, warning or note."""
+    """error, warning, or note."""
     rule_id: str
     text: str
-    """What happened; it may hold what the agent said."""
+    """What happened. May contain text from the agent."""
     advice: str
     reference: str
-    """Where to read on."""
+    """Where to read more."""
     earlier: tuple[int, ...] = ()
-    """The lines that it began with."""
+    """The lines where the problem began."""
 
 
 class Linting:
-    """One pass over the lines; for a thread, since rules take their time."""
+    """One pass over the lines. Run it in a thread, because rules take time."""
 
     def __init__(self, first: int = 0) -> None:
         self.examined = first
-        """Behind the last line that was looked at."""
+        """The position after the last line checked."""
         self._first = first
         self._linter = Linter()
         self._counted = 0
-        """By the linter, which sees frames only."""
+        """The number of frames passed to the linter, which sees only frames."""
         self._between = array("I")
-        """How many frames stood before each other line."""
+        """The number of frames before each other line."""
 
     def feed(self, lines: Mapping[int, Line]) -> list[tuple[int, LintNote]]:
-        """The next lines; gives what is broken, each with where it shows."""
+        """Check the next lines; return the broken rules, each with its line."""
         found: list[tuple[int, LintNote]] = []
         for position, line in lines.items():
             self.examined = position + 1
@@ -425,21 +425,21 @@ class Linting:
 
 
 class Mask:
-    """Learns secrets where they pass, and hides them wherever they come back; callable from any thread."""
+    """Learns secrets and masks them wherever they reappear. Thread-safe."""
 
     def __init__(self, environ: Mapping[str, str] | None = None, *, is_needed: bool = True) -> None:
-        """It is not where the lines have come through one already."""
+        """Not needed if the lines have already been masked."""
         self.is_needed = is_needed
         self._masker = Masker(environ)
         self._lock = Lock()
 
     def learn(self, line: Line) -> None:
-        """Take note of the secrets in it."""
+        """Learn the secrets in a line."""
         if self.is_needed and line.kind in (Kind.IN, Kind.OUT):
             self.hidden(line)
 
     def hidden(self, line: Line, *, is_answer_to_form: bool = False) -> Line:
-        """The line without its secrets; the same one where there are none."""
+        """The line without its secrets; the same object if there are none."""
         if not self.is_needed:
             return line
         with self._lock:
@@ -457,7 +457,7 @@ class Mask:
 
 
 def _message(line: Line) -> Any:
-    """What a frame says; None for what is no message."""
+    """Parse a frame; return None if it isn't a message."""
     if line.kind not in (Kind.IN, Kind.OUT):
         return None
     try:

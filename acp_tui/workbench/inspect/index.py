@@ -1,4 +1,4 @@
-"""What each line is, and what is known of all lines, in columns of a few bytes: 25 MB for a million. Keeps no line."""
+"""Indexes all lines in columns of a few bytes: 25 MB for a million lines. Stores no line itself."""
 
 from __future__ import annotations
 
@@ -15,41 +15,41 @@ from acp_tui.protocol.conformance.rule import read_json
 from acp_tui.values import dataclass
 
 MAX_NAME: Final = 120
-"""Characters of a method, a kind or a session that are kept."""
+"""The maximum length of a stored method, kind, or session."""
 
 
 class Form(Enum):
-    """What a line is."""
+    """The form of a line."""
 
     REQUEST = "request"
     RESPONSE = "response"
     NOTIFICATION = "notification"
     JUNK = "junk"
-    """No message, where one should be."""
+    """Not a message, although it should be."""
     TEXT = "text"
-    """Of stderr, or a note."""
+    """Text on stderr, or a note."""
 
 
 class Entry(NamedTuple):
-    """What is kept of a line."""
+    """The indexed properties of a line."""
 
     at_s: float
     kind: Kind
     form: Form
     size: int
-    """Bytes."""
+    """In bytes."""
     method: str = ""
-    """Of a response it is not known here."""
+    """Empty for a response, because only the request has it."""
     update: str = ""
     """The kind of a session/update."""
     session: str = ""
     key: int = 0
-    """Of a request and its answer the same, but for a chance of one in 2^61."""
+    """The same for a request and its response, and otherwise different except with a chance of 1 in 2^61."""
     is_error: bool = False
 
 
 def read_entry(line: Line) -> Entry:
-    """It raises nothing, whatever stands there."""
+    """Index a line. Never raises."""
     at_s, kind, data = line
     if kind in (Kind.STDERR, Kind.NOTE):
         return Entry(at_s, kind, Form.TEXT, len(data))
@@ -87,13 +87,13 @@ def _read_message(line: Line, value: dict[str, Any]) -> Entry:
 
 
 def key_of(message: dict[str, Any]) -> int:
-    """Its id as a number: 1 and "1" are two."""
+    """The message's ID as a number. 1 and "1" differ."""
     request_id = message.get("id")
     return hash((type(request_id).__name__, repr(request_id)))
 
 
 def as_object(value: Any) -> dict[str, Any]:
-    """The object, an empty one for what is none."""
+    """The value if it's an object; otherwise an empty one."""
     return value if isinstance(value, dict) else {}
 
 
@@ -111,15 +111,15 @@ _COUNTED: Final = ("entries", "availableCommands", "configOptions", "options", "
 
 @dataclass(frozen=True, slots=True)
 class Glimpse:
-    """The text may hold what an agent said: who shows it makes it visible."""
+    """A summary of a line. May contain text from the agent that isn't made visible."""
 
     about: str = ""
     request_id: str = ""
-    """As JSON has it; "" where there is none."""
+    """In JSON; "" if there isn't one."""
 
 
 def glimpse(line: Line) -> Glimpse:
-    """A look at the line; raises nothing, whatever stands there."""
+    """Summarize a line. Never raises."""
     try:
         message = read_json(line.data)
     except ValueError:
@@ -160,7 +160,7 @@ def _of_object(fields: dict[str, Any]) -> Iterator[str]:
 
 
 def _text(content: Any) -> str:
-    """How the first text in there begins."""
+    """The beginning of the first text in `content`."""
     blocks = content if isinstance(content, list) else [content]
     for block in blocks:
         fields = as_object(block)
@@ -172,25 +172,25 @@ def _text(content: Any) -> str:
 
 
 MAX_NAMES: Final = 10_000
-"""Different methods, kinds or sessions that are told apart."""
+"""The maximum number of different methods, kinds, or sessions."""
 MAX_OPEN: Final = 10_000
-"""Requests that wait for an answer."""
+"""The maximum number of requests that wait for a response."""
 BLOCK: Final = 4_096
-"""So many lines are forgotten at once."""
+"""The number of lines to forget at a time."""
 KINDS: Final = tuple(Kind)
 FORMS: Final = tuple(Form)
 ERROR: Final = 1
 FOUND: Final = 2
 OPEN: Final = 4
 FLAGS: Final = 8
-"""So many values they can have together."""
+"""The number of combinations of the flags."""
 _NONE: Final = 0xFFFF_FFFF
 
 T = TypeVar("T")
 
 
 class Label(NamedTuple):
-    """What a message is about; empty for what is none."""
+    """What a message is about; empty for other lines."""
 
     method: str = ""
     update: str = ""
@@ -206,21 +206,21 @@ class Row:
     kind: Kind
     form: Form
     label: Label
-    """Of a response: what was asked."""
+    """For a response: that of its request."""
     session: str
     size: int
-    """Bytes."""
+    """In bytes."""
     partner: int | None
-    """The answer to a request, the request of an answer."""
+    """The position of a request's response, or of a response's request."""
     took_s: float | None
-    """From the request to its answer; None as long as there is none."""
+    """The time from request to response; None if there is no response yet."""
     is_error: bool
     has_findings: bool
-    """A rule of the protocol is broken here."""
+    """Whether it breaks a rule of the protocol."""
 
 
 class Columns(NamedTuple):
-    """A stretch of the index, copied, for a thread."""
+    """A range of the index, copied for a thread."""
 
     start: int
     kinds: Sequence[int]
@@ -231,16 +231,16 @@ class Columns(NamedTuple):
 
 
 class Register(Generic[T]):
-    """Numbers for values that come again and again; number 0 is that of nothing, and of all that come too late."""
+    """Numbers for recurring values. Number 0 is for the empty value, and for all values beyond the limit."""
 
     def __init__(self, nothing: T) -> None:
         self.values = [nothing]
         self.counts = [0]
-        """How often each came."""
+        """How often each value occurred."""
         self._numbers = {nothing: 0}
 
     def note(self, value: T) -> int:
-        """The value came once more; gives its number."""
+        """Count a value; return its number."""
         number = self._numbers.get(value)
         if number is None:
             if len(self.values) >= MAX_NAMES:
@@ -253,11 +253,11 @@ class Register(Generic[T]):
 
 
 class FrameIndex:
-    """Grows at its end; changed and read on the event loop only."""
+    """An index that grows at its end. Use it only on the event loop."""
 
     def __init__(self, first: int = 0) -> None:
         self.first = first
-        """The oldest line that is known."""
+        """The oldest known line."""
         self.labels = Register(Label())
         self.sessions = Register("")
         self._at = array("d")
@@ -265,31 +265,31 @@ class FrameIndex:
         self._label, self._session = array("H"), array("H")
         self._size, self._partner = array("I"), array("I")
         self._open: OrderedDict[tuple[Kind, int], int] = OrderedDict()
-        """Requests without an answer, by who is to answer; the oldest first."""
+        """Requests without a response, by the responding side, oldest first."""
 
     @property
     def end(self) -> int:
-        """Behind the last line."""
+        """The position after the last line."""
         return self.first + len(self._at)
 
     @property
     def last_at_s(self) -> float:
-        """When the last line came."""
+        """The time of the last line."""
         return self._at[-1] if self._at else 0.0
 
     @property
     def waiting(self) -> int:
-        """How many requests have no answer."""
+        """The number of requests without a response."""
         return len(self._open)
 
     @property
     def foremost(self) -> int | None:
-        """The oldest of the agent's requests that wait, for which somebody waits here; else of the client's."""
+        """The agent's oldest pending request, which waits for the user; otherwise the client's."""
         of_agent = (position for (kind, _), position in self._open.items() if kind is Kind.OUT)
         return next(of_agent, next(iter(self._open.values()), None))
 
     def add(self, entries: Iterable[Entry]) -> list[int]:
-        """Lines that came behind the last one; gives which requests were answered by them."""
+        """Append lines; return the requests that they answer."""
         answered = []
         for entry in entries:
             if entry.form is Form.REQUEST:
@@ -306,13 +306,13 @@ class FrameIndex:
 
     def _wait_for_answer(self, entry: Entry) -> None:
         answering = Kind.OUT if entry.kind is Kind.IN else Kind.IN
-        self._open.pop((answering, entry.key), None)  # the same id again: it is the newest now
+        self._open.pop((answering, entry.key), None)  # the same ID again is the newest now
         self._open[answering, entry.key] = self.end
         if len(self._open) > MAX_OPEN:
             self._open.popitem(last=False)
 
     def _told_by_request(self, entry: Entry, request: int) -> Entry:
-        """An answer with what only its request says."""
+        """Complete a response with what only its request contains."""
         asked = self.row(request)
         return entry._replace(
             method=asked.label.method,
@@ -332,7 +332,7 @@ class FrameIndex:
         self._partner.append(_NONE if partner is None else partner)
 
     def drop_before(self, position: int) -> bool:
-        """Forget what is older, as soon as that is worth it; says whether it was."""
+        """Forget older lines, if there are enough of them; return whether it did."""
         count = min(position - self.first, len(self._at))
         if count < BLOCK:
             return False
@@ -354,14 +354,14 @@ class FrameIndex:
         return True
 
     def mark_found(self, position: int) -> None:
-        """A rule is broken there."""
+        """Mark a line that breaks a rule."""
         if self.first <= position < self.end:
             self._flags[position - self.first] |= FOUND
 
     # What is known
 
     def row(self, position: int) -> Row:
-        """One line, of those that are known."""
+        """One known line."""
         at = position - self.first
         partner = None if self._partner[at] == _NONE else self._partner[at]
         return Row(
@@ -384,11 +384,11 @@ class FrameIndex:
         return abs(self._at[partner - self.first] - self._at[at])
 
     def position_at(self, seconds: float) -> int:
-        """The first line that came no earlier."""
+        """The first line at or after this time."""
         return self.first + bisect_left(self._at, seconds)
 
     def columns(self, start: int, stop: int) -> Columns:
-        """What a search has to know of these lines."""
+        """The columns of these lines that a search needs."""
         part = slice(start - self.first, stop - self.first)
         return Columns(
             start,

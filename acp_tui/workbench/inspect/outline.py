@@ -1,4 +1,4 @@
-"""JSON as lines that fold, exactly as written: duplicate keys, key order and number forms stay."""
+"""JSON as lines that fold, exactly as written: duplicate keys, key order, and number formats stay."""
 
 from __future__ import annotations
 
@@ -11,25 +11,25 @@ from typing import Any, Final, TypeAlias
 from acp_tui.values import dataclass
 
 LINES_AT_FIRST: Final = 300
-"""So many lines are unfolded at once."""
+"""The number of lines to unfold at first."""
 LONG_TEXT: Final = 400
-"""Characters from which on a text can be folded; one with line ends can always be."""
+"""Longer texts can be folded. Texts with line breaks always can."""
 SHORTENED: Final = 120
 PART: Final = 100
-"""So many items of a long list, or lines of a long text, are folded into one."""
+"""The number of items of a long list, or lines of a long text, to fold into one part."""
 MAX_DEPTH: Final = 100
 
 
 class Role(Enum):
-    """What a piece of a line is."""
+    """The role of a piece of a line."""
 
     KEY = "key"
     TEXT = "text"
     NUMBER = "number"
     WORD = "word"
-    """true, false, null."""
+    """true, false, or null."""
     SIGN = "sign"
-    """Brackets, commas."""
+    """Brackets and commas."""
     ASIDE = "aside"
     """Not in the JSON: how much is folded."""
 
@@ -38,22 +38,22 @@ Piece: TypeAlias = tuple[str, Role]
 
 
 class _Literal(str):
-    """A number as it was written."""
+    """A number as written."""
 
     __slots__ = ()
 
 
 class _Object(list[tuple[str, Any]]):
-    """Its pairs."""
+    """The key-value pairs of an object."""
 
 
 class _Lines(list[str]):
-    """Of a text."""
+    """The lines of a text."""
 
 
 @dataclass(eq=False, slots=True)
 class Node:
-    """A value within the JSON."""
+    """A value in the JSON."""
 
     name: str | None
     """Its key; None in a list."""
@@ -61,29 +61,29 @@ class Node:
     depth: int
     is_last: bool
     is_line: bool = False
-    """It is a line of a text."""
+    """Whether it's a line of a text."""
     is_part: bool = False
-    """Some of the items of a list, or lines of a text, that is too long for one."""
+    """Whether it's a part of a long list or text."""
     first: int = 0
-    """Of a part: where it begins."""
+    """For a part: the index of its first item."""
     is_open: bool = False
     _children: list[Node] | None = field(default=None, repr=False)
 
     @property
     def is_foldable(self) -> bool:
-        """Whether there is anything to fold."""
+        """Whether it can be folded."""
         if self.is_line or isinstance(self.value, _Literal) or self.depth >= MAX_DEPTH:
             return False
         return _is_long(self.value) if isinstance(self.value, str) else bool(self.value and self.is_list)
 
     @property
     def is_list(self) -> bool:
-        """Whether it is an object, a list, or a part of one."""
+        """Whether it's an object, a list, or a part of one."""
         return isinstance(self.value, list)
 
     @property
     def children(self) -> list[Node]:
-        """What is in it; made when it is first unfolded."""
+        """Its children, created when it's first unfolded."""
         if self._children is None:
             self._children = list(_children_of(self))
         return self._children
@@ -91,25 +91,25 @@ class Node:
 
 @dataclass(frozen=True, slots=True)
 class OutlineLine:
-    """A line to be drawn; its texts are as the agent wrote them."""
+    """A line to draw. Its texts are as the agent wrote them."""
 
     node: Node
     depth: int
     pieces: tuple[Piece, ...]
     is_end: bool = False
-    """The closing bracket."""
+    """Whether it's the closing bracket."""
 
 
 class Outline:
     """One JSON text, partly folded."""
 
     def __init__(self, text: str) -> None:
-        """Raises ValueError for what is no JSON."""
+        """Raises ValueError if the text isn't JSON."""
         self.root = Node(None, _parsed(text), 0, is_last=True)
         self.unfold()
 
     def unfold(self, most: int = LINES_AT_FIRST) -> None:
-        """Unfold what fits into so many lines, the outermost first."""
+        """Unfold as much as fits into `most` lines, outermost first."""
         waiting, lines = [self.root], 1
         while waiting:
             following: list[Node] = []
@@ -121,12 +121,12 @@ class Outline:
             waiting = following
 
     def fold(self) -> None:
-        """Fold all but the outermost."""
+        """Fold all but the outermost level."""
         for node in tuple(_open_nodes(self.root)):
             node.is_open = node is self.root
 
     def lines(self) -> list[OutlineLine]:
-        """What is to be seen."""
+        """The visible lines."""
         return list(_lines_of(self.root))
 
 
@@ -144,7 +144,7 @@ def _parsed(text: str) -> Any:
 
 
 def _is_bulky(node: Node) -> bool:
-    """A text in which no one reads: of one line, such as a picture."""
+    """Whether it's a long text without line breaks that nobody reads, such as an image."""
     return isinstance(node.value, str) and len(node.value) > LONG_TEXT and "\n" not in node.value
 
 
@@ -174,7 +174,7 @@ def _children_of(node: Node) -> Iterator[Node]:
 
 
 def _text_lines(text: str) -> _Lines:
-    """The lines of a text, long ones cut."""
+    """The lines of a text, with long ones cut."""
     lines = _Lines()
     for line in text.split("\n"):
         lines += [line[at : at + LONG_TEXT] for at in range(0, len(line) or 1, LONG_TEXT)]
@@ -247,7 +247,7 @@ def _extent(text: str) -> str:
 
 
 def counted(number: int, what: str) -> str:
-    """As in "1 key" and "2 keys"."""
+    """Format as "1 key" or "2 keys"."""
     return f"{number:,} {what}{'' if number == 1 else 's'}"
 
 
@@ -256,7 +256,7 @@ def _quoted(text: str) -> str:
 
 
 def pretty(text: str) -> str:
-    """The same JSON over several lines. Raises ValueError for what is none."""
+    """Format JSON over several lines. Raises ValueError if it isn't JSON."""
     try:
         return _indented(_parsed(text), 0)
     except RecursionError:

@@ -1,4 +1,4 @@
-"""What a user writes to see fewer frames, and the frames that it means: by the index, else by their text."""
+"""Parses filter queries and finds the matching frames, by the index or their text."""
 
 from __future__ import annotations
 
@@ -20,21 +20,21 @@ DIRECTIONS: Final = ("in", "out", "stderr", "note")
 STATES: Final = ("request", "response", "notification", "junk", "open", "error", "lint")
 _CHOICES: Final = {"dir": DIRECTIONS, "is": STATES}
 _UNFINISHED: Final = ("-", *(f"{minus}{field}:" for field in FIELDS for minus in ("", "-")))
-"""While it is being written."""
+"""Terms that are still being typed."""
 _TERM: Final = re.compile(r'(-?)(?:(\w+):)?("[^"]*"?|\S+)')
 
 
 class QueryError(ValueError):
-    """It cannot be understood; the message says why."""
+    """The query is invalid. The message says why."""
 
 
 @dataclass(frozen=True, slots=True)
 class Term:
-    """One thing that a frame has to be, or not to be."""
+    """One condition that a frame must meet, or must not."""
 
     field: Field
     value: str
-    """In small letters."""
+    """In lowercase."""
     is_negated: bool = False
 
     def __str__(self) -> str:
@@ -44,17 +44,17 @@ class Term:
 
 
 Query: TypeAlias = tuple[Term, ...]
-"""Of several values of a field any will do, but for `is` and text, where each has to fit; fields all have to."""
+"""Several values of a field are alternatives, except for `is` and text, which must all match; so must all fields."""
 
 
 def read_query(text: str) -> Query:
-    """`method:prompt -kind:chunk is:error "some text"`. Raises QueryError."""
+    """Parse `method:prompt -kind:chunk is:error "some text"`. Raises QueryError."""
     return tuple(_term(*match.groups()) for match in _TERM.finditer(text) if match[0] not in _UNFINISHED)
 
 
 def _term(minus: str, name: str | None, written: str) -> Term:
     value = written.strip('"').lower()
-    if name is None or name not in FIELDS or name == "text":  # an address, say, or a time
+    if name is None or name not in FIELDS or name == "text":  # for example, an address or a time
         return Term("text", f"{name}:{value}" if name else value, bool(minus))
     choices = _CHOICES.get(name)
     if choices and value not in choices:
@@ -63,7 +63,7 @@ def _term(minus: str, name: str | None, written: str) -> Term:
 
 
 def toggled(query: Query, term: Term) -> Query:
-    """With the term, or without it where it is there."""
+    """Add the term, or remove it if it's there."""
     return tuple(each for each in query if each != term) if term in query else (*query, term)
 
 
@@ -71,20 +71,20 @@ BITS: Final = {"error": ERROR, "lint": FOUND, "open": OPEN}
 
 T = TypeVar("T")
 _PLAIN: Final = re.compile(r"[ !#-.0-\[\]-~]*")
-"""What JSON never writes as an escape: for other texts a line has to be read as JSON."""
+"""Characters that JSON never escapes. For other text, a line must be parsed as JSON."""
 
 
 class Search:
-    """One pass over an index; what it has found so far is there while it goes on."""
+    """One pass over an index. Results so far are available during the search."""
 
     def __init__(self, query: Query, first: int = 0) -> None:
         self.query = query
         self.examined = first
-        """Behind the last line that was looked at."""
+        """The position after the last line searched."""
         self.matches = array("I")
         self.words = tuple(term for term in query if term.field == "text")
         self.needs_findings = any(term.field == "is" and term.value == "lint" for term in query)
-        """It cannot be ahead of the rules."""
+        """Whether it must not get ahead of the rules."""
         self._is_plain = all(_PLAIN.fullmatch(term.value) for term in self.words)
         self._wanted: list[tuple[Any, bool]] = [
             (term.value.encode() if self._is_plain else term.value, term.is_negated) for term in self.words
@@ -92,7 +92,7 @@ class Search:
         self._fits: dict[str, list[bool]] = {"label": [], "session": []}
 
     def candidates(self, columns: Columns, labels: Sequence[Label], sessions: Sequence[str]) -> Sequence[int]:
-        """The lines among these of which the index says nothing against."""
+        """The lines in these columns that the index doesn't rule out."""
         if len(self.words) == len(self.query):
             return range(columns.start, columns.start + len(columns.kinds))
         kinds = [self._kind_fits(kind) for kind in KINDS]
@@ -107,41 +107,41 @@ class Search:
         return list(compress(range(columns.start, columns.start + len(columns.kinds)), fits))
 
     def take(self, found: Iterable[int], examined: int) -> None:
-        """These match; everything before `examined` was looked at."""
+        """Add matches. Everything before `examined` was searched."""
         self.matches.extend(found)
         self.examined = examined
 
     def settle(self, answered: Iterable[int]) -> None:
-        """These requests, which were open before, are answered."""
+        """Update requests that were open and are now answered."""
         is_negated = {term.is_negated for term in self.query if (term.field, term.value) == ("is", "open")}
         for position in answered if is_negated else ():
             at = bisect_left(self.matches, position)
             if at < len(self.matches) and self.matches[at] == position:
                 del self.matches[at]
-            if True in is_negated:  # it may fit now
+            if True in is_negated:  # it may match now
                 self.examined = min(self.examined, position)
                 del self.matches[at:]
 
     def drop_before(self, position: int) -> None:
-        """Forget what is gone."""
+        """Forget lines that are gone."""
         self.examined = max(self.examined, position)
         del self.matches[: bisect_left(self.matches, position)]
 
     def says(self, line: Line) -> bool:
-        """Whether the texts that are looked for stand in this line."""
+        """Whether the line contains the texts of the query."""
         small = line.data.lower() if self._is_plain else _searchable(line.data)
         return all((word in small) != is_negated for word, is_negated in self._wanted)
 
     # Single terms
 
     def _known(self, name: str, values: Sequence[T], fits: Callable[[T], bool]) -> list[bool]:
-        """Of each value whether it fits; there are more of them each time."""
+        """Whether each value fits. Extends the cached results for new values."""
         known = self._fits[name]
         known.extend(fits(value) for value in values[len(known) :])
         return known
 
     def _of(self, field: str) -> tuple[list[Term], list[Term]]:
-        """The terms of a field: those that are wanted and those that are not."""
+        """The positive and the negated terms of a field."""
         terms = [term for term in self.query if term.field == field]
         return [each for each in terms if not each.is_negated], [each for each in terms if each.is_negated]
 
@@ -179,7 +179,7 @@ class Search:
 
 
 def _searchable(data: bytes) -> str:
-    """Its text in small letters; what is written as an escape is found by its letter too."""
+    """The text in lowercase, including the decoded form of escapes."""
     text = data.decode("utf-8", "replace")
     if "\\" in text:
         text = f"{text}\n{_unescaped(data)}"

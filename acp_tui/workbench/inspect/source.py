@@ -1,4 +1,4 @@
-"""Where lines come from, a running agent or a recording, and the files they are saved to."""
+"""Where lines come from (a running agent or a recording), and the files they are saved to."""
 
 from __future__ import annotations
 
@@ -32,48 +32,48 @@ from acp_tui.workbench.inspect.outline import pretty
 
 SLICE_LINES: Final = 512
 SLICE_BYTES: Final = 1 << 20
-"""What is read at once: a thread holds up the event loop while it parses."""
+"""The maximum to read at once, because a thread that parses holds up the event loop."""
 BLOCK_BYTES: Final = 4 << 10
 """Most lines are shorter."""
 MAX_BLOCK_BYTES: Final = 256 << 10
-"""Where neighbours are wanted too."""
+"""Used when neighboring lines are needed too."""
 MAX_GAP_BYTES: Final = 16 << 10
-"""From one line to the next that is wanted, on average: it is quicker to read over it."""
+"""Up to this average distance between lines, reading across gaps is faster."""
 
 
 class Source(Protocol):
-    """Lines by their position. What is gone or not there yet is left out."""
+    """Lines by position. Lines that are gone or not there yet are omitted."""
 
     @property
     def header(self) -> Header:
-        """What it is of."""
+        """Describes the source."""
 
     @property
     def first(self) -> int:
-        """The oldest line that can be had."""
+        """The oldest available line."""
 
     @property
     def now_s(self) -> float | None:
-        """The time by the clock of its lines; None where nothing comes any more."""
+        """The time on the clock of its lines; None if no more lines come."""
 
     async def read_on(self) -> tuple[int, Sequence[Line]]:
-        """The next lines, and the position of the first; none where no more are there yet. Raises OSError."""
+        """The next lines, and the position of the first; none if there are no more yet. Raises OSError."""
 
     async def lines_at(self, positions: Sequence[int]) -> Mapping[int, Line]:
-        """These lines, without those that are gone. Raises OSError."""
+        """The lines at these positions, without those that are gone. Raises OSError."""
 
     async def matching(self, positions: Sequence[int], fits: Callable[[Line], bool]) -> list[int]:
-        """Those of these lines that fit, as a thread finds. Raises OSError."""
+        """The positions whose lines fit; checked in a thread. Raises OSError."""
 
     def listen(self, wake: Callable[[], None]) -> None:
-        """Call `wake` when there is more to be read, where that is known here."""
+        """Call `wake` when there is more to read, if the source knows."""
 
     def close(self) -> None:
-        """Nothing is read any more."""
+        """Stop reading."""
 
 
 class LiveSource:
-    """The lines of a running agent, as far as they are kept."""
+    """The lines of a running agent that its log still has."""
 
     def __init__(self, log: FrameLog) -> None:
         self._log = log
@@ -88,75 +88,78 @@ class LiveSource:
 
     @property
     def first(self) -> int:
-        """The oldest one that is kept."""
+        """The oldest line in the log."""
         return self._log.first
 
     @property
     def now_s(self) -> float | None:
-        """As long as the agent lives."""
+        """The agent's time; None once it has exited."""
         return self._log.now_s
 
     async def read_on(self) -> tuple[int, Sequence[Line]]:
-        """What came since, or is still there of it."""
+        """The lines since the last call that are still there."""
         start = max(self._next, self._log.first)
         lines = self._log.lines(start, start + SLICE_LINES)
         self._next = start + len(lines)
         return start, lines
 
     async def lines_at(self, positions: Sequence[int]) -> Mapping[int, Line]:
-        """Those that are still there."""
+        """The lines that are still there."""
         lines = ((position, self._log.line(position)) for position in positions)
         return {position: line for position, line in lines if line is not None}
 
     async def matching(self, positions: Sequence[int], fits: Callable[[Line], bool]) -> list[int]:
-        """Of those that are still there."""
+        """Checks the lines that are still there."""
         lines = await self.lines_at(positions)
         return await to_thread.run_sync(lambda: [at for at, line in lines.items() if fits(line)])
 
     def listen(self, wake: Callable[[], None]) -> None:
-        """Each line wakes."""
+        """Call `wake` for each line."""
         self._wake = wake
         self._log.listeners.append(wake)
 
     def close(self) -> None:
-        """It lives on without us."""
+        """Stop listening. The agent continues."""
         if self._wake in self._log.listeners:
             self._log.listeners.remove(self._wake)
 
 
 class FileSource:
-    """The lines of a recording, which may still be written: of each only its place is kept, 9 bytes."""
+    """The lines of a recording, which may still grow. Stores only 9 bytes per line for its place."""
 
     first: Final = 0
     now_s: Final = None
-    """What is still written to it may come late."""
+    """Time doesn't matter here: lines may be written late."""
 
     def __init__(self, path: Path) -> None:
-        """It blocks. Raises RecordingUnreadable."""
+        """Blocks. Raises RecordingUnreadable."""
         with open_recording(path) as recording:
             self.header = recording.header
         self.path = path
         self._offsets = array("Q")
         self._is_frame = bytearray()
-        """Of each line whether a frame stands in it as it came, and is JSON: it need not be parsed again."""
+        """For each line, whether it contains a frame as it came, in JSON, which needn't be parsed again."""
         self._file = path.open("rb")
         self._file.readline(MAX_LINE_BYTES)
 
     async def read_on(self) -> tuple[int, Sequence[Line]]:
-        """What was written since."""
+        """The lines written since the last call."""
         start, found = len(self._offsets), await to_thread.run_sync(self._read_slice)
         self._is_frame.extend(is_frame for _, _, is_frame in found)
         self._offsets.extend(offset for offset, _, _ in found)
         return start, [line for _, line, _ in found]
 
     def _read_slice(self) -> list[tuple[int, Line, bool]]:
-        """The next lines with their places; only other events may be left out, and then it is read on."""
+        """The next lines with their places.
+
+        Returns none only at the end of the file, because it reads past other events.
+        """
         found: list[tuple[int, Line, bool]] = []
         begin = offset = self._file.tell()
         while len(found) < SLICE_LINES and (not found or offset - begin < SLICE_BYTES):
             data = self._file.readline(MAX_LINE_BYTES)
             if not data.endswith(b"\n"):
-                self._file.seek(offset)  # its writer has not come further
+                self._file.seek(offset)  # the writer hasn't finished the line
                 break
             frame = _frame_of(data)
             is_frame = frame is not None and parsed(frame.data) is not None
@@ -167,11 +170,11 @@ class FileSource:
         return found
 
     async def lines_at(self, positions: Sequence[int]) -> Mapping[int, Line]:
-        """Read again."""
+        """Read the lines again."""
         return await to_thread.run_sync(lambda: dict(self._read_at(positions)))
 
     async def matching(self, positions: Sequence[int], fits: Callable[[Line], bool]) -> list[int]:
-        """Read again, a block at a time."""
+        """Read the lines again, in blocks."""
         return await to_thread.run_sync(lambda: [at for at, line in self._read_at(positions) if fits(line)])
 
     def _read_at(self, positions: Sequence[int]) -> Iterator[tuple[int, Line]]:
@@ -180,7 +183,7 @@ class FileSource:
             return
         extent = self._offsets[positions[-1]] - self._offsets[positions[0]]
         is_dense = extent < len(positions) * MAX_GAP_BYTES
-        # One of our own: the file may be let go meanwhile.
+        # A separate descriptor, because the file may be closed in the meantime.
         file = os.dup(self._file.fileno())
         try:
             blocks = _Blocks(file, MAX_BLOCK_BYTES if is_dense and extent else BLOCK_BYTES)
@@ -193,22 +196,22 @@ class FileSource:
             os.close(file)
 
     def listen(self, wake: Callable[[], None]) -> None:
-        """A file does not say that it grows: whoever watches it wakes."""
+        """Do nothing: a file doesn't report its growth. Its watcher calls `wake`."""
 
     def close(self) -> None:
-        """Let the file go."""
+        """Close the file."""
         self._file.close()
 
 
 class _Blocks:
-    """Lines of a file by where they begin; one that was read along with another is not read again."""
+    """The lines of a file by offset. Lines read together with another aren't read again."""
 
     def __init__(self, file: int, size: int) -> None:
         self._file, self._size = file, size
         self._start, self._data = 0, b""
 
     def line_at(self, offset: int) -> bytes:
-        """The line with its end, where that is there."""
+        """The line with its ending, if it has one."""
         begin = offset - self._start
         end = self._data.find(b"\n", begin) if begin >= 0 else -1
         if end < 0:
@@ -216,7 +219,7 @@ class _Blocks:
         return self._data[begin : end + 1]
 
     def _read(self, offset: int) -> int:
-        """Read until the line is whole; gives where it ends."""
+        """Read until the line is complete; return its end."""
         self._start, self._data = offset, b""
         size = self._size
         while block := os.pread(self._file, size, offset + len(self._data)):
@@ -229,7 +232,7 @@ class _Blocks:
 
 
 def _frame_of(data: bytes) -> Line | None:
-    """The frame that stands in a line as it came."""
+    """The frame that a line contains as it came."""
     written = written_frame(data.rstrip(b"\r\n"))
     if written is None:
         return None
@@ -242,7 +245,7 @@ def _kind_of(direction: Direction) -> Kind:
 
 
 def _line_of(data: bytes) -> Line | None:
-    """What stands in a line of a recording; None for what neither side has said."""
+    """The content of a recorded line; None for events that neither side sent."""
     try:
         event = read_event(data.rstrip(b"\r\n"))
     except BadLine as error:
@@ -261,17 +264,17 @@ def _line_of(data: bytes) -> Line | None:
 
 
 class SavingFailed(ClientError):
-    """Nothing is written, or not all of it."""
+    """Saving failed. The file may be missing or incomplete."""
 
 
 class FileIsThere(SavingFailed):
-    """There is such a file, and it was not to be replaced."""
+    """The file exists, and should not be replaced."""
 
 
 async def save_frames(
     path: Path, header: Header, slices: AsyncIterator[list[Line]], *, is_raw: bool, overwrite: bool
 ) -> int:
-    """Write a recording of these lines; gives how many there were. Raises SavingFailed."""
+    """Write a recording of these lines; return their number. Raises SavingFailed."""
     count = 0
     header = replace(header, is_raw=is_raw, client=__version__)
     try:
@@ -289,7 +292,7 @@ async def save_frames(
 
 
 def save_json(path: Path, line: Line, *, overwrite: bool) -> None:
-    """Write one frame as JSON over several lines, or as it is where it is no JSON. It blocks. Raises SavingFailed."""
+    """Write one frame as formatted JSON, or unchanged if it isn't JSON. Blocks. Raises SavingFailed."""
     try:
         text = pretty(line.data.decode("utf-8", "replace")) + "\n"
         data = text.encode("utf-8", "surrogatepass")
@@ -305,7 +308,7 @@ def save_json(path: Path, line: Line, *, overwrite: bool) -> None:
 
 
 def _open(path: Path, overwrite: bool) -> BinaryIO:
-    """A new file, readable by the user only."""
+    """Create a file that only the user can read."""
     if overwrite:
         with suppress(FileNotFoundError):
             path.unlink()

@@ -1,15 +1,16 @@
-"""Plays a recorded agent for one client: sends what it sent, in its order, when the client has said what it said then.
+"""Plays a recorded agent for one client: sends the same messages in the same order, when the client sends its part.
 
-`client.transcript`'s README.md has the format. Where the client departs from the recording, that is said with the
-frame and its time, and:
-- a request that comes too early is answered at once; what it has passed by may still come, and nothing waits for it;
-- what does not come although the client waits for us is not waited for any longer, but by what depends on it (see
-  `progress`);
-- a request that came before is answered as then, but a prompt with `refusal`; one that never came with an error;
-- an answer of another kind (a permission rejected that was allowed, an error for a result) ends the turn: with
-  `cancelled` where the client cancelled, else with `refusal`; what the agent did in the rest of it is left out;
-- a cancellation that was not there ends the turn with `cancelled`;
-- what the client does not offer is not asked, and what came behind the answer is said all the same.
+`client.transcript`'s README.md describes the format. If the client departs from the recording, that is reported with
+the frame and its time, and:
+
+- a request that comes too early is answered immediately; skipped ones may still come, and nothing waits for them;
+- a message that doesn't come although the client waits for us is no longer waited for, except by what depends on it
+  (see `progress`);
+- a request that came before is answered as then, but a prompt with `refusal`; one that never came, with an error;
+- a different kind of response (a permission rejected that was allowed, an error instead of a result) ends the turn:
+  with `cancelled` if the client cancelled, otherwise with `refusal`; the rest of the turn is left out;
+- a cancellation that wasn't recorded ends the turn with `cancelled`;
+- requests that need a capability the client lacks aren't sent, but what came after the response is.
 """
 
 from __future__ import annotations
@@ -49,20 +50,20 @@ from acp_tui.workbench.mock.script import (
 
 RECEIVE_BYTES: Final = 64 << 10
 PATIENCE_S: Final = 2.0
-"""So much longer than in the recording a client may take for what it said in the middle of a turn."""
+"""How much longer than in the recording a client may take for its messages in the middle of a turn."""
 LAST_WORDS_S: Final = 1.0
-"""For what is still to be said when the client has closed its output: it may read on."""
+"""For remaining messages after the client has closed its output, because it may still read."""
 STEPS_PER_SLICE: Final = 64
 COMPLAINTS: Final = (ErrorCode.PARSE_ERROR, ErrorCode.INVALID_REQUEST)
-"""With which a line is answered that is no message."""
+"""The error codes of responses to invalid messages."""
 
 
 class Departed(Exception):
-    """The client did something else than in the recording, and that is the end."""
+    """The client departed from the recording, and the session ends."""
 
 
 class MockAgent:
-    """One recorded agent. Speed 1 is as recorded, 2 twice as fast, 0 without delays."""
+    """One recorded agent. Speed 1 is as recorded, 2 is twice as fast, and 0 has no delays."""
 
     def __init__(
         self,
@@ -75,7 +76,10 @@ class MockAgent:
         patience_s: float = PATIENCE_S,
         timeout_s: float | None = None,
     ) -> None:
-        """`on_departure` may raise Departed. With a timeout a client that says or reads nothing is the end, too."""
+        """`on_departure` may raise Departed.
+
+        With a timeout, a client that sends or reads nothing also ends the session.
+        """
         self._script = script
         self._speed = speed
         self._on_departure = on_departure
@@ -87,24 +91,24 @@ class MockAgent:
         self._mapping = Mapping()
         self._surprises = Surprises(self._progress, self._mapping)
         self._asked: dict[tuple[type, Any], Step] = {}
-        """Our questions that wait, by their ids."""
+        """Our requests that wait for a response, by ID."""
         self._unanswered: dict[Step, RequestId] = {}
-        """The client's requests that wait."""
+        """The client's requests that wait for a response."""
         self._due = 0.0
-        """When the next step is to be said, in the loop's time."""
+        """When to send the next step, in the loop's time."""
         self._changed = anyio.Event()
         self._is_deaf = False
-        """The client has closed its output."""
+        """Whether the client has closed its output."""
         self._has_said_all = anyio.Event()
-        """And that was all that can be said without it."""
+        """Set after that, when everything that can be sent without its input has been sent."""
         self._out: Outgoing
         self.is_lost = False
-        """The recorded agent ended here, with the client still waiting or surprised."""
+        """The recorded agent ended here, while the client is waiting or unprepared."""
 
     async def serve(self, stream: ByteStream) -> None:
-        """Serve the client until it ends the connection, or the agent in the recording ended by itself.
+        """Serve the client until it closes the connection, or the recorded agent exited.
 
-        Raises Departed, and BrokenResourceError where the client does not read; in a group.
+        Raises Departed, and BrokenResourceError if the client doesn't read; in an exception group.
         """
         self._out = Outgoing(stream, self._timeout_s)
         async with anyio.create_task_group() as tasks:
@@ -116,7 +120,7 @@ class MockAgent:
             self._part()
             tasks.cancel_scope.cancel()
 
-    # What the agent says
+    # What the agent sends
 
     async def _write(self) -> None:
         try:
@@ -140,7 +144,7 @@ class MockAgent:
         await self._end(whole)
 
     async def _is_time_for(self, step: Step) -> bool:
-        """Wait until then; False where something came meanwhile, which may change what is next."""
+        """Wait for the step's time; return False if something arrived that may change the next step."""
         if not self._speed or not step.gap_s:
             return True
         due = self._due + step.gap_s / self._speed
@@ -187,7 +191,7 @@ class MockAgent:
         if self.is_lost:
             whole.cancel()
 
-    # What does not come
+    # What doesn't come
 
     async def _wait_for(self, step: Step) -> None:
         if self._is_deaf:
@@ -207,7 +211,7 @@ class MockAgent:
             self._put_off(step)
 
     def _patience_with(self, step: Step) -> float:
-        """Without a limit where the client does not wait for us."""
+        """How long to wait for a step; without limit if the client doesn't wait for us."""
         is_waiting = any(request.answer is not None for request in self._unanswered)
         if not is_waiting or self._progress.is_overdue(step):
             return math.inf
@@ -220,7 +224,7 @@ class MockAgent:
         else:
             self._on_note(f"{_place(step)}: waits for {step.what}")
 
-    # What the client says
+    # What the client sends
 
     async def _listen(self, stream: ByteStream) -> None:
         lines = FrameSplitter()
@@ -326,7 +330,7 @@ class MockAgent:
         self._end_turn(prompt, CANCELLED)
 
     def _taken_back(self, notification: Notification) -> None:
-        """The client does not wait for an answer any more."""
+        """Handle the cancellation of one request: the client no longer waits for its response."""
         params = notification.params if isinstance(notification.params, dict) else {}
         request_id = params.get("requestId")
         waiting = next((step for step, now in self._unanswered.items() if _is_same_id(now, request_id)), None)
@@ -346,14 +350,14 @@ class MockAgent:
         self._out.put(write_failure(self._unanswered.pop(waiting), error))
 
     def _turn(self, is_it: Callable[[Step], bool]) -> Step | None:
-        """The prompt that waits for its answer."""
+        """The matching prompt that waits for its response."""
         return next((step for step in self._unanswered if step.method == PROMPT and is_it(step)), None)
 
     def _end_turn(self, prompt: Step, reason: str) -> None:
         self._progress.leave_out_rest(prompt)
         self._out.put(write_result(self._unanswered.pop(prompt), {"stopReason": reason}))
 
-    # Answers
+    # Responses
 
     def _answered(self, answer: Result | Failure) -> None:
         question = self._asked.pop((type(answer.id), answer.id), None)
@@ -400,13 +404,13 @@ def _is_same_id(one: Any, other: Any) -> bool:
 
 
 ROOM_BYTES: Final = 64 << 10
-"""Of lines that wait to be written: a client that departs is heard before more is said."""
+"""The maximum number of bytes waiting to be written, so that a departing client is noticed before more is sent."""
 PIECE_BYTES: Final = 16 << 10
-"""So much is taken at a time: what a client takes of a long line counts, too."""
+"""The number of bytes to send at a time, so that progress within a long line counts."""
 
 
 class Outgoing:
-    """Lines for one stream, written by one task. With a timeout, a client that takes nothing is not waited for."""
+    """Lines for one stream, written by one task. With a timeout, it doesn't wait for a client that reads nothing."""
 
     def __init__(self, stream: ByteStream, timeout_s: float = math.inf) -> None:
         self._stream = stream
@@ -416,26 +420,26 @@ class Outgoing:
         self._changed = anyio.Event()
 
     def put(self, line: bytes) -> None:
-        """Say it, behind all that was said before."""
+        """Queue a line."""
         self._lines.append(line)
         self._bytes += len(line)
-        if len(self._lines) == 1:  # else nobody waits for it
+        if len(self._lines) == 1:  # otherwise nothing waits for it
             self._signal()
 
     async def has_room(self) -> None:
-        """Wait until the client has taken enough."""
+        """Wait until the client has read enough."""
         while self._bytes > ROOM_BYTES:
             await self._changed.wait()
 
     async def is_empty(self) -> None:
-        """Wait until the client has taken all."""
+        """Wait until the client has read everything."""
         while self._bytes:
             await self._changed.wait()
 
     async def write(self) -> None:
-        """Write until this is cancelled.
+        """Write until cancelled.
 
-        Raises BrokenResourceError when nobody can read, TimeoutError when nobody does.
+        Raises BrokenResourceError if the client can't read, and TimeoutError if it doesn't.
         """
         while True:
             while not self._lines:
@@ -460,9 +464,9 @@ FILES: Final = {"fs/read_text_file": ("fs", "readTextFile"), "fs/write_text_file
 
 
 def no_longer_asked(steps: Iterable[Step], then: Any, now: Any) -> Iterator[tuple[Step, str]]:
-    """The agent's questions that a client which says `now` at `initialize` does not offer to answer, with the offer.
+    """The agent's requests that need a capability missing from the client's `initialize` in `now`, with its name.
 
-    What the recorded client did not offer either was asked all the same, and is.
+    A capability that the recorded client lacked too doesn't count.
     """
     for step in steps:
         if step.is_ours and isinstance(step.message, Request):

@@ -1,8 +1,8 @@
-"""How far a recording has been played: the next step, what the client has said of it, and what it calls things.
+"""The progress through a recording: the next step, what the client has sent, and how names map.
 
-The order is that of the recording. Where the client leaves the agent waiting for something (it is overdue), only what
-depends on that waits on: the rest of its session for a prompt, an answer, a cancellation or the opening of a session,
-nothing for any other request. `Surprises` answers requests that the recording does not have, or not so often.
+Steps have the order of the recording. If the client keeps the agent waiting for a message (it's overdue), only what
+depends on it waits further: the rest of the session for a prompt, a response, a cancellation, or the opening of a
+session; and nothing for other requests. `Surprises` answers requests that aren't in the recording, or not as often.
 """
 
 from __future__ import annotations
@@ -20,18 +20,18 @@ from acp_tui.workbench.mock.script import NEW, OPENERS, PROMPT, Step, session_of
 
 
 class Progress:
-    """Of one client through one recording."""
+    """The progress of one client through one recording."""
 
     def __init__(self, steps: Sequence[Step]) -> None:
         self.came: dict[Step, RequestId] = {}
-        """What the client has said of what it said in the recording; requests with their ids of now."""
+        """The recorded steps that the client has sent, with the current IDs of requests."""
         self._left_out: set[Step] = set()
         self._overdue: set[Step] = set()
         self._skipped: set[Step] = set()
-        """Our answers that had no request when they were next."""
+        """Our responses whose request was missing when they were next."""
         self._lanes: dict[str | None, deque[Step]] = {}
         self._expected: dict[tuple[type, str], dict[Step, None]] = {}
-        """The client's requests and notifications that have not come, by kind and in order."""
+        """The client's requests and notifications that haven't come, by kind and in order."""
         for step in steps:
             self._lanes.setdefault(step.lane, deque()).append(step)
             if not step.is_ours and isinstance(step.message, Request | Notification):
@@ -40,7 +40,7 @@ class Progress:
     # What is next
 
     def next(self) -> Step | None:
-        """The next step: ours to be said, or the client's to be waited for. None at the end."""
+        """The next step: ours to send, or the client's to wait for. None at the end."""
         while True:
             lanes = sorted(filter(None, self._lanes.values()), key=lambda lane: lane[0].place)
             waited_for: Step | None = None
@@ -68,26 +68,26 @@ class Progress:
         return False
 
     def pass_by(self, step: Step) -> None:
-        """It was said."""
+        """Mark our step as sent."""
         self._lanes[step.lane].popleft()
 
-    # What the client says
+    # What the client sends
 
     def expected(self, message: Request | Notification) -> Iterator[Step]:
-        """The client's steps of this kind that have not come."""
+        """The client's steps of this kind that haven't come."""
         return iter(self._expected.get((type(message), message.method), {}))
 
     def come(self, step: Step, request_id: RequestId = None) -> None:
-        """The client has said it."""
+        """Mark the client's step as sent."""
         self.came[step] = request_id
         self._forget(step)
 
     def is_to_be_answered_now(self, request: Step) -> bool:
-        """Whether the place of its answer is past, or behind something that the client has not said yet."""
+        """Whether to respond now: the response's turn has passed, or it would wait for a message not sent yet."""
         if request.answer is None or request.method in (
             PROMPT,
             *OPENERS,
-        ):  # much may come before those answers
+        ):  # much may come before these responses
             return False
         return request.answer in self._skipped or any(self._unsaid_before(request))
 
@@ -97,7 +97,7 @@ class Progress:
                 yield not step.is_ours and not self._is_past(step)
 
     def missed_before(self, request: Step) -> list[Step]:
-        """The requests and cancellations that should have come before it, if it is not another session's."""
+        """The requests and cancellations that should have come before it, except those of another session."""
         return [
             step
             for steps in self._expected.values()
@@ -105,28 +105,28 @@ class Progress:
             if step not in self._overdue and _is_tied(step, request)
         ]
 
-    # What does not come
+    # What doesn't come
 
     def is_overdue(self, step: Step) -> bool:
-        """Whether nobody waits for it any more but what depends on it."""
+        """Whether only dependent steps still wait for it."""
         return step in self._overdue
 
     def put_off(self, step: Step) -> None:
-        """It is overdue, and may still come."""
+        """Mark a step as overdue. It may still come."""
         self._overdue.add(step)
 
     def leave_out(self, *steps: Step) -> None:
-        """They will neither come nor be said; of a question nor will its answer."""
+        """Skip these steps, and the responses to skipped requests."""
         for step in steps:
             self._left_out.update([step] if step.answer is None else [step, step.answer])
             self._forget(step)
 
     def is_left_out(self, step: Step) -> bool:
-        """Whether it will neither come nor be said."""
+        """Whether the step is skipped."""
         return step in self._left_out
 
     def leave_out_rest(self, prompt: Step) -> None:
-        """Leave out what is still to come of a turn, with its end; but no request that the client may make any time."""
+        """Skip the rest of a turn, including its end, except requests that the client may send at any time."""
         for step in self._lanes[prompt.lane]:
             if step.place <= prompt.place or step.message is None or _is_at_any_time(step):
                 continue
@@ -142,7 +142,7 @@ class Progress:
 
 
 def _is_tied(one: Step, other: Step) -> bool:
-    """Whether these requests have an order, other than those of two sessions."""
+    """Whether the order of these requests matters, which it doesn't between two sessions."""
     return one.lane in (None, other.lane) or (one.method in OPENERS and other.method in OPENERS)
 
 
@@ -151,22 +151,22 @@ def _holds_its_session(step: Step) -> bool:
 
 
 def _is_at_any_time(step: Step) -> bool:
-    """A request of the client's that is no prompt, and the answer to it."""
+    """Whether it's a request of the client other than a prompt, or the response to one."""
     request = step if step.answers is None else step.answers
     return isinstance(request.message, Request) and not request.is_ours and request.method != PROMPT
 
 
 class Surprises:
-    """Of one client."""
+    """Answers the unexpected requests of one client."""
 
     def __init__(self, progress: Progress, mapping: Mapping) -> None:
         self._progress = progress
         self._mapping = mapping
         self._sessions = 0
-        """How many were made up."""
+        """The number of additional sessions."""
 
     def answer(self, request: Request) -> tuple[Step | None, str, bytes]:
-        """The step that it is like, what to say of it, and the answer."""
+        """Return the similar recorded step, a description of the departure, and the response."""
         before = self._last_like(request)
         if request.method == PROMPT:
             return before, *self._refuse(request, before)
@@ -183,7 +183,7 @@ class Surprises:
         return None, f"{request.method} isn't in the recording", write_failure(request.id, error)
 
     def _last_like(self, request: Request) -> Step | None:
-        """Of those that came: the same method, in the same session."""
+        """The last request that came with the same method and in the same session."""
         session = None if request.method in OPENERS else session_of(request.params)
         for step in reversed([*self._progress.came]):
             is_there = session is None or self._mapping.name("sessionId", step.session) == session
@@ -197,7 +197,7 @@ class Surprises:
         return so, write_result(request.id, {"stopReason": "refusal"})
 
     def _open_another(self, request: Request, answer: Step) -> tuple[str, bytes]:
-        """A session of its own; what was recorded of the first one is said there, unless that has begun."""
+        """Open an additional session. It plays the first one's recorded turns, unless those have begun."""
         value = answer.message.value if isinstance(answer.message, Result) else None
         first = session_of(value)
         if first is None:
@@ -215,23 +215,23 @@ class Surprises:
 
 
 NAMED: Final = ("sessionId", "terminalId", "requestId")
-"""The keys of which the values are names."""
+"""The keys whose values are names."""
 ESCAPES: Final = (rb"\/", rb"\u")
-"""By which a name may be hidden."""
+"""Escapes that may hide a name."""
 
 
 class Mapping:
-    """Which live name stands for which recorded one."""
+    """Maps recorded names to live ones."""
 
     def __init__(self) -> None:
         self._names: dict[tuple[str, type, Any], Any] = {}
         self._folders: dict[str, str] = {}
         self._pattern: re.Pattern[str] | None = None
         self._traces: set[bytes] = set()
-        """One of these is in every frame that holds something to be mapped."""
+        """Every frame that contains something to map contains one of these."""
 
     def learn(self, recorded: Any, live: Any) -> None:
-        """Take note of what two messages of the same kind call things."""
+        """Learn names from a recorded message and its live counterpart."""
         for key in NAMED:
             self.learn_name(key, _at(recorded, key), _at(live, key))
         before, now = _at(recorded, "cwd"), _at(live, "cwd")
@@ -242,10 +242,10 @@ class Mapping:
             self._traces |= {_trace(before.rstrip("/")), *ESCAPES}
 
     def learn_name(self, key: str, recorded: Any, live: Any) -> None:
-        """Take note of one name."""
+        """Learn one name."""
         if isinstance(recorded, str | int | float) and live is not None and recorded != live:
             self._names[key, type(recorded), recorded] = live
-            # A number of a request may stand anywhere.
+            # A request's numeric ID may occur anywhere.
             self._traces |= {_trace(recorded) if isinstance(recorded, str) else key.encode(), *ESCAPES}
 
     def name(self, key: str, recorded: Any) -> Any:
@@ -253,7 +253,7 @@ class Mapping:
         return self._names.get((key, type(recorded), recorded), recorded)
 
     def frame(self, data: bytes) -> bytes:
-        """A recorded frame in live names; to the byte where nothing changes."""
+        """Map a recorded frame to live names. Unchanged frames stay the same to the byte."""
         if not any(trace in data for trace in self._traces):
             return data
         value = _read(data)
@@ -261,7 +261,7 @@ class Mapping:
         return data if _is_same(mapped, value) else _write(mapped)
 
     def response(self, data: bytes, request_id: RequestId) -> bytes:
-        """A recorded response, to a request that has another id now."""
+        """Map a recorded response to a request with another ID."""
         value = _read(data)
         mapped = {**self._mapped(value), "id": request_id}
         return data if _is_same(mapped, value) else _write(mapped)
@@ -287,7 +287,7 @@ class Mapping:
 
 
 def _read(data: bytes) -> Any:
-    """What it says, as leniently as messages are read; None for what says nothing."""
+    """Parse leniently, like messages; return None for invalid data."""
     try:
         return json.loads(data.decode("utf-8-sig", "replace"))
     except (ValueError, RecursionError):

@@ -1,4 +1,4 @@
-"""What an agent did in a recording, step by step, what each step answers, and which differences matter to it."""
+"""An agent's recorded behavior, step by step; what each step answers, and which differences matter."""
 
 from __future__ import annotations
 
@@ -18,60 +18,60 @@ PROMPT: Final = "session/prompt"
 CANCEL: Final = "session/cancel"
 NEW: Final = "session/new"
 OPENERS: Final = (NEW, "session/load", "session/resume", "session/fork")
-"""Before the first of these nothing can be said of a session."""
+"""The methods that open a session. Nothing can be sent about a session before."""
 
 
 @dataclass(slots=True, eq=False)
 class Step:
-    """A line that went over the wire, or to stderr."""
+    """A line on the wire or on stderr."""
 
     place: int
-    """Among all steps."""
+    """Its index among all steps."""
     number: int
-    """Of the frame, from 1; for stderr of the one before."""
+    """The number of the frame, from 1; for stderr, of the previous one."""
     at: float
     """Seconds since the start of the recording."""
     gap_s: float
-    """Seconds since the step before, whoever's that was."""
+    """Seconds since the previous step of either side."""
     is_ours: bool
-    """The agent sends it; else the client does."""
+    """Whether the agent sends it; otherwise the client does."""
     data: bytes
     message: Message | None = None
-    """None: a line on stderr. What a notification of the agent's says is not kept twice."""
+    """None: a line on stderr. The params of the agent's notifications aren't stored again."""
     session: str | None = None
     lane: str | None = None
-    """The session to which it belongs in time: what has none of its own belongs to the turn that it stands in."""
+    """The session it's ordered in. A step without a session belongs to the turn it's in."""
     answers: Step | None = None
-    """For a response, the request."""
+    """For a response: the request."""
     answer: Step | None = None
-    """For a request, the first response; None where there was none."""
+    """For a request: the first response; None if there was none."""
 
     @property
     def method(self) -> str:
-        """Of a request or a notification; of a response that of its request."""
+        """The method of a request or notification; for a response, of its request."""
         if isinstance(self.message, Request | Notification):
             return self.message.method
         return self.answers.method if self.answers is not None else ""
 
     @property
     def what(self) -> str:
-        """In words, for whoever waits for it."""
+        """The step in words, as something to wait for."""
         return f"the answer to {self.method}" if isinstance(self.message, Result | Failure) else self.method
 
 
 @dataclass(slots=True)
 class Script:
-    """All of it. Of the client there are only the steps without which the agent did not go on."""
+    """The whole script. Of the client's steps, only those that the agent needed to continue."""
 
     steps: list[Step] = field(default_factory=list)
     ended_itself: bool = False
-    """The agent was gone before the client was done with it."""
+    """Whether the agent exited before the client was done with it."""
     how_it_ended: str = ""
-    """Empty: that was not recorded any more."""
+    """Empty: the exit wasn't recorded."""
 
 
 def read_script(events: Iterable[Event]) -> Script:
-    """The steps of a recording, in their order."""
+    """The steps of a recording, in order."""
     reading = _Reading()
     for event in events:
         match event:
@@ -95,9 +95,9 @@ class _Reading:
         self._at = 0.0
         self._waiting: Pairing[Step] = Pairing()
         self._answered: Pairing[Step] = Pairing()
-        """Requests that have an answer: an agent may answer twice."""
+        """Requests with a response, because an agent may answer twice."""
         self._turns: dict[str | None, Step] = {}
-        """Prompts without an answer, by their sessions; the last one at the end."""
+        """Prompts without a response, by session; last one at the end."""
 
     def frame(self, at: float, direction: Direction, data: bytes) -> None:
         self._frames += 1
@@ -120,7 +120,7 @@ class _Reading:
         return step
 
     def _is_needed(self, message: Message) -> bool:
-        """Whether the agent may have waited for this message of the client's."""
+        """Whether the agent may have waited for this message of the client."""
         match message:
             case Request():
                 return True
@@ -174,7 +174,7 @@ def session_of(params: Any) -> str | None:
 
 
 def _runnable(data: bytes, message: Message) -> bytes:
-    """A command is run without the variables of which the values were masked: "***" would mislead it."""
+    """Remove masked environment variables from a command, because the value "***" would mislead it."""
     match message:
         case Request(request_id, "terminal/create", {"env": list(env), **params}):
             kept = [each for each in env if not (isinstance(each, dict) and each.get("value") == MASK)]
@@ -188,11 +188,11 @@ _AT_WILL: Final = frozenset({
     "_meta", "clientInfo", "clientCapabilities", "additionalDirectories", "messageId", "cursor",
     "exitStatus", "exitCode", "signal",
 })  # fmt: skip
-"""What the protocol lets a client leave out; of its capabilities those count that are used."""
+"""Fields that the protocol lets a client omit. Of the capabilities, only those that are used matter."""
 
 
 def kind_of(question: Step, answer: Result | Failure) -> str:
-    """In a word: the action, whether it allows or rejects, or whether there is a result at all."""
+    """The kind of a response in a word: the action, allow or reject, or whether there is a result at all."""
     if isinstance(answer, Failure):
         return "an error"
     value = answer.value if isinstance(answer.value, dict) else {}
@@ -217,7 +217,7 @@ def _outcome(question: Step, outcome: Any) -> str:
 
 
 def differences(recorded: Any, live: Any) -> Iterator[str]:
-    """Clauses on the fields that an object had in the recording and now has not, or has as something else."""
+    """Describe recorded fields that are now missing or of another type."""
     if not isinstance(recorded, dict) or not isinstance(live, dict):
         return
     for key, value in recorded.items():
@@ -228,7 +228,9 @@ def differences(recorded: Any, live: Any) -> Iterator[str]:
             yield f'has no "{key}" now'
         elif _kind(value) != _kind(now):
             yield f'has {_kind(now)} as "{key}" now, and had {_kind(value)}'
-        elif key == "protocolVersion" and now < value:  # who asks for more gets what there was
+        elif (
+            key == "protocolVersion" and now < value
+        ):  # a client that requests more gets the recorded version
             yield f'has "{key}" {now} now, and had {value}'
 
 
@@ -236,9 +238,9 @@ _ONLY_IN_V2: Final = frozenset({"info", "capabilities"})
 
 
 def agreed_handshake(step: Step) -> Any:
-    """The params of a recorded `initialize`, as far as the version counts that was agreed on.
+    """The params of a recorded `initialize` that matter for the negotiated version.
 
-    A client that asks for 2 says everything in the shapes of both; where the agent did not answer 2, one is enough.
+    A client that requests version 2 sends everything in both forms. If the agent didn't answer 2, one form is enough.
     """
     assert isinstance(step.message, Request)
     recorded = step.message.params

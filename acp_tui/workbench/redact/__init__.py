@@ -1,4 +1,4 @@
-"""Recordings that you can give away: names, addresses, keys and file contents replaced. README.md has the list."""
+"""Redacts recordings so that you can share them: names, addresses, keys, and file contents. README.md has the list."""
 
 from __future__ import annotations
 
@@ -22,7 +22,7 @@ __all__ = ["RedactionFailed", "Report", "Wishes", "redact"]
 
 
 class RedactionFailed(ClientError):
-    """Nothing was written."""
+    """Redaction failed, and nothing was written."""
 
 
 def redact(
@@ -33,10 +33,10 @@ def redact(
     host: str,
     full_names: Iterable[str] = (),
 ) -> Report:
-    """Write what can be given away of a recording to a new file, for its owner only. It blocks.
+    """Write a redacted copy of a recording to a new file that only its owner can read. Blocks.
 
-    `environ`, `host` and `full_names` tell who and where it was made. Memory holds a line, the last ones of texts in
-    pieces, and what is known to be secret.
+    `environ`, `host`, and `full_names` describe who made it and where. Memory holds one line, the ends of texts in
+    pieces, and the known secrets.
 
     Raises: RecordingUnreadable, RedactionFailed.
     """
@@ -74,17 +74,17 @@ def _written(source: Path, out: Path, redaction: Redaction) -> Report:
 
 
 def _name(part: Path, out: Path) -> None:
-    """Give a file its name, if nothing has it. Raises FileExistsError."""
+    """Give a file its final name, if that is free. Raises FileExistsError."""
     with suppress(PermissionError, NotImplementedError):
         os.link(part, out)
         return
-    if os.path.lexists(out):  # a file system without links
+    if os.path.lexists(out):  # a file system without hard links
         raise FileExistsError(out)
     part.rename(out)
 
 
 def _lines(file: BinaryIO, size: int) -> Iterator[bytes]:
-    """The lines that were there when the size was asked for: it may still be written."""
+    """The lines that existed when the size was read, because the file may still grow."""
     file.seek(0)
     while size > 0 and (line := file.readline()):
         size -= len(line)
@@ -95,9 +95,9 @@ _VARIABLES: Final = ("GIT_AUTHOR_NAME", "GIT_COMMITTER_NAME", "FULLNAME", "DEBFU
 
 
 def full_names(environ: Mapping[str, str]) -> frozenset[str]:
-    """All that are known; it blocks for as long as git takes."""
+    """All known full names. Blocks while git runs."""
     names = {environ.get(name, "") for name in _VARIABLES}
-    # Of git what is global only: the settings of a project are whoever's it is.
+    # Only git's global settings, because those of a project may be someone else's.
     names |= {_of_account(), ask_git_global("user.name", environ)}
     return frozenset(name for each in names if (name := each.strip()))
 
@@ -105,5 +105,5 @@ def full_names(environ: Mapping[str, str]) -> frozenset[str]:
 def _of_account() -> str:
     try:
         return pwd.getpwuid(os.getuid()).pw_gecos.partition(",")[0]
-    except KeyError:  # a container with a number for a user
+    except KeyError:  # a container whose user is only a number
         return ""

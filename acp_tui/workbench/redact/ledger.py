@@ -1,7 +1,7 @@
-"""The known secrets and their stand-ins: what tells who and where, and where a text ends in the middle of a secret.
+"""The known secrets and their stand-ins; identities; and texts that end in the middle of a secret.
 
-Who and where are users, folders, hosts, and addresses of people and machines. A stand-in is as long and as wide as its
-secret: letters and digits change, all else stays, so a path stays a path.
+Identities are users, folders, hosts, and addresses of people and machines. A stand-in is as long and as wide as its
+secret. Letters and digits change, and everything else stays, so a path stays a path.
 """
 
 from __future__ import annotations
@@ -19,9 +19,9 @@ from acp_tui.client.secrets.shapes import AWS_IDS, shaped
 from acp_tui.values import dataclass
 
 MIN_NAME: Final = 3
-"""A shorter name is replaced in paths only: it stands in too many words."""
+"""A shorter name is replaced only in paths, because it occurs in too many words."""
 
-# What names nobody.
+# Names that identify nobody.
 # fmt: off
 _COMMON_USERS: Final = frozenset((
     "root", "user", "users", "username", "you", "me", "admin", "shared", "public", "default", "guest", "runner",
@@ -38,19 +38,19 @@ _COMMON_FOLDERS: Final = frozenset((
 _HOMES: Final = ("/home", "/Users", "/var/home", "/export/home")
 
 _NAME: Final = r"[^\s/\\:\"'`<>|*?,;()\[\]{}=%&#!]*[^\s/\\:\"'`<>|*?,;()\[\]{}=%&#!.]"
-# Each begins with what is found quickly; what may stand before it is looked at then.
+# Each pattern begins with something that is fast to find; what may come before is checked then.
 _HOME: Final = re.compile(rf"/(?:home|Users)/({_NAME})")
 _BEFORE_HOME: Final = re.compile(r"(?:^|[^\w.]|/var|/export|/[a-z])\Z")
 _WINDOWS: Final = re.compile(
     rf":[\\/]+[uU][sS][eE][rR][sS][\\/]+([^\\/:*?\"<>|\r\n]{{1,64}}(?=[\\/])|{_NAME})"
 )
 _DASHED: Final = re.compile(r"-(?:home|Users)-(?<![\w-]-home-)(?<![\w-]-Users-)([A-Za-z0-9]+)(?=-)")
-"""As Claude Code calls the folder that it keeps of a project."""
+"""The name that Claude Code gives to its folder for a project."""
 _TILDE: Final = re.compile(r"~(?<![\w.~/-]~)([A-Za-z_](?:[\w.-]{0,64}\w)?)(?=/)")
 
 
 def users(text: str) -> Iterator[Find]:
-    """Users, as paths to their homes name them."""
+    """Find users in paths to their homes."""
     if "home" in text or "Users" in text:
         for found in _HOME.finditer(text):
             if _BEFORE_HOME.search(text, max(found.start() - 7, 0), found.start()):
@@ -71,22 +71,22 @@ def _user(found: re.Match[str]) -> Iterator[Find]:
 
 
 def is_common_user(name: str) -> bool:
-    """Whether many are called so, and nobody is told by it."""
+    """Whether the name is so common that it identifies nobody."""
     return name.lower() in _COMMON_USERS
 
 
 def is_host(name: str) -> bool:
-    """Whether the name tells which machine it is."""
+    """Whether the name identifies a machine."""
     return len(name) >= MIN_NAME and name.lower() not in _COMMON_HOSTS and not name.isdigit()
 
 
 def may_name_someone(text: str) -> bool:
-    """Whether a path to a home may stand there; quick."""
+    """Whether the text may contain a path to a home folder. Fast."""
     return "home" in text or "sers" in text or "SERS" in text or "~" in text
 
 
 def private_folders(path: str) -> Iterator[tuple[str, str]]:
-    """The folders above a path that tell something, each with the path above it; homes are their users'."""
+    """The identifying folders above a path, each with the path above it. Home folders count as users instead."""
     above = ""
     for name in [name for name in path.split("/") if name][:-1]:
         if name.lower() not in _COMMON_FOLDERS and above not in _HOMES:
@@ -95,7 +95,7 @@ def private_folders(path: str) -> Iterator[tuple[str, str]]:
 
 
 MAX_LOCAL: Final = 64
-"""Of what stands before the @."""
+"""The maximum length of the part before the @."""
 
 _LOCAL: Final = re.compile(r"[\w.+-]*")
 _DOMAIN: Final = re.compile(r"(?:[A-Za-z0-9-]{1,63}\.){1,10}[A-Za-z]{2,24}(?![\w-])")
@@ -106,20 +106,20 @@ _IP4_BEGIN: Final = re.compile(r"(?<![\w.-])\d{1,3}\Z")
 _NO_MACHINE: Final = re.compile(
     r"127\..*|0\..*|255\..*|\d+\.0\.0\.0|\d\.\d\.\d\.\d|(?:1\.1\.1\.1|8\.8\.[48]\.[48])"
 )
-"""Loopback, masks, networks, what could as well be a version, and servers that all use."""
+"""Loopback addresses, masks, networks, what could also be a version, and well-known servers."""
 _VERSION_BEFORE: Final = re.compile(r"(?:version|v|==|>=|<=|~=|[A-Za-z]/)\s*\Z", re.IGNORECASE)
 _MAC: Final = re.compile(r"[0-9A-Fa-f]{2}([:-])(?:[0-9A-Fa-f]{2}\1){4}[0-9A-Fa-f]{2}(?![\w:-])")
 _IP6: Final = re.compile(r"[0-9A-Fa-f]{1,4}:(?:[0-9A-Fa-f]{0,4}:){1,6}[0-9A-Fa-f]{1,4}(?![\w:])")
 
 
-# Digits and hexadecimal digits as one letter each: what a quick look needs to tell that there is none of them.
+# Replace all digits, or hexadecimal digits, by one character, for a fast check whether there is any address.
 _DIGITS: Final = bytes(ord("0") if chr(at).isdecimal() and at < 128 else at for at in range(256))
 _HEX_DIGITS: Final = bytes(ord("0") if chr(at) in "0123456789abcdefABCDEF" else at for at in range(256))
 _COLONS: Final = re.compile(rb"0:(?:0{0,4}:)+0")
 
 
 def may_hold_address(text: str) -> bool:
-    """Whether a look is worth its time."""
+    """Whether the text may contain an address. Fast."""
     if "@" in text:
         return True
     data = text.encode("utf-8", "surrogatepass")
@@ -134,7 +134,7 @@ def _may_be_hardware(data: bytes) -> bool:
 
 
 def addresses(text: str, known_users: Container[str]) -> Iterator[Find]:
-    """All of them."""
+    """Find all addresses."""
     if "@" in text:
         yield from _behind_names(text, known_users)
     data = text.encode("utf-8", "surrogatepass")
@@ -147,7 +147,7 @@ def addresses(text: str, known_users: Container[str]) -> Iterator[Find]:
 def _behind_names(text: str, known_users: Container[str]) -> Iterator[Find]:
     at = text.find("@")
     while at >= 0:
-        # Read backwards: to look for the beginning from each letter on takes the length squared.
+        # Read backward: searching for the beginning from each letter would take quadratic time.
         local = _LOCAL.match(text[max(at - MAX_LOCAL, 0) : at][::-1])
         assert local is not None
         name = local[0][::-1].lstrip("-.")
@@ -161,7 +161,7 @@ def _behind_names(text: str, known_users: Container[str]) -> Iterator[Find]:
 
 
 def _is_login(text: str, at: int) -> bool:
-    """Whether the @ stands behind the password of a URL."""
+    """Whether the @ comes after the password of a URL."""
     before = text[max(at - 200, 0) : at]
     begin = before.rfind("://")
     return begin >= 0 and ":" in before[begin + 3 :] and not re.search(r"[\s/\"']", before[begin + 3 :])
@@ -195,7 +195,7 @@ def _is_within_word(text: str, at: int) -> bool:
 
 
 def _is_ip6(text: str) -> bool:
-    # "a::b" is what a programmer writes for a name in a module.
+    # Programmers write "a::b" for a name in a module.
     if text.count(":") < 4 and not re.match(r"fe80:|f[cd][0-9a-f]{2}:|2[0-9a-f]{3}:", text, re.IGNORECASE):
         return False
     try:
@@ -224,20 +224,20 @@ KINDS: Final = {
     "variable": "env",
     "given": "own",
 }
-"""The kinds of what is replaced, with the word that their stand-ins bear where there is room for it."""
+"""The kinds of secrets, with the word that their stand-ins contain if there is room."""
 
 NAMES: Final = ("user", "full name", "host", "folder")
-"""They are replaced where they are words of their own."""
+"""These are replaced only as separate words."""
 
 _STAND_IN: Final = re.compile(rf"x+(?:(?:{'|'.join(KINDS.values())})?\d+)?x*")
 
 
 @dataclass(slots=True, eq=False)
 class Secret:
-    """One text that is replaced wherever it stands."""
+    """A text that is replaced wherever it occurs."""
 
     kind: str
-    """Of `KINDS`."""
+    """One of `KINDS`."""
     text: str
     stand_in: str
     count: int = 0
@@ -245,13 +245,13 @@ class Secret:
 
 
 def is_stand_in(text: str) -> bool:
-    """Whether a text is one of ours, so that nothing is redacted twice."""
+    """Whether a text is one of our stand-ins, so that nothing is redacted twice."""
     bare = "".join(char for char in text if char.isalnum()).replace(WIDE, NARROW)
     return not bare or _STAND_IN.fullmatch(bare.lower()) is not None
 
 
 def make_stand_in(text: str, kind: str, number: int) -> str:
-    """The stand-in for the secret of that number: `number` tells it from others as long as."""
+    """Create the stand-in for a secret; `number` distinguishes it from others of the same length."""
     filled = "".join(map(blank, text))
     for label in (f"{NARROW}{KINDS[kind]}{number}", f"{NARROW}{number}"):
         at = filled.find(NARROW * len(label))
@@ -261,44 +261,44 @@ def make_stand_in(text: str, kind: str, number: int) -> str:
 
 
 def number_stand_in(text: str) -> str:
-    """What stands for a number, and is one."""
+    """The stand-in for a number. It is a number too."""
     return re.sub(r"\d", NUMBER, text)
 
 
 def blank(char: str) -> str:
-    """A character that says nothing and takes the same room."""
+    """A meaningless character of the same width."""
     if not char.isalnum():
         return char
     return WIDE if unicodedata.east_asian_width(char) in "WF" else NARROW
 
 
 MIN_EVERYWHERE: Final = 6
-"""A shorter one, which nobody gave, is replaced only where its place tells that it is one."""
+"""A shorter secret that the user didn't give is replaced only where its place marks it as secret."""
 MIN_BROKEN: Final = 8
-"""A shorter one is not looked for over the end of a line."""
+"""A shorter secret isn't searched across line breaks."""
 MAX_EVERYWHERE: Final = 2_000
-"""Each takes time in each text; more are replaced only where their form or place tells what they are."""
+"""Each one takes time in every text. Any more are replaced only where their form or place marks them as secret."""
 FROM_OUTSIDE: Final = ("given", "variable")
-"""What is known without the recording is whole, whatever else begins with it."""
+"""Secrets known from outside the recording are complete, whatever else begins with them."""
 _WORD: Final = r"(?<![A-Za-z0-9]){}(?![A-Za-z0-9])"
 
 
 class Ledger:
-    """Every secret by its text; the same text has the same stand-in, whatever led to it."""
+    """All secrets by text. The same text always has the same stand-in, however it was found."""
 
     def __init__(self) -> None:
         self.secrets: dict[str, Secret] = {}
         self.users: set[str] = set()
         self.version = 0
-        """Another one whenever there is more to be found by what is known."""
+        """Changes whenever new knowledge may lead to more finds."""
         self.longest_with_line_end = 0
         self.numbers: set[str] = set()
-        """Those that are secret wherever they stand."""
+        """The numbers that are secret wherever they occur."""
         self._beginnings = Beginnings()
         self._everywhere: dict[str, Secret] = {}
-        """By the pattern that finds it."""
+        """By the pattern that finds each."""
         self._signs: set[str] = set()
-        """One of them stands in every text in which one of those is found."""
+        """Every text with a match of these patterns contains at least one of these strings."""
         self._pattern: re.Pattern[str] | None = None
         self._in_order: list[Secret] = []
         self._folders: dict[tuple[str, str], Secret] = {}
@@ -306,7 +306,7 @@ class Ledger:
     # Learning
 
     def learn(self, text: str, kind: str, *, is_everywhere: bool = True) -> Secret | None:
-        """Take note of a secret; None for what is a stand-in already."""
+        """Record a secret; return None if the text is a stand-in."""
         if is_stand_in(text):
             return None
         secret = self.secrets.get(text)
@@ -320,7 +320,7 @@ class Ledger:
         return secret
 
     def learn_number(self, text: str) -> Secret:
-        """Take note of a number that is a secret."""
+        """Record a secret number."""
         secret = self.secrets.get(text)
         if secret is None:
             secret = self.secrets[text] = Secret("key", text, number_stand_in(text))
@@ -331,24 +331,24 @@ class Ledger:
         return secret
 
     def perhaps(self, text: str, kind: str) -> Secret | None:
-        """The secret where it is known; else one that is not remembered: the text may be the beginning of another."""
+        """Return the secret if known; otherwise a temporary one, because the text may be the beginning of another."""
         if is_stand_in(text):
             return None
         return self.secrets.get(text) or Secret(kind, text, "".join(map(blank, text)))
 
     def learn_folders(self, path: str) -> None:
-        """Take note of the folders above a path."""
+        """Record the folders above a path."""
         for above, name in private_folders(path):
             if not is_stand_in(name) and (above, name) not in self._folders:
                 secret = self._folders[above, name] = self._new(name, "folder")
-                # Claude Code calls the folder that it keeps of /srv/acme/web -srv-acme-web.
+                # Claude Code calls its folder for /srv/acme/web "-srv-acme-web".
                 before = re.escape(above).replace("/", "[/-]")
                 self._find_everywhere(rf"(?<={before}[/-]){re.escape(name)}(?!\w)", (name,), secret)
 
     def learn_environment(
         self, environ: Mapping[str, str], host: str, full_names: Iterable[str] = ()
     ) -> None:
-        """Take note of who runs this, and of the secrets in the environment."""
+        """Record the user, the host, and the secrets in the environment."""
         for name, value in environ.items():
             if is_secret_name(name) and len(value) >= MIN_EVERYWHERE and not value.isdigit():
                 self.learn(value, "variable")
@@ -367,7 +367,7 @@ class Ledger:
         self.learn_folders(f"{environ.get('HOME', '')}/.")
 
     def _learn_within(self, value: str) -> None:
-        """The passwords in the address of a database, say."""
+        """Record secrets within a value, such as the password in a database URL."""
         for find in look(value):
             if find.kind in ("key", "token", "password") and find.is_known_elsewhere:
                 self.learn(value[find.start : find.end], "variable")
@@ -390,11 +390,11 @@ class Ledger:
     # Finding
 
     def is_known_in(self, text: str) -> bool:
-        """Whether a known secret may stand in a text; quick."""
+        """Whether a text may contain a known secret. Fast."""
         return any(map(text.__contains__, self._signs)) or any(self._beginnings.at_end(text))
 
     def known(self, text: str) -> Iterator[tuple[int, int, Secret]]:
-        """Where in a text known secrets stand."""
+        """Find known secrets in a text."""
         if not self.is_known_in(text):
             return
         if self._pattern is None:
@@ -405,39 +405,42 @@ class Ledger:
             yield *found.span(), secrets[found.lastindex - 1]
 
     def begun(self, text: str) -> Iterator[tuple[int, int, Secret]]:
-        """Where a text ends in the midst of known secrets."""
+        """Find known secrets that the end of the text cuts off."""
         for start, end, secret in self._beginnings.at_end(text):
             own = self.secrets.get(text[start:end])
             if own is None or own.kind not in FROM_OUTSIDE:
                 yield start, end, secret
 
     def known_over_lines(self, text: str) -> Iterator[tuple[int, int, Secret]]:
-        """The same in a text of which the line ends are left out: no names, since words have become one there."""
+        """Like `known` and `begun`, for a text joined without line breaks.
+
+        Excludes names, because words have merged.
+        """
         for start, end, secret in (*self.begun(text), *self.known(text)):
             if secret.kind not in NAMES and end - start >= MIN_BROKEN:
                 yield start, end, secret
 
     def _compiled(self) -> re.Pattern[str]:
-        # The longest first: one may be the beginning of another.
+        # Longest first, because one secret may be the beginning of another.
         in_order = sorted(self._everywhere.items(), key=lambda item: -len(item[1].text))
         self._in_order = [secret for _, secret in in_order]
         return re.compile("|".join(f"({pattern})" for pattern, _ in in_order) or r"(?!)")
 
     def replaced(self) -> Iterator[Secret]:
-        """Those that were replaced somewhere."""
+        """The secrets that were replaced somewhere."""
         return (secret for secret in (*self.secrets.values(), *self._folders.values()) if secret.count)
 
 
 def _search(text: str, kind: str) -> tuple[str, tuple[str, ...]]:
-    """The pattern that finds a secret, and texts one of which stands wherever it does."""
+    """The pattern that finds a secret, and strings of which every match contains one."""
     if kind not in NAMES:
         return re.escape(text), (text,)
     words = re.split(r"[\s._-]+", text) if kind != "host" else [text]
     longest = max(words, key=len)
-    if kind == "full name":  # as it is written, and as in the name of a file or an account
+    if kind == "full name":  # as written, and as in the name of a file or an account
         together = r"[\s._-]{0,2}".join(map(re.escape, words))
         return _WORD.format(f"(?i:{together})"), (longest, longest.lower(), longest.upper())
-    if kind == "user":  # as a name begins a sentence, and in capital letters
+    if kind == "user":  # also as at the beginning of a sentence, and in capitals
         together = r"[._-]".join(map(re.escape, words))
         cases = (longest, longest.lower(), longest.upper(), longest.capitalize())
         return _WORD.format(f"(?i:{together})"), cases
@@ -445,34 +448,34 @@ def _search(text: str, kind: str) -> tuple[str, tuple[str, ...]]:
 
 
 MIN_BEGUN: Final = 4
-"""Of a shorter beginning nobody can tell what it is of."""
+"""A shorter beginning could belong to anything."""
 MAX_BEGUN: Final = 2_000
-"""A longer beginning is not looked for."""
+"""A longer beginning isn't searched."""
 MIN_CUT: Final = 8
-"""A shorter beginning of an unknown key is hardly more than what all keys of its kind begin with."""
+"""A shorter beginning of an unknown key is hardly more than the prefix of its kind."""
 MAX_CLOSING: Final = 40
 _CLOSING: Final = " \t\r\n\"'`.,;:!?)]}>…*_"
-"""What may stand behind the place of a cut: a fence, a quote, a sign that there was more."""
+"""Characters that may follow a cut: a fence, a quote, or an ellipsis."""
 _WORDS: Final = ("host", "folder")
-"""They begin as words do: "build" is seldom cut from "buildbox9"."""
+"""These begin like words: "build" is rarely cut from "buildbox9"."""
 _LAST_WORD: Final = re.compile(r"[\w.~+/=-]*")
 _GOING_ON: Final = "0" * 64
 _AWS: Final = re.compile(rf"(?<![A-Za-z0-9])(?:{'|'.join(AWS_IDS)})[A-Z0-9]{{4,15}}\Z")
-"""Of these keys the length is fixed."""
+"""These keys have a fixed length."""
 
 
 class Beginnings:
-    """What known secrets begin with."""
+    """The beginnings of known secrets."""
 
     def __init__(self) -> None:
         self._secrets: defaultdict[str, list[Secret]] = defaultdict(list)
-        """By their first letters; none begins with another of its kind."""
+        """By their first letters. None begins with another of its kind."""
         self._pattern: re.Pattern[str] | None = None
-        """Finds those letters."""
+        """Finds these letters."""
         self._longest = 0
 
     def add(self, secret: Secret) -> None:
-        """Look for its beginnings, too."""
+        """Search for the beginnings of this secret too."""
         if len(secret.text) <= MIN_BEGUN or secret.kind in _WORDS:
             return
         first = secret.text[:MIN_BEGUN]
@@ -487,7 +490,7 @@ class Beginnings:
         self._longest = max(self._longest, min(len(secret.text), MAX_BEGUN))
 
     def at_end(self, text: str) -> Iterator[tuple[int, int, Secret]]:
-        """Where secrets begin that go on behind the end of a text."""
+        """Find secrets that continue after the end of the text."""
         if self._pattern is None:
             self._pattern = re.compile("|".join(map(re.escape, self._secrets)) or "(?!)")
         for end in _ends(text):
@@ -511,14 +514,14 @@ def _begins(secret: Secret, other: Secret) -> bool:
 
 
 def _is_most_of_name(text: str, start: int, end: int, secret: Secret) -> bool:
-    # A shorter part of it may be another name, or a word.
+    # A shorter part may be another name or a word.
     return start > 0 and not text[start - 1].isalnum() and 2 * (end - start) > len(secret.text)
 
 
 def cut_keys(text: str) -> Iterator[tuple[int, int, str]]:
-    """Where a key begins that would look like one if the text went on, and of what kind it is."""
+    """Find keys cut off by the end of the text, and their kinds."""
     for end in _ends(text):
-        # Read backwards: to look for the beginning from each letter on takes the length squared.
+        # Read backward: searching for the beginning from each letter would take quadratic time.
         last = _LAST_WORD.match(text[max(end - MAX_BEGUN, 0) : end][::-1])
         assert last is not None
         word = last[0][::-1]
@@ -541,7 +544,7 @@ def _is_word(text: str) -> bool:
 
 
 def _ends(text: str) -> tuple[int, ...]:
-    """Where a text may have been cut: at its end, and before what only closes it."""
+    """Where a text may have been cut: at its end, and before closing characters."""
     closing = text[-MAX_CLOSING:]
     before = len(text) - len(closing) + len(closing.rstrip(_CLOSING))
     return (len(text),) if before == len(text) else (len(text), before)

@@ -1,9 +1,8 @@
-"""The passes over a recording: one finds what is secret in it, one where that is split, the last writes the lines anew.
+"""The passes over a recording: the first finds secrets, the second finds split ones, and the last rewrites the lines.
 
-Which file the lines come from, and where they go, is in `redact`. `Shortcuts` are ways past a close look at a line,
-which nearly all lines can take: a line whose strings are all known to hold nothing need not be read, one in which no
-string tells what another is can have them replaced one by one, and a piece of a text stands among the same words as
-the piece before.
+`redact` opens the files. `Shortcuts` lets nearly all lines skip a close look: a line with only clean strings isn't
+parsed; a line whose strings say nothing about each other gets them replaced one by one; and a piece of a text usually
+has the same surroundings as the piece before.
 """
 
 from __future__ import annotations
@@ -60,17 +59,17 @@ from acp_tui.workbench.redact.texts import (
 
 @dataclass(frozen=True, slots=True)
 class Wishes:
-    """What is to be replaced beyond what is found by itself."""
+    """What to replace in addition to what is found automatically."""
 
     secrets: Sequence[str] = ()
     drop_contents: Sequence[str] = ()
     keep_contents: Sequence[str] | None = None
-    """Where given, the contents of all other files are left out."""
+    """If given, the contents of all other files are removed."""
     drops_media: bool = False
 
     @property
     def leaves_contents_out(self) -> bool:
-        """Whether those of some files are."""
+        """Whether the contents of some files are removed."""
         return bool(self.drop_contents) or self.keep_contents is not None
 
 
@@ -82,23 +81,23 @@ class Report:
     files_left_out: int = 0
     media_left_out: int = 0
     media_kept: int = 0
-    """Images and sounds that nobody has looked into."""
+    """Images and sounds that weren't examined."""
     blobs_kept: int = 0
-    """Bytes that are no text: only what stands in them as text was found."""
+    """Binary data: only secrets readable as text were found."""
     bad_lines: int = 0
-    """Lines that are no event; they were looked at as text."""
+    """Lines that aren't events and were redacted as text."""
 
 
 MAX_READINGS: Final = 2
-"""The first finds secrets, the second where they are split: also those that were only found behind that place."""
+"""The first pass finds secrets. The second finds split ones, including secrets that were discovered later."""
 _PACKED: Final = re.compile(rb"(?<![A-Za-z0-9+/])H4sI[A-Za-z0-9+/]{20}")
-"""What gzip has packed, in base64: nobody unpacks it here."""
+"""gzip data in base64, which isn't unpacked."""
 MIN_DIGITS: Final = 4
-"""A shorter number is no secret, whatever it is called."""
+"""A shorter number isn't a secret, whatever its name."""
 
 
 class Redaction:
-    """One recording's secrets, and the ways to replace them."""
+    """One recording's secrets, and how to replace them."""
 
     def __init__(self, redactor: Redactor, wishes: Wishes) -> None:
         self._redactor = redactor
@@ -110,20 +109,20 @@ class Redaction:
         self._readings = 0
         self._known_before = -1
         self._news_until = 0
-        """Behind the last line by which more came to be known: what stands later was read with all knowledge."""
+        """After the last line that revealed something new. Later lines were read with full knowledge."""
         self._settled = bytearray()
-        """Of each line whether only a piece of a text counts in it, as far as was known by `_settled_by`."""
+        """For each line, whether it's a known piece of a text with nothing else to check, as of `_settled_by`."""
         self._settled_by = -1
 
     @property
     def is_to_be_read(self) -> bool:
-        """Whether the last reading may have passed by what it came to know only later."""
+        """Whether the last pass may have missed something that it learned only later."""
         return self._readings < MAX_READINGS and self._known_before != self._redactor.ledger.version
 
     # Reading
 
     def read(self, lines: Iterable[bytes]) -> None:
-        """Take note of every secret."""
+        """Record every secret."""
         self._readings += 1
         ledger = self._redactor.ledger
         self._known_before = known_then = ledger.version
@@ -132,7 +131,7 @@ class Redaction:
         for number, line in enumerate(lines):
             if self._is_read(number):
                 self._streams.end()
-                if self._is_read(number):  # those told no news
+                if self._is_read(number):  # ending them revealed nothing new
                     break
             text = as_text(line)
             known = framed(text)
@@ -141,17 +140,17 @@ class Redaction:
             if known is not None and piece is not None:
                 self._streams.see((number, known.start), piece, known.text)
             elif self._readings == 1 or may_hold_a_piece(text) or "@" in text:
-                # Once more, only a host may be found: where it stands behind a user who was not known yet.
+                # In a second pass, only a host can be new: after a user who wasn't known yet.
                 self._read_line(number, text, known, reading)
             if known_then != ledger.version:
                 known_then, self._news_until = ledger.version, number + 1
         self._streams.end()
-        # What is longer than streams remember may have been found in a part of itself.
+        # A secret longer than the streams' overlap may have been found in only a part of itself.
         if known_then != ledger.version or ledger.longest_with_line_end > OVERLAP:
             self._news_until = number + 1
 
     def _is_read(self, number: int) -> bool:
-        """Whether there is no more to be found from this line on than the reading before has found."""
+        """Whether there is nothing to find from this line on beyond the previous pass."""
         has_news = self._known_before != self._redactor.ledger.version
         return self._readings > 1 and not has_news and number >= self._news_until
 
@@ -193,7 +192,7 @@ class Redaction:
                 self._changed_text(each, place)
 
     def _learn_shortcut(self, framed: Framed | None, its: list[JsonString], places: Places) -> None:
-        """Remember what stands around a piece, where there is nothing else in the line."""
+        """Remember the surroundings of a piece, if nothing else in the line matters."""
         if framed is None:
             return
         pieces = [place for each in its if isinstance(place := _place(places, each), Piece)]
@@ -214,7 +213,7 @@ class Redaction:
     # Writing
 
     def write(self, lines: Iterable[bytes]) -> Iterator[bytes]:
-        """Every line without its secrets."""
+        """Yield every line without its secrets."""
         reading = Reading(self._contents)
         split = {number for number, _ in self._streams.split}
         for number, line in enumerate(lines):
@@ -279,7 +278,7 @@ class Redaction:
         return self._redactor.ledger.learn(secret, "key", is_everywhere=looks_random(secret, 8))
 
     def _number(self, each: JsonString, place: Place | None) -> Secret | None:
-        """The secret that a number is."""
+        """The secret that a number is; None if it isn't one."""
         ledger = self._redactor.ledger
         digits = [char for char in each.text if char.isdigit()]
         if len(digits) < MIN_DIGITS or {*digits} == {NUMBER}:
@@ -329,7 +328,7 @@ class Redaction:
         return redacted.text
 
     def report(self) -> Report:
-        """What was done."""
+        """Report what was done."""
         self._report.replaced = tuple(self._redactor.ledger.replaced())
         self._report.files_left_out = len(self._contents.dropped)
         return self._report
@@ -340,7 +339,7 @@ def _place(places: Places, each: JsonString) -> Place | None:
 
 
 def _event(text: str) -> dict[str, Any] | None:
-    """What a line says; None where it is no event."""
+    """Parse a line; return None if it isn't an event."""
     try:
         value = json.loads(text, strict=False)
     except (ValueError, RecursionError):
@@ -361,22 +360,22 @@ _STREAMED: Final = ('_chunk"', '_message"', "terminal_update", "terminal_output"
 
 
 class Framed(NamedTuple):
-    """A line that looks like one piece of a text, and what stands around it, but for the time."""
+    """A line that looks like one piece of a text, with its surroundings except for the time."""
 
     around: tuple[str, str]
     start: int
-    """Where the text begins, its quote included."""
+    """Where the text begins, including its quote."""
     end: int
     literal: str
 
     @property
     def text(self) -> str:
-        """What the piece says."""
+        """The piece's text."""
         return decoded(self.literal)
 
     @property
     def string(self) -> JsonString:
-        """The piece itself."""
+        """The piece as a JSON string."""
         return JsonString(self.start, self.end, self.text, (), is_key=False)
 
 
@@ -389,30 +388,30 @@ class Line:
 
 
 class Shortcuts:
-    """Knows what need not be looked at again; all of it is forgotten when more is known to be secret."""
+    """Knows what needn't be checked again. Forgets everything when new secrets are learned."""
 
     def __init__(self, redactor: Redactor, *, every_place_counts: bool) -> None:
-        """Where contents of files are left out, any line may tell of another."""
+        """If the contents of files are removed, any line may say something about another."""
         self._redactor = redactor
         self._every_place_counts = every_place_counts
         self._plain: set[str] = set()
-        """Strings, as they are written, that hold nothing and tell of no place."""
+        """JSON literals that contain no secret and describe no place."""
         self._pieces: dict[tuple[str, str], Piece] = {}
         self._known_then = -1
 
     def piece(self, framed: Framed | None) -> Piece | None:
-        """Which text a line is a piece of, if that is known by what stands around it."""
+        """The text that a line is a piece of, if its surroundings are known."""
         self._forget_what_may_be_wrong()
         return None if framed is None else self._pieces.get(framed.around)
 
     def remember(self, framed: Framed, piece: Piece) -> None:
-        """In a line of this kind there is but the piece to look at."""
+        """Record that lines with these surroundings contain only a piece to check."""
         if not self._every_place_counts:
             self._forget_what_may_be_wrong()
             self._pieces[framed.around] = piece
 
     def line(self, text: str) -> Line | None:
-        """A line that is JSON without its secrets; None where their places count."""
+        """Redact a JSON line string by string; return None if places matter."""
         if self._every_place_counts or _FRAME_KEY not in text or '"headers"' in text or may_have_blocks(text):
             return None
         if any(map(text.__contains__, self._redactor.ledger.numbers)):
@@ -436,7 +435,7 @@ class Shortcuts:
                 continue
             if (
                 may_be_own_word(said) or each[0] in " ,:[]{}"
-            ):  # what stands between two strings, too, may read so
+            ):  # the text between two strings may look the same
                 return None
             old = f'"{each}"'
             found += redacted.found * text.count(old)
@@ -452,7 +451,7 @@ class Shortcuts:
 
 
 def framed(line: str) -> Framed | None:
-    """The line as a text with what is around it; None where it does not look like one."""
+    """Split a line into a text and its surroundings; None if it doesn't look like a piece."""
     at = line.find(_TEXT_KEY)
     time = _TIME.match(line) if at >= 0 else None
     if time is None:
@@ -466,7 +465,7 @@ def framed(line: str) -> Framed | None:
 
 
 def may_hold_a_piece(line: str) -> bool:
-    """Whether it has to be read to know that none of its strings is a piece of a text."""
+    """Whether the line must be parsed to know that it contains no piece of a text."""
     return _FRAME_KEY not in line or any(map(line.__contains__, _STREAMED)) or may_have_blocks(line)
 
 
@@ -475,7 +474,7 @@ _NAMING: Final = frozenset((
     "type", "method", "sessionUpdate", "kind", "status", "stopReason", "jsonrpc", "outcome", "action", "priority",
     "role", "mode", "format", "version",
 ))
-"""The keys of which the values are such words, too."""
+"""The keys whose values are protocol words too."""
 _RPC: Final = frozenset((
     "jsonrpc", "id", "method", "params", "result", "error", "code", "message", "data", "requestId",
 ))
@@ -484,14 +483,14 @@ _WORD: Final = re.compile(r"[a-z][a-z0-9]*(?:[_/-][a-z0-9]+)*|2\.0")
 
 
 def is_own_word(text: str, path: Path, *, is_key: bool) -> bool:
-    """Whether a string of a line belongs to the protocol, or to the recording."""
+    """Whether a string belongs to the protocol or the recording format."""
     if is_key:
         return len(path) == 1 or text in _keys()
     return path[-1:] != () and path[-1] in _NAMING and _WORD.fullmatch(text) is not None
 
 
 def may_be_own_word(text: str) -> bool:
-    """Whether it is one in some place."""
+    """Whether a string can belong to the protocol somewhere."""
     return _WORD.fullmatch(text) is not None or text in _keys()
 
 
@@ -514,7 +513,7 @@ _SILENCE: Final = (
 
 
 def blanked(data: str) -> str:
-    """A grey image of the same size and format, or silence; both in base64."""
+    """A gray image of the same size and format, or silence; in base64."""
     try:
         with Image.open(io.BytesIO(bytes_of(data))) as image:
             size, kind = image.size, image.format or "PNG"

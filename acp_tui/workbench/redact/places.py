@@ -1,4 +1,4 @@
-"""The strings of a recording's lines, and what their place says of them: a piece of a stream, a secret."""
+"""The strings in a recording's lines, and what their place says about them: a piece of a stream, or a secret."""
 
 from __future__ import annotations
 
@@ -18,7 +18,7 @@ from acp_tui.client.secrets.shapes import looks_random
 from acp_tui.values import dataclass
 
 Path: TypeAlias = tuple[str | int, ...]
-"""Keys and indices, from the top."""
+"""Keys and indexes, from the top."""
 
 _TOKEN: Final = re.compile(r'"[^"\\]*(?:\\.[^"\\]*)*"|[\[\]{},]|[-\d][-+.\deE]*', re.DOTALL)
 _DECODER: Final = json.JSONDecoder(strict=False)
@@ -27,26 +27,26 @@ _LITERAL: Final = re.compile(r'"([^"\\]*(?:\\.[^"\\]*)*)"', re.DOTALL)
 
 @dataclass(frozen=True, slots=True)
 class JsonString:
-    """One string of a line, or one number."""
+    """One string or number of a line."""
 
     start: int
     end: int
-    """Its quotes included."""
+    """Including its quotes."""
     text: str
     path: Path
-    """Of a key, that of its object and the key itself."""
+    """For a key: its object's path and the key itself."""
     is_key: bool
     is_number: bool = False
-    """It is as it was written, and has no quotes."""
+    """A number: as written, without quotes."""
 
 
 def literals(line: str) -> list[str]:
-    """All strings of a line as they are written, without their quotes; quick."""
+    """All strings of a line as written, without quotes. Fast."""
     return _LITERAL.findall(line)
 
 
 def strings(line: str) -> Iterator[JsonString]:
-    """The strings and the numbers of a line that is JSON, in their order."""
+    """The strings and numbers of a JSON line, in order."""
     path: list[str | int] = []
     is_key = False
     for token in _TOKEN.finditer(line):
@@ -76,7 +76,7 @@ def strings(line: str) -> Iterator[JsonString]:
 
 
 def rewritten(line: str, its: Iterable[JsonString], change: Callable[[JsonString], str]) -> str:
-    """The line with each of its strings that `change` gives another text for."""
+    """Replace the strings that `change` returns a different text for."""
     parts: list[str] = []
     at = 0
     for each in its:
@@ -89,7 +89,7 @@ def rewritten(line: str, its: Iterable[JsonString], change: Callable[[JsonString
 
 
 def decoded(literal: str) -> str:
-    """What a string says, of which the quotes are given too."""
+    """Decode a JSON string, including its quotes."""
     if "\\" not in literal:
         return literal[1:-1]
     text = _DECODER.decode(literal)
@@ -98,17 +98,17 @@ def decoded(literal: str) -> str:
 
 
 def encoded(text: str, like: str) -> str:
-    """The text in quotes, with letters escaped where `like` has such."""
-    # Half of a surrogate pair can only be written as an escape, and came as one.
+    """Encode a text as a JSON string, escaped like `like`."""
+    # Half of a surrogate pair can only be written as an escape, and was.
     return json.dumps(text, ensure_ascii=like.isascii() or "\\u" in like)
 
 
 MAX_ASKED: Final = 10_000
 MAX_ROOTS: Final = 100
-"""Questions for files of which the answers are waited for, and tool calls that are remembered."""
+"""The maximum number of session folders. `MAX_ASKED` limits pending file requests and remembered tool calls."""
 MAX_DEPTH: Final = 200
 BLOCKS_KEYS: Final = 4
-"""So many times is a key called `content` in an update with one block, at most."""
+"""The maximum number of `content` keys in an update with one block."""
 _PATH_KEYS: Final = (
     "path",
     "file_path",
@@ -128,7 +128,7 @@ _SAID_OF_SECRETS: Final = (
     "label",
     "placeholder",
 )
-"""In an object that is called like a secret, what is none."""
+"""Keys in an object with a secret's name whose values aren't secret."""
 _TELLING: Final = frozenset(
     (
         "stderr",
@@ -142,27 +142,27 @@ _TELLING: Final = frozenset(
         "headers",
     )
 )
-"""Of what a string is said by its place: strings that stand there then, as `Reading` looks for them."""
+"""Strings that occur whenever a string's place says something about it. See `Reading`."""
 
 
 @dataclass(frozen=True, slots=True)
 class Piece:
-    """A piece of a text that goes on elsewhere."""
+    """A piece of a text that continues elsewhere."""
 
     stream: tuple[Any, ...]
-    """Which text."""
+    """Identifies the text."""
     message: str | None = ""
-    """Which message of this text; None where that is not said, and it is that of the piece before."""
+    """Identifies the message; None if not given, which means the same as for the previous piece."""
     line_end: str = ""
-    """What stands between the pieces."""
+    """The text between pieces."""
     is_base64: bool = False
     is_alone: bool = False
-    """It may be a text of its own as well; and the message ends where another begins."""
+    """It may also be a complete text, and a message ends where another begins."""
 
 
 @dataclass(frozen=True, slots=True)
 class FileContent:
-    """What a file holds, or what is said of it, and is left out."""
+    """The content of a file, or text about it, to be removed."""
 
     path: str
     is_base64: bool = False
@@ -175,12 +175,12 @@ class Media:
 
 @dataclass(frozen=True, slots=True)
 class Blob:
-    """Any bytes, in base64."""
+    """Binary data in base64."""
 
 
 @dataclass(frozen=True, slots=True)
 class Named:
-    """It is secret because of its name."""
+    """A value that is secret because of its name."""
 
 
 Place: TypeAlias = Piece | FileContent | Media | Blob | Named
@@ -188,29 +188,29 @@ Places: TypeAlias = dict[Path, Place]
 
 
 def tells_a_place(text: str) -> bool:
-    """Whether a string of a line says what others are, in this line or a later one."""
+    """Whether a string says what other strings in this line, or in later ones, are."""
     return text in _TELLING or text.endswith("_chunk") or is_secret_name(text)
 
 
 class Reading:
-    """One reading of a recording, line by line."""
+    """One pass over a recording, line by line."""
 
     def __init__(self, contents: Contents) -> None:
         self.folders: list[str] = []
-        """Where sessions worked, in the line that was read last."""
+        """The folders of sessions in the last line."""
         self._contents = contents
         self._roots: dict[str, None] = {}
-        """All folders where sessions work, as far as we said so: an agent cannot add to them."""
+        """All session folders that the client sent; an agent can't add any."""
         self._asked: dict[tuple[type, Any], str] = {}
-        """By the ids of the agent's requests: which file it reads."""
+        """The file that each of the agent's requests reads, by request ID."""
         self._calls: dict[tuple[str, str], str] = {}
-        """Tool calls about files of which the contents are left out."""
+        """Tool calls about files whose contents are removed."""
         self._updates = 0
-        """Of tool calls with several blocks."""
+        """The number of tool call updates with several blocks."""
         self._places: Places = {}
 
     def places(self, line: Any) -> Places:
-        """What strings of a decoded line are; those of which nothing is said are like any other."""
+        """What the strings of a decoded line are. Strings without an entry are ordinary."""
         self._places, self.folders = {}, []
         if isinstance(line, dict):
             self._event(line)
@@ -303,7 +303,7 @@ class Reading:
                 self._piece(("frame", "params", "prompt", at, "text"), ("prompt", request_id))
 
     def _blocks(self, blocks: list[Any], at: Path) -> None:
-        """A text may end in one block and go on in the next; an update says all of it anew."""
+        """A text may continue from one block to the next. Each update repeats all of it."""
         self._updates += 1
         for number, block in enumerate(blocks):
             if isinstance(_object(_object(block).get("content")).get("text"), str):
@@ -335,7 +335,7 @@ class Reading:
                 if text not in _files_of(call) and (name != "content" or path[-1] == "text"):
                     self._places[path] = FileContent(file)
 
-    # All else
+    # Everything else
 
     def _walk(self, value: Any, path: Path, depth: int) -> None:
         if depth > MAX_DEPTH:
@@ -358,7 +358,7 @@ class Reading:
                 for key in ("oldText", "newText"):
                     self._content((*path, key), file)
             case {"type": "diff", "changes": list(changes), "patch": {"text": str()}}:
-                # One text for all of its files: it goes as a whole where one of them does.
+                # One text for several files: if one of them is removed, all of it is.
                 for change in map(_object, changes):
                     for key in ("path", "oldPath"):
                         if isinstance(change.get(key), str):
@@ -382,25 +382,25 @@ class Reading:
                 self._places.setdefault(below, Named())
 
     def _options(self, words: list[Any], path: Path) -> None:
-        """A command line: what stands behind an option that is called like a secret is one."""
+        """In a command line, the word after an option with a secret's name is secret."""
         for at, word in enumerate(words[:-1]):
             if isinstance(word, str) and word.startswith("-") and is_secret_name(word):
                 self._places[*path, at + 1] = Named()
 
 
 def has_blocks(update: Mapping[str, Any]) -> bool:
-    """Whether an update of a tool call brings more than one block."""
+    """Whether a tool call update contains more than one block."""
     content = update.get("content")
     return isinstance(content, list) and len(content) > 1
 
 
 def may_have_blocks(line: str) -> bool:
-    """The same of a line; quick, and true of others, too."""
+    """Whether a line may contain such an update. Fast, with false positives."""
     return line.count('"content"') > BLOCKS_KEYS
 
 
 def _texts(value: Any, path: Path, depth: int = 0) -> Iterator[tuple[Path, str]]:
-    """The strings and the numbers in a value, but no keys."""
+    """The strings and numbers in a value, without keys."""
     if isinstance(value, str):
         yield path, value
     elif isinstance(value, int | float) and not isinstance(value, bool):
@@ -412,7 +412,7 @@ def _texts(value: Any, path: Path, depth: int = 0) -> Iterator[tuple[Path, str]]
 
 
 def _files_of(call: Mapping[str, Any]) -> list[str]:
-    """The files that a tool call is about, as far as it says."""
+    """The files that a tool call names."""
     about = [_object(call.get("rawInput"))]
     for name in ("locations", "content"):
         items = call.get(name)
@@ -431,25 +431,25 @@ _FILLED: Final = re.compile(rf"[{_LETTERS}{_WIDE_LETTERS}\s]*")
 
 @dataclass(slots=True)
 class Contents:
-    """Whose contents are left out, and of how many files that was so.
+    """Decides which contents are removed, and creates their stand-ins.
 
-    Lines that were equal stay so, and others differ, so that a diff keeps its shape; what they were cannot be had from
-    what stands for them, since that depends on a number that nobody keeps.
+    Equal lines stay equal and different ones stay different, so a diff keeps its shape. The original can't be
+    recovered, because the stand-in depends on a random key that isn't stored.
     """
 
     drop: Sequence[str] = ()
-    """Globs: of these files."""
+    """Globs: remove these files."""
     keep: Sequence[str] | None = None
-    """Globs: of all files but these."""
+    """Globs: remove all files except these."""
     dropped: set[str] = field(default_factory=set)
-    """The files, as they were called."""
+    """The paths of removed files."""
     _key: bytes = field(default_factory=lambda: secrets.token_bytes(32))
 
     def drops(self, path: str, roots: Sequence[str]) -> bool:
-        """Whether this file's contents are to be left out.
+        """Whether to remove this file's content.
 
-        `roots` are the folders of sessions. What is kept lies where a glob says, seen from one of them; what is left
-        out, from any folder: in doubt a file is left out.
+        `roots` are the folders of sessions. A glob to keep files matches relative to one of them; a glob to remove
+        files matches at any depth. If in doubt, the content is removed.
         """
         path = path.replace("\\", "/")
         if self.keep is not None:
@@ -457,7 +457,7 @@ class Contents:
         return any(is_spelled_in(path, _at_any_depth(glob), (*roots, "/")) for glob in self.drop)
 
     def filler(self, path: str, text: str) -> str:
-        """What stands for the file's text."""
+        """The stand-in for a file's text."""
         filled = "".join(map(self._fill, text.splitlines(keepends=True)))
         if filled != text:
             self.dropped.add(path)
@@ -471,7 +471,7 @@ class Contents:
 
 
 def _digits(line: str, key: bytes) -> Iterator[int]:
-    """Numbers from 0 to 3 without end, which the line and nothing less gives."""
+    """An endless sequence of numbers from 0 to 3 that depends on the whole line."""
     data = line.encode("utf-8", "surrogatepass")
     for number in count():
         for byte in blake2b(data, key=key, salt=number.to_bytes(8, "big")).digest():

@@ -1,4 +1,4 @@
-"""Replaces secrets in a text in every way it can be read; length and width stay. `Streams` does so across pieces."""
+"""Replaces secrets in a text, however they are encoded. Length and width stay. `Streams` works across pieces."""
 
 from __future__ import annotations
 
@@ -42,7 +42,7 @@ MAX_LOOKS: Final = 50_000
 MAX_LAST: Final = 1_000
 MAX_LAST_CHARS: Final = 10_000
 MAX_LEVELS: Final = 3
-"""So often may bytes be encoded in what is encoded."""
+"""The maximum depth of nested encodings."""
 
 
 class Hit(NamedTuple):
@@ -54,34 +54,34 @@ class Hit(NamedTuple):
 
 @dataclass(frozen=True, slots=True)
 class Redacted:
-    """A text without its secrets, and which they were."""
+    """A text without its secrets, and what they were."""
 
     text: str
     found: tuple[Hit, ...] = ()
 
 
 class Redactor:
-    """Replaces secrets in texts, and remembers those that it finds."""
+    """Replaces secrets in texts, and remembers the ones it finds."""
 
     def __init__(self, ledger: Ledger) -> None:
         self.ledger = ledger
         self._clean: set[int] = set()
-        """The hashes of texts that hold nothing, as far as is known so far: nearly all are looked at several times."""
+        """The hashes of clean texts, by current knowledge, because nearly all texts are checked several times."""
         self._plain: set[int] = set()
-        """Of those in which nothing looks like a secret, whatever is known."""
+        """The hashes of texts in which nothing looks like a secret, whatever is known."""
         self._unreadable: set[int] = set()
-        """Of runs that might be encoded and are not, and of texts that hold only such."""
+        """The hashes of runs that look encoded but aren't, and of texts that contain only such runs."""
         self._looks: dict[int, tuple[Find, ...]] = {}
-        """By the hash of a text, what in it looks like a secret."""
+        """What looks like a secret in a text, by its hash."""
         self._users_then = 0
         self._last: dict[tuple[str, bool], Redacted] = {}
-        """What was replaced last: agents say things twice."""
+        """The latest replacements, because agents repeat themselves."""
         self._known_then = 0
 
     def redact(self, text: str, whole: Secret | None = None, *, goes_on: bool = False) -> Redacted:
-        """The text without its secrets; `whole` is in it, and a secret by its place.
+        """Return the text without its secrets; `whole` is a secret in it, known by its place.
 
-        Where the text goes on, what stands at its end may be a part of a secret: it is replaced, and not remembered.
+        If the text continues, its end may be part of a secret, which is replaced but not remembered.
         """
         if whole is not None:
             self._forget_what_may_be_wrong()
@@ -100,7 +100,7 @@ class Redactor:
         return redacted
 
     def is_clean(self, text: str) -> bool:
-        """Whether there is surely nothing in a text; quick, and so with nearly all of them."""
+        """Whether a text is certainly clean. Fast, and True for nearly all clean texts."""
         self._forget_what_may_be_wrong()
         if hash(text) in self._clean:
             return True
@@ -132,7 +132,7 @@ class Redactor:
             self._forget_what_is_too_much()
 
     def _forget_what_is_too_much(self) -> None:
-        if len(self.ledger.users) != self._users_then:  # a host is found behind a known user
+        if len(self.ledger.users) != self._users_then:  # a host is found after a known user
             self._looks.clear()
             self._users_then = len(self.ledger.users)
         for hashes in (self._plain, self._unreadable):
@@ -145,7 +145,7 @@ class Redactor:
         self, text: str, whole: Secret | None = None, *, goes_on: bool = False, level: int = 0
     ) -> Redacted:
         canvas = _Canvas(text)
-        # What is escaped first: read as it stands, the letter of an escape would pass for one of the secret.
+        # Escaped views first: read literally, the letter of an escape would count as part of the secret.
         ways = list(views(text))
         for view in reversed(ways):
             spans = sorted(self._spans(view.text, goes_on), key=lambda span: span[0] - span[1])
@@ -192,7 +192,7 @@ class Redactor:
     def _look(self, text: str) -> Iterator[Find]:
         if may_name_someone(text):
             yield from users(text)
-        if may_hold_address(text):  # behind the users: a host stands behind one
+        if may_hold_address(text):  # after the users, because a host follows a user
             yield from addresses(text, self.ledger.users)
         if has_sign(text):
             yield from look(text)
@@ -215,7 +215,7 @@ class Redactor:
                 canvas.recode(view, run, inside)
 
     def redact_base64(self, data: str) -> Redacted:
-        """The same for what is written in base64; what is none is left as it is."""
+        """Redact base64 data. Returns other text redacted as text."""
         is_for_urls = "-" in data or "_" in data
         try:
             decoded = urlsafe_b64decode(data) if is_for_urls else b64decode(data)
@@ -228,7 +228,7 @@ class Redactor:
         return Redacted(_broken_as(encoded, data), inside.found)
 
     def redact_bytes(self, data: bytes, *, level: int = 0) -> Redacted:
-        """The text in some bytes, which need not all be text."""
+        """Redact the text in binary data."""
         text = as_text(data)
         return Redacted(text) if self.is_clean(text) else self._replaced(text, level=level)
 
@@ -251,17 +251,17 @@ def _may_hold_secrets(text: str) -> bool:
 
 
 class _Canvas:
-    """A text that is painted over, each character once."""
+    """A text whose characters can each be replaced once."""
 
     def __init__(self, text: str) -> None:
         self._text = text
         self._chars: list[str] | None = None
         self._painted = bytearray()
-        """Of each character, as soon as there are `_chars`, whether it is."""
+        """Whether each character was replaced, once `_chars` is set."""
         self._found: list[Hit] = []
 
     def paint(self, view: View, start: int, end: int, secret: Secret) -> None:
-        """Put a stand-in where a view has a secret; where only a part of it is left, something that says nothing."""
+        """Replace a secret in a view with its stand-in, or with blanks if only a part of it is left."""
         free = [at for at in range(start, end) if self._is_free(view.place(at)[0])]
         if not free:
             return
@@ -273,13 +273,13 @@ class _Canvas:
         self._found.append(Hit(view.place(start)[0], secret))
 
     def paint_found(self, text: str, secret: Secret) -> None:
-        """The same for a secret that stands in the text as it is."""
+        """Replace a secret that occurs literally in the text."""
         at = text.find(secret.text)
         if at >= 0:
             self.paint(View(text), at, at + len(secret.text), secret)
 
     def recode(self, view: View, run: Encoded, inside: Redacted) -> None:
-        """Write anew what is encoded there, but for what is a secret itself."""
+        """Encode redacted content again, except where it's part of a secret itself."""
         changes = [
             (*view.place(at), new, view.text[at]) for at, new in run.changes(as_bytes(inside.text, run.data))
         ]
@@ -301,14 +301,14 @@ class _Canvas:
             self._chars[start:end] = spelled_as(char, self._text[start:end])
 
     def redacted(self) -> Redacted:
-        """What has become of it."""
+        """The result."""
         if self._chars is None:
             return Redacted(self._text)
         return Redacted("".join(self._chars), tuple(self._found))
 
 
 def bytes_of(base64: str) -> bytes:
-    """The bytes that are written so; what is not base64 counts as none."""
+    """Decode base64; invalid data gives no bytes."""
     try:
         return b64decode(base64)
     except ValueError:
@@ -316,12 +316,12 @@ def bytes_of(base64: str) -> bytes:
 
 
 def as_text(data: bytes) -> str:
-    """Bytes as a text from which the same bytes can be made."""
+    """Decode bytes to a text that can be encoded back to the same bytes."""
     return data.decode("utf-8", "surrogateescape")
 
 
 def as_bytes(text: str, like: bytes) -> bytes:
-    """The bytes of a redacted text, as many as before."""
+    """Encode a redacted text to the same number of bytes as before."""
     encoded = text.encode("utf-8", "surrogateescape")
     if len(encoded) == len(like):
         return encoded
@@ -335,29 +335,29 @@ def _fitting(old: str, new: str) -> bytes:
 
 
 def _broken_as(encoded: str, like: str) -> str:
-    """Base64 with the line ends, and without the fill characters, of another of the same bytes."""
+    """Break and pad base64 like `like`."""
     chars = iter(encoded)
     return "".join(next(chars, "") if char.isalnum() or char in "+/-_=" else char for char in like)
 
 
 def total(places: Iterable[Hit]) -> None:
-    """Count what was replaced."""
+    """Count the replacements."""
     for place in places:
         place.secret.count += 1
 
 
 BATCH: Final = 16 << 10
-"""Characters of a text that come until it is looked at."""
+"""How many characters of a text to collect before checking them."""
 OVERLAP: Final = 4 << 10
-"""Of those that were looked at, so many are looked at again with the next: more than nearly any secret takes."""
+"""How many characters to check again with the next batch. Longer than nearly any secret."""
 MAX_OVERLAP: Final = 32 << 10
 """A private key may be longer."""
 _LONG_WORD: Final = re.compile(r"[A-Za-z0-9][\w.~+/=-]{15}")
 MAX_STREAMS: Final = 64
-"""Texts that go on at the same time."""
+"""The maximum number of texts in progress."""
 
 Where: TypeAlias = tuple[int, int]
-"""A line, and a place in it."""
+"""A line and a position in it."""
 
 
 @dataclass(slots=True)
@@ -366,7 +366,7 @@ class _Part:
     text: str
     line_end: str
     skip: int = 0
-    """So many characters are no longer looked at."""
+    """The number of characters that no longer need checking."""
 
     @property
     def rest(self) -> str:
@@ -377,24 +377,24 @@ class _Part:
 class _Stream:
     parts: list[_Part] = field(default_factory=list)
     fresh: int = 0
-    """Characters that have come since it was looked at."""
+    """The number of characters since the last check."""
 
 
 class Streams:
-    """Looks at the pieces of each text together."""
+    """Checks the pieces of each text together."""
 
     def __init__(self, redactor: Redactor) -> None:
         self._redactor = redactor
         self._streams: OrderedDict[tuple[str, ...], _Stream] = OrderedDict()
         self._messages: dict[tuple[str, ...], str] = {}
-        """Which message of a text a piece was of last."""
+        """The message of each text's last piece."""
         self.split: dict[Where, Redacted] = {}
-        """Pieces in which something is to be replaced."""
+        """Pieces in which something must be replaced."""
 
     def see(self, where: Where, piece: Piece, text: str) -> None:
-        """The next piece of a text."""
+        """Add the next piece of a text."""
         stream = self._stream((*piece.stream, self._message(piece)))
-        # A message may begin with a key, right behind another that ended without a space.
+        # A message may begin with a key, right after another that ended without a space.
         begins_anew = _LONG_WORD.match(text) is not None and stream.parts and not stream.parts[-1].line_end
         if piece.is_alone or begins_anew:
             alone = self._redactor.redact(text, goes_on=not piece.is_alone)
@@ -407,7 +407,7 @@ class Streams:
             self._forget(stream)
 
     def end(self) -> None:
-        """No text goes on."""
+        """End all texts."""
         for stream in self._streams.values():
             self._look(stream, goes_on=False)
         self._streams.clear()
@@ -452,7 +452,7 @@ class Streams:
             begin = end
 
     def _settle(self, part: _Part, text: str, found: list[Hit]) -> None:
-        """Where the whole text shows something it is right; else what was seen before, of less of the text."""
+        """Merge with earlier results: the longer text decides where it differs, otherwise the earlier result stays."""
         text = part.text[: part.skip] + text[: max(len(part.text) - part.skip, 0)]
         if text == part.text and not found:
             return
@@ -464,7 +464,7 @@ class Streams:
         )
 
     def _forget(self, stream: _Stream) -> None:
-        """Keep as much as a secret may have begun in."""
+        """Drop what can no longer be part of a secret."""
         text = _together(stream.parts)
         begun = open_block(text)
         kept = max(

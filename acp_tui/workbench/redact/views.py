@@ -1,6 +1,6 @@
-"""The ways to read a text in which a secret may hide: escaped, wrapped, colored, encoded.
+"""The ways to read a text that may hide a secret: escaped, wrapped, colored, or encoded.
 
-Each maps back to the text.
+Each view maps positions back to the text.
 """
 
 from __future__ import annotations
@@ -17,18 +17,18 @@ from urllib.parse import unquote
 from acp_tui.values import dataclass
 
 MAX_LEVELS: Final = 3
-"""So often may a text be a JSON string in a JSON string, or URL-encoded."""
+"""The maximum depth of JSON strings within JSON strings, or of URL encoding."""
 WIDTHS: Final = (80, 100, 120)
-"""Columns at which programs break their lines without regard to words."""
+"""Widths at which programs break lines, even within words."""
 
-# A string that runs to its end mark, a sequence with parameters, any other; what is cut off at the end, too. And what
-# stands between the letters of a text in UTF-16.
+# A string up to its terminator, a sequence with parameters, or any other; also if cut off at the end. And the null
+# bytes between letters in UTF-16.
 _ESCAPE: Final = re.compile(
     r"\x1b(?:\[[0-?]*[ -/]*(?:[@-~]|$)|[\]P^_X][^\x07\x1b]*(?:\x07|\x1b\\|$)|[ -/]*(?:[0-~]|$))|\x00"
 )
-# A letter that is printed over another, as a terminal's manual pages do and an echo that is corrected.
+# A letter printed over another, as in a terminal's manual pages or when an echo is corrected.
 _PRINTED_OVER: Final = re.compile(r"(?:[^\x08\x1b]\x08)+[^\x08\x1b]")
-# What no reader sees within a word, and what makes it bold.
+# Invisible characters within a word, and marks that make it bold.
 _MARK: Final = re.compile("[\u200b-\u200d\u2060\ufeff\u00ad]|(?<=\\S)\\*\\*(?=\\S)")
 _ENTITY: Final = re.compile(r"&(?:#\d{2,7}|#[xX][0-9A-Fa-f]{2,6}|amp|lt|gt|quot|apos);")
 _PERCENT: Final = re.compile(r"%[0-9A-Fa-f]{2}(?:%[0-9A-Fa-f]{2})*")
@@ -43,39 +43,39 @@ _WRAP: Final = re.compile(
     )
 )
 _WRAPPED_LENGTHS: Final = frozenset(width + return_chars for width in WIDTHS for return_chars in (0, 1))
-"""Of lines, with what stands before the line end: quicker to see than what the pattern looks for."""
+"""The lengths of wrapped lines without the newline: a faster check than the pattern."""
 _SHORT: Final = {"b": "\b", "f": "\f", "n": "\n", "r": "\r", "t": "\t"}
 
 _Char: TypeAlias = tuple[str, int]
-"""A character, and how long it was as it was written."""
+"""A character, and its length as it was written."""
 _Decode: TypeAlias = Callable[[str], Iterable[_Char]]
 
 
 class View:
-    """A text read in one way."""
+    """A text, read in one way."""
 
     def __init__(self, text: str) -> None:
-        """As it stands."""
+        """Read the text literally."""
         self.text = text
 
     def place(self, at: int) -> tuple[int, int]:
-        """Where in the text itself the character at that place of the view begins and ends."""
+        """Return the start and end in the original text of a character in this view."""
         return at, at + 1
 
 
 class _Decoded(View):
-    """A view of a view, with what a pattern finds decoded."""
+    """A view of another view, with matches of a pattern decoded."""
 
     def __init__(self, below: View, pattern: re.Pattern[str], decode: _Decode) -> None:
         super().__init__(_subbed(below.text, pattern, decode))
         self._below, self._pattern, self._decode = below, pattern, decode
         self._starts: array[int] | None = None
-        """Where in this view a stretch begins: a decoded character, or one in which nothing was decoded."""
+        """Where in this view each stretch begins: a decoded character, or a part without any."""
         self._origins, self._lengths = array("L"), array("L")
-        """For each stretch, where it began in the view below; and how long its character was there, 0 for others."""
+        """For each stretch: its start in the view below, and the length of its character there; 0 for others."""
 
     def place(self, at: int) -> tuple[int, int]:
-        if self._starts is None:  # most views are looked at, and nothing is found
+        if self._starts is None:  # lazily, because in most views nothing is found
             self._starts = array("L", self._stretches())
         number = bisect_right(self._starts, at) - 1
         origin, length = self._origins[number], self._lengths[number]
@@ -101,13 +101,13 @@ class _Decoded(View):
 
 
 def views(text: str) -> Iterator[View]:
-    """Every way to read the text, the plain one first."""
+    """Every way to read the text, the literal one first."""
     view = View(text)
     yield view
     for _ in range(MAX_LEVELS):
         for bare in _bare(view):
             yield bare
-            view = bare  # the next level reads on from the barest
+            view = bare  # the next level starts from the most stripped view
         yield from _percent(view)
         if has_entities(view.text):
             view = _Decoded(view, _ENTITY, _entity_decoded)
@@ -119,7 +119,7 @@ def views(text: str) -> Iterator[View]:
 
 
 def _bare(view: View) -> Iterator[View]:
-    """Without escape sequences, and without the line ends that only a width has made."""
+    """Views without escape sequences, marks, and line breaks caused by a width."""
     if "\x1b" in view.text or "\x00" in view.text:
         view = _Decoded(view, _ESCAPE, _dropped)
         yield view
@@ -134,22 +134,22 @@ def _bare(view: View) -> Iterator[View]:
 
 
 def has_marks(text: str) -> bool:
-    """Whether words in it may be broken by what a reader does not see."""
+    """Whether invisible marks may split words in the text."""
     return ("**" in text or not text.isascii()) and _MARK.search(text) is not None
 
 
 def without_marks(text: str) -> str:
-    """The text as it is read then."""
+    """The text without these marks."""
     return _MARK.sub("", text)
 
 
 def has_entities(text: str) -> bool:
-    """Whether characters are written in it as on a page of the web."""
+    """Whether the text contains HTML entities."""
     return "&" in text and _ENTITY.search(text) is not None
 
 
 def is_wrapped(text: str) -> bool:
-    """Whether a line of it ends where programs end lines without regard to words."""
+    """Whether a line ends at a width where programs break lines."""
     if "\n" not in text or _WRAPPED_LENGTHS.isdisjoint(map(len, text.split("\n"))):
         return False
     return _WRAP.search(text) is not None
@@ -180,7 +180,7 @@ def _subbed(text: str, pattern: re.Pattern[str], decode: _Decode) -> str:
 
 
 def unbroken(view: View) -> View:
-    """The view without any line ends."""
+    """The view without any line breaks."""
     return _Decoded(view, _LINE_END, _dropped) if "\n" in view.text else view
 
 
@@ -207,7 +207,7 @@ def _json_decoded(written: str) -> Iterator[_Char]:
 
 
 def spelled_as(char: str, like: str) -> str:
-    """`char` in the spelling of a text that stands for one character, and as long."""
+    """Write `char` in the same escaped form, and length, as `like`."""
     if len(like) == 1:
         return char
     if re.fullmatch(r"(?:%[0-9A-Fa-f]{2})+", like):
@@ -234,7 +234,7 @@ def _entity(char: str, like: str) -> str:
 MIN_BASE64: Final = 24
 MIN_HEX: Final = 24
 
-# One line end between two runs, but no more: a line that is empty ends what was encoded.
+# At most one line break between two runs: an empty line ends the encoded data.
 _BREAK: Final = r"[ \t]*(?:\r?\n|\\r\\n|\\n)[ \t]*"
 _BASE64: Final = re.compile(rf"[A-Za-z0-9+/_-]{{{MIN_BASE64},}}(?:{_BREAK}[A-Za-z0-9+/_-]{{2,}})*")
 _HEX: Final = re.compile(
@@ -248,7 +248,7 @@ _PAIRED: Final = bytes(
     48 if chr(at) in "0123456789abcdefABCDEF" else 32 if chr(at) in " :" else at for at in range(256)
 )
 _PAIRS: Final = b"00 " * 12
-# Anything that is worth a look; of what only happens to be of such letters, nearly nothing is.
+# Worth decoding. Almost no text that merely uses the same characters matches.
 _READABLE: Final = re.compile(rb"(?:[ -~\n]\x00?){6}")
 _BETWEEN: Final = re.compile(r"[\s\\:]")
 _FROM_URLS: Final = str.maketrans("-_", "+/")
@@ -257,16 +257,16 @@ _FOR_URLS: Final = str.maketrans("+/", "-_")
 
 @dataclass(frozen=True, slots=True)
 class Encoded:
-    """Bytes that are written in a text as something else."""
+    """Bytes encoded in a text."""
 
     places: Sequence[int]
-    """Where its digits stand."""
+    """The positions of its digits."""
     written: str
     data: bytes
     is_hex: bool = False
 
     def changes(self, data: bytes) -> Iterator[tuple[int, str]]:
-        """Which characters are others, and where, for other bytes of the same number."""
+        """The characters to change, with their positions, to encode other bytes of the same length."""
         written = data.hex() if self.is_hex else b64encode(data).decode()
         if "-" in self.written or "_" in self.written:
             written = written.translate(_FOR_URLS)
@@ -276,7 +276,7 @@ class Encoded:
 
 
 def may_be_encoded(text: str) -> bool:
-    """Whether there is a run at all; quick."""
+    """Whether there may be an encoded run. Fast."""
     data = text.encode("utf-8", "surrogatepass")
     return _LONG in data.translate(_DIGITS) or _may_be_hex(data)
 
@@ -287,9 +287,9 @@ def _may_be_hex(data: bytes) -> bool:
 
 
 def encoded_in(text: str, unreadable: set[int]) -> Iterator[Encoded]:
-    """What may be readable bytes. The same characters may come several times: nobody knows where bytes begin.
+    """Find runs that may encode readable bytes. A run may occur several times, because its alignment is unknown.
 
-    Runs whose hashes are in `unreadable` hold none; it is added to.
+    Skips runs whose hashes are in `unreadable`, and adds to it.
     """
     for run in _BASE64.finditer(text):
         if hash(run[0]) in unreadable:
@@ -319,7 +319,7 @@ def encoded_in(text: str, unreadable: set[int]) -> Iterator[Encoded]:
 def _places(run: re.Match[str], digit: str) -> Sequence[int]:
     if _BETWEEN.search(run[0]) is None:
         return range(*run.span())
-    # The letters of an escaped line end are none of its digits.
+    # The letters of an escaped line break aren't digits.
     hidden = {at for found in re.finditer(r"\\[rn]", run[0]) for at in range(*found.span())}
     return [
         run.start() + found.start() for found in re.finditer(digit, run[0]) if found.start() not in hidden
@@ -327,6 +327,6 @@ def _places(run: re.Match[str], digit: str) -> Sequence[int]:
 
 
 def _from_base64(written: str) -> bytes:
-    """The bytes of as many digits as there are; those of the last one may be a few bits short of a byte."""
+    """Decode all complete digits. The last byte may lack a few bits."""
     usable = written[: len(written) - (len(written) % 4 == 1)]
     return b64decode(usable.translate(_FROM_URLS) + "=" * (-len(usable) % 4))

@@ -1,1 +1,1 @@
-"""The pytest fixtures for agent authors, and the objects that they hand out. `acp_tui.testing` is the public path."""
+"""The pytest fixtures for agent authors, and the objects they provide. `acp_tui.testing` is the public path."""

@@ -20,7 +20,7 @@ from acp_tui.workbench.testing.turn import ElicitationAnswers, PermissionAnswers
 
 
 class AcpAgent:
-    """Made by the fixture `acp_agent`, which also ends it. Every call may raise TimedOut and AgentGone."""
+    """Created and ended by the fixture `acp_agent`. Every call may raise TimedOut and AgentGone."""
 
     def __init__(self, link: Link, workspace: Path) -> None:
         self.workspace = workspace
@@ -31,26 +31,26 @@ class AcpAgent:
     def __repr__(self) -> str:
         return f"<AcpAgent {self._link.name}>"
 
-    # Turns, in the session that was opened last
+    # Turns, in the most recently opened session
 
     @property
     def session(self) -> AcpSession:
-        """The session that was opened last; a new one where there is none."""
+        """The most recently opened session; a new one if there isn't one."""
         __tracebackhide__ = True
         return self._session or self.new_session()
 
     def prompt(self, prompt: Prompt, *, timeout_s: float | None = None) -> Turn:
-        """Take a turn to its end; see `AcpSession.prompt`."""
+        """Run a turn to its end; see `AcpSession.prompt`."""
         __tracebackhide__ = True
         return self.session.prompt(prompt, timeout_s=timeout_s)
 
     def start_prompt(self, prompt: Prompt) -> RunningTurn:
-        """Send a prompt and do not wait: for what has to happen during a turn, such as a cancel."""
+        """Send a prompt without waiting, so that the test can act during the turn; for example, cancel it."""
         __tracebackhide__ = True
         return self.session.start_prompt(prompt)
 
     def cancel(self) -> None:
-        """Cancel the turn that runs, as a user does."""
+        """Cancel the current turn, as a user does."""
         __tracebackhide__ = True
         self.session.cancel()
 
@@ -69,29 +69,29 @@ class AcpAgent:
         __tracebackhide__ = True
         self.session.set_option(option_id, value, timeout_s=timeout_s)
 
-    # What its user answers
+    # The user's answers
 
     @property
     def permissions(self) -> PermissionAnswers:
-        """How permission requests are answered, and which there were."""
+        """The permission requests, and how to answer them."""
         return self._link.attendant.permissions
 
     @property
     def elicitations(self) -> ElicitationAnswers:
-        """How forms and pages are answered, and which there were."""
+        """The forms and pages, and how to answer them."""
         return self._link.attendant.elicitations
 
     def on_permission(self, kind: str, *, title: Wanted = None, tool: str | None = None) -> None:
-        """Answer every permission request that fits with the option of this kind, such as "allow_once".
+        """Answer every matching permission request with the option of this kind, such as "allow_once".
 
-        `title` is a part of the tool call's title, or a pattern; `tool` the tool call's kind.
+        `title` is a part of the tool call's title, or a pattern; `tool` is the tool call's kind.
         """
         self.permissions.on(kind, title=title, tool=tool)
 
     def on_elicitation(
         self, action: ElicitationAction, values: FormValues | None = None, *, message: Wanted = None
     ) -> None:
-        """Answer every form or page that fits: "accept" (a form: with these values), "decline" or "cancel"."""
+        """Answer every matching form or page: "accept" (a form, with these values), "decline", or "cancel"."""
         self.elicitations.on(action, values, message=message)
 
     # Sessions
@@ -104,7 +104,7 @@ class AcpAgent:
         additional_directories: Sequence[Path] = (),
         timeout_s: float | None = None,
     ) -> AcpSession:
-        """Open a session in the workspace, or in `cwd`; the agent's own calls mean it from now on."""
+        """Open a session in the workspace, or in `cwd`. The agent's own methods use it from now on."""
         __tracebackhide__ = True
 
         async def open_it(watch: Watch) -> Session:
@@ -120,7 +120,7 @@ class AcpAgent:
     def load_session(
         self, session_id: str, *, cwd: Path | None = None, timeout_s: float | None = None
     ) -> AcpSession:
-        """Open a session that the agent has kept; its history is in `updates` and `conversation`."""
+        """Load a stored session of the agent. Its history is in `updates` and `conversation`."""
         __tracebackhide__ = True
         known, place = SessionId(session_id), cwd or self.workspace
         return self._open(
@@ -132,7 +132,7 @@ class AcpAgent:
     def resume_session(
         self, session_id: str, *, cwd: Path | None = None, timeout_s: float | None = None
     ) -> AcpSession:
-        """Go on with a session that the agent has kept, without its history."""
+        """Resume a stored session of the agent, without its history."""
         __tracebackhide__ = True
         known, place = SessionId(session_id), cwd or self.workspace
         return self._open(
@@ -159,15 +159,15 @@ class AcpAgent:
         return self._link.ask("the list of sessions (session/list)", lambda: call(cwd, cursor), timeout_s)
 
     def delete_session(self, session_id: str, *, timeout_s: float | None = None) -> None:
-        """Let the agent forget a session; one that is open is closed first."""
+        """Delete a session. If it's open, it's closed first."""
         __tracebackhide__ = True
         call, known = self._link.agent.delete_session, SessionId(session_id)
         self._link.ask(f"the end of {session_id!r} (session/delete)", lambda: call(known), timeout_s)
 
-    # Login, and words of its own
+    # Login and extensions
 
     def authenticate(self, method_id: str, *, timeout_s: float | None = None) -> None:
-        """Log in by one of `auth_methods`. Raises NotOffered for one that is not there, or that wants a terminal."""
+        """Log in with one of `auth_methods`. Raises NotOffered if it isn't offered, or if it requires a terminal."""
         __tracebackhide__ = True
         call = self._link.agent.authenticate
         self._link.ask(f"the login {method_id!r} (authenticate)", lambda: call(method_id), timeout_s)
@@ -178,64 +178,64 @@ class AcpAgent:
         self._link.ask("the logout", self._link.agent.logout, timeout_s)
 
     def send_extension(self, method: str, params: Any, *, timeout_s: float | None = None) -> Any:
-        """Send a request of the agent's own, whose name begins with "_"; gives its result as it came."""
+        """Send an extension request, whose name begins with "_"; return its result unchanged."""
         __tracebackhide__ = True
         call = self._link.agent.send_extension
         return self._link.ask(f"the extension {method}", lambda: call(method, params), timeout_s)
 
     def stop(self) -> None:
-        """End it and wait for that; the fixture does so in any case."""
+        """Stop the agent and wait. The fixture does so too."""
         self._link.wait(self._link.agent.stop)
 
-    # What it says of itself, and what was seen of it
+    # What the agent reports, and what was observed
 
     @property
     def identity(self) -> AgentIdentity | None:
-        """Its name and version, where it says them."""
+        """Its name and version, if it reports them."""
         return self._link.agent.identity
 
     @property
     def protocol_version(self) -> int | None:
-        """The version of ACP that is spoken with it."""
+        """The negotiated version of ACP."""
         return self._link.agent.protocol_version
 
     @property
     def capabilities(self) -> AgentCapabilities:
-        """What it offers."""
+        """Its capabilities."""
         return self._link.agent.capabilities
 
     @property
     def auth_methods(self) -> tuple[AuthMethod, ...]:
-        """The ways to log in."""
+        """Its login methods."""
         return self._link.agent.auth_methods
 
     @property
     def frames(self) -> tuple[Frame, ...]:
-        """Every line on its stdin and stdout so far; `frame.value()` is its JSON."""
+        """Every line on its stdin and stdout so far. `frame.value()` returns the JSON."""
         return tuple(self._link.frames)
 
     @property
     def stderr(self) -> str:
-        """What it said on stderr so far, in whole lines; secrets are masked as in the recording."""
+        """Its stderr so far, in whole lines. Secrets are masked as in the recording."""
         return self._link.stderr()
 
     @property
     def recording(self) -> Path:
-        """The file in which all of this is, up to now; `acp-tui replay` shows it."""
+        """The recording so far. `acp-tui replay` shows it."""
         self._link.recorded_events()
         return self._link.recording
 
     # Conformance
 
     def findings(self) -> list[Finding]:
-        """The rules of the protocol that it broke so far, as `acp-tui check` knows them."""
+        """The protocol rules it has broken so far, as `acp-tui check` reports them."""
         linter = Linter()
         return [finding for frame in self.frames for finding in linter.feed(frame)]
 
     def assert_conformant(self, *, warnings: bool = False, notes: bool = False) -> None:
-        """It has broken no rule of the protocol so far; with `warnings` or `notes`, none of these either.
+        """Assert that it has broken no rule of the protocol so far; with `warnings` or `notes`, includes these too.
 
-        What it sends when a turn is over has not come yet: call `stop` before, and nothing is missed.
+        Frames that it sends after a turn may not have arrived. Call `stop` first to miss nothing.
         """
         __tracebackhide__ = True
         is_counted = {Severity.ERROR: True, Severity.WARNING: warnings, Severity.NOTE: notes}

@@ -1,4 +1,4 @@
-"""The user of an agent under test: passes on the test's answers, and never allows what the test does not mention."""
+"""Acts as the user of an agent under test: passes on the test's answers, and never allows anything else."""
 
 from __future__ import annotations
 
@@ -46,31 +46,31 @@ from acp_tui.workbench.testing.turn import (
 
 
 class Attendant:
-    """Of one agent, with all of its sessions."""
+    """Answers for one agent and all of its sessions."""
 
     def __init__(self, agent: Agent) -> None:
         self.permissions = PermissionAnswers()
         self.elicitations = ElicitationAnswers()
         self.unanswered: list[str] = []
-        """What nobody said anything of, in sentences."""
+        """Questions that the test doesn't answer, as sentences."""
         self.has_given_up = anyio.Event()
-        """Set once there is something unanswered."""
+        """Set once there is an unanswered question."""
         self._agent = agent
         self._seen: set[tuple[Session | None, RequestKey]] = set()
         self._arrived: list[Callable[[], None]] = []
-        """What is to be done about each question that was not looked at yet."""
+        """The pending handler of each new question."""
         agent.on_elicitations = self.note
 
     def note(self, *_: object) -> None:
-        """Something has changed; what is asked now is answered when that is done.
+        """Collect new questions now, and answer them once the change is complete.
 
-        It is noted at once: a turn that ends in the same breath takes its questions back.
+        They must be collected immediately, because a turn that ends right after withdraws its questions.
         """
         self._collect()
         asyncio.get_running_loop().call_soon(self.look)
 
     def look(self) -> None:
-        """Take up every question that is new."""
+        """Handle every new question."""
         self._collect()
         arrived, self._arrived = self._arrived, []
         for take_up in arrived:
@@ -116,7 +116,7 @@ class Attendant:
             )
 
     def _taken_back(self, what: str) -> None:
-        if not self.unanswered:  # else it is the kit that has cancelled the turn
+        if not self.unanswered:  # otherwise we cancelled the turn ourselves
             what = make_visible_line(what)
             self._give_up(None, f"didn't wait for the answer to {what}: it ended the turn, or took that back")
 
@@ -127,7 +127,7 @@ class Attendant:
             session.cancel()
 
     def take_unanswered(self) -> list[str]:
-        """What nobody said anything of since the last time."""
+        """Return the unanswered questions since the last call."""
         taken, self.unanswered = self.unanswered, []
         if taken:
             self.has_given_up = anyio.Event()
@@ -161,7 +161,7 @@ class Attendant:
 
 
 def pass_on(session: Session, key: RequestKey, option_id: str) -> None:
-    """Give the agent the answer that the test has said."""
+    """Pass on the test's answer."""
     session.answer_permission(key, option_id)
 
 
@@ -211,11 +211,11 @@ def _misfit(elicitation: Elicitation, error: ValueError) -> str:
 
 
 OWN_CALL: Final = "acp-tui_"
-"""So begin the ids of the questions that the client asks of its own."""
+"""The prefix of the IDs of the client's own questions."""
 
 
 class Watch:
-    """Follows one session from before it is open; `session` is set once it is."""
+    """Follows one session, from before it's opened. `session` is set once it's open."""
 
     session: Session
 
@@ -230,7 +230,7 @@ class Watch:
         self._terminals_before: frozenset[TerminalId] = frozenset()
 
     def attend(self, session: Session) -> None:
-        """Follow what happens in the session."""
+        """Subscribe to the session."""
         session.subscribe(self._note)
 
     def _note(self, change: Change) -> None:
@@ -240,7 +240,7 @@ class Watch:
         self._attendant.note()
 
     def begin_turn(self) -> None:
-        """What comes from now on belongs to the next turn."""
+        """Start collecting the next turn."""
         self._touched.clear()
         self._has_planned = False
         self._begin = self._counts()
@@ -251,12 +251,12 @@ class Watch:
         return len(self._frames), len(attendant.permissions.asked), len(attendant.elicitations.asked)
 
     def wake(self) -> None:
-        """Have whoever waits look again."""
+        """Wake everything that waits, to check again."""
         self._changed.set()
         self._changed = anyio.Event()
 
     async def until(self, is_so: Callable[[], bool], is_over: Callable[[], bool]) -> bool:
-        """Wait until the one holds; False where the other does instead, or the agent is gone."""
+        """Wait until `is_so`; return False if `is_over` or the agent exits first."""
         while not is_so():
             if is_over() or not self.session.conversation.is_connected:
                 return False
@@ -296,7 +296,7 @@ class Watch:
 
 
 def _calls(entries: list[Entry]) -> tuple[ToolCall, ...]:
-    """The agent's own."""
+    """The agent's own tool calls."""
     calls = [entry.call for entry in entries if isinstance(entry, ToolCallEntry)]
     return tuple(copy(call) for call in calls if not call.tool_call_id.startswith(OWN_CALL))
 
@@ -306,7 +306,7 @@ def _texts(entries: list[Entry], role: str) -> tuple[str, ...]:
 
 
 def described(elicitation: Elicitation) -> list[str]:
-    """What is to be filled in, a line a field; the address of a page."""
+    """The fields of a form, one per line; or the address of a page."""
     if not isinstance(elicitation, Form):
         return [f"page {make_visible_line(elicitation.url)}"]
     return [make_visible_line(_line(field)) for field in elicitation.fields]
@@ -334,7 +334,7 @@ def _wanted(field: Field) -> str:
 
 
 def example(elicitation: Elicitation) -> str:
-    """Arguments that fill in what is required, or all where nothing is; "" for a page."""
+    """Example arguments for the required fields, or for all if none is required; "" for a page."""
     if not isinstance(elicitation, Form):
         return ""
     required = [field for field in elicitation.fields if field.is_required]

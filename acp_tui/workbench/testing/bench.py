@@ -1,4 +1,4 @@
-"""Where the agents of one test run: an event loop in a thread, a hub on it, folders, recordings. All of it ends."""
+"""The environment for the agents of one test: an event loop in a thread, a hub, folders, and recordings."""
 
 from __future__ import annotations
 
@@ -28,7 +28,7 @@ from acp_tui.workbench.testing.session import fill
 
 TIMEOUT_S: Final = 30.0
 OFFER: Final = ClientOffer(elicitation_form=True, elicitation_url=True)
-"""As much as a user at a screen, but for a terminal to log in."""
+"""Like a user at a screen, except for login in a terminal."""
 
 Command: TypeAlias = str | Path | Sequence[str | Path]
 
@@ -47,24 +47,24 @@ class StartAgent(Protocol):
         offer: ClientOffer = OFFER,
         protocol: Literal[1, 2] | None = None,
     ) -> AcpAgent:
-        """Start an agent and agree on the protocol with it.
+        """Start an agent and initialize the protocol.
 
         `command` is a command line, a list of words, or a file (a Python file is run by this Python), which is looked
-        for where pytest runs, then beside the test. `files` are written into the workspace: a fresh folder, or `cwd`;
-        the process starts there, and files that its words name are found from where pytest runs. `env` is added to the
-        environment. `timeout_s` is for each call that does not say another. `offer` is what the client says it can do.
-        `protocol` is the only version to speak; None: the newest that the agent has (`agent.protocol_version`).
+        up in the folder where pytest runs, then next to the test. `files` are written into the workspace: a new folder,
+        or `cwd`. The process starts there, but files in its arguments are relative to where pytest runs. `env` is added
+        to the environment. `timeout_s` is the default for each call. `offer` is the client's capabilities. `protocol`
+        is the only version to speak; None: the newest that the agent supports (`agent.protocol_version`).
         """
 
 
 class Bench:
-    """Made for one test."""
+    """The agents of one test."""
 
     def __init__(self, folder: Path, beside: Path) -> None:
-        """`folder` is for what the agents need, `beside` is the test's."""
+        """`folder` is for files of the agents; `beside` is the test's folder."""
         self.agents: list[AcpAgent] = []
         self.has_failed = False
-        """The test has; nothing else has to be said of what it left undone."""
+        """Whether the test has failed. If so, its unanswered questions aren't reported."""
         self._links: list[Link] = []
         self._folder = folder.resolve()
         self._beside = beside
@@ -83,7 +83,7 @@ class Bench:
         offer: ClientOffer = OFFER,
         protocol: Literal[1, 2] | None = None,
     ) -> AcpAgent:
-        """See StartAgent. Raises AgentNotStarted, AgentGone, RequestRefused and TimedOut."""
+        """See StartAgent. Raises AgentNotStarted, AgentGone, RequestRefused, and TimedOut."""
         __tracebackhide__ = True
         argv = _argv(self._found(command) if isinstance(command, Path) else command)
         portal = self._open()
@@ -127,14 +127,14 @@ class Bench:
         return self._portal
 
     def told_of(self, error: BaseException | None) -> list[tuple[str, str]]:
-        """The test has failed by this: what to show below it, where that is not in the error itself."""
+        """Record that the test failed; return what to show below the error, unless the error contains it."""
         self.has_failed = True
         if isinstance(error, AgentFailure):
             return []
         return [(f"agent {link.name}", link.seen()) for link in self._links]
 
     def close(self) -> list[AgentFailure]:
-        """End every agent and all that runs for it; gives what nobody has been told of."""
+        """Stop every agent and its resources; return failures that weren't reported."""
         with self._stack:
             if self.has_failed:
                 return []
@@ -161,7 +161,7 @@ def _argv(command: Command) -> tuple[str, ...]:
 
 
 def _name(argv: Sequence[str]) -> str:
-    """The script or the module behind an interpreter, else the program."""
+    """The script or module after an interpreter, or the program."""
     program = Path(argv[0]).name
     words = [Path(word).name for word in argv[1:] if not word.startswith("-")]
     has_script = (
@@ -171,14 +171,14 @@ def _name(argv: Sequence[str]) -> str:
 
 
 class AcpRecording:
-    """The fixture `acp_recording`: the recording of the agent that was started last, or any other."""
+    """The fixture `acp_recording`: the recording of the agent started last, or any other."""
 
     def __init__(self, bench: Bench) -> None:
         self._bench = bench
 
     @property
     def path(self) -> Path:
-        """The file, with all that has happened so far in it."""
+        """The file, complete up to now."""
         return self._agent.recording
 
     @property
@@ -188,7 +188,7 @@ class AcpRecording:
         return self._bench.agents[-1]
 
     def save(self, path: str | Path) -> Path:
-        """Copy all that has happened so far; gives the path."""
+        """Copy the recording up to now; return the path."""
         target = Path(path)
         make_private(target.parent)
         with self.path.open("rb") as recording, replacing(target) as copy:
@@ -196,7 +196,7 @@ class AcpRecording:
         return target
 
     def conversations(self, source: str | Path | None = None) -> dict[str, Conversation]:
-        """The conversations by session id, replayed from this file, or from what has happened so far.
+        """The conversations by session ID, replayed from this file or from the recording up to now.
 
         Raises RecordingUnreadable.
         """

@@ -1,14 +1,14 @@
-"""What a test of an agent fails with; each says what failed, on what, and what to do.
+"""The failures of a test of an agent. Each says what failed, on what, and what to do.
 
 AgentFailure (an AssertionError)
-├── AgentNotStarted     no such command, or it cannot be executed
-├── AgentGone           it ended, or broke the protocol so that nothing more can be understood
-├── RequestRefused      it answered with an error; `code` is its code
-│   └── LoginNeeded     it wants a login first (-32000)
-├── NotOffered          it did not offer in the handshake what the test wants of it
-├── TimedOut            it has not answered in time
-├── Unanswered          it asked for something that the test says nothing of
-└── NotAsked            it did not ask for what the test expects it to ask
+├── AgentNotStarted     there is no such command, or it can't be executed
+├── AgentGone           it exited, or broke the protocol so that it can't be understood anymore
+├── RequestRefused      it answered with an error; `code` is the error code
+│   └── LoginNeeded     it requires a login first (-32000)
+├── NotOffered          it doesn't have the capability that the test needs
+├── TimedOut            it didn't answer in time
+├── Unanswered          it asked for something that the test doesn't mention
+└── NotAsked            it didn't ask for something that the test expects
 """
 
 from __future__ import annotations
@@ -37,7 +37,7 @@ from acp_tui.rpc import Direction
 
 
 class AgentFailure(AssertionError):
-    """`what` is the sentence; `str()` of it adds what to do, and what was seen."""
+    """`what` is the sentence; `str()` adds what to do and what was observed."""
 
     def __init__(self, what: str, *, advice: str = "", seen: str = "") -> None:
         super().__init__("\n\n".join(part for part in (what, advice, seen) if part))
@@ -45,46 +45,46 @@ class AgentFailure(AssertionError):
 
 
 class AgentNotStarted(AgentFailure):
-    """There is no process."""
+    """The process didn't start."""
 
 
 class AgentGone(AgentFailure):
-    """There is no process any more, or nothing that could be talked to."""
+    """The process exited, or can't be communicated with."""
 
 
 class RequestRefused(AgentFailure):
     """A request was answered with an error."""
 
     code: int = 0
-    """Of JSON-RPC, or of the protocol."""
+    """The error code of JSON-RPC or the protocol."""
 
 
 class LoginNeeded(RequestRefused):
-    """A request was refused until somebody logs in."""
+    """A request requires a login."""
 
 
 class NotOffered(AgentFailure):
-    """Nothing was sent: the agent's capabilities do not name it."""
+    """Nothing was sent, because the agent lacks the capability."""
 
 
 class TimedOut(AgentFailure):
-    """The limit of the call has passed."""
+    """The call exceeded its time limit."""
 
 
 class Unanswered(AgentFailure):
-    """A permission or an elicitation was asked for and no answer was given to the kit; nothing was allowed."""
+    """A permission or an elicitation was requested that the test doesn't answer. Nothing was allowed."""
 
 
 class NotAsked(AgentFailure):
-    """An expected question did not come."""
+    """An expected question didn't come."""
 
 
 for _failure in (AgentFailure, *AgentFailure.__subclasses__(), LoginNeeded):
-    _failure.__module__ = "acp_tui.testing"  # where tests have it from; pytest prints it before each message
+    _failure.__module__ = "acp_tui.testing"  # where tests import them from; pytest prints it before messages
 
 
 def failure_of(error: ClientError, *, during: str, seen: str = "") -> AgentFailure:
-    """What the client's error is to a test, which wanted something of the agent when it came."""
+    """Convert a client error during an action of the test to a failure."""
     what, advice = f"{error}; this was {during}", error.hint[:1].upper() + error.hint[1:]
     match error:
         case AuthenticationRequired():
@@ -93,7 +93,7 @@ def failure_of(error: ClientError, *, during: str, seen: str = "") -> AgentFailu
             told = "\n".join(part for part in (f"Code {error.code}.", error.detail, advice) if part)
             return _refused(RequestRefused(what, advice=told, seen=seen), error.code)
         case AgentStartFailed():
-            return AgentNotStarted(what, advice=advice)  # there is nothing to be seen
+            return AgentNotStarted(what, advice=advice)  # nothing was observed
         case AgentLost():
             return AgentGone(what, advice=advice, seen=seen)
         case Unsupported():
@@ -121,15 +121,15 @@ SHOWN_TEXT_LINES: Final = 60
 FRAME_CELLS: Final = 200
 ENVELOPE: Final = re.compile(r'"jsonrpc": ?"2.0", ?')
 SESSION: Final = re.compile(r'("sessionId": ?"[^"]{6})[^"]{6,}"')
-"""A long id, of which the beginning says enough."""
+"""A long ID, shortened to its beginning."""
 REASON_CELLS: Final = 160
 ARROWS: Final = {Direction.IN: "<-", Direction.OUT: "->"}
 JUNK: Final = "[stdout] "
-"""How the client's log marks what came on stdout and is no message."""
+"""How the client's log marks lines on stdout that aren't messages."""
 
 
 def frames_text(frames: Sequence[Frame], workspace: Path, *, heading: str = "Frames") -> str:
-    """The last of these frames, a line each, shortened to what matters."""
+    """The last of these frames, one per line, shortened to what matters."""
     if not frames:
         return f"{heading}: none"
     last = frames[-SHOWN_FRAMES:]
@@ -147,27 +147,27 @@ def _frame_line(frame: Frame, workspace: Path) -> str:
 
 
 def junk_in(log: Iterable[str]) -> list[str]:
-    """What it said on stdout that is no message."""
+    """The lines on stdout that aren't messages."""
     return [line.removeprefix(JUNK) for line in log if line.startswith(JUNK)]
 
 
 def stderr_text(stderr: str) -> str:
-    """The last of what the agent said on stderr; "" where it said nothing."""
+    """The end of the agent's stderr; "" if it's empty."""
     return f"Its stderr:\n{quoted(stderr, SHOWN_LOG_LINES)}" if stderr.strip() else ""
 
 
 def recording_text(recording: Path) -> str:
-    """Where to look on."""
+    """How to view the recording."""
     return f"To look at it: acp-tui replay {shlex.quote(str(recording))}"
 
 
 def calls_text(calls: Iterable[ToolCall]) -> str:
-    """Tool calls, a line each."""
+    """Tool calls, one per line."""
     return "\n".join(f"  {call_line(call)}" for call in calls) or "  none"
 
 
 def call_line(call: ToolCall) -> str:
-    """A tool call: its title, kind, status, where, and why it failed."""
+    """A tool call: its title, kind, status, paths, and why it failed."""
     paths = ", ".join(make_visible_line(path) for path in paths_of(call))
     where = f", at {paths}" if paths else ""
     reason = f": {_reason(call)}" if call.status == FAILED else ""
@@ -176,20 +176,20 @@ def call_line(call: ToolCall) -> str:
 
 
 def _reason(call: ToolCall) -> str:
-    """What it says of its failure."""
+    """The tool call's reason for its failure."""
     blocks = (item.block for item in call.content if isinstance(item, BlockContent))
     said = " ".join(block.text for block in blocks if isinstance(block, Text)) or "it doesn't say why"
     return said if len(said) <= REASON_CELLS else f"{said[:REASON_CELLS]}…"
 
 
 def paths_of(call: ToolCall) -> list[str]:
-    """The files that a call names, in its locations and its diffs."""
+    """The files in a tool call's locations and diffs."""
     diffs = changed_paths(call.content)
     return list(dict.fromkeys([*(location.path for location in call.locations), *diffs]))
 
 
 def quoted(text: str, most_lines: int = SHOWN_TEXT_LINES) -> str:
-    """The last of a text of the agent's, indented; what is empty is said to be."""
+    """The end of a text from the agent, indented. An empty text is shown as such."""
     lines = make_visible(text).rstrip("\n").split("\n") if text else ["(nothing)"]
     left_out = ["…"] if len(lines) > most_lines else []
     return "\n".join(f"  {line}" for line in [*left_out, *lines[-most_lines:]])

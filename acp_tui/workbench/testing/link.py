@@ -1,4 +1,4 @@
-"""The way from blocking test code to the client on an event loop in another thread. Errors become failures."""
+"""Connects blocking test code with the client on an event loop in another thread. Errors become failures."""
 
 from __future__ import annotations
 
@@ -33,11 +33,11 @@ from acp_tui.workbench.testing.failures import (
 T = TypeVar("T")
 
 SCREEN: Final = (120, 40)
-"""What a recording says of the user's screen."""
+"""The size of the user's screen in a recording."""
 
 
 class Link:
-    """To one agent; `open` it once the process runs."""
+    """The link to one agent. Call `open` once the process runs."""
 
     agent: Agent
     attendant: Attendant
@@ -46,7 +46,7 @@ class Link:
         self, portal: BlockingPortal, name: str, workspace: Path, recording: Path, timeout_s: float
     ) -> None:
         self.name = name
-        """What messages call the agent."""
+        """The agent's name in messages."""
         self.workspace = workspace
         self.recording = recording
         self.frames: list[Frame] = []
@@ -56,11 +56,11 @@ class Link:
         self._marks = 0
 
     def tap(self, direction: Direction, raw: bytes) -> None:
-        """A frame passes."""
+        """Record a frame."""
         self.frames.append(Frame(direction, time.monotonic() - self._begun, raw))
 
     def open(self, agent: Agent) -> None:
-        """Agree on the protocol."""
+        """Initialize the protocol."""
         __tracebackhide__ = True
         self.agent = agent
         self.attendant = self.do(lambda: Attendant(agent))
@@ -68,29 +68,29 @@ class Link:
         self.name = make_visible_line(agent.title)
 
     def watch(self) -> Watch:
-        """For a session that is about to be opened."""
+        """Create a watch for a session about to be opened."""
         return self.do(lambda: Watch(self.attendant, self.frames, self.recording))
 
     # Calls
 
     def do(self, call: Callable[[], T]) -> T:
-        """Call this on the loop; it does not wait there."""
+        """Call a function on the loop without awaiting."""
         return self._portal.call(call)
 
     def wait(self, call: Callable[[], Awaitable[T]]) -> T:
-        """Await this on the loop."""
+        """Await a call on the loop."""
         return self._portal.call(call)
 
     def start(self, task: Callable[..., Awaitable[Any]]) -> None:
-        """Start this on the loop, up to where it says that it has started."""
+        """Start a task on the loop, and wait until it reports that it has started."""
         self._portal.start_task(task)
 
     def limit_s(self, timeout_s: float | None) -> float:
-        """How long a call may take; None: as the test said for all."""
+        """The time limit of a call; None: the test's default."""
         return self._timeout_s if timeout_s is None else timeout_s
 
     def ask(self, what: str, call: Callable[[], Awaitable[T]], timeout_s: float | None = None) -> T:
-        """Await a call of the client's. Raises AgentFailure, which says that it was `what`."""
+        """Await a call of the client. Raises AgentFailure, which mentions `what`."""
         __tracebackhide__ = True
         limit_s = self.limit_s(timeout_s)
         try:
@@ -103,7 +103,7 @@ class Link:
         else:
             self.require_answered()
             return answer
-        self.require_answered()  # what it asked meanwhile may be why
+        self.require_answered()  # a question in the meantime may be the cause
         raise failure
 
     def _advice_on_silence(self) -> str:
@@ -118,14 +118,14 @@ class Link:
     # Questions
 
     def require_answered(self) -> None:
-        """Raises Unanswered where it asked for what the test says nothing of."""
+        """Raises Unanswered if it asked for something that the test doesn't mention."""
         __tracebackhide__ = True
         unanswered = self.do(self.attendant.take_unanswered)
         if unanswered:
             raise Unanswered(f"{self.name} {unanswered[0]}", seen=self.seen())
 
     def require_asked(self, done: str = "") -> None:
-        """Raises NotAsked where it did not ask for what it was expected to; it has `done` this instead."""
+        """Raises NotAsked if an expected question didn't come. `done` describes what it did instead."""
         __tracebackhide__ = True
         attendant = self.attendant
         missing = [rule.named("permission") for rule in attendant.permissions.take_missing()]
@@ -142,10 +142,10 @@ class Link:
         asked += [f"elicitation {each.message!r}" for each in self.attendant.elicitations.asked]
         return quoted("\n".join(asked))
 
-    # What was seen
+    # What was observed
 
     def seen(self) -> str:
-        """What stands below a failure."""
+        """What to show below a failure."""
         parts = [
             frames_text(self.frames, self.workspace),
             self._stderr_seen(),
@@ -160,15 +160,15 @@ class Link:
             return f"Its stderr isn't known: {error}"
 
     def stderr(self) -> str:
-        """What it said on stderr. Raises TimeoutError, RecordingUnreadable."""
+        """The agent's stderr. Raises TimeoutError, RecordingUnreadable."""
         lines = [event.data for event in self.recorded_events() if isinstance(event, Stderr)]
         return b"\n".join(lines).decode("utf-8", "replace")
 
     def recorded_events(self) -> list[Event]:
-        """All that has happened until now: when this returns, it is in the recording. Raises as `stderr` does."""
+        """All events so far, once they are in the recording. Raises the same errors as `stderr`."""
         if self.agent.lost is not None:
-            self.wait(self.agent.stop)  # behind which nothing comes any more, half a line on stderr neither
-        # The size of the screen, which is the same each time, marks how far the recording has to be read.
+            self.wait(self.agent.stop)  # after which nothing more comes, not even half a line on stderr
+        # A resize event, always with the same size, marks how far to read.
         self.do(lambda: self.agent.screen_resized(*SCREEN))
         self._marks += 1
         return events_until(self.recording, self._marks)
@@ -181,11 +181,11 @@ async def _within(call: Callable[[], Awaitable[T]], limit_s: float) -> T:
 
 WRITTEN_S: Final = 10.0
 POLL_S: Final = 0.01
-"""The writer is a thread, which tells nobody how far it is."""
+"""The writer thread doesn't report its progress."""
 
 
 def events_until(path: Path, marks: int) -> list[Event]:
-    """The events up to so many sizes of the screen, or to the agent's end. Raises TimeoutError."""
+    """The events up to this number of resize events, or the agent's exit. Raises TimeoutError."""
     limit = time.monotonic() + WRITTEN_S
     events: list[Event] = []
     with open_recording(path) as recording:

@@ -1,4 +1,4 @@
-"""Pictures of what a user sees of an agent under test, compared with the accepted ones."""
+"""Compares pictures of what a user sees of an agent under test with the accepted ones."""
 
 from __future__ import annotations
 
@@ -29,24 +29,24 @@ from acp_tui.workbench.testing.agent import AcpAgent
 PictureForm: TypeAlias = Literal["svg", "txt"]
 SIZE: Final = (100, 40)
 LONGEST_NAME_BYTES: Final = 240
-"""Of a test's name: with an ending it is that of a file."""
+"""The maximum length of a test's name, which becomes a file name."""
 HOW_TO_ACCEPT: Final = "If it looks right, accept it: pytest --snapshot-update"
 
 
 class _Finished(App[str]):
-    """Stands for an app whose screen has been painted already."""
+    """Represents an app whose screen has already been painted."""
 
     def __init__(self, svg: str) -> None:
         super().__init__()
         self._svg = svg
 
     def export_screenshot(self, *, title: str | None = None, simplify: bool = False) -> str:
-        """What was painted."""
+        """The painted screen."""
         return self._svg
 
 
 class _Plain(SingleFileSnapshotExtension):
-    """A text in a file of its own."""
+    """A text in a separate file."""
 
     _file_extension = "txt"
     _write_mode = WriteMode.TEXT
@@ -67,10 +67,10 @@ class AcpSnapshot:
         size: tuple[int, int] = SIZE,
         theme: str = "acp-dark",
     ) -> bool:
-        """The conversation looks as it did: that of an agent, or of a recording. True, or it raises AssertionError.
+        """Assert that the conversation of an agent or a recording looks as accepted; return True.
 
-        `form` is "svg" for a picture, "txt" for its text. `size` is columns and rows. `theme` is acp-tui's: acp-dark,
-        acp-light, ...
+        `form` is "svg" for a picture, "txt" for its text. `size` is columns and rows. `theme` is one of acp-tui's:
+        acp-dark, acp-light, ... Raises AssertionError.
         """
         __tracebackhide__ = True
         _require_short(self._request.node.name)
@@ -83,7 +83,7 @@ class AcpSnapshot:
         snapshot: Any = self._request.getfixturevalue("snapshot")
         accepted = SVGImageExtension.get_location(test_location=snapshot.test_location, index=self._pictures)
         self._pictures += 1
-        # It runs an app on a loop of its own, which an async test has one of already.
+        # It runs an app on its own loop, and an async test already has one.
         with _named_for_a_file(self._request.node, self._pictures), ThreadPoolExecutor(1) as thread:
             if thread.submit(compare, _Finished(svg)).result():
                 return True
@@ -111,7 +111,7 @@ def _require_short(name: str) -> None:
 
 @contextmanager
 def _named_for_a_file(node: pytest.Item, number: int) -> Iterator[None]:
-    """pytest-textual-snapshot makes a file of the test's name, where a parameter may hold a slash, and one a test."""
+    """Rename the test for pytest-textual-snapshot, whose files can't have slashes and are one per test."""
     place, line, name = node.reportinfo()
     node.__dict__["reportinfo"] = lambda: (place, line, f"{name.replace(os.sep, '_')}.{number}")
     try:
@@ -136,7 +136,7 @@ def _text_differs(location: str, accepted: str | None, text: str) -> str:
 
 
 def picture_of(source: AcpAgent | str | Path, form: PictureForm, size: tuple[int, int], theme: str) -> str:
-    """The end of a conversation, the same on every machine: without a time, a duration or a folder of this one."""
+    """The end of a conversation, the same on every machine: without times, durations, or local folders."""
     recording = source.recording if isinstance(source, AcpAgent) else Path(source)
     with TemporaryDirectory() as folder:
         placeless = Path(folder, recording.name)

@@ -1,4 +1,4 @@
-"""A session with an agent under test. Calls block; a turn's changes to the workspace's files are compared."""
+"""A session with an agent under test. Calls block. Compares the workspace's files before and after a turn."""
 
 from __future__ import annotations
 
@@ -23,16 +23,16 @@ from acp_tui.workbench.testing.link import Link
 from acp_tui.workbench.testing.turn import Turn, updates_in
 
 CANCEL_GRACE_S: Final = 2.0
-"""How long the turn of a test that has failed may take to be cancelled."""
+"""How long the turn of a failed test may take to be cancelled."""
 
 STILL_RUNS: Final = "It was then canceled and goes on: answer session/prompt with a stopReason."
 
 Prompt: TypeAlias = str | Sequence[str | ContentBlock]
-"""A text, or texts and other blocks."""
+"""A text, or a sequence of texts and other blocks."""
 
 
 class AcpSession:
-    """Made by `AcpAgent.new_session` and its like."""
+    """A session, opened by `AcpAgent.new_session` and similar methods."""
 
     def __init__(self, link: Link, watch: Watch) -> None:
         self._link = link
@@ -41,26 +41,26 @@ class AcpSession:
     # Turns
 
     def prompt(self, prompt: Prompt, *, timeout_s: float | None = None) -> Turn:
-        """Take a turn to its end.
+        """Run a turn to its end.
 
-        Raises Unanswered, NotAsked, RequestRefused, LoginNeeded, AgentGone and TimedOut.
+        Raises Unanswered, NotAsked, RequestRefused, LoginNeeded, AgentGone, and TimedOut.
         """
         __tracebackhide__ = True
         return self.start_prompt(prompt).finish(timeout_s=timeout_s)
 
     def start_prompt(self, prompt: Prompt) -> RunningTurn:
-        """Send a prompt and do not wait: for what has to happen during a turn, such as a cancel."""
+        """Send a prompt without waiting, so that the test can act during the turn; for example, cancel it."""
         __tracebackhide__ = True
         return RunningTurn(self._link, self._watch, prompt)
 
     def cancel(self) -> None:
-        """Cancel the turn that runs, as a user does; its prompt has to end with "cancelled"."""
+        """Cancel the current turn, as a user does. Its prompt must end with "cancelled"."""
         self._link.do(self._session.cancel)
 
     # Options
 
     def set_option(self, option_id: str, value: str | bool, *, timeout_s: float | None = None) -> None:
-        """Set an option. Raises NotOffered for what the agent did not give to choose."""
+        """Set an option. Raises NotOffered if the agent doesn't offer the option or value."""
         __tracebackhide__ = True
         self._link.ask(
             f"setting {option_id!r} to {value!r}",
@@ -69,12 +69,12 @@ class AcpSession:
         )
 
     def set_mode(self, mode: str, *, timeout_s: float | None = None) -> None:
-        """Set the mode, whichever part of the protocol carries it."""
+        """Set the mode, however the protocol carries it."""
         __tracebackhide__ = True
         self._set("mode", mode, timeout_s)
 
     def set_model(self, model: str, *, timeout_s: float | None = None) -> None:
-        """Set the model, whichever part of the protocol carries it."""
+        """Set the model, however the protocol carries it."""
         __tracebackhide__ = True
         self._set("model", model, timeout_s)
 
@@ -85,19 +85,19 @@ class AcpSession:
 
     @property
     def mode(self) -> str | None:
-        """The current mode; None where the agent has none."""
+        """The current mode; None if the agent has no modes."""
         return _value(self._choice("mode"))
 
     @property
     def model(self) -> str | None:
-        """The current model; None where the agent has none."""
+        """The current model; None if the agent has no models."""
         return _value(self._choice("model"))
 
     def _choice(self, category: str) -> SelectOption | None:
         selects = [option for option in self.options if isinstance(option, SelectOption)]
         return next((option for option in selects if option.category == category), None)
 
-    # What is known of it
+    # State
 
     @property
     def _session(self) -> Session:
@@ -105,12 +105,12 @@ class AcpSession:
 
     @property
     def session_id(self) -> str:
-        """As the agent named it."""
+        """The ID given by the agent."""
         return self._session.session_id
 
     @property
     def conversation(self) -> Conversation:
-        """All that was said, of a loaded session its history too; to be read only."""
+        """The whole conversation; for a loaded session, with its history. Read-only."""
         return self._session.conversation
 
     @property
@@ -120,7 +120,7 @@ class AcpSession:
 
     @property
     def options(self) -> tuple[ConfigOption, ...]:
-        """The options, modes and models among them."""
+        """The options, including modes and models."""
         return self.conversation.options
 
     @property
@@ -140,17 +140,17 @@ class AcpSession:
 
     @property
     def title(self) -> str | None:
-        """As the agent named it for its user."""
+        """The title given by the agent."""
         return self.conversation.title
 
     def wait_until(self, is_so: Callable[[AcpSession], object], *, timeout_s: float | None = None) -> None:
-        """Wait until this holds: for what comes outside of turns, such as the commands."""
+        """Wait until `is_so(session)`, for updates outside of turns, such as commands."""
         __tracebackhide__ = True
         _wait_until(self._link, self._watch, lambda: bool(is_so(self)), lambda: False, timeout_s)
 
 
 class RunningTurn:
-    """A turn that is not waited for; `finish()` gives it, and so does `await` in async code."""
+    """A running turn. Call `finish()` to get the turn, or `await` it in async code."""
 
     def __init__(self, link: Link, watch: Watch, prompt: Prompt) -> None:
         __tracebackhide__ = True
@@ -183,16 +183,16 @@ class RunningTurn:
         return self._watch.turn(self._text, is_over=self._over.is_set() and self._error is None)
 
     def wait_until(self, is_so: Callable[[Turn], object], *, timeout_s: float | None = None) -> None:
-        """Wait until this holds of the turn so far. Raises AgentFailure where the turn ends before."""
+        """Wait until `is_so(turn)`, with the turn so far. Raises AgentFailure if the turn ends first."""
         __tracebackhide__ = True
         _wait_until(self._link, self._watch, lambda: bool(is_so(self._turn())), self._over.is_set, timeout_s)
 
     def cancel(self) -> None:
-        """Cancel it, as a user does."""
+        """Cancel the turn, as a user does."""
         self._link.do(self._watch.session.cancel)
 
     def finish(self, *, timeout_s: float | None = None) -> Turn:
-        """Wait for its end. Raises what `AcpSession.prompt` raises."""
+        """Wait for the end of the turn. Raises the same errors as `AcpSession.prompt`."""
         __tracebackhide__ = True
         limit_s = self._link.limit_s(timeout_s)
         is_in_time = self._link.wait(lambda: self._wait(limit_s))
@@ -217,7 +217,7 @@ class RunningTurn:
         return replace(self.turn, files_changed=changes_between(self._before, after))
 
     async def _wait(self, limit_s: float) -> bool:
-        """For the end; False where that does not come in time. Where there is none, the turn is cancelled."""
+        """Wait for the end; return False if it doesn't come in time, after cancelling the turn."""
         with anyio.move_on_after(limit_s):
             await self._over_or_given_up()
         is_in_time = self._over.is_set()
@@ -244,7 +244,7 @@ class RunningTurn:
         return TimedOut(what, advice=advice, seen=self._link.seen())
 
     def _done(self) -> str:
-        """What came of the turn so far, for a failure."""
+        """The turn so far, for a failure message."""
         turn = self.turn
         return f"What it said:\n{quoted(turn.text)}\nIts tool calls:\n{calls_text(turn.tool_calls)}"
 
@@ -271,14 +271,14 @@ def _wait_until(
 
 
 LEFT_OUT: Final = frozenset({".git", "__pycache__"})
-"""Folders in which programs write as they please."""
+"""Folders in which programs write at any time."""
 
 Contents = dict[str, bytes]
-"""By the path from the workspace, with slashes."""
+"""By path relative to the workspace, with slashes."""
 
 
 def fill(workspace: Path, files: Mapping[str, str | bytes]) -> None:
-    """Write these files. Raises ValueError for a path that leads out of the workspace."""
+    """Write these files. Raises ValueError for a path outside the workspace."""
     workspace.mkdir(parents=True, exist_ok=True)
     for name, content in files.items():
         file = Path(os.path.normpath(workspace / name))
@@ -289,7 +289,7 @@ def fill(workspace: Path, files: Mapping[str, str | bytes]) -> None:
 
 
 def contents_of(workspace: Path) -> Contents:
-    """Every regular file in it, but for those `LEFT_OUT`; links are not followed."""
+    """Every regular file, except those in `LEFT_OUT`. Links aren't followed."""
     contents: Contents = {}
     for folder, folders, names in os.walk(workspace):
         folders[:] = [name for name in folders if name not in LEFT_OUT]
@@ -300,6 +300,6 @@ def contents_of(workspace: Path) -> Contents:
 
 
 def changes_between(before: Contents, after: Contents) -> dict[str, str | None]:
-    """What has another content now, as text; None: it is gone."""
+    """The files whose content differs, with the current text; None: the file is gone."""
     changed = [name for name in sorted(before.keys() | after.keys()) if before.get(name) != after.get(name)]
     return {name: after[name].decode("utf-8", "replace") if name in after else None for name in changed}

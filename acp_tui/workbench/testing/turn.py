@@ -1,6 +1,6 @@
-"""A turn of an agent under test as plain values: what its user was asked and answers, the commands that it ran.
+"""A turn of an agent under test as plain values: what the user was asked and answered, and the commands it ran.
 
-`Turn` has what can be asserted of it. What no word of the test fits is left open.
+`Turn` has methods to assert on it. Values that a test doesn't mention can be anything.
 """
 
 from __future__ import annotations
@@ -33,11 +33,11 @@ from acp_tui.workbench.testing.failures import (
 )
 
 Wanted: TypeAlias = str | re.Pattern[str] | None
-"""A part of a text, or what is to be found in it; None: any text will do."""
+"""A part of a text, or a pattern to find in it; None: any text."""
 
 
 def fits(wanted: Wanted, text: str) -> bool:
-    """Whether this is the text that is wanted."""
+    """Whether a text matches."""
     if wanted is None:
         return True
     return wanted in text if isinstance(wanted, str) else wanted.search(text) is not None
@@ -52,24 +52,24 @@ class AskedPermission:
     """As it was when the agent asked."""
     options: tuple[PermissionOption, ...]
     note: str | None = None
-    """Why acp-tui asks, where it is not the agent that does."""
+    """Why acp-tui asks, if it isn't the agent that does."""
     chosen: PermissionOption | None = None
-    """None: nothing was, the turn was cancelled."""
+    """None: no option was chosen, and the turn was cancelled."""
 
     @property
     def title(self) -> str:
-        """What the user reads."""
+        """The text that the user reads."""
         return self.tool_call.shown_title
 
     @property
     def answer(self) -> str | None:
-        """The kind of the option that was chosen."""
+        """The kind of the chosen option."""
         return None if self.chosen is None else self.chosen.kind
 
 
 @dataclass(frozen=True, slots=True)
 class AskedElicitation:
-    """A form or a page that the user was shown."""
+    """A form or page that the user was shown."""
 
     session_id: str | None
     """None: it belongs to no session."""
@@ -79,17 +79,17 @@ class AskedElicitation:
 
     @property
     def message(self) -> str:
-        """What the user reads."""
+        """The text that the user reads."""
         return self.elicitation.message
 
     @property
     def url(self) -> str | None:
-        """The page; None for a form. Nobody has looked at it."""
+        """The page; None for a form. It was never opened."""
         return None if isinstance(self.elicitation, Form) else self.elicitation.url
 
 
 CANCEL_TURN: Final = ""
-"""Instead of an option."""
+"""Used in place of an option."""
 
 A = TypeVar("A")
 Asked = TypeVar("Asked", AskedPermission, AskedElicitation)
@@ -97,12 +97,12 @@ Asked = TypeVar("Asked", AskedPermission, AskedElicitation)
 
 @dataclass(frozen=True, slots=True)
 class Rule(Generic[A]):
-    """An answer, and to which questions."""
+    """An answer, and which questions it's for."""
 
     answer: A
     text: Wanted
     tool: str | None = None
-    """Of tool calls of this kind only."""
+    """Only for tool calls of this kind."""
 
     def fits(self, text: str, tool: str) -> bool:
         """Whether it answers a question with this text, about a tool call of this kind."""
@@ -116,17 +116,17 @@ class Rule(Generic[A]):
 
 
 class Answers(Generic[A, Asked]):
-    """Answers to one question each, which has to be asked, and answers to every question that they fit."""
+    """Answers to single expected questions, and standing answers to every matching question."""
 
     def __init__(self) -> None:
         self.asked: list[Asked] = []
-        """What was asked so far, in that order, with what became of it."""
+        """The questions so far, in order, with their answers."""
         self._expected: list[Rule[A]] = []
         self._standing: list[Rule[A]] = []
         self._used: list[Rule[A]] = []
 
     def take(self, text: str, tool: str = "") -> Rule[A] | None:
-        """What answers this question: what expects it, which is used up by that, else the latest that fits."""
+        """The answer to this question: an expected one, which is used up, or the latest standing one that matches."""
         for rule in self._expected:
             if rule.fits(text, tool):
                 self._expected.remove(rule)
@@ -135,11 +135,11 @@ class Answers(Generic[A, Asked]):
         return next((rule for rule in reversed(self._standing) if rule.fits(text, tool)), None)
 
     def has_used(self, text: str, tool: str = "") -> bool:
-        """Whether such a question was expected, and came before."""
+        """Whether a matching question was expected and has been answered."""
         return any(rule.fits(text, tool) for rule in self._used)
 
     def take_missing(self) -> list[Rule[A]]:
-        """What was expected and did not come; it is not expected any more."""
+        """Return the expected questions that didn't come, and stop expecting them."""
         missing, self._expected = self._expected, []
         return missing
 
@@ -148,42 +148,42 @@ class PermissionAnswers(Answers[str, AskedPermission]):
     """Permission requests: `agent.permissions`."""
 
     def expect(self, title: Wanted = None, *, tool: str | None = None) -> ExpectedPermission:
-        """A request that has to come until the turn ends; say behind it how it is answered.
+        """Expect a request before the turn ends. Call a method of the result to set its answer.
 
-        `title` is a part of the tool call's title, or a pattern; `tool` the tool call's kind.
+        `title` is a part of the tool call's title, or a pattern; `tool` is the tool call's kind.
         """
         return ExpectedPermission(lambda option: self._expected.append(Rule(option, title, tool)))
 
     def on(self, kind: str, *, title: Wanted = None, tool: str | None = None) -> None:
-        """Answer every request that fits, asked for or not, with the option of this kind (or id, or name)."""
+        """Answer every matching request, whether expected or not, with the option of this kind, ID, or name."""
         self._standing.append(Rule(kind, title, tool))
 
 
 @dataclass(frozen=True, slots=True)
 class ExpectedPermission:
-    """Made by `PermissionAnswers.expect`; what is called here is the answer."""
+    """Returned by `PermissionAnswers.expect`. The method you call is the answer."""
 
     _answer: Callable[[str], None]
 
     def allow(self, *, always: bool = False) -> None:
-        """Choose the agent's option of the kind allow_once, or allow_always."""
+        """Choose the agent's option of the kind allow_once or allow_always."""
         self._answer("allow_always" if always else "allow_once")
 
     def reject(self, *, always: bool = False) -> None:
-        """Choose the agent's option of the kind reject_once, or reject_always."""
+        """Choose the agent's option of the kind reject_once or reject_always."""
         self._answer("reject_always" if always else "reject_once")
 
     def choose(self, option: str) -> None:
-        """Choose an option by its kind, its id or its name."""
+        """Choose an option by its kind, ID, or name."""
         self._answer(option)
 
     def cancel_turn(self) -> None:
-        """Cancel the turn instead; the agent gets the outcome "cancelled"."""
+        """Cancel the turn instead. The agent gets the outcome "cancelled"."""
         self._answer(CANCEL_TURN)
 
 
 def option_of(options: Sequence[PermissionOption], wanted: str) -> PermissionOption | None:
-    """The one of this kind, else of this id, else of this name."""
+    """The option with this kind, or this ID, or this name."""
     for name in ("kind", "option_id", "name"):
         for option in options:
             if getattr(option, name) == wanted:
@@ -203,28 +203,28 @@ class ElicitationAnswers(Answers[Reply, AskedElicitation]):
     """Forms and pages: `agent.elicitations`."""
 
     def expect(self, message: Wanted = None) -> ExpectedElicitation:
-        """A question that has to come until the turn ends; say behind it how it is answered."""
+        """Expect a question before the turn ends. Call a method of the result to set its answer."""
         return ExpectedElicitation(lambda reply: self._expected.append(Rule(reply, message)))
 
     def on(
         self, action: ElicitationAction, values: FormValues | None = None, *, message: Wanted = None
     ) -> None:
-        """Answer every question that fits, asked or not; `values` is what a form is filled in with."""
+        """Answer every matching question, whether expected or not; `values` fills in a form."""
         self._standing.append(Rule(Reply(action, values), message))
 
 
 @dataclass(frozen=True, slots=True)
 class ExpectedElicitation:
-    """Made by `ElicitationAnswers.expect`; what is called here is the answer."""
+    """Returned by `ElicitationAnswers.expect`. The method you call is the answer."""
 
     _answer: Callable[[Reply], None]
 
     def accept(self, **values: str | int | float | bool | list[str]) -> None:
-        """Fill in the form, or agree to visit the page (which nobody does)."""
+        """Fill in the form, or agree to visit the page (which is never opened)."""
         self._answer(Reply("accept", dict(values)))
 
     def decline(self) -> None:
-        """Say no."""
+        """Decline."""
         self._answer(Reply("decline"))
 
     def cancel(self) -> None:
@@ -237,27 +237,27 @@ class Turn:
     """What happened between a prompt and the end of its turn."""
 
     prompt: str
-    """Its text."""
+    """The text of the prompt."""
     session_id: str
     stop_reason: str | None = None
-    """None: it is not over."""
+    """None: the turn isn't over."""
     messages: tuple[str, ...] = ()
-    """What the agent said, each message whole."""
+    """What the agent said, one item per message."""
     thoughts: tuple[str, ...] = ()
     tool_calls: tuple[ToolCall, ...] = ()
-    """Those that were reported, in the order of their first report, as they were in the end."""
+    """The reported tool calls, in the order of their first report, in their final state."""
     commands: tuple[RunCommand, ...] = ()
-    """Those that it had run in terminals, with what they printed until now."""
+    """The commands it ran in terminals, with their output so far."""
     plan: Plan | None = None
     permissions: tuple[AskedPermission, ...] = ()
     elicitations: tuple[AskedElicitation, ...] = ()
     files_changed: Mapping[str, str | None] = field(default_factory=dict)
-    """The workspace's files that differ from before, with their text now; None: the file is gone.
+    """The changed files of the workspace, with their current text; None: the file is gone.
 
-    It is known when the turn is over; folders called .git or __pycache__ are left out.
+    Known once the turn is over. Excludes folders named .git or __pycache__.
     """
     frames: tuple[Frame, ...] = ()
-    """All that passed meanwhile, of other sessions too."""
+    """All frames of the turn, including those of other sessions."""
     workspace: Path = Path()
     recording: Path = Path()
 
@@ -266,7 +266,7 @@ class Turn:
 
     @property
     def text(self) -> str:
-        """What the agent said, its messages a line apart."""
+        """What the agent said, with messages on separate lines."""
         return "\n".join(self.messages)
 
     @property
@@ -289,9 +289,9 @@ class Turn:
         status: str | None = None,
         path: str | None = None,
     ) -> ToolCall:
-        """There is a tool call like this, which is given back.
+        """Assert that there is a matching tool call, and return it.
 
-        `title` is a part of its title or a pattern, `path` is absolute or within the workspace.
+        `title` is a part of its title or a pattern; `path` is absolute or relative to the workspace.
         """
         __tracebackhide__ = True
         for call in self.tool_calls:
@@ -313,9 +313,9 @@ class Turn:
     def assert_diff(
         self, path: str, *, old: str | None = None, new: str | None = None, contains: str | None = None
     ) -> TextDiff:
-        """A tool call shows a diff of this file, which is given back.
+        """Assert that a tool call shows a diff of this file, and return it.
 
-        `old` and `new` are its whole texts, `contains` is a part of the new one.
+        `old` and `new` are its complete texts; `contains` is a part of the new one.
         """
         __tracebackhide__ = True
         for diff in reversed(self.diffs):
@@ -333,7 +333,7 @@ class Turn:
         )
 
     def assert_text_contains(self, part: Wanted) -> None:
-        """The agent said this: a part of its text, or a pattern."""
+        """Assert that the agent said this: a part of its text, or a pattern."""
         __tracebackhide__ = True
         if not fits(part, self.text):
             wanted = getattr(part, "pattern", part)
@@ -341,7 +341,7 @@ class Turn:
             raise self._failure(f"the agent didn't say {wanted!r}", said, b"agent_message_chunk")
 
     def assert_thought_contains(self, part: Wanted) -> None:
-        """The agent thought this aloud: a part of its thoughts, or a pattern."""
+        """Assert that the agent's thoughts contain this: a part of the text, or a pattern."""
         __tracebackhide__ = True
         thought = "\n".join(self.thoughts)
         if not fits(part, thought):
@@ -350,9 +350,9 @@ class Turn:
             raise self._failure(f"the agent didn't think {wanted!r}", instead, b"agent_thought_chunk")
 
     def assert_plan(self, *steps: str, status: str | None = None) -> Plan:
-        """The turn's plan, as last reported, has these steps in this order; gives it back.
+        """Assert that the plan, as last reported in the turn, has these steps in this order, and return it.
 
-        With `status`, such as "completed", each of its steps has that.
+        With `status`, such as "completed", all of its steps must have that status.
         """
         __tracebackhide__ = True
         plan = self.plan or Plan(())
@@ -367,9 +367,9 @@ class Turn:
     def assert_command(
         self, command: Wanted = None, *, exit_code: int | None = None, output: Wanted = None
     ) -> RunCommand:
-        """The agent had a command like this run, which is given back.
+        """Assert that the agent ran a matching command, and return it.
 
-        `command` is a part of its line, `output` of what it printed; either may be a pattern.
+        `command` is a part of its command line, and `output` a part of its output; either may be a pattern.
         """
         __tracebackhide__ = True
         for run in self.commands:
@@ -408,7 +408,7 @@ _CALL_FRAMES = (b"tool_call", b"request_permission")
 
 
 def updates_in(frames: Iterable[Frame], session_id: str) -> list[dict[str, Any]]:
-    """The updates of a session among these frames, as they were sent."""
+    """The updates of a session in these frames, as they were sent."""
     read = (update_params(frame.direction, frame.raw) for frame in frames)
     params = [each for each in read if isinstance(each, dict) and each.get("sessionId") == session_id]
     return [each["update"] for each in params if isinstance(each.get("update"), dict)]
@@ -419,26 +419,26 @@ SHOWN_OUTPUT_LINES = 10
 
 @dataclass(frozen=True, slots=True)
 class RunCommand:
-    """A command in a terminal: of the client, or of the agent's own where it reports one."""
+    """A command in a terminal of the client, or in one of the agent's own that it reports."""
 
     command: str
-    """The whole line; "" where the agent does not say it."""
+    """The whole command line; "" if the agent doesn't report it."""
     output: str
-    """Without escape sequences, lines end with \\n."""
+    """Without escape sequences. Lines end with \\n."""
     exit_code: int | None = None
-    """None: it still runs, or ended by a signal."""
+    """None: it's still running, or a signal ended it."""
     signal: str | None = None
     cwd: str | None = None
 
 
 def run_command(state: TerminalState) -> RunCommand:
-    """As it is now."""
+    """The current state of a command."""
     output = plain_text(state.output.read(), is_complete=state.has_exited)
     return RunCommand(state.command or "", output, state.exit_code, state.signal, state.cwd)
 
 
 def commands_text(commands: Iterable[RunCommand]) -> str:
-    """Commands with their ends and the last of their output."""
+    """Commands with their exit status and the end of their output."""
     return "\n".join(map(_command_text, commands)) or "  none"
 
 
