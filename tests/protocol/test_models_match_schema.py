@@ -19,7 +19,12 @@ from support.golden import needs_schema, schema_v1
 # capability markers (`Marker`), parts that a model includes, and what only acp-tui writes: the frame
 # log of all tests (`support/frame_log.py`) holds that against the schema.
 NOT_MODELLED = {
-    *("CreateTerminalResponse", "TerminalOutputResponse", "WaitForTerminalExitResponse", "KillTerminalResponse"),
+    *(
+        "CreateTerminalResponse",
+        "TerminalOutputResponse",
+        "WaitForTerminalExitResponse",
+        "KillTerminalResponse",
+    ),
     *("ReleaseTerminalResponse", "ReadTextFileResponse", "WriteTextFileResponse", "DeleteSessionRequest"),
     *("AgentRequest", "AgentResponse", "AgentNotification", "ClientRequest", "ClientResponse"),
     *("ClientNotification", "ExtRequest", "ExtResponse", "ExtNotification", "Error", "ErrorCode"),

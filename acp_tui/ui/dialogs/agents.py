@@ -287,5 +287,5 @@ def _said_of(catalogue: Catalogue) -> Content:
 
 def _age(catalogue: Catalogue) -> str:
     if catalogue.fetched_at is None:
-        return "The agent registry has more: press F5 to fetch it"
+        return "Press F5 to fetch the agent registry"
     return f"Includes the agent registry of {datetime.fromtimestamp(catalogue.fetched_at):%Y-%m-%d %H:%M}"
