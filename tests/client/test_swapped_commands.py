@@ -302,6 +302,16 @@ NAMED = (
         "BASH_FUNC_ls%%",
         "npm_config_registry",
         "https_proxy",
+        *("GH_PAGER", "KUBE_EDITOR", "RUSTC_WRAPPER", "GTK_MODULES", "GIO_EXTRA_MODULES", "QT_PLUGIN_PATH"),
+        *(
+            "PYTEST_ADDOPTS",
+            "TS_NODE_COMPILER",
+            "ES_JAVA_OPTS",
+            "IBM_JAVA_OPTIONS",
+            "RUBYGEMS_GEMDEPS",
+            "ZIPOPT",
+        ),
+        *("CFLAGS", "GOCACHEPROG", "NIX_CONFIG", "OPENAI_BASE_URL", "AWS_CA_BUNDLE", "GH_CONFIG_DIR", "LESS"),
         "UV_INDEX",
     ),
 )

@@ -225,3 +225,14 @@ async def test_where_there_can_be_no_worktree_the_reason_is_given(
         subprocess.run(["git", prepare, "-q"], cwd=tmp_path, check=True)
     with pytest.raises(WorktreeFailed, match=reason):
         await add_worktree(tmp_path)
+
+
+async def test_a_folder_for_worktrees_that_leads_elsewhere_is_not_followed(
+    repository: Repository, tmp_path: Path
+) -> None:
+    (elsewhere := tmp_path / "elsewhere").mkdir()
+    (tmp_path / "project.worktrees").symlink_to(elsewhere)
+    with pytest.raises(WorktreeFailed, match="symbolic link"):
+        await add_worktree(repository.root)
+    assert not [*elsewhere.iterdir()]
+    assert repository.git("branch", "--list", "acp-tui/*") == ""

@@ -29,6 +29,7 @@ class CommandSearch:
 
     def __init__(self) -> None:
         self._found: dict[Words, None] = {}
+        self._lines: set[str] = set()
         self._unread: list[str] = []
         self._unread_left = _MAX_UNREAD
         self._work_left = MAX_WORK
@@ -59,6 +60,9 @@ class CommandSearch:
         if self._work_left <= 0:
             self._leave_unread(line)
             return
+        if line in self._lines:
+            return
+        self._lines.add(line)
         # Keep some of the remaining work for what is inside these commands.
         work = (self._work_left + 1) // 2
         reading = read_commands(line[: work * _CHARACTERS_PER_WORK], work)

@@ -53,7 +53,7 @@ _START_COMMANDS: Final = {
     "poetry": "run",
     "uv": "run",
 }
-"""Programs of which one subcommand does so."""
+"""Programs with a subcommand that does so."""
 _FIND_EXEC: Final = frozenset({"-exec", "-execdir", "-ok", "-okdir"})
 _FILLED: Final = frozenset({"xargs", "parallel", "find", "fd", "fdfind"})
 """Programs that add arguments to what they start, or replace `{}` in them."""
@@ -125,6 +125,13 @@ _GIT_VALUES: Final = frozenset(
 )
 """Options of git followed by a value."""
 
+_GIT_REPEATS: Final = frozenset({"foreach", "run"})
+"""The command follows these words in `git submodule foreach` and `git bisect run`."""
+_GIT_LINE_OPTION: Final = re.compile(
+    r"-[xO](.*)|--(?:exec|extcmd|open-files-in-pager|upload-pack|receive-pack|[a-z]+-filter)(?:=(.*))?",
+    re.DOTALL,
+)
+
 
 def program_name(word: str) -> str:
     """The program's name without its folder and extension."""
@@ -171,6 +178,7 @@ def lines_within(all_words: Words, command: Words, targets: Words) -> Iterator[s
     if _LINE_READER.fullmatch(program):
         yield from _lines_of_options(program, arguments)
     if program == "git":
+        yield from _lines_for_git(arguments)
         yield from (line[1:] if line[:1] == "!" else f"git {line}" for line in _git_aliases(arguments))
 
 
@@ -194,6 +202,22 @@ def _git_aliases(arguments: Words) -> Iterator[str]:
         name, equals, text = word.removeprefix("-c").partition("=")
         if _GIT_ALIAS.fullmatch(name):
             yield text if equals else value
+
+
+def _lines_for_git(arguments: Words) -> Iterator[str]:
+    """The lines that git passes to a shell: in options, in settings, and in subcommands that repeat a command."""
+    for at, (word, value) in enumerate(pairwise((*arguments, ""))):
+        option = _GIT_LINE_OPTION.fullmatch(word)
+        if option:
+            yield option[1] or option[2] or value
+        elif word == "-c" or word.startswith("--config="):
+            yield (value if word == "-c" else word).rpartition("=")[2]
+        elif word in _GIT_REPEATS:
+            yield from (" ".join(arguments[after:]) for after in range(at + 1, min(at + 4, len(arguments))))
+        elif word == "for-each-repo":
+            yield f"git {' '.join(each for each in arguments[at + 1 :] if not each.startswith('-'))}"
+        elif word == "config":
+            yield from (each for each in arguments[at + 1 :] if " " in each)
 
 
 def started_by(program: str, arguments: Words) -> Iterator[Words]:

@@ -332,6 +332,8 @@ _QUOTES_ONLY: Final = re.compile(
     r"\[|test|echo|printf?|\w*grep|rg|ag|ack|ls|cat|head|tail|wc|which|whereis|type|man|cd|mkdir|touch|cp|mv|ln|chmod|git"
 )
 """Programs that treat another program's name in their arguments as text or a file and don't run it."""
+_SUBSCRIPT: Final = re.compile(r"\[[^\]]*(?:\$\(|`)", re.DOTALL)
+"""Tests and `printf -v` evaluate what is between the brackets of a name."""
 _MAX_MENTION: Final = 20_000
 """Characters of arguments to check. Longer ones count as a match."""
 
@@ -383,7 +385,7 @@ def _may_have(prefix: Words, words: Words) -> bool:
 
 def _is_mentioned(prefix: Words, words: Words) -> bool:
     """Whether a program's arguments contain the words of the rule, which the program might run."""
-    if _QUOTES_ONLY.fullmatch(program_name(words[0])):
+    if _QUOTES_ONLY.fullmatch(program_name(words[0])) and not any(map(_SUBSCRIPT.search, words)):
         return False
     text = "\n".join(as_written(words[1:]))
     return len(text) > _MAX_MENTION or _mention((prefix[0], *_plain(prefix[1:]))).search(text) is not None

@@ -76,6 +76,10 @@ _MAX_READ_AGAIN: Final = 20
 _FOUND: Final = re.compile(r"[*?]|\[(?=[^\]]+\])")
 """What bash expands to file names."""
 _RANGE: Final = re.compile("\ue000[^\ue000-\ue002]*\\.\\.")
+_DOCUMENT: Final = re.compile(r"<<-?[ \t]*((?:\"[^\"]*\"|'[^']*'|\\.|[^\s;&|<>()'\"\\])+)", re.DOTALL)
+"""The beginning of a here-document, with the word that ends it."""
+_IN_DOCUMENT: Final = re.compile(r"\$\(|`")
+"""Beginnings of substitutions that run inside a here-document."""
 
 
 def as_written(words: Words) -> Words:
@@ -252,7 +256,29 @@ def read_commands(line: str, max_pieces: int) -> Reading:
         at = token.end()
         pieces += 1
         reading.read(token)
-    return Reading(reading.commands, reading.inner_lines, at, pieces)
+    inner_lines = [*reading.inner_lines, *islice(_behind_documents(line[:at]), _MAX_READ_AGAIN + 1)]
+    return Reading(reading.commands, inner_lines, at, pieces)
+
+
+def _behind_documents(line: str) -> Iterator[str]:
+    """What follows each line that may end a here-document, and what runs inside one, where quotes have no meaning."""
+    first = line.find("<<")
+    if first < 0:
+        return
+    words = {found[1] for found in _DOCUMENT.finditer(line)}
+    ends = {re.sub(r"['\"\\]", "", word) for word in words}
+    if any(_IN_DOCUMENT.search(end) or "$" in end for end in ends):
+        yield "$rest"
+    at = line.find("\n", first) + 1
+    if not at or not ends:
+        return
+    if not words.isdisjoint(ends):  # unless the word is quoted, substitutions in the text run
+        run = islice(_IN_DOCUMENT.finditer(line, at), _MAX_READ_AGAIN // 2)
+        yield from (line[found.start() :] for found in run)
+    while at:
+        start, at = at, line.find("\n", at) + 1
+        if at and line[start : at - 1].lstrip("\t").rstrip(")`") in ends:
+            yield line[at:]
 
 
 class _LineReading:

@@ -236,11 +236,16 @@ def _places(server: Server) -> Iterator[tuple[str, str]]:
     yield from ((value, f"the header {name}, sent to {host}") for name, value in server.headers)
 
 
+_AMBIGUOUS: Final = re.compile(r"https?://[^/?#]*[\\;\s\x00-\x20\x7f-\xa0]")
+"""A host that browsers and libraries parse differently."""
+
+
 def _host(url: str) -> str:
     """The host of an address, as far as it's known before variables are expanded."""
     authority = re.match(r"https?://([^/?#\\]*)", url)
     host = "" if authority is None else authority[1].rpartition("@")[2]
-    return host if host and "$" not in host else f"the host in {url}"
+    is_told = host and "$" not in host and not _AMBIGUOUS.match(url)
+    return host if is_told else f"the host in {url}"
 
 
 def prepare(
@@ -295,6 +300,8 @@ def expanded(server: Server, environ: Mapping[str, str]) -> Server:
     url = expand(server.url, environ)
     if not url.startswith(("http://", "https://")):
         raise SettingsError("its url doesn't begin with http:// or https://")
+    if _AMBIGUOUS.match(url):
+        raise SettingsError("its url has a host that isn't read in the same way everywhere")
     return replace(server, url=url, headers=_expanded_pairs(server.headers, environ))
 
 

@@ -41,17 +41,24 @@ class ProjectSettings:
     document: Mapping[str, Any]
 
 
+_MAX_BYTES: Final = 64 << 10
+_MOST_DOTS: Final = 100
+"""Limit for the dots in a line. A key's memory is quadratic in its parts, so a megabyte of them could exhaust it."""
+
+
 def read_project_settings(cwd: Path, environ: Mapping[str, str] | None = None) -> ProjectSettings | None:
     """The settings of the project in `cwd`; None if it has no such file. Blocks.
 
     Raises SettingsError for a file that can't or shouldn't be used.
     """
     file = cwd.resolve() / FILE_NAME
-    content = read_project_file(file)
+    content = read_project_file(file, _MAX_BYTES)
     if content is None:
         return None
     try:
         text = content.decode()
+        if any(line.count(".") > _MOST_DOTS for line in text.split("\n")):
+            raise ValueError(f"a line of it has more than {_MOST_DOTS} dots")
         document = tomllib.loads(text)
     except (ValueError, RecursionError) as error:
         raise SettingsError(f"{file} isn't used: {error}") from error

@@ -26,12 +26,12 @@ MAX_BYTES: Final = 1 << 20
 _OPEN: Final = os.O_RDONLY | os.O_NOFOLLOW | os.O_NONBLOCK | os.O_CLOEXEC
 
 
-def read_project_file(file: Path) -> bytes | None:
+def read_project_file(file: Path, most: int = MAX_BYTES) -> bytes | None:
     """The file's bytes; None if there is no file. Raises SettingsError for a file that shouldn't be used."""
     try:
         fd = os.open(file, _OPEN)
         try:
-            return _read_opened(file, fd)
+            return _read_opened(file, fd, most)
         finally:
             os.close(fd)
     except FileNotFoundError:
@@ -42,13 +42,13 @@ def read_project_file(file: Path) -> bytes | None:
         raise SettingsError(f"{file} can't be read: {error.strerror}") from error
 
 
-def _read_opened(file: Path, fd: int) -> bytes:
+def _read_opened(file: Path, fd: int, most: int) -> bytes:
     if not stat.S_ISREG(os.fstat(fd).st_mode):
         raise SettingsError(f"{file} isn't used: it isn't a regular file")
     with os.fdopen(fd, "rb", closefd=False) as opened:
-        content = opened.read(MAX_BYTES + 1)
-    if len(content) > MAX_BYTES:
-        raise SettingsError(f"{file} isn't used: it is larger than {MAX_BYTES:,} bytes")
+        content = opened.read(most + 1)
+    if len(content) > most:
+        raise SettingsError(f"{file} isn't used: it is larger than {most:,} bytes")
     return content
 
 

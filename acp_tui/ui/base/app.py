@@ -137,7 +137,7 @@ class BaseApp(App[None]):
     """Delegates Textual's hooks to its parts. Has no tabs, and starts no agent."""
 
     CSS_PATH: ClassVar[CSSPathType | None] = [*stylesheets()]
-    VERTICAL_BREAKPOINTS = [(0, "-low"), (24, "-high")]  # noqa: RUF012 - no ClassVar in Textual either
+    VERTICAL_BREAKPOINTS = [(0, "-low"), (24, "-high")]  # noqa: RUF012 - Textual has no ClassVar here either
     BINDINGS: ClassVar[list[BindingType]] = [
         Binding("ctrl+q", "quit", "Quit", show=False, priority=True),
         # Without priority, Textual ignores the app's bindings while a dialog is open.

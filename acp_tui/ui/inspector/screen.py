@@ -63,7 +63,7 @@ DIRECTIONS: Final = ("", "in", "out", "stderr")
 class InspectorScreen(Screen[None]):
     """Inspects one agent or one recording."""
 
-    HORIZONTAL_BREAKPOINTS = [(0, "-stacked"), (WIDE_CELLS, "-beside")]  # noqa: RUF012 - no ClassVar in Textual either
+    HORIZONTAL_BREAKPOINTS = [(0, "-stacked"), (WIDE_CELLS, "-beside")]  # noqa: RUF012 - Textual has no ClassVar here either
     BINDINGS: ClassVar[list[BindingType]] = bindings_of(place="inspector")
 
     def __init__(

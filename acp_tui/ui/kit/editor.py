@@ -1,4 +1,4 @@
-"""Opens files and drafts in the user's editor. `suspending` hands over the terminal."""
+"""Opens files and drafts in the user's editor. `textual_gaps` hands over the terminal."""
 
 from __future__ import annotations
 

@@ -26,7 +26,7 @@ MAX_SHARE_OF_SCREEN: Final = 0.6
 ALWAYS_ROWS: Final = 24
 """On a small screen, the card may take this many rows."""
 ENOUGH_ROWS: Final = 14
-"""With this many rows or fewer, the card leaves the plan in view."""
+"""If this many rows are left next to the plan, the card leaves it in view."""
 BORDER_ROWS: Final = 2
 MARGIN_ROWS: Final = 2
 """A free row above the card, and one line of the conversation above that."""

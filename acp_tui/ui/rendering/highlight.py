@@ -95,9 +95,9 @@ MAX_LANGUAGES: Final = 60
 """The maximum number of languages to load per run. Each takes 5 to 300 ms, and memory that is never freed."""
 
 LINE_S: Final = 0.0005
-"""CPU time allowed for each line, in addition to `CHARACTER_S` ..."""
+"""The CPU time allowed for each line, in addition to that for its characters."""
 CHARACTER_S: Final = 20e-6
-"""... for each of its characters. Both are several times what lexers usually need."""
+"""The CPU time allowed for each character. Both limits are several times what lexers usually need."""
 TRIES: Final = 3
 SPARE_S: Final = 0.03
 """The maximum of unused time that later lines may use."""
@@ -271,7 +271,7 @@ def lex_line(language: str, line: str, stack: LexerState) -> tuple[Lexed, LexerS
         return [(line, None)], stack
     try:
         return allowance.run(language, line, lambda: _lex_from(lexer, line, stack)) or plain
-    except Exception:  # noqa: BLE001 - hundreds of lexers that others wrote, and only colours are at stake
+    except Exception:  # noqa: BLE001 - others wrote hundreds of lexers, and only colors are at stake
         return plain
 
 

@@ -109,7 +109,7 @@ class InputParser(XTermParser):
 
 def mend_terminal_input() -> None:
     """Make Textual's driver use our parser from its next start on."""
-    linux_driver.XTermParser = InputParser  # type: ignore[attr-defined]  # imported there, not meant for others
+    linux_driver.XTermParser = InputParser  # type: ignore[attr-defined]  # imported there, but not exported
 
 
 CHUNK_BYTES: Final = 1_024

@@ -20,7 +20,7 @@ from PIL import Image, UnidentifiedImageError
 from acp_tui.client.secrets.names import counts_tokens, without_scheme
 from acp_tui.client.secrets.shapes import looks_random
 from acp_tui.protocol.schemas import fields_of
-from acp_tui.protocol.v1 import inbound, outbound  # noqa: F401 - with them all models of the protocol are loaded
+from acp_tui.protocol.v1 import inbound, outbound  # noqa: F401 - loads all models of the protocol
 from acp_tui.protocol.wire import WireModel
 from acp_tui.values import dataclass
 from acp_tui.workbench.redact.ledger import NUMBER, Secret, number_stand_in

@@ -25,6 +25,10 @@ DEPLOY = rule(command="deploy now")
 PUSH = rule(command="git push")
 
 WORDS = [
+    "test -v 'x[$(deploy now)]'",
+    "printf -v 'x[`deploy now`]' a",
+    "cat <<E\nit's $(deploy now)\nE",
+    "cat <<'E'\nit's\nE\ndeploy now",
     "deploy now",
     "$(which deploy) now",
     '"$(command -v deploy)" now',

@@ -125,3 +125,46 @@ def test_no_line_takes_more_work_than_there_is(line: str) -> None:
     search = CommandSearch()
     search.read_line(line)
     assert sum(map(len, search.commands)) <= MAX_WORK
+
+
+@pytest.mark.parametrize(
+    "line",
+    [
+        "cat <<'E'\nx'\nE\ngit push",
+        "cat <<E\nit's\nE\ngit push",
+        'cat <<-\\E\n\t"\n\tE\ngit push',
+        'cat <<"E F"\nit\'s\nE F\ngit push',
+        "cat <<A <<B\nB\nA\nit's\nB\ngit push",
+        "cat >E <<F\nE\nit's\nF\ngit push",
+        "cat <<E\nit's $(git push)\nE",
+        "cat <<E\nit's `git push`\nE",
+        "x=$(cat <<E\nit's\nE\n); git push",
+        "".join(f"cat <<E{n}\nit's\nE{n}\n" for n in range(15)) + "git push",
+    ],
+)
+def test_quotes_in_a_here_document_quote_nothing_behind_it(line: str) -> None:
+    assert refuses(rule(command="git push"), subject_of_command(line))
+    assert not refuses(rule(command="git push"), subject_of_command(line.replace("push", "pull")))
+
+
+@pytest.mark.parametrize(
+    "line",
+    [
+        "git submodule --quiet foreach --recursive git push",
+        "git submodule foreach 'git push'",
+        "git bisect run git push",
+        "git rebase -x 'git push' main",
+        "git rebase --exec='git push' main",
+        "git filter-branch --tree-filter 'git push' main",
+        "git difftool -x 'git push'",
+        "git grep -O'git push' x",
+        "git fetch --upload-pack 'git push' x",
+        "git -c core.pager='git push' log",
+        "git config core.sshCommand 'git push'",
+        "git for-each-repo --config=a push",
+    ],
+)
+def test_what_git_starts_for_others_is_found(line: str) -> None:
+    assert refuses(rule(command="git push"), subject_of_command(line))
+    said = "git commit -m 'no git push yet'; git log --grep='git push'; git cherry-pick -x push"
+    assert not refuses(rule(command="git push"), subject_of_command(said))

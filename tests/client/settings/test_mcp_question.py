@@ -9,6 +9,7 @@ import pytest
 from hypothesis import given
 from hypothesis import strategies as st
 
+from acp_tui.client.errors import SettingsError
 from acp_tui.client.loading_variables import may_be_secret, rows_of
 from acp_tui.client.settings.location import expand
 from acp_tui.client.settings.mcp import HttpServer, StdioServer, expanded, readings
@@ -65,6 +66,14 @@ def test_a_host_that_a_variable_decides_is_not_passed_off_as_another(url: str):
     server = HttpServer("http", "s", url, (("K", "${TOKEN}"),))
     where = readings(server)[-1].goes_to
     assert where in (f"the header K, sent to the host in {url}", "the header K, sent to h.example")
+
+
+@pytest.mark.parametrize("between", ["\\@", ";@", "\t@", "\n.", "\u00a0@", " @"])
+def test_a_host_that_is_read_in_two_ways_is_neither_named_nor_used(between: str):
+    server = HttpServer("http", "s", f"https://good.example{between}evil.example/x", (("K", "${TOKEN}"),))
+    assert readings(server)[-1].goes_to == f"the header K, sent to the host in {server.url}"
+    with pytest.raises(SettingsError, match="in the same way"):
+        expanded(server, {"TOKEN": "x"})
 
 
 @given(st.lists(st.tuples(PLAIN, NAMES, st.sampled_from(["{}", "{}:-", "{}:-b", "{}:-b c"])), max_size=5))

@@ -141,6 +141,26 @@ def test_a_file_that_cannot_be_understood_is_not_used(content: bytes, project: P
         read_project_settings(project)
 
 
+@pytest.mark.parametrize(
+    "text",
+    [
+        ".".join("a" * 500_000) + " = 1",
+        f"[{'.'.join('a' * 2_000)}]",
+        '"\\u2028"' + "." * 200,
+        "".join(f"k{n}=1\n" for n in range(20_000)),
+    ],
+    ids=["key", "table", "quoted", "many"],
+)
+def test_a_file_that_would_take_all_the_memory_is_refused_before_it_is_parsed(
+    project: Path, text: str, monkeypatch: pytest.MonkeyPatch
+) -> None:
+    monkeypatch.setattr(tomllib, "loads", lambda _: pytest.fail("it was parsed"))
+    (project / FILE_NAME).write_text(text)
+
+    with pytest.raises(SettingsError, match=r"dots|larger than"):
+        read_project_settings(project)
+
+
 def test_a_link_is_not_followed(project: Path, tmp_path: Path) -> None:
     (tmp_path / "elsewhere").write_text("")
     (project / FILE_NAME).symlink_to(tmp_path / "elsewhere")
