@@ -156,7 +156,7 @@ def test_of_two_choices_of_one_key_the_first_holds() -> None:
         ("find", "nokey", "there is no such key"),
         ("send", "x", "in the prompt it types a character"),
         ("quit", "q", "everywhere it types a character"),
-        ("find", "enter", "needs it for itself"),
+        ("find", "enter", "text field needs it"),
         ("review", "3", "digits and y, a, n always answer permission requests"),
         ("find", "3", "digits and y, a, n always answer permission requests"),
         ("restart", "shift+3", "digits and y, a, n always answer permission requests"),
