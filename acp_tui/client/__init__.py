@@ -1,5 +1,5 @@
-"""The client role of ACP without a screen: agents, sessions, permissions, workspace, terminals and what is recorded.
+"""The client role of ACP without a screen: agents, sessions, permissions, workspace, terminals, and recordings.
 
-Begin with `sessions`, which joins the other packages: they do not know each other. `settings` is at the bottom, and
-`errors` has all that a user can be told to have gone wrong.
+Begin with `sessions`, which joins the other packages; they don't know each other. `settings` is at the bottom, and
+`errors` contains all errors that users see.
 """

@@ -1,4 +1,4 @@
-"""Reads text or a picture from this desktop's clipboard, bounded in time and size; never over SSH."""
+"""Reads text or a picture from this desktop's clipboard, with limits for time and size. Never over SSH."""
 
 from __future__ import annotations
 
@@ -16,19 +16,19 @@ from acp_tui.values import dataclass
 LIMIT_S: Final = 5.0
 MAX_BYTES: Final = 10 << 20
 PICTURE_TYPES: Final = ("image/png", "image/jpeg", "image/webp", "image/gif")
-"""What agents take, the best first."""
+"""What agents accept, best first."""
 TEXT_TYPES: Final = ("text/plain;charset=utf-8", "UTF8_STRING", "text/plain", "STRING", "TEXT")
 
 Command: TypeAlias = tuple[str, ...]
 
 
 class NothingToPaste(ClientError):
-    """There is nothing on the clipboard that could be taken, or no way to it."""
+    """The clipboard contains nothing usable, or can't be read."""
 
 
 @dataclass(frozen=True, slots=True)
 class Picture:
-    """Its first bytes say that it is one."""
+    """A picture, as its first bytes show."""
 
     data: bytes
     mime_type: str
@@ -36,7 +36,7 @@ class Picture:
 
 @dataclass(frozen=True, slots=True)
 class ClipboardText:
-    """As it was on the clipboard: nothing is known of what is in it."""
+    """The clipboard's text, unchecked."""
 
     text: str
 
@@ -46,10 +46,10 @@ Content: TypeAlias = Picture | ClipboardText
 
 @dataclass(frozen=True, slots=True)
 class _Desktop:
-    """The command lines of one desktop's tool; TYPE stands for the type that is wanted."""
+    """The command lines of one desktop's tool. TYPE stands for the requested type."""
 
     list_types: Command
-    """() where the tool cannot say what there is: it is to be tried."""
+    """() if the tool can't list the types, so they have to be tried."""
     picture: Command
     text: Command
 
@@ -70,9 +70,9 @@ _MACOS: Final = _Desktop((), ("pngpaste", "-"), ("pbpaste",))
 def read_clipboard(
     environ: Mapping[str, str], *, no_pictures: str = "", platform: str = sys.platform
 ) -> Content:
-    """The text on the clipboard, else the picture; for a thread.
+    """The text on the clipboard, otherwise the picture. Use a thread.
 
-    `no_pictures` says why pictures are not wanted: then none is read. Raises: NothingToPaste.
+    `no_pictures` says why pictures can't be used; none is read then. Raises: NothingToPaste.
     """
     desktop = _desktop(environ, platform)
     offered = _offered(desktop, environ)
@@ -95,7 +95,7 @@ def read_clipboard(
 
 
 def _desktop(environ: Mapping[str, str], platform: str) -> _Desktop:
-    """The one that we run on. Raises: NothingToPaste, where there is none or its tool lacks."""
+    """The current desktop. Raises: NothingToPaste if there isn't one, or its tool is missing."""
     if environ.get("SSH_CONNECTION"):
         raise NothingToPaste(
             "the clipboard is on a different machine than acp-tui",
@@ -124,9 +124,9 @@ def _offered(desktop: _Desktop, environ: Mapping[str, str]) -> Sequence[str]:
 
 
 def _run(command: Command, environ: Mapping[str, str], kind: str = "") -> bytes:
-    """What the tool prints; nothing where it fails, as it does for a type that is not there.
+    """What the tool prints; empty if it fails, as it does for a type that isn't available.
 
-    Raises: NothingToPaste, where it is missing, hangs, or has too much.
+    Raises: NothingToPaste if it's missing, hangs, or prints too much.
     """
     if not _has(command[0], environ):
         raise _missing(command[0], command[0])

@@ -1,7 +1,7 @@
-"""Finds out whether this machine and an agent are ready to work together. `cli.doctor` prints it.
+"""Checks whether this machine and an agent are ready to work together. `cli.doctor` prints the result.
 
-It changes nothing on the machine. The agent is started as for work and ended for certain; nothing that it asks for is
-allowed.
+It changes nothing on the machine. It starts the agent as for work and makes sure that it ends. Nothing the agent asks
+for is allowed.
 """
 
 from __future__ import annotations
@@ -42,48 +42,48 @@ from acp_tui.values import dataclass
 
 
 class Verdict(Enum):
-    """The value is what a report says, and the JSON form."""
+    """The value is what the report and its JSON form say."""
 
     OK = "ok"
     NOTE = "note"
-    """Something will be missing, or odd; one can work all the same."""
+    """Something will be missing or unusual, but working is possible."""
     WRONG = "wrong"
-    """This has to be mended first."""
+    """This has to be fixed first."""
 
 
 @dataclass(frozen=True, slots=True)
 class Finding:
-    """One thing that was looked at."""
+    """The result of one check."""
 
     topic: str
     """One or two words."""
     verdict: Verdict
     text: str
-    """What is so."""
+    """What was found."""
     hint: str = ""
     """What to do about it."""
     lines: tuple[str, ...] = ()
-    """What was said there, line by line, as it was."""
+    """The original output, line by line."""
 
 
 def ok(topic: str, text: str) -> Finding:
-    """It is as it should be."""
+    """Everything is as it should be."""
     return Finding(topic, Verdict.OK, text)
 
 
 def note(topic: str, text: str, hint: str = "", lines: tuple[str, ...] = ()) -> Finding:
-    """It is good to know."""
+    """Something worth knowing."""
     return Finding(topic, Verdict.NOTE, text, hint, lines)
 
 
 def wrong(topic: str, text: str, hint: str = "", lines: tuple[str, ...] = ()) -> Finding:
-    """It is in the way."""
+    """A problem that prevents working."""
     return Finding(topic, Verdict.WRONG, text, hint, lines)
 
 
 VERSION_LIMIT_S: Final = 5.0
 PROGRAMS: Final = (
-    # The program that counts, what it is for, and one that comes with it.
+    # The main program, what it's for, and another program that comes with it.
     ("git", "a repository's changes, and the files @ suggests", ""),
     ("node", "agents that come as npm packages", "npx"),
     ("uv", "agents that come as Python packages", "uvx"),
@@ -94,9 +94,9 @@ CLIPBOARDS: Final = ("wl-copy", "xclip", "xsel", "pbcopy", "clip.exe")
 def look_at_machine(
     environ: Mapping[str, str], unusable: Callable[[Settings], Sequence[str]] = lambda _: ()
 ) -> Iterator[Finding]:
-    """Everything, in the order of a report. It blocks: programs are asked for their version.
+    """All findings, in the order of a report. Blocks, because it asks programs for their versions.
 
-    `unusable` tells what of settings that can be read nobody can use, such as a theme that there is not.
+    `unusable` returns problems of settings that are valid but can't be used, such as a theme that doesn't exist.
     """
     yield ok("acp-tui", __version__)
     yield ok("Python", f"{platform.python_version()} ({sys.executable})")
@@ -130,7 +130,7 @@ def _config_folder(folder: Path) -> Finding:
 
 
 def _kept_folder(name: str, folder: Path) -> Finding:
-    """Work goes on without it, but nothing is kept."""
+    """Without the folder, acp-tui works but keeps nothing."""
     existing = next(each for each in (folder, *folder.parents) if each.exists() or each == Path(each.anchor))
     if not existing.is_dir():
         return note(name, f"{folder} can't be made: {existing} is a file", "move it away")
@@ -174,7 +174,7 @@ def _programs(environ: Mapping[str, str]) -> Iterator[Finding]:
 
 
 def _version(program: str) -> str:
-    """What it says of its version, in a line."""
+    """What it prints about its version, on one line."""
     try:
         done = subprocess.run(
             [program, "--version"],
@@ -201,15 +201,15 @@ START_LIMIT_S: Final = 60.0
 TURN_LIMIT_S: Final = 120.0
 CANCEL_LIMIT_S: Final = 5.0
 SLOW_S: Final = 5.0
-"""Whoever waits longer for a start wonders."""
+"""A start that takes longer seems slow to users."""
 SHOWN_LINES: Final = 12
 
 Servers: TypeAlias = Callable[[Agent], Awaitable[Sequence[McpServer]]]
-"""Gives the MCP servers for an agent."""
+"""Returns the MCP servers for an agent."""
 
 
 class AgentCheck:
-    """One examination of one agent."""
+    """One check of one agent."""
 
     def __init__(
         self,
@@ -221,11 +221,11 @@ class AgentCheck:
         start_limit_s: float = START_LIMIT_S,
         turn_limit_s: float = TURN_LIMIT_S,
     ) -> None:
-        """`policy` is the user's; what it lets agents do without being asked is asked about here, and then refused."""
+        """`policy` is the user's. What it lets agents do without asking is asked about here, and then refused."""
         self.findings: list[Finding] = []
         """In the order of the steps."""
         self.failure: ClientError | None = None
-        """What it came to an end by; None: it went to its end."""
+        """The error that ended the check early; None if there wasn't one."""
         self._command = command
         self._cwd = cwd
         self._policy = replace(policy, write=_asking(policy.write), terminals=_asking(policy.terminals))
@@ -237,7 +237,7 @@ class AgentCheck:
         self._rejected = 0
 
     async def run(self, prompt: str | None) -> None:
-        """All steps; with `prompt` a turn too. Takes no longer than the limits, and raises nothing of the agent's."""
+        """Run all steps; with `prompt`, also a turn. Respects the time limits and raises none of the agent's errors."""
         self._look_at_command()
         try:
             async with open_hub() as hub:
@@ -249,7 +249,7 @@ class AgentCheck:
         except ClientError as error:
             self._fail(error)
 
-    # Before it is started
+    # Before the start
 
     def _look_at_command(self) -> None:
         line = " ".join(Masker().argv(self._command.argv))
@@ -261,9 +261,11 @@ class AgentCheck:
         if found is not None:
             self._add(ok("Found", found))
         if self._command.env:
-            self._add(ok("Sets", ", ".join(self._command.env)))  # their values are nobody else's business
+            self._add(
+                ok("Sets", ", ".join(self._command.env))
+            )  # only the names, because the values are private
 
-    # Step by step
+    # The steps
 
     async def _start(self, hub: SessionHub) -> Agent:
         self._spawned_at = time.monotonic()
@@ -293,7 +295,7 @@ class AgentCheck:
             self._add(note("Agent", "it doesn't say who it is (agentInfo)"))
         else:
             self._add(ok("Agent", f"{agent.title} {agent.identity.version}".strip()))
-        of_version = ("acts_itself", "more_prompts")  # what the version comes with, and no agent chooses
+        of_version = ("acts_itself", "more_prompts")  # these come with the version; agents don't choose them
         names = [each.name for each in fields(AgentCapabilities) if each.name not in of_version]
         flags = {name: getattr(agent.capabilities, name) for name in names}
         offered = [_words(name) for name, value in flags.items() if value is True]
@@ -332,7 +334,7 @@ class AgentCheck:
         self._add(ok("Reply", said.strip()[:200]) if said.strip() else note("Reply", "it said nothing"))
 
     async def _prompt(self, session: Session, prompt: str) -> ClientError | None:
-        """Send it, refusing on the way what is asked for; gives what went wrong."""
+        """Send it, and refuse what the agent asks for. Returns the error, if any."""
         async with anyio.create_task_group() as tasks:
             refusing = Refusing(tasks)
             unsubscribe = refusing.attend(session)
@@ -354,7 +356,7 @@ class AgentCheck:
         self._add(note("Turn", f"canceled, since it took longer than {self._turn_limit_s:g} s"))
         session.cancel()
 
-    # Its end
+    # The end
 
     async def _end(self, agent: Agent) -> None:
         was_lost = agent.lost is not None
@@ -387,7 +389,7 @@ class AgentCheck:
             hint = f"start acp-tui with it and log in, or use its own tools; it offers: {ways}"
             self._add(wrong("Login", f"required first (-32000): {error.detail}", hint))
             return
-        # The tail of stderr stands there already.
+        # The tail of stderr is already shown there.
         detail = "" if isinstance(error, AgentLost) else error.detail
         self._add(wrong("Failed", str(error), error.hint, tuple(detail.splitlines()[:SHOWN_LINES])))
 

@@ -1,22 +1,22 @@
-"""What can go wrong between a user and an agent, each said so that the user knows what to do.
+"""What can go wrong between a user and an agent. Each message tells the user what to do.
 
 ClientError
 ├── AgentStartFailed
 │   ├── AgentNotFound           no such command
-│   └── AgentNotRunnable        a file that cannot be executed
-├── AgentLost                   it exited, or broke the protocol
-│   ├── AgentUnreachable        it runs elsewhere, and there is no way to it, or none any more
-│   └── UnsupportedProtocol     it speaks a version that we do not
-├── AuthenticationRequired      it wants a login first (-32000)
+│   └── AgentNotRunnable        a file that can't be executed
+├── AgentLost                   it exited or broke the protocol
+│   ├── AgentUnreachable        it runs elsewhere and can't be reached, or no longer can
+│   └── UnsupportedProtocol     it uses a protocol version that we don't support
+├── AuthenticationRequired      it requires a login first (-32000)
 ├── AgentRefused                it answered with another error
-│   └── StaleCursor             a page of its sessions can no longer be had
-├── Unsupported                 it does not offer that
-├── PromptInProgress            one prompt a session at a time
-├── OpeningInProgress           one opening a session at a time
-├── CommandFailed               a command of the user's own cannot be run
-├── SessionNotOpened            an old one that the user named is not to be had from the agent
-├── SessionClosed               the session was closed, or loaded anew in another's place
-└── SettingsError               a settings file that cannot be used
+│   └── StaleCursor             a page of its sessions is no longer available
+├── Unsupported                 it doesn't offer that
+├── PromptInProgress            one prompt per session at a time
+├── OpeningInProgress           one opening per session at a time
+├── CommandFailed               a command of the user's own can't be run
+├── SessionNotOpened            the agent doesn't open an old session that the user named
+├── SessionClosed               the session was closed, or replaced when it was loaded again
+└── SettingsError               a settings file that can't be used
 """
 
 from __future__ import annotations
@@ -29,7 +29,7 @@ if TYPE_CHECKING:
 
 
 class ClientError(Exception):
-    """`str()` of it is a sentence for the user; `hint` says what to do, `detail` holds the cause in full."""
+    """`str()` is a sentence for the user; `hint` says what to do; `detail` contains the full cause."""
 
     def __init__(self, message: str, *, hint: str = "", detail: str = "") -> None:
         super().__init__(message)
@@ -38,7 +38,7 @@ class ClientError(Exception):
 
 
 class AgentStartFailed(ClientError):
-    """The agent's command could not be started."""
+    """The agent's command couldn't be started."""
 
 
 class AgentNotFound(AgentStartFailed):
@@ -46,15 +46,15 @@ class AgentNotFound(AgentStartFailed):
 
 
 class AgentNotRunnable(AgentStartFailed):
-    """The command exists and cannot be executed."""
+    """The command exists but can't be executed."""
 
 
 class AgentLost(ClientError):
-    """The agent ended, or said something after which it cannot be trusted; `detail` is the tail of its stderr."""
+    """The agent ended, or sent something after which it can't be trusted. `detail` is the tail of its stderr."""
 
 
 class AgentUnreachable(AgentLost):
-    """There is no connection to the agent's address; `is_temporary`: there may be one a little later."""
+    """There is no connection to the agent's address. With `is_temporary`, trying again later may work."""
 
     def __init__(self, message: str, *, hint: str = "", detail: str = "", is_temporary: bool = False) -> None:
         super().__init__(message, hint=hint, detail=detail)
@@ -62,11 +62,11 @@ class AgentUnreachable(AgentLost):
 
 
 class UnsupportedProtocol(AgentLost):
-    """The agent speaks a version of the protocol that we do not."""
+    """The agent uses a protocol version that we don't support."""
 
 
 class SessionNotOpened(ClientError):
-    """The agent does not open a session that the user named; the message says which and why."""
+    """The agent doesn't open a session that the user named. The message says which one and why."""
 
 
 class AgentRefused(ClientError):
@@ -78,7 +78,7 @@ class AgentRefused(ClientError):
 
 
 class AuthenticationRequired(ClientError):
-    """The agent wants the user to log in first."""
+    """The agent requires the user to log in first."""
 
     def __init__(
         self, message: str, methods: Sequence[AuthMethod], *, hint: str = "", detail: str = ""
@@ -88,28 +88,28 @@ class AuthenticationRequired(ClientError):
 
 
 class StaleCursor(AgentRefused):
-    """The agent does not know the cursor (any more): list its sessions from the first page on (R-SESS-9)."""
+    """The agent doesn't know the cursor, or no longer does: list its sessions from the first page (R-SESS-9)."""
 
 
 class Unsupported(ClientError):
-    """The agent does not offer what was asked of it; the message names it. Nothing was sent."""
+    """The agent doesn't offer what the message names. Nothing was sent."""
 
 
 class PromptInProgress(ClientError):
-    """A session takes one prompt at a time."""
+    """A session accepts one prompt at a time."""
 
 
 class OpeningInProgress(ClientError):
-    """A session is loaded or resumed once at a time."""
+    """A session can only be loaded or resumed once at a time."""
 
 
 class CommandFailed(ClientError):
-    """A command of the user's own could not be started; the message says why."""
+    """A command of the user's own couldn't be started. The message says why."""
 
 
 class SessionClosed(ClientError):
-    """The session takes no prompts any more; what was said in it can still be read."""
+    """The session accepts no more prompts. What was said in it can still be read."""
 
 
 class SettingsError(ClientError):
-    """A settings file cannot be used as it is."""
+    """A settings file can't be used as it is."""

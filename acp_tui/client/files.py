@@ -1,12 +1,15 @@
-"""The one door to files that hold what the user and the agents say: only the user reads them, whatever the umask is.
+"""The only access to files that contain what the user and the agents say.
 
-Every new one is made with 0600, in folders with 0700, and one that others could read is closed to them when it is
-written again. `replacing` writes a file whole: who reads it meanwhile, or after a crash, finds the old content or the
-new, never a part.
+Only the user can read them, whatever the umask.
 
-The content goes to a file beside, down to the disk, which is then renamed. Where that fails, on a full disk or in a
-folder that takes no file, all is as it was. A symbolic link is replaced itself: who means the file that it leads to
-gives that one. What stands in a file is not known here, nor which of them an agent may touch (`workspace`).
+Every new file is created with mode 0600, in folders with mode 0700. A file that others could read becomes private when
+it's written again. `replacing` writes a complete file: readers always find either the old or the new content, even
+after a crash, never a part.
+
+The content is written to another file in the same folder, synced to the disk, and then renamed. If that fails, on a
+full disk or in a folder that accepts no file, everything stays as it was. A symbolic link itself is replaced; to
+replace its target, pass the target. This module doesn't know what the files contain, or which of them an agent may
+access (`workspace`).
 """
 
 from __future__ import annotations
@@ -29,12 +32,12 @@ LOCK_RETRY_S: Final = 0.02
 
 @contextmanager
 def locked(file: Path) -> Iterator[None]:
-    """No other acp-tui changes `file` meanwhile; its folder is made where there is none.
+    """Keep other acp-tui processes from changing `file`. Creates its folder if necessary.
 
-    Raises: OSError, TimeoutError too where another does not let go.
+    Raises: OSError, including TimeoutError if another process keeps the lock.
     """
     make_private(file.parent, is_ours=True)
-    # A file of its own: the other is replaced, and a lock would stay with what it was.
+    # A separate file, because `file` gets replaced, and a lock would stay with the old one.
     lock = open_private(file.with_name(f"{file.name}.lock"))
     try:
         _take(lock, file)
@@ -49,28 +52,28 @@ def _take(lock: int, file: Path) -> None:
             fcntl.flock(lock, fcntl.LOCK_EX | fcntl.LOCK_NB)
             return
         except BlockingIOError:
-            time.sleep(LOCK_RETRY_S)  # flock can wait for ever or not at all
+            time.sleep(LOCK_RETRY_S)  # flock can only wait forever or not at all
         except OSError:
-            return  # a file system without locks: writing unguarded is better than losing all
+            return  # a file system without locks: writing without one is better than losing everything
     raise TimeoutError(errno.ETIMEDOUT, "another acp-tui is using it", str(file))
 
 
 def encoded(value: Any) -> bytes:
-    """JSON in one line, of halves of characters too: `json.loads` reads them back."""
+    """JSON on one line. Lone surrogates are kept, and `json.loads` restores them."""
     return json.dumps(value, ensure_ascii=False).encode(errors="surrogatepass")
 
 
 PRIVATE: Final = 0o600
-"""For the user's eyes only."""
+"""Only the user can read it."""
 PRIVATE_FOLDER: Final = 0o700
 _OTHERS: Final = 0o077
 _NEW: Final = os.O_WRONLY | os.O_CREAT | os.O_EXCL | os.O_NOFOLLOW | os.O_CLOEXEC
 
 
 def make_private(folder: Path, *, is_ours: bool = False) -> None:
-    """Make a folder, and those above it that are missing, for their owner only. It blocks. Raises OSError.
+    """Create a folder and its missing parents, accessible only to their owner. Blocks. Raises OSError.
 
-    One that is there is closed to others too where it is ours alone, not one that the user keeps other things in.
+    With `is_ours`, an existing folder becomes private, too. Don't set it for folders with other content of the user's.
     """
     for each in reversed((folder, *folder.parents)):
         each.mkdir(mode=PRIVATE_FOLDER, exist_ok=True)
@@ -79,23 +82,23 @@ def make_private(folder: Path, *, is_ours: bool = False) -> None:
 
 
 def close_to_others(path: Path | int) -> None:
-    """Take the rights of all but the owner from a file or folder that is there, as far as that is ours to do."""
+    """Remove all permissions of other users from an existing file or folder, as far as we're allowed to."""
     with suppress(OSError):
-        mode = stat.S_IMODE(os.stat(path).st_mode)  # noqa: PTH116 - or a descriptor
+        mode = stat.S_IMODE(os.stat(path).st_mode)  # noqa: PTH116 - it may also be a descriptor
         if mode & _OTHERS:
             os.chmod(path, mode & ~_OTHERS)  # noqa: PTH101
 
 
 def create_private(file: Path, *, mode: int = PRIVATE, folder: int | None = None) -> BinaryIO:
-    """A new file to write to; it is not itself a link. Raises OSError, FileExistsError among them.
+    """Create a file to write to, never through a link. Raises OSError, including FileExistsError.
 
-    `folder`: a descriptor of the directory that a relative path begins in.
+    `folder` is a descriptor of the directory that a relative path begins in.
     """
     return open(file, "xb", opener=lambda name, _: os.open(name, _NEW | os.O_APPEND, mode, dir_fd=folder))
 
 
 def open_private(file: Path) -> int:
-    """A descriptor to read from and append to, of a new file or the one that is there. Raises OSError."""
+    """A descriptor of a new or existing file, to read and append. Raises OSError."""
     fd = os.open(file, os.O_RDWR | os.O_CREAT | os.O_APPEND | os.O_CLOEXEC, PRIVATE)
     close_to_others(fd)
     return fd
@@ -104,10 +107,10 @@ def open_private(file: Path) -> int:
 def replace_file(
     file: Path, content: bytes, is_still_wanted: Callable[[], bool] = lambda: True, *, is_ours: bool = True
 ) -> bool:
-    """Make `content` all of a file; False where, at the last moment, it is not wanted any more. It blocks.
+    """Replace the whole content of a file. False if, at the last moment, it's no longer wanted. Blocks.
 
-    Where it is not ours but one that the user writes too, such as their settings, its mode and its folder stay as they
-    are. Raises OSError.
+    If the file isn't ours, because the user writes it, too, such as the settings, its mode and folder don't change.
+    Raises OSError.
     """
 
     def check() -> None:
@@ -127,10 +130,10 @@ def replace_file(
 def replacing(
     file: Path, *, keeps_mode: bool = False, check: Callable[[], object] = lambda: None
 ) -> Iterator[BinaryIO]:
-    """What to write the new content to; when the block ends, it is what `file` holds. It blocks. Raises OSError.
+    """A file to write the new content to. At the end of the block, it becomes `file`. Blocks. Raises OSError.
 
-    With `keeps_mode`, one that is there keeps its rights. `check` is called at the last moment: what it raises leaves
-    the file as it was, as does what the block raises.
+    With `keeps_mode`, an existing file keeps its permissions. `check` is called at the last moment. If it or the block
+    raises an error, the file stays as it was.
     """
     temporary = file.with_name(f".acp-tui-{secrets.token_hex(8)}.tmp")
     fd = os.open(temporary, _NEW, PRIVATE)
@@ -145,9 +148,9 @@ def replacing(
         check()
         temporary.replace(file)
     finally:
-        with suppress(OSError):  # it has been renamed
+        with suppress(OSError):  # already renamed
             temporary.unlink()
 
 
 class _Unwanted(Exception):
-    """The new content is not wanted any more."""
+    """The new content is no longer wanted."""

@@ -1,4 +1,4 @@
-"""Checks what a user wrote into a form and turns it into what goes to the agent (R-ELIC-8); it draws nothing."""
+"""Checks the user's input in a form and converts it to what is sent to the agent (R-ELIC-8). Draws nothing."""
 
 from __future__ import annotations
 
@@ -24,16 +24,16 @@ from acp_tui.conversation.elicitation import (
 )
 
 Raw: TypeAlias = str | bool | Sequence[str] | None
-"""As a control gives it: text for texts, numbers and one choice; None or nothing where it was left empty."""
+"""The value of a control: a text for texts, numbers, and single choices; None or empty if it was left empty."""
 Answer: TypeAlias = str | int | float | bool | list[str] | None
-"""As it goes to the agent; None: the field is left out."""
+"""The value for the agent; None to omit the field."""
 
 PATTERN_TIMEOUT_S: Final = 0.1
-"""The screen stands still for so long at most."""
+"""The screen freezes for at most this long."""
 MAX_PATTERN_LENGTH: Final = 2000
-"""Reading a pattern has no time limit, so a long one is not read at all."""
+"""Compiling a pattern has no time limit, so long ones aren't compiled."""
 MAX_PATTERN_SIZE: Final = 10_000
-"""Nor is one that is larger with its counts written out, as `regex` does: it would take seconds and gigabytes."""
+"""Nor are patterns that are larger when `regex` expands their counts, which would take seconds and gigabytes."""
 MOST_SHOWN_PATTERN: Final = 120
 
 _INTEGER: Final = re.compile(r"[+-]?[0-9]{1,300}")
@@ -52,11 +52,11 @@ _FORMATS: Final[Mapping[str, str]] = {
 
 
 class InvalidAnswer(Exception):
-    """The answer does not fit its field; `str()` of it goes beside the field."""
+    """The answer doesn't fit its field. `str()` is shown next to the field."""
 
 
 def check(field: Field, raw: Raw) -> Answer:
-    """What to send for this field, None for nothing. Raises InvalidAnswer, with what would be right."""
+    """What to send for this field; None for nothing. Raises InvalidAnswer, which says what would be valid."""
     if isinstance(field, UnknownField):
         if field.is_required:
             raise InvalidAnswer("is required, but it can't be answered here")
@@ -79,7 +79,7 @@ def check(field: Field, raw: Raw) -> Answer:
 
 
 def check_all(fields: Sequence[Field], raws: Mapping[str, Raw]) -> tuple[FormValues, dict[str, str]]:
-    """What to send, and by the field's name what is wrong; the form may be accepted where nothing is."""
+    """What to send, and the problems by field name. The form may be accepted if there are none."""
     values: FormValues = {}
     wrong: dict[str, str] = {}
     for field in fields:
@@ -94,7 +94,7 @@ def check_all(fields: Sequence[Field], raws: Mapping[str, Raw]) -> tuple[FormVal
 
 
 def pattern_note(field: Field) -> str:
-    """What to tell the user where the field's pattern cannot be checked here; "" where it can."""
+    """What to tell the user if the field's pattern can't be checked here; "" if it can."""
     pattern = field.pattern if isinstance(field, TextField) else None
     if pattern is None or _compiled(pattern) is not None:
         return ""
@@ -102,7 +102,7 @@ def pattern_note(field: Field) -> str:
 
 
 def shortened(pattern: str) -> str:
-    """A pattern as it can be shown within a line or two."""
+    """A pattern, shortened to fit on a line or two."""
     return pattern if len(pattern) <= MOST_SHOWN_PATTERN else pattern[:MOST_SHOWN_PATTERN] + " …"
 
 
@@ -167,7 +167,7 @@ def _is_uri(text: str) -> bool:
 def _check_pattern(pattern: str, text: str) -> None:
     compiled = _compiled(pattern)
     if compiled is None:
-        return  # `pattern_note` says so
+        return  # `pattern_note` tells the user
     try:
         found = compiled.search(text, timeout=PATTERN_TIMEOUT_S)
     except TimeoutError:
@@ -180,10 +180,9 @@ def _check_pattern(pattern: str, text: str) -> None:
 
 @lru_cache(maxsize=64)
 def _compiled(pattern: str) -> Any:
-    """The pattern with `search(text, timeout=...)`, or None where it cannot be read.
+    """The pattern with `search(text, timeout=...)`; None if it can't be compiled.
 
-    It is written for ECMAScript; `regex` reads what is commonly used of that, and is the engine with a time limit
-    (R-ELIC-9).
+    It's written for ECMAScript. `regex` supports its common features, and is the engine with a time limit (R-ELIC-9).
     """
     if len(pattern) > MAX_PATTERN_LENGTH or not _is_small(pattern):
         return None
@@ -214,16 +213,16 @@ _PATTERN_PART: Final = re.compile(
 
 
 def _is_small(pattern: str) -> bool:
-    """Whether a pattern stays below `MAX_PATTERN_SIZE` with what must be there several times written out.
+    """Whether a pattern stays below `MAX_PATTERN_SIZE` when its repetitions are expanded.
 
-    What ECMAScript does not have (comments, conditions, calls, flags that change how the rest is read, names of sets)
-    could hide a count, and counts as too large.
+    Syntax that ECMAScript doesn't have (comments, conditions, calls, flags that change the parsing, named sets) could
+    hide a count, so it counts as too large.
     """
     plain = _ESCAPE.sub("e", pattern)
     if any("[:" in found[0][1:] for found in _SET.finditer(plain)):
         return False
     sizes = [0]
-    """Of the groups that are open, the innermost last."""
+    """The sizes of the open groups, innermost last."""
     last = 0
     for part in _PATTERN_PART.finditer(_SET.sub("e", plain)):
         if part["odd"] or sizes[-1] > MAX_PATTERN_SIZE:
@@ -235,7 +234,7 @@ def _is_small(pattern: str) -> bool:
             last = sizes.pop()
             sizes[-1] += last
         elif part["count"]:
-            # So often in a row, and once more in a loop.
+            # That many copies in a row, plus one in a loop.
             least = 1 if part["count"] == "+" else int(part["least"] or 0)
             more = last * min(least, MAX_PATTERN_SIZE)
             sizes[-1] += more
@@ -246,7 +245,7 @@ def _is_small(pattern: str) -> bool:
     return max(sizes) <= MAX_PATTERN_SIZE
 
 
-# Numbers, yes or no, choices
+# Numbers, booleans, choices
 
 
 def _check_number(field: NumberField, text: str) -> int | float:

@@ -1,9 +1,9 @@
-"""Finds the lines in which two texts differ, in steps of about a millisecond, and writes them as `diff -u` does.
+"""Finds the lines in which two texts differ, in steps of about a millisecond, and formats them like `diff -u`.
 
-Lines that occur once in both texts divide the work (the patience method), the shortest edit does the rest (E. W. Myers,
-1986). What is shown is compared in steps on the event loop and not in a thread: all of it is Python, so that a thread
-would only contend for the GIL, and what is replaced meanwhile is simply not worked on any more. The effort is bounded
-by work, not by a clock, so that the same texts always give the same diff.
+Lines that occur once in both texts divide the work (the patience method), and the shortest edit does the rest (E. W.
+Myers, 1986). Texts on the screen are compared in steps on the event loop, not in a thread: the code is pure Python, so
+a thread would only contend for the GIL, and a comparison that is no longer needed simply stops. The effort is limited
+by work, not by time, so the same texts always give the same diff.
 """
 
 from __future__ import annotations
@@ -16,20 +16,20 @@ from typing import Final, NamedTuple, TypeAlias
 from acp_tui.conversation.visible import make_visible, make_visible_line
 
 MAX_LINES: Final = 200_000
-"""Texts that differ in more lines than this, both counted, are not compared, but count as replaced."""
+"""Texts that differ in more lines than this, in total, aren't compared. They count as replaced."""
 MAX_WORK: Final = 1_000_000
-"""Steps in search of the shortest edit, about half a second; what is left then counts as replaced."""
+"""Steps in the search for the shortest edit, about half a second. The rest then counts as replaced."""
 MAX_DEPTH: Final = 8
-"""How often lines are divided by those that occur once, each time at the cost of looking at all of them."""
+"""How often to divide by lines that occur once, each time at the cost of reading all lines."""
 MAX_EDITS: Final = 200
-"""How long an edit is the shortest for certain; the effort grows with its square."""
+"""How long an edit is guaranteed to be the shortest. The effort grows with the square."""
 STEP_WORK: Final = 4_000
-"""Lines or places to look at in one step."""
+"""Lines or positions per step."""
 
 Line: TypeAlias = Hashable
-"""A line, or what stands for it."""
+"""A line, or a stand-in for it."""
 Steps: TypeAlias = Iterator[None]
-"""Work that is done by being iterated over."""
+"""Work that is done by iterating over it."""
 
 
 class Change(NamedTuple):
@@ -52,7 +52,7 @@ class Change(NamedTuple):
 
 
 class LineComparison:
-    """Compares lines while its `steps` are gone through."""
+    """Compares lines while its `steps` are iterated over."""
 
     def __init__(self, old: Sequence[Line], new: Sequence[Line]) -> None:
         self._old = old
@@ -60,12 +60,12 @@ class LineComparison:
         self._work_left = MAX_WORK
         self._unpaid = 0
         self.changes: list[Change] = []
-        """What was found so far, in order; between any two there are equal lines."""
+        """What has been found so far, in order. Between any two, there are equal lines."""
         self.is_approximate = False
-        """Whether some lines count as replaced that were not looked into."""
+        """Whether some lines count as replaced without having been compared."""
 
     def steps(self) -> Steps:
-        """Compare; then `changes` is complete."""
+        """Compare. Afterward, `changes` is complete."""
         whole = self._trimmed(Change(0, len(self._old), 0, len(self._new)))
         if whole.old_to - whole.old_from + whole.new_to - whole.new_from > MAX_LINES:
             self.is_approximate = True
@@ -83,14 +83,14 @@ class LineComparison:
             yield from self._pay(1)
 
     def _pay(self, work: int) -> Steps:
-        """End the step where enough was done in it."""
+        """End the step if enough work was done in it."""
         self._unpaid += work
         if self._unpaid >= STEP_WORK:
             self._unpaid = 0
             yield
 
     def _trimmed(self, part: Change) -> Change:
-        """`part` without the lines that are the same at its beginning and end."""
+        """`part` without the equal lines at its beginning and end."""
         old_from, old_to, new_from, new_to = part
         old, new = self._old, self._new
         while old_from < old_to and new_from < new_to and old[old_from] == new[new_from]:
@@ -100,7 +100,7 @@ class LineComparison:
         return Change(old_from, old_to, new_from, new_to)
 
     def _divided(self, part: Change, depth: int) -> Generator[None, None, list[Change]]:
-        """Smaller parts with only equal lines between them; none where it is different throughout."""
+        """Smaller parts with only equal lines between them; none if it differs everywhere."""
         pairs = (yield from self._anchors(part)) if depth < MAX_DEPTH else []
         pairs = pairs or (yield from self._shortest_edit(part))
         parts: list[Change] = []
@@ -115,7 +115,7 @@ class LineComparison:
         return parts
 
     def _anchors(self, part: Change) -> Generator[None, None, list[tuple[int, int]]]:
-        """The most lines that occur once on each side, and in the same order on both."""
+        """The largest set of lines that occur once on each side, and in the same order on both."""
         old_at = yield from self._single(self._old, part.old_from, part.old_to)
         new_at = yield from self._single(self._new, part.new_from, part.new_to)
         pairs = [(at, new_at[line]) for line, at in old_at.items() if line in new_at]
@@ -123,7 +123,7 @@ class LineComparison:
         return (yield from self._longest_rising(pairs))
 
     def _single(self, lines: Sequence[Line], start: int, stop: int) -> Generator[None, None, dict[Line, int]]:
-        """Where the lines are that occur once from `start` to `stop`, in their order."""
+        """The lines that occur once from `start` to `stop`, with their positions, in order."""
         found: dict[Line, int] = {}
         repeated: set[Line] = set()
         for begin in range(start, stop, STEP_WORK):
@@ -142,9 +142,9 @@ class LineComparison:
     def _longest_rising(
         self, pairs: Sequence[tuple[int, int]]
     ) -> Generator[None, None, list[tuple[int, int]]]:
-        """The most pairs, of those that ascend in their first number, that ascend in their second one too."""
+        """From pairs that ascend in their first number, the most that also ascend in their second."""
         lowest: list[int] = []  # the lowest second number that a run of each length can end with
-        ends: list[int] = []  # which pair that is
+        ends: list[int] = []  # the pair with that number
         before: list[int] = []  # for each pair, the one before it in its run
         for index, (_, second) in enumerate(pairs):
             length = bisect_left(lowest, second)
@@ -160,9 +160,9 @@ class LineComparison:
         return rising[::-1]
 
     def _shortest_edit(self, part: Change) -> Generator[None, None, list[tuple[int, int]]]:
-        """Equal lines along a short edit; none where there are none, or where that would take too long.
+        """The equal lines along a short edit; none if there are none, or if the search takes too long.
 
-        It is the shortest one up to `MAX_EDITS`, from where on it begins again at the best place that it got to.
+        The edit is the shortest one up to `MAX_EDITS`. After that, the search restarts from the best position reached.
         """
         old = self._old[part.old_from : part.old_to]
         new = self._new[part.new_from : part.new_to]
@@ -182,7 +182,7 @@ class LineComparison:
         return pairs
 
     def _reaches(self, old: Sequence[Line], new: Sequence[Line]) -> Generator[None, None, list[list[int]]]:
-        """For each number of edits how far each diagonal reaches, up to the end or as far as it is looked.
+        """For each number of edits, how far each diagonal reaches, up to the end or to the limit of the search.
 
         With `n` edits there are diagonals `-n, -n + 2 … n`: in list `n`, place `i` is for diagonal `2 * i - n`.
         """
@@ -198,7 +198,7 @@ class LineComparison:
 
 
 def _end(reach: Sequence[int], old_count: int, new_count: int) -> tuple[int, int]:
-    """The furthest place that is reached within both texts."""
+    """The furthest position reached within both texts."""
     edits = len(reach) - 1
     places = [(x, x - 2 * place + edits) for place, x in enumerate(reach)]
     inside = [(x, y) for x, y in places if x <= old_count and 0 <= y <= new_count]
@@ -206,7 +206,7 @@ def _end(reach: Sequence[int], old_count: int, new_count: int) -> tuple[int, int
 
 
 def _furthest(before: Sequence[int], old: Sequence[Line], new: Sequence[Line]) -> tuple[list[int], int]:
-    """How far each diagonal reaches with one edit more than `before`, and how many equal lines that took."""
+    """How far each diagonal reaches with one more edit than `before`, and how many equal lines were passed."""
     edits = len(before)
     reach: list[int] = []
     slid = 0
@@ -221,7 +221,7 @@ def _furthest(before: Sequence[int], old: Sequence[Line], new: Sequence[Line]) -
 
 
 def _entered(before: Sequence[int], place: int) -> int:
-    """Where a diagonal is entered: from the one above by a line that is new, or from the one below by one gone."""
+    """Where a diagonal is entered: from the one above by an added line, or from the one below by a removed line."""
     if not before:
         return 0
     if place == 0:
@@ -232,7 +232,7 @@ def _entered(before: Sequence[int], place: int) -> int:
 
 
 def _traced(reaches: Sequence[Sequence[int]], x: int, y: int) -> list[tuple[int, int]]:
-    """The equal lines on the way that ends at `x` and `y`."""
+    """The equal lines on the path that ends at `x` and `y`."""
     pairs: list[tuple[int, int]] = []
     for edits in range(len(reaches) - 1, -1, -1):
         place = (x - y + edits) // 2
@@ -247,14 +247,14 @@ def _traced(reaches: Sequence[Sequence[int]], x: int, y: int) -> list[tuple[int,
     return pairs[::-1]
 
 
-# The change as `diff -u` writes it
+# The diff
 
 CONTEXT_LINES: Final = 3
 NO_NEWLINE: Final = "\\ No newline at end of file"
 
 
 def unified_diff(path: str, old_text: str | None, new_text: str) -> str:
-    """The change as `diff -u` writes it, in lines of visible text; `old_text` None: the file is new."""
+    """The change in the format of `diff -u`, with visible text. `old_text` None means that the file is new."""
     name = make_visible_line(path)
     header = [f"--- {'/dev/null' if old_text is None else name}", f"+++ {name}"]
     old, new = _split(old_text or ""), _split(new_text)
@@ -262,14 +262,14 @@ def unified_diff(path: str, old_text: str | None, new_text: str) -> str:
 
 
 def told_diff(path: str, old_text: str | None, new_text: str) -> str:
-    """The same for somebody who reads it: where nothing changes, that is said."""
+    """The same for a person: if nothing changes, it says so."""
     if old_text == new_text:
         return f"{make_visible_line(path)}: no change"
     return unified_diff(path, old_text, new_text)
 
 
 def _split(text: str) -> list[str]:
-    """The lines with their ends; only a newline ends a line, other separators are shown within it."""
+    """The lines with their newlines. Only a newline ends a line; other separators are shown in it."""
     lines = [line + "\n" for line in text.split("\n")]
     last = lines.pop()[:-1]
     return [*lines, last] if last else lines
@@ -294,7 +294,7 @@ def _hunks(old: Sequence[str], new: Sequence[str]) -> Iterator[str]:
 
 
 def _groups(old: Sequence[str], new: Sequence[str]) -> Iterator[list[Change]]:
-    """The changes, those together whose unchanged lines around touch."""
+    """The changes, grouped if their surrounding unchanged lines touch."""
     comparison = LineComparison(old, new)
     deque(comparison.steps(), maxlen=0)
     group: list[Change] = []
@@ -308,13 +308,13 @@ def _groups(old: Sequence[str], new: Sequence[str]) -> Iterator[list[Change]]:
 
 
 def _range(start: int, stop: int) -> str:
-    """A hunk's lines as `diff` writes them: an empty range names the line before it."""
+    """A hunk's lines as `diff` writes them. An empty range names the line before it."""
     return f"{start + 1 if stop > start else start},{stop - start}"
 
 
 def _signed(sign: str, lines: Sequence[str], ends_in_crlf: bool) -> Iterator[str]:
     for line in lines:
-        # A carriage return is only news where not every line has one.
+        # A carriage return is only worth showing if not every line has one.
         yield sign + make_visible(line.removesuffix("\r\n" if ends_in_crlf else "\n"))
         if not line.endswith("\n"):
             yield NO_NEWLINE

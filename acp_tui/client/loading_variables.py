@@ -1,8 +1,8 @@
-"""Environment variables that decide which code a program runs, as data; who sets one and who is told is not known here.
+"""Environment variables that determine which code a program runs, as data. Doesn't know who sets them or who is told.
 
-A command that looks harmless runs something else when one of these is set for it: a library that is loaded into it, a
-folder that programs or modules are found in, a program that it starts for its own ends, an index that its packages come
-from. The list is a seat belt: a program may read variables of its own that do the same.
+A harmless-looking command runs something else if one of these is set for it: a library that is loaded into it, a folder
+in which programs or modules are found, a program that it starts internally, or an index of packages. The list is a seat
+belt: a program may have variables of its own that do the same.
 """
 
 from __future__ import annotations
@@ -20,20 +20,20 @@ from acp_tui.conversation.tool_calls import ToolCall
 from acp_tui.values import dataclass
 
 _WORDS: Final = frozenset({"key", "keys", "pat", "auth", "creds", "cred", "pass", "dsn", "session", "jwt"})
-"""In the name of a variable; elsewhere these say less."""
+"""These count only in the names of variables, because they're ambiguous elsewhere."""
 
 
 @dataclass(frozen=True, slots=True)
 class Row:
-    """One thing to know of a server."""
+    """One fact about a server."""
 
     text: str
-    """Holds words of the file's, not made visible yet."""
+    """Contains text from the file that hasn't been made visible yet."""
     is_warning: bool
 
 
 def rows_of(server: Server, environ: Mapping[str, str]) -> tuple[Row, ...]:
-    """Every variable that is read for the server and where its value goes, secrets first; then what loads code."""
+    """The variables that are read for the server and where their values go, secrets first; then what loads code."""
     read = sorted(
         (_row_of(reading, environ) for reading in readings(server)), key=lambda row: not row.is_warning
     )
@@ -43,7 +43,7 @@ def rows_of(server: Server, environ: Mapping[str, str]) -> tuple[Row, ...]:
 
 
 def may_be_secret(name: str, value: str) -> bool:
-    """Whether a variable looks like a secret, by its name or by what it holds."""
+    """Whether a variable looks like a secret, by its name or its value."""
     words = name.lower().split("_")
     has_word = words[-1].endswith("pass") or not _WORDS.isdisjoint(words)
     return has_word or is_secret_name(name) or asks_for_secret(name) or masked_text(value) != value
@@ -129,8 +129,10 @@ LOADING: Final[Mapping[str, tuple[str, ...]]] = {
         "HOSTALIASES", "LOCALDOMAIN", "SSLKEYLOGFILE",
     ),
 }  # fmt: skip
-"""What a variable does, and the names of those that do it; a `*` stands for any end or beginning. Case
-does not count: npm, proxies and Windows read either."""
+"""What variables do, and their names.
+
+A `*` matches any ending or beginning. Case doesn't matter, because npm, proxies, and Windows ignore it.
+"""
 
 HARMLESS: Final = (
     "NODE_ENV", "GIT_TERMINAL_PROMPT", "GIT_OPTIONAL_LOCKS", "GIT_AUTHOR_*", "GIT_COMMITTER_*", "PYTHONUNBUFFERED",
@@ -138,7 +140,7 @@ HARMLESS: Final = (
     "QT_QPA_PLATFORM", "PYTEST_CURRENT_TEST", "PYTEST_DISABLE_PLUGIN_AUTOLOAD", "DOCKER_BUILDKIT", "CARGO_TERM_*",
     "CARGO_INCREMENTAL", "DOTNET_NOLOGO", "DOTNET_CLI_TELEMETRY_OPTOUT",
 )  # fmt: skip
-"""Names among them that agents often set, and that load nothing: a warning that means nothing is read by nobody."""
+"""Exceptions that agents often set and that load nothing. Pointless warnings would be ignored."""
 
 _NAMES: Final = {
     name.upper(): effect for effect, names in LOADING.items() for name in names if "*" not in name
@@ -153,15 +155,15 @@ _HARMLESS: Final = re.compile("|".join(name.replace("*", ".*") for name in HARML
 _ASSIGNED: Final = re.compile(r"(?<![\w$-])([A-Za-z_]\w*)\+?=")
 _ENVIRONMENT: Final = re.compile(r"(?i)env|variables|\bvars?\b|exports?")
 _MOST_VALUES: Final = 5_000
-"""Of a report that are looked at, the outermost first."""
+"""Limit for the values of a report, outermost first."""
 _MOST_NAME: Final = 200
 """Characters."""
 _MOST_CHARACTERS: Final = 100_000
-"""Of a line that is looked at: somebody waits."""
+"""Characters of a line to check, because the user is waiting."""
 
 
 def loading_effect(name: str) -> str:
-    """What a variable of this name does to the programs that it is set for; "" where that is nothing known."""
+    """The effect of a variable with this name on programs; "" if none is known."""
     upper = name.upper()
     if _HARMLESS.fullmatch(upper):
         return ""
@@ -171,21 +173,21 @@ def loading_effect(name: str) -> str:
 
 
 def loading_warnings(names: Iterable[str], line: str = "") -> tuple[str, ...]:
-    """A sentence for each variable among `names`, or assigned somewhere in the shell line, that decides what is run."""
+    """A sentence for each variable in `names`, or assigned in the shell line, that determines what runs."""
     every = dict.fromkeys([*names, *_assigned(line)])
     return tuple(f"Warning: {name} {effect}." for name in every if (effect := loading_effect(name)))
 
 
 def call_warnings(call: ToolCall) -> tuple[str, ...]:
-    """As `loading_warnings`, for all that an agent reports of a call: its input, and the title of one that executes.
+    """Like `loading_warnings`, for an agent's report of a call: its input, and the title if it executes something.
 
-    Agents write an environment as an object, as a list of names with values, or as `NAME=value`. Outside of one only
-    a name in capitals is taken for a variable's: `path` and `home` are ordinary words.
+    Agents write an environment as an object, as a list of names with values, or as `NAME=value`. Elsewhere, only
+    uppercase names count as variables, because `path` and `home` are ordinary words.
     """
     names: list[str] = []
     lines = [call.shown_title] if call.kind == "execute" else []
     values: list[tuple[Any, bool]] = [(call.raw_input, False)]
-    for value, is_environment in values:  # grows on the way
+    for value, is_environment in values:  # grows during the loop
         room = max(_MOST_VALUES - len(values), 0)
         if isinstance(value, Mapping):
             for key, inner in islice(value.items(), room):
@@ -203,7 +205,7 @@ def call_warnings(call: ToolCall) -> tuple[str, ...]:
 
 
 def _assigned(line: str) -> Iterator[str]:
-    """The names before a `=`, in quotes and in inner lines too: in doubt one too many."""
+    """The names before a `=`, including in quotes and in inner lines. If in doubt, one too many."""
     plain = re.sub(r"[\\\"']", "", line[:_MOST_CHARACTERS])
     for found in _ASSIGNED.finditer(plain):
         name = found[1]

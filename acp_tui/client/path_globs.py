@@ -1,12 +1,12 @@
-"""Whether a path lies where a glob of the user's says. All globs are read here: of rules, settings and redaction.
+"""Whether a path matches one of the user's globs. This module reads all globs: of rules, settings, and redaction.
 
-A glob is read as in a .gitignore: without a slash inside, it stands for that name at any depth of a workspace root;
-with one, it begins at the root; `**` stands for any number of directories; and whatever lies below a match matches
-too. `*`, `?` and `[…]` stand for parts of one name, never for a slash. Otherwise than there, one that begins with `/`
-or `~` is absolute, and `{a,b}` stands for either.
+Globs work as in a .gitignore file. Without a slash inside, a glob matches that name at any depth of a workspace root.
+With one, it begins at the root. `**` matches any number of directories, and everything below a match also matches. `*`,
+`?`, and `[…]` match parts of one name, never a slash. Unlike in .gitignore, a glob that begins with `/` or `~` is
+absolute, and `{a,b}` matches either.
 
-`Places` asks the disk where symbolic links lead; `is_spelled_in` only looks at how paths are spelled. The effort grows
-with the length of the path times that of the glob, whatever they are.
+`Places` reads from the disk where symbolic links lead. `is_spelled_in` only uses the spelling of paths. The effort is
+limited by the length of the path times that of the glob.
 """
 
 from __future__ import annotations
@@ -24,19 +24,19 @@ from typing import Final, TypeAlias
 from urllib.parse import unquote
 
 IGNORES_CASE: Final = sys.platform in ("darwin", "win32")
-"""As the disks of these systems do, unless they were set up otherwise."""
+"""Like these systems' disks, unless they were set up differently."""
 
 _MAX_ALTERNATIVES: Final = 256
-"""Globs that one glob with braces stands for."""
+"""Globs that one glob with braces expands to."""
 _BRACES: Final = re.compile(r"\{([^{},]*,[^{}]*)\}")
 _MAGIC: Final = re.compile("[*?[]")
 _MAX_RESOLVED: Final = 200
-"""Paths of one call that are looked up on the disk; a command can have any number of words."""
+"""Limit for the paths of one call to look up on the disk, because a command can have any number of words."""
 _MAX_PATH: Final = 4096
-"""Characters; no longer path can exist."""
+"""Characters. No longer path can exist."""
 
 _MAX_CHARACTERS: Final = 50_000
-"""Of all paths of one call; those behind are not looked at."""
+"""Limit for all paths of one call. The rest are ignored."""
 
 Names: TypeAlias = tuple[str, ...]
 """The names of a path, from the top."""
@@ -47,13 +47,14 @@ Pattern: TypeAlias = tuple[re.Pattern[str] | None, ...]
 class Places:
     """The places that paths name: as they are spelled, and where they lead.
 
-    The disk is asked when they are made, which can take as long as a dead mount likes: in a thread, if anybody waits.
+    Creating it reads from the disk, which can block as long as a dead mount does. Use a thread if anything waits for
+    it.
     """
 
     def __init__(self, paths: Sequence[str], roots: Sequence[Path], globs: Iterable[str] = ()) -> None:
-        """A path that is not absolute is taken to lie below each of the `roots`.
+        """A relative path counts as below each of the `roots`.
 
-        `globs` are those that will be asked about; of any other it is found out then where its links lead.
+        `globs` are those that will be checked. For any other glob, links are resolved when it's checked.
         """
         paths = _not_too_many(paths)
         spelled_roots = dict.fromkeys(map(str, roots))
@@ -71,7 +72,7 @@ class Places:
         }
 
     def any_match(self, glob: str) -> bool:
-        """Whether one of them is where `glob` says, or below."""
+        """Whether one of them matches `glob` or is below a match."""
         return any(map(self._is_covered, _alternatives(glob)))
 
     def _is_covered(self, glob: str) -> bool:
@@ -81,7 +82,7 @@ class Places:
         if "/" in glob.rstrip("/"):
             pattern = _pattern(os.path.normpath(glob))
             return any(_covers(pattern, names) for names in self._below_roots)
-        # At any depth: to look at each name once is much faster than at each path.
+        # At any depth: checking each name once is much faster than checking each path.
         return any(_covers(_pattern(glob), name) for name in self._names_below)
 
     def _below(self, relative: Iterable[Names]) -> Iterator[Names]:
@@ -91,10 +92,9 @@ class Places:
 
 
 def is_spelled_in(path: str, glob: str, roots: Iterable[str]) -> bool:
-    """Whether `path` lies where `glob` says, or below, as far as can be told from how both are spelled.
+    """Whether `path` matches `glob` or is below a match, judging only by spelling.
 
-    A path that is not absolute is taken to lie below each of the `roots`. Outside of all of them, a name is looked for
-    at any depth.
+    A relative path counts as below each of the `roots`. Outside all of them, a name matches at any depth.
     """
     spelled_roots = tuple(dict.fromkeys(roots))
     paths = [_names(os.path.normpath(one)) for one in _absolute(path, spelled_roots or ("/",))]
@@ -127,9 +127,9 @@ def _existable(paths: Iterable[str]) -> Iterator[str]:
 
 @lru_cache(maxsize=256)
 def _alternatives(glob: str) -> tuple[str, ...]:
-    """The globs that one with `{a,b}` stands for, also as it is: files may be named so."""
+    """The globs that one with `{a,b}` expands to, including itself, because file names may contain braces."""
     globs = [glob]
-    for one in globs:  # grows on the way
+    for one in globs:  # grows during the loop
         braces = _BRACES.search(one)
         if braces and len(globs) < _MAX_ALTERNATIVES:
             globs += [one[: braces.start()] + each + one[braces.end() :] for each in braces[1].split(",")]
@@ -141,30 +141,30 @@ def _is_absolute(path: str) -> bool:
 
 
 def _absolute(path: str, roots: Iterable[str]) -> list[str]:
-    """The places that `path` may mean, links and `..` in it not followed."""
+    """The places that `path` may mean, without resolving links and `..`."""
     if path.startswith("file://"):
         path = "/" + unquote(path.removeprefix("file://").removeprefix("localhost")).lstrip("/")
     if not _is_absolute(path):
         return [f"{root}/{path}" for root in roots]
     try:
-        return [os.path.expanduser(path)]  # noqa: PTH111 - a Path would lose how it is spelled
-    except ValueError:  # a user of no possible name
+        return [os.path.expanduser(path)]  # noqa: PTH111 - a Path would lose its spelling
+    except ValueError:  # an impossible user name
         return [path]
 
 
 def _spellings(path: str) -> list[str]:
-    """The path without `..`, and where links lead."""
+    """The path without `..`, and where its links lead."""
     plain = os.path.normpath(path)
     if len(path) > _MAX_PATH:
         return [plain]
     try:
         return [plain, os.path.realpath(path)]
-    except (OSError, ValueError):  # no path at all: it has a NUL or half a character
+    except (OSError, ValueError):  # not a path: it contains a NUL or a lone surrogate
         return [plain]
 
 
 def _glob_spellings(glob: str) -> list[str]:
-    """An absolute glob, and with the links followed that lead to its first wildcard."""
+    """An absolute glob, and the same with the links before its first wildcard resolved."""
     glob = _absolute(glob, ())[0]
     magic = _MAGIC.search(glob)
     head, slash, tail = glob[: magic.start() if magic else None].rpartition("/")
@@ -186,7 +186,7 @@ def _pattern(glob: str) -> Pattern:
 
 
 def _covers(pattern: Pattern, names: Names) -> bool:
-    """Whether `pattern` matches `names` or the beginning of it."""
+    """Whether `pattern` matches `names` or a beginning of it."""
     states = _with_skips(pattern, {0})
     for name in names:
         if len(pattern) in states:
@@ -203,7 +203,7 @@ def _covers(pattern: Pattern, names: Names) -> bool:
 
 
 def _with_skips(pattern: Pattern, states: set[int]) -> set[int]:
-    """`states`, and those that are reached where a `**` stands for nothing."""
+    """`states`, and those reached if a `**` matches nothing."""
     reached = set(states)
     for state in states:
         while state < len(pattern) and pattern[state] is None:

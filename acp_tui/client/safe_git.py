@@ -1,15 +1,17 @@
-"""The one door to git: every call goes through `ask_git`, and no call runs what a repository configures.
+"""The only access to git: every call goes through `ask_git`, and no call runs programs that a repository configures.
 
-A repository can name programs in places without end: filters, hooks, monitors, pagers, drivers, helpers, aliases. They
-are not looked for and taken away, since whoever writes `.git/config` can do so between a look and its use. Instead:
+A repository can configure programs in countless places: filters, hooks, monitors, pagers, drivers, helpers, aliases. We
+don't search for them and remove them, because another process can change `.git/config` between the check and its use.
+Instead:
 
 - Only the subcommands and options in `_ALLOWED` are accepted. None of them reads a file through a filter, writes the
-  index of a folder in use, fetches, compares, or prints through a pager. Nobody else may name git (a test looks).
-- The few settings that those do read are given on the command line, which outranks every file: `_SETTINGS`.
-- Of the environment, git's own variables are replaced by `_ENVIRONMENT`; git itself is looked for in absolute folders.
+  index of a folder in use, fetches, compares, or prints through a pager. No other module may call git (a test checks).
+- The few settings that they read are given on the command line, which overrides every file: `_SETTINGS`.
+- In the environment, git's own variables are replaced by `_ENVIRONMENT`. Git itself is only searched for in absolute
+  folders.
 
-The user's global configuration is kept: it says what is ignored everywhere, and which foreign repositories are safe.
-What is asked, and what the answers mean, is the callers' matter.
+The user's global configuration applies: it says what is ignored everywhere, and which foreign repositories are safe.
+Callers decide what to ask and interpret the answers.
 """
 
 from __future__ import annotations
@@ -47,15 +49,15 @@ _ALLOWED: Final[Mapping[str, frozenset[str]]] = {
     # Never --filters or --textconv.
     "cat-file": frozenset({"--batch"}),
     "ls-tree": frozenset({"-r", "-l", "-z", "--full-tree"}),
-    # Of three given files: attributes, and the merge drivers that they name, are not read.
+    # For three given files. It doesn't read attributes or the merge drivers they name.
     "merge-file -p": frozenset({"-q"}),
-    # Without the checkout, which would run filters; the files are written by `worktrees`.
+    # Without the checkout, which would run filters. `worktrees` writes the files.
     "worktree add --no-checkout": frozenset({"-b"}),
     "read-tree": frozenset[str](),
-    # Without --force it would look for changes, and run filters for that.
+    # Without --force, it would look for changes, which runs filters.
     "worktree remove --force": frozenset[str](),
     "update-ref": frozenset({"-d"}),
-    # Of the user's own file alone.
+    # Only the user's own file.
     "config": frozenset({"--global", "--get"}),
 }
 _SETTINGS: Final = (
@@ -63,7 +65,7 @@ _SETTINGS: Final = (
     "core.untrackedCache=false",
     "core.hooksPath=/dev/null",
     "core.pager=cat",
-    "core.virtualFilesystem=",  # a hook of Microsoft's git, run whenever the index is read
+    "core.virtualFilesystem=",  # a hook of Microsoft's git that runs whenever the index is read
     "safe.bareRepository=explicit",
     "submodule.recurse=false",
 )
@@ -71,33 +73,33 @@ _ENVIRONMENT: Final = {
     "LC_ALL": "C",
     "GIT_OPTIONAL_LOCKS": "0",
     "GIT_TERMINAL_PROMPT": "0",
-    # A partial clone fetches what it lacks, by programs that its configuration names.
+    # A partial clone fetches missing objects with programs that its configuration names.
     "GIT_ALLOW_PROTOCOL": "none",
     "GIT_NO_LAZY_FETCH": "1",
-    # The user's configuration may name files to trace into.
+    # The user's configuration may name trace files.
     **dict.fromkeys(("GIT_TRACE2", "GIT_TRACE2_EVENT", "GIT_TRACE2_PERF"), "0"),
 }
 _KEPT_VARIABLES: Final = (
     *("GIT_CEILING_DIRECTORIES", "GIT_CONFIG_GLOBAL"),
     *("GIT_CONFIG_NOSYSTEM", "GIT_CONFIG_SYSTEM"),
 )
-"""Of git's own variables; the others may point to another repository, or configure this one."""
+"""Git's own variables that are kept. The others may point to another repository or configure this one."""
 
 
 class GitFailed(Exception):
-    """Git is not there, took too long or refused; `str()` of it is git's own reason."""
+    """Git isn't installed, took too long, or refused. `str()` is git's own reason."""
 
 
 @dataclass(frozen=True, slots=True)
 class Answer:
-    """What one call of git came to."""
+    """The result of one call of git."""
 
     code: int
     output: bytes
     is_cut: bool
-    """Whether there was more than was wanted; git was then ended."""
+    """Whether there was more than requested, in which case git was ended."""
     complaint: str
-    """The first line of what it said beside its output."""
+    """The first line of its stderr."""
 
 
 async def ask_git(
@@ -107,9 +109,9 @@ async def ask_git(
     question: bytes = b"",
     most_bytes: int = MAX_OUTPUT_BYTES,
 ) -> Answer:
-    """Call git in a directory that nobody vouches for, with `question` as its input.
+    """Call git in an untrusted directory, with `question` as its input.
 
-    Raises: GitFailed where it cannot be run, or takes longer than `LIMIT_S`; ValueError for what is not allowed.
+    Raises: GitFailed if it can't run or takes longer than `LIMIT_S`; ValueError for anything not allowed.
     """
     line, environment = _call(command, words, os.environ)
     try:
@@ -139,7 +141,7 @@ async def ask_git(
 
 
 def ask_git_global(key: str, environ: Mapping[str, str]) -> str:
-    """A value of the user's own configuration, "" where it is not set or git is not there. It blocks."""
+    """A value of the user's own configuration; "" if it isn't set or git isn't installed. Blocks."""
     try:
         line, environment = _call("config", ("--global", "--get", key), environ)
         done = subprocess.run(
@@ -165,7 +167,7 @@ def _call(
     if command not in _ALLOWED or refused:
         raise ValueError(f"git must not be called like this: {command} {' '.join(refused)}")
     settings = [word for setting in _SETTINGS for word in ("-c", setting)]
-    # Other commands refuse to be told that a `*` is a `*`.
+    # The other commands don't accept the option for literal pathspecs.
     literal = ["--literal-pathspecs"] if command == "ls-files" else []
     own = {
         name: value
@@ -176,7 +178,7 @@ def _call(
 
 
 def _program(environ: Mapping[str, str]) -> str:
-    """Git's absolute path: a relative folder in PATH would be one of the repository's. Raises: GitFailed."""
+    """Git's absolute path. A relative folder in PATH would be one of the repository's. Raises: GitFailed."""
     folders = environ.get("PATH", os.defpath).split(os.pathsep)
     absolute = os.pathsep.join(folder for folder in folders if os.path.isabs(folder))  # noqa: PTH117 - text
     program = shutil.which("git", path=absolute) if absolute else None
@@ -213,14 +215,14 @@ _ELSEWHERE: Final = "gitdir:"
 
 
 def branch_of(folder: Path) -> str:
-    """The branch, or the first digits of a commit that is checked out without one; "" outside of a repository.
+    """The branch, or the first digits of a commit checked out without one; "" outside a repository.
 
-    It blocks. The name is whatever the file says: it is not safe to draw.
+    Blocks. The name is whatever the file contains, so it isn't safe to draw.
     """
     for place in (folder, *folder.parents):
         git = place / ".git"
         written = _first_line_of(git)
-        if written.startswith(_ELSEWHERE):  # a worktree, or a submodule
+        if written.startswith(_ELSEWHERE):  # a worktree or a submodule
             git = place / written.removeprefix(_ELSEWHERE).strip()
         head = _first_line_of(git / "HEAD")
         if head:
@@ -229,9 +231,9 @@ def branch_of(folder: Path) -> str:
 
 
 def _first_line_of(path: Path) -> str:
-    """ "" for what is no small text."""
+    """The first line of a small text file, otherwise ""."""
     try:
-        # A named pipe would wait for whoever writes.
+        # Opening a named pipe would wait for a writer.
         descriptor = os.open(path, os.O_RDONLY | os.O_NONBLOCK | os.O_CLOEXEC | os.O_NOCTTY)
         with os.fdopen(descriptor, "rb") as file:
             if not stat.S_ISREG(os.fstat(descriptor).st_mode):

@@ -1,4 +1,4 @@
-"""Saves a content block to a file of its own. The agent's name for it is not trusted."""
+"""Saves a content block to a new file. The agent's name for it isn't trusted."""
 
 from __future__ import annotations
 
@@ -16,13 +16,13 @@ from acp_tui.client.files import create_private, make_private
 from acp_tui.conversation.content import Audio, BlobResource, Image, TextResource
 
 Saveable: TypeAlias = Image | Audio | BlobResource | TextResource
-"""The blocks that carry what a file could hold."""
+"""The blocks whose content can be a file."""
 
 MAX_NAME_BYTES: Final = 200
-"""File systems take 255; a number may have to be added."""
+"""File systems allow 255, and a number may be added."""
 MAX_TRIES: Final = 1_000
 _HIDDEN_OR_OPTION: Final = ".-~ "
-"""What a name must not begin with: it would be hidden, or taken for something else on a command line."""
+"""A name must not begin with these, because it would be hidden, or mean something else on a command line."""
 _SUFFIXES: Final = {
     "audio/mpeg": ".mp3",
     "audio/ogg": ".ogg",
@@ -41,9 +41,9 @@ class SavingFailed(ClientError):
 
 
 def save_block(block: Saveable, folder: Path) -> Path:
-    """Write the block's bytes to a new file in `folder`, readable by the user only, and say which. It blocks.
+    """Write the block's bytes to a new file in `folder`, readable only by the user. Returns its path. Blocks.
 
-    The folder is made where there is none. No file is ever overwritten, no link followed.
+    Creates the folder if necessary. Never overwrites a file or follows a link.
 
     Raises: SavingFailed.
     """
@@ -56,7 +56,7 @@ def save_block(block: Saveable, folder: Path) -> Path:
 
 
 def safe_name(block: Saveable) -> str:
-    """A file name for the block: the last part of its URI without what could mislead, else one by its kind."""
+    """A file name for the block: the last part of its URI without misleading characters, otherwise one for its kind."""
     uri = None if isinstance(block, Audio) else block.uri
     named = _cleaned(unquote(_last_part(uri or "")))
     return _shortened(named or _kind_of(block) + _suffix_of(block))
@@ -74,12 +74,13 @@ def _content(block: Saveable) -> bytes:
 def _last_part(uri: str) -> str:
     try:
         return urlsplit(uri).path.rstrip("/").rpartition("/")[2]
-    except ValueError:  # it is no URI
+    except ValueError:  # it isn't a URI
         return ""
 
 
 def _cleaned(name: str) -> str:
-    # Separators after decoding too; categories C and Z hold controls, format characters and lone surrogates.
+    # Replace separators after decoding, too. Categories C and Z include controls, format characters, and lone
+    # surrogates.
     shown = ("_" if each in "/\\:" else each for each in name)
     kept = "".join(each for each in shown if each == " " or unicodedata.category(each)[0] not in "CZ")
     return kept.lstrip(_HIDDEN_OR_OPTION).rstrip(" .")
@@ -107,7 +108,7 @@ def _suffix_of(block: Saveable) -> str:
     if known := _SUFFIXES.get(mime_type):
         return known
 
-    # An instance of its own knows only Python's table: a file's name does not vary with the machine.
+    # A new instance knows only Python's table, so a file's name doesn't depend on the machine.
     guessed = mimetypes.MimeTypes(()).guess_extension(mime_type, strict=False)
     return guessed or (".txt" if isinstance(block, TextResource) else ".bin")
 
@@ -134,5 +135,5 @@ def _write(path: Path, content: bytes) -> None:
         with file:
             file.write(content)
     except BaseException:
-        path.unlink(missing_ok=True)  # half a file is worse than none
+        path.unlink(missing_ok=True)  # an incomplete file is worse than none
         raise

@@ -1,6 +1,6 @@
-"""What is set aside within limits: bytes in a file without a name, and updates of sessions that are not known yet.
+"""Temporary storage with limits: bytes in an unnamed file, and updates of sessions that aren't known yet.
 
-The early entries of a long conversation are such bytes. Nothing is left behind on the disk.
+The early entries of a long conversation are stored as such bytes. Nothing is left on the disk.
 """
 
 from __future__ import annotations
@@ -20,14 +20,14 @@ from acp_tui.values import dataclass
 
 @dataclass(frozen=True, slots=True)
 class Copied:
-    """Where bytes were put."""
+    """Where bytes were stored."""
 
     offset: int
     size: int
 
 
 class Copies:
-    """Bytes that were put aside, on disk, up to a limit. Any thread may use it, also while another closes it."""
+    """Bytes stored on disk, up to a limit. Any thread may use it, even while another one closes it."""
 
     def __init__(self, max_bytes: int) -> None:
         self.room = max_bytes
@@ -35,11 +35,11 @@ class Copies:
         self._file: IO[bytes] | None = None
         self._is_closed = False
         self._end = 0
-        # A descriptor that was closed may by then be another file's.
+        # After closing, the descriptor's number may belong to another file.
         self._one_at_a_time = Lock()
 
     def put(self, data: bytes) -> Copied:
-        """Raises: OSError where the disk takes no more; ValueError beyond the limit."""
+        """Raises: OSError if the disk is full; ValueError beyond the limit."""
         if len(data) > self.room:
             raise ValueError("no room for this many bytes")
         with self._one_at_a_time:
@@ -59,7 +59,7 @@ class Copies:
             return os.pread(self._open().fileno(), copied.size, copied.offset)
 
     def close(self) -> None:
-        """Let go of them all."""
+        """Delete all of them."""
         with self._one_at_a_time:
             self._is_closed = True
             if self._file is not None:
@@ -72,49 +72,49 @@ class Copies:
         if self._is_closed:
             raise OSError(errno.EBADF, "the copies are gone")
         if self._file is None:
-            # Removed as soon as it is open: a crash leaves nothing, and nobody else can open it.
+            # Deleted as soon as it's open, so a crash leaves nothing, and no one else can open it.
             self._file = tempfile.TemporaryFile(prefix="acp-tui-", buffering=0)  # noqa: SIM115 - closed with the copies
         return self._file
 
 
 MAX_BYTES: Final = 4 << 30
-"""Of one conversation; what is more stays in memory."""
+"""Per conversation. Anything more stays in memory."""
 
 
 class EntryStore:
-    """A file without a name, made when the first entry is packed: nothing of it is left behind."""
+    """An unnamed file, created when the first entry is packed. Nothing of it is left on the disk."""
 
     def __init__(self) -> None:
         self._copies = Copies(MAX_BYTES)
 
     def put(self, data: bytes) -> int:
-        """Keep them; gives their place. Raises OSError; ValueError where there is no room."""
+        """Store the bytes. Returns their position. Raises OSError; ValueError if there is no room."""
         return self._copies.put(data).offset
 
     def get(self, place: int, size: int) -> bytes:
-        """What is there. Raises OSError."""
+        """The bytes at a position. Raises OSError."""
         return self._copies.get(Copied(place, size))
 
 
 def new_conversation() -> Conversation:
-    """One that takes little memory, however long it becomes."""
+    """A conversation that takes little memory, however long it becomes."""
     return Conversation(EntryList(store=EntryStore()))
 
 
 MAX_EARLY_UPDATES: Final = 1_000
 MAX_EARLY_BYTES: Final = 4 << 20
-"""Of them together, with the ids of their sessions."""
+"""For all of them, including the IDs of their sessions."""
 
 
 class EarlyUpdates:
-    """The same updates are kept live and in a replay."""
+    """Updates of sessions that aren't known yet. Live sessions and replays keep the same ones."""
 
     def __init__(self) -> None:
         self._updates: dict[SessionId, list[SessionUpdate]] = {}
         self._count = self._bytes = 0
 
     def add(self, session_id: SessionId, update: SessionUpdate) -> None:
-        """Keep it, if there is room."""
+        """Keep it if there is room."""
         if self._count >= MAX_EARLY_UPDATES:
             return
         size = len(pickle.dumps((session_id, update)))
@@ -124,10 +124,10 @@ class EarlyUpdates:
             self._updates.setdefault(session_id, []).append(update)
 
     def take(self, session_id: SessionId) -> list[SessionUpdate]:
-        """Those of a session, which is known now."""
+        """Remove and return the updates of a session that is now known."""
         return self._updates.pop(session_id, [])
 
     def clear(self) -> None:
-        """No new session is awaited any more."""
+        """Drop all updates, because no new session is expected anymore."""
         self._updates.clear()
         self._count = self._bytes = 0

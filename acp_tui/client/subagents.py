@@ -1,4 +1,4 @@
-"""Which sessions belong to subagents, and where what is said in them goes; the same live and in a replay."""
+"""Which sessions belong to subagents, and where their updates go. The same live and in a replay."""
 
 from __future__ import annotations
 
@@ -15,21 +15,21 @@ from acp_tui.conversation.updates import SessionUpdate, SubagentReported, Subage
 from acp_tui.protocol.roles import PermissionQuestion
 
 MAX_DEPTH: Final = 5
-"""Of subagents of subagents; a deeper one belongs to the last that counts."""
+"""Limit for subagents of subagents. A deeper one belongs to the last one within the limit."""
 MAX_SUBAGENTS: Final = 2_000
-"""Of one agent; those begun later are not shown."""
+"""Per agent. Later ones aren't shown."""
 
 
 class Subagents:
-    """The sessions that an agent has begun by itself, with the session that each belongs to."""
+    """The sessions that an agent has begun itself, and the session that each belongs to."""
 
     def __init__(self, opened: Container[SessionId]) -> None:
-        """`opened` are the sessions that the user has opened: none of them is anybody's subagent."""
+        """`opened` are the sessions that the user has opened, which are never subagents."""
         self._opened = opened
         self._owners: dict[SessionId, SessionId] = {}
 
     def lead(self, session_id: SessionId, update: SessionUpdate) -> tuple[SessionId, SessionUpdate] | None:
-        """The session that the user has opened, and what is said to its conversation; None for nobody's."""
+        """The user's session and the update for its conversation; None if it belongs to no session."""
         if isinstance(update, SubagentReported):
             owner = self._owner(update.session_id, session_id)
             if owner is None:
@@ -40,11 +40,11 @@ class Subagents:
         return self.root(session_id), update
 
     def root(self, session_id: SessionId) -> SessionId:
-        """The session that the user has opened, of which this one is a part."""
+        """The user's session that this one belongs to."""
         return self._up_from(session_id)[-1]
 
     def state(self, root: Conversation, session_id: SessionId) -> SubagentState | None:
-        """The subagent whose session this is; None where it is not one."""
+        """The subagent whose session this is; None if it isn't one."""
         found = None
         for each in self._up_from(session_id)[-2::-1]:
             found = root.subagents.get(each)
@@ -56,7 +56,7 @@ class Subagents:
     def question(
         self, root: Conversation, session_id: SessionId, question: PermissionQuestion
     ) -> PermissionQuestion:
-        """The question as the user is asked it: one of a subagent says so, and stands for its tool call."""
+        """The question for the user. A subagent's question says so, and refers to the subagent's tool call."""
         asking = self.state(root, session_id)
         if asking is None:
             return question
@@ -79,7 +79,7 @@ class Subagents:
         return None if session_id in self._opened else owner
 
     def _up_from(self, session_id: SessionId) -> list[SessionId]:
-        """The session and those that it belongs to, the user's own last."""
+        """The session and those that it belongs to, ending with the user's."""
         above = [session_id]
         while above[-1] not in self._opened and above[-1] in self._owners:
             above.append(self._owners[above[-1]])
@@ -87,7 +87,7 @@ class Subagents:
 
 
 def _over(known: ToolCallPatch, patch: ToolCallPatch) -> ToolCallPatch:
-    """What is known of a call, with what the patch says of it."""
+    """What is known about a call, updated with the patch."""
     said = {
         field.name: value
         for field in fields(ToolCallPatch)

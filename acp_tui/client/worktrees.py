@@ -1,7 +1,8 @@
-"""Git worktrees for sessions: makes one, says what changed in it, copies that back, and removes it.
+"""Git worktrees for sessions: creates one, lists its changes, copies them back, and removes it.
 
-Git keeps the books; files are read and written here, so no filter, hook or merge driver of the repository runs. A
-repository that relies on filters (LFS) therefore gets the stored content. Nothing is asked or drawn here.
+Git keeps track of the worktrees. This module reads and writes the files, so no filter, hook, or merge driver of the
+repository runs. A repository that relies on filters (LFS) therefore gets the stored content. Asks nothing, draws
+nothing.
 """
 
 from __future__ import annotations
@@ -36,48 +37,49 @@ _TREE_ENTRY: Final = re.compile(rb"(\d+) (\w+) ([0-9a-f]+) +(\d+|-)\t([^\0]*)\0"
 
 
 class WorktreeFailed(ClientError):
-    """The worktree could not be made, read or removed; the message says why."""
+    """The worktree couldn't be created, read, or removed. The message says why."""
 
 
 @dataclass(frozen=True, slots=True)
 class Worktree:
-    """One worktree that acp-tui made; all paths are absolute."""
+    """One worktree that acp-tui created. All paths are absolute."""
 
     root: str
     """The top of the worktree."""
     folder: str
-    """Where the session works: below `root` as the user's folder is below `origin`."""
+    """Where the session works, at the same place below `root` as the user's folder below `origin`."""
     origin: str
-    """The top of the folder that it was made from; its changes go back there."""
+    """The top of the folder it was created from, to which its changes are copied back."""
     branch: str
     base: str
-    """The commit that it began with."""
+    """The commit it began with."""
 
     @property
     def name(self) -> str:
-        """What the user calls it."""
+        """The user's name for it."""
         return self.branch.removeprefix(BRANCH_PREFIX)
 
 
 class Changed(NamedTuple):
-    """A file in a worktree that is not what it was at the base commit."""
+    """A file in a worktree that differs from the base commit."""
 
     path: str
     before: FileState | None
-    """None where the base commit has no such file."""
+    """None if the base commit has no such file."""
     after: FileState | None
-    """None where the file is gone."""
+    """None if the file was deleted."""
 
 
 @dataclass(frozen=True, slots=True)
 class BroughtBack:
-    """What copying changes back came to."""
+    """The result of copying changes back."""
 
     written: tuple[str, ...] = ()
     conflicts: tuple[str, ...] = ()
-    """Files that changed in both folders, in the same lines; nothing was written then.
+    """Files with lines that changed in both folders. If there are any, nothing was written.
 
-    One alone beside files that were written changed in that very moment."""
+    There's one exception: if a file changes while others are being written, both fields are set.
+    """
 
 
 class _Stored(NamedTuple):
@@ -89,7 +91,7 @@ class _Stored(NamedTuple):
 
 
 def known_worktree(folder: Path) -> Worktree | None:
-    """The worktree in which a session with this folder works, if acp-tui made it. It blocks."""
+    """The worktree for a session in this folder, if acp-tui created it. Blocks."""
     resolved = str(folder.resolve())
     for worktree in _read_known():
         if resolved == worktree.root or resolved.startswith(f"{worktree.root}{os.sep}"):
@@ -98,9 +100,9 @@ def known_worktree(folder: Path) -> Worktree | None:
 
 
 async def add_worktree(cwd: Path, name: str = "") -> Worktree:
-    """Make a worktree of the repository that holds `cwd`, from its last commit, on a branch of its own.
+    """Create a worktree of the repository that contains `cwd`, from its last commit, on a new branch.
 
-    It lies beside the repository, in `REPOSITORY.worktrees/NAME`. Without a name it is called `session-1`, and so on.
+    It's beside the repository, in `REPOSITORY.worktrees/NAME`. The default names are `session-1` and so on.
 
     Raises: WorktreeFailed.
     """
@@ -137,9 +139,9 @@ async def changes_in(worktree: Worktree) -> list[Changed]:
 
 
 async def bring_back(worktree: Worktree, changes: Sequence[Changed]) -> BroughtBack:
-    """Make these changes in the folder that the worktree was made from, uncommitted.
+    """Apply these changes to the folder that the worktree was created from, uncommitted.
 
-    Lines that changed there meanwhile stay; where both changed the same lines, nothing is written at all.
+    Lines that changed there since stay. If both changed the same lines, nothing is written at all.
 
     Raises: WorktreeFailed.
     """
@@ -162,7 +164,7 @@ async def bring_back(worktree: Worktree, changes: Sequence[Changed]) -> BroughtB
 
 
 async def has_commits(worktree: Worktree) -> bool:
-    """Whether anything was committed in it.
+    """Whether it contains new commits.
 
     Raises: WorktreeFailed.
     """
@@ -171,7 +173,7 @@ async def has_commits(worktree: Worktree) -> bool:
 
 
 async def remove_worktree(worktree: Worktree, *, keeps_branch: bool = False) -> None:
-    """Delete the worktree's folder with all that is in it, and its branch unless that is kept.
+    """Delete the worktree's folder with everything in it, and its branch unless `keeps_branch`.
 
     Raises: WorktreeFailed.
     """
@@ -181,11 +183,11 @@ async def remove_worktree(worktree: Worktree, *, keeps_branch: bool = False) -> 
         if not keeps_branch:
             await _git(origin, "update-ref", "-d", f"refs/heads/{worktree.branch}")
         await to_thread.run_sync(_forget, worktree)
-        with suppress(OSError):  # other worktrees are in it
+        with suppress(OSError):  # it contains other worktrees
             Path(worktree.root).parent.rmdir()
 
 
-# Asking git
+# Git
 
 
 async def _git(directory: Path, command: str, *words: str, question: bytes = b"") -> bytes:
@@ -196,7 +198,7 @@ async def _git(directory: Path, command: str, *words: str, question: bytes = b""
 
 
 async def _place(cwd: Path) -> tuple[Path, str]:
-    """The top of the repository, and where `cwd` is below that."""
+    """The top of the repository, and the path of `cwd` below it."""
     told = await _git(cwd, "rev-parse", "--show-toplevel", "--show-prefix")
     top, prefix, *_ = os.fsdecode(told).split("\n")
     return Path(top), prefix.rstrip("/")
@@ -210,7 +212,7 @@ async def _head(top: Path) -> str:
 
 
 async def _add(top: Path, prefix: str, base: str, wanted: str) -> Worktree:
-    """Register a worktree without files, under the first free name."""
+    """Register a worktree without files, with the first free name."""
     beside = top.parent / f"{top.name}.worktrees"
     beside.mkdir(exist_ok=True)
     found = beside.lstat()
@@ -237,7 +239,7 @@ def _names(wanted: str) -> Iterator[str]:
 
 
 async def _files_of(top: Path, commit: str) -> dict[str, _Stored]:
-    """The files and links of a commit, by path; submodules are left out."""
+    """The files and links of a commit, by path, without submodules."""
     listed = await _git(top, "ls-tree", "-r", "-l", "-z", "--full-tree", commit)
     return {
         os.fsdecode(path): _Stored(int(mode, 8), bytes.fromhex(blob.decode()), int(size))
@@ -247,7 +249,7 @@ async def _files_of(top: Path, commit: str) -> dict[str, _Stored]:
 
 
 def _is_safe(path: str) -> bool:
-    """Whether a path of a commit may be written: a commit can hold any text, also `../x` and `.git/hooks/x`."""
+    """Whether a path in a commit may be written. A commit can contain any text, such as `../x` and `.git/hooks/x`."""
     return not any(name.lower() in {"", ".", "..", ".git"} for name in path.split("/"))
 
 
@@ -276,14 +278,14 @@ def _batches(files: Iterable[_Stored]) -> Iterator[list[_Stored]]:
 
 
 async def _fill(worktree: Worktree) -> None:
-    """Give the new worktree its index and its files."""
+    """Write the new worktree's index and files."""
     root = Path(worktree.root)
     await _git(root, "read-tree", worktree.base)
     files = await _files_of(root, worktree.base)
     by_blob: dict[bytes, list[str]] = {}
     for path, stored in files.items():
         by_blob.setdefault(stored.blob, []).append(path)
-    # Links last: no file is then written through one.
+    # Links last, so that no file is written through one.
     for are_links in (False, True):
         wanted = {stored.blob: stored for stored in files.values() if stat.S_ISLNK(stored.mode) is are_links}
         for batch in _batches(wanted.values()):
@@ -300,9 +302,9 @@ async def _fill(worktree: Worktree) -> None:
 
 
 def _create_all(root: str, files: dict[str, FileState]) -> None:
-    """Write files that are not there yet; as in git's own checkout, the umask says who else may write them.
+    """Write files that don't exist yet. As in git's own checkout, the umask decides who else may write them.
 
-    A commit can hold a link and a directory of one name: no file and no link is written through another.
+    A commit can contain a link and a directory with the same name. Nothing is written through a link.
     """
     tree = Tree(Path(root))
     made: set[str] = set()
@@ -321,7 +323,7 @@ def _create_all(root: str, files: dict[str, FileState]) -> None:
 
 
 def _state(stored: _Stored | None, blobs: dict[bytes, bytes]) -> FileState | None:
-    """A file of a commit as it would stand on disk; git keeps no permissions but the one to execute."""
+    """A file of a commit as it would be on disk. Git keeps no permissions except the one to execute."""
     if stored is None:
         return None
     data = blobs.get(stored.blob)
@@ -351,7 +353,7 @@ def _is_stored(state: FileState, stored: _Stored) -> bool:
 
 
 def _is_same(one: FileState | None, other: FileState | None) -> bool:
-    """Whether git would see the same file."""
+    """Whether git would treat them as the same file."""
     if one is None or other is None:
         return one is other
     return (
@@ -363,11 +365,11 @@ def _is_same(one: FileState | None, other: FileState | None) -> bool:
 
 
 class _Conflict:
-    """Both folders changed the same lines, or what cannot be merged."""
+    """Both folders changed the same lines, or something that can't be merged."""
 
 
 async def _merged(there: FileState | None, change: Changed) -> FileState | None | _Conflict:
-    """The file with the lines of both."""
+    """The file with both changes."""
     states = (there, change.before, change.after)
     datas = [state.data for state in states if state is not None and state.is_file and state.data is not None]
     if len(datas) < len(states) or any(b"\0" in data for data in datas):
@@ -393,7 +395,7 @@ def _write_all(tree: Tree, planned: Iterable[tuple[str, FileState | None, FileSt
     return BroughtBack(tuple(written))
 
 
-# Which there are
+# Known worktrees
 
 
 def _file() -> Path:
@@ -424,7 +426,7 @@ def _keep(worktrees: Sequence[Worktree]) -> None:
 
 @contextmanager
 def _failures(what: str) -> Iterator[None]:
-    """Give every failure inside as WorktreeFailed."""
+    """Raise every failure inside as WorktreeFailed."""
     try:
         yield
     except (GitFailed, ChangesError) as error:

@@ -171,7 +171,7 @@ def _find_program(command: AgentCommand, path: str | None) -> str:
     program = command.argv[0]
     found = shutil.which(program, path=path)
     if found is not None:
-        return str(Path(found).absolute())  # it may start in another folder than ours
+        return str(Path(found).absolute())  # it may start in a folder other than ours
     if "/" in program and Path(program).exists():
         raise AgentNotRunnable(f"{program} isn't an executable file", hint=f"chmod +x {program}")
     raise AgentNotFound(

@@ -1,4 +1,4 @@
-"""Opens a WebSocket to an agent: over TCP, TLS, a proxy or a Unix socket."""
+"""Opens a WebSocket to an agent over TCP, TLS, a proxy, or a Unix socket."""
 
 from __future__ import annotations
 

@@ -1,6 +1,6 @@
-"""What a user attaches to a prompt: files named by `@path` in its text, and pasted bytes, as content blocks.
+"""What a user attaches to a prompt, as content blocks: files named by `@path` in its text, and pasted bytes.
 
-It does not know what the agent takes; `client.sessions` makes the blocks fit that (R-PROMPT-4).
+It doesn't know what the agent accepts. `client.sessions` adapts the blocks to that (R-PROMPT-4).
 """
 
 from acp_tui.client.attachments.attach import Attached, Mention, attach, mentions, without_mentions

@@ -1,4 +1,4 @@
-"""Makes the content block for a file or folder, or says why it could not."""
+"""Creates the content block for a file or folder, or says why it couldn't."""
 
 from __future__ import annotations
 
@@ -32,7 +32,7 @@ _MEDIA: Final = tuple(
         ("audio/flac", rb"fLaC[\0\x80]"),
     )
 )
-# What Python's table lacks in some version, calls plain, or files under `application/`.
+# Types that some version of Python's table lacks, calls plain, or lists under `application/`.
 _TEXT_TYPES: Final = {
     ".c": "text/x-c",
     ".cpp": "text/x-c++",
@@ -61,12 +61,12 @@ _COMPRESSED_TYPES: Final = {
 
 
 def media_type(head: bytes) -> str | None:
-    """The MIME type of a picture or a sound that begins with these bytes (36 are enough), None for all else."""
+    """The MIME type of an image or sound that begins with these bytes (36 are enough); None for anything else."""
     return next((mime_type for mime_type, magic in _MEDIA if magic.match(head)), None)
 
 
 def text_type(name: str) -> str:
-    """The MIME type of a text of this name, however misleading its suffix is."""
+    """The MIME type of a text with this name, however misleading its suffix."""
     suffix = PurePath(name).suffix.lower()
     guessed = _TEXT_TYPES.get(suffix) or _guess(suffix) or ""
     is_text = guessed.startswith("text/") or guessed.endswith(("+xml", "+json"))
@@ -74,13 +74,13 @@ def text_type(name: str) -> str:
 
 
 def binary_type(name: str) -> str:
-    """The MIME type of a file of this name that is not text, however misleading its suffix is."""
+    """The MIME type of a non-text file with this name, however misleading its suffix."""
     guessed = _guess(PurePath(name).suffix.lower())
     return "application/octet-stream" if guessed is None or guessed.startswith("text/") else guessed
 
 
 def _guess(suffix: str) -> str | None:
-    # An instance of its own knows only Python's table: what an agent gets does not vary with the machine.
+    # A new instance knows only Python's table, so the result doesn't depend on the machine.
     guessed, compression = mimetypes.MimeTypes().guess_type("name" + suffix)
     return guessed if compression is None else _COMPRESSED_TYPES.get(compression)
 
@@ -96,7 +96,7 @@ _SPECIAL_KINDS: Final = {
 
 
 class SpecialFile(Exception):
-    """Neither file nor folder: reading it could wait for ever."""
+    """Neither a file nor a folder. Reading it could block forever."""
 
     def __init__(self, kind: str) -> None:
         super().__init__(kind)
@@ -104,7 +104,7 @@ class SpecialFile(Exception):
 
 
 class TooMuch(Exception):
-    """More bytes would have to be read than is allowed."""
+    """Reading it would exceed the byte limit."""
 
 
 @dataclass(frozen=True, slots=True)
@@ -116,7 +116,7 @@ class LineRange:
 
     @property
     def fragment(self) -> str:
-        """What a file's URI ends with when it means these lines."""
+        """The suffix of a file's URI for these lines."""
         return f"#L{self.first}" if self.first == self.last else f"#L{self.first}-L{self.last}"
 
     def __str__(self) -> str:
@@ -125,31 +125,31 @@ class LineRange:
 
 @contextmanager
 def open_regular(path: Path) -> Iterator[BufferedReader]:
-    """Open a regular file; links are followed.
+    """Open a regular file. Follows links.
 
     Raises: SpecialFile, OSError.
     """
-    _require_regular(path.stat())  # before it is opened: that alone can move a device
+    _require_regular(path.stat())  # before opening it, which alone can activate a device
     with open(path, "rb", opener=_open_at_once) as file:
         _require_regular(os.fstat(file.fileno()))  # it may have been swapped since
         yield file
 
 
 def read_all(file: BufferedReader, limit_bytes: int) -> bytes:
-    """All that is left of a file; its size is not asked, because files in /proc have none.
+    """The rest of a file. Its size isn't used, because files in /proc have none.
 
     Raises: TooMuch, OSError.
     """
-    content = file.read(limit_bytes + 1) or b""  # None: there would have been something to wait for
+    content = file.read(limit_bytes + 1) or b""  # None means that reading would block
     if len(content) > limit_bytes:
         raise TooMuch
     return content
 
 
 def read_lines(file: BufferedReader, lines: LineRange, limit_bytes: int) -> tuple[bytes, int]:
-    """These lines of a file with their endings, and the number of the last line that was seen.
+    """These lines of a file with their endings, and the number of the last line read.
 
-    A line ends with a line feed. The last line seen comes before the range if the file ends there.
+    A line ends with a line feed. The last line read comes before the range if the file ends there.
 
     Raises: TooMuch, OSError.
     """
@@ -163,7 +163,7 @@ def read_lines(file: BufferedReader, lines: LineRange, limit_bytes: int) -> tupl
             wanted_bytes += len(piece)
         if wanted_bytes > limit_bytes or scanned_bytes > _SCANNED_BYTES:
             raise TooMuch
-        line_has_begun = not piece.endswith(b"\n")  # a long line comes in several pieces
+        line_has_begun = not piece.endswith(b"\n")  # a long line arrives in several pieces
         ended += not line_has_begun
     return b"".join(wanted), ended + line_has_begun
 
@@ -175,16 +175,16 @@ def _open_at_once(path: str, flags: int) -> int:
 
 def _require_regular(status: os.stat_result) -> None:
     kind = stat.S_IFMT(status.st_mode)
-    if kind not in (stat.S_IFREG, stat.S_IFDIR):  # opening a directory fails by itself
+    if kind not in (stat.S_IFREG, stat.S_IFDIR):  # opening a directory fails anyway
         raise SpecialFile(_SPECIAL_KINDS.get(kind, "special file"))
 
 
 _SCHEME: Final = "pasted:"
-"""Of the URI of what is nowhere on the disk: an agent cannot fetch it, so it must be sent whole."""
+"""The URI scheme for content that isn't on the disk. An agent can't fetch it, so it must be sent completely."""
 
 
 def from_bytes(data: bytes, name: str | None = None) -> Image | Audio | TextResource | BlobResource:
-    """The block for pasted bytes, whatever they are; their size is for the caller to bound."""
+    """The block for pasted bytes of any kind. The caller limits their size."""
     mime_type = media_type(data)
     if mime_type is not None:
         return media_block(data, mime_type)
@@ -196,16 +196,16 @@ def from_bytes(data: bytes, name: str | None = None) -> Image | Audio | TextReso
 
 
 def media_block(data: bytes, mime_type: str, uri: str | None = None) -> Image | Audio:
-    """A picture or a sound, as its MIME type says; the protocol gives a sound no URI."""
+    """An image or a sound, according to its MIME type. In the protocol, a sound has no URI."""
     if mime_type.startswith("image/"):
         return Image(_base64(data), mime_type, uri)
     return Audio(_base64(data), mime_type)
 
 
 def decode(data: bytes) -> str | None:
-    """UTF-8 as text without its byte order mark, line endings as they are; None where it is not that.
+    """UTF-8 as text without a byte order mark, line endings unchanged; None if it isn't valid.
 
-    A NUL is valid UTF-8, but no text has one.
+    A NUL is valid UTF-8, but no text contains one.
     """
     try:
         return None if b"\0" in data else data.decode("utf-8-sig")
@@ -220,12 +220,12 @@ def _base64(data: bytes) -> str:
 _UTF16_MARKS: Final = (codecs.BOM_UTF16_LE, codecs.BOM_UTF16_BE)
 
 Outcome: TypeAlias = tuple[ContentBlock | None, str | None]
-"""What is attached, and a sentence on what went wrong."""
+"""The attachment, and a sentence about any problem."""
 
 
 @dataclass(frozen=True, slots=True)
 class Limits:
-    """How much of a file is sent; a larger one becomes a link, which the agent can follow by itself."""
+    """How much of a file is sent. A larger file becomes a link, which the agent can follow itself."""
 
     text_bytes: int = 256 << 10
     media_bytes: int = 10 << 20
@@ -233,22 +233,22 @@ class Limits:
 
 @dataclass(frozen=True, slots=True)
 class Named:
-    """Something on the disk that a prompt names; two names for one path are equal."""
+    """A file or folder that a prompt names. Two names for the same path are equal."""
 
     path: Path
     """Absolute."""
     lines: LineRange | None
-    """None: all of it."""
+    """None for the whole file."""
     name: str = field(compare=False)
     """As the user wrote it, for messages."""
 
     def link(self, mime_type: str | None = None, size: int | None = None) -> ResourceLink:
-        """A link to all of the file."""
+        """A link to the whole file."""
         return ResourceLink(self.path.as_uri(), self.path.name, mime_type=mime_type, size=size)
 
 
 def block_for(named: Named, limits: Limits) -> Outcome:
-    """The block for a file or folder as it is now; never an exception, and no waiting for other processes."""
+    """The block for a file or folder as it is now. Never raises, and never waits for other processes."""
     try:
         if stat.S_ISDIR(named.path.stat().st_mode):
             return _whole(named, _folder(named.path))
@@ -264,7 +264,7 @@ def block_for(named: Named, limits: Limits) -> Outcome:
 
 
 def _folder(path: Path) -> ResourceLink:
-    uri = path.as_uri().removesuffix("/") + "/"  # the root has its slash already
+    uri = path.as_uri().removesuffix("/") + "/"  # the root already ends with a slash
     return ResourceLink(uri, path.name or str(path), mime_type="inode/directory")
 
 
@@ -290,7 +290,7 @@ def _media(named: Named, file: BufferedReader, mime_type: str, limit_bytes: int)
 
 
 def _whole(named: Named, block: ContentBlock) -> Outcome:
-    """The block for something that has no lines, even if some were asked for."""
+    """The block for something without lines, even if some were requested."""
     if named.lines is None:
         return block, None
     return block, f"{named.name!r} isn't text, so it has no {named.lines}; all of it is attached."

@@ -1,1 +1,1 @@
-"""Finds the paths that letters behind `@` may mean: `workspace_files` lists them, `matching` ranks them."""
+"""Finds the paths that the text after `@` may mean. `workspace_files` lists them, and `matching` ranks them."""

@@ -1,6 +1,6 @@
-"""How well typed letters fit a name, and how a path is written behind `@`, as `attachments` reads it.
+"""How well the typed letters match a name, and how to write a path after `@` so that `attachments` can read it.
 
-A match says which letters were typed; the last part of a path counts most. Does not look at the disk.
+A match contains the positions of the typed letters. The last part of a path counts most. Doesn't access the disk.
 """
 
 from __future__ import annotations
@@ -17,37 +17,37 @@ Places: TypeAlias = tuple[int, ...]
 
 _BETWEEN_WORDS: Final = "/_-. "
 _MOST_RUNS: Final = 8
-"""A text that has the letters in one run more often than this is not looked at to its end."""
+"""Limit for occurrences of the letters as one run. The rest of the text is ignored."""
 
 _IN_A_ROW: Final = 10
 _WORD_START: Final = 10
 _NAME_START: Final = 14
 _IN_NAME: Final = 3
 _GAP: Final = 5
-"""Taken away for letters between two that were typed."""
+"""Deducted if letters lie between two typed ones."""
 _WHOLE_NAME: Final = 30
 _CELLS_A_POINT: Final = 4
-"""So much longer, one point less."""
+"""This many more letters deduct one point."""
 
 
 @dataclass(frozen=True, slots=True)
 class Match:
-    """A text that fits what was typed."""
+    """A text that matches what was typed."""
 
     text: str
     score: int = 0
-    """The more the better."""
+    """Higher is better."""
     places: Places = ()
-    """Which of its letters were typed."""
+    """The positions of the typed letters."""
 
 
 def is_exact_case(query: str) -> bool:
-    """Whether capitals count: they do as soon as one is typed."""
+    """Whether case matters, which it does as soon as the query contains a capital."""
     return query != query.lower()
 
 
 def fit(query: str, text: str) -> Match | None:
-    """How `query` fits: in one run, or at least in this order; None where it does not."""
+    """How `query` matches: as one run, or at least in this order; None if it doesn't."""
     haystack = text if is_exact_case(query) else _lowered(text)
     stop = len(text) - text.endswith("/")
     name_at = text.rfind("/", 0, stop) + 1
@@ -57,14 +57,14 @@ def fit(query: str, text: str) -> Match | None:
 
 
 def _lowered(text: str) -> str:
-    """In small letters, each where it was: some capitals have two small letters for one."""
+    """In lowercase, with each letter at its original index: some capitals become two lowercase letters."""
     lowered = text.lower()
     return lowered if len(lowered) == len(text) else "".join(letter.lower()[0] for letter in text)
 
 
 @dataclass(frozen=True, slots=True)
 class _Shape:
-    """A text, and where in it the name stands."""
+    """A text and the position of the name in it."""
 
     text: str
     name_at: int
@@ -79,7 +79,7 @@ class _Shape:
 
 
 def _alignments(query: str, haystack: str, name_at: int) -> Iterator[Places]:
-    """Where the letters may be: in runs where there are any, else scattered over the name, else over all of it."""
+    """Possible positions of the letters: runs if there are any, otherwise scattered in the name or the whole text."""
     runs = list(_runs(query, haystack))
     if runs:
         yield from runs
@@ -93,7 +93,7 @@ def _alignments(query: str, haystack: str, name_at: int) -> Iterator[Places]:
 
 
 def _runs(query: str, haystack: str) -> Iterator[Places]:
-    """The last ones of a path first, since its name stands at the end."""
+    """The last ones of a path first, because its name is at the end."""
     stop = len(haystack)
     for _ in range(_MOST_RUNS):
         at = haystack.rfind(query, 0, stop)
@@ -104,7 +104,7 @@ def _runs(query: str, haystack: str) -> Iterator[Places]:
 
 
 def _from_left(query: str, haystack: str, begin: int) -> Places | None:
-    """Each letter as early as can be, but at the beginning of a word where one such is left."""
+    """Each letter as early as possible, preferring the beginnings of words."""
     places = []
     at = begin
     for letter in query:
@@ -117,7 +117,7 @@ def _from_left(query: str, haystack: str, begin: int) -> Places | None:
 
 
 def _at_word_starts(query: str, haystack: str, begin: int) -> Places | None:
-    """Each letter right behind the one before, else at the beginning of the next word that has it there."""
+    """Each letter directly after the one before, otherwise at the beginning of the next word that starts with it."""
     places = []
     at = begin
     for letter in query:
@@ -132,7 +132,7 @@ def _at_word_starts(query: str, haystack: str, begin: int) -> Places | None:
 
 
 def _from_right(query: str, haystack: str, stop: int) -> Places:
-    """Each letter as late as can be before `stop`: closer together than from the left."""
+    """Each letter as late as possible before `stop`, which is closer together than from the left."""
     places = []
     for letter in reversed(query):
         stop = haystack.rfind(letter, 0, stop)
@@ -150,7 +150,7 @@ def _score(places: Places, shape: _Shape) -> int:
 
 
 def _points(at: int, before: int, shape: _Shape) -> int:
-    """For one letter, by where it is and where the one before it was."""
+    """The score of one letter, from its position and the previous letter's."""
     points = _IN_NAME if at >= shape.name_at else 0
     if at == shape.name_at:
         points += _NAME_START
@@ -162,14 +162,14 @@ def _points(at: int, before: int, shape: _Shape) -> int:
 
 
 def _are_whole_name(places: Places, shape: _Shape) -> bool:
-    """Whether they are all of the name, or all before its suffix."""
+    """Whether they cover the whole name, or all of it before the suffix."""
     first, last = places[0], places[-1]
     ends = (shape.stop, shape.text.find(".", shape.name_at + 1))
     return first == shape.name_at and last - first + 1 == len(places) and last + 1 in ends
 
 
 MOST_LETTERS: Final = 1000
-"""A mention that is longer is not completed: it is no path that anyone writes."""
+"""A longer mention isn't completed, because no one writes such a path."""
 
 _CLOSING: Final = ".,;:!?)]}>'\"”’»」』）】》…。，、；：！？"
 _NEEDS_QUOTES: Final = re.compile(rf"[\s`]|[{re.escape(_CLOSING)}]\Z")
@@ -180,27 +180,27 @@ _BEING_WRITTEN: Final = re.compile(
     re.VERBOSE,
 )
 _WORD_WITH_LINES: Final = re.compile(rf"(?P<path>.+){_LINES}")
-# What of a mention stands behind the cursor; a quotation that is not closed does not reach over all the rest.
+# The part of a mention after the cursor. An unclosed quotation doesn't extend over the rest of the text.
 _REST_OF_WORD: Final = re.compile(r"[\w./~-]*")
 _REST_OF_QUOTED: Final = re.compile(r"(?:[^\"\n]*\")?")
 
 
 @dataclass(frozen=True, slots=True)
 class Writing:
-    """A mention in which the cursor stands."""
+    """The mention at the cursor."""
 
     start: int
-    """Where its `@` is in the line."""
+    """The index of its `@` in the line."""
     stop: int
-    """Where it ends; it may go on behind the cursor."""
+    """Its end, which may be after the cursor."""
     path: str
-    """As far as the cursor."""
+    """The path up to the cursor."""
     lines: str | None = None
-    """What is written of a range, such as `10-`; None where none is begun."""
+    """The part of a line range written so far, such as `10-`; None if there isn't one."""
 
 
 def being_written(line: str, column: int) -> Writing | None:
-    """The mention that ends at the cursor, or goes on there."""
+    """The mention that ends at the cursor or extends past it."""
     begin = max(column - MOST_LETTERS, 0)
     found = _BEING_WRITTEN.search(line[begin:column])
     if found is None or (begin and found.start() == 0):
@@ -222,9 +222,9 @@ def _end_of(rest: re.Pattern[str], line: str, column: int) -> int:
 
 
 def mention_of(path: str, *, is_open: bool = False) -> str | None:
-    """How to write it; None where there is no way, or none that the draft could show as it is.
+    """How to write it; None if there is no way, or none that the draft could show unchanged.
 
-    `is_open`: more of the path is to follow, so quotes are not closed.
+    With `is_open`, more of the path follows, so quotes aren't closed.
     """
     if '"' in path or "\t" in path or make_visible_line(path) != path:
         return None

@@ -1,6 +1,6 @@
-"""The files of a workspace, indexed for a search at every key. Its owner decides when to read them again.
+"""The files of a workspace, indexed for a search at every key. The owner decides when to read them again.
 
-All paths are one text, short ones first: one call searches thousands, and finds the short ones first.
+All paths form one text, short ones first, so a single call searches thousands and finds the short ones first.
 """
 
 from __future__ import annotations
@@ -26,21 +26,21 @@ from acp_tui.values import dataclass
 
 MOST_MATCHES: Final = 100
 MOST_SCORED: Final = 300
-"""Of each way to fit, so many are compared; they are the shortest."""
+"""How many to score for each kind of match: the shortest ones."""
 MOST_SCATTERED: Final = 600
-"""Of these the ones that have the letters in their names are preferred."""
+"""How many of these to check for ones with the letters in their names, which are preferred."""
 LINES_AT_ONCE: Final = 2000
-"""After so many paths another thread may go on, and the search looks whether it is still wanted."""
+"""After this many paths, other threads may run, and the search checks whether it's still needed."""
 
 IsStale: TypeAlias = Callable[[], bool]
-"""Whether nobody waits for the answer any more."""
+"""Whether the answer is no longer needed."""
 
 
 class PathIndex:
-    """Paths below one folder, with the folders that hold them, which end in a slash."""
+    """Paths below one folder, and the folders that contain them, which end with a slash."""
 
     def __init__(self, files: Iterable[str]) -> None:
-        """Takes a while for many: for a thread. A path of more than one line is left out: none can be mentioned."""
+        """Slow for many files, so use a thread. Omits paths with newlines, because they can't be mentioned."""
         found = dict.fromkeys(path for path in files if "\n" not in path)
         self.paths: Sequence[str] = sorted({**found, **dict.fromkeys(_folders_of(found))}, key=len)
         self._known = frozenset(self.paths)
@@ -49,7 +49,7 @@ class PathIndex:
         return path in self._known
 
     def search(self, query: str, is_stale: IsStale = lambda: False) -> list[Match]:
-        """The paths that fit best, the best first. Without a query: those at the top."""
+        """The best matching paths, best first. Without a query, those at the top level."""
         if not query or (query.endswith("/") and query in self._known):
             return self._children(query)
         lines = dict.fromkeys(self._with_runs(query))
@@ -60,19 +60,19 @@ class PathIndex:
         return best([match for line in lines if (match := fit(query, self.paths[line])) is not None])
 
     def _with_runs(self, query: str) -> Iterator[int]:
-        """Lines with all letters in one run."""
+        """Lines that contain all letters as one run."""
         haystack = self._haystack(query)
         yield from islice(haystack.beginning(query), MOST_SCORED)
         yield from islice(haystack.holding(query), MOST_SCORED)
 
     def _scattered(self, query: str, is_stale: IsStale) -> list[int]:
-        """Lines with the letters in this order."""
+        """Lines that contain the letters in this order."""
         found = list(islice(self._haystack(query).scattered(query, is_stale), MOST_SCATTERED))
         found.sort(key=self._is_not_in_name(query))
         return found[:MOST_SCORED]
 
     def _is_not_in_name(self, letters: str) -> Callable[[int], bool]:
-        """Tells the lines of which the name alone has not all of the letters."""
+        """Returns whether the name in a line lacks some of the letters."""
         flags = re.NOFLAG if is_exact_case(letters) else re.IGNORECASE
         search = re.compile(_in_order(letters), flags).match
 
@@ -83,7 +83,7 @@ class PathIndex:
         return is_not_in_name
 
     def _children(self, folder: str) -> list[Match]:
-        """What stands right in a folder, "" for the topmost: folders first."""
+        """The content of a folder, "" for the top level; folders first."""
         start = len(folder)
         here = (path for path in self.paths if path.startswith(folder) and len(path) > start)
         children = [path for path in here if path.find("/", start, -1) < 0]
@@ -103,7 +103,7 @@ class PathIndex:
 
 
 def best(fits: list[Match]) -> list[Match]:
-    """The best matches, the best first; of equal ones the shorter."""
+    """The best matches, best first. If equal, the shorter one comes first."""
     fits.sort(key=lambda match: (-match.score, len(match.text), match.text))
     return fits[:MOST_MATCHES]
 
@@ -125,15 +125,15 @@ class _Haystack:
         self._text = f"\n{text}\n"
         lengths = (len(line) + 1 for line in text.split("\n"))
         self._starts = [*accumulate(lengths, initial=1)]
-        """Where each line begins, and at last where another would."""
+        """The start of each line, plus the start of a line after the last."""
 
     def beginning(self, needle: str) -> Iterator[int]:
-        """The lines that begin with it, or have a part that does."""
+        """The lines that begin with it, or contain a path component that does."""
         yield from self._with(f"\n{needle}")
         yield from self._with(f"/{needle}")
 
     def holding(self, needle: str) -> Iterator[int]:
-        """The lines that have it anywhere."""
+        """The lines that contain it anywhere."""
         return self._with(needle)
 
     def _with(self, needle: str) -> Iterator[int]:
@@ -145,7 +145,7 @@ class _Haystack:
             at = self._starts[line + 1] - 1
 
     def scattered(self, letters: str, is_stale: IsStale) -> Iterator[int]:
-        """The lines that have these letters in this order."""
+        """The lines that contain these letters in this order."""
         pattern = re.compile(rf"\n{_in_order(letters)}")
         for line in range(0, len(self._starts) - 1, LINES_AT_ONCE):
             if is_stale():
@@ -161,7 +161,7 @@ class _Haystack:
 def _in_order(letters: str) -> str:
     """A pattern for these letters with others between them, on one line.
 
-    It is possessive: what leads to a letter never has to be given back, so that a line is read once.
+    It's possessive: it never backtracks over what precedes a letter, so each line is read once.
     """
     return "".join(rf"[^\n{letter}]*+{letter}" for letter in map(re.escape, letters))
 
@@ -171,14 +171,14 @@ _BEGINNINGS: Final = ("/", "~/", "./", "../")
 
 
 def is_written_out(path: str) -> bool:
-    """Whether a path says where it begins, instead of being looked for in the workspace."""
+    """Whether a path says where it begins, so that it isn't searched for in the workspace."""
     return path.startswith(_BEGINNINGS) or path in ("~", "..")
 
 
 def look_into_folder(path: str, cwd: Path) -> list[Match]:
-    """What of the folder that `path` names fits the name behind its last slash; folders end in one.
+    """The entries of the folder in `path` that match the name after its last slash. Folders end with a slash.
 
-    It reads the disk, so run it in a thread.
+    Reads from the disk, so run it in a thread.
     """
     if path in ("~", ".."):
         return [Match(f"{path}/", places=tuple(range(len(path))))]
@@ -187,7 +187,7 @@ def look_into_folder(path: str, cwd: Path) -> list[Match]:
     try:
         with os.scandir(_place(written, cwd)) as entries:
             names = [_shown(entry) for entry in islice(entries, MOST_ENTRIES)]
-    except (OSError, RuntimeError):  # no such folder; no home
+    except (OSError, RuntimeError):  # no such folder, or no home
         return []
     names = [entry for entry in names if name.startswith(".") or not entry.startswith(".")]
     if not name:
@@ -224,16 +224,16 @@ class Peek:
     """Some lines of a file."""
 
     count: int
-    """How many lines it has; where `is_cut`, at least so many."""
+    """The number of lines in the file; if `is_cut`, at least this many."""
     is_cut: bool
     lines: tuple[tuple[int, str], ...]
-    """Numbers, from 1, and texts of those asked for, as far as there are any."""
+    """Numbers, from 1, and texts of the requested lines, as far as they exist."""
 
 
 def peek(path: Path, lines: str, most_lines: int) -> Peek | None:
-    """The first lines of a range such as `10-20`, `10` or nothing; None where it is no text file.
+    """The first lines of a range such as `10-20` or `10`, or of the file; None if it isn't a text file.
 
-    It reads the disk, so run it in a thread.
+    Reads from the disk, so run it in a thread.
     """
     content = _content(path)
     if content is None or b"\0" in content:
@@ -246,7 +246,7 @@ def peek(path: Path, lines: str, most_lines: int) -> Peek | None:
 
 
 def _range(lines: str, count: int) -> tuple[int, int]:
-    """The numbers that are meant, as far as they are written: read as `attachments` reads them."""
+    """The line numbers, read like `attachments` does, as far as they're written."""
     first, has_end, last = lines.partition("-")
     low = max(int(first or 1), 1)
     high = max(int(last), 1) if last else count if has_end or not first else low
@@ -255,7 +255,7 @@ def _range(lines: str, count: int) -> tuple[int, int]:
 
 def _content(path: Path) -> bytes | None:
     try:
-        # A named pipe would wait for whoever writes.
+        # Opening a named pipe would wait for a writer.
         descriptor = os.open(path, os.O_RDONLY | os.O_NONBLOCK | os.O_CLOEXEC | os.O_NOCTTY)
         with os.fdopen(descriptor, "rb") as file:
             return file.read(MOST_BYTES + 1) if stat.S_ISREG(os.fstat(descriptor).st_mode) else None
@@ -264,10 +264,10 @@ def _content(path: Path) -> bytes | None:
 
 
 FRESH_S: Final = 3.0
-"""So long what was read is believed."""
+"""How long the list of files stays valid."""
 MOST_NEWEST: Final = 8
 MOST_LOOKED_AT: Final = 20_000
-"""In a larger workspace nothing is said to be the newest: it would take too long to find out."""
+"""In a larger workspace, the newest files aren't determined, because that would take too long."""
 
 
 class WorkspaceFiles:
@@ -283,16 +283,16 @@ class WorkspaceFiles:
 
     @property
     def is_read(self) -> bool:
-        """Whether there is anything to look among."""
+        """Whether there is anything to search."""
         return self._index is not None
 
     @property
     def is_old(self) -> bool:
-        """Whether they should be read (again)."""
+        """Whether the files should be read (again)."""
         return self._index is None or self._clock() - self._read_at > FRESH_S
 
     async def read(self) -> bool:
-        """Read which files there are; True where they are others than before."""
+        """Read the list of files. True if it has changed."""
         listed = await list_files(self.root)
         self._newest = await to_thread.run_sync(self._find_newest, listed, abandon_on_cancel=True)
         is_other = listed != self._listed
@@ -309,9 +309,9 @@ class WorkspaceFiles:
         return sorted(times, key=lambda path: -times[path])[:MOST_NEWEST]
 
     def find(self, path: str, recent: Iterable[str] = (), is_stale: IsStale = lambda: False) -> list[Match]:
-        """What may be meant by `path`, the best first; without any, `recent` ones and the newest go first.
+        """What `path` may mean, best first. If it's empty, `recent` and the newest ones come first.
 
-        For a thread. Where nothing is read yet only paths that are written out are found.
+        Use a thread. Before the first reading, only finds paths that say where they begin.
         """
         if is_written_out(path):
             return look_into_folder(path, self.root)[:MOST_MATCHES]
@@ -324,7 +324,10 @@ class WorkspaceFiles:
         return list(self._existing(dict.fromkeys(found[: 2 * MOST_MATCHES])))
 
     def _existing(self, found: Iterable[Match]) -> Iterator[Match]:
-        """Git lists what was deleted too, and submodules like files; a folder called `~` would be read as the home."""
+        """Existing files, with a slash after folders. Git also lists deleted files, and submodules like files.
+
+        A folder called `~` is skipped, because it would mean the home folder.
+        """
         seen: set[str] = set()
         for match in found:
             status = self._status(match.text)
@@ -348,11 +351,11 @@ MOST_GIT_BYTES: Final = 64 << 20
 WALK_LIMIT_S: Final = 5.0
 
 _SKIPPED_FOLDERS: Final = frozenset({"__pycache__", "node_modules", "target", "venv"})
-"""What hardly ever is meant and often is large; hidden folders are skipped too."""
+"""Folders that are rarely meant and often large. Hidden folders are skipped, too."""
 
 
 async def list_files(root: Path) -> list[str]:
-    """The files below `root`, relative to it; no more than `MOST_FILES`, and nothing that cannot be read."""
+    """The files below `root`, relative to it; at most `MOST_FILES`, without those that can't be read."""
     listed = await _listed_by_git(root)
     if listed is not None:
         return await to_thread.run_sync(_parse, listed)
@@ -360,18 +363,18 @@ async def list_files(root: Path) -> list[str]:
 
 
 async def _listed_by_git(root: Path) -> bytes | None:
-    """What git prints; None where it is no repository, has nothing to list, or fails."""
+    """Git's output; None if it isn't a repository, has nothing to list, or fails."""
     options = ("-z", "--cached", "--others", "--exclude-standard")
     try:
         answer = await ask_git(root, "ls-files", *options, most_bytes=MOST_GIT_BYTES)
     except GitFailed:
         return None
-    # What was cut off is good as far as it goes. An ignored folder of a repository has nothing.
+    # Truncated output is good as far as it goes. In a repository, an ignored folder has no files.
     return answer.output or None if answer.code == 0 or answer.is_cut else None
 
 
 def _parse(listed: bytes) -> list[str]:
-    """From NUL-terminated paths, of which the last may be cut off."""
+    """From NUL-terminated paths, the last of which may be cut off."""
     names = os.fsdecode(listed[: listed.rfind(b"\0") + 1]).split("\0")[:-1]
     return names[:MOST_FILES]
 
@@ -381,7 +384,7 @@ def _walked(root: Path) -> list[str]:
 
 
 def _walk(root: Path, until: float) -> Iterator[str]:
-    """Files, the shallow ones first; links to folders are not followed."""
+    """Files, shallow ones first. Doesn't follow links to folders."""
     folders = deque([""])
     while folders and time.monotonic() < until:
         folder = folders.popleft()

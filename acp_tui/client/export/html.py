@@ -223,7 +223,7 @@ def _children(state: StateCore, content: str) -> list[Token]:
 
 
 def _tame(tokens: Sequence[Token]) -> None:
-    """Make visible what only the parser has resolved (`&#27;`), lower headings, and take styles off table cells."""
+    """Show characters that only the parser resolves (`&#27;`), lower headings, and remove styles from table cells."""
     for token in tokens:
         token.content = make_visible(token.content)
         token.attrs = {name: make_visible(str(value)) for name, value in token.attrs.items()}

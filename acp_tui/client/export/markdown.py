@@ -185,7 +185,7 @@ def _without_tabs(source: str) -> str:
 
 
 def _written(tokens: Sequence[Token], line_count: int) -> Iterator[tuple[int, int]]:
-    """The lines that are no code, a paragraph at a time; what the parser left out (it was nested too deep) by line."""
+    """The lines that aren't code, by paragraph; line by line if the parser skipped them (too deeply nested)."""
     at = 0
     for token in tokens:
         if token.type in ("inline", "fence", "code_block") and token.map:

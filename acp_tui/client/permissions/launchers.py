@@ -53,7 +53,7 @@ _START_COMMANDS: Final = {
     "poetry": "run",
     "uv": "run",
 }
-"""Programs of which one subcommand does so."""
+"""Programs with a subcommand that does so."""
 _FIND_EXEC: Final = frozenset({"-exec", "-execdir", "-ok", "-okdir"})
 _FILLED: Final = frozenset({"xargs", "parallel", "find", "fd", "fdfind"})
 """Programs that add arguments to what they start, or replace `{}` in them."""
@@ -126,7 +126,7 @@ _GIT_VALUES: Final = frozenset(
 """Options of git followed by a value."""
 
 _GIT_REPEATS: Final = frozenset({"foreach", "run"})
-"""Of `git submodule foreach` and `git bisect run`: the command is behind them."""
+"""The command follows these words in `git submodule foreach` and `git bisect run`."""
 _GIT_LINE_OPTION: Final = re.compile(
     r"-[xO](.*)|--(?:exec|extcmd|open-files-in-pager|upload-pack|receive-pack|[a-z]+-filter)(?:=(.*))?",
     re.DOTALL,
@@ -205,7 +205,7 @@ def _git_aliases(arguments: Words) -> Iterator[str]:
 
 
 def _lines_for_git(arguments: Words) -> Iterator[str]:
-    """What git hands to a shell: of options, settings, and commands that repeat one."""
+    """The lines that git passes to a shell: in options, in settings, and in subcommands that repeat a command."""
     for at, (word, value) in enumerate(pairwise((*arguments, ""))):
         option = _GIT_LINE_OPTION.fullmatch(word)
         if option:

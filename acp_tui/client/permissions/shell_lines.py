@@ -79,7 +79,7 @@ _RANGE: Final = re.compile("\ue000[^\ue000-\ue002]*\\.\\.")
 _DOCUMENT: Final = re.compile(r"<<-?[ \t]*((?:\"[^\"]*\"|'[^']*'|\\.|[^\s;&|<>()'\"\\])+)", re.DOTALL)
 """The beginning of a here-document, with the word that ends it."""
 _IN_DOCUMENT: Final = re.compile(r"\$\(|`")
-"""What is run in the text of one."""
+"""Beginnings of substitutions that run inside a here-document."""
 
 
 def as_written(words: Words) -> Words:
@@ -261,7 +261,7 @@ def read_commands(line: str, max_pieces: int) -> Reading:
 
 
 def _behind_documents(line: str) -> Iterator[str]:
-    """What follows each line that may end a here-document, and what is run within one: quotes there quote nothing."""
+    """What follows each line that may end a here-document, and what runs inside one, where quotes have no meaning."""
     first = line.find("<<")
     if first < 0:
         return
@@ -272,7 +272,7 @@ def _behind_documents(line: str) -> Iterator[str]:
     at = line.find("\n", first) + 1
     if not at or not ends:
         return
-    if not words.isdisjoint(ends):  # without quotes around the word, what is in the text is run
+    if not words.isdisjoint(ends):  # unless the word is quoted, substitutions in the text run
         run = islice(_IN_DOCUMENT.finditer(line, at), _MAX_READ_AGAIN // 2)
         yield from (line[found.start() :] for found in run)
     while at:

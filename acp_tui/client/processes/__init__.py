@@ -6,12 +6,12 @@ import os
 
 TYPE_CHECKING = False
 if TYPE_CHECKING:
-    from typing import Final  # the guardian loads this, too, and does without
+    from typing import Final  # the guardian imports this module, too, without typing
 
 HOST_TOKEN_VARIABLE: Final = "ACP_TUI_HOST_TOKEN"
-"""Holds the token for a host that listens on TCP."""
+"""Contains the token for a host that listens on TCP."""
 
 
 def inherited() -> dict[str, str]:
-    """The environment for agents and what they run: without what opens a host, where they could answer themselves."""
+    """The environment for agents and their commands, without the host token, which would let them answer themselves."""
     return {name: value for name, value in os.environ.items() if name != HOST_TOKEN_VARIABLE}

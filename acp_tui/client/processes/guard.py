@@ -1,7 +1,9 @@
-"""Our side of the guardian: starts it with the first process to guard, tells it what runs, and ends a command whole.
+"""Our side of the guardian: starts it with the first process to guard, and tells it what runs.
 
-One guardian serves all of acp-tui. Nothing here blocks longer than starting or reaping a process takes, but for
-`terminate`, which ends a command and all that it has started.
+Also ends whole commands.
+
+One guardian serves all of acp-tui. Nothing here blocks longer than starting or reaping a process takes, except
+`terminate`, which ends a command and everything it has started.
 """
 
 from __future__ import annotations
@@ -29,7 +31,7 @@ from acp_tui.client.processes.table import (
 log = logging.getLogger(__name__)
 
 Scope: TypeAlias = Literal["session", "family"]
-"""What ends with a process: its group and session, or its descendants in other sessions as well."""
+"""What ends with a process: its group and session, or also its descendants in other sessions."""
 
 _PACKAGES: Final = Path(__file__).parents[3]
 _MAIN: Final = (
@@ -38,7 +40,7 @@ _MAIN: Final = (
 
 
 class Guard:
-    """Has the processes that it is told of ended when acp-tui ends without ending them."""
+    """Makes sure that its processes end when acp-tui ends without ending them."""
 
     def __init__(self) -> None:
         self._watched: dict[int, Scope] = {}
@@ -46,7 +48,7 @@ class Guard:
 
     @property
     def pid(self) -> int | None:
-        """The guardian's; None while there is nothing to guard."""
+        """The guardian's process ID; None while there is nothing to guard."""
         return None if self._guardian is None else self._guardian.pid
 
     def watch(self, leader: int, scope: Scope) -> None:
@@ -57,21 +59,21 @@ class Guard:
             self._start()
 
     def note_exit(self, leader: int) -> None:
-        """It was reaped; what is left of its group is guarded still."""
+        """The process was reaped. What is left of its group is still guarded."""
         if not group_exists(leader):
             self.forget(leader)
         elif leader in self._watched:
             self._tell(f"exited {leader}\n")
 
     def forget(self, leader: int) -> None:
-        """Nothing is left of it; a guardian with nothing to guard ends."""
+        """Nothing is left of the process. A guardian with nothing to guard ends."""
         if self._watched.pop(leader, None) is not None:
             self._tell(f"forget {leader}\n")
             if not self._watched:
                 self._end()
 
     def _start(self) -> None:
-        # -I and -S: nothing of the user's directory or environment reaches it, and it starts in 20 ms, beside us.
+        # -I and -S keep the user's directory and environment out of it. It starts in 20 ms, in parallel.
         command = [sys.executable, "-I", "-S", "-c", _MAIN, str(_PACKAGES)]
         try:
             self._guardian = subprocess.Popen(
@@ -81,7 +83,7 @@ class Guard:
                 stdout=subprocess.DEVNULL,
                 stderr=subprocess.DEVNULL,
                 cwd="/",
-                start_new_session=True,  # what is sent to our group or terminal is not for it
+                start_new_session=True,  # signals for our group or terminal aren't meant for it
             )
         except OSError as error:
             log.warning("no guardian could be started: if acp-tui is killed, agents may live on (%s)", error)
@@ -96,7 +98,7 @@ class Guard:
                 self._guardian.stdin.write(orders.encode())
             except (
                 BrokenPipeError
-            ):  # it was killed: the next process that starts brings another, which guards all
+            ):  # it was killed; the next process that starts brings another one, which guards everything
                 self._end()
 
     def _end(self) -> None:
@@ -107,16 +109,16 @@ class Guard:
 
 
 guard: Final = Guard()
-"""The one of this process."""
+"""The guard of this process."""
 
 
 POLL_S: Final = 0.01
 
 
 async def terminate(leader: int, *, grace_s: float) -> None:
-    """End the family of `leader`: SIGTERM, and SIGKILL to what is left of it after `grace_s`.
+    """End the family of `leader`: SIGTERM, then SIGKILL for what is left after `grace_s`.
 
-    `leader` is the first process of a session; it may have ended, if its group has not.
+    `leader` is the first process of a session. It may have ended if its group hasn't.
     """
     asked = await anyio.to_thread.run_sync(_family, leader)
     signal_all(leader, asked, signal.SIGTERM)
@@ -132,7 +134,7 @@ def _family(leader: int) -> list[Process]:
 
 
 def _survivors(leader: int, asked: list[Process]) -> list[Process]:
-    """Those of `asked` that are still there, and whoever has joined the family since."""
+    """Those of `asked` that still exist, and processes that have joined the family since."""
     table = process_table()
     known = {row.pid: row for row in asked}
     remaining = [row for row in table if row.pid in known and row.is_same(known[row.pid])]

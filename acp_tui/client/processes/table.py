@@ -1,7 +1,7 @@
-"""The table of processes: who belongs to one that we started, and signals to those, and never to a stranger.
+"""The table of processes: which belong to one that we started, and how to signal only those.
 
-The guardian loads it too, so it does without `pathlib`, `typing`, and `signal` with its enumerations: to load them took
-it twice as long as all else.
+The guardian imports this module, too, so it avoids `pathlib`, `typing`, and `signal` with its enumerations: loading
+them took twice as long as everything else.
 """
 
 from __future__ import annotations
@@ -21,7 +21,7 @@ PS_LIMIT_S: Final = 2.0
 
 
 class Process:
-    """One row of the table, of a process that has not ended: zombies can be neither ended nor waited for."""
+    """One row of the table, for a process that hasn't ended. Zombies can be neither ended nor waited for."""
 
     __slots__ = ("group", "parent", "pid", "session", "started")
 
@@ -30,9 +30,9 @@ class Process:
         self.parent = parent
         self.group = group
         self.session = session
-        """The leader's pid; 0 where the system does not tell (macOS)."""
+        """The leader's process ID; 0 if the system doesn't say (macOS)."""
         self.started = started
-        """When it started, in whatever unit the system tells it."""
+        """When it started, in the system's unit."""
 
     def __eq__(self, other: object) -> bool:
         return isinstance(other, Process) and self._row == other._row
@@ -48,12 +48,12 @@ class Process:
         return self.pid, self.parent, self.group, self.session, self.started
 
     def is_same(self, other: Process) -> bool:
-        """Whether this is `other`, perhaps with a new parent or group, and not a new process of the same number."""
+        """Whether this is `other`, possibly with a new parent or group, rather than a new process with the same ID."""
         return (self.pid, self.started) == (other.pid, other.started)
 
 
 def process_table() -> list[Process]:
-    """Every process that can be seen. Reads many files: call it in a thread."""
+    """Every visible process. Reads many files, so call it in a thread."""
     if not HAS_PROC:
         return _rows_of_ps("-ax")
     names = os.listdir("/proc")  # noqa: PTH208
@@ -61,14 +61,14 @@ def process_table() -> list[Process]:
 
 
 def row_of(pid: int) -> Process | None:
-    """The process of that number; None where there is none."""
+    """The process with that ID; None if there isn't one."""
     if HAS_PROC:
         return _row_of_proc(pid)
     return next(iter(_rows_of_ps("-p", str(pid))), None)
 
 
 def is_running(process: Process) -> bool:
-    """Whether it has not ended. Where the system has no /proc, a new process of its number passes for it."""
+    """Whether it hasn't ended. Without /proc, this can't detect a new process with the same ID."""
     if HAS_PROC:
         row = row_of(process.pid)
         return row is not None and row.is_same(process)
@@ -80,12 +80,12 @@ def is_running(process: Process) -> bool:
 
 
 def session_of(leader: int, table: Iterable[Process]) -> list[Process]:
-    """`leader` and whoever shares its group or session."""
+    """`leader` and the processes in its group or session."""
     return [row for row in table if leader in (row.pid, row.group, row.session)]
 
 
 def with_descendants(members: Iterable[Process], table: Iterable[Process]) -> list[Process]:
-    """`members` and all below them, also those in sessions of their own (`setsid`), as long as their parents live."""
+    """`members` and all their descendants, even in other sessions (`setsid`), as long as their parents live."""
     rows = list(table)
     pids = {row.pid for row in members}
     count = 0
@@ -96,9 +96,9 @@ def with_descendants(members: Iterable[Process], table: Iterable[Process]) -> li
 
 
 def family(leader: int, table: Iterable[Process]) -> list[Process]:
-    """`leader`, whoever shares its group or session, and their descendants.
+    """`leader`, the processes in its group or session, and their descendants.
 
-    One that was cut off before, by a double fork, is nobody's child and is not ours to hunt.
+    A process that has detached itself by a double fork isn't included, and we don't search for it.
     """
     rows = list(table)
     return with_descendants(session_of(leader, rows), rows)
@@ -108,9 +108,9 @@ def _row_of_proc(pid: int) -> Process | None:
     try:
         with open(f"/proc/{pid}/stat", encoding="utf-8", errors="replace") as file:  # noqa: PTH123
             stat = file.read()
-    except OSError:  # it has ended meanwhile
+    except OSError:  # it has ended
         return None
-    # proc(5): pid (command) state ppid pgrp session ... the 22nd is starttime. The command may hold anything.
+    # proc(5): pid (command) state ppid pgrp session ... the 22nd is starttime. The command may contain anything.
     state, parent, group, session, *more = stat.rpartition(")")[2].split()
     if state in "ZX":
         return None
@@ -118,7 +118,7 @@ def _row_of_proc(pid: int) -> Process | None:
 
 
 def _rows_of_ps(*which: str) -> list[Process]:
-    import subprocess  # where there is no /proc; it costs as much as all the rest
+    import subprocess  # only without /proc; it costs as much as everything else
 
     command = ["ps", *which, "-o", "pid=,ppid=,pgid=,stat=,lstart="]
     try:
@@ -138,7 +138,7 @@ def _rows_of_ps(*which: str) -> list[Process]:
 def _can_hold_processes() -> bool:
     try:
         os.close(os.pidfd_open(os.getpid()))
-    except (AttributeError, OSError):  # not Linux, or an old one, or a sandbox that forbids it
+    except (AttributeError, OSError):  # not Linux, an old one, or a sandbox that forbids it
         return False
     return HAS_PROC
 
@@ -147,20 +147,22 @@ _CAN_HOLD: Final = _can_hold_processes()
 
 
 def signal_all(leader: int, processes: Iterable[Process], number: int) -> None:
-    """Signal the group of `leader` and those of `processes` that are not in it; stopped ones go on, so as to end.
+    """Signal the group of `leader`, and those of `processes` that aren't in it.
 
-    The number of the group has to be ours still: see `group_exists`.
+    Also continues stopped ones, so they can end.
+
+    The group's ID must still be ours: see `group_exists`.
     """
     others = [process for process in processes if process.group != leader]
-    # The group first and as one, so that nothing forks away between two signals.
+    # The group first and as a whole, so that nothing forks between two signals.
     for each in (number, signal.SIGCONT):
         signal_group(leader, each)
         signal_each(others, each)
 
 
 def signal_group(leader: int, number: int) -> bool:
-    """Signal all in the group of `leader`; False where there is nobody that could be."""
-    # PermissionError: a set-uid program, or on macOS a zombie. Neither can be ended by us.
+    """Signal everything in the group of `leader`. False if there is no process that we can signal."""
+    # PermissionError: a set-uid program, or on macOS a zombie. We can't end either.
     try:
         os.killpg(leader, number)
     except (ProcessLookupError, PermissionError):
@@ -169,20 +171,20 @@ def signal_group(leader: int, number: int) -> bool:
 
 
 def group_exists(leader: int) -> bool:
-    """Whether any process, even one that nobody reaped, is in the group of `leader`.
+    """Whether any process, even an unreaped one, is in the group of `leader`.
 
-    As long as one is, no other process gets its number.
+    As long as one is, no other process gets its ID.
     """
     return signal_group(leader, 0)
 
 
 def signal_each(processes: Iterable[Process], number: int) -> None:
-    """Signal these, one by one; those that have ended are left out, whoever has got their number."""
+    """Signal these one by one, except those that have ended, even if their IDs are in use again."""
     for process in processes:
         try:  # noqa: SIM105
             _signal(process, number)
         except (ProcessLookupError, PermissionError):
-            pass  # it has ended meanwhile, or cannot be ended by us
+            pass  # it has ended, or we can't end it
 
 
 def _signal(process: Process, number: int) -> None:
@@ -190,7 +192,7 @@ def _signal(process: Process, number: int) -> None:
         if is_running(process):
             os.kill(process.pid, number)
         return
-    fd = os.pidfd_open(process.pid)  # whatever happens from here on, it stands for one process
+    fd = os.pidfd_open(process.pid)  # from here on, it refers to a single process
     try:
         if is_running(process):
             signal.pidfd_send_signal(fd, number)

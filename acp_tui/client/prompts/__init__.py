@@ -1,4 +1,4 @@
-"""What the user has written: prompts that were sent, and drafts that were not; kept over restarts, drawn elsewhere."""
+"""What the user has written: sent prompts and unsent drafts, kept over restarts. Draws nothing."""
 
 from acp_tui.client.prompts.history import PastPrompt, PromptHistory, Query
 from acp_tui.client.prompts.memory import Place, PromptMemory

@@ -1,4 +1,4 @@
-"""The prompts that were sent, in this run and in earlier ones, as they are recalled. It reads and writes no file."""
+"""The prompts sent in this run and in earlier ones, in the order to recall them. Handles the history file, too."""
 
 from __future__ import annotations
 
@@ -21,13 +21,13 @@ from acp_tui.values import dataclass
 
 @dataclass(frozen=True, slots=True)
 class PastPrompt:
-    """What was sent, and where, when and to whom."""
+    """What was sent, and where, when, and to which agent."""
 
     text: str
     folder: str
     """Where the session worked."""
     at: str
-    """The time in UTC, as ISO 8601 has it; what was read from a file may be anything."""
+    """The UTC time in ISO 8601. Values from a file may be anything."""
     agent: str
 
 
@@ -37,7 +37,7 @@ def said_now(text: str, folder: str, agent: str) -> PastPrompt:
 
 
 def line_of(prompt: PastPrompt) -> bytes:
-    """The prompt as a line, with its end. What looks like a secret is not kept."""
+    """The prompt as a line, with its newline. What looks like a secret isn't kept."""
     fields = {
         "text": masked_text(prompt.text),
         "folder": prompt.folder,
@@ -48,7 +48,7 @@ def line_of(prompt: PastPrompt) -> bytes:
 
 
 def prompt_of(line: bytes) -> PastPrompt | None:
-    """What stands in the line; None where it is no prompt."""
+    """The prompt in a line; None if it isn't one."""
     try:
         fields = json.loads(line)
     except (ValueError, RecursionError):
@@ -60,7 +60,7 @@ def prompt_of(line: bytes) -> PastPrompt | None:
 
 
 def without_repeats(prompts: Iterable[PastPrompt]) -> list[PastPrompt]:
-    """The prompts, oldest first, each in the place of its last time in a folder."""
+    """The prompts, oldest first, each only at its latest use in a folder."""
     latest: dict[tuple[str, str], PastPrompt] = {}
     for prompt in prompts:
         latest.pop((prompt.folder, prompt.text), None)
@@ -70,23 +70,23 @@ def without_repeats(prompts: Iterable[PastPrompt]) -> list[PastPrompt]:
 
 @dataclass(frozen=True)
 class Query:
-    """Each word has to stand in a prompt; a word in small letters stands for capitals too."""
+    """A prompt must contain each word. A lowercase word matches capitals, too."""
 
     text: str
 
     @cached_property
     def words(self) -> tuple[str, ...]:
-        """What to look for."""
+        """The words to search for."""
         return tuple(self.text.split())
 
     def matches(self, text: str) -> bool:
-        """Whether all the words stand in it."""
+        """Whether it contains all the words."""
         small = text.lower() if any(_is_small(word) for word in self.words) else ""
         return all(word in (small if _is_small(word) else text) for word in self.words)
 
     @cached_property
     def pattern(self) -> re.Pattern[str] | None:
-        """Finds any of the words, to show where they stand; None where nothing is looked for."""
+        """Finds any of the words, to highlight them; None if there are none."""
         longest_first = sorted(self.words, key=len, reverse=True)
         found = (f"(?i:{re.escape(word)})" if _is_small(word) else re.escape(word) for word in longest_first)
         return re.compile("|".join(found)) if self.words else None
@@ -98,11 +98,11 @@ def _is_small(word: str) -> bool:
 
 MAX_BYTES: Final = 8 << 20
 KEPT_BYTES: Final = 6 << 20
-"""So much is left of a file that has grown too large."""
+"""What is left of a file that has grown too large."""
 MAX_LINE_BYTES: Final = 256 << 10
-"""A longer prompt is not kept: a few of them would leave no room for any other."""
+"""Longer prompts aren't kept, because a few of them would leave no room for others."""
 SLACK: Final = 1.1
-"""So many times the entries that are kept may stand in the file before it is written anew."""
+"""The file may contain this many times the entries to keep before it's rewritten."""
 
 
 class HistoryFile:
@@ -113,7 +113,7 @@ class HistoryFile:
         self._max_entries = max_entries
 
     def version(self) -> tuple[int, int] | None:
-        """Another one when the file has changed; None where there is no file to be read."""
+        """Changes when the file changes; None if there is no readable file."""
         try:
             found = self.path.stat()
         except OSError:
@@ -121,18 +121,18 @@ class HistoryFile:
         return found.st_ino, found.st_size
 
     def read(self) -> list[PastPrompt]:
-        """The prompts, oldest first, each in the place of its last time. Lines that are none are passed over.
+        """The prompts, oldest first, each only at its latest use. Skips invalid lines.
 
-        A file that has grown too large is made smaller. Raises OSError.
+        Shrinks a file that has grown too large. Raises OSError.
         """
         lines = self._lines()
         if len(lines) > self._max_entries * SLACK or sum(map(len, lines)) > MAX_BYTES:
             with suppress(OSError), locked(self.path):
-                self._shrink()  # where that cannot be, what was read is none the worse
+                self._shrink()  # if that isn't possible, what was read is still valid
         return self._kept(lines)
 
     def append(self, prompts: Sequence[PastPrompt]) -> None:
-        """Add these at the end. Raises OSError; what stood there before is whole in any case."""
+        """Append these. Raises OSError; the earlier content stays intact in any case."""
         lines = [line for line in map(line_of, prompts) if len(line) <= MAX_LINE_BYTES]
         if not lines:
             return
@@ -143,7 +143,7 @@ class HistoryFile:
     def _lines(self) -> list[bytes]:
         try:
             with self.path.open("rb") as file:
-                # Of a file that is far too large, for whatever reason, the end is enough.
+                # For a file that is far too large, for whatever reason, the end is enough.
                 file.seek(max(file.seek(0, os.SEEK_END) - 2 * MAX_BYTES, 0))
                 return file.read().splitlines(keepends=True)
         except FileNotFoundError:
@@ -154,7 +154,7 @@ class HistoryFile:
         return without_repeats(prompts)[-self._max_entries :]
 
     def _shrink(self) -> None:
-        """Write it anew with no more than there is room for."""
+        """Rewrite it with only as much as there is room for."""
         room, kept = KEPT_BYTES, []
         for prompt in reversed(self._kept(self._lines())):
             line = line_of(prompt)
@@ -166,11 +166,11 @@ class HistoryFile:
 
 
 def _append(path: Path, lines: bytes) -> int:
-    """Add these lines in one piece, or nothing; gives the file's size."""
+    """Append these lines in one piece or not at all. Returns the file's size."""
     fd = open_private(path)
     try:
         size = os.fstat(fd).st_size
-        # What a crash has left of a line must not spoil the next one.
+        # An incomplete line left by a crash must not spoil the next one.
         if size and os.pread(fd, 1, size - 1) != b"\n":
             lines = b"\n" + lines
         if os.write(fd, lines) < len(lines):
@@ -188,18 +188,18 @@ class PromptHistory:
         self._prompts: list[PastPrompt] = []
         """Oldest first."""
         self._said: list[PastPrompt] = []
-        """Those of this run: they are recalled whether they could be kept or not."""
+        """Those of this run, which can be recalled whether or not they could be kept."""
         self._unkept: list[PastPrompt] = []
 
     def take_in(self, kept: Sequence[PastPrompt]) -> None:
-        """Know these, oldest first, instead of what was kept before."""
-        # In the file it stands without its secrets; in this run it is recalled as it was said.
+        """Replace the kept prompts with these, oldest first."""
+        # The file contains them without secrets. In this run, they're recalled as they were sent.
         said = {(prompt.folder, masked_text(prompt.text)): prompt for prompt in self._said}
         self._prompts = without_repeats([said.pop((each.folder, each.text), each) for each in kept])
         self._prompts += without_repeats(said.values())
 
     def add(self, text: str, folder: str, agent: str) -> None:
-        """This is being sent. As in shells, what begins with a space is not remembered."""
+        """Add a prompt being sent. As in shells, prompts that begin with a space aren't remembered."""
         if text.startswith(" ") or not text.strip():
             return
         prompt = said_now(text, folder, agent)
@@ -207,7 +207,7 @@ class PromptHistory:
             prompts.append(prompt)
 
     def take_unkept(self) -> list[PastPrompt]:
-        """What is to be kept and is not yet, oldest first; it counts as kept from now on."""
+        """The prompts that still have to be kept, oldest first. From now on they count as kept."""
         unkept, self._unkept = self._unkept, []
         return unkept
 
@@ -216,7 +216,7 @@ class PromptHistory:
         return list(dict.fromkeys(p.text for p in reversed(self._prompts) if p.folder == folder))
 
     def find(self, query: Query, folder: str | None, limit: int) -> list[PastPrompt]:
-        """At most `limit` prompts of a project, or of all for None, that match: each once, latest first."""
+        """At most `limit` matching prompts of a project, or of all for None: each once, latest first."""
         return list(islice(self._found(query, folder), limit))
 
     def _found(self, query: Query, folder: str | None) -> Iterator[PastPrompt]:

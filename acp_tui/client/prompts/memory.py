@@ -1,4 +1,4 @@
-"""Reads and writes past prompts, drafts and drafts' pictures, and reports failures."""
+"""Reads and writes past prompts, drafts, and drafts' pictures, and reports failures."""
 
 from __future__ import annotations
 
@@ -18,7 +18,7 @@ from acp_tui.client.prompts.history import HistoryFile, PastPrompt, PromptHistor
 
 MAX_DRAFTS: Final = 100
 MAX_DRAFT_BYTES: Final = 1 << 20
-"""A longer one is not kept."""
+"""Longer drafts aren't kept."""
 MAX_DRAFTS_BYTES: Final = 8 << 20
 
 
@@ -27,7 +27,7 @@ class Place(NamedTuple):
 
     folder: str
     session: str
-    """Its id; "" while there is no session yet."""
+    """The session's ID; "" while there is no session."""
 
 
 class DraftFile:
@@ -37,7 +37,7 @@ class DraftFile:
         self.path = path
 
     def read(self) -> dict[Place, str]:
-        """The drafts, the one that was written last at the end; a file that holds none is none. Raises OSError."""
+        """The drafts, most recently written last; none if the file has none. Raises OSError."""
         try:
             content = json.loads(self.path.read_bytes())
         except (FileNotFoundError, ValueError, RecursionError):
@@ -45,7 +45,7 @@ class DraftFile:
         return dict(_drafts(content))
 
     def change(self, changes: Mapping[Place, str]) -> None:
-        """Keep these, and drop those that are empty; what another acp-tui has kept stays. Raises OSError."""
+        """Store these, and delete those that are empty. Drafts of other acp-tui processes stay. Raises OSError."""
         with locked(self.path):
             drafts = self.read()
             for place, text in changes.items():
@@ -80,32 +80,32 @@ class Drafts:
 
     def __init__(self) -> None:
         self._texts: dict[Place, str] = {}
-        """None of them is empty; the one that was changed last is at the end."""
+        """Without empty ones. The most recently changed draft is last."""
         self._left: set[Place] = set()
-        """Those of earlier runs that nobody has gone on with."""
+        """Drafts of earlier runs that haven't been continued."""
         self._unsaved: dict[Place, str] = {}
 
     def take_in(self, kept: Mapping[Place, str]) -> None:
-        """Know these as well; what was written meanwhile is newer."""
+        """Add these. Drafts written in this run are newer and take precedence."""
         self._left |= kept.keys() - self._texts.keys()
         self._texts = {**kept, **self._texts}
 
     def left_in(self, folder: str) -> Place | None:
-        """For what the last draft was written that an earlier run has left in this folder; None where there is none."""
+        """The place of the last draft that an earlier run left in this folder; None if there isn't one."""
         return next(
             (place for place in reversed(self._texts) if place in self._left and place.folder == folder), None
         )
 
     def is_left(self, place: Place) -> bool:
-        """Whether an earlier run has left it, and it is as it was."""
+        """Whether an earlier run has left it, and it's unchanged."""
         return place in self._left
 
     def text(self, place: Place) -> str:
-        """The draft; "" where there is none."""
+        """The draft; "" if there isn't one."""
         return self._texts.get(place, "")
 
     def put(self, place: Place, text: str) -> None:
-        """This is the draft now; a blank one is none."""
+        """Set the draft. A blank one counts as none."""
         text = text if text.strip() else ""
         if text == self.text(place):
             return
@@ -116,21 +116,21 @@ class Drafts:
         self._unsaved[place] = text
 
     def move(self, source: Place, target: Place) -> None:
-        """What was written for the one is for the other now."""
+        """Move a draft to another place."""
         text = self.text(source)
         self.put(source, "")
         self.put(target, text)
 
     def take_unsaved(self) -> Mapping[Place, str]:
-        """The drafts that have changed, empty where they are no more; they count as saved from now on."""
+        """The changed drafts, empty if deleted. From now on they count as saved."""
         unsaved, self._unsaved = self._unsaved, {}
         return unsaved
 
 
 MAX_BYTES: Final = 16 << 20
-"""A larger picture is not kept."""
+"""Larger pictures aren't kept."""
 UNNAMED_S: Final = 86_400.0
-"""So long a file stays that no draft names: another acp-tui may be about to write the draft."""
+"""How long to keep a file that no draft names, because another acp-tui may be about to write the draft."""
 
 
 class DraftPictures:
@@ -155,7 +155,7 @@ class DraftPictures:
         return lines
 
     def split(self, draft: str) -> tuple[str, Sequence[Path]]:
-        """The words of a draft, and the files of its pictures."""
+        """The text of a draft, and the files of its pictures."""
         lines = draft.split("\n")
         files: list[Path] = []
         while lines and lines[-1].startswith(f"@{self._folder}/") and ".." not in lines[-1]:
@@ -163,11 +163,11 @@ class DraftPictures:
         return "\n".join(lines), files
 
     def read(self, files: Iterable[Path]) -> list[tuple[str, bytes]]:
-        """Name and content of each that is there still. Raises OSError for one that cannot be read."""
+        """The name and content of each that still exists. Raises OSError for one that can't be read."""
         return [(file.name.partition("-")[2], file.read_bytes()) for file in files if file.exists()]
 
     def tidy(self, drafts: Iterable[str]) -> None:
-        """Remove those that no draft names any more. Raises OSError."""
+        """Delete those that no draft names. Raises OSError."""
         named = {file for draft in drafts for file in self.split(draft)[1]}
         for file in self._folder.glob("*"):
             if file not in named and time.time() - file.stat().st_mtime > UNNAMED_S:
@@ -178,21 +178,21 @@ class PromptMemory:
     """What was written in prompts, in all sessions of this run and in earlier runs."""
 
     def __init__(self, folder: Path | None, max_entries: int) -> None:
-        """With `folder`, it is kept there over restarts."""
+        """With `folder`, it's kept there over restarts."""
         self.history = PromptHistory()
         self.drafts = Drafts()
         self._history_file = HistoryFile(folder / "history.jsonl", max_entries) if folder else None
         self._draft_file = DraftFile(folder / "drafts.json") if folder else None
         self._pictures = DraftPictures(folder / "draft-pictures") if folder else None
         self._version: tuple[int, int] | None = None
-        """Of the history file, when it was read."""
+        """The version of the history file when it was read."""
         self._has_drafts = False
         self._offered: set[str] = set()
         self._lock = Lock()
         self._has_failed = False
 
     async def load(self) -> str:
-        """Read what is kept, as far as it is not known yet; gives what there is to say."""
+        """Read what is kept and not known yet. Returns a message for the user, or ""."""
         try:
             async with self._lock:
                 await self._load_history()
@@ -216,9 +216,9 @@ class PromptMemory:
             self._has_drafts = True
 
     def offer(self, place: Place) -> str:
-        """The draft that was left in this folder, written for `place` from now on; "" where there is none.
+        """The draft that was left in this folder, from now on for `place`; "" if there isn't one.
 
-        It is offered once: what is written later in the same folder is another session's.
+        It's offered once: drafts written later in the same folder belong to other sessions.
         """
         left = None if place.folder in self._offered else self.drafts.left_in(place.folder)
         self._offered.add(place.folder)
@@ -227,28 +227,28 @@ class PromptMemory:
         return self.drafts.text(place)
 
     async def with_pictures(self, draft: str, pictures: Sequence[tuple[str, bytes]]) -> str:
-        """The draft as it is kept with these pictures, each a name with its content."""
+        """The draft in the form in which it's kept with these pictures, each a name and its content."""
         if self._pictures is None or not pictures:
             return draft
         try:
             lines = await to_thread.run_sync(self._pictures.keep, pictures)
         except OSError:
-            return draft  # that nothing can be kept there is said of the draft itself
+            return draft  # the message about the draft itself says that nothing can be kept there
         return "\n".join(filter(None, (draft, *lines)))
 
     def split(self, kept: str) -> tuple[str, Sequence[Path]]:
-        """The words of a draft as it is kept, and the files of its pictures."""
+        """The text of a kept draft, and the files of its pictures."""
         return (kept, ()) if self._pictures is None else self._pictures.split(kept)
 
     async def read_pictures(self, files: Sequence[Path]) -> Sequence[tuple[str, bytes]]:
-        """Name and content of each that can be read."""
+        """The name and content of each that can be read."""
         try:
             return [] if self._pictures is None else await to_thread.run_sync(self._pictures.read, files)
         except OSError:
             return []
 
     async def write(self) -> str:
-        """Keep what is new; gives what there is to say. What could not be written is not tried again."""
+        """Write what is new. Returns a message for the user, or "". Failed writes aren't repeated."""
         try:
             async with self._lock:
                 prompts, drafts = self.history.take_unkept(), self.drafts.take_unsaved()
@@ -267,7 +267,7 @@ class PromptMemory:
                 self._pictures.tidy(self._draft_file.read().values())
 
     def _said_once(self, what: str, error: OSError) -> str:
-        """A sentence for the user; "" where it was said already."""
+        """A sentence for the user; "" if it has been shown before."""
         has_failed, self._has_failed = self._has_failed, True
         if has_failed or self._history_file is None:
             return ""

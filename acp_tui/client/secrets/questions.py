@@ -267,7 +267,7 @@ def _asks(text: str) -> bool:
 
 
 def _readings(text: str) -> Iterator[str]:
-    """The text in letters without marks: as it is, with those that it looks like, with letters for digits."""
+    """Readings of the text without diacritics: unchanged, letters for similar characters, letters for digits."""
     plain = _plain(text)
     yield plain
     alike = (

@@ -181,7 +181,7 @@ class Agent:
         if not is_offered:
             raise Unsupported(f"{self.title} doesn't offer {what}")
 
-    # Life
+    # Start and end
 
     async def run(self, *, task_status: TaskStatus[None]) -> None:
         """Run the agent from start to end. Raises ClientError only before the channel is open."""

@@ -21,7 +21,7 @@ MAX_NAME: Final = 200
 
 
 class MarksUnwritable(ClientError):
-    """The file cannot be written."""
+    """The file can't be written."""
 
 
 @dataclass(frozen=True, slots=True)

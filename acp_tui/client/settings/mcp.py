@@ -237,7 +237,7 @@ def _places(server: Server) -> Iterator[tuple[str, str]]:
 
 
 _AMBIGUOUS: Final = re.compile(r"https?://[^/?#]*[\\;\s\x00-\x20\x7f-\xa0]")
-"""A host that browsers and libraries read differently."""
+"""A host that browsers and libraries parse differently."""
 
 
 def _host(url: str) -> str:

@@ -43,7 +43,7 @@ class ProjectSettings:
 
 _MAX_BYTES: Final = 64 << 10
 _MOST_DOTS: Final = 100
-"""In a line: a key of many parts takes memory by the square of their number, all there is within a megabyte."""
+"""Limit for the dots in a line. A key's memory is quadratic in its parts, so a megabyte of them could exhaust it."""
 
 
 def read_project_settings(cwd: Path, environ: Mapping[str, str] | None = None) -> ProjectSettings | None:

@@ -138,7 +138,7 @@ class PathChanged(WorkspaceError):
 
 
 class NotText(WorkspaceError):
-    """The content is not UTF-8 text."""
+    """The content isn't UTF-8 text."""
 
     def __init__(self, path: str, reason: str, offset: int) -> None:
         super().__init__(path, f"{quoted(path)} isn't UTF-8 text: {reason} at byte {offset}.")
