@@ -24,13 +24,15 @@ from textual.screen import ModalScreen, Screen
 from textual.types import CSSPathType
 from textual.widget import Widget
 
+from acp_tui.client.settings.location import settings_file
 from acp_tui.client.settings.tree import Appearance, Settings
 from acp_tui.ui.commands.command import Command
 from acp_tui.ui.commands.keymap import AS_BUILT, BY_ID, Keymap, keymap_of, places_of
 from acp_tui.ui.commands.keys import Keys
 from acp_tui.ui.kit.terminal_colours import has_unicode
-from acp_tui.ui.kit.themes import ANSI_DARK, DARK, OWN_THEMES, stylesheets, theme_notes
+from acp_tui.ui.kit.themes import ANSI_DARK, DARK, OWN_THEMES, THEME_NAMES, stylesheets, theme_notes
 from acp_tui.ui.kit.toasts import Toasts
+from acp_tui.ui.kit.user_themes import FOLDER, UserThemes
 from acp_tui.ui.rendering.ascii import Ascii
 from acp_tui.ui.textual_gaps.driver import Pacing
 from acp_tui.ui.textual_gaps.internals import (
@@ -70,7 +72,12 @@ class Looks:
         """The theme that matches the terminal, if none is set."""
         for own in OWN_THEMES:
             app.register_theme(own)
+        self.user_themes = UserThemes(app, settings_file().parent / FOLDER)
+        self.notes: Sequence[str] = ()
+        """What is wrong with the user's themes, as far as they were needed for the first frame."""
         self._appearance = appearance
+        if appearance.theme and appearance.theme not in THEME_NAMES:
+            self.notes = self.user_themes.use()
         self.use(appearance)
         # Nothing is styled yet, so the first parse of the stylesheets uses the theme. A second isn't needed.
         forget_callbacks(app)
@@ -120,6 +127,8 @@ class Looks:
 
     async def choose_theme(self, chosen: str, keep: Callable[[str], Awaitable[None]]) -> None:
         """Let the user preview themes, and `keep` the chosen one. If none is chosen, the previous one comes back."""
+        for problem in self.user_themes.use():
+            self._app.notify(problem, severity="warning", markup=False)
         themes = sorted(self._app.available_themes)
         try:
             name = await self._app.pickers.choose_theme(themes, chosen, self.try_on)
@@ -164,7 +173,12 @@ class BaseApp(App[None]):
         self.toasts = Toasts(self)
         self.looks = Looks(self, self.settings.appearance, environ)
         self.keymap = keymap_of(self.settings.keys)
-        self._notes = (*notes, *theme_notes(self.settings.appearance.theme), *self.keymap.notes)
+        self._notes = (
+            *notes,
+            *self.looks.notes,
+            *theme_notes(self.settings.appearance.theme, self.available_themes),
+            *self.keymap.notes,
+        )
         self._used_commands: Sequence[str] = ()
         """The IDs of commands chosen in the palette, latest first."""
 

@@ -6,7 +6,7 @@ inside the package in a wheel, and next to it in a checkout or an editable insta
 
 from __future__ import annotations
 
-from collections.abc import Mapping, Sequence
+from collections.abc import Collection, Mapping, Sequence
 from pathlib import Path
 from typing import Final, TypedDict, Unpack
 
@@ -21,7 +21,7 @@ from acp_tui.ui.kit.terminal_colours import Shade
 from acp_tui.ui.rendering.palette import Palette
 
 
-def _reversed(foreground: str, background: str) -> dict[str, str]:
+def reversed_selection(foreground: str, background: str) -> dict[str, str]:
     """Selected text in the prompt and in fields is reversed, as in the conversation. That is always legible."""
     return {"input-selection-background": foreground, "input-selection-foreground": background}
 
@@ -39,7 +39,11 @@ DARK: Final = Theme(
     surface="#1c1e26",
     panel="#262933",
     dark=True,
-    variables={"foreground-muted": "#9497a1", "text-disabled": "#9497a1", **_reversed("#d5d9e5", "#16171d")},
+    variables={
+        "foreground-muted": "#9497a1",
+        "text-disabled": "#9497a1",
+        **reversed_selection("#d5d9e5", "#16171d"),
+    },
 )
 LIGHT: Final = Theme(
     name="acp-light",
@@ -54,7 +58,11 @@ LIGHT: Final = Theme(
     surface="#f1efe9",
     panel="#e4e1d8",
     dark=False,
-    variables={"foreground-muted": "#5e5f64", "text-disabled": "#5e5f64", **_reversed("#24262e", "#fbfaf7")},
+    variables={
+        "foreground-muted": "#5e5f64",
+        "text-disabled": "#5e5f64",
+        **reversed_selection("#24262e", "#fbfaf7"),
+    },
 )
 OWN_THEMES: Final = (DARK, LIGHT)
 ANSI_DARK: Final = "ansi-dark"
@@ -71,11 +79,11 @@ COLOR_NAMES: Final = (
 )
 
 
-def theme_notes(name: str) -> tuple[str, ...]:
-    """The problem with a theme in the settings. "" chooses a theme that matches the terminal."""
-    if not name or name in THEME_NAMES:
+def theme_notes(name: str, known: Collection[str]) -> tuple[str, ...]:
+    """Report an unknown theme in the settings. "" is the one that matches the terminal."""
+    if not name or name in known:
         return ()
-    return (f"appearance.theme: there is no theme {name!r}; known: {', '.join(sorted(THEME_NAMES))}",)
+    return (f"appearance.theme: there is no theme {name!r}; known: {', '.join(sorted(known))}",)
 
 
 _palettes: dict[str, tuple[Theme, Palette]] = {}
@@ -127,10 +135,10 @@ def _true_color_palette(theme: Theme) -> Palette:
 
     def legible(name: str) -> Color:
         color = colors[name]
-        return _contrasting(ground.blend(color, color.a, 1), grounds, ink, TEXT_CONTRAST)
+        return contrasting(ground.blend(color, color.a, 1), grounds, ink, TEXT_CONTRAST)
 
     muted = legible("foreground-muted")
-    faint = _contrasting(ink.blend(ground, 0.72), plain_grounds, ink, LINE_CONTRAST)
+    faint = contrasting(ink.blend(ground, 0.72), plain_grounds, ink, LINE_CONTRAST)
     primary, secondary, accent = map(legible, ("primary", "secondary", "accent"))
     success, warning, error = map(legible, ("success", "warning", "error"))
     return Palette(
@@ -247,7 +255,7 @@ def _ansi_palette(dark: bool) -> Palette:
     )
 
 
-def _contrasting(color: Color, grounds: Sequence[Color], ink: Color, least: float) -> Color:
+def contrasting(color: Color, grounds: Sequence[Color], ink: Color, least: float) -> Color:
     """The color closest to `color`, on the way to `ink`, that has this contrast on all `grounds`."""
     steps = (color.blend(ink, step / 20) for step in range(20))
     enough = (step for step in steps if all(contrast(step, ground) >= least for ground in grounds))

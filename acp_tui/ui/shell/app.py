@@ -366,7 +366,9 @@ class AcpTuiApp(BaseApp):
         if self._settings_file is not None:
             desk = await self._desk_of_settings()
             await desk.open()
-            self.run_worker(desk.follow_styles(self, partial(self.say, is_wrong=True)))
+            say = partial(self.say, is_wrong=True)
+            self.run_worker(desk.follow_styles(self, say))
+            self.run_worker(desk.follow_themes(self.looks.user_themes, say))
             await desk.follow()
 
     async def settings_in_force(self) -> Settings:
@@ -414,7 +416,7 @@ class AcpTuiApp(BaseApp):
             self.keymap = keymap_of(settings.keys)
         for tab in self.tabs:
             tab.use_settings(self.settings)
-        return (*theme_notes(settings.appearance.theme), *self.keymap.notes)
+        return (*theme_notes(settings.appearance.theme, self.available_themes), *self.keymap.notes)
 
     def deliver_screenshot(
         self, filename: str | None = None, path: str | None = None, time_format: str | None = None

@@ -31,6 +31,8 @@ from acp_tui.client.settings.reader import Problem, SettingsRead, changes_of, ev
 from acp_tui.client.settings.tree import Settings
 from acp_tui.client.settings.trust import Trust, remember, trust_file, trust_state
 from acp_tui.client.settings.writing import TomlValue, reset_setting, write_setting
+from acp_tui.ui.kit import user_themes
+from acp_tui.ui.kit.user_themes import UserThemes
 
 Origin: TypeAlias = Literal["default", "yours", "project"]
 
@@ -138,6 +140,15 @@ class SettingsDesk:
     async def follow_styles(self, app: App[Any], say: Callable[[str], None]) -> None:
         """Use the stylesheets next to the user's file, and follow changes of them, until canceled."""
         await UserStyles(app, self.file.parent / FOLDER, say).follow()
+
+    async def follow_themes(self, themes: UserThemes, say: Callable[[str], None]) -> None:
+        """Use the themes next to the user's file, and follow changes of them, until canceled."""
+
+        def use() -> None:
+            for problem in themes.use():
+                say(problem)
+
+        await _follow_folder(self.file.parent / user_themes.FOLDER, use, say)
 
     async def read_again(self, chosen: str = "") -> None:
         """Read and apply the user's file again, and report problems in it.
@@ -271,6 +282,17 @@ ABOVE_OURS: Final = 1
 """Wins over an equally specific rule of ours."""
 
 
+async def _follow_folder(folder: Path, use: Callable[[], None], say: Callable[[str], None]) -> None:
+    if not folder.is_dir():
+        return
+    use()
+    try:
+        async for _ in events_in((str(folder),)):
+            use()
+    except (OSError, RuntimeError) as error:
+        say(f"Edits in {folder} won't be noticed until the next start: {error}")
+
+
 class UserStyles:
     """Loads the user's stylesheets into the app."""
 
@@ -282,14 +304,7 @@ class UserStyles:
 
     async def follow(self) -> None:
         """Use the stylesheets of the folder, and follow changes, until canceled."""
-        if not self._folder.is_dir():
-            return
-        self.use()
-        try:
-            async for _ in events_in((str(self._folder),)):
-                self.use()
-        except (OSError, RuntimeError) as error:
-            self._say(f"Edits in {self._folder} won't be noticed until the next start: {error}")
+        await _follow_folder(self._folder, self.use, self._say)
 
     def use(self) -> None:
         """Style the app with the current files. A file with an error is skipped and reported."""
