@@ -301,7 +301,7 @@ def expanded(server: Server, environ: Mapping[str, str]) -> Server:
     if not url.startswith(("http://", "https://")):
         raise SettingsError("its url doesn't start with http:// or https://")
     if _AMBIGUOUS.match(url):
-        raise SettingsError("its url has a host that isn't read the same way everywhere")
+        raise SettingsError("its url has a host that isn't read in the same way everywhere")
     return replace(server, url=url, headers=_expanded_pairs(server.headers, environ))
 
 
