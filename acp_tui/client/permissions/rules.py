@@ -191,7 +191,10 @@ def _paths_in(commands: tuple[Words, ...], cwd: str | None) -> Iterator[str]:
     written = filter(None, map(as_written, commands))
     words = (word for command in written for word in command[0 if "/" in command[0] else 1 :])
     for word in dict.fromkeys(words):
-        spellings = (word.removeprefix("@"), word.partition("=")[2])
+        value = word.partition("=")[2]
+        glued = word[2:].lstrip("@=") if word.startswith("-") and not word.startswith("--") else ""
+        behind = (value, value.lstrip("@<"), word.partition(":")[2], glued)
+        spellings = dict.fromkeys((word.removeprefix("@"), *behind))
         for path in (spelling for spelling in spellings if spelling and not spelling.startswith("-")):
             yield path if cwd is None or path.startswith(("/", "~")) or is_file_url(path) else f"{cwd}/{path}"
 
