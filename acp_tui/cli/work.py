@@ -27,21 +27,18 @@ def run(given: Given) -> int:
     if is_simple and (given.agent is not None or has_terminal()):
         command = command_of(given.agent) if given.agent is not None else None
         return work_with(command, given.cwd, given.record)
-    return _in_another_way(given)
+    from acp_tui.cli import otherwise
+
+    return otherwise.run(given, work_with)
 
 
 def demo(given: Given) -> int:
     """Work with the scripted agent, or list its scenarios."""
     if given.web is not None or given.list or given.word not in (None, *shipped.names()):
-        return _in_another_way(given, is_demo=True)
+        from acp_tui.cli import otherwise
+
+        return otherwise.demo(given, play)
     return play(given.word or shipped.DEFAULT, given)
-
-
-def _in_another_way(given: Given, *, is_demo: bool = False) -> int:
-    """Work in one of the less common ways, or say why that's not possible."""
-    from acp_tui.cli import otherwise
-
-    return otherwise.demo(given, play) if is_demo else otherwise.run(given, work_with)
 
 
 def play(scenario: str, given: Given) -> int:
