@@ -69,18 +69,8 @@ class Terminal:
             termios.tcflush(self._descriptor, termios.TCIFLUSH)
 
     def has_more(self) -> bool:
-        """Whether there's typed input that hasn't been read, a whole line or not."""
-        try:
-            settings = termios.tcgetattr(self._descriptor)
-            at_once = [*settings]
-            at_once[3] &= ~termios.ICANON
-            termios.tcsetattr(self._descriptor, termios.TCSANOW, at_once)
-            try:
-                return bool(select.select([self._descriptor], [], [], 0)[0])
-            finally:
-                termios.tcsetattr(self._descriptor, termios.TCSANOW, settings)
-        except termios.error:
-            return False
+        """As `has_typed`."""
+        return has_typed(self._descriptor)
 
     async def read_line(self) -> str | None:
         """Read a line from the user; None at the end of input. Unlike a blocking read, it can be canceled."""
@@ -227,3 +217,18 @@ def say_left_out(additions: Additions, say: Callable[[str], None]) -> None:
         say(note)
     for note in additions.servers_left_out:
         say(f"MCP servers: {note}")
+
+
+def has_typed(descriptor: int) -> bool:
+    """Whether a terminal has typed input that hasn't been read, a whole line or not."""
+    try:
+        settings = termios.tcgetattr(descriptor)
+        at_once = [*settings]
+        at_once[3] &= ~termios.ICANON
+        termios.tcsetattr(descriptor, termios.TCSANOW, at_once)
+        try:
+            return bool(select.select([descriptor], [], [], 0)[0])
+        finally:
+            termios.tcsetattr(descriptor, termios.TCSANOW, settings)
+    except termios.error:
+        return False

@@ -302,7 +302,7 @@ def test_an_always_option_is_never_taken_unasked_and_the_turn_is_cancelled(run: 
         say(f"{expect('session/cancel')['method']}, then {outcome()}"); end(p, "cancelled"); read()
     """
     ran = run(script)
-    assert (ran.status, ran.out) == (130, "session/cancel, then canceled\n")
+    assert (ran.status, ran.out) == (130, "session/cancel, then cancelled\n")
 
 
 def test_a_cancel_that_the_agent_passes_over_still_counts_as_a_rejection(run: Any):

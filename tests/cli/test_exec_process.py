@@ -271,7 +271,7 @@ def test_the_turn_is_cancelled_at_the_question(terminal: Terminal, key: str):
     with asked(terminal, script) as process:
         terminal.wait_for(CHOICE)
         terminal.type(key)
-        assert ended(process)[:2] == (130, "session/cancel, canceled\n")
+        assert ended(process)[:2] == (130, "session/cancel, cancelled\n")
 
 
 def test_a_withdrawn_question_makes_room_for_the_next(terminal: Terminal, tmp_path: Path):

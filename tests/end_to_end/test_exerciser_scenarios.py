@@ -192,7 +192,7 @@ async def test_callbacks_are_served_and_what_is_allowed_is_done(tmp_path: Path) 
     progress, server = session.conversation.terminals.values()
     assert progress.exit_code == 0
     assert (server.has_exited, server.exit_code) == (True, None)
-    assert "was told: *Method not found: _demo/color*" in said(session)
+    assert "was told: *Method not found: _demo/colour*" in said(session)
 
 
 async def test_a_callback_that_is_rejected_is_not_carried_out(tmp_path: Path) -> None:

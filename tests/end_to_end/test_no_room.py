@@ -47,7 +47,7 @@ def test_a_turn_goes_on_where_nothing_can_be_kept_and_that_is_said(
     prepare(tmp_path)
     with on_terminal(tmp_path, "--", *scripted_argv(AGENT), main=main) as screen:
         screen.prompt("this")
-        screen.wait_for("Nothing more is")  # recorded
+        screen.wait_for("Recording stopped")  # recorded
         screen.wait_for("did this")
         screen.prompt("that")
         screen.wait_for("Your prompts")  # and drafts cannot be kept

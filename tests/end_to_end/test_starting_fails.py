@@ -13,7 +13,7 @@ CTRL_Q = "\x11"
 
 @pytest.mark.parametrize(
     ("name", "message", "status"),
-    [("no-such-agent", "not found", 127), ("not-executable", "is n't an executable file", 126)],
+    [("no-such-agent", "wasn't found", 127), ("not-executable", "isn't an executable file", 126)],
 )
 def test_the_reason_is_drawn_and_quitting_returns_it(
     tmp_path: Path, name: str, message: str, status: int

@@ -173,7 +173,7 @@ class Conduct:
             self._note("the agent didn't give it to choose (R2-CFG)", message)
         if method in ("session/new", "session/resume"):
             if params.get("additionalDirectories") and not _has(session, ("additionalDirectories",)):
-                self._note("the agent takes no additional directories (R-DIR-1)", message)
+                self._note("the agent doesn't support additional (R-DIR-1)", message)
             kinds = {server["type"] for server in params.get("mcpServers", ())}
             if any(not _has(session, ("mcp", kind)) for kind in kinds):
                 self._note("the agent can't use such an MCP server (R2-MCP)", message)
@@ -199,7 +199,7 @@ class Conduct:
         if directories is not None and not _has(
             self._agent, ("sessionCapabilities", "additionalDirectories")
         ):
-            return "the agent takes no additional directories (R-DIR-1)"
+            return "the agent doesn't support additional (R-DIR-1)"
         if not all(map(_is_absolute, [params["cwd"], *(directories or [])])):
             return "a path isn't absolute (R-SESS-2)"
         for server in params.get("mcpServers", []):

@@ -24,6 +24,7 @@ from typing import Any, Final, Protocol, TypeAlias
 import anyio
 from anyio import to_thread
 
+from acp_tui.cli.terminal import has_typed
 from acp_tui.conversation.visible import make_visible
 
 try:
@@ -224,11 +225,21 @@ class Console:
         self._loop.call_soon_threadsafe(finish)
 
     def _read_answer(self, prompt: str, *, is_guarded: bool) -> str | None:
-        if is_guarded:
-            self._sleep(GUARD_S)
-            _forget_typed()
-        line = self._read(prompt)
-        return None if line is None else line.strip()
+        while True:
+            if is_guarded:
+                self._sleep(GUARD_S)
+                _forget_typed()
+            line = self._read(prompt)
+            if not (is_guarded and line and self._is_followed()):
+                return None if line is None else line.strip()
+            print("Ignored: more was typed after it.")
+
+    def _is_followed(self) -> bool:
+        """Whether more comes right after a line: then it's part of a paste or a text. Raises Woken after Ctrl+C."""
+        self._sleep(GUARD_S)
+        if self._interrupts:
+            raise Woken
+        return has_typed(sys.stdin.fileno())
 
     def _read(self, prompt: str) -> str | None:
         """Read a line; None at the end of input. Raises Woken."""

@@ -12,8 +12,6 @@ from dataclasses import field, is_dataclass
 from pathlib import Path
 from typing import Any, Final, TypeVar
 
-import anyio
-
 from acp_tui.client.errors import SettingsError
 from acp_tui.client.settings.location import expand_path, read_toml
 from acp_tui.client.settings.setting import Declared, Setting, declared
@@ -107,7 +105,9 @@ async def events_in(folders: Iterable[str]) -> AsyncIterator[frozenset[str] | No
 
     Raises OSError or RuntimeError if the system doesn't allow watching.
     """
-    import watchfiles  # loads a native library, which must not delay the start
+    # Costly to load, and only needed once the settings are followed.
+    import anyio
+    import watchfiles
 
     while True:
         try:

@@ -40,6 +40,7 @@ def _here(
     where: Place = "session",
     has_priority: bool = False,
     works_above_questions: bool = False,
+    like: str = "",
 ) -> Command:
     """An action of the screen or the app. `slash` is its slash command, and what may follow that."""
     word, _, argument = slash.partition(" ")
@@ -56,6 +57,7 @@ def _here(
         word,
         argument,
         works_above_questions=works_above_questions,
+        like=like,
     )
 
 
@@ -208,12 +210,15 @@ WIDGET_COMMANDS: Final = (
     _here("stop_one", "delete", "do('stop_one')", "Stop one tool call, command, or subagent", "the turn goes on",
           where="conversation"),
     # Without default keys: for the vim preset, or for the user's own keys
-    _here("find_here", "", "do('find')", "Find in the conversation", where="conversation"),
-    _here("next_match_here", "", "do('find_next', 1)", "Next match", "while you search", where="conversation"),
+    _here("find_here", "", "do('find')", "Find in the conversation", where="conversation", like="find"),
+    _here("next_match_here", "", "do('find_next', 1)", "Next match", "while you search", where="conversation",
+          like="next_match"),
     _here("previous_match_here", "", "do('find_next', -1)", "Previous match", "while you search",
-          where="conversation"),
-    _here("prompt_above_here", "", "do('to_prompt', -1)", "Go to the prompt above", where="conversation"),
-    _here("prompt_below_here", "", "do('to_prompt', 1)", "Go to the prompt below", where="conversation"),
+          where="conversation", like="previous_match"),
+    _here("prompt_above_here", "", "do('to_prompt', -1)", "Go to the prompt above", where="conversation",
+          like="prompt_above"),
+    _here("prompt_below_here", "", "do('to_prompt', 1)", "Go to the prompt below", where="conversation",
+          like="prompt_below"),
     _own("conversation", "leave_subagent", "escape", "leave_subagent", "Back from a subagent",
          "Enter on its entry shows what it says"),
     # In the plan, and while searching

@@ -209,7 +209,7 @@ class AgentsScreen(ModalScreen[ListedAgent | None]):
         self._read = read
         self._update = update
         self._list = AgentList()
-        self._worktree_line = Static(classes="dialog-said", markup=False)
+        self._worktree_line = Static(classes="dialog-said dialog-worktree", markup=False)
         self._said = Static(classes="dialog-said", markup=False)
 
     def compose(self) -> ComposeResult:
@@ -227,7 +227,7 @@ class AgentsScreen(ModalScreen[ListedAgent | None]):
         self._show_worktree()
 
     def _show_worktree(self) -> None:
-        self._worktree_line.display = self._worktrees
+        self._worktree_line.set_class(not self._worktrees, "-off")
         where = "in a new git worktree of this folder" if self.is_in_worktree else "in this folder"
         self._worktree_line.update(f"It works {where} · Ctrl+T: {WHERE[not self.is_in_worktree]}")
 
@@ -287,5 +287,5 @@ def _said_of(catalogue: Catalogue) -> Content:
 
 def _age(catalogue: Catalogue) -> str:
     if catalogue.fetched_at is None:
-        return "The agent registry has more: press F5 to fetch it"
+        return "Press F5 to fetch the agent registry"
     return f"Includes the agent registry of {datetime.fromtimestamp(catalogue.fetched_at):%Y-%m-%d %H:%M}"

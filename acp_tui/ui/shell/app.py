@@ -150,7 +150,7 @@ class AcpTuiApp(BaseApp):
         front = self.tabs.front
         if front is None or not front.link.is_hosted:
             self.notify(
-                "No host keeps this session. To move it into one, quit and run: acp-tui host AGENT --resume"
+                "No host runs this session. To move it into one, quit and run: acp-tui host AGENT --resume"
             )
         elif len(self.tabs) > 1:
             await self.take_away(front)

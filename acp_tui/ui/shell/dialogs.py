@@ -208,7 +208,8 @@ class Dialogs:
     def possible(self, screen: TabHost, places: Collection[Place]) -> Iterator[Command]:
         """The commands of these places that can do something in the tab now."""
         for command in COMMANDS:
-            if command.action and command.where in places and is_possible(command, screen):
+            is_offered = command.action and not command.like and command.where in places
+            if is_offered and is_possible(command, screen):
                 yield command
 
     def left_sessions(self, tabs: Iterable[Tab]) -> Sequence[LeftSession]:

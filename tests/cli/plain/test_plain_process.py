@@ -50,6 +50,19 @@ def test_an_empty_line_never_answers_and_what_is_typed_ahead_does_not_either(tmp
         terminal.shows("* failed: Edit durations.py")
 
 
+@pytest.mark.parametrize("pasted", ["1\n2\n", "y\nis what I wrote", "1\n\n"])
+def test_a_paste_that_begins_like_an_answer_is_none(tmp_path: Path, pasted: str) -> None:
+    with line_terminal(*DEMO, cwd=tmp_path) as terminal:
+        terminal.shows("> ")
+        terminal.type("go" + ENTER)
+        terminal.shows(CHOICE)
+        terminal.type(pasted)
+        terminal.shows("Ignored: more was typed after it.")
+        terminal.shows(CHOICE)
+        terminal.type("3" + ENTER)
+        terminal.shows("* failed: Edit durations.py")
+
+
 def test_a_draft_outlives_a_question(tmp_path: Path) -> None:
     with line_terminal("demo", "--plain", "--speed", "2", cwd=tmp_path) as terminal:
         terminal.shows("> ")
@@ -106,7 +119,7 @@ def test_ctrl_c_cancels_by_the_protocol_keeps_what_is_queued_and_twice_ends(tmp_
         terminal.type("later" + ENTER)
         terminal.shows("1 prompt waits")
         terminal.type(CTRL_C)
-        terminal.shows("the turn ended: canceled")
+        terminal.shows("the turn ended: cancelled")
         terminal.shows("1 prompt waits, held back")
         terminal.shows("\n> ")
         terminal.type(CTRL_C)

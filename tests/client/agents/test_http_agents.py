@@ -269,7 +269,7 @@ async def test_a_server_whose_answer_never_ends_is_given_up(trickle: bytes):
     async with await asyncio.start_server(talk, "127.0.0.1", 0) as server:
         command = command_at(f"http://127.0.0.1:{server.sockets[0].getsockname()[1]}/acp")
         async with running(command) as agent:
-            with pytest.raises(AgentLost, match=r"has not answered within 0\.3 s"):
+            with pytest.raises(AgentLost, match=r"hasn't answered within 0\.3 s"):
                 await agent.initialize()
 
 

@@ -96,7 +96,7 @@ async def test_a_certificate_that_is_trusted_opens_the_way(scheme: str, ca: Auth
         (
             "DNS:other.example",
             2,
-            "certificate isn't valid for '127.0.0.1'",
+            "certificate is not valid for '127.0.0.1'",
             "the name that its certificate is for",
         ),
         ("IP:127.0.0.1", 0, "certificate has expired", "needs to be renewed"),

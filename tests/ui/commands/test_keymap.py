@@ -156,7 +156,7 @@ def test_of_two_choices_of_one_key_the_first_holds() -> None:
         ("find", "nokey", "there is no such key"),
         ("send", "x", "in the prompt it types a character"),
         ("quit", "q", "everywhere it types a character"),
-        ("find", "enter", "needs it for itself"),
+        ("find", "enter", "text field needs it"),
         ("review", "3", "digits and y, a, n always answer permission requests"),
         ("find", "3", "digits and y, a, n always answer permission requests"),
         ("restart", "shift+3", "digits and y, a, n always answer permission requests"),
@@ -172,7 +172,7 @@ def test_what_cannot_be_is_refused_with_a_reason_and_the_usual_key_holds(
     assert keymap.keys == AS_BUILT.keys
     assert keymap.notes[0].startswith(f"keys.{id_}: {key!r} is ignored: ")
     assert why in keymap.notes[0]
-    assert "the usual key holds" in keymap.notes[1]
+    assert "the default key stays in effect" in keymap.notes[1]
 
 
 def test_enter_can_make_a_new_line_where_another_key_sends() -> None:

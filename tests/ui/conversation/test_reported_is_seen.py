@@ -106,7 +106,11 @@ async def test_no_allow_counts_before_what_is_reported_has_been_on_the_screen(se
         if page.decisions:
             assert was_seen, page.text
             return
-        assert "in view" in page.text or "too small" in page.text.lower() or "can't be shown" in _words(page)
+        assert (
+            "seen all of it" in _words(page)
+            or "too small" in page.text.lower()
+            or "can't be shown" in _words(page)
+        )
         for _ in range(400):
             page.clock.pass_guard()
             if _is_on_card(page):
@@ -150,7 +154,7 @@ async def test_the_first_key_brings_up_what_is_below_the_card_and_the_next_allow
         await page.ask("call", kind="edit", content=(LONG,))
         await page.enter_card()
         await page.press("1")
-        assert "Not all of it was in view yet: read on (PgDn), or press 1 again" in _words(page), page.text
+        assert "You haven't seen all of it: read on (PgDn), or press 1 again" in _words(page), page.text
         await page.press("1")
         assert page.decisions == {}, "the same key at once is no second thought"
         page.clock.pass_guard()

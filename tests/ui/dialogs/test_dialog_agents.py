@@ -61,7 +61,7 @@ async def test_digits_are_named_as_keys_only_where_they_are_no_part_of_a_search(
 
 
 async def test_how_old_the_registry_is_is_said() -> None:
-    for fetched_at, said in ((None, "F5 to fetch it"), (1.0, "Includes the agent registry of 19")):
+    for fetched_at, said in ((None, "F5 to fetch"), (1.0, "Includes the agent registry of 19")):
         async with open_dialog(screen(Catalogue((HERE,), fetched_at=fetched_at))) as page:
             await page.until(lambda: "1 here" in page.text)
             assert said in page.text

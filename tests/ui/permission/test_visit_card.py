@@ -67,7 +67,7 @@ async def test_keys_that_were_meant_for_something_else_answer_nothing() -> None:
 async def test_what_is_no_page_cannot_be_opened(url: str) -> None:
     async with open_page() as page:
         await page.elicit(visit(url))
-        assert "not opened" in page.words
+        assert "isn't opened" in page.words
         await page.click_slowly("Open in")
         await page.press_slowly("escape", "tab", "1")
         assert page.answers == []

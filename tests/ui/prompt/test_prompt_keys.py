@@ -109,7 +109,7 @@ async def test_escape_cancels_the_turn_and_the_conversation_says_so() -> None:
         await page.write("a draft")
         await page.press("escape")
         assert page.connection.cancels == 1
-        assert "cancelling" in page.status
+        assert "canceling" in page.status
         await page.end_turn("cancelled")
         assert "■ canceled" in page.text
         assert page.draft == "a draft"

@@ -173,7 +173,7 @@ async def test_the_states_of_a_session_are_said_in_words() -> None:
         await page.ask("call")
         assert "needs your decision; Tab" in page.status
         await page.press("escape")
-        assert "cancelling" in page.status
+        assert "canceling" in page.status
         await page.end_turn("cancelled")
         assert page.status.startswith(f"● {AGENT}  ")
         await page.apply(Disconnected("it exited"))
@@ -252,9 +252,9 @@ async def test_what_does_not_fit_into_the_status_line_is_left_out_from_the_left(
     [
         (60, "▲ Agent Smith  needs your decision; Tab"),
         (47, "▲ Agent Smith  needs your decision; Tab"),
-        (45, "▲ Agent Smith  needs your decision; Tab"),
-        (44, "▲ Agent Smith  needs your decision"),
-        (38, "▲ Agent Sm…  needs your decision"),
+        (43, "▲ Agent Smith  needs your decision; Tab"),
+        (42, "▲ Agent Smith  needs your decision"),
+        (36, "▲ Agent Sm…  needs your decision"),
         (30, "▲ Age…  needs your decisi…"),
     ],
 )

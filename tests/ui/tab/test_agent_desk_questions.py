@@ -250,7 +250,7 @@ async def test_a_login_waits_for_a_form_that_is_being_filled_in(open_desk: OpenD
         await desk.shows("Who are you?")
         await desk.press_slowly("tab", "A")
         desk.let_go_on()
-        await desk.shows("Answer what it asks here first", "Who are you?")
+        await desk.shows("First answer what it asks here", "Who are you?")
         await desk.press("d", "a")
         assert "Log in to" not in desk.words
         await desk.press("enter")
@@ -339,7 +339,7 @@ async def test_without_a_browser_the_address_is_told(
     async with open_desk(SESSION, ASKING, VISIT) as desk:
         await desk.shows("Please log in.")
         await desk.press_slowly("tab", "1")
-        await desk.shows("No browser could be started.", "https://pages.example/login")
+        await desk.shows("Couldn't start a browser.", "https://pages.example/login")
 
 
 async def test_a_page_that_is_done_with_ends_no_session_and_no_question(
@@ -410,4 +410,4 @@ async def test_esc_cancels_the_turn_and_the_permission_request_with_it(open_desk
         await desk.send("go")
         await desk.shows("Delete everything")
         await desk.press("escape")
-        await desk.shows("decided: canceled", "■ canceled")
+        await desk.shows("decided: cancelled", "■ canceled")

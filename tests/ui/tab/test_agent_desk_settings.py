@@ -257,7 +257,7 @@ async def test_an_agent_without_additional_directories_gets_none_and_the_user_is
     """R-DIR-1."""
     settings = Settings(workspace=Workspace(additional_directories=(tmp_path,)))
     async with open_desk(SESSION, "serve_until_closed()", settings=settings) as desk:
-        await desk.shows("takes no additional directories")
+        await desk.shows("doesn't support additional")
         assert "additionalDirectories" not in desk.sent("session/new")[0]
 
 

@@ -80,7 +80,7 @@ async def test_a_command_of_the_users_runs_in_the_terminal_that_is_attached(
     place = user.host("--", *TALKER)
     async with attached_desk(place, frame_log) as desk:
         await desk.send("!echo from $((40 + 2))")
-        await desk.shows("from 42", "goes along next")
+        await desk.shows("from 42", "with your next")
         async with attached_to(place) as (_, other):
             assert not any("42" in str(entry) for entry in other.conversation.entries)
 

@@ -50,7 +50,7 @@ async def test_as_long_as_there_is_no_way_the_tab_lives_and_says_that_it_tries(
             await page.until(lambda: page.status.startswith("● "))
             is_down = True
             proxy.cut()
-            await page.until(lambda: "connecting again; Alt+R tries at once" in page.status)
+            await page.until(lambda: "reconnecting; Alt+R tries now" in page.status)
             tried = proxy.cuts
             await page.until(lambda: proxy.cuts > tried + 2)
             await page.press(*"still here")

@@ -125,7 +125,7 @@ async def test_an_agent_at_work_is_stopped_only_when_the_user_is_sure(open_desk:
         await desk.press("alt+r")
         await desk.shows("Restart the agent?")
         await desk.press("escape")
-        await desk.hides("Stop the agent")
+        await desk.hides("Restart the agent")
         assert len(desk.sent("initialize")) == 1
         await desk.press("alt+r", "y")
         await desk.shows("You stopped the agent", "it has no memory of the conversation above")

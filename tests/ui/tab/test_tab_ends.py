@@ -39,7 +39,7 @@ async def read_again(desk: Desk) -> None:
     await desk.shows("Esc close")
     await desk.shows("How are zebras made?")
     await desk.press("enter")
-    await desk.shows("only to be read")
+    await desk.shows("and read-only")
 
 
 async def open_other(desk: Desk, script: str) -> None:
@@ -147,7 +147,7 @@ async def test_a_second_restart_in_a_hurry_leaves_one_process(open_desk: OpenDes
     async with open_desk(SESSION, IDLE) as desk:
         await desk.has_session()
         await desk.press("alt+r")
-        await desk.shows("Stop the agent")
+        await desk.shows("Restart the agent")
         await desk.press("y", "alt+r")
         await desk.until(lambda: "it has no memory of the conversation above" in desk.text)
         await desk.until(lambda: len(our_children()) == 1)

@@ -81,4 +81,4 @@ async def test_before_any_prompt_there_is_nothing_to_undo(open_desk: OpenDesk) -
     async with open_desk(SESSION, "serve_until_closed()") as desk:
         await desk.has_session()
         await desk.send("/undo")
-        await desk.shows("No prompt of this session can be undone yet")
+        await desk.shows("There is no turn to undo yet")

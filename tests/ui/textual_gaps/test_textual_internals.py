@@ -17,6 +17,7 @@ from textual.widgets import TextArea
 
 from acp_tui.ui.base.app import BaseApp
 from acp_tui.ui.textual_gaps import lean_strips
+from support.waiting import until
 
 OVERRIDDEN = (
     (App, "_background_screens"),
@@ -86,8 +87,7 @@ async def test_a_widget_gets_its_first_resize_though_its_region_was_asked_for_be
         late.display = True
         screen._compositor.update_widgets({late})
         screen.find_widget(late)
-        await pilot.pause()
-        assert late.has_size
+        await until(lambda: late.has_size, pilot.pause)
 
 
 def test_the_strips_of_textual_are_those_we_know() -> None:

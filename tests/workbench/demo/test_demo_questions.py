@@ -25,7 +25,7 @@ fields = [
 say = "{answer.who} likes {answer.likes}, is well: {answer.well}"
 [[prompt.step.declined]]
 say = "declined"
-[[prompt.step.canceled]]
+[[prompt.step.cancelled]]
 say = "cancelled"
 """
 VISIT = """

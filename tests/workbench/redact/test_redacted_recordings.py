@@ -82,7 +82,7 @@ def test_the_file_is_new_and_for_its_owner_only(tmp_path: Path) -> None:
         with pytest.raises(RedactionFailed, match="nothing is overwritten"):
             redact(done.source, out, Wishes(), {}, "")
     assert done.source.read_bytes() == before
-    with pytest.raises(ClientError, match="is no recording"):
+    with pytest.raises(ClientError, match="isn't a recording"):
         (tmp_path / "notes").write_text("x")
         redact(tmp_path / "notes", tmp_path / "new", Wishes(), os.environ, "")
     assert not (tmp_path / "new").exists()

@@ -37,7 +37,7 @@ def test_a_turn_can_be_cancelled_when_something_has_happened(acp_agent: StartAge
 def test_a_turn_that_ends_before_what_was_waited_for_fails_the_test(acp_agent: StartAgent) -> None:
     agent = acp_agent(scripted_argv("end(open_session()); serve_until_closed()"))
 
-    with pytest.raises(AgentFailure, match="came to an end before"):
+    with pytest.raises(AgentFailure, match="ended before"):
         agent.start_prompt("go").wait_until(lambda turn: turn.tool_calls)
 
 

@@ -66,7 +66,7 @@ def test_what_it_thought_is_one_text(acp_agent: StartAgent) -> None:
     turn = acp_agent(scripted_argv(PLANS)).prompt("go")
 
     turn.assert_thought_contains("read, then")
-    with pytest.raises(AgentFailure, match=r"did not think 'delete'(?s:.*)First read"):
+    with pytest.raises(AgentFailure, match=r"didn't think 'delete'(?s:.*)First read"):
         turn.assert_thought_contains("delete")
 
 

@@ -196,7 +196,7 @@ class SettingEditor(ModalScreen[object]):
             write = "keys separated by spaces, none for no key · Enter save"
         yield Frame(
             shown_line(self._item.key),
-            f"{write} · Ctrl+R default · Esc leave it unchanged unchanged unchanged",
+            f"{write} · Ctrl+R default · Esc leave it unchanged",
             Static(shown(self._about), classes="setting-about", markup=False),
             self._control,
             self._wrong,
