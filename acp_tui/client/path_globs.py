@@ -29,6 +29,7 @@ IGNORES_CASE: Final = sys.platform in ("darwin", "win32")
 _MAX_ALTERNATIVES: Final = 256
 """Globs that one glob with braces expands to."""
 _BRACES: Final = re.compile(r"\{([^{},]*,[^{}]*)\}")
+_FILE_URL: Final = re.compile(r"file:(?://[^/]*(?=/)|(?=/))", re.IGNORECASE)
 _MAGIC: Final = re.compile("[*?[]")
 _MAX_RESOLVED: Final = 200
 """Limit for the paths of one call to look up on the disk, because a command can have any number of words."""
@@ -137,13 +138,18 @@ def _alternatives(glob: str) -> tuple[str, ...]:
 
 
 def _is_absolute(path: str) -> bool:
-    return path.startswith(("/", "~", "file://"))
+    return path.startswith(("/", "~")) or is_file_url(path)
+
+
+def is_file_url(text: str) -> bool:
+    """Whether it's the address of a file on this machine, in any spelling: `FILE:/x`, `file://LOCALHOST/x`."""
+    return _FILE_URL.match(text) is not None
 
 
 def _absolute(path: str, roots: Iterable[str]) -> list[str]:
     """The places that `path` may mean, without resolving links and `..`."""
-    if path.startswith("file://"):
-        path = "/" + unquote(path.removeprefix("file://").removeprefix("localhost")).lstrip("/")
+    if is_file_url(path):
+        path = "/" + unquote(_FILE_URL.sub("", path, count=1)).lstrip("/")
     if not _is_absolute(path):
         return [f"{root}/{path}" for root in roots]
     try:

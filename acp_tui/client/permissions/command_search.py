@@ -83,10 +83,12 @@ class CommandSearch:
         command = without_prefixes(all_words)
         self._work_left -= 1 + len(command) // _WORDS_PER_WORK
         found = command + targets
-        if not all_words or found in self._found:
+        if not (all_words or targets) or found in self._found:
             return
         if command:
             self._found[found] = None
+        elif targets:
+            self._found[":", *targets] = None  # `> file` empties it, `$(<file)` reads it
         if sets_what_is_run(all_words):
             self._found[NOT_TOLD] = None
         if depth <= _MAX_DEPTH:

@@ -14,7 +14,7 @@ from itertools import chain, islice, takewhile
 from pathlib import Path
 from typing import TYPE_CHECKING, Any, Final
 
-from acp_tui.client.path_globs import Places
+from acp_tui.client.path_globs import Places, is_file_url
 from acp_tui.client.permissions.command_search import CommandSearch
 from acp_tui.client.permissions.launchers import program_name
 from acp_tui.client.permissions.shell_lines import (
@@ -138,9 +138,7 @@ def _read_input(raw: Any, search: CommandSearch) -> list[str]:
         if _COMMAND_KEY.fullmatch(name) and not search.is_over:
             _read_command(value, arguments, search)
     texts = islice(_texts(fields), _MAX_TEXTS)
-    return [
-        text for name, text in texts if text.startswith("file://") or (text and _PATH_KEY.fullmatch(name))
-    ]
+    return [text for name, text in texts if is_file_url(text) or (text and _PATH_KEY.fullmatch(name))]
 
 
 def _read_command(value: Any, arguments: Any, search: CommandSearch) -> None:
@@ -193,9 +191,12 @@ def _paths_in(commands: tuple[Words, ...], cwd: str | None) -> Iterator[str]:
     written = filter(None, map(as_written, commands))
     words = (word for command in written for word in command[0 if "/" in command[0] else 1 :])
     for word in dict.fromkeys(words):
-        spellings = (word.removeprefix("@"), word.partition("=")[2])
+        value = word.partition("=")[2]
+        glued = word[2:].lstrip("@=") if word.startswith("-") and not word.startswith("--") else ""
+        behind = (value, value.lstrip("@<"), word.partition(":")[2], glued)
+        spellings = dict.fromkeys((word.removeprefix("@"), *behind))
         for path in (spelling for spelling in spellings if spelling and not spelling.startswith("-")):
-            yield path if cwd is None or path.startswith(("/", "~", "file://")) else f"{cwd}/{path}"
+            yield path if cwd is None or path.startswith(("/", "~")) or is_file_url(path) else f"{cwd}/{path}"
 
 
 __all__ = [

@@ -44,6 +44,10 @@ from support.refusing import ROOT, refuses, rule
         (".env", "//project//.env"),
         ("/etc/hosts", "../etc/hosts"),
         ("read me", "file:///project/read%20me"),
+        ("config/db.yml", "file:/project/config/db.yml"),
+        ("config/db.yml", "FILE:///project/config/db.yml"),
+        ("config/db.yml", "file://LocalHost/project/config/db.yml"),
+        ("/etc", "File://127.0.0.1/etc/pass%77d"),
         ("café", "/project/cafe\u0301"),
         ("./secrets", "/project/secrets/key"),
         ("*.{key,pem}", "/project/a/server.pem"),
@@ -146,3 +150,21 @@ def test_the_disk_is_asked_only_where_a_rule_depends_on_a_place(links_followed: 
         first_match(rules, subject)
     assert links_followed == []
     assert asks_disk([write], subject_of_write("/a"))
+
+
+@pytest.mark.parametrize(
+    "line",
+    [
+        "> config/db.yml",
+        ">config/db.yml",
+        "echo $(<config/db.yml)",
+        "curl -F file=@config/db.yml x",
+        "curl -d@config/db.yml x",
+        "grep -fconfig/db.yml x",
+        "git show HEAD:config/db.yml",
+        "scp config/db.yml host:",
+        "curl FILE:///project/config/db.yml",
+    ],
+)
+def test_a_file_that_a_command_names_is_covered_however_it_is_glued(line: str) -> None:
+    assert refuses(rule(path="config/db.yml"), subject_of_command(line, (), ROOT))
