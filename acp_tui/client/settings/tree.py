@@ -8,7 +8,7 @@ from __future__ import annotations
 from collections.abc import Mapping
 from dataclasses import fields
 from pathlib import Path
-from typing import Final, Literal, TypeAlias
+from typing import Final, Literal, TypeAlias, get_args
 
 from acp_tui.client.settings.setting import setting
 from acp_tui.conversation import KINDS, QUIET_KINDS
@@ -59,6 +59,10 @@ READ_ELSEWHERE: Final[Mapping[str, str]] = {
 """Sections of the same file that other modules read."""
 
 
+StatusPart: TypeAlias = Literal["mode", "model", "tokens", "background", "pages", "changes"]
+STATUS_PARTS: Final[tuple[StatusPart, ...]] = get_args(StatusPart)
+
+
 @dataclass(frozen=True, slots=True)
 class Appearance:
     """How acp-tui looks."""
@@ -89,6 +93,12 @@ class Appearance:
         "Whether acp-tui prints lines instead of filling the screen, as with --plain: for screen"
         " readers and simple terminals.",
         applies="next start",
+    )
+    status: tuple[StatusPart, ...] = setting(
+        STATUS_PARTS,
+        "What the status line shows on its right, in this order: the agent's mode and model, tokens"
+        " and cost, work in the background, pages you opened for the agent, and changed files. If"
+        " there isn't room for all, the first are left out.",
     )
     prompt_marks: bool = setting(
         True,

@@ -15,7 +15,7 @@ from textual.events import Key, Paste
 from textual.message import Message
 from textual.widgets import Static
 
-from acp_tui.client.settings.tree import Settings
+from acp_tui.client.settings.tree import Settings, StatusPart
 from acp_tui.conversation.conversation import Change, Conversation, SubagentState
 from acp_tui.conversation.entries import ToolCallEntry
 from acp_tui.conversation.facts import Fact, PermissionRequest, SessionId, Turn
@@ -150,10 +150,9 @@ class SessionPanel(Vertical):
         """One of the status line's states."""
         return state_of(self.conversation)
 
-    @property
-    def facts(self) -> tuple[str, ...]:
-        """The other facts for the status line."""
-        return facts_of(self.conversation)
+    def facts(self, parts: Sequence[StatusPart], changes: str) -> tuple[str, ...]:
+        """These parts of the status line; `changes` is what the list of changes says."""
+        return facts_of(self.conversation, parts, changes=changes)
 
     def use_settings(self, settings: Settings) -> None:
         """Apply the settings for folds and pictures."""

@@ -3,10 +3,11 @@
 from __future__ import annotations
 
 import re
-from collections.abc import Callable
+from collections.abc import Callable, Iterator, Sequence
 from typing import Final
 from urllib.parse import urlsplit
 
+from acp_tui.client.settings.tree import STATUS_PARTS, StatusPart
 from acp_tui.conversation.conversation import Conversation
 from acp_tui.conversation.entries import Message, ToolCallEntry
 from acp_tui.conversation.facts import BooleanOption, ConfigOption, Turn, Usage
@@ -33,18 +34,34 @@ def state_of(conversation: Conversation) -> str:
     return "ready" if conversation.turn is Turn.IDLE else "working"
 
 
-def facts_of(conversation: Conversation) -> tuple[str, ...]:
-    """The mode, the model, and the usage that the agent reported last."""
-    shown = [_value(option) for option in conversation.options if option.category in ("mode", "model")]
-    if conversation.usage is not None:
-        shown.append(_usage(conversation.usage))
-    if behind := len(conversation.background):
-        shown.append(f"{behind} in the background")
-    # The agent may never report that a page is done. A command of the palette dismisses it.
-    shown += [
-        f"page open: {urlsplit(visit.url).hostname or visit.url}" for visit in conversation.visits.values()
-    ]
+def facts_of(
+    conversation: Conversation, parts: Sequence[StatusPart] = STATUS_PARTS, *, changes: str = ""
+) -> tuple[str, ...]:
+    """These parts of the status line in this order, without those of which there is nothing to say.
+
+    `changes` is what the list of changes says. The rest is what the agent reported last.
+    """
+    shown = [fact for part in parts for fact in _part(conversation, part, changes)]
     return tuple(map(make_visible_line, shown))
+
+
+def _part(conversation: Conversation, part: StatusPart, changes: str) -> Iterator[str]:
+    match part:
+        case "mode" | "model":
+            yield from (_value(option) for option in conversation.options if option.category == part)
+        case "tokens":
+            if conversation.usage is not None:
+                yield _usage(conversation.usage)
+        case "background":
+            if behind := len(conversation.background):
+                yield f"{behind} in the background"
+        case "pages":
+            # The agent may never report that a page is done. A command of the palette dismisses it.
+            for visit in conversation.visits.values():
+                yield f"page open: {urlsplit(visit.url).hostname or visit.url}"
+        case "changes":
+            if changes:
+                yield changes
 
 
 def _value(option: ConfigOption) -> str:

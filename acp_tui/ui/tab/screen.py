@@ -326,6 +326,7 @@ class SessionScreen(Screen[None]):
         """Apply these settings, except for those that the agent was started with."""
         self.settings = settings
         self._show_sidebar()
+        self._show_status()
         if self.panel is not None and self.panel.is_mounted:
             self.panel.use_settings(settings)
 
@@ -452,9 +453,8 @@ class SessionScreen(Screen[None]):
                 return self._status_of(panel)
 
     def _status_of(self, panel: SessionPanel) -> Status:
-        facts = panel.facts
-        if self.changes is not None and self.changes.summary():
-            facts = (*facts, self.changes.summary())
+        changes = self.changes.summary() if self.changes is not None else ""
+        facts = panel.facts(self.settings.appearance.status, changes)
         if not panel.is_following:
             below = f"{panel.new_entries} new" if panel.new_entries else "more"
             # Not the End key: in the prompt, which usually has the focus, it goes to the end of the line.

@@ -10,8 +10,8 @@ from pathlib import Path
 import anyio
 import pytest
 
-from acp_tui.client.settings import reader
-from acp_tui.client.settings.reader import changes_of
+from acp_tui.client.settings import watching
+from acp_tui.client.settings.watching import changes_of
 from support.waiting import LIMIT_S
 
 
@@ -79,7 +79,7 @@ async def test_a_name_that_is_not_utf8_ends_nothing_and_a_change_behind_it_is_to
     tmp_path: Path, monkeypatch: pytest.MonkeyPatch
 ) -> None:
     """An agent can make one where it works, beside the settings of the project."""
-    monkeypatch.setattr(reader, "AGAIN_S", 0.0)
+    monkeypatch.setattr(watching, "AGAIN_S", 0.0)
     file = tmp_path / ".acp-tui.toml"
     bad = tmp_path / os.fsdecode(b"bad\xff\x9b")
     if sys.platform == "darwin":

@@ -183,7 +183,7 @@ async def test_the_states_of_a_session_are_said_in_words() -> None:
 async def test_mode_model_and_usage_are_shown_as_the_agent_reported_them() -> None:
     usage = UsageReported(Usage(18_432, 200_000, 0.0421, "USD"))
     async with open_page(OptionsReplaced((MODEL, MODE, EFFORT)), usage) as page:
-        assert "model: Large 4 · mode: Ask · 18k/200k $0.04" in page.status
+        assert "mode: Ask · model: Large 4 · 18k/200k $0.04" in page.status
         assert "Very high" not in page.status
         await page.apply(OptionChanged("mode", "plan"))
         assert "Plan first" in page.status
@@ -224,7 +224,22 @@ async def test_an_on_off_option_and_a_value_beyond_the_choices_are_shown() -> No
     fast = BooleanOption("fast", "Fast", True, "model")
     odd = SelectOption("mode", "Mode", "secret", (), "mode")
     async with open_page(OptionsReplaced((fast, odd))) as page:
-        assert "Fast: on · mode: secret" in page.status
+        assert "mode: secret · Fast: on" in page.status
+
+
+async def test_the_status_line_has_the_parts_that_were_chosen_in_their_order() -> None:
+    async with open_page(OptionsReplaced((MODEL, MODE)), UsageReported(Usage(5, 10))) as page:
+        assert "mode: Ask · model: Large 4 · 5/10 · F1 help" in page.status
+        screen = page.pilot.app.screen
+        chosen = replace(screen.settings.appearance, status=("tokens", "mode"))
+        screen.use_settings(replace(screen.settings, appearance=chosen))
+        await page.settled()
+        assert page.status.endswith("5/10 · mode: Ask · F1 help")
+        assert "Large" not in page.status
+        screen.use_settings(replace(screen.settings, appearance=replace(chosen, status=())))
+        await page.settled()
+        assert "Ask" not in page.status
+        assert "F1 help" in page.status
 
 
 async def test_what_does_not_fit_into_the_status_line_is_left_out_from_the_left() -> None:

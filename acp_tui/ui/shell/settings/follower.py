@@ -27,9 +27,10 @@ from acp_tui.client.settings.project_settings import (
     layered,
     read_project_settings,
 )
-from acp_tui.client.settings.reader import Problem, SettingsRead, changes_of, events_in, read_settings
+from acp_tui.client.settings.reader import Problem, SettingsRead, read_settings
 from acp_tui.client.settings.tree import Settings
 from acp_tui.client.settings.trust import Trust, remember, trust_file, trust_state
+from acp_tui.client.settings.watching import changes_of, events_in
 from acp_tui.client.settings.writing import TomlValue, reset_setting, write_setting
 from acp_tui.ui.kit import user_themes
 from acp_tui.ui.kit.user_themes import UserThemes
