@@ -169,7 +169,8 @@ class Judge:
         is_held = bool(key) and key == last and at_s - last_s < HOLD_S and seen != self.version
         is_meant = at_s - self.pressed_s >= PAUSE_S and at_s - self.changed_s >= PAUSE_S and not is_held
         self.pressed_s = max(self.pressed_s, at_s)
-        self.last_key = (key, at_s, -1 if is_meant or is_held else self.version)
+        was_before = at_s < self.changed_s  # a key that waited was meant for what was there before
+        self.last_key = (key, at_s, -1 if is_meant or is_held or was_before else self.version)
         return is_meant
 
 
