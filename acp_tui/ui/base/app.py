@@ -32,7 +32,6 @@ from acp_tui.ui.commands.keys import Keys
 from acp_tui.ui.kit.terminal_colours import has_unicode
 from acp_tui.ui.kit.themes import ANSI_DARK, DARK, OWN_THEMES, THEME_NAMES, stylesheets, theme_notes
 from acp_tui.ui.kit.toasts import Toasts
-from acp_tui.ui.kit.user_themes import FOLDER, UserThemes
 from acp_tui.ui.rendering.ascii import Ascii
 from acp_tui.ui.textual_gaps.driver import Pacing
 from acp_tui.ui.textual_gaps.internals import (
@@ -45,6 +44,7 @@ from acp_tui.ui.textual_gaps.lean_strips import make_strips_lean
 
 if TYPE_CHECKING:
     from acp_tui.ui.commands.help import Pickers
+    from acp_tui.ui.kit.user_themes import UserThemes
 
 
 @cache
@@ -72,7 +72,6 @@ class Looks:
         """The theme that matches the terminal, if none is set."""
         for own in OWN_THEMES:
             app.register_theme(own)
-        self.user_themes = UserThemes(app, settings_file().parent / FOLDER)
         self.notes: Sequence[str] = ()
         """What is wrong with the user's themes, as far as they were needed for the first frame."""
         self._appearance = appearance
@@ -82,6 +81,14 @@ class Looks:
         # Nothing is styled yet, so the first parse of the stylesheets uses the theme. A second isn't needed.
         forget_callbacks(app)
         app.stylesheet.set_variables(app.get_css_variables())
+
+    @cached_property
+    def user_themes(self) -> UserThemes:
+        """The user's own themes."""
+        # Only a user who has some pays for them before the first frame.
+        from acp_tui.ui.kit.user_themes import FOLDER, UserThemes
+
+        return UserThemes(self._app, settings_file().parent / FOLDER)
 
     def use(self, appearance: Appearance) -> None:
         """Apply these looks."""

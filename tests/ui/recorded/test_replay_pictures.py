@@ -90,6 +90,8 @@ def test_a_replay_looks_as_it_did(
 
     async def look_on(pilot: Pilot[Any]) -> None:
         await shows(pilot, "‖")
+        # What a dialog covers isn't drawn before it is seen again.
+        await shows(pilot, "You are" if state == "about" else "‖")
         await pilot.press(*keys)
         await shows(pilot, sign)
 
