@@ -103,7 +103,7 @@ def test_an_interrupted_check_says_so_and_has_its_status(
 
     monkeypatch.setattr(Examination, "run", interrupted)
     assert main(["check", "--", "agent"]) == 130
-    assert "Left out: the rest: you interrupted it" in capsys.readouterr().out
+    assert "Skipped: the rest: you interrupted it" in capsys.readouterr().out
 
 
 def test_on_a_terminal_it_is_told_what_is_done(

@@ -22,7 +22,7 @@ RESUME = {"sessionCapabilities": {"resume": {}}}
     ("capabilities", "words"),
     [
         (RESUME, "the agent restarted here; it knows the conversation above"),
-        ({"loadSession": True}, "this is what the session holds:"),
+        ({"loadSession": True}, "this is the session so far:"),
     ],
     ids=["resume", "load"],
 )
