@@ -15,6 +15,7 @@ from typing import Any, Final, TypeVar, cast
 
 import anyio
 from rich.cells import cell_len
+from textual._context import visible_screen_stack
 from textual.events import Key, MouseDown, MouseUp
 from textual.geometry import Region
 from textual.notifications import Notification
@@ -178,7 +179,12 @@ def _is_frame_due(pilot: Pilot[Any]) -> bool:
 
 def rows(pilot: Pilot[Any]) -> list[Strip]:
     """The screen as it is painted, from top to bottom."""
-    return pilot.app.screen._compositor.render_strips()
+    # As Textual sets it to paint: without what lies below, a dialog is drawn on nothing, and remembers that.
+    token = visible_screen_stack.set(pilot.app._background_screens)
+    try:
+        return pilot.app.screen._compositor.render_strips()
+    finally:
+        visible_screen_stack.reset(token)
 
 
 class Page:
