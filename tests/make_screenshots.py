@@ -101,7 +101,7 @@ async def take_recording() -> Pictures:
             return {
                 # To the permission request, and then to what comes before and after it.
                 "inspector": await shown(
-                    inspector, ("f", *"method:permission", "enter"), " 2 shown", ("x",), "130 frames"
+                    inspector, ("f", *"method:permission", "enter"), " 2 shown", ("x",), "131 frames"
                 ),
                 "replay": await shown(replay, (), "chosen after", ("+", "+", "+"), "×1"),
             }
