@@ -211,7 +211,7 @@ async def test_a_name_that_no_header_can_hold_ends_its_server_and_nothing_else(n
     async with served(say) as command, running(command) as agent:
         await agent.initialize()
         session = await agent.new_session(Path("/"))
-        with pytest.raises(AgentLost, match="as nobody can name it"):
+        with pytest.raises(AgentLost, match="sent a session id that can't be sent back"):
             await session.send_prompt((Text("hello"),))
 
 

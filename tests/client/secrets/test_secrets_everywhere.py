@@ -155,8 +155,8 @@ KEPT = dict(table())
 
 async def test_each_cell_of_the_table_is_true(tmp_path: Path) -> None:
     told = {name: ("see {} there", made) for name, made in SHAPED.items()} | NAMED
-    sorts = {**dict.fromkeys(told, "of a known form, or behind the name of a secret"),
-             **dict.fromkeys(UNTOLD, "of no form, and behind no name")}  # fmt: skip
+    sorts = {**dict.fromkeys(told, "of a known form, or after the name of a secret"),
+             **dict.fromkeys(UNTOLD, "of no known form, and after no name")}  # fmt: skip
     assert len(sorts) >= 36
     env_secret, wrong = some("abcdefghjkmnp23456789", 24)(Random("env")), []
     for number, name in enumerate(list(sorts)[:: 1 if "ACP_TUI_SECRETS" in os.environ else 9]):

@@ -143,7 +143,7 @@ def test_a_session_is_found_by_the_beginning_of_its_id(store: RecordingStore, in
     keep(store, 2, *opened("ab"), *turn("ab", "exact"))
     found = [index.find(wanted) for wanted in ("abc", "ab", "abd", "x", "%")]
     assert [one.title if one else None for one in found] == ["one", "exact", "two", None, None]
-    with pytest.raises(AmbiguousSession, match="begin with 'a'"):
+    with pytest.raises(AmbiguousSession, match="start with 'a'"):
         index.find("a")
 
 

@@ -202,4 +202,4 @@ async def test_f4_says_which_version_is_spoken_and_what_that_means(open_version:
     """R2-INIT, R2-FS."""
     async with open_version(2) as desk:
         await desk.press("f4")
-        await desk.shows("ACP v2", "you decide only on what it asks")
+        await desk.shows("ACP v2", "runs commands itself")

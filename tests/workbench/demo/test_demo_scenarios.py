@@ -69,7 +69,7 @@ def test_a_file_that_is_not_there_is_named_with_where_it_was_looked_for(
             'step 2: a step needs exactly one of its keys, found "say" and "stop"',
         ),
         (STEP + 'say = "b"\nloud = true', 'unknown key "loud"; allowed: say, chunk_s, repeat, id'),
-        (STEP + "say = 5", 'x.toml, prompt 1, step 2: "say" is 5; it must be a text'),
+        (STEP + "say = 5", 'x.toml, prompt 1, step 2: "say" is 5; it must be text'),
         (
             STEP + 'stop = "bored"',
             "x.toml, prompt 1, step 2: \"stop\" is 'bored'; allowed: end_turn, max_tokens",
@@ -93,7 +93,7 @@ def test_a_file_that_is_not_there_is_named_with_where_it_was_looked_for(
             STEP + 'fault = "exit"\nupdate = { id = "a" }',
             'step 2: unknown key "update"; allowed: fault, code, last_words',
         ),
-        (STEP + 'fault = "junk"\nlines = ["a", 5]', 'step 2: "lines" 2 is 5; it must be a text'),
+        (STEP + 'fault = "junk"\nlines = ["a", 5]', 'step 2: "lines" 2 is 5; it must be text'),
         (STEP + "wait_s = -1", 'step 2: "wait_s" is -1.0; it must be a number, 0 or more'),
         (
             STEP + 'say = "b"\nrepeat = -1',
