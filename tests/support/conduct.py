@@ -14,6 +14,10 @@ from support import schema
 
 EXEMPT_METHODS: Final = {
     "session/fork": "a draft that eight agents ship; the stable schema has none",
+    **dict.fromkeys(
+        ("session/set_title", "session/archive", "session/unarchive"),
+        "drafts that agents ship; the stable schema has none",
+    ),
     "session/set_model": "removed from the protocol and still answered by many agents; the schema has none (R-OLD-1)",
 }
 """Methods without a definition; those that begin with "_" are extensions, which the schema leaves open (R-EXT-1)."""
@@ -30,6 +34,9 @@ GATES: Final[dict[str, tuple[str, ...]]] = {
     "session/delete": ("sessionCapabilities", "delete"),
     "session/close": ("sessionCapabilities", "close"),
     "session/fork": ("sessionCapabilities", "fork"),
+    "session/set_title": ("sessionCapabilities", "title"),
+    "session/archive": ("sessionCapabilities", "archive"),
+    "session/unarchive": ("sessionCapabilities", "archive"),
     "logout": ("auth", "logout"),
 }
 """Requests of the client, and the agent's capability that allows them."""
