@@ -72,9 +72,7 @@ TAKES: Final = (
         },
     ),
     Take("terminal", "Update everything, then build.", {"terminal": View(size=SIZE)}),
-    Take(
-        "markdown", "Show me what you can do with Markdown.", {"markdown": View(size=TALL, keys=("pageup",))}
-    ),
+    Take("markdown", "Show me what you can do with Markdown.", {"markdown": View(size=TALL, keys=("pageup",))}),
 )
 
 
@@ -175,9 +173,7 @@ def stale(pictures: Pictures) -> list[str]:
 def main(arguments: Sequence[str] | None = None) -> int:
     """Take the pictures or check them; the exit status."""
     parser = argparse.ArgumentParser(description="Take the pictures in screenshots/.")
-    parser.add_argument(
-        "--check", action="store_true", help="change nothing; exit with 1 where some are stale"
-    )
+    parser.add_argument("--check", action="store_true", help="change nothing; exit with 1 where some are stale")
     is_check = parser.parse_args(arguments).check
     pictures = asyncio.run(take_all())
     names = stale(pictures)

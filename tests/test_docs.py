@@ -38,9 +38,7 @@ def test_every_link_leads_to_a_file(page: Path) -> None:
 
 def test_every_place_on_the_map_exists() -> None:
     text = (ROOT / "acp_tui/README.md").read_text()
-    named = {
-        each for each in re.findall(r"`([\w./]+(?:/|\.(?:py|tcss|md|toml)))`", text) if "NAME" not in each
-    }
+    named = {each for each in re.findall(r"`([\w./]+(?:/|\.(?:py|tcss|md|toml)))`", text) if "NAME" not in each}
     assert len(named) > 30
     places = [ROOT, ROOT / "acp_tui", *(ROOT / "acp_tui").rglob("*/")]
     assert [each for each in sorted(named) if not any((place / each).exists() for place in places)] == []
@@ -60,9 +58,7 @@ def test_every_command_and_option_in_an_example_exists(page: Path) -> None:
 @pytest.mark.parametrize("page", PAGES, ids=IDS)
 def test_every_extra_that_is_named_exists(page: Path) -> None:
     extras = tomllib.loads((ROOT / "pyproject.toml").read_text())["project"]["optional-dependencies"]
-    named = {
-        each for found in re.findall(r"acp-tui\[([\w,]+)\]", page.read_text()) for each in found.split(",")
-    }
+    named = {each for found in re.findall(r"acp-tui\[([\w,]+)\]", page.read_text()) for each in found.split(",")}
     assert named - extras.keys() == set()
 
 

@@ -51,9 +51,7 @@ def test_the_code_passes(command: tuple[str | Path, ...]) -> None:
 
 
 def test_the_headless_part_loads_no_screen() -> None:
-    modules = (
-        "acp_tui.cli.exec, acp_tui.client.sessions.agent, acp_tui.client.terminals, acp_tui.client.workspace"
-    )
+    modules = "acp_tui.cli.exec, acp_tui.client.sessions.agent, acp_tui.client.terminals, acp_tui.client.workspace"
     code = f"import sys, {modules}; print([name for name in ('textual', 'rich') if name in sys.modules])"
 
     assert run(sys.executable, "-c", code).stdout.strip() == "[]"
@@ -63,9 +61,7 @@ def test_dataclasses_are_made_by_our_own_decorator() -> None:
     standard = re.compile(r"^from dataclasses import .*\bdataclass\b", re.MULTILINE)
     files = [file for file in (ROOT / "acp_tui").rglob("*.py") if standard.search(file.read_text("utf-8"))]
 
-    assert files == [], (
-        "use `from acp_tui.values import dataclass`: the start waits for each of these classes"
-    )
+    assert files == [], "use `from acp_tui.values import dataclass`: the start waits for each of these classes"
 
 
 def test_a_wheel_holds_everything_that_is_needed_at_run_time(tmp_path: Path) -> None:

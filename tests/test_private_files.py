@@ -147,8 +147,6 @@ def test_another_way_would_be_found(code: str) -> None:
     assert [*_ways(ast.parse(code))]
 
 
-@pytest.mark.parametrize(
-    "code", ["open(x)", "open(x, 'rb')", "path.open()", "path.open('rb')", "tabs.open(make)"]
-)
+@pytest.mark.parametrize("code", ["open(x)", "open(x, 'rb')", "path.open()", "path.open('rb')", "tabs.open(make)"])
 def test_what_only_reads_is_let_be(code: str) -> None:
     assert not [*_ways(ast.parse(code))]

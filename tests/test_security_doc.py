@@ -17,9 +17,7 @@ MOST_LINES: Final = 200
 def names_of_tests(file: str) -> frozenset[str]:
     """The names of the tests in a file."""
     tree = ast.parse((ROOT / file).read_text())
-    return frozenset(
-        node.name for node in tree.body if isinstance(node, ast.FunctionDef | ast.AsyncFunctionDef)
-    )
+    return frozenset(node.name for node in tree.body if isinstance(node, ast.FunctionDef | ast.AsyncFunctionDef))
 
 
 def test_every_test_that_the_threat_model_names_exists() -> None:
@@ -32,15 +30,11 @@ def test_every_file_that_the_threat_model_names_exists() -> None:
     text = DOCUMENT.read_text()
     files = re.findall(r"`((?:[\w]+/)+\w+\.(?:py|md))`", text)
     assert len(files) > 10
-    assert [
-        file for file in files if not any((base / file).exists() for base in (ROOT, ROOT / "acp_tui"))
-    ] == []
+    assert [file for file in files if not any((base / file).exists() for base in (ROOT, ROOT / "acp_tui"))] == []
 
 
 def test_each_row_of_a_table_says_which_test_holds_it() -> None:
-    rows = [
-        row for row in DOCUMENT.read_text().splitlines() if row.startswith("| ") and " try to " not in row
-    ]
+    rows = [row for row in DOCUMENT.read_text().splitlines() if row.startswith("| ") and " try to " not in row]
     assert len(rows) > 25
     assert [row for row in rows if "`tests/" not in row] == []
 

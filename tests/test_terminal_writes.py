@@ -139,8 +139,6 @@ def test_a_way_past_it_is_found_in_the_command_line_as_well(source: str) -> None
     assert list(_ways_past(source, is_command_line=True))
 
 
-@pytest.mark.parametrize(
-    "source", ["print('x')", "import sys; sys.stderr.write('x')", "from sys import stdout"]
-)
+@pytest.mark.parametrize("source", ["print('x')", "import sys; sys.stderr.write('x')", "from sys import stdout"])
 def test_the_rest_of_the_program_prints_nothing(source: str) -> None:
     assert list(_ways_past(source, is_command_line=False))

@@ -51,9 +51,7 @@ class Kept:
     size: int = 3
 
 
-BOTH = pytest.mark.parametrize(
-    "dataclass", [values.dataclass, dataclasses.dataclass], ids=["ours", "standard"]
-)
+BOTH = pytest.mark.parametrize("dataclass", [values.dataclass, dataclasses.dataclass], ids=["ours", "standard"])
 
 
 @BOTH

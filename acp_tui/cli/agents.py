@@ -58,9 +58,7 @@ def _lines(catalogue: Catalogue, is_verbose: bool) -> Iterator[str]:
     yield "acp-tui knows these agents:\n"
     for agent in catalogue.agents:
         state, about = _how(agent)
-        line = (
-            f"  acp-tui {make_visible_line(agent.name):<{width}}   {state:<10}   {make_visible_line(about)}"
-        )
+        line = f"  acp-tui {make_visible_line(agent.name):<{width}}   {state:<10}   {make_visible_line(about)}"
         yield line.rstrip()
         if is_verbose:
             yield from (f"          {'':<{width}}   {make_visible_line(line)}" for line in _details(agent))

@@ -160,9 +160,7 @@ def _too_much(command: Command, word: str | None, left: list[str]) -> str:
 def _advice_on_flag(command: Command, flag: str) -> str:
     if near := nearest(flag, (each for option in (*command.options, *ALWAYS) for each in option.flags)):
         return f"; did you mean {near}?"
-    owners = [
-        each.name for each in COMMANDS if each.name and any(flag in option.flags for option in each.options)
-    ]
+    owners = [each.name for each in COMMANDS if each.name and any(flag in option.flags for option in each.options)]
     return f"; {flag} is an option of {', '.join(owners)}" if owners else ""
 
 

@@ -99,9 +99,7 @@ def _as_json(report: Report, code: ExitCode, clean: Clean) -> str:
     value = {
         "version": 1,
         "status": int(code),
-        "agent": None
-        if identity is None
-        else {"name": clean(identity.name), "version": clean(identity.version)},
+        "agent": None if identity is None else {"name": clean(identity.name), "version": clean(identity.version)},
         "failure": None if failure is None else clean(str(failure)),
         "last_words": [clean(line) for line in report.last_words],
         "left_out": [clean(each) for each in report.left_out],
@@ -186,9 +184,7 @@ def _frames(report: Report, finding: Finding, before: str, clean: Clean) -> Iter
 
 def _summary(report: Report) -> Iterator[str]:
     counts = {severity: sum(1 for _ in report.breaches(severity)) for severity in Severity}
-    broken = ", ".join(
-        f"{number} {severity.value}{'' if number == 1 else 's'}" for severity, number in counts.items()
-    )
+    broken = ", ".join(f"{number} {severity.value}{'' if number == 1 else 's'}" for severity, number in counts.items())
     unseen = report.not_looked_at
     yield wrapped(f"{broken}. {len(RULES) - len(unseen)} of {len(RULES)} rules were checked.", "")
     if unseen:

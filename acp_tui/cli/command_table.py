@@ -131,20 +131,12 @@ _RECORDING = (
     Option(("--record-raw",), "keep secrets in that recording"),
 )
 _PLAIN = Option(("--plain",), "print lines instead of drawing a screen")
-_WEB = Option(
-    ("--web",), "show it in a browser on this machine", Value("PORT", Kind.NUMBER), value_when_bare="0"
-)
-_RESUME = Option(
-    ("--resume",), "reopen this folder's last session, or the one named", Value("ID"), value_when_bare=""
-)
-_WORKTREE = Option(
-    ("--worktree",), "work in a new git worktree of the folder", Value("NAME"), value_when_bare=""
-)
+_WEB = Option(("--web",), "show it in a browser on this machine", Value("PORT", Kind.NUMBER), value_when_bare="0")
+_RESUME = Option(("--resume",), "reopen this folder's last session, or the one named", Value("ID"), value_when_bare="")
+_WORKTREE = Option(("--worktree",), "work in a new git worktree of the folder", Value("NAME"), value_when_bare="")
 _RUN_OPTIONS = (_CWD, _WORKTREE, _RESUME, _PLAIN, _WEB, _PROTOCOL, *_RECORDING)
 _SPEED = Option(("--speed",), "times as fast; 0 doesn't wait (default: 1)", Value("X", Kind.NUMBER), 1.0)
-_MAX_WAIT = Option(
-    ("--max-wait",), "shorten pauses to this many seconds (default: 2)", Value("S", Kind.NUMBER), 2.0
-)
+_MAX_WAIT = Option(("--max-wait",), "shorten pauses to this many seconds (default: 2)", Value("S", Kind.NUMBER), 2.0)
 _SESSIONS_NOTES = """\
 WORDS searches titles, prompts, and replies; quote more than one. ID is a session's ID or the beginning of one. FILE \
 ends in .md, .html, or .jsonl.
@@ -381,9 +373,7 @@ COMMANDS: Final[tuple[Command, ...]] = (
             ),
             Option(("--secret",), "also replace this text", Value("TEXT"), is_repeated=True),
             Option(("--drop-contents",), "drop the contents of these files", Value("GLOB"), is_repeated=True),
-            Option(
-                ("--keep-contents",), "drop the contents of all other files", Value("GLOB"), is_repeated=True
-            ),
+            Option(("--keep-contents",), "drop the contents of all other files", Value("GLOB"), is_repeated=True),
             Option(("--drop-media",), "drop images and sounds"),
         ),
         notes=_REDACT_NOTES,

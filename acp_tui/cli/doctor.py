@@ -179,9 +179,7 @@ def _size() -> Finding:
     columns, rows = os.get_terminal_size(sys.stderr.fileno())
     text = f"{columns}x{rows}"
     if columns < LEAST_SIZE[0] or rows < LEAST_SIZE[1]:
-        return note(
-            "Size", f"{text}: it works, but {LEAST_SIZE[0]}x{LEAST_SIZE[1]} or more is easier to read"
-        )
+        return note("Size", f"{text}: it works, but {LEAST_SIZE[0]}x{LEAST_SIZE[1]} or more is easier to read")
     return ok("Size", text)
 
 

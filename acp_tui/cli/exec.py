@@ -104,11 +104,7 @@ class TextOutput:
             said = "".join(part.text for part in before if isinstance(part, TextBuffer))[:shown]
             if not message.text.startswith(said):  # what is printed stays, so print the replacement below it
                 shown, self._last = 0, EntryId(-1)
-        new = (
-            buffers[-1].since(buffers[-1].length - (length - shown))
-            if len(buffers) == 1
-            else message.text[shown:]
-        )
+        new = buffers[-1].since(buffers[-1].length - (length - shown)) if len(buffers) == 1 else message.text[shown:]
         if not new:
             return
         self._shown[entry_id] = length

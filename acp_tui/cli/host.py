@@ -136,9 +136,7 @@ def _run_here(given: Given) -> int:
         raise stop(error, code_of(error)) from None
 
 
-async def _host(
-    given: Given, command: AgentCommand, past: PastSession | None, settings: Settings, ready: str
-) -> int:
+async def _host(given: Given, command: AgentCommand, past: PastSession | None, settings: Settings, ready: str) -> int:
     from acp_tui.client.hosting import serving  # raises ClientError if its library is missing
 
     tcp = None

@@ -31,9 +31,7 @@ def run(given: Given) -> int:
     source = given.word
     if isinstance(source, str) or source.suffix == ".toml":
         if given.strict or given.timeout is not None:
-            raise WrongUse(
-                "--strict and --timeout work with recordings only; a scenario expects nothing of its client"
-            )
+            raise WrongUse("--strict and --timeout work with recordings only; a scenario expects nothing of its client")
         return _be_scripted(str(source), given)
     if given.login:
         raise WrongUse("--login works with scenarios only; a recording logs in as it was recorded")

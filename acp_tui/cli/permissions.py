@@ -300,12 +300,8 @@ def _content_lines(item: ToolCallContent) -> Iterator[str]:
             yield f"  {make_visible_line(kind)}: a kind of content acp-tui doesn't know"
             yield from _field_lines("content", raw)
         case BlockContent(block):
-            told = {
-                each.name: getattr(block, each.name) for each in fields(block) if each.name not in _NOT_TOLD
-            }
-            yield from _field_lines(
-                "content", {name: value for name, value in told.items() if value is not None}
-            )
+            told = {each.name: getattr(block, each.name) for each in fields(block) if each.name not in _NOT_TOLD}
+            yield from _field_lines("content", {name: value for name, value in told.items() if value is not None})
         case TerminalContent(terminal_id):
             yield f"  in the terminal {make_visible_line(terminal_id)}"
 

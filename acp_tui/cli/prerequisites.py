@@ -74,9 +74,7 @@ def notes_of(read: SettingsRead) -> tuple[str, ...]:
 def has_terminal() -> bool:
     """Whether there's a terminal to work on."""
     # The screen is drawn on stderr, which is a terminal even if stdout is a pipe, or by Textual in a web page.
-    return os.environ.get("TEXTUAL_DRIVER", "").endswith(":WebDriver") or (
-        sys.stdin.isatty() and sys.stderr.isatty()
-    )
+    return os.environ.get("TEXTUAL_DRIVER", "").endswith(":WebDriver") or (sys.stdin.isatty() and sys.stderr.isatty())
 
 
 def require_screen(otherwise: str) -> None:

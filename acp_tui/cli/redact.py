@@ -22,13 +22,9 @@ MAX_ROWS: Final = 40
 
 def run(given: Given) -> int:
     """Write the file and print what was replaced. Returns the exit status."""
-    kept, dropped, secrets = (
-        tuple(each or ()) for each in (given.keep_contents, given.drop_contents, given.secret)
-    )
+    kept, dropped, secrets = (tuple(each or ()) for each in (given.keep_contents, given.drop_contents, given.secret))
     if kept and dropped:
-        raise WrongUse(
-            "--keep-contents already drops all other files, so it can't be used with --drop-contents"
-        )
+        raise WrongUse("--keep-contents already drops all other files, so it can't be used with --drop-contents")
     if any(len(text) < MIN_SECRET for text in secrets):
         raise WrongUse(f"--secret needs at least {MIN_SECRET} characters; a shorter text is everywhere")
     wishes = Wishes(secrets, dropped, kept or None, given.drop_media)

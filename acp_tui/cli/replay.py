@@ -103,9 +103,7 @@ def run_replay(
         film = Film(stack.enter_context(open_playable(file)))
 
         def make(settings: Settings) -> App[Any]:
-            return ReplayApp(
-                film, pace=pace, until=until, is_followed=is_followed, settings=settings, notes=notes
-            )
+            return ReplayApp(film, pace=pace, until=until, is_followed=is_followed, settings=settings, notes=notes)
 
         return make
 
@@ -204,9 +202,7 @@ def run_render(source: Path | str, output: Path, view: View, user: DemoUser) -> 
 async def _rendered(source: Path | str, suffix: str, view: View, user: DemoUser) -> bytes:
     if isinstance(source, Path):
         if source.suffix == ".toml":
-            raise CannotRender(
-                f"{source} isn't a recording", hint=f"to play a scenario: acp-tui render demo:{source}"
-            )
+            raise CannotRender(f"{source} isn't a recording", hint=f"to play a scenario: acp-tui render demo:{source}")
         opened = film_of(source)
     elif suffix == ".cast" or view.is_moving:
         say(f"the scripted agent plays {source} …")

@@ -127,9 +127,7 @@ class _Kept(logging.Handler):
         # Most runs have nothing to keep.
         from acp_tui.conversation.visible import make_visible, make_visible_line
 
-        text = (
-            make_visible(self.format(record)) if self._shows_where else make_visible_line(_in_a_line(record))
-        )
+        text = make_visible(self.format(record)) if self._shows_where else make_visible_line(_in_a_line(record))
         if text in self.texts or len(self.texts) == MOST_KEPT:
             self.more += 1
         else:
@@ -151,9 +149,7 @@ def told_afterwards() -> Iterator[None]:
 
 
 def _told(kept: _Kept) -> str:
-    head = (
-        "acp-tui: internal errors; please report them with the output of ACP_TUI_DEBUG=1, which shows where"
-    )
+    head = "acp-tui: internal errors; please report them with the output of ACP_TUI_DEBUG=1, which shows where"
     more = [f"and {kept.more} more"] if kept.more else []
     return "\n  ".join([head, *kept.texts, *more]) + "\n"
 

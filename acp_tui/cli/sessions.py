@@ -229,9 +229,7 @@ def _which_there_are(index: SessionIndex) -> str:
     if not past:
         return "nothing has been recorded yet"
     short = short_ids(one.session_id for one in past)
-    lines = [
-        f"{short[one.session_id]}  {one.title or '(untitled)'} ({one.agent})" for one in past[:MOST_NAMED]
-    ]
+    lines = [f"{short[one.session_id]}  {one.title or '(untitled)'} ({one.agent})" for one in past[:MOST_NAMED]]
     return "\n  ".join(("the most recent ones:", *lines, "to list them all: acp-tui sessions --all"))
 
 
@@ -280,9 +278,7 @@ def say_what_is_left(left: Sequence[LeftSession], folders: Iterable[Path], *, ha
         say(emulator.PLAIN_TEXT_HINT)
     say_how_to_resume(left)
     for worktree in {known for folder in folders if (known := known_worktree(folder)) is not None}:
-        say(
-            f"kept worktree {worktree.root} on branch {worktree.branch}; close its tab to copy it back or delete it"
-        )
+        say(f"kept worktree {worktree.root} on branch {worktree.branch}; close its tab to copy it back or delete it")
 
 
 def say_how_to_resume(left: Sequence[LeftSession]) -> None:
@@ -291,9 +287,7 @@ def say_how_to_resume(left: Sequence[LeftSession]) -> None:
         return
     titles: dict[str, str] = {}
     with suppress(ClientError):
-        titles = {
-            past.session_id: past.title for past in reversed(recorded_sessions(recordings_index(), None))
-        }
+        titles = {past.session_id: past.title for past in reversed(recorded_sessions(recordings_index(), None))}
     short = short_ids({*titles, *(one.session_id for one in left)})
     for one in left:
         told = _how(one, short[one.session_id], is_recorded=one.session_id in titles)

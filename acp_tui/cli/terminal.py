@@ -202,9 +202,7 @@ class Headless:
 
     async def trusts(self, project: ProjectServers) -> None:
         """Leave it undecided."""
-        self._say(
-            f"MCP servers skipped: you haven't trusted {project.file} yet; acp-tui asks about it on the screen"
-        )
+        self._say(f"MCP servers skipped: you haven't trusted {project.file} yet; acp-tui asks about it on the screen")
 
     def say_error(self, error: SettingsError) -> None:
         """Print the error in one line."""

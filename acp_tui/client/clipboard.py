@@ -67,9 +67,7 @@ _X11: Final = _Desktop(
 _MACOS: Final = _Desktop((), ("pngpaste", "-"), ("pbpaste",))
 
 
-def read_clipboard(
-    environ: Mapping[str, str], *, no_pictures: str = "", platform: str = sys.platform
-) -> Content:
+def read_clipboard(environ: Mapping[str, str], *, no_pictures: str = "", platform: str = sys.platform) -> Content:
     """The text on the clipboard, otherwise the picture. Use a thread.
 
     `no_pictures` says why pictures can't be used; none is read then. Raises: NothingToPaste.
@@ -158,6 +156,4 @@ def _has(tool: str, environ: Mapping[str, str]) -> bool:
 
 
 def _missing(tool: str, package: str) -> NothingToPaste:
-    return NothingToPaste(
-        f"{tool} is missing, and it reads the clipboard", hint=f"install the package {package}"
-    )
+    return NothingToPaste(f"{tool} is missing, and it reads the clipboard", hint=f"install the package {package}")

@@ -105,9 +105,7 @@ def look_at_machine(
     yield _settings(unusable)
     yield from _programs(environ)
     yield _clipboard(environ)
-    yield (
-        ok("Emulator", "pyghostty") if emulator.is_installed() else note("Emulator", emulator.PLAIN_TEXT_HINT)
-    )
+    yield (ok("Emulator", "pyghostty") if emulator.is_installed() else note("Emulator", emulator.PLAIN_TEXT_HINT))
 
 
 # Folders
@@ -151,9 +149,7 @@ def _settings(unusable: Callable[[Settings], Sequence[str]]) -> Finding:
         return wrong("Settings", str(error), "fix it or move it away")
     said = (*map(str, read.problems), *read.warnings, *unusable(read.settings))
     if said:
-        return note(
-            "Settings", f"{len(said)} {'things are' if len(said) > 1 else 'thing is'} wrong", lines=said
-        )
+        return note("Settings", f"{len(said)} {'things are' if len(said) > 1 else 'thing is'} wrong", lines=said)
     return ok("Settings", str(file) if file.exists() else "the defaults")
 
 
@@ -166,9 +162,7 @@ def _programs(environ: Mapping[str, str]) -> Iterator[Finding]:
         if found is None:
             yield note(program, f"not found: needed for {purpose}")
         elif companion and shutil.which(companion, path=environ.get("PATH")) is None:
-            yield note(
-                program, f"{_version(found)} ({found}), but {companion} isn't found: needed for {purpose}"
-            )
+            yield note(program, f"{_version(found)} ({found}), but {companion} isn't found: needed for {purpose}")
         else:
             yield ok(program, f"{_version(found)} ({found})")
 
@@ -261,9 +255,7 @@ class AgentCheck:
         if found is not None:
             self._add(ok("Found", found))
         if self._command.env:
-            self._add(
-                ok("Sets", ", ".join(self._command.env))
-            )  # only the names, because the values are private
+            self._add(ok("Sets", ", ".join(self._command.env)))  # only the names, because the values are private
 
     # The steps
 
@@ -328,9 +320,7 @@ class AgentCheck:
         if self._rejected:
             self._add(note("Permissions", f"{self._rejected} requested and rejected: nothing was allowed"))
         entries = session.conversation.entries
-        said = "".join(
-            entry.text for entry in entries if isinstance(entry, Message) and entry.role == "agent"
-        )
+        said = "".join(entry.text for entry in entries if isinstance(entry, Message) and entry.role == "agent")
         self._add(ok("Reply", said.strip()[:200]) if said.strip() else note("Reply", "it said nothing"))
 
     async def _prompt(self, session: Session, prompt: str) -> ClientError | None:

@@ -80,9 +80,7 @@ class AgentRefused(ClientError):
 class AuthenticationRequired(ClientError):
     """The agent requires the user to log in first."""
 
-    def __init__(
-        self, message: str, methods: Sequence[AuthMethod], *, hint: str = "", detail: str = ""
-    ) -> None:
+    def __init__(self, message: str, methods: Sequence[AuthMethod], *, hint: str = "", detail: str = "") -> None:
         super().__init__(message, hint=hint, detail=detail)
         self.methods = tuple(methods)
 

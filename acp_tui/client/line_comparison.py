@@ -139,9 +139,7 @@ class LineComparison:
             del found[line]
         return found
 
-    def _longest_rising(
-        self, pairs: Sequence[tuple[int, int]]
-    ) -> Generator[None, None, list[tuple[int, int]]]:
+    def _longest_rising(self, pairs: Sequence[tuple[int, int]]) -> Generator[None, None, list[tuple[int, int]]]:
         """From pairs that ascend in their first number, the most that also ascend in their second."""
         lowest: list[int] = []  # the lowest second number that a run of each length can end with
         ends: list[int] = []  # the pair with that number

@@ -34,9 +34,7 @@ class Row:
 
 def rows_of(server: Server, environ: Mapping[str, str]) -> tuple[Row, ...]:
     """The variables that are read for the server and where their values go, secrets first; then what loads code."""
-    read = sorted(
-        (_row_of(reading, environ) for reading in readings(server)), key=lambda row: not row.is_warning
-    )
+    read = sorted((_row_of(reading, environ) for reading in readings(server)), key=lambda row: not row.is_warning)
     env = server.env if isinstance(server, StdioServer) else ()
     loading = [Row(f"{name} {effect}", True) for name, _ in env if (effect := loading_effect(name))]
     return (*read, *loading)
@@ -142,9 +140,7 @@ HARMLESS: Final = (
 )  # fmt: skip
 """Exceptions that agents often set and that load nothing. Pointless warnings would be ignored."""
 
-_NAMES: Final = {
-    name.upper(): effect for effect, names in LOADING.items() for name in names if "*" not in name
-}
+_NAMES: Final = {name.upper(): effect for effect, names in LOADING.items() for name in names if "*" not in name}
 _PATTERNS: Final = tuple(
     (re.compile(".*".join(map(re.escape, name.upper().split("*"))), re.DOTALL), effect)
     for effect, names in LOADING.items()

@@ -65,12 +65,8 @@ class Places:
         self._absolute = dict.fromkeys(map(_names, _existable([*map(os.path.normpath, spelled), *resolved])))
         relative = [os.path.normpath(path) for path in paths if not _is_absolute(path)]
         self._below_roots = dict.fromkeys(self._below(map(_names, _existable(relative))))
-        self._names_below = {
-            names[at : at + 1] for names in self._below_roots for at in range(max(len(names), 1))
-        }
-        self._globs = {
-            one: _glob_spellings(one) for glob in globs for one in _alternatives(glob) if _is_absolute(one)
-        }
+        self._names_below = {names[at : at + 1] for names in self._below_roots for at in range(max(len(names), 1))}
+        self._globs = {one: _glob_spellings(one) for glob in globs for one in _alternatives(glob) if _is_absolute(one)}
 
     def any_match(self, glob: str) -> bool:
         """Whether one of them matches `glob` or is below a match."""
@@ -99,12 +95,7 @@ def is_spelled_in(path: str, glob: str, roots: Iterable[str]) -> bool:
     """
     spelled_roots = tuple(dict.fromkeys(roots))
     paths = [_names(os.path.normpath(one)) for one in _absolute(path, spelled_roots or ("/",))]
-    below = [
-        names[len(root) :]
-        for root in map(_names, spelled_roots)
-        for names in paths
-        if names[: len(root)] == root
-    ]
+    below = [names[len(root) :] for root in map(_names, spelled_roots) for names in paths if names[: len(root)] == root]
     for one in _alternatives(glob):
         if _is_absolute(one):
             found = any(_covers(_pattern(os.path.normpath(_absolute(one, ())[0])), names) for names in paths)

@@ -158,9 +158,7 @@ def ask_git_global(key: str, environ: Mapping[str, str]) -> str:
     return done.stdout.decode("utf-8", "replace")
 
 
-def _call(
-    command: str, words: tuple[str, ...], environ: Mapping[str, str]
-) -> tuple[list[str], dict[str, str]]:
+def _call(command: str, words: tuple[str, ...], environ: Mapping[str, str]) -> tuple[list[str], dict[str, str]]:
     """The command line and the environment. Raises: ValueError, GitFailed."""
     options = (word for word in words[: words.index("--") if "--" in words else None] if word.startswith("-"))
     refused = [option for option in options if option not in _ALLOWED.get(command, ())]
@@ -169,11 +167,7 @@ def _call(
     settings = [word for setting in _SETTINGS for word in ("-c", setting)]
     # The other commands don't accept the option for literal pathspecs.
     literal = ["--literal-pathspecs"] if command == "ls-files" else []
-    own = {
-        name: value
-        for name, value in environ.items()
-        if not name.startswith("GIT_") or name in _KEPT_VARIABLES
-    }
+    own = {name: value for name, value in environ.items() if not name.startswith("GIT_") or name in _KEPT_VARIABLES}
     return [_program(environ), *settings, *literal, *command.split(), *words], own | _ENVIRONMENT
 
 

@@ -53,9 +53,7 @@ class Subagents:
             root = found.conversation
         return found
 
-    def question(
-        self, root: Conversation, session_id: SessionId, question: PermissionQuestion
-    ) -> PermissionQuestion:
+    def question(self, root: Conversation, session_id: SessionId, question: PermissionQuestion) -> PermissionQuestion:
         """The question for the user. A subagent's question says so, and refers to the subagent's tool call."""
         asking = self.state(root, session_id)
         if asking is None:

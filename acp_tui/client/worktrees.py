@@ -294,8 +294,7 @@ async def _fill(worktree: Worktree) -> None:
             new = {
                 path: state
                 for path in paths
-                if stat.S_ISLNK(files[path].mode) is are_links
-                and (state := _state(files[path], blobs)) is not None
+                if stat.S_ISLNK(files[path].mode) is are_links and (state := _state(files[path], blobs)) is not None
             }
             await to_thread.run_sync(_create_all, worktree.root, new)
     Path(worktree.folder).mkdir(parents=True, exist_ok=True)
@@ -331,9 +330,7 @@ def _state(stored: _Stored | None, blobs: dict[bytes, bytes]) -> FileState | Non
     return FileState(mode, stored.size, data, "" if data is not None else "git doesn't have it")
 
 
-def _changed(
-    tree: Tree, base: dict[str, _Stored], paths: Iterable[str]
-) -> list[tuple[str, FileState | None]]:
+def _changed(tree: Tree, base: dict[str, _Stored], paths: Iterable[str]) -> list[tuple[str, FileState | None]]:
     found: list[tuple[str, FileState | None]] = []
     for path in paths:
         stored, now = base.get(path), tree.read(path, MAX_FILE_BYTES)

@@ -410,9 +410,7 @@ def snapshot(conversation: Conversation) -> Conversation:
     Call it on the task that applies the updates. It shares immutable values (texts, diffs, raw values). It costs a
     copy of the entries in memory and of the terminals' output.
     """
-    values: dict[str, Any] = {
-        field.name: copy(getattr(conversation, field.name)) for field in fields(Conversation)
-    }
+    values: dict[str, Any] = {field.name: copy(getattr(conversation, field.name)) for field in fields(Conversation)}
     values["entries"] = conversation.entries.copied(_entry)
     values["terminals"] = {key: _terminal(state) for key, state in conversation.terminals.items()}
     copied = Conversation(**values)

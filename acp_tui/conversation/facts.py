@@ -72,9 +72,7 @@ class Plan:
     def current(self) -> PlanStep | None:
         """The step in progress, or the first one not completed; None if all are done."""
         waiting = [step for step in self.steps if step.status != "completed"]
-        return next(
-            (step for step in waiting if step.status == "in_progress"), waiting[0] if waiting else None
-        )
+        return next((step for step in waiting if step.status == "in_progress"), waiting[0] if waiting else None)
 
 
 @dataclass(frozen=True, slots=True)

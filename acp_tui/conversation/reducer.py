@@ -509,16 +509,12 @@ def _settle_calls_of_turn(conversation: Conversation, status: str) -> tuple[Entr
     entries, start = conversation.tool_call_entries, conversation.turn_start or 0
     behind = {work.reference for work in conversation.background if work.kind == "tool_call"}
     of_turn = {
-        call_id
-        for call_id in conversation.unsettled_calls
-        if entries[call_id] >= start and call_id not in behind
+        call_id for call_id in conversation.unsettled_calls if entries[call_id] >= start and call_id not in behind
     }
     return _settle_calls(conversation, status, of_turn)
 
 
-def _settle_calls(
-    conversation: Conversation, status: str, call_ids: AbstractSet[ToolCallId]
-) -> tuple[EntryId, ...]:
+def _settle_calls(conversation: Conversation, status: str, call_ids: AbstractSet[ToolCallId]) -> tuple[EntryId, ...]:
     touched = []
     for call_id in sorted(call_ids):
         _changing_call(conversation, call_id).call.status = status
@@ -559,16 +555,12 @@ def _report_tool_call(conversation: Conversation, patch: ToolCallPatch) -> Entry
     return _show_terminals(conversation, call_id, () if patch.content is UNSET else patch.content)
 
 
-def _add_content(
-    conversation: Conversation, call_id: ToolCallId, content: tuple[ToolCallContent, ...]
-) -> EntryId:
+def _add_content(conversation: Conversation, call_id: ToolCallId, content: tuple[ToolCallContent, ...]) -> EntryId:
     _call_of(conversation, call_id).call.append(content)
     return _show_terminals(conversation, call_id, content)
 
 
-def _show_terminals(
-    conversation: Conversation, call_id: ToolCallId, content: tuple[ToolCallContent, ...]
-) -> EntryId:
+def _show_terminals(conversation: Conversation, call_id: ToolCallId, content: tuple[ToolCallContent, ...]) -> EntryId:
     entry_id = conversation.tool_call_entries[call_id]
     for item in content:
         if isinstance(item, TerminalContent):
@@ -576,9 +568,7 @@ def _show_terminals(
     return entry_id
 
 
-def _permission(
-    conversation: Conversation, update: PermissionAsked | PermissionAnswered | PermissionNoted
-) -> Change:
+def _permission(conversation: Conversation, update: PermissionAsked | PermissionAnswered | PermissionNoted) -> Change:
     if isinstance(update, PermissionAsked):
         entry_id = _report_tool_call(conversation, update.patch)
         request = update.request

@@ -148,9 +148,7 @@ class _Retelling:
             case OwnCommand(line, terminal_id):
                 yield CommandRun(line, terminal_id)
             case Compaction(compaction_id, status, summary, error):
-                yield CompactionChanged(
-                    compaction_id, status, tuple(summary), UNSET if error is None else error
-                )
+                yield CompactionChanged(compaction_id, status, tuple(summary), UNSET if error is None else error)
             case Subagent(session_id):
                 yield from _subagent(self._of.subagents[SessionId(session_id)])
             case TurnEnd(stop_reason):
@@ -255,9 +253,7 @@ def patch_of(call: ToolCall) -> ToolCallPatch:
 
 
 def _terminal(state: TerminalState) -> Iterator[SessionUpdate]:
-    yield TerminalOpened(
-        state.terminal_id, state.command, state.cwd, state.is_ours, state.columns, state.rows
-    )
+    yield TerminalOpened(state.terminal_id, state.command, state.cwd, state.is_ours, state.columns, state.rows)
     if printed := state.output.read():
         yield TerminalOutput(state.terminal_id, printed)
     if state.is_waiting:
@@ -272,9 +268,7 @@ MAX_PROMPT_CHARACTERS: Final = 1_500
 MAX_ANSWER_CHARACTERS: Final = 2_500
 MAX_FILES: Final = 50
 
-_BEGINNING: Final = (
-    "Continue work that another agent started in this folder. Read the files before you change them."
-)
+_BEGINNING: Final = "Continue work that another agent started in this folder. Read the files before you change them."
 _MARKS: Final = {"completed": "x", "in_progress": "~"}
 
 
@@ -301,9 +295,7 @@ def digest(conversation: Conversation, changed_files: Sequence[str], until: Entr
     if changed_files:
         names = [f"- {make_visible_line(name)}" for name in changed_files[:MAX_FILES]]
         more = len(changed_files) - MAX_FILES
-        parts.append(
-            "\n".join(["## Files changed", "", *names, *([f"- and {more} more"] if more > 0 else [])])
-        )
+        parts.append("\n".join(["## Files changed", "", *names, *([f"- and {more} more"] if more > 0 else [])]))
     if until is None:
         parts += (_plan(plan) for plan in conversation.plans.values() if plan.steps)
     now = make_visible(prompt.text) if isinstance(prompt, Message) else ""

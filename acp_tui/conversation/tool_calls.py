@@ -165,9 +165,7 @@ class ToolCall:
         self.content = or_else(patch.content, self.content)
         self.locations = or_else(patch.locations, self.locations)
         self.raw_input = UNSET if "raw_input" in patch.cleared else or_else(patch.raw_input, self.raw_input)
-        self.raw_output = (
-            UNSET if "raw_output" in patch.cleared else or_else(patch.raw_output, self.raw_output)
-        )
+        self.raw_output = UNSET if "raw_output" in patch.cleared else or_else(patch.raw_output, self.raw_output)
         self.name = or_else(patch.name, self.name)
         self.is_cancellable = or_else(patch.is_cancellable, self.is_cancellable)
         if patch.meta:

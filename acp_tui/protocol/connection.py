@@ -249,9 +249,7 @@ class Connection(ABC):
         method = "session/archive" if is_archived else "session/unarchive"
         await self.request(method, {"sessionId": session_id}, nothing)
 
-    async def prompt(
-        self, session_id: SessionId, blocks: Sequence[ContentBlock], on_update: OnUpdate
-    ) -> None:
+    async def prompt(self, session_id: SessionId, blocks: Sequence[ContentBlock], on_update: OnUpdate) -> None:
         """Send a prompt and wait for the agent's answer, which goes to `on_update`.
 
         The answer is either the end of the turn, or the acceptance of the prompt; then updates report the end.
@@ -269,9 +267,7 @@ class Connection(ABC):
         prompt = [to_wire(content_block(block)) for block in blocks]
         await self.request("session/prompt", {"sessionId": session_id, "prompt": prompt}, read, read_error)
 
-    async def steer(
-        self, session_id: SessionId, blocks: Sequence[ContentBlock], on_taken: Callable[[], None]
-    ) -> bool:
+    async def steer(self, session_id: SessionId, blocks: Sequence[ContentBlock], on_taken: Callable[[], None]) -> bool:
         """Send a prompt into the running turn. Returns whether the agent took it.
 
         If it did, `on_taken` runs inside the read loop, before the agent's next message.

@@ -57,9 +57,7 @@ def _read_error(error: RequestFailed) -> Agreement:
     raise UnsupportedVersion(*(version for version in versions if type(version) is int)) from error
 
 
-def initialize_params(
-    wanted: Version, offer: ClientOffer, name: str, title: str, version: str
-) -> dict[str, Any]:
+def initialize_params(wanted: Version, offer: ClientOffer, name: str, title: str, version: str) -> dict[str, Any]:
     """Return the handshake: for version 1 as always, otherwise with the fields of both versions."""
     params = to_wire(initialize_request(wanted, offer, name, title, version))
     if wanted == 1:

@@ -238,9 +238,7 @@ class ClientHandler(Protocol):
     def on_dropped(self, what: str, why: str, raw: bytes | None = None) -> None:
         """Handle invalid input that was dropped. `raw` is the line if it wasn't JSON."""
 
-    def request_permission(
-        self, session_id: SessionId, question: PermissionQuestion
-    ) -> Awaitable[str | None]:
+    def request_permission(self, session_id: SessionId, question: PermissionQuestion) -> Awaitable[str | None]:
         """Ask the user now. The awaitable returns the ID of the chosen option, or None if canceled."""
 
     def elicit(self, session_id: SessionId | None, elicitation: Elicitation) -> Awaitable[ElicitationAnswer]:
@@ -255,9 +253,7 @@ class ClientHandler(Protocol):
     def on_extension(self, method: str, params: Any) -> None:
         """Handle a notification beyond the protocol."""
 
-    async def read_text_file(
-        self, session_id: SessionId, path: str, line: int | None, limit: int | None
-    ) -> str:
+    async def read_text_file(self, session_id: SessionId, path: str, line: int | None, limit: int | None) -> str:
         """Return the text of a file, or `limit` lines from the 1-based `line` on."""
 
     async def write_text_file(self, session_id: SessionId, path: str, content: str) -> None:

@@ -157,9 +157,7 @@ class Model(metaclass=_ModelType):
         raise AttributeError(f"{type(self).__name__}.{name} can't be set")
 
     def __repr__(self) -> str:
-        return (
-            f"{type(self).__name__}({', '.join(f'{name}={value!r}' for name, value in vars(self).items())})"
-        )
+        return f"{type(self).__name__}({', '.join(f'{name}={value!r}' for name, value in vars(self).items())})"
 
 
 @cache
@@ -272,9 +270,7 @@ class _Schemas:
                 case Around(validate) if not self._exact:
                     schema = core_schema.no_info_wrap_validator_function(validate, schema)
                 case DefaultOnError(factory) if not self._exact:
-                    schema = core_schema.with_default_schema(
-                        schema, default_factory=factory, on_error="default"
-                    )
+                    schema = core_schema.with_default_schema(schema, default_factory=factory, on_error="default")
         return schema
 
     def _union(self, members: tuple[Any, ...], notes: tuple[Any, ...]) -> CoreSchema:

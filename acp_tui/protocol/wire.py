@@ -153,11 +153,7 @@ def describe(error: ValidationError) -> str:
 def to_wire(model: WireModel) -> dict[str, Any]:
     """Return a model's JSON object. It only has what was set, so omitted and null fields stay different."""
     given = model.given
-    return {
-        field.key: as_json(getattr(model, name))
-        for name, field in fields_of(type(model)).items()
-        if name in given
-    }
+    return {field.key: as_json(getattr(model, name)) for name, field in fields_of(type(model)).items() if name in given}
 
 
 def as_json(value: Any) -> Any:

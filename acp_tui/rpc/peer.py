@@ -410,6 +410,4 @@ def _as_failure(method: str, error: Exception) -> RequestFailed:
     if isinstance(error, RequestFailed):
         return error
     log.error("the request %s failed", method, exc_info=error)
-    return RequestFailed(
-        ErrorCode.INTERNAL_ERROR, "Internal error", {"details": str(error) or type(error).__name__}
-    )
+    return RequestFailed(ErrorCode.INTERNAL_ERROR, "Internal error", {"details": str(error) or type(error).__name__})

@@ -50,9 +50,7 @@ def acp_recording(_acp_bench: Bench) -> AcpRecording:
 def acp_snapshot(request: pytest.FixtureRequest) -> AcpSnapshot:
     """Compares what a user sees with what was accepted before: `assert acp_snapshot(agent)`."""
     if find_spec("pytest_textual_snapshot") is None:
-        pytest.fail(
-            "acp_snapshot needs pytest-textual-snapshot: pip install 'acp-tui[testing]'", pytrace=False
-        )
+        pytest.fail("acp_snapshot needs pytest-textual-snapshot: pip install 'acp-tui[testing]'", pytrace=False)
     from acp_tui.workbench.testing.picture import AcpSnapshot
 
     return AcpSnapshot(request)

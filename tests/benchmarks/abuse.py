@@ -164,9 +164,7 @@ class Terminal:
 def running(work: str) -> Iterator[Terminal]:
     """acp-tui with this prompt sent just now."""
     with own_home() as env, tempfile.TemporaryDirectory(prefix="acp-tui-abuse-") as folder:
-        terminal = Terminal(
-            {**env, "TERM": "xterm-256color", "COLORTERM": "truecolor", "LC_ALL": "C.UTF-8"}, folder
-        )
+        terminal = Terminal({**env, "TERM": "xterm-256color", "COLORTERM": "truecolor", "LC_ALL": "C.UTF-8"}, folder)
         try:
             if terminal.wait_for(b"Hostile", 30) is None:
                 raise RuntimeError("acp-tui didn't start")

@@ -74,16 +74,10 @@ def scenes() -> dict[str, Texts]:
         "2,000 lines, 4% edited": Texts("a.py", "".join(short), edited(short, 0.04)),
         "20,000 lines, 4% edited": Texts("a.py", "".join(long), edited(long, 0.04)),
         "20,000 lines, 20% edited": Texts("a.py", "".join(long), edited(long, 0.2)),
-        "20,000 lines, one edited": Texts(
-            "a.py", "".join(long), "".join([*long[:9_999], "x\n", *long[10_000:]])
-        ),
+        "20,000 lines, one edited": Texts("a.py", "".join(long), "".join([*long[:9_999], "x\n", *long[10_000:]])),
         "20,000 lines, new file": Texts("a.py", None, "".join(long)),
-        "20,000 lines in Chinese": Texts(
-            "a.md", "这是一行文字,不长也不短\n" * 20_000, "这是另一行文字\n" * 20_000
-        ),
-        "20,000 lines at random": Texts(
-            "a.txt", *("".join(dice.choices("abcdefgh\n", k=40_000)) for _ in "ab")
-        ),
+        "20,000 lines in Chinese": Texts("a.md", "这是一行文字,不长也不短\n" * 20_000, "这是另一行文字\n" * 20_000),
+        "20,000 lines at random": Texts("a.txt", *("".join(dice.choices("abcdefgh\n", k=40_000)) for _ in "ab")),
         "one line of 1 MB": Texts("a.json", minified, minified.replace("x", "y", 1)),
     }
 

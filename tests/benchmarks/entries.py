@@ -89,9 +89,7 @@ def updates(entries: int) -> Iterator[SessionUpdate]:
             case _:
                 old = "\n".join(f"line {line} of file {number}" for line in range(12))
                 diff = TextDiff(f"/project/{number}.py", old.replace("line 5", "row 5"), old)
-                yield call(
-                    f"c{number}", title=f"Edit {number}", kind="edit", status="completed", content=(diff,)
-                )
+                yield call(f"c{number}", title=f"Edit {number}", kind="edit", status="completed", content=(diff,))
 
 
 class Stage:
@@ -125,16 +123,12 @@ class Stage:
         view, prompt, app = self.page.view, self.page.prompt, self.app
         costs: dict[str, list[float]] = {}
 
-        async def note(
-            name: str, act: Callable[[], object], is_done: Callable[[], bool] = lambda: True
-        ) -> None:
+        async def note(name: str, act: Callable[[], object], is_done: Callable[[], bool] = lambda: True) -> None:
             costs.setdefault(name, []).append(await self.cost_ms(act, is_done))
 
         for number in range(ROUNDS):
             await note("append", partial(self._append, f"appended {number}"), lambda: view.is_settled)
-            await note(
-                "key echo", self.press("a"), partial(_differs, len(prompt.text), lambda: len(prompt.text))
-            )
+            await note("key echo", self.press("a"), partial(_differs, len(prompt.text), lambda: len(prompt.text)))
         for name in [name for name in ("page up", "page down") for _ in range(ROUNDS)]:
             await note(
                 name,
@@ -192,9 +186,7 @@ def show_inside(lengths: list[int]) -> None:
     loop = statistics.median(loop_ms() for _ in range(5))
     columns = {length: asyncio.run(inside(length)) for length in lengths}
     print(
-        f"{'CPU ms, ' + f'{LOOPS:,} loops: {loop:.0f}':<26}"
-        + "".join(f"{each:>9,}" for each in lengths)
-        + "   x loop"
+        f"{'CPU ms, ' + f'{LOOPS:,} loops: {loop:.0f}':<26}" + "".join(f"{each:>9,}" for each in lengths) + "   x loop"
     )
     for name in columns[lengths[0]]:
         row = [columns[length][name] for length in lengths]
@@ -228,9 +220,7 @@ class Terminal:
         while (now := time.monotonic()) < until_s:
             if is_done():
                 return True
-            self._may_read = min(
-                self._may_read + (now - self._at) * self._speed, max(self._speed * TICK_S * 2, 1)
-            )
+            self._may_read = min(self._may_read + (now - self._at) * self._speed, max(self._speed * TICK_S * 2, 1))
             self._at = now
             if self._may_read >= 1 and select.select([self._fd], [], [], TICK_S)[0]:
                 data = os.read(self._fd, int(min(self._may_read, 65_536)))

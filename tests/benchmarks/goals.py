@@ -121,15 +121,11 @@ class Side:
         figures: dict[str, Any] = json.loads(done.stdout.strip().splitlines()[-1])
         return figures
 
-    def turn(
-        self, prompt: str, *options: str, agent: Path | None = None, ready: str = "Scripted"
-    ) -> dict[str, Any]:
+    def turn(self, prompt: str, *options: str, agent: Path | None = None, ready: str = "Scripted") -> dict[str, Any]:
         """The same of a turn with an agent that plays `prompt`."""
         agent = agent or self._bench / "bench_agent.py"
         command = ["-m", "acp_tui", "--", sys.executable, str(agent)]
-        return self.in_terminal(
-            command, "--prompt", prompt, "--ready", ready, "--exclude", agent.stem, *options
-        )
+        return self.in_terminal(command, "--prompt", prompt, "--ready", ready, "--exclude", agent.stem, *options)
 
     def note(self, work: Work) -> None:
         """Run it once."""
@@ -284,9 +280,7 @@ def table_of(sides: list[Side]) -> Iterator[str]:
 
 def main() -> int:
     """Measure and print."""
-    parser = argparse.ArgumentParser(
-        description=__doc__, formatter_class=argparse.RawDescriptionHelpFormatter
-    )
+    parser = argparse.ArgumentParser(description=__doc__, formatter_class=argparse.RawDescriptionHelpFormatter)
     parser.add_argument("--rounds", type=int, default=5)
     parser.add_argument("--against", metavar="COMMIT", help="the commit to compare with")
     parser.add_argument("--bench", type=Path, default=ROOT.parent / "shared" / "bench")

@@ -56,9 +56,7 @@ def chunk(words: str, kind: str = "agent_message_chunk", session: str = SESSION)
 
 
 def _tool_call(number: int) -> bytes:
-    return update(
-        "tool_call", toolCallId=f"call-{number}", title=f"Read file {number}", kind="read", status="pending"
-    )
+    return update("tool_call", toolCallId=f"call-{number}", title=f"Read file {number}", kind="read", status="pending")
 
 
 def _tool_update(number: int) -> bytes:
@@ -68,10 +66,7 @@ def _tool_update(number: int) -> bytes:
 
 
 def _plan(number: int) -> bytes:
-    steps = [
-        {"content": f"Step {step} of {number}", "priority": "low", "status": "pending"}
-        for step in range(10_000)
-    ]
+    steps = [{"content": f"Step {step} of {number}", "priority": "low", "status": "pending"} for step in range(10_000)]
     return update("plan", entries=steps)
 
 
@@ -119,9 +114,7 @@ def _chatty_terminal(number: int) -> bytes:
 
 def _ended_terminal(number: int) -> bytes:
     time.sleep(0.05)  # so many at once are not run
-    return request(
-        "terminal/create", command="head", args=["-c", "2000000", "/dev/zero"], cwd=str(Path.cwd())
-    )
+    return request("terminal/create", command="head", args=["-c", "2000000", "/dev/zero"], cwd=str(Path.cwd()))
 
 
 def _read_big(number: int) -> bytes:
@@ -129,9 +122,7 @@ def _read_big(number: int) -> bytes:
 
 
 def _write(number: int) -> bytes:
-    return request(
-        "fs/write_text_file", path=str(Path.cwd() / f"out-{number % 50}.txt"), content=f"{number}\n" * 200
-    )
+    return request("fs/write_text_file", path=str(Path.cwd() / f"out-{number % 50}.txt"), content=f"{number}\n" * 200)
 
 
 def _deep(number: int) -> bytes:
@@ -147,9 +138,7 @@ def _stderr(number: int) -> bytes:
 FLOODS: Final[dict[str, Callable[[int], bytes]]] = {
     "messages": lambda n: chunk(f"word {n} "),
     "thoughts": lambda n: chunk(f"thought {n} ", "agent_thought_chunk"),
-    "entries": lambda n: update(
-        "agent_message_chunk", messageId=f"m{n}", content=text(f"Message {n} says so.")
-    ),
+    "entries": lambda n: update("agent_message_chunk", messageId=f"m{n}", content=text(f"Message {n} says so.")),
     "old-entries": lambda n: update(
         "agent_message_chunk", messageId=f"m{n % 10_000}", content=text(f"Message {n} says so.")
     ),
@@ -176,8 +165,7 @@ FLOODS: Final[dict[str, Callable[[int], bytes]]] = {
     "stderr": _stderr,
     "permissions": _permission,
     "asked-and-withdrawn": lambda n: (
-        _with_id(_permission(n), f"p{n}")
-        + line({"method": "$/cancel_request", "params": {"requestId": f"p{n}"}})
+        _with_id(_permission(n), f"p{n}") + line({"method": "$/cancel_request", "params": {"requestId": f"p{n}"}})
     ),
     "forms": _form,
     "terminals": _terminal,

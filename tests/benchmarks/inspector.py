@@ -271,9 +271,7 @@ def measure_recording(frames: int) -> None:
             shown.wait_for("frames, reading")
             shown.longest_ms()  # that was the start
             shown.wait_for(f"{frames + 5:,} frames")
-            print(
-                f"\na recording of {frames:,} frames{'seconds':>19}{'handle':>9}{'its cpu':>9}{'RSS MB':>9}"
-            )
+            print(f"\na recording of {frames:,} frames{'seconds':>19}{'handle':>9}{'its cpu':>9}{'RSS MB':>9}")
             tell_step(shown, "read and listed", begin)
             steps = (
                 ("to its end", ["\x1b[F"], f"#{frames + 4}"),

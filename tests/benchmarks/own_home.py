@@ -12,8 +12,6 @@ from contextlib import contextmanager
 def own_home() -> Iterator[dict[str, str]]:
     """The environment of a user who starts for the first time, with the bytecode that an installation has."""
     with tempfile.TemporaryDirectory(prefix="acp-tui-benchmark-") as home:
-        folders = {
-            f"XDG_{name}_HOME": f"{home}/{name.lower()}" for name in ("CONFIG", "STATE", "DATA", "CACHE")
-        }
+        folders = {f"XDG_{name}_HOME": f"{home}/{name.lower()}" for name in ("CONFIG", "STATE", "DATA", "CACHE")}
         kept = {name: value for name, value in os.environ.items() if name != "PYTHONDONTWRITEBYTECODE"}
         yield {**kept, "HOME": home, **folders}

@@ -102,9 +102,7 @@ async def serve_http(port: str) -> None:
                 return
             body = json.loads(await reader.readexactly(int(names.get("content-length", "0"))) or b"{}")
             if body.get("method") == "initialize":
-                result = json.dumps(
-                    {"jsonrpc": "2.0", "id": body["id"], "result": {"protocolVersion": 1}}
-                ).encode()
+                result = json.dumps({"jsonrpc": "2.0", "id": body["id"], "result": {"protocolVersion": 1}}).encode()
                 writer.write(b"HTTP/1.1 200 OK\r\nAcp-Connection-Id: c\r\nContent-Type: application/json\r\n")
                 writer.write(b"Content-Length: %d\r\n\r\n%b" % (len(result), result))
                 continue

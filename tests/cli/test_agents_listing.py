@@ -42,9 +42,7 @@ def test_without_an_agent_and_a_terminal_all_are_listed(agents_file: Path, capfd
     assert main([]) == 0
     out = capfd.readouterr().out
     assert "acp-tui mine           ready" in out
-    assert (
-        "acp-tui gemini         not here     gemini isn't on PATH; npm install -g @google/gemini-cli" in out
-    )
+    assert "acp-tui gemini         not here     gemini isn't on PATH; npm install -g @google/gemini-cli" in out
     assert "acp-tui demo           ready" in out
     assert "acp-tui agents --update" in out
 
@@ -63,9 +61,7 @@ def test_the_columns_stand_one_below_the_other_beside_a_long_name_too(
     lines = [line for line in capfd.readouterr().out.splitlines() if line.startswith("  acp-tui ")]
     states = ("ready", "not here", "asks first")
     starts = {
-        min(at for state in states if (at := line.find(f"   {state}")) >= 0)
-        for line in lines
-        if "xxx" not in line
+        min(at for state in states if (at := line.find(f"   {state}")) >= 0) for line in lines if "xxx" not in line
     }
     assert len(starts) == 1
     assert any("x" * 60 in line for line in lines)
@@ -90,9 +86,7 @@ def test_what_is_wrong_is_said_and_hides_no_agent(agents_file: Path, capfd: pyte
     assert "acp-tui some" in out
 
 
-def test_as_json_there_is_all_of_it_but_the_users_secrets(
-    agents_file: Path, capfd: pytest.CaptureFixture[str]
-):
+def test_as_json_there_is_all_of_it_but_the_users_secrets(agents_file: Path, capfd: pytest.CaptureFixture[str]):
     agents_file.write_text('[agents.mine]\ncommand = ["sh"]\nenv = { TOKEN = "geheim" }\n')
     fetched(npx("some", env={"A": "1"}))
     assert main(["agents", "--format", "json"]) == 0

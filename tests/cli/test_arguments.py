@@ -152,9 +152,7 @@ def test_a_deleted_working_folder_is_said(
         ("completion zhs", "choose bash, zsh, or fish"),
     ],
 )
-def test_a_misspelled_word_is_answered_with_the_right_one(
-    line: str, meant: str, capfd: pytest.CaptureFixture[str]
-):
+def test_a_misspelled_word_is_answered_with_the_right_one(line: str, meant: str, capfd: pytest.CaptureFixture[str]):
     assert main(line.split()) in (2, 127)
     assert meant in capfd.readouterr().err
 

@@ -42,9 +42,7 @@ def test_a_machine_is_told_of_without_an_agent(tmp_path: Path, capsys: pytest.Ca
     assert out.splitlines()[-1] == "Ready."
 
 
-def test_marks_are_ascii_where_the_locale_is(
-    monkeypatch: pytest.MonkeyPatch, capsys: pytest.CaptureFixture[str]
-):
+def test_marks_are_ascii_where_the_locale_is(monkeypatch: pytest.MonkeyPatch, capsys: pytest.CaptureFixture[str]):
     monkeypatch.setenv("LC_ALL", "C")
     assert main(["doctor"]) == 0
     out = capsys.readouterr().out
@@ -60,12 +58,8 @@ def test_settings_that_cannot_be_read_are_wrong(tmp_path: Path, capsys: pytest.C
     assert out.splitlines()[-1] == "Not ready: see ✗ above."
 
 
-def test_a_theme_and_a_command_that_are_not_there_are_counted(
-    tmp_path: Path, capsys: pytest.CaptureFixture[str]
-):
-    settings_file(tmp_path).write_text(
-        'nosuch = 1\n[appearance]\ntheme = "acp-lite"\n[keys]\nnothing = "f9"\n'
-    )
+def test_a_theme_and_a_command_that_are_not_there_are_counted(tmp_path: Path, capsys: pytest.CaptureFixture[str]):
+    settings_file(tmp_path).write_text('nosuch = 1\n[appearance]\ntheme = "acp-lite"\n[keys]\nnothing = "f9"\n')
     assert main(["doctor"]) == 0
     out = capsys.readouterr().out
     assert "3 things are wrong" in out
@@ -91,9 +85,7 @@ serve_until_closed()
 """
 
 
-def test_the_json_form_holds_all_and_nothing_hostile_or_secret(
-    tmp_path: Path, capsys: pytest.CaptureFixture[str]
-):
+def test_the_json_form_holds_all_and_nothing_hostile_or_secret(tmp_path: Path, capsys: pytest.CaptureFixture[str]):
     argv = [
         "doctor",
         "--cwd",

@@ -65,9 +65,7 @@ def demo_runs(terminal: DrawnTerminal, until: str = "Demo") -> None:
 
 
 @pytest.mark.parametrize("term", ["dumb", None])
-def test_a_terminal_that_cannot_be_drawn_on_is_refused_with_what_to_do(
-    tmp_path: Path, term: str | None
-) -> None:
+def test_a_terminal_that_cannot_be_drawn_on_is_refused_with_what_to_do(tmp_path: Path, term: str | None) -> None:
     with started("demo", env={"TERM": term}, cwd=tmp_path) as terminal:
         assert terminal.end() == 2
     said = terminal.said.decode()
@@ -77,9 +75,7 @@ def test_a_terminal_that_cannot_be_drawn_on_is_refused_with_what_to_do(
 
 
 def test_exec_needs_no_such_terminal(tmp_path: Path) -> None:
-    with started(
-        "exec", "--prompt", "hi", "--", "no-such-agent", env={"TERM": "dumb"}, cwd=tmp_path
-    ) as terminal:
+    with started("exec", "--prompt", "hi", "--", "no-such-agent", env={"TERM": "dumb"}, cwd=tmp_path) as terminal:
         assert terminal.end() == 127
 
 

@@ -87,9 +87,7 @@ async def asked_at_a_desk(cwd: Path, asking: Asking) -> AsyncIterator[Any]:
         yield wire
 
 
-async def test_a_line_typed_while_the_question_appears_answers_nothing(
-    asking: Asking, tmp_path: Path
-) -> None:
+async def test_a_line_typed_while_the_question_appears_answers_nothing(asking: Asking, tmp_path: Path) -> None:
     """R-PERM-9."""
     asking.typed_in_the_guard = "1\n"
     async with asked_at_a_desk(tmp_path, asking) as wire:
@@ -111,9 +109,7 @@ async def test_a_line_with_more_behind_it_is_text_and_answers_nothing(
         assert (await wire.receive())["result"]["outcome"]["optionId"] == "second"
 
 
-async def test_a_call_that_changed_while_the_user_answered_is_shown_anew(
-    asking: Asking, tmp_path: Path
-) -> None:
+async def test_a_call_that_changed_while_the_user_answered_is_shown_anew(asking: Asking, tmp_path: Path) -> None:
     async with asked_at_a_desk(tmp_path, asking) as wire:
         await asking.shows(CHOICE)
         report = {"sessionUpdate": "tool_call_update", "toolCallId": "call", "title": "rm -rf ~"}

@@ -191,9 +191,7 @@ def test_where_a_turn_fails_the_agents_stderr_may_say_why(run: Any):
     assert "· agent stderr: ␛[31mno quota\n" in run(failing).err
 
 
-@pytest.mark.parametrize(
-    "script", ["sys.exit(0)", "refuse(expect('initialize'), -32601, 'Method not found')"]
-)
+@pytest.mark.parametrize("script", ["sys.exit(0)", "refuse(expect('initialize'), -32601, 'Method not found')"])
 def test_a_program_that_is_no_agent_is_suspected_to_be_none(run: Any, script: str):
     assert "is it an ACP agent?" in run(script).err
 

@@ -57,9 +57,7 @@ def test_of_long_input_the_beginning_is_shown_and_the_rest_counted(monkeypatch: 
         (None, "a\n", ["+a"]),
     ],
 )
-def test_a_diff_shows_line_ends_and_splits_at_newlines_only(
-    old: str | None, new: str, lines: list[str]
-) -> None:
+def test_a_diff_shows_line_ends_and_splits_at_newlines_only(old: str | None, new: str, lines: list[str]) -> None:
     text = shown(content=(TextDiff("/x", new, old),))
     header = ["  --- /dev/null" if old is None else "  --- /x", "  +++ /x"]
     assert text.splitlines()[1:3] == header

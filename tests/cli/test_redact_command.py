@@ -23,9 +23,7 @@ def recording(tmp_path: Path) -> Path:
     return tmp_path / "raw.jsonl"
 
 
-def test_the_table_names_kinds_counts_and_stand_ins(
-    recording: Path, capfd: pytest.CaptureFixture[str]
-) -> None:
+def test_the_table_names_kinds_counts_and_stand_ins(recording: Path, capfd: pytest.CaptureFixture[str]) -> None:
     out = recording.with_name("out.jsonl")
     assert main(["redact", str(recording), "-o", str(out), "--secret", "Acme", "--secret", "login"]) == 0
     told = capfd.readouterr().out

@@ -31,9 +31,7 @@ def test_settings_are_printed_with_what_holds(capsys: pytest.CaptureFixture[str]
     assert "did you mean ascii?" in told.err
 
 
-def test_a_trusted_projects_settings_hold_where_it_lies(
-    tmp_path: Path, capsys: pytest.CaptureFixture[str]
-) -> None:
+def test_a_trusted_projects_settings_hold_where_it_lies(tmp_path: Path, capsys: pytest.CaptureFixture[str]) -> None:
     (tmp_path / FILE_NAME).write_text("workspace.read = 'off'")
     project = read_project_settings(tmp_path)
     assert project is not None
@@ -55,9 +53,7 @@ def test_settings_can_be_a_table(capsys: pytest.CaptureFixture[str]) -> None:
 
     lines = capsys.readouterr().out.splitlines()
     assert lines[0] == "| Setting | Value | Default | In force |  |"
-    assert any(
-        line.startswith('| `workspace.write` | "on", "ask" or "off" | `"on"` | `"ask"` |') for line in lines
-    )
+    assert any(line.startswith('| `workspace.write` | "on", "ask" or "off" | `"on"` | `"ask"` |') for line in lines)
     assert {line.replace("\\|", "").count("|") for line in lines} == {6}
 
 

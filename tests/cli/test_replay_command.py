@@ -82,9 +82,7 @@ def runs(monkeypatch: pytest.MonkeyPatch) -> Callable[[str], tuple[Any, ...]]:
         ),
     ],
 )
-def test_each_way_to_call_them(
-    line: str, values: tuple[Any, ...], runs: Callable[[str], tuple[Any, ...]]
-) -> None:
+def test_each_way_to_call_them(line: str, values: tuple[Any, ...], runs: Callable[[str], tuple[Any, ...]]) -> None:
     assert runs(line) == values
 
 
@@ -144,9 +142,7 @@ def test_a_recording_is_rendered_to_a_file_and_how_to_redact_it_is_said(
     assert f"acp-tui redact {file}" in said
 
 
-@pytest.mark.parametrize(
-    ("at", "is_said"), [("999:00", True), ("100000", True), ("1", False), ("0:00", False)]
-)
+@pytest.mark.parametrize(("at", "is_said"), [("999:00", True), ("100000", True), ("1", False), ("0:00", False)])
 def test_a_moment_behind_the_end_shows_the_end_and_that_is_said(
     at: str, is_said: bool, tmp_path: Path, capsys: pytest.CaptureFixture[str]
 ) -> None:
@@ -176,9 +172,7 @@ def test_a_scenario_is_recorded_as_it_would_have_happened_and_nothing_is_left(
     monkeypatch: pytest.MonkeyPatch,
 ) -> None:
     # Here the test is the user: it answers the scripted agent.
-    monkeypatch.setattr(
-        rehearsal, "answer", lambda session, key, option: session.answer_permission(key, option)
-    )
+    monkeypatch.setattr(rehearsal, "answer", lambda session, key, option: session.answer_permission(key, option))
     with recording_of("permissions") as file, open_playable(file) as recording:
         film = Film(recording)
         film.read_on()
@@ -191,9 +185,7 @@ def test_a_scenario_is_recorded_as_it_would_have_happened_and_nothing_is_left(
 def test_a_film_of_a_scenario_takes_its_time_and_ends_as_its_picture_does(
     tmp_path: Path, monkeypatch: pytest.MonkeyPatch, capsys: pytest.CaptureFixture[str]
 ) -> None:
-    monkeypatch.setattr(
-        rehearsal, "answer", lambda session, key, option: session.answer_permission(key, option)
-    )
+    monkeypatch.setattr(rehearsal, "answer", lambda session, key, option: session.answer_permission(key, option))
     still, film = tmp_path / "a.txt", tmp_path / "a.cast"
     for output in (still, film):
         assert main(["render", "demo:permissions", "-o", str(output), "--size", "80x24"]) == 0
@@ -235,9 +227,7 @@ def test_stderr_of_a_recorded_agent_reaches_clients_raw_and_terminals_made_visib
     assert b"\x1b" not in written[1]
 
 
-@pytest.mark.parametrize(
-    "run", [run_inspect, lambda file, settings: run_replay(file, Pace(), None, settings)]
-)
+@pytest.mark.parametrize("run", [run_inspect, lambda file, settings: run_replay(file, Pace(), None, settings)])
 def test_what_goes_wrong_inside_is_told_once_the_terminal_is_free(
     run: Callable[[Path, Settings], int],
     tmp_path: Path,

@@ -70,9 +70,7 @@ def test_counts_of_tokens_are_no_secrets(text: str):
     assert clean(text) == text
 
 
-@pytest.mark.parametrize(
-    "text", ["token: 123456", "max_token=s3cret", "api_key=4096", '"otp_token": "123456"']
-)
+@pytest.mark.parametrize("text", ["token: 123456", "max_token=s3cret", "api_key=4096", '"otp_token": "123456"'])
 def test_other_numbers_and_other_values_are_masked_as_ever(text: str):
     assert "***" in clean(text)
 

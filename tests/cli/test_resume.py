@@ -125,9 +125,7 @@ async def test_a_session_is_exported_and_nothing_overwritten(
     assert "exists" in capsys.readouterr().err
 
 
-async def test_the_end_says_how_each_session_is_resumed(
-    tmp_path: Path, capsys: pytest.CaptureFixture[str]
-) -> None:
+async def test_the_end_says_how_each_session_is_resumed(tmp_path: Path, capsys: pytest.CaptureFixture[str]) -> None:
     session_id = await record(tmp_path, "Zebras?")
     unrecorded = LeftSession("x" * 20, "Lions\x1b[2J", "gemini", agent_is_listed=True, can_reopen=True)
     left = LeftSession(session_id, "<markup>", "somebody", agent_is_listed=False, can_reopen=False)

@@ -95,9 +95,7 @@ def in_bash(place: Path, line: str) -> set[str]:
 
 
 def in_fish(place: Path, line: str) -> set[str]:
-    lines = run_in(
-        place, "fish", "--no-config", "-c", f"source completion.fish; complete -C {shlex.quote(line)}"
-    )
+    lines = run_in(place, "fish", "--no-config", "-c", f"source completion.fish; complete -C {shlex.quote(line)}")
     return {each.partition("\t")[0] for each in lines}
 
 

@@ -204,9 +204,7 @@ async def test_what_is_off_is_not_advertised(policy: Policy, capability: tuple[s
 
 
 def rule(**named: str) -> Policy:
-    return Policy(
-        refuse=(RefusalRule(named.get("kind"), named.get("path"), named.get("command"), "because"),)
-    )
+    return Policy(refuse=(RefusalRule(named.get("kind"), named.get("path"), named.get("command"), "because"),))
 
 
 @pytest.mark.parametrize(

@@ -138,9 +138,7 @@ async def test_junk_on_stdout_is_logged_and_harmless(tmp_path: Path):
     assert [line for line in agent.log if "{half a message" in line]
 
 
-async def test_a_line_over_the_ceiling_ends_that_agent_cleanly(
-    tmp_path: Path, monkeypatch: pytest.MonkeyPatch
-):
+async def test_a_line_over_the_ceiling_ends_that_agent_cleanly(tmp_path: Path, monkeypatch: pytest.MonkeyPatch):
     """R-TRANS-4."""
     monkeypatch.setattr(agent_module, "Peer", partial(Peer, max_frame_bytes=10_000))
     async with running("open_session(); say('x' * 20_000); serve_until_closed()") as agent:
@@ -320,9 +318,7 @@ async def test_files_that_were_typed_beside_the_user_are_found_from_there(
 
 
 @pytest.mark.skipif(shutil.which("npx") is None, reason="npx isn't installed")
-async def test_what_npx_runs_is_not_the_project_s_and_works_in_the_project(
-    home: Path, tmp_path: Path
-) -> None:
+async def test_what_npx_runs_is_not_the_project_s_and_works_in_the_project(home: Path, tmp_path: Path) -> None:
     """Beside the agreed package stands one of the project's by the same name, and settings for npm."""
     package, project = tmp_path / "package", tmp_path / "a project"
     for folder, says in ((package, SAY_WHERE_IN_NODE), (project / "node_modules" / "packaged", "throw 1")):

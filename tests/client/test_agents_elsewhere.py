@@ -81,9 +81,7 @@ def test_behind_a_wrapper_that_stays_here_a_login_is_as_without(tmp_path: Path):
 
 # MCP servers
 
-SERVERS = ServerList(
-    (StdioServer("one", "sh"), StdioServer("two", "sh")), (Skipped("three", "it is disabled"),)
-)
+SERVERS = ServerList((StdioServer("one", "sh"), StdioServer("two", "sh")), (Skipped("three", "it is disabled"),))
 
 
 @pytest.mark.parametrize(

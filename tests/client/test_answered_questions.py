@@ -109,9 +109,7 @@ async def test_a_question_that_the_agent_takes_back_is_told_as_cancelled(tmp_pat
         (TextField("a"), "it is sk-1234567890abcdefghij", FilledIn("a", "it is ***")),
     ],
 )
-def test_a_value_is_told_as_the_form_showed_it_and_a_secret_is_not(
-    field: Field, value: Any, words: FilledIn
-) -> None:
+def test_a_value_is_told_as_the_form_showed_it_and_a_secret_is_not(field: Field, value: Any, words: FilledIn) -> None:
     values: FormValues = {field.name: value}
     assert in_words(Form(RequestKey(1), "?", (field,)), values) == (words,)
 
@@ -122,9 +120,7 @@ def test_fields_that_were_left_empty_are_not_told() -> None:
 
 
 @pytest.mark.parametrize("is_raw", [False, True])
-def test_a_recording_holds_what_was_filled_in_only_where_secrets_are_kept(
-    tmp_path: Path, is_raw: bool
-) -> None:
+def test_a_recording_holds_what_was_filled_in_only_where_secrets_are_kept(tmp_path: Path, is_raw: bool) -> None:
     answered = ElicitationAnswered(RequestKey(1), "accept", 1.5, (FilledIn("Name", "Ada Lovelace"),))
     write(tmp_path / "a.jsonl", [Own(0.5, SessionId("s"), answered)], is_raw=is_raw)
     assert ("Ada" in (tmp_path / "a.jsonl").read_text(encoding="utf-8")) is is_raw

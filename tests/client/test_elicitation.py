@@ -99,9 +99,7 @@ async def test_a_form_waits_for_the_user_and_gives_what_was_decided(
         ({"name": "Ada", "invented": "x"}, "no field 'invented'"),
     ],
 )
-async def test_values_that_do_not_fit_are_not_sent_and_the_form_waits_on(
-    tmp_path: Path, values: FormValues, flaw: str
-):
+async def test_values_that_do_not_fit_are_not_sent_and_the_form_waits_on(tmp_path: Path, values: FormValues, flaw: str):
     """R-ELIC-8."""
     async with in_both(tmp_path) as (session, wire):
         await wire.send(form(1))

@@ -171,9 +171,7 @@ def test_whatever_is_hidden_in_your_home_is_some_programs_setting(
         assert why_it_runs_later(f"{tmp_path}/elsewhere", leads_to) == OF_YOUR_HOME
 
 
-def test_what_is_hidden_elsewhere_or_seen_at_home_is_not(
-    tmp_path: Path, monkeypatch: pytest.MonkeyPatch
-) -> None:
+def test_what_is_hidden_elsewhere_or_seen_at_home_is_not(tmp_path: Path, monkeypatch: pytest.MonkeyPatch) -> None:
     monkeypatch.setenv("HOME", str(tmp_path))
     for path in ("src/main.py", "src/.coveragerc", ".claude/worktrees/mine/main.py"):
         assert why_it_runs_later(f"{tmp_path}/{path}", tmp_path / path) is None
@@ -186,9 +184,7 @@ def disguised(path: str, chance: random.Random) -> str:
         str.title,
         str.swapcase,
         lambda name: unicodedata.normalize("NFD", name),
-        lambda name: "".join(
-            chr(ord(each) + 0xFEE0) if "a" <= each <= "z" else each for each in name
-        ),  # full width
+        lambda name: "".join(chr(ord(each) + 0xFEE0) if "a" <= each <= "z" else each for each in name),  # full width
         lambda name: name[:1] + chance.choice("\u200c\u200b\u2060\ufeff\u00ad") + name[1:],
         lambda name: name.replace("s", "\u017f").replace("k", "\u212a"),
         lambda name: name + chance.choice([".", "..", " ", ". ", "::$INDEX_ALLOCATION"]),
@@ -197,9 +193,7 @@ def disguised(path: str, chance: random.Random) -> str:
     at = chance.randrange(len(names))
     names[at] = chance.choice(ways)(names[at])
     joined = chance.choice(["/", "//", "/./"]).join(names)
-    before = chance.choices(
-        ["", "sub/", "a/b/c/", "x y/", ".hidden/", "missing/../", "ä/"], k=chance.randint(0, 2)
-    )
+    before = chance.choices(["", "sub/", "a/b/c/", "x y/", ".hidden/", "missing/../", "ä/"], k=chance.randint(0, 2))
     return "".join(before) + joined
 
 
@@ -229,9 +223,7 @@ def test_every_pattern_of_the_list_finds_what_it_means() -> None:
 
 
 def test_the_documentation_has_the_whole_list() -> None:
-    rows = [
-        f"| {entry.reason} | {' '.join(f'`{each}`' for each in entry.patterns)} |" for entry in RUNS_LATER
-    ]
+    rows = [f"| {entry.reason} | {' '.join(f'`{each}`' for each in entry.patterns)} |" for entry in RUNS_LATER]
 
     assert [row for row in rows if row not in README.read_text()] == [], "\n".join(rows)
 
@@ -267,9 +259,7 @@ def test_what_runs_in_a_build_is_marked(path: str) -> None:
     assert is_build_file(path)
 
 
-@pytest.mark.parametrize(
-    "path", ["src/main.py", "README.md", "make.py", "package.jsonx", "test_setup.py", "Make/x"]
-)
+@pytest.mark.parametrize("path", ["src/main.py", "README.md", "make.py", "package.jsonx", "test_setup.py", "Make/x"])
 def test_what_does_not_is_no_build_file(path: str) -> None:
     assert not is_build_file(path)
 
@@ -297,9 +287,7 @@ async def write(wire: Any, path: Path | str, content: str = "evil") -> None:
     await wire.send({"jsonrpc": "2.0", "id": 1, "method": "fs/write_text_file", "params": about})
 
 
-@pytest.mark.parametrize(
-    "path", [".git/config", ".envrc", ".github/workflows/ci.yml", ".GIT/Hooks/x", "new/.mcp.json"]
-)
+@pytest.mark.parametrize("path", [".git/config", ".envrc", ".github/workflows/ci.yml", ".GIT/Hooks/x", "new/.mcp.json"])
 async def test_the_user_is_asked_with_the_reason_though_writing_is_on(tmp_path: Path, path: str) -> None:
     async with in_session(tmp_path, policy=Policy(write=Grant.ON)) as (session, wire):
         for answer, is_written in ((REFUSE, False), (ALLOW, True), (REFUSE, True)):  # allowed is allowed once
@@ -327,9 +315,7 @@ async def test_a_link_to_such_a_file_is_asked_about_and_so_is_one_of_its_name(tm
             [request] = session.conversation.permissions.values()
             session.answer_permission(request.key, REFUSE.option_id)
             assert "error" in await wire.receive()
-    assert not any(
-        (tmp_path / name).exists() for name in (".git/hooks/x", ".git/config", "plain", ".git/hooks/y")
-    )
+    assert not any((tmp_path / name).exists() for name in (".git/hooks/x", ".git/config", "plain", ".git/hooks/y"))
 
 
 async def test_that_a_hook_can_be_run_is_said_and_a_new_one_cannot(tmp_path: Path) -> None:

@@ -93,9 +93,7 @@ def test_what_does_not_fit_is_said(field: Field, raw: Raw, words: str) -> None:
 
 
 @pytest.mark.parametrize(("kind", "more", "raw"), EMPTIES)
-def test_an_empty_field_is_left_out_unless_it_is_required(
-    kind: type[Any], more: dict[str, Any], raw: Raw
-) -> None:
+def test_an_empty_field_is_left_out_unless_it_is_required(kind: type[Any], more: dict[str, Any], raw: Raw) -> None:
     assert check(kind("f", **more), raw) is None
     with pytest.raises(InvalidAnswer, match="is required"):
         check(kind("f", is_required=True, **more), raw)

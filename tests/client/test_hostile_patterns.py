@@ -91,12 +91,8 @@ def generated(choice: random.Random) -> str:
         beside = choice.choice(
             ["", "", "x", "[]", "[^]]", r"\]", r"\(", "[[:alpha:]]", "[(]", "[)]", "#", "|", r"\Q", "{"]
         )
-        count = choice.choice(
-            ["", "*", "+", "?", "{9}", "{1,9}", "{99,}", "{,9}", "{2}?", "{3}+", "]", "{e<=2}"]
-        )
-        pattern = (
-            f"{opening}{beside}{pattern}){count}" if choice.random() < 0.9 else f"{beside}{pattern}{count}"
-        )
+        count = choice.choice(["", "*", "+", "?", "{9}", "{1,9}", "{99,}", "{,9}", "{2}?", "{3}+", "]", "{e<=2}"])
+        pattern = f"{opening}{beside}{pattern}){count}" if choice.random() < 0.9 else f"{beside}{pattern}{count}"
     return pattern[:2000]
 
 

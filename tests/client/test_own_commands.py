@@ -60,9 +60,7 @@ async def test_a_command_that_cannot_be_run_is_told(tmp_path: Path):
 async def test_a_command_that_still_runs_is_offered_with_what_it_has_printed(tmp_path: Path):
     async with in_session(tmp_path) as (session, _):
         await session.commands.run(f"{HELLO}; sleep 60")
-        await until(
-            session, lambda: any(b"hello" in s.output.read() for s in session.conversation.terminals.values())
-        )
+        await until(session, lambda: any(b"hello" in s.output.read() for s in session.conversation.terminals.values()))
         [resource] = session.commands.take()
         assert resource.text.endswith("hello\n(still running)\n")
 

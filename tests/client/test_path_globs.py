@@ -69,9 +69,7 @@ def test_no_glob_takes_for_ever(glob: str) -> None:
 
 def test_globs_are_matched_in_one_place() -> None:
     importing = re.compile(r"^\s*(?:from|import) (?:fnmatch|glob)\b|\.full_match\(", re.MULTILINE)
-    found = {
-        str(path.relative_to(PACKAGE)) for path in PACKAGE.rglob("*.py") if importing.search(path.read_text())
-    }
+    found = {str(path.relative_to(PACKAGE)) for path in PACKAGE.rglob("*.py") if importing.search(path.read_text())}
     names_of_ours = {"client/workspace/runs_later.py"}
 
     assert found - names_of_ours == {"client/path_globs.py"}

@@ -79,10 +79,7 @@ COMMAND_KEYS: Final = (
     ),
     *("remote.evil.uploadpack", "remote.evil.receivepack", "remote.evil.vcs", "instaweb.httpd"),
     *(f"alias.{name}" for name in ("ls-files", "rev-parse", "cat-file", "check-attr", "check-ignore")),
-    *(
-        f"pager.{name}"
-        for name in ("ls-files", "rev-parse", "cat-file", "check-attr", "check-ignore", "config")
-    ),
+    *(f"pager.{name}" for name in ("ls-files", "rev-parse", "cat-file", "check-attr", "check-ignore", "config")),
 )
 FILE_KEYS: Final = ("trace2.eventTarget", "trace2.normalTarget", "trace2.perfTarget")
 ATTRIBUTES: Final = "* filter=evil diff=evil merge=evil ident text=auto eol=crlf\n*.lfs filter=lfs\n"
@@ -158,9 +155,7 @@ class Plant:
             if name in but:
                 continue
             heading = f'[{section} "{subsection}"]' if subsection else f"[{section}]"
-            script = self._script(
-                self.sprung.parent / "traps" / f"{prefix}{key}".replace("/", "_"), prefix + key
-            )
+            script = self._script(self.sprung.parent / "traps" / f"{prefix}{key}".replace("/", "_"), prefix + key)
             is_shell = section == "alias"
             lines.append(f'{heading}\n\t{name} = "{"!" if is_shell else ""}{script}"\n')
         for key in FILE_KEYS:
@@ -322,9 +317,7 @@ async def test_files_to_trace_into_are_not_written_whoever_configures_them(
     assert plant.names() == set()
 
 
-async def test_a_repository_whose_files_never_end_is_given_up(
-    plant: Plant, monkeypatch: pytest.MonkeyPatch
-) -> None:
+async def test_a_repository_whose_files_never_end_is_given_up(plant: Plant, monkeypatch: pytest.MonkeyPatch) -> None:
     os.mkfifo(plant.root / ".git/objects/info/alternates")
     monkeypatch.setattr("acp_tui.client.safe_git.LIMIT_S", 0.2)
     with pytest.raises(GitFailed, match="longer than"):
@@ -380,9 +373,7 @@ HARMLESS: Final = frozenset(
 )
 
 
-async def test_calls_that_could_run_a_program_are_not_made(
-    plant: Plant, monkeypatch: pytest.MonkeyPatch
-) -> None:
+async def test_calls_that_could_run_a_program_are_not_made(plant: Plant, monkeypatch: pytest.MonkeyPatch) -> None:
     called: list[list[str]] = []
 
     async def record(line: list[str], **_: object) -> None:

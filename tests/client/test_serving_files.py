@@ -87,9 +87,7 @@ async def test_files_are_read_one_at_a_time_and_none_while_answers_are_unread(
 )
 async def test_each_refusal_has_its_code(cwd: Path, method: str, params: dict[str, Any], code: int):
     """R-FS-3, R-FS-5, R-LEN-5."""
-    given = {
-        name: value.replace("/cwd", str(cwd)) if name == "path" else value for name, value in params.items()
-    }
+    given = {name: value.replace("/cwd", str(cwd)) if name == "path" else value for name, value in params.items()}
     async with in_session(cwd) as (_, wire):
         assert (await call(wire, method, **given))["error"]["code"] == code
 

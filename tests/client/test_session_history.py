@@ -95,9 +95,7 @@ def test_ids_are_cut_to_what_tells_them_apart() -> None:
 
 async def test_a_recorded_session_is_found_by_its_words_and_read_again(tmp_path: Path) -> None:
     store = RecordingStore(tmp_path / "recordings")
-    run = await play(
-        "markdown", RecordingPlan(tmp_path, store=store), prompts=("Zebras?", "And\nlions, please")
-    )
+    run = await play("markdown", RecordingPlan(tmp_path, store=store), prompts=("Zebras?", "And\nlions, please"))
     index = SessionIndex(store)
     (past,) = recorded_sessions(index, tmp_path, "lions")
     assert past.recorded is not None

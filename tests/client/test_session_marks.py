@@ -44,9 +44,7 @@ def test_pinned_sessions_stand_first_and_archived_ones_last(tmp_path: Path) -> N
     assert [one.is_named for one in marked] == [False, False, True]
 
 
-@pytest.mark.parametrize(
-    "content", ["", "[]", "{", '{"agent/a": 1}', '{"agent/a": {"name": 1, "is_pinned": "x"}}']
-)
+@pytest.mark.parametrize("content", ["", "[]", "{", '{"agent/a": 1}', '{"agent/a": {"name": 1, "is_pinned": "x"}}'])
 def test_a_broken_file_notes_nothing(tmp_path: Path, content: str) -> None:
     file = tmp_path / "marks.json"
     file.write_text(content)

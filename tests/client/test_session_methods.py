@@ -195,11 +195,7 @@ async def test_closing_ends_the_terminals_of_the_session_and_of_no_other(tmp_pat
             await wire.send({"jsonrpc": "2.0", "id": number, "method": "terminal/create", "params": params})
             assert "result" in await wire.receive()
         await agent.close_session(sessions[0])
-        ended = [
-            terminal.has_exited
-            for session in sessions
-            for terminal in session.conversation.terminals.values()
-        ]
+        ended = [terminal.has_exited for session in sessions for terminal in session.conversation.terminals.values()]
         assert ended == [True, False]
 
 

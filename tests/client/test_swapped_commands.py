@@ -82,9 +82,7 @@ def _gone(ws: Path) -> None:
 
 
 @pytest.mark.parametrize("swap", [_other_folder, _link, _moved_back_as_a_link, _linked_parent, _gone])
-async def test_a_folder_that_is_swapped_while_the_user_thinks_is_not_run_in(
-    ws: Path, swap: Callable[[Path], None]
-):
+async def test_a_folder_that_is_swapped_while_the_user_thinks_is_not_run_in(ws: Path, swap: Callable[[Path], None]):
     async with in_session(ws, policy=ASK) as (session, wire):
         await create(wire, command="touch", args=["here"], cwd=str(ws / "sub"))
         request = await question(session)
@@ -202,9 +200,7 @@ COMMANDS = [
 
 
 @pytest.mark.parametrize("swap", [_replaced, _rewritten_with_its_old_times, _linked, _removed])
-@pytest.mark.parametrize(
-    ("params", "program"), COMMANDS, ids=[str(params["command"]) for params, _ in COMMANDS]
-)
+@pytest.mark.parametrize(("params", "program"), COMMANDS, ids=[str(params["command"]) for params, _ in COMMANDS])
 async def test_a_program_that_is_swapped_while_the_user_thinks_is_not_run(
     ws: Path, params: dict[str, Any], program: str, swap: Callable[[Path], None]
 ):

@@ -124,9 +124,7 @@ async def test_what_a_session_begins_with_is_in_the_answer(tmp_path: Path):
 
 
 @pytest.mark.parametrize(("option_id", "value", "kind"), [("mode", "code", "id"), ("fast", True, "boolean")])
-async def test_an_option_is_set_with_the_type_of_its_value(
-    tmp_path: Path, option_id: str, value: Any, kind: str
-):
+async def test_an_option_is_set_with_the_type_of_its_value(tmp_path: Path, option_id: str, value: Any, kind: str):
     """R2-CFG."""
     async with session_of_two(tmp_path, configOptions=[MODE, FAST]) as (session, wire):
         async with anyio.create_task_group() as tasks:

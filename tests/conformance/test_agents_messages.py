@@ -92,8 +92,6 @@ async def test_updates_behind_the_end_of_a_turn_are_shown(tmp_path: Path) -> Non
     async with in_session(tmp_path) as (session, wire):
         async with in_turn(session, wire):
             pass
-        await wire.send(
-            notification("session/update", {"sessionId": "s1", "update": call}), said("Too late?")
-        )
+        await wire.send(notification("session/update", {"sessionId": "s1", "update": call}), said("Too late?"))
         await until(session, lambda: agent_texts(session) == ["Too late?"])
         assert any(isinstance(entry, ToolCallEntry) for entry in session.conversation.entries)

@@ -33,9 +33,7 @@ def to(method: str, params: Any = None, request_id: Any = None) -> tuple[Directi
 
 def asks(method: str, params: Any = None, request_id: Any = 1) -> tuple[Direction, bytes]:
     """The agent asks."""
-    return _frame(
-        Direction.IN, {"id": request_id, "method": method, "params": {} if params is None else params}
-    )
+    return _frame(Direction.IN, {"id": request_id, "method": method, "params": {} if params is None else params})
 
 
 def answers(result: Any, request_id: Any = 1) -> tuple[Direction, bytes]:
@@ -212,9 +210,7 @@ BREACHES: dict[str, tuple[str, list[Any]]] = {
 UNFIT: dict[str, list[Any]] = {
     "a missing field": [to("initialize", {}, 1)],
     "a key of our own": [to("initialize", {**HELLO, "vendor": 1}, 1)],
-    "a key of our own further in": [
-        to("initialize", {**HELLO, "clientCapabilities": {"fs": {"vendor": 1}}}, 1)
-    ],
+    "a key of our own further in": [to("initialize", {**HELLO, "clientCapabilities": {"fs": {"vendor": 1}}}, 1)],
     "a result of the wrong type": [*met(), asks("fs/read_text_file"), answers({"content": 5})],
     "a cancellation as a request": [*met(), to("session/cancel", {"sessionId": "s1"}, 3)],
     "a method that doesn't exist": [*met(), to("session/invent", {}, 3)],
@@ -230,10 +226,7 @@ def test_the_schema_is_there() -> None:
     """Where it is not, frames are judged by the gates alone."""
     if not SCHEMA_V1.exists():
         pytest.skip("the protocol's schema isn't beside the repository: no frame is validated")
-    assert (
-        flaws(definition_for("session/prompt", "agent", "Request") or "", {"sessionId": "s", "prompt": []})
-        == []
-    )
+    assert flaws(definition_for("session/prompt", "agent", "Request") or "", {"sessionId": "s", "prompt": []}) == []
 
 
 @pytest.mark.parametrize("what", ALLOWED)

@@ -13,9 +13,7 @@ FOR_THE_MODEL = Text("not for you", Annotations(("assistant",)))
     ("audience", "expected"),
     [(None, True), (("user",), True), (("assistant", "user"), True), (("assistant",), False), ((), False)],
 )
-def test_a_block_is_for_the_user_unless_it_names_others_only(
-    audience: tuple[str, ...] | None, expected: bool
-) -> None:
+def test_a_block_is_for_the_user_unless_it_names_others_only(audience: tuple[str, ...] | None, expected: bool) -> None:
     assert is_for_user(Text("x", Annotations(audience))) is expected
 
 

@@ -58,9 +58,7 @@ def test_memory_holds_the_last_entries_only() -> None:
     entries = conversation.entries
     assert len(entries) == LONG
     assert in_memory(entries) <= KEPT + PACKED_AT_ONCE
-    assert [entry.text for entry in entries if isinstance(entry, Message)] == [
-        f"message {n}" for n in range(LONG)
-    ]
+    assert [entry.text for entry in entries if isinstance(entry, Message)] == [f"message {n}" for n in range(LONG)]
     assert len(entries._held) == 0
     reads = store.reads
     assert entries[-1] == Message("agent", f"m{LONG - 1}", entries[-1].parts)  # type: ignore[union-attr]
@@ -200,12 +198,8 @@ updates = st.one_of(
     st.builds(thought, st.text(max_size=5), st.none() | ids),
     st.builds(user, st.text(max_size=5), st.none() | ids),
     st.builds(prompt, st.text(max_size=5)),
-    st.builds(
-        lambda call_id, status: call(call_id, status=status), ids, st.sampled_from(["pending", "completed"])
-    ),
-    st.builds(
-        lambda raw: UnknownUpdate("x", raw), st.dictionaries(st.text(max_size=3), st.integers() | st.none())
-    ),
+    st.builds(lambda call_id, status: call(call_id, status=status), ids, st.sampled_from(["pending", "completed"])),
+    st.builds(lambda raw: UnknownUpdate("x", raw), st.dictionaries(st.text(max_size=3), st.integers() | st.none())),
 )
 
 

@@ -11,9 +11,7 @@ IMAGE = Image("aGk=", "image/png")
 SHOWN_ONCE = [("user", "fix the bug")]
 
 
-@pytest.mark.parametrize(
-    "pieces", [["fix the bug"], ["fix ", "the", " bug"], list("fix the bug"), ["", "fix the bug"]]
-)
+@pytest.mark.parametrize("pieces", [["fix the bug"], ["fix ", "the", " bug"], list("fix the bug"), ["", "fix the bug"]])
 @pytest.mark.parametrize("message_id", [None, "m"])
 def test_an_echo_is_swallowed_whole_or_in_pieces(pieces: list[str], message_id: str | None) -> None:
     updates: list[SessionUpdate] = [prompt("fix the bug"), *(user(piece, message_id) for piece in pieces)]

@@ -41,9 +41,7 @@ UPDATES = st.lists(
         [
             update
             for update in EVERY_KIND
-            if not isinstance(update, OF_VERSION_2)
-            and not getattr(update, "awaits_id", False)
-            and not is_echo(update)
+            if not isinstance(update, OF_VERSION_2) and not getattr(update, "awaits_id", False) and not is_echo(update)
         ]
     ),
     max_size=40,
@@ -87,9 +85,7 @@ def test_recorded_sessions_told_again_are_the_same(recording: Path) -> None:
 
 
 def test_what_comes_later_is_understood_alike() -> None:
-    live = fold(
-        prompt("go"), thought("hm"), agent("a"), call("t", title="Read", status="in_progress"), agent("b")
-    )
+    live = fold(prompt("go"), thought("hm"), agent("a"), call("t", title="Read", status="in_progress"), agent("b"))
     late = fold(*retold(live))
     for update in (agent("c"), call("t", status="completed"), thought("d"), agent("e"), prompt("on")):
         apply(live, update)

@@ -224,9 +224,7 @@ def test_a_compactions_absent_fields_stay_and_null_or_nothing_clears(
 
 def test_a_piece_of_a_summary_is_appended_and_begins_an_unknown_compaction() -> None:
     image = Image("aGk=", "image/png")
-    conversation = fold(
-        CompactionChunk("c", Text("a")), CompactionChunk("c", image), CompactionChunk("d", image)
-    )
+    conversation = fold(CompactionChunk("c", Text("a")), CompactionChunk("c", image), CompactionChunk("d", image))
     assert conversation.entries == [
         Compaction("c", "in_progress", [Text("a"), image]),
         Compaction("d", "in_progress", [image]),

@@ -16,9 +16,7 @@ from acp_tui.protocol.v2.inbound import read_update as read_v2
 from support.folding import fold, prompt, user
 
 USAGE = {"totalTokens": 240, "inputTokens": 200, "outputTokens": 40, "cachedReadTokens": 120}
-QUOTA = {
-    "token_count": {"totalTokens": 240, "inputTokens": 200, "outputTokens": 40, "cachedInputTokens": 120}
-}
+QUOTA = {"token_count": {"totalTokens": 240, "inputTokens": 200, "outputTokens": 40, "cachedInputTokens": 120}}
 
 
 @pytest.mark.parametrize(

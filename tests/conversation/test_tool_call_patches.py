@@ -69,9 +69,7 @@ def test_an_update_for_an_unknown_call_makes_it() -> None:
 @pytest.mark.parametrize("name", FULL)
 def test_what_a_report_leaves_out_stays_as_it_was(name: str) -> None:
     """R-TOOL-2."""
-    changed = {"title": "T", "kind": "k", "status": "s", "content": (), "locations": (), "name": "n"}.get(
-        name, 1
-    )
+    changed = {"title": "T", "kind": "k", "status": "s", "content": (), "locations": (), "name": "n"}.get(name, 1)
     conversation = fold(call("t", **FULL), call("t", **{name: changed}))
     assert fields(only_call(conversation)) == FULL | {name: changed}
 

@@ -57,8 +57,6 @@ def test_nothing_is_told_twice_or_made_up(reported: ToolCall) -> None:
 
 
 def test_nothing_hides_in_it() -> None:
-    assert Subject("rm\u202e \u2013rf\nx\x1b[m", is_command=True).visible.startswith(
-        "$ rm⟨U+202E⟩ ⟨U+2013≈-⟩rf"
-    )
+    assert Subject("rm\u202e \u2013rf\nx\x1b[m", is_command=True).visible.startswith("$ rm⟨U+202E⟩ ⟨U+2013≈-⟩rf")
     assert "\n" not in Subject("a\nb").visible
     assert "\x1b" not in Subject("a\x1b[mb").visible

@@ -67,9 +67,7 @@ def test_the_next_prompt_forgets_how_the_last_turn_stopped() -> None:
 
 def test_a_cancel_marks_unfinished_calls_at_once_and_keeps_the_turn() -> None:
     """R-CANC-2, R-CANC-7."""
-    calls = [
-        call(name, status=name) for name in ("pending", "in_progress", "completed", "failed", "invented")
-    ]
+    calls = [call(name, status=name) for name in ("pending", "in_progress", "completed", "failed", "invented")]
     updates: list[SessionUpdate] = [prompt("go"), *calls, CancelRequested()]
     conversation = fold(*updates)
     assert statuses(conversation) == ["cancelled", "cancelled", "completed", "failed", "cancelled"]
@@ -84,9 +82,7 @@ def test_a_cancel_leaves_a_call_alone_that_was_done_before() -> None:
     assert last_change(*updates) == Change((), TURN)
 
 
-@pytest.mark.parametrize(
-    "before", [[], [prompt("a"), TurnEnded("end_turn")], [prompt("a"), CancelRequested()]]
-)
+@pytest.mark.parametrize("before", [[], [prompt("a"), TurnEnded("end_turn")], [prompt("a"), CancelRequested()]])
 def test_a_cancel_without_a_running_turn_does_nothing(before: list[SessionUpdate]) -> None:
     assert last_change(*before, CancelRequested()) == NOTHING
 

@@ -86,9 +86,7 @@ def test_plain_text_comes_back_as_it_was(plain: str) -> None:
 
 
 def test_every_emoji_sequence_comes_back_as_it_was() -> None:
-    emoji = (
-        "".join(map(chr, range(0x1F300, 0x1F650))) + "\u2764\u2640\u2642\u2695\u26a0\u231a\u25b6\u2b50\u3030"
-    )
+    emoji = "".join(map(chr, range(0x1F300, 0x1F650))) + "\u2764\u2640\u2642\u2695\u26a0\u231a\u25b6\u2b50\u3030"
     for char in emoji:
         sequence = f"{char}\ufe0f{ZERO_WIDTH_JOINER}\u2640\ufe0f{ZERO_WIDTH_JOINER}{char}"
         assert make_visible(sequence) == sequence
@@ -135,9 +133,7 @@ def test_no_control_or_format_character_passes_but_those_that_are_seen() -> None
 def test_nothing_hidden_passes_and_nothing_else_counts_as_hidden() -> None:
     for char in HIDDEN:
         assert char not in make_visible(char) + make_visible(f"a{char}ä{char}\u4e00{char}\u2764{char}")
-    assert not [
-        char for char in map(chr, range(0x3000)) if char.isalnum() and char in HIDDEN - set("\u115f\u1160")
-    ]
+    assert not [char for char in map(chr, range(0x3000)) if char.isalnum() and char in HIDDEN - set("\u115f\u1160")]
 
 
 @given(st.text(st.characters(codec=None) | st.sampled_from(NEIGHBOURS), max_size=20))

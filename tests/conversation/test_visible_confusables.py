@@ -109,9 +109,7 @@ def test_what_was_marked_stays_as_it_is(text: str) -> None:
 
 
 def test_every_look_alike_of_an_ascii_letter_or_digit_is_marked_in_a_word() -> None:
-    table = [
-        (chr(code), look) for look, codes in IN_WORDS.items() for part in code_ranges(codes) for code in part
-    ]
+    table = [(chr(code), look) for look, codes in IN_WORDS.items() for part in code_ranges(codes) for code in part]
     assert len([look for _, look in table if look.isalnum()]) > 1_400
     for char in [char for char, look in table if look.isalnum()]:
         assert confusables(f"c{char}d"), ascii(char)

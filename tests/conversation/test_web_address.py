@@ -30,9 +30,7 @@ def test_what_could_mislead_is_warned_of(url: str, words: str, can_open: bool) -
     assert is_openable(url) is can_open
 
 
-@pytest.mark.parametrize(
-    "url", [URL, "https://example.org", "https://[::1]:80/x", "https://例え.jp"[:8] + "a.jp"]
-)
+@pytest.mark.parametrize("url", [URL, "https://example.org", "https://[::1]:80/x", "https://例え.jp"[:8] + "a.jp"])
 def test_a_plain_address_is_not_warned_of(url: str) -> None:
     assert warnings_of(url) == ()
     assert is_openable(url)
@@ -43,9 +41,7 @@ def test_a_punycode_host_is_shown_as_it_would_look() -> None:
     assert host_of("https://xn--é/") == "xn--é"
 
 
-@pytest.mark.parametrize(
-    "url", [URL, "https://a@b:1/", "no host", "//", "https://[::1", "\x1b[2J", "a//b//b"]
-)
+@pytest.mark.parametrize("url", [URL, "https://a@b:1/", "no host", "//", "https://[::1", "\x1b[2J", "a//b//b"])
 def test_splitting_an_address_loses_nothing_of_it(url: str) -> None:
     assert "".join(split_at_host(url)) == url
 

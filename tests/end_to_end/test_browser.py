@@ -58,9 +58,7 @@ async def test_a_permission_is_answered_in_the_browser(way: str, address: str, t
         await page.type("mend the bug\n")
         await page.until_it_shows("Allow once")
         await page.screenshot(tmp_path / "asked.png")
-        await page.click_on(
-            "Permission"
-        )  # the card takes the keyboard by itself only from whoever writes nothing
+        await page.click_on("Permission")  # the card takes the keyboard by itself only from whoever writes nothing
 
         async def allow() -> None:
             """An answer counts once the whole change was in view, and some time behind the last key."""

@@ -88,9 +88,7 @@ class User:
                 await until(
                     lambda: self._has_heard(remembered) or not self.session.conversation.is_connected,
                     partial(anyio.sleep, 0),
-                    lambda: (
-                        f"{heard(self.session)[-3:]}\n{remembered.said()[-3:]}\n{self._standing(remembered)}"
-                    ),
+                    lambda: f"{heard(self.session)[-3:]}\n{remembered.said()[-3:]}\n{self._standing(remembered)}",
                 )
                 if not self.session.conversation.is_connected:
                     self._use(await until_connected(self._go_on, _at_once))
@@ -144,9 +142,7 @@ async def test_nothing_is_lost_or_said_twice_wherever_the_connection_breaks(
             cuts += await _live_through_cuts(random, seed, scheme, capabilities, tmp_path)
 
 
-async def _live_through_cuts(
-    random: Random, seed: int, scheme: str, capabilities: dict[str, Any], cwd: Path
-) -> int:
+async def _live_through_cuts(random: Random, seed: int, scheme: str, capabilities: dict[str, Any], cwd: Path) -> int:
     """One session of a few turns; gives how often it was cut."""
     left = CUTS_OF_A_SESSION[scheme]
 

@@ -31,9 +31,7 @@ EVERYTHING = ClientOffer(elicitation_form=True, elicitation_url=True)
 class User:
     """Answers whatever the agent asks, as it comes, and cancels the turn at a tool call of one title."""
 
-    def __init__(
-        self, agent: Agent, session: Session, action: ElicitationAction, option: str, cancels_at: str
-    ) -> None:
+    def __init__(self, agent: Agent, session: Session, action: ElicitationAction, option: str, cancels_at: str) -> None:
         self._agent = agent
         self._session = session
         self._action = action
@@ -86,9 +84,7 @@ def demo(name: str) -> AgentCommand:
 
 
 @asynccontextmanager
-async def opened(
-    name: str, cwd: Path, offer: ClientOffer = EVERYTHING
-) -> AsyncIterator[tuple[Agent, Session]]:
+async def opened(name: str, cwd: Path, offer: ClientOffer = EVERYTHING) -> AsyncIterator[tuple[Agent, Session]]:
     """A session with the demo agent that plays a scenario."""
     async with running(demo(name), offer) as agent:
         await agent.initialize()

@@ -156,9 +156,7 @@ MANY = 2_000
 def numbers_in(recording: Recording) -> list[int]:
     """What the agent said, as far as it was recorded."""
     messages = [json.loads(event.data) for event in recording if isinstance(event, Frame)]
-    updates = [
-        message["params"]["update"] for message in messages if message.get("method") == "session/update"
-    ]
+    updates = [message["params"]["update"] for message in messages if message.get("method") == "session/update"]
     return [int(update["content"]["text"]) for update in updates]
 
 
@@ -166,9 +164,7 @@ def test_a_recording_is_whole_up_to_the_moment_of_a_kill(tmp_path: Path) -> None
     file = tmp_path / "recording.jsonl"
     options = ("-p", "go", "--record", str(file), "--", *scripted_argv(STREAM))
     argv = [sys.executable, "-m", "acp_tui", "exec", *options]
-    with subprocess.Popen(
-        argv, stdin=subprocess.DEVNULL, stdout=subprocess.PIPE, env=environment(tmp_path)
-    ) as process:
+    with subprocess.Popen(argv, stdin=subprocess.DEVNULL, stdout=subprocess.PIPE, env=environment(tmp_path)) as process:
         assert process.stdout is not None
         for line in process.stdout:
             if int(line) >= MANY and b"session/update" in file.read_bytes():

@@ -43,9 +43,7 @@ def _why_not_now(name: str) -> str | None:
 
 
 @pytest.fixture(scope="module")
-def runs(
-    request: pytest.FixtureRequest, tmp_path_factory: pytest.TempPathFactory
-) -> dict[str, Led | Exception]:
+def runs(request: pytest.FixtureRequest, tmp_path_factory: pytest.TempPathFactory) -> dict[str, Led | Exception]:
     """What came of each agent of which a test was asked for."""
     runs: dict[str, Led | Exception] = {}
     here = [item for item in request.session.items if item.path == request.path]

@@ -68,9 +68,7 @@ def test_a_redacted_recording_has_the_same_shape(runs: list[Led]) -> None:
         assert shape(replay.outside) == shape(as_recorded(run.outside))
 
 
-def test_redacted_it_says_the_same_whoever_has_played_it(
-    runs_by_user: dict[str, list[Led]], scenario: str
-) -> None:
+def test_redacted_it_says_the_same_whoever_has_played_it(runs_by_user: dict[str, list[Led]], scenario: str) -> None:
     for runs in zip(*runs_by_user.values(), strict=True):
         one, other = (redacted(run.recording) for run in runs)
         assert outlines(one) == outlines(other)
@@ -82,7 +80,5 @@ def outlines(recording: Path) -> list[set[str]]:
     """What is said in each conversation, in no order: what comes behind a turn may come before the next prompt."""
     replay = replayed_whole(recording)
     told = map(outline, (replay.outside, *replay.conversations.values()))
-    texts = (
-        re.findall(r"^\S+ = (?:TextBuffer\()?['\"](.*)['\"]\)?$", each, flags=re.MULTILINE) for each in told
-    )
+    texts = (re.findall(r"^\S+ = (?:TextBuffer\()?['\"](.*)['\"]\)?$", each, flags=re.MULTILINE) for each in told)
     return [{line for text in each for line in text.split("\\n")} for each in texts]

@@ -119,9 +119,7 @@ needs_ts = needs(NODE_PEERS / "node_modules/@agentclientprotocol/sdk")
 
 @needs_ts
 @over_both
-async def test_a_turn_with_a_permission_behind_the_typescript_sdk(
-    scheme: str, ts_server: int, tmp_path: Path
-):
+async def test_a_turn_with_a_permission_behind_the_typescript_sdk(scheme: str, ts_server: int, tmp_path: Path):
     async with running(agent_at(f"{scheme}://127.0.0.1:{ts_server}/acp", TOKEN)) as agent:
         await agent.initialize()
         session = await agent.new_session(tmp_path)
@@ -161,9 +159,7 @@ async def test_without_its_token_a_server_lets_nobody_in(scheme: str, ts_server:
 
 @needs_ts
 @over_both
-async def test_a_turn_behind_the_typescript_sdk_goes_on_in_a_host(
-    scheme: str, ts_server: int, tmp_path: Path
-):
+async def test_a_turn_behind_the_typescript_sdk_goes_on_in_a_host(scheme: str, ts_server: int, tmp_path: Path):
     with a_user() as user:
         settings = user.home / "config" / "acp-tui"
         settings.mkdir(parents=True)

@@ -15,9 +15,7 @@ CTRL_Q = "\x11"
     ("name", "message", "status"),
     [("no-such-agent", "wasn't found", 127), ("not-executable", "isn't an executable file", 126)],
 )
-def test_the_reason_is_drawn_and_quitting_returns_it(
-    tmp_path: Path, name: str, message: str, status: int
-) -> None:
+def test_the_reason_is_drawn_and_quitting_returns_it(tmp_path: Path, name: str, message: str, status: int) -> None:
     (tmp_path / "not-executable").touch(mode=0o600)
     command = name if name == "no-such-agent" else str(tmp_path / name)
     with on_terminal(tmp_path, "--", command) as screen:

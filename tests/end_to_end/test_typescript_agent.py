@@ -57,9 +57,7 @@ FIELDS = (
     BooleanField("dry", description="Change nothing", default=True),
     ChoiceField("tier", (FieldChoice("free", "free"), FieldChoice("paid", "paid"))),
     ChoiceField("region", (FieldChoice("eu", "Europe"), FieldChoice("us", "America"))),
-    MultiChoiceField(
-        "tags", (FieldChoice("a", "a"), FieldChoice("b", "b")), default=("a",), min_items=1, max_items=2
-    ),
+    MultiChoiceField("tags", (FieldChoice("a", "a"), FieldChoice("b", "b")), default=("a",), min_items=1, max_items=2),
     MultiChoiceField("teams", (FieldChoice("x", "Team X"), FieldChoice("y", "Team Y"))),
 )
 VALUES: FormValues = {

@@ -23,9 +23,7 @@ from acp_tui.protocol.v2 import inbound
 from support.golden import SCHEMA_V2, schema_v2
 from support.messages_from_schema import UNKNOWN_VALUE, Messages
 
-pytestmark = pytest.mark.skipif(
-    not SCHEMA_V2.exists(), reason="the schema of version 2 isn't beside the repository"
-)
+pytestmark = pytest.mark.skipif(not SCHEMA_V2.exists(), reason="the schema of version 2 isn't beside the repository")
 
 COUNT = int(os.environ.get("ACP_TUI_GENERATED_MESSAGES", "1000"))
 OFFER = ClientOffer(elicitation_form=True, elicitation_url=True)

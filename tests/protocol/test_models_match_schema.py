@@ -67,15 +67,9 @@ DEFINITIONS: dict[str, Any] = schema_v1()["$defs"]
 
 def _modelled() -> dict[str, Any]:
     names = [info.name for info in pkgutil.iter_modules(v1.__path__)]
-    wire = [
-        name
-        for name in names
-        if not name.startswith(("inbound", "outbound", "connection", "methods", "telling"))
-    ]
+    wire = [name for name in names if not name.startswith(("inbound", "outbound", "connection", "methods", "telling"))]
     modules = [importlib.import_module(f"{v1.__name__}.{name}") for name in wire]
-    return {
-        name: getattr(module, name) for module in modules for name in DEFINITIONS if hasattr(module, name)
-    }
+    return {name: getattr(module, name) for module in modules for name in DEFINITIONS if hasattr(module, name)}
 
 
 MODELS = _modelled()
@@ -92,9 +86,7 @@ def _example(schema: Any) -> Any:
     if "const" in schema:
         return schema["const"]
     properties = schema.get("properties", {})
-    value: Any = {
-        name: _example(properties[name]) for name in schema.get("required", ()) if name in properties
-    }
+    value: Any = {name: _example(properties[name]) for name in schema.get("required", ()) if name in properties}
     parts = [*schema.get("allOf", ()), *schema.get("oneOf", ())[:1], *schema.get("anyOf", ())[:1]]
     for part in map(_example, parts):
         value = value | part if isinstance(part, dict) else part
@@ -143,9 +135,7 @@ def test_the_smallest_example_survives_decoding_and_encoding(name: str) -> None:
 
 
 @needs_schema
-@pytest.mark.parametrize(
-    ("name", "field", "schema"), [pytest.param(*f, id=f"{f[0]}.{f[1]}") for f in _fields()]
-)
+@pytest.mark.parametrize(("name", "field", "schema"), [pytest.param(*f, id=f"{f[0]}.{f[1]}") for f in _fields()])
 def test_a_field_is_as_strict_as_the_schema(name: str, field: str, schema: Any) -> None:
     """R-LEN-1, R-LEN-2, R-LEN-3, R-LEN-5"""
     example = _example(DEFINITIONS[name]) | AROUND.get(name, {})
@@ -167,11 +157,7 @@ def test_a_field_is_as_strict_as_the_schema(name: str, field: str, schema: Any) 
 @needs_schema
 @pytest.mark.parametrize(
     ("name", "field", "schema"),
-    [
-        pytest.param(*f, id=f"{f[0]}.{f[1]}")
-        for f in _fields()
-        if "integer" in _types(f[2]) and f[1] != "requestId"
-    ],
+    [pytest.param(*f, id=f"{f[0]}.{f[1]}") for f in _fields() if "integer" in _types(f[2]) and f[1] != "requestId"],
 )
 def test_an_integer_is_no_bool_no_float_and_within_its_bounds(name: str, field: str, schema: Any) -> None:
     example = _example(DEFINITIONS[name]) | AROUND.get(name, {})

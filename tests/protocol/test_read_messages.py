@@ -68,9 +68,7 @@ def test_an_object_marks_support_and_null_does_not() -> None:
     )
 
 
-@pytest.mark.parametrize(
-    "said", [None, 5, {"promptCapabilities": 5, "sessionCapabilities": [], "auth": None}]
-)
+@pytest.mark.parametrize("said", [None, 5, {"promptCapabilities": 5, "sessionCapabilities": [], "auth": None}])
 def test_malformed_capabilities_are_no_capabilities(said: Any) -> None:
     """R-LEN-1"""
     assert read_agent(agentCapabilities=said)[1] == AgentCapabilities()

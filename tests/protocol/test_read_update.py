@@ -125,9 +125,7 @@ def test_a_block_of_an_unknown_type_is_kept_whole() -> None:
 
 def test_a_tool_call_leaves_unset_what_it_does_not_say() -> None:
     """R-TOOL-1, R-TOOL-2: null is the same as absent"""
-    nulls = dict.fromkeys(
-        ("kind", "status", "content", "locations", "rawInput", "rawOutput", "name", "_meta")
-    )
+    nulls = dict.fromkeys(("kind", "status", "content", "locations", "rawInput", "rawOutput", "name", "_meta"))
     bare = ToolCallPatch("c", title="Read")  # type: ignore[arg-type]
     assert read_patch("tool_call", title="Read") == bare
     assert read_patch("tool_call", title="Read", **nulls) == bare
@@ -323,9 +321,7 @@ def test_a_compaction_tells_absent_from_null_and_from_malformed() -> None:
     cleared = CompactionChanged("k", "completed", summary=(), error=None)
     assert read("compaction_update", **said, summary=None, error=None) == cleared
     summary = [{"type": "text", "text": "s"}, 5]
-    assert read("compaction_update", **said, summary=summary) == CompactionChanged(
-        "k", "completed", (Text("s"),)
-    )
+    assert read("compaction_update", **said, summary=summary) == CompactionChanged("k", "completed", (Text("s"),))
 
 
 def test_a_piece_of_a_compactions_summary_is_read() -> None:

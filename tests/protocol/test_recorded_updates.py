@@ -34,8 +34,7 @@ def test_every_recorded_update_is_read_and_none_is_of_an_unknown_kind() -> None:
                 continue
             seen["unknown"] += any(isinstance(update, UnknownUpdate) for update in updates)
             seen["unknown"] += any(
-                isinstance(update, MessageChunk) and isinstance(update.block, UnknownBlock)
-                for update in updates
+                isinstance(update, MessageChunk) and isinstance(update.block, UnknownBlock) for update in updates
             )
     assert seen["all"] > 0
     assert (seen["malformed"], seen["unknown"]) == (0, 0)

@@ -23,7 +23,5 @@ print([name for name in ("pydantic", "textual", "rich", "anyio", "acp_tui.ui") i
 
 
 def test_importing_the_adapters_builds_no_model_and_loads_no_screen() -> None:
-    probe = subprocess.run(
-        [sys.executable, "-c", PROBE], capture_output=True, text=True, check=True, timeout=60
-    )
+    probe = subprocess.run([sys.executable, "-c", PROBE], capture_output=True, text=True, check=True, timeout=60)
     assert probe.stdout.split("\n") == ["True", "0", "[]", ""]

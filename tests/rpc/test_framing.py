@@ -43,9 +43,7 @@ def test_a_line_as_long_as_the_ceiling_passes() -> None:
     assert FrameSplitter(max_frame_bytes=4).feed(b"1234\n") == [b"1234"]
 
 
-@pytest.mark.parametrize(
-    "pieces", [[b"12345\n"], [b"12345"], [b"123", b"45"], [b"123", b"45\n"], [b"1\n12345"]]
-)
+@pytest.mark.parametrize("pieces", [[b"12345\n"], [b"12345"], [b"123", b"45"], [b"123", b"45\n"], [b"1\n12345"]])
 def test_a_line_over_the_ceiling_is_refused_with_or_without_its_end(pieces: list[bytes]) -> None:
     splitter = FrameSplitter(max_frame_bytes=4)
     with pytest.raises(FrameTooLarge) as caught:

@@ -11,9 +11,7 @@ from hypothesis import strategies as st
 from acp_tui.rpc import Direction, Pairing
 
 IN, OUT = Direction.IN, Direction.OUT
-IDS = st.one_of(
-    st.none(), st.booleans(), st.integers(0, 2), st.sampled_from([0.0, 1.0, 1.5]), st.sampled_from("01")
-)
+IDS = st.one_of(st.none(), st.booleans(), st.integers(0, 2), st.sampled_from([0.0, 1.0, 1.5]), st.sampled_from("01"))
 
 
 def test_an_answer_goes_to_the_other_sides_request_and_only_once() -> None:

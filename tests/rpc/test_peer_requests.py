@@ -55,9 +55,7 @@ async def test_responses_in_any_order_find_their_own_requests() -> None:
             tasks.start_soon(asked.run)
         received = await counterpart.receive_all()
         assert len({message["id"] for message in received}) == 10
-        await counterpart.send(
-            *(response(message["id"], message["method"]) for message in reversed(received))
-        )
+        await counterpart.send(*(response(message["id"], message["method"]) for message in reversed(received)))
     assert [asked.outcome for asked in all_asked] == [f"m{n}" for n in range(10)]
 
 

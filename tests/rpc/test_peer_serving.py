@@ -20,9 +20,7 @@ async def for_ever(params: Any) -> Any:
 
 async def answered_codes(counterpart: Counterpart) -> list[tuple[RequestId, int | None]]:
     """The id of every answer, with its error's code."""
-    return [
-        (message["id"], message.get("error", {}).get("code")) for message in await counterpart.receive_all()
-    ]
+    return [(message["id"], message.get("error", {}).get("code")) for message in await counterpart.receive_all()]
 
 
 # Answers

@@ -221,9 +221,7 @@ def test_json_with_much_in_it_that_is_not_deep_is_one() -> None:
     assert isinstance(read_message(b'{"method":"m","params":[' + b"{}," * 999 + b"[]]}"), Notification)
 
 
-@pytest.mark.parametrize(
-    "size", [PIECE_CHARACTERS - 1, PIECE_CHARACTERS, PIECE_CHARACTERS + 1, 3 * PIECE_CHARACTERS]
-)
+@pytest.mark.parametrize("size", [PIECE_CHARACTERS - 1, PIECE_CHARACTERS, PIECE_CHARACTERS + 1, 3 * PIECE_CHARACTERS])
 @pytest.mark.parametrize("unit", ["a", '"', "\\", "\n", "\U0001f600", "\ud83d"])
 def test_a_long_text_is_written_by_pieces_and_is_the_same_text(unit: str, size: int) -> None:
     value = {"content": unit * size, "more": {"text": "x", "list": [1, None]}, "none": None, "empty": {}}

@@ -101,9 +101,7 @@ async def in_memory(
             yield agent, wire
 
 
-async def open_session(
-    agent: Agent, wire: Counterpart, cwd: Path, session_id: str = "s1", **setup: Any
-) -> Session:
+async def open_session(agent: Agent, wire: Counterpart, cwd: Path, session_id: str = "s1", **setup: Any) -> Session:
     """A session, whose opening the agent answers with `setup`."""
     sessions: list[Session] = []
 

@@ -29,9 +29,7 @@ class Authority:
     def issue(self, names: str, days: int = 2) -> tuple[Path, Path]:
         """A certificate and its key, for names such as `DNS:agent.example,IP:127.0.0.1`; 0 days: it is too old."""
         stem = self.folder / f"{abs(hash(names))}-{days}"
-        request, certificate, key, extension = (
-            stem.with_suffix(end) for end in (".csr", ".pem", ".key", ".ext")
-        )
+        request, certificate, key, extension = (stem.with_suffix(end) for end in (".csr", ".pem", ".key", ".ext"))
         extension.write_text(f"subjectAltName={names}\n")
         _openssl("req", *_KEY, "-keyout", key, "-out", request, "-subj", f"/CN={NAME}")
         signing = ("-CA", self.certificate, "-CAkey", self.folder / "ca.key", "-extfile", extension)

@@ -76,9 +76,7 @@ class BrowserPage:
             " return [at.x, at.y, at.width, at.height]; })()"
         )
         x, y, width, height = place
-        await self.click(
-            x + (column + 0.5) * width / self.screen.columns, y + (row + 0.5) * height / self.screen.lines
-        )
+        await self.click(x + (column + 0.5) * width / self.screen.columns, y + (row + 0.5) * height / self.screen.lines)
 
     async def call(self, method: str, **params: Any) -> Any:
         """A method of the DevTools protocol; gives its result."""
@@ -100,9 +98,7 @@ class BrowserPage:
 
     async def value(self, script: str) -> Any:
         """What a line of JavaScript comes to."""
-        return (await self.call("Runtime.evaluate", expression=script, returnByValue=True))["result"].get(
-            "value"
-        )
+        return (await self.call("Runtime.evaluate", expression=script, returnByValue=True))["result"].get("value")
 
     async def type(self, text: str) -> None:
         """Press the keys of a text, Enter for a line end."""

@@ -44,9 +44,7 @@ GATES: Final[dict[str, tuple[str, ...]]] = {
 OFFERS: Final[dict[str, tuple[str, ...]]] = {
     "fs/read_text_file": ("fs", "readTextFile"),
     "fs/write_text_file": ("fs", "writeTextFile"),
-    **{
-        f"terminal/{name}": ("terminal",) for name in ("create", "output", "wait_for_exit", "kill", "release")
-    },
+    **{f"terminal/{name}": ("terminal",) for name in ("create", "output", "wait_for_exit", "kill", "release")},
 }
 """Requests of the agent, and the client's capability without which it may not serve them."""
 
@@ -111,9 +109,7 @@ class Conduct:
             self._asked[message["id"]] = message
             self._check_gate(message)
 
-    def _check(
-        self, message: dict[str, Any], method: str, side: schema.Side, shape: schema.Shape, value: Any
-    ) -> None:
+    def _check(self, message: dict[str, Any], method: str, side: schema.Side, shape: schema.Shape, value: Any) -> None:
         if not schema.definitions() or method.startswith("_") or method in EXEMPT_METHODS:
             return
         if method == "initialize" and side == "agent" and shape == "Request":
@@ -159,9 +155,7 @@ class Conduct:
             "session/set_mode": lambda params: self._check_choice(params, "mode"),
             "session/set_model": lambda params: self._check_choice(params, "model"),
             "session/set_config_option": lambda params: self._check_choice(params, "config"),
-            **dict.fromkeys(
-                ("session/new", "session/load", "session/resume", "session/fork"), self._check_setup
-            ),
+            **dict.fromkeys(("session/new", "session/load", "session/resume", "session/fork"), self._check_setup),
         }
         if method in check and (flaw := check[method](params)) is not None:
             self._note(flaw, message)
@@ -203,9 +197,7 @@ class Conduct:
 
     def _check_setup(self, params: dict[str, Any]) -> str | None:
         directories = params.get("additionalDirectories")
-        if directories is not None and not _has(
-            self._agent, ("sessionCapabilities", "additionalDirectories")
-        ):
+        if directories is not None and not _has(self._agent, ("sessionCapabilities", "additionalDirectories")):
             return "the agent doesn't support additional (R-DIR-1)"
         if not all(map(_is_absolute, [params["cwd"], *(directories or [])])):
             return "a path isn't absolute (R-SESS-2)"
@@ -295,9 +287,7 @@ class Conduct:
             if inner is not None and isinstance(found, dict):
                 found = found.get(inner)
             if isinstance(found, list):
-                self._choices[session_id][source] = {
-                    item.get(key) for item in found if isinstance(item, dict)
-                }
+                self._choices[session_id][source] = {item.get(key) for item in found if isinstance(item, dict)}
 
 
 def _is_absolute(path: str) -> bool:

@@ -150,9 +150,7 @@ def tool_call_kinds() -> Updates:
 
 def raw_input() -> Updates:
     """A call without content, to be opened."""
-    return [
-        call("c", title="fetch", kind="fetch", status="completed", raw_input={"url": "https://example.org"})
-    ]
+    return [call("c", title="fetch", kind="fetch", status="completed", raw_input={"url": "https://example.org"})]
 
 
 def diffs() -> Updates:
@@ -184,9 +182,7 @@ def long_diff() -> Updates:
 def terminals() -> Updates:
     """Running, done, failed, killed."""
     return [
-        *_terminal(
-            "t1", "npm run dev", "listening on \x1b[36mhttp://localhost:3000\x1b[0m\r\n", "in_progress"
-        ),
+        *_terminal("t1", "npm run dev", "listening on \x1b[36mhttp://localhost:3000\x1b[0m\r\n", "in_progress"),
         *_terminal("t2", "true", "", "completed", 0),
         *_terminal("t3", "python -m unittest", TESTS, "failed", 1),
         *_terminal("t4", "sleep 100", "^C\r\n", "failed", "SIGTERM"),
@@ -231,9 +227,7 @@ def turn_ends() -> Updates:
 
 def failures() -> Updates:
     """The agent's own error, and its end."""
-    stderr = (
-        "".join(f'  File "agent.py", line {number}, in step\n' for number in range(1, 16)) + "KeyError: 'x'\n"
-    )
+    stderr = "".join(f'  File "agent.py", line {number}, in step\n' for number in range(1, 16)) + "KeyError: 'x'\n"
     return [
         prompt("go"),
         TurnFailed("Internal error", "the model is overloaded, try again in a minute"),

@@ -17,9 +17,7 @@ SCHEMA_V2 = _BESIDE / "acp" / "schema" / "v2" / "schema.unstable.json"
 TRANSCRIPTS = _BESIDE / "agents" / "transcripts"
 AGENTS = _BESIDE / "agents"
 
-needs_schema = pytest.mark.skipif(
-    not SCHEMA_V1.exists(), reason="the protocol's schema isn't beside the repository"
-)
+needs_schema = pytest.mark.skipif(not SCHEMA_V1.exists(), reason="the protocol's schema isn't beside the repository")
 
 
 def golden_files() -> list[Path]:

@@ -92,18 +92,14 @@ class HttpConnection:
 
     async def open(self, session: str, writer: asyncio.StreamWriter) -> None:
         """A stream of events; what waits for it goes first."""
-        writer.write(
-            b"HTTP/1.1 200 OK\r\nContent-Type: text/event-stream\r\nTransfer-Encoding: chunked\r\n\r\n"
-        )
+        writer.write(b"HTTP/1.1 200 OK\r\nContent-Type: text/event-stream\r\nTransfer-Encoding: chunked\r\n\r\n")
         self._streams[session] = writer
         for text in self._early.pop(session, ()):
             await self._write(session, text)
 
 
 @asynccontextmanager
-async def http_server(
-    handler: Callable[[Any], Awaitable[None]], **options: Any
-) -> AsyncIterator[AgentCommand]:
+async def http_server(handler: Callable[[Any], Awaitable[None]], **options: Any) -> AsyncIterator[AgentCommand]:
     """An agent at an address, whose connections `handler` has, each in a task."""
     async with anyio.create_task_group() as tasks, _serving(handler, tasks, options) as command:
         yield command

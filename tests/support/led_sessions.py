@@ -125,9 +125,7 @@ class Lead:
         """A command of the user's own, to its end."""
         await session.commands.run(line)
         terminals = session.conversation.terminals
-        await self.users[session.session_id].sees(
-            lambda _: all(each.has_exited for each in terminals.values())
-        )
+        await self.users[session.session_id].sees(lambda _: all(each.has_exited for each in terminals.values()))
 
     async def set_options(self, session: Session) -> None:
         """Set every option to each of its values, and to what it was."""

@@ -10,9 +10,7 @@ from anyio.streams.memory import MemoryObjectReceiveStream, MemoryObjectSendStre
 class MemoryStream(ByteStream):
     """One end of the pair."""
 
-    def __init__(
-        self, outgoing: MemoryObjectSendStream[bytes], incoming: MemoryObjectReceiveStream[bytes]
-    ) -> None:
+    def __init__(self, outgoing: MemoryObjectSendStream[bytes], incoming: MemoryObjectReceiveStream[bytes]) -> None:
         self._outgoing = outgoing
         self._incoming = incoming
         self._rest = b""

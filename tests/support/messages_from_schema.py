@@ -154,9 +154,7 @@ class Messages:
             if name in required or self._chance(share)
         }
         if isinstance(extra := schema.get("additionalProperties"), dict):
-            value |= {
-                f"field{index}": self._value(extra, depth + 1) for index in range(self._random.randint(0, 3))
-            }
+            value |= {f"field{index}": self._value(extra, depth + 1) for index in range(self._random.randint(0, 3))}
         return value
 
     def _integer(self, schema: dict[str, Any]) -> int:
@@ -173,9 +171,7 @@ class Messages:
         simple = (None, True, 0, 1.5, *STRINGS)
         if depth > 2 or self._chance(0.6):
             return self._random.choice(simple)
-        return (
-            self._any_object() if self._chance(0.5) else [self._any(depth + 1), self._random.choice(simple)]
-        )
+        return self._any_object() if self._chance(0.5) else [self._any(depth + 1), self._random.choice(simple)]
 
     def _any_object(self) -> dict[str, Any]:
         return {f"k{index}": self._any(2) for index in range(self._random.randint(0, 3))}
@@ -189,9 +185,7 @@ def without_unknown_keys(value: Any) -> Any:
     if isinstance(value, list):
         return [without_unknown_keys(item) for item in value]
     if isinstance(value, dict):
-        return {
-            key: without_unknown_keys(item) for key, item in value.items() if not key.startswith(UNKNOWN_KEY)
-        }
+        return {key: without_unknown_keys(item) for key, item in value.items() if not key.startswith(UNKNOWN_KEY)}
     return value
 
 

@@ -40,9 +40,7 @@ os.execv(sys.argv[1], sys.argv[1:])
 class OnTerminal:
     """A running acp-tui, and the user's side of its terminal."""
 
-    def __init__(
-        self, process: subprocess.Popen[bytes], master: int, slave: int, size: tuple[int, int]
-    ) -> None:
+    def __init__(self, process: subprocess.Popen[bytes], master: int, slave: int, size: tuple[int, int]) -> None:
         self.process = process
         self.written = bytearray()
         """All that it has written."""

@@ -27,9 +27,7 @@ _TURNS_TO_SETTLE = 60
 class Counterpart:
     """Says what the test wants said, byte by byte if need be, and reads what the code under test sends."""
 
-    def __init__(
-        self, outgoing: MemoryObjectSendStream[bytes], incoming: MemoryObjectReceiveStream[bytes]
-    ) -> None:
+    def __init__(self, outgoing: MemoryObjectSendStream[bytes], incoming: MemoryObjectReceiveStream[bytes]) -> None:
         self._outgoing = outgoing
         self._incoming = incoming
         self._partial = b""

@@ -119,9 +119,7 @@ def given_away(recording: Path) -> Path:
     """The recording without places, names and what nobody needs, by `acp-tui redact`; beside it."""
     plain, out = recording.with_suffix(".plain.jsonl"), recording.with_suffix(".given_away.jsonl")
     with recording.open(encoding="utf-8") as lines:
-        plain.write_text(
-            "".join(_tidied(line, recording.parent / "project") for line in lines), encoding="utf-8"
-        )
+        plain.write_text("".join(_tidied(line, recording.parent / "project") for line in lines), encoding="utf-8")
     redact(plain, out, Wishes(), os.environ, socket.gethostname())
     return out
 

@@ -129,9 +129,7 @@ def filled_in(form: Form) -> FormValues:
 
 def demo(name: str, protocol: Literal[1, 2] = 1) -> AgentCommand:
     """The demo agent with a scenario, without waiting."""
-    return AgentCommand(
-        "demo", (sys.executable, "-m", "acp_tui.demo", name, "--speed", "0"), protocol=protocol
-    )
+    return AgentCommand("demo", (sys.executable, "-m", "acp_tui.demo", name, "--speed", "0"), protocol=protocol)
 
 
 async def play(

@@ -45,9 +45,7 @@ def definition_for(method: str, side: Side, shape: Shape, version: int = 1) -> s
 
 def flaws(name: str, value: Any, version: int = 1) -> list[str]:
     """What is wrong with `value` as the definition `name`, each with its place."""
-    return [
-        f"{error.json_path}: {error.message[:300]}" for error in _validator(name, version).iter_errors(value)
-    ]
+    return [f"{error.json_path}: {error.message[:300]}" for error in _validator(name, version).iter_errors(value)]
 
 
 @cache

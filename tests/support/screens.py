@@ -172,9 +172,7 @@ def _is_frame_due(pilot: Pilot[Any]) -> bool:
     session = pilot.app.screen_stack[0]
     panels = session.query(SessionPanel)
     # A panel that is being made has no conversation in it yet, one that is taken away none any more.
-    return session.is_current and not all(
-        panel.query(ConversationView) and panel.is_settled for panel in panels
-    )
+    return session.is_current and not all(panel.query(ConversationView) and panel.is_settled for panel in panels)
 
 
 def rows(pilot: Pilot[Any]) -> list[Strip]:
@@ -190,9 +188,7 @@ def rows(pilot: Pilot[Any]) -> list[Strip]:
 class Page:
     """What a test does to the screen and reads from it. Its async methods return when the screen has settled."""
 
-    def __init__(
-        self, pilot: Pilot[Any], session: Session, connection: RecordedConnection, clock: Clock
-    ) -> None:
+    def __init__(self, pilot: Pilot[Any], session: Session, connection: RecordedConnection, clock: Clock) -> None:
         self.pilot = pilot
         self.session = session
         self.connection = connection
@@ -348,9 +344,7 @@ class Page:
         screen = self.pilot.app.screen
         if not screen.is_modal or not screen.query(Frame):
             return self.lines
-        region = Region.from_union(
-            [each.region for each in (*screen.query(Frame), *screen.query(f".{ASKING}"))]
-        )
+        region = Region.from_union([each.region for each in (*screen.query(Frame), *screen.query(f".{ASKING}"))])
         strips = rows(self.pilot)[region.y : region.bottom]
         return [strip.crop(region.x, region.right).text.rstrip() for strip in strips]
 
@@ -362,11 +356,7 @@ class Page:
 
     @property
     def _said_above(self) -> list[str]:
-        return (
-            [f"{toast.title} {toast.message}" for toast in self.toasts]
-            if self.pilot.app.screen.is_modal
-            else []
-        )
+        return [f"{toast.title} {toast.message}" for toast in self.toasts] if self.pilot.app.screen.is_modal else []
 
     @property
     def status(self) -> str:

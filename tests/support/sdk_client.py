@@ -81,9 +81,7 @@ class RecordedClient:
         self._followed.updates.append(update)
 
     async def request_permission(self, **_: Any) -> Any:
-        return schema.RequestPermissionResponse.model_validate(
-            await self._answer("session/request_permission")
-        )
+        return schema.RequestPermissionResponse.model_validate(await self._answer("session/request_permission"))
 
     async def write_text_file(self, **_: Any) -> Any:
         return schema.WriteTextFileResponse.model_validate(await self._answer("fs/write_text_file") or {})
@@ -170,9 +168,7 @@ class _Following:
             tasks.cancel_scope.cancel()
 
     async def _until_answered(self, request: Step) -> None:
-        before = [
-            step.answers for step in self._script.steps[: request.place] if step.is_ours and step.answers
-        ]
+        before = [step.answers for step in self._script.steps[: request.place] if step.is_ours and step.answers]
         while not self._is_over and not self._answered.issuperset(before):
             await self._followed.changed.wait()
 
@@ -201,9 +197,7 @@ class _Following:
             case "initialize":
                 return await agent.initialize(
                     protocol_version=params["protocolVersion"],
-                    client_capabilities=schema.ClientCapabilities.model_validate(
-                        params["clientCapabilities"]
-                    ),
+                    client_capabilities=schema.ClientCapabilities.model_validate(params["clientCapabilities"]),
                 )
             case "authenticate":
                 return await agent.authenticate(method_id=params["methodId"])

@@ -19,9 +19,7 @@ from support.peers import Counterpart, response
 ALL = {
     "loadSession": True,
     "mcpCapabilities": {"http": True, "sse": True},
-    "sessionCapabilities": {
-        name: {} for name in ("list", "delete", "resume", "close", "additionalDirectories")
-    },
+    "sessionCapabilities": {name: {} for name in ("list", "delete", "resume", "close", "additionalDirectories")},
 }
 T = TypeVar("T")
 

@@ -26,17 +26,13 @@ def shape(value: Any) -> Any:
         case ByteRing():
             return value.end, shape(value.read())
         case Mapping():
-            return sorted(
-                ([shape(key), shape(item)] for key, item in value.items()), key=lambda pair: str(pair[0])
-            )
+            return sorted(([shape(key), shape(item)] for key, item in value.items()), key=lambda pair: str(pair[0]))
         case set() | frozenset():
             return sorted(map(shape, value))
         case list() | tuple() | EntryList():
             return [shape(item) for item in value]
         case _ if is_dataclass(value):
-            return type(value).__name__, {
-                each.name: shape(getattr(value, each.name)) for each in fields(value)
-            }
+            return type(value).__name__, {each.name: shape(getattr(value, each.name)) for each in fields(value)}
         case _:
             return value
 

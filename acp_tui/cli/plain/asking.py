@@ -112,9 +112,7 @@ class Permissions:
         self._console = console
         self._outbox = outbox
         self._queue_first = queue_first
-        self._requests = OneByOne(
-            lambda: session.conversation.permissions, self._ask, lambda: console.say(WITHDRAWN)
-        )
+        self._requests = OneByOne(lambda: session.conversation.permissions, self._ask, lambda: console.say(WITHDRAWN))
 
     def look(self, tasks: TaskGroup) -> None:
         """Ask new questions, and drop those that no longer wait."""
@@ -181,12 +179,8 @@ class Questions:
         if form_asks_for_secret(form):
             head.append(SECRET_WARNING)
         self._console.say(f"\n{self._title} asks:\n" + make_visible("\n".join(head)))
-        self._console.say(
-            "Enter takes the value in brackets. To answer the whole question: /decline or /cancel."
-        )
-        unanswerable = [
-            field for field in form.fields if isinstance(field, UnknownField) and field.is_required
-        ]
+        self._console.say("Enter takes the value in brackets. To answer the whole question: /decline or /cancel.")
+        unanswerable = [field for field in form.fields if isinstance(field, UnknownField) and field.is_required]
         if unanswerable:
             name = make_visible_line(unanswerable[0].name)
             self._console.say(f"Can't send this: {name} is required, and its kind can't be answered here.")
@@ -294,9 +288,7 @@ def _default_words(field: Field) -> str:
             numbers = [str(at) for at, choice in enumerate(choices, 1) if choice.value == default]
             return f" [{numbers[0]}]" if numbers else ""
         case MultiChoiceField(choices=choices, default=defaults) if defaults:
-            return (
-                f" [{' '.join(str(at) for at, choice in enumerate(choices, 1) if choice.value in defaults)}]"
-            )
+            return f" [{' '.join(str(at) for at, choice in enumerate(choices, 1) if choice.value in defaults)}]"
         case BooleanField(default=bool(default)):
             return f" [{'y' if default else 'n'}]"
         case TextField(default=default) | NumberField(default=default) if default is not None:
@@ -397,9 +389,7 @@ class AgentStart:
         assert agent is not None
         ways = [f"{method.name}: {method.description or method.kind}" for method in wanted.methods]
         reason = f": {make_visible(wanted.detail)}" if wanted.detail else ""
-        chosen = await choose(
-            self._console, f"{make_visible_line(agent.title)} needs you to log in{reason}", ways
-        )
+        chosen = await choose(self._console, f"{make_visible_line(agent.title)} needs you to log in{reason}", ways)
         if chosen is None:
             return False
         method = wanted.methods[chosen]

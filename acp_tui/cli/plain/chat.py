@@ -68,9 +68,7 @@ class Chat:
         self._record = record
         self._outbox = Outbox(console.say)
         self._draft = Draft()
-        self._memory = PromptMemory(
-            state_folder() if settings.history.keep else None, settings.history.max_entries
-        )
+        self._memory = PromptMemory(state_folder() if settings.history.keep else None, settings.history.max_entries)
         self._scope = anyio.CancelScope()
         self._code = ExitCode.DONE
         self._is_ready = False
@@ -200,9 +198,7 @@ class Chat:
             assert self.session is not None
             if len(self.session.queue.prompts):
                 self.session.queue.hold()
-                self.say(
-                    f"{_count(self.session)}, held back: an empty line sends the next one, /drop deletes them"
-                )
+                self.say(f"{_count(self.session)}, held back: an empty line sends the next one, /drop deletes them")
         finally:
             self._is_reconnecting = False
         await self._show_prompt()

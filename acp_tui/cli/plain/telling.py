@@ -126,9 +126,7 @@ class _Told:
 class Teller:
     """Prints one conversation from now on."""
 
-    def __init__(
-        self, conversation: Conversation, cwd: Path, outbox: Outbox, shown: ConversationSettings
-    ) -> None:
+    def __init__(self, conversation: Conversation, cwd: Path, outbox: Outbox, shown: ConversationSettings) -> None:
         self._cwd = str(cwd)
         self._conversation = conversation
         self._outbox = outbox
@@ -310,9 +308,7 @@ class Teller:
 
 def _news(message: Message, told: _Told) -> Iterator[str | ContentBlock]:
     """Yield what is new in a message. Blocks the user doesn't see don't interrupt its last text."""
-    if (
-        told.parts is not None and told.parts is not message.parts
-    ):  # a message that replaces it is printed again
+    if told.parts is not None and told.parts is not message.parts:  # a message that replaces it is printed again
         told.part = told.characters = 0
     told.parts = message.parts
     at = told.part

@@ -30,9 +30,7 @@ MAX_SIZE_LINE: Final = 4 << 10
 class Transport(httpx.AsyncBaseTransport):
     """Carries httpx's requests. Raises httpcore's exceptions, or OSError from the system."""
 
-    def __init__(
-        self, tls: ssl.SSLContext | None, proxy: httpcore.Proxy | None, socket_options: Iterable[Any]
-    ) -> None:
+    def __init__(self, tls: ssl.SSLContext | None, proxy: httpcore.Proxy | None, socket_options: Iterable[Any]) -> None:
         self._pool = httpcore.AsyncConnectionPool(
             ssl_context=tls,
             proxy=proxy,
@@ -54,9 +52,7 @@ class Transport(httpx.AsyncBaseTransport):
             )
         )
         body = _Body(response.stream)
-        return httpx.Response(
-            response.status, headers=response.headers, stream=body, extensions=response.extensions
-        )
+        return httpx.Response(response.status, headers=response.headers, stream=body, extensions=response.extensions)
 
     async def aclose(self) -> None:
         """Close all connections."""

@@ -310,9 +310,7 @@ def _package(runner: str, value: object) -> PackageRun:
     run = _table(value, runner)
     package = _string(run, "package")
     if not _PACKAGE[runner].fullmatch(package):
-        raise ValueError(
-            f"{package!r} doesn't name one version of a package: it must end in @ and a full version"
-        )
+        raise ValueError(f"{package!r} doesn't name one version of a package: it must end in @ and a full version")
     program = _agent_program(_matching(_PROGRAM, run, "cmd")) if "cmd" in run else ""
     for word in _args(run):
         if _REDIRECTING.fullmatch(word):

@@ -176,7 +176,5 @@ def _find_program(command: AgentCommand, path: str | None) -> str:
         raise AgentNotRunnable(f"{program} isn't an executable file", hint=f"chmod +x {program}")
     raise AgentNotFound(
         f"the command {program} wasn't found",
-        hint=f"install it: {command.install_hint}"
-        if command.install_hint
-        else "is it installed, and on PATH?",
+        hint=f"install it: {command.install_hint}" if command.install_hint else "is it installed, and on PATH?",
     )

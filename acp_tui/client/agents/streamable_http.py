@@ -85,9 +85,7 @@ _BROKEN: Final = (
 class HttpStream(RemoteStream):
     """Lines of one connection. It opens with the first message, `initialize`."""
 
-    def __init__(
-        self, url: str, client: httpx.AsyncClient, tasks: TaskGroup, proxy: str | None = None
-    ) -> None:
+    def __init__(self, url: str, client: httpx.AsyncClient, tasks: TaskGroup, proxy: str | None = None) -> None:
         self._url = url
         self._proxy = proxy
         self._client = client
@@ -198,17 +196,13 @@ class HttpStream(RemoteStream):
         elif is_request and not (refused.is_temporary and method in _REOPENING):
             what = RequestFailed(ErrorCode.INTERNAL_ERROR, f"the server {refused.how}")
             await self._deliver([write_failure(message["id"], what)])
-        elif (
-            is_request or method is None
-        ):  # it may work later; without an answer from us, the agent would wait forever
+        elif is_request or method is None:  # it may work later; without an answer from us, the agent would wait forever
             self._end(refused)
 
     async def _send_post(self, line: bytes, headers: Mapping[str, str]) -> tuple[httpx.Response, bytes]:
         """The response and its content, limited to the size of a message. Raises FrameTooLarge."""
         content = bytearray()
-        with anyio.fail_after(
-            ANSWER_LIMIT_S
-        ):  # the limit includes the content: a byte now and then isn't an answer
+        with anyio.fail_after(ANSWER_LIMIT_S):  # the limit includes the content: a byte now and then isn't an answer
             async with self._client.stream("POST", self._url, content=line, headers=headers) as response:
                 is_message = response.status_code == HTTPStatus.OK
                 async for data in response.aiter_raw():  # without decompressing, which could produce any size

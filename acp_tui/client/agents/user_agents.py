@@ -194,9 +194,7 @@ def _expanded(
         raise SettingsError(f"{key}.{name}: {error}") from error
 
 
-def _env(
-    entry: Mapping[str, object], key: str, environ: Mapping[str, str], of: str = "env"
-) -> dict[str, str]:
+def _env(entry: Mapping[str, object], key: str, environ: Mapping[str, str], of: str = "env") -> dict[str, str]:
     """The table named `of`, with its variables expanded."""
     table = entry.get(of, {})
     if not (isinstance(table, dict) and _is_strings([*table.values()])):

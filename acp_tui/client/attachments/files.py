@@ -320,9 +320,7 @@ def _some_lines(named: Named, asked: LineRange, file: BufferedReader, limit_byte
         return _not_text(named, link)
     given = LineRange(asked.first, last_seen)
     problem = (
-        None
-        if given == asked
-        else f"{named.name!r} ends with line {last_seen}, so only part of {asked} is attached."
+        None if given == asked else f"{named.name!r} ends with line {last_seen}, so only part of {asked} is attached."
     )
     return TextResource(link.uri + given.fragment, text, link.mime_type), problem
 

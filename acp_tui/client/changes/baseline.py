@@ -193,9 +193,7 @@ async def _from_git(git: Git, entries: dict[str, Entry]) -> dict[str, FileState 
     itself would run the filters that the repository configures.
     """
     try:
-        blobs = await git.blobs(
-            {entry.source for entry in entries.values() if isinstance(entry.source, bytes)}
-        )
+        blobs = await git.blobs({entry.source for entry in entries.values() if isinstance(entry.source, bytes)})
     except GitFailed as failure:
         return {path: _unknown(entry.mode, entry.size, str(failure)) for path, entry in entries.items()}
     states: dict[str, FileState | None] = {}
@@ -233,9 +231,7 @@ class Areas:
 
     async def files(self, under: Sequence[str] | None = None) -> list[str]:
         """Files that aren't ignored, all or only those at or below these paths. Some may not exist."""
-        wanted: dict[str, list[str]] = (
-            {area: [] for area in self.gits} if under is None else self._by_area(under)
-        )
+        wanted: dict[str, list[str]] = {area: [] for area in self.gits} if under is None else self._by_area(under)
         return [file for area, paths in wanted.items() for file in await self._files(area, paths)]
 
     async def directories(self) -> list[str]:
@@ -303,9 +299,7 @@ class Areas:
 
     def _walk(self, start: str, pruned: set[str]) -> Iterator[Listing]:
         for listing in self._tree.walk(start):
-            listing.directories[:] = [
-                name for name in listing.directories if join(listing.path, name) not in pruned
-            ]
+            listing.directories[:] = [name for name in listing.directories if join(listing.path, name) not in pruned]
             yield listing
 
 

@@ -105,9 +105,7 @@ class _Capture:
         finally:
             self._stopped.set()
         if self._baseline.doubt:
-            self._note(
-                f"Of {len(self._baseline.entries):,} files have a known earlier state; {self._baseline.doubt}."
-            )
+            self._note(f"Of {len(self._baseline.entries):,} files have a known earlier state; {self._baseline.doubt}.")
 
     async def _area(self, area: str) -> list[str]:
         """Remember one part of the workspace. Returns the repositories found inside it."""

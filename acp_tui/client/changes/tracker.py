@@ -297,9 +297,7 @@ class ChangeTracker:
             elif path in self._changes or len(self._changes) < self._limits.max_files:
                 self._changes[path] = change
             else:
-                self._note(
-                    f"More than {self._limits.max_files:,} files have changed; the rest aren't listed."
-                )
+                self._note(f"More than {self._limits.max_files:,} files have changed; the rest aren't listed.")
         self._on_change()
 
     def _compared(self, tree: Tree, before: dict[str, FileState | None]) -> dict[str, FileChange | None]:
@@ -311,9 +309,7 @@ class ChangeTracker:
 
 def _possibly_new(baseline: Baseline, paths: set[str]) -> list[str]:
     """Paths at or below which there may be files that didn't exist at the start."""
-    return sorted(
-        path for path in paths if path not in baseline.entries or _is_directory(baseline.tree, path)
-    )
+    return sorted(path for path in paths if path not in baseline.entries or _is_directory(baseline.tree, path))
 
 
 def _without_untouched(baseline: Baseline, paths: Iterable[str]) -> list[str]:

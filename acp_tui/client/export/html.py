@@ -41,9 +41,7 @@ from acp_tui.conversation.visible import make_visible, make_visible_line
 
 PICTURE_TYPES: Final = frozenset({"image/png", "image/jpeg", "image/gif", "image/webp"})
 """Not SVG, because an SVG file can contain scripts and load resources."""
-_POLICY: Final = (
-    "default-src 'none'; img-src data:; style-src 'sha256-{digest}'; base-uri 'none'; form-action 'none'"
-)
+_POLICY: Final = "default-src 'none'; img-src data:; style-src 'sha256-{digest}'; base-uri 'none'; form-action 'none'"
 _BASE64: Final = re.compile(r"[A-Za-z0-9+/]+={0,2}")
 _DIFF_CLASSES: Final = {"+": "added", "-": "removed", "@": "hunk", "\\": "hunk"}
 

@@ -88,9 +88,7 @@ def _part(part: Part, *, is_quoted: bool) -> str:
         case Link(label, uri):
             return f"{literal(label)}: {_address(uri)}"
         case Folded(title, parts):
-            return "\n\n".join(
-                [f"{literal(title)}:", *(_part(inner, is_quoted=is_quoted) for inner in parts)]
-            )
+            return "\n\n".join([f"{literal(title)}:", *(_part(inner, is_quoted=is_quoted) for inner in parts)])
         case Steps(steps):
             return "\n".join(f"- [{'x' if is_done else ' '}] {literal(text)}" for is_done, text in steps)
         case _:

@@ -182,9 +182,7 @@ def _message(message: Message, facts: ExportFacts) -> Section:
     titles = {"user": "You", "thought": "Thought"}
     parts = [part for said in message.parts for part in _said(said, message.role)]
     notes = [Note(note, is_problem=True) for note in message.notes]
-    return Section(
-        kind, titles.get(kind, facts.agent_title or "Agent"), (*parts, *notes), is_folded=kind == "thought"
-    )
+    return Section(kind, titles.get(kind, facts.agent_title or "Agent"), (*parts, *notes), is_folded=kind == "thought")
 
 
 def _said(part: TextBuffer | ContentBlock, role: Role) -> tuple[Part, ...]:
@@ -201,9 +199,7 @@ def _question(question: Question) -> Section:
 
 
 def _restart(restart: Restart) -> Section:
-    words = (
-        "It continues this session." if restart.remembers else "It has no memory of the conversation above."
-    )
+    words = "It continues this session." if restart.remembers else "It has no memory of the conversation above."
     if restart.forked_from:
         return Section("event", "Forked", (Note(forked(restart.forked_from)),))
     if restart.is_loaded:

@@ -51,9 +51,7 @@ class CannotWrite(ExportError):
 
     def __init__(self, path: Path, error: OSError) -> None:
         reason = error.strerror or str(error)
-        super().__init__(
-            f"Can't write {_shown(path)}: {reason}.", hint="Choose another folder, or make room in it."
-        )
+        super().__init__(f"Can't write {_shown(path)}: {reason}.", hint="Choose another folder, or make room in it.")
 
 
 def _shown(path: Path) -> str:
@@ -90,9 +88,7 @@ def export(
         raise CannotWrite(path, error) from error
 
 
-def _pieces(
-    conversation: Conversation, facts: ExportFacts, suffix: str, plain_text: PlainText
-) -> Iterator[str]:
+def _pieces(conversation: Conversation, facts: ExportFacts, suffix: str, plain_text: PlainText) -> Iterator[str]:
     match suffix:
         case ".md":
             yield to_markdown(conversation, facts, plain_text)
@@ -105,9 +101,7 @@ def _pieces(
 def _write(path: Path, pieces: Iterable[str], overwrite: bool) -> None:
     def reserve() -> None:
         if not overwrite:
-            create_private(
-                path
-            ).close()  # a rename alone would replace a file that another program has created since
+            create_private(path).close()  # a rename alone would replace a file that another program has created since
 
     with replacing(path, check=reserve) as file:
         file.writelines(piece.encode() for piece in pieces)

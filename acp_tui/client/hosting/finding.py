@@ -301,9 +301,7 @@ OFFER: Final = ClientOffer(
 """The host serves files and terminals itself. From its clients, it only needs their users' answers."""
 
 
-async def attached(
-    hub: SessionHub, command: AgentCommand, on_phase: Callable[[Phase], None] = lambda _: None
-) -> Agent:
+async def attached(hub: SessionHub, command: AgentCommand, on_phase: Callable[[Phase], None] = lambda _: None) -> Agent:
     """The agent that represents a host, to be initialized by the caller.
 
     Nothing is recorded, because the host does that.
@@ -311,9 +309,7 @@ async def attached(
     Raises AgentStartFailed.
     """
     extensions = Extensions()
-    agent = await hub.start_agent(
-        command, offer=OFFER, on_phase=on_phase, extensions=extensions, keeps_frames=True
-    )
+    agent = await hub.start_agent(command, offer=OFFER, on_phase=on_phase, extensions=extensions, keeps_frames=True)
 
     @extensions.on_notification(own_methods.UPDATE)
     def on_update(params: object) -> None:
@@ -339,9 +335,7 @@ def _apply(session: Session, update: SessionUpdate) -> None:
             local = _local_key(key, session.conversation.elicitations.values())
             if local is not None:
                 session.apply(replace(update, key=local))
-        case PermissionAsked(PermissionRequest(key=key)) | ElicitationAsked(Form(key) | UrlVisit(key)) if (
-            key > 0
-        ):
+        case PermissionAsked(PermissionRequest(key=key)) | ElicitationAsked(Form(key) | UrlVisit(key)) if key > 0:
             log.debug("the host sent a question as an update, which can't be answered")
         case TerminalOpened():
             session.apply(replace(update, is_ours=False))  # it runs there, so we can't type into it

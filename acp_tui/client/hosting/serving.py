@@ -86,9 +86,7 @@ def read_listening(text: str, certificate: Path | None = None, key: Path | None 
 
 
 @asynccontextmanager
-async def listening_at(
-    host: Host, place: Place, listener: socket.socket, tcp: Listening | None
-) -> AsyncIterator[str]:
+async def listening_at(host: Host, place: Place, listener: socket.socket, tcp: Listening | None) -> AsyncIterator[str]:
     """Serve clients until the block ends. Yields the TCP address, or "" if there is none. Raises HostNotStarted."""
     options: dict[str, Any] = {
         "compression": None,

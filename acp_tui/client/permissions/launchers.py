@@ -24,9 +24,7 @@ _EXTENSION: Final = re.compile(r"\.(?:exe|com|cmd|bat)\Z", re.IGNORECASE)
 _SHELL: Final = re.compile("(ba|da|a|z|k|mk|fi|c|tc|r|o|y)?sh|pwsh|powershell|nu|elvish|xonsh")
 _LINE_READER: Final = re.compile(rf"{_SHELL.pattern}|env|npx|script|su|runuser|sg")
 """Programs that take a command line in an option."""
-_LINE_OPTION: Final = re.compile(
-    r"(?:-[A-Za-z]*?[cS]|--(?:command|call|split-string)(?:=|\Z))(.*)", re.DOTALL
-)
+_LINE_OPTION: Final = re.compile(r"(?:-[A-Za-z]*?[cS]|--(?:command|call|split-string)(?:=|\Z))(.*)", re.DOTALL)
 _LINE_JOINER: Final = frozenset({"eval", "ssh", "watch", "parallel", "tmux", "hyperfine", "entr"})
 """Programs that join their arguments to a command line."""
 _STARTER: Final = re.compile(
@@ -83,9 +81,7 @@ _INTERPRETERS: Final = tuple(
 )
 """Programs that run a script, and their options for code."""
 _FILE_OPTION: Final = re.compile(r"-[A-Za-z]*f|--(?:file|makefile)")
-_FILE_IS_INPUT: Final = re.compile(
-    rf"(?:-[A-Za-z]*f|--(?:file|makefile)=)(?:-|/dev/stdin|/dev/fd/.*|.*{ANY}.*)"
-)
+_FILE_IS_INPUT: Final = re.compile(rf"(?:-[A-Za-z]*f|--(?:file|makefile)=)(?:-|/dev/stdin|/dev/fd/.*|.*{ANY}.*)")
 _TAKES_VALUE: Final = re.compile(r"[-+][A-Za-z]*[oOWXIrB]|--[a-z-]+")
 _NEEDS_NO_SCRIPT: Final = re.compile(rf"g?make|{_EDITORS}")
 _SAYS_AND_ENDS: Final = frozenset({"--version", "--help", "-V", "-v", "-h", "-version", "version", "help"})
@@ -120,9 +116,7 @@ worktree write-tree
 _GIT_OWN: Final = frozenset(_GIT_COMMANDS.split())
 """No alias can have these names. Any other word may be one."""
 _GIT_ALIAS: Final = re.compile(r"alias\.[^=]*", re.IGNORECASE)
-_GIT_VALUES: Final = frozenset(
-    {"-C", "-c", "--git-dir", "--work-tree", "--namespace", "--config-env", "--exec-path"}
-)
+_GIT_VALUES: Final = frozenset({"-C", "-c", "--git-dir", "--work-tree", "--namespace", "--config-env", "--exec-path"})
 """Options of git followed by a value."""
 
 _GIT_REPEATS: Final = frozenset({"foreach", "run"})
@@ -172,9 +166,7 @@ def lines_within(all_words: Words, command: Words, targets: Words) -> Iterator[s
     if program == "trap" and arguments:
         yield arguments[arguments[0] == "--" :][0] if len(arguments) > 1 else arguments[0]
     if program in ("alias", "parallel") or _STARTER_ANYWHERE.fullmatch(program):
-        yield from (
-            word.partition("=")[2] if program == "alias" else word for word in arguments if " " in word
-        )
+        yield from (word.partition("=")[2] if program == "alias" else word for word in arguments if " " in word)
     if _LINE_READER.fullmatch(program):
         yield from _lines_of_options(program, arguments)
     if program == "git":
@@ -227,9 +219,7 @@ def started_by(program: str, arguments: Words) -> Iterator[Words]:
         yield NOT_TOLD
     if program == "find" or program.startswith("fd"):
         begins = _FIND_EXEC if program == "find" else ("-x", "-X", "--exec", "--exec-batch")
-        yield from (
-            _filled(program, arguments[at + 1 :]) for at, word in enumerate(arguments) if word in begins
-        )
+        yield from (_filled(program, arguments[at + 1 :]) for at, word in enumerate(arguments) if word in begins)
     if program.startswith("git-"):
         yield ("git", program.removeprefix("git-"), *arguments)
     if program == "git" and _git_command(arguments) not in _GIT_OWN:
@@ -292,15 +282,9 @@ def _runs_something_unread(program: str, arguments: Words) -> bool:
         return not arguments or _may_be_input(arguments[0])
     for tools, code in _CODE_OF_TOOLS:
         if tools.fullmatch(program):
-            return any(
-                code.search(word[:_MAX_CODE]) or len(word) > _MAX_CODE
-                for word in arguments
-                if word[:2] != "-e"
-            )
+            return any(code.search(word[:_MAX_CODE]) or len(word) > _MAX_CODE for word in arguments if word[:2] != "-e")
     return any(
-        _interprets_unread(program, arguments, code)
-        for programs, code in _INTERPRETERS
-        if programs.fullmatch(program)
+        _interprets_unread(program, arguments, code) for programs, code in _INTERPRETERS if programs.fullmatch(program)
     )
 
 
@@ -310,9 +294,7 @@ _MAX_CODE: Final = 10_000
 
 def _interprets_unread(program: str, arguments: Words, code: re.Pattern[str]) -> bool:
     """Whether an interpreter gets code in an option or on its input."""
-    if any(
-        _FILE_OPTION.fullmatch(word) and _may_be_input(value) for word, value in pairwise((*arguments, ""))
-    ):
+    if any(_FILE_OPTION.fullmatch(word) and _may_be_input(value) for word, value in pairwise((*arguments, ""))):
         return True
     is_shell = _SHELL.fullmatch(program) is not None
     for at, word in enumerate(arguments):

@@ -216,9 +216,7 @@ _BUNDLE: Final = re.compile("-[A-Za-z0-9]{1,4}")
 """Single-letter options. Longer ones are words, as in `find -delete`."""
 
 
-def first_match(
-    rules: Sequence[RefusalRule], subject: Subject, roots: Sequence[Path] = ()
-) -> RefusalRule | None:
+def first_match(rules: Sequence[RefusalRule], subject: Subject, roots: Sequence[Path] = ()) -> RefusalRule | None:
     """The first rule whose conditions all match `subject`; None if no rule refuses.
 
     `roots` are the session's workspace roots, the base of relative paths and globs. A rule without conditions refuses
@@ -230,9 +228,7 @@ def first_match(
 
 def doubtful(rules: Iterable[RefusalRule], subject: Subject) -> RefusalRule | None:
     """The first rule for commands that may cover the unknown part of `subject`; None if there isn't one."""
-    return next(
-        (rule for rule in rules if _is_kind(rule.kind, subject) and _may_run(rule.command, subject)), None
-    )
+    return next((rule for rule in rules if _is_kind(rule.kind, subject) and _may_run(rule.command, subject)), None)
 
 
 def asks_disk(rules: Iterable[RefusalRule], subject: Subject) -> bool:
@@ -316,8 +312,7 @@ def _has_options(prefix: Words, words: Words) -> bool:
     found = {*filter(_is_option, words), *(word.partition("=")[0] for word in words if word.startswith("--"))}
     letters = {letter for word in found if not word.startswith("--") for letter in word[1:]}
     return all(
-        word in found or (_BUNDLE.fullmatch(word) is not None and letters.issuperset(word[1:]))
-        for word in wanted
+        word in found or (_BUNDLE.fullmatch(word) is not None and letters.issuperset(word[1:])) for word in wanted
     )
 
 

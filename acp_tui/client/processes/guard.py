@@ -34,9 +34,7 @@ Scope: TypeAlias = Literal["session", "family"]
 """What ends with a process: its group and session, or also its descendants in other sessions."""
 
 _PACKAGES: Final = Path(__file__).parents[3]
-_MAIN: Final = (
-    "import sys; sys.path.insert(0, sys.argv[1]); import acp_tui.client.processes.guardian as it; it.main()"
-)
+_MAIN: Final = "import sys; sys.path.insert(0, sys.argv[1]); import acp_tui.client.processes.guardian as it; it.main()"
 
 
 class Guard:

@@ -122,9 +122,7 @@ def _rows_of_ps(*which: str) -> list[Process]:
 
     command = ["ps", *which, "-o", "pid=,ppid=,pgid=,stat=,lstart="]
     try:
-        listing = subprocess.run(
-            command, capture_output=True, text=True, timeout=PS_LIMIT_S, check=False
-        ).stdout
+        listing = subprocess.run(command, capture_output=True, text=True, timeout=PS_LIMIT_S, check=False).stdout
     except (OSError, subprocess.TimeoutExpired):
         return []
     rows = (line.split(maxsplit=4) for line in listing.splitlines())

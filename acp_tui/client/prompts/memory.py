@@ -92,9 +92,7 @@ class Drafts:
 
     def left_in(self, folder: str) -> Place | None:
         """The place of the last draft that an earlier run left in this folder; None if there isn't one."""
-        return next(
-            (place for place in reversed(self._texts) if place in self._left and place.folder == folder), None
-        )
+        return next((place for place in reversed(self._texts) if place in self._left and place.folder == folder), None)
 
     def is_left(self, place: Place) -> bool:
         """Whether an earlier run has left it, and it's unchanged."""

@@ -35,9 +35,7 @@ MAX_DEPTH: Final = 200
 """The maximum depth of a message (rpc.messages). Deeper values aren't searched, so they aren't shown."""
 
 _BEARER: Final = re.compile(r"\b(bearer|basic)(\s+)[\w.~+/=-]{8,}", re.IGNORECASE)
-_ASSIGNED: Final = re.compile(
-    rf"[=:](\s*\\?[\"']?)((?:{'|'.join(SCHEMES)})\s+)?([^\s\"',;&\\]+)", re.IGNORECASE
-)
+_ASSIGNED: Final = re.compile(rf"[=:](\s*\\?[\"']?)((?:{'|'.join(SCHEMES)})\s+)?([^\s\"',;&\\]+)", re.IGNORECASE)
 _NAME_BACKWARDS: Final = re.compile(r"\s{0,4}[\"']?\\?([\w.-]+(?: [\w-]+)?)")
 _USERINFO: Final = re.compile(r"(?<=://)[^/\s]+(?=@)")
 # With \n as its newlines, as in the file of a service account.
@@ -58,9 +56,7 @@ _PLACES: Final = (
 _OPEN_KEYS: Final = ("name", "type", "command")
 """Open keys of an MCP server. Arguments and URL paths may contain tokens, so they are masked, too."""
 _ORIGIN: Final = re.compile(r"https?://(?:[A-Za-z0-9.-]+|\[[0-9A-Fa-f:.]+\])(?::[0-9]+)?(?=[/?#]|\Z)")
-_KEY_LINE: Final = re.compile(
-    r"^\s*(?=\S*[A-Z])(?=\S*[a-z])(?=\S*[0-9])[A-Za-z0-9+/]{60,76}={0,2}\s*$", re.MULTILINE
-)
+_KEY_LINE: Final = re.compile(r"^\s*(?=\S*[A-Z])(?=\S*[a-z])(?=\S*[0-9])[A-Za-z0-9+/]{60,76}={0,2}\s*$", re.MULTILINE)
 """A line of a wrapped private key. In a log, the line before it, which says so, may be cut off."""
 _COLOR: Final = re.compile(r"\x1b\[[0-9;]*m")
 
@@ -151,15 +147,9 @@ class Masker:
     def _terminal(self, value: Any) -> Any:
         """The message with a terminal's bytes masked, which agents report in base64."""
         match value:
-            case {
-                "params": {"update": {"sessionUpdate": "terminal_output_chunk", "data": str(data)} as update}
-            }:
+            case {"params": {"update": {"sessionUpdate": "terminal_output_chunk", "data": str(data)} as update}}:
                 update = {**update, "data": self._base64(data)}
-            case {
-                "params": {
-                    "update": {"sessionUpdate": "terminal_update", "output": {"data": str(data)}} as update
-                }
-            }:
+            case {"params": {"update": {"sessionUpdate": "terminal_update", "output": {"data": str(data)}} as update}}:
                 update = {**update, "output": {**update["output"], "data": self._base64(data)}}
             case _:
                 return value
@@ -244,10 +234,7 @@ class Masker:
             case list():
                 return [self._hidden(item, learns=learns) for item in value]
             case dict():
-                return {
-                    key: self._hidden(item, learns=learns or is_secret_name(key))
-                    for key, item in value.items()
-                }
+                return {key: self._hidden(item, learns=learns or is_secret_name(key)) for key, item in value.items()}
             case _:
                 return MASK
 
@@ -270,9 +257,7 @@ class Masker:
             elif key in ("env", "headers"):
                 hidden[key] = self._pairs(item)
             else:
-                hidden[key] = (
-                    _host_only(item) if key == "url" and isinstance(item, str) else self._hidden(item)
-                )
+                hidden[key] = _host_only(item) if key == "url" and isinstance(item, str) else self._hidden(item)
         return hidden
 
     def log(self, value: Any) -> Any:

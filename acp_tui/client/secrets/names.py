@@ -94,9 +94,7 @@ def _is_secret_name(name: str) -> bool:
 def _plain(name: str) -> str:
     """Without diacritics, and with full-width letters as normal ones."""
     decomposed = unicodedata.normalize("NFKD", name)
-    return "".join(char for char in decomposed if unicodedata.category(char) not in ("Mn", "Cf")).replace(
-        "ł", "l"
-    )
+    return "".join(char for char in decomposed if unicodedata.category(char) not in ("Mn", "Cf")).replace("ł", "l")
 
 
 _PLAIN_ENDINGS: Final = tuple({_plain(ending) for ending in _ENDINGS})

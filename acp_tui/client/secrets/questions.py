@@ -210,9 +210,7 @@ _NO_BLANKS: Final = (
     "\u1100-\u137f\u1780-\u17ff\u3040-\u9fff\uac00-\ud7ff]"
 )
 """Scripts that join words with others or with affixes. Compiled when a form asks."""
-_LEET: Final = tuple(
-    str.maketrans("0134578@$!|€£+", look) for look in ("oieastbasiiel" + "t", "oleastbaslle" + "lt")
-)
+_LEET: Final = tuple(str.maketrans("0134578@$!|€£+", look) for look in ("oieastbasiiel" + "t", "oleastbaslle" + "lt"))
 _TAN: Final = re.compile(r"\bm?TAN\b")
 """In lowercase it's a color."""
 _ANY_REST: Final = "aB3dE6gH9jK2mN5pQ8sT1vW4yZ7" * 3
@@ -261,18 +259,14 @@ def _asks(text: str) -> bool:
         return True
     if _NAME.fullmatch(text) and is_secret_name(text) and not counts_tokens(text):
         return True
-    return any(map(_says_so, _readings(_CAMEL.sub(" ", text)))) or any(
-        map(_says_so_backwards, _readings(text))
-    )
+    return any(map(_says_so, _readings(_CAMEL.sub(" ", text)))) or any(map(_says_so_backwards, _readings(text)))
 
 
 def _readings(text: str) -> Iterator[str]:
     """Readings of the text without diacritics: unchanged, letters for similar characters, letters for digits."""
     plain = _plain(text)
     yield plain
-    alike = (
-        plain if text.isascii() else _plain("".join(map(_look_alike, unicodedata.normalize("NFKD", text))))
-    )
+    alike = plain if text.isascii() else _plain("".join(map(_look_alike, unicodedata.normalize("NFKD", text))))
     for sign, letter in _LOOKS.items():
         alike = alike.replace(sign, letter)
     if alike != plain:

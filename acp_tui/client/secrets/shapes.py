@@ -178,9 +178,7 @@ SHAPES: Final = (
     Shape("ecdsa-", r"(?<=ecdsa-)sha2-nistp\d+ AAAA[A-Za-z0-9+/=]{40,}"),
 )  # fmt: skip
 
-_WITHIN: Final = tuple(
-    shape for shape in SHAPES if not shape.pattern.startswith((re.escape(shape.sign), "(?<="))
-)
+_WITHIN: Final = tuple(shape for shape in SHAPES if not shape.pattern.startswith((re.escape(shape.sign), "(?<=")))
 """Shapes that don't begin with their sign. They are long."""
 _MIN_WITHIN: Final = 35
 _RARE: Final = tuple(shape for shape in SHAPES if shape not in _WITHIN)
@@ -204,9 +202,7 @@ def _any_of(signs: Iterable[str]) -> str:
     Grouped by first letter, because a pattern tries its branches one by one.
     """
     by_letter = groupby(sorted(signs, reverse=True), lambda sign: sign[0])
-    branches = (
-        f"{re.escape(letter)}(?:{'|'.join(re.escape(sign[1:]) for sign in its)})" for letter, its in by_letter
-    )
+    branches = (f"{re.escape(letter)}(?:{'|'.join(re.escape(sign[1:]) for sign in its)})" for letter, its in by_letter)
     return "|".join(branches)
 
 
@@ -309,10 +305,7 @@ def _found(shape: Shape, text: str) -> Iterator[tuple[int, int, str]]:
 
 def _is_mixed(key: str) -> bool:
     return (
-        any(map(str.isdigit, key))
-        and any(map(str.isupper, key))
-        and any(map(str.islower, key))
-        and looks_random(key)
+        any(map(str.isdigit, key)) and any(map(str.isupper, key)) and any(map(str.islower, key)) and looks_random(key)
     )
 
 

@@ -170,9 +170,7 @@ _WHY: Final = {
 }
 WHY_SETTINGS: Final = "acp-tui asks because your settings say to ask each time."
 WHY_OUTSIDE: Final = "acp-tui asks because it is outside the workspace."
-WHY_IN_DOUBT: Final = (
-    "acp-tui asks because the command hides what it runs, and one of your rules refuses {rule}."
-)
+WHY_IN_DOUBT: Final = "acp-tui asks because the command hides what it runs, and one of your rules refuses {rule}."
 WHY_LATER: Final = "acp-tui always asks about this, because it can run later on its own: {reason}."
 
 Ask: TypeAlias = Callable[[ToolCallPatch, tuple[PermissionOption, ...], str], Awaitable[str | None]]

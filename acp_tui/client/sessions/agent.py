@@ -396,17 +396,13 @@ class Agent:
         workplace = self._workplace(source.cwd, additional_directories, mcp_servers)
 
         def register(session_id: SessionId, state: tuple[SessionUpdate, ...]) -> Session:
-            session = self._session(
-                session_id, workplace, attend=None, conversation=snapshot(source.conversation)
-            )
+            session = self._session(session_id, workplace, attend=None, conversation=snapshot(source.conversation))
             session.apply(Reconnected(remembers=True, forked_from=title))
             return self._table.add(session, state)
 
         with self._in_phase(Phase.OPENING):
             with self._table.awaiting():
-                session = await self._ask(
-                    self._connection.fork_session(source.session_id, workplace, register)
-                )
+                session = await self._ask(self._connection.fork_session(source.session_id, workplace, register))
             await self._table.close_retired()
             self._set_phase(Phase.READY)
         return session
@@ -528,9 +524,7 @@ class Agent:
             self._require(self.capabilities.additional_directories, what)
         return Workplace(cwd, tuple(additional_directories), tuple(mcp_servers))
 
-    async def _reopen(
-        self, session: Session, workplace: Workplace, request: Callable[..., Awaitable[None]]
-    ) -> Session:
+    async def _reopen(self, session: Session, workplace: Workplace, request: Callable[..., Awaitable[None]]) -> Session:
         self._table.begin(session)
         on_opened = partial(self._table.finish, session)
         on_refused = partial(self._table.give_up, session)
@@ -620,9 +614,7 @@ class Agent:
         """Pages that the user agreed to visit outside any session, by elicitation ID."""
         return self._outside.visits
 
-    def answer_elicitation(
-        self, key: RequestKey, action: ElicitationAction, values: FormValues | None = None
-    ) -> None:
+    def answer_elicitation(self, key: RequestKey, action: ElicitationAction, values: FormValues | None = None) -> None:
         """Like `Session.answer_elicitation`, for a question outside any session."""
         self._questions.answer(key, action, values)
 

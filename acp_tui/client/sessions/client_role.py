@@ -161,9 +161,7 @@ class ClientRole:
         for session in self._table.open.values():
             session.complete_elicitation(elicitation_id)
 
-    def request_permission(
-        self, session_id: SessionId, question: PermissionQuestion
-    ) -> Awaitable[str | None]:
+    def request_permission(self, session_id: SessionId, question: PermissionQuestion) -> Awaitable[str | None]:
         """Pass the question to its session."""
         session = self._session(session_id)
         if session_id not in self._table.open and not question.is_alone:
@@ -173,9 +171,7 @@ class ClientRole:
 
     # Files and terminals
 
-    async def read_text_file(
-        self, session_id: SessionId, path: str, line: int | None, limit: int | None
-    ) -> str:
+    async def read_text_file(self, session_id: SessionId, path: str, line: int | None, limit: int | None) -> str:
         """Read a file in the session's workspace."""
         return await self._session(session_id).machine.read_text_file(path, line, limit)
 

@@ -116,9 +116,7 @@ async def start_agent(
     return agent
 
 
-async def logged_in(
-    call: Callable[[], Awaitable[T]], log_in: Callable[[AuthenticationRequired], Awaitable[bool]]
-) -> T:
+async def logged_in(call: Callable[[], Awaitable[T]], log_in: Callable[[AuthenticationRequired], Awaitable[bool]]) -> T:
     """Make `call`. Each time the agent requires a login, let the user log in and repeat the call (R-AUTH-3).
 
     `log_in` returns whether to try again. Raises AuthenticationRequired if it returns False or there's no login method.
@@ -238,9 +236,7 @@ class SessionDriver:
         if known is not None:
             return known
         with shown_early(show) as attend:
-            return await self._opened(
-                lambda agent, **added: agent.open_session(session_id, cwd, attend, **added)
-            )
+            return await self._opened(lambda agent, **added: agent.open_session(session_id, cwd, attend, **added))
 
     async def go_on(
         self,
@@ -317,9 +313,7 @@ async def until_connected(
     Raises ClientError if it's not worth trying again.
     """
     for pause_s in chain(PAUSES_S, repeat(PAUSES_S[-1])):
-        await sleep(
-            pause_s * uniform(0.8, 1.2)
-        )  # the jitter keeps clients from overloading a server that comes back
+        await sleep(pause_s * uniform(0.8, 1.2))  # the jitter keeps clients from overloading a server that comes back
         try:
             return await go_on()
         except AgentUnreachable as error:

@@ -171,9 +171,7 @@ class Machine:
         with refusals():
             files = self._open_files()
             place = await files.locate(path)
-            wish = Wish(
-                "read", f"Read {path}", path, await self._rules.against_read(path), raw_input={"path": path}
-            )
+            wish = Wish("read", f"Read {path}", path, await self._rules.against_read(path), raw_input={"path": path})
             async with self._access.leave(wish, self._policy.read, place):
                 try:
                     async with self._one_read_at_a_time:

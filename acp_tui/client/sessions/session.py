@@ -315,9 +315,7 @@ class Session:
         """
         self._require_open()
         if self.conversation.turn is not Turn.IDLE:
-            raise PromptInProgress(
-                "the agent is still working on the last prompt", hint="wait, or cancel the turn"
-            )
+            raise PromptInProgress("the agent is still working on the last prompt", hint="wait, or cancel the turn")
         sendable, unlike = fit(blocks, self._capabilities)
         self.apply(PromptSent(sendable, (*notes, *unlike), self._connection.accepts_prompts))
         self._failure = None
@@ -380,9 +378,7 @@ class Session:
             raise ConnectionLost("the agent is gone")
         if self._failure is not None:
             failure, self._failure = self._failure, None
-            raise RequestFailed(
-                failure.code or ErrorCode.INTERNAL_ERROR, failure.message, {"details": failure.detail}
-            )
+            raise RequestFailed(failure.code or ErrorCode.INTERNAL_ERROR, failure.message, {"details": failure.detail})
 
     def _require_open(self) -> None:
         if not self.conversation.is_connected:
@@ -458,9 +454,7 @@ class Session:
         if self._permissions.answer(key, option_id):
             self.apply(PermissionAnswered(key, option_id, self.now(), rule.words if rule else None))
 
-    def answer_elicitation(
-        self, key: RequestKey, action: ElicitationAction, values: FormValues | None = None
-    ) -> None:
+    def answer_elicitation(self, key: RequestKey, action: ElicitationAction, values: FormValues | None = None) -> None:
         """Pass on the user's answer to a form or to a page to visit (R-ELIC-3).
 
         Raises ValueError if a form is accepted with values it has no field for.

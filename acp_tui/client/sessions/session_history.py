@@ -199,9 +199,7 @@ def _common(one: str, other: str) -> int:
     return next((at for at, (left, right) in enumerate(pairs) if left != right), min(len(one), len(other)))
 
 
-def merged(
-    listed: Iterable[SessionSummary], agent: str, recorded: Iterable[PastSession]
-) -> list[PastSession]:
+def merged(listed: Iterable[SessionSummary], agent: str, recorded: Iterable[PastSession]) -> list[PastSession]:
     """One entry per session, last used first. Those with unknown times come last, in the agent's order."""
     told = {info.session_id: info for info in listed}
     past = []

@@ -219,9 +219,7 @@ class Reading:
 
 def readings(server: Server) -> tuple[Reading, ...]:
     """Every variable that is read for a server, once for each place its value goes to."""
-    return tuple(
-        dict.fromkeys(Reading(name, place) for text, place in _places(server) for name in referenced(text))
-    )
+    return tuple(dict.fromkeys(Reading(name, place) for text, place in _places(server) for name in referenced(text)))
 
 
 def _places(server: Server) -> Iterator[tuple[str, str]]:
@@ -275,9 +273,7 @@ def gate(
     names: set[str] = set()
     for server in servers:
         if server.name in names:
-            skipped.append(
-                Skipped(server.name, "your settings have a server with that name, which takes precedence")
-            )
+            skipped.append(Skipped(server.name, "your settings have a server with that name, which takes precedence"))
         elif isinstance(server, HttpServer) and not (http if server.kind == "http" else sse):
             skipped.append(Skipped(server.name, f"the agent doesn't support MCP servers over {server.kind}"))
         elif not (stdio or isinstance(server, HttpServer)):
@@ -329,9 +325,7 @@ def _not_found(command: str) -> SettingsError:
     if len(command.split()) > 1:  # don't repeat the command: its arguments may contain a secret
         return SettingsError("its command wasn't found: if it contains arguments, put them in args")
     if _is_relative_path(command):
-        return SettingsError(
-            f"its command {command!r} is a relative path: use the full path, as in ${{HOME}}/bin/x"
-        )
+        return SettingsError(f"its command {command!r} is a relative path: use the full path, as in ${{HOME}}/bin/x")
     return SettingsError(f"its command {command!r} wasn't found: is it installed, executable, and on PATH?")
 
 

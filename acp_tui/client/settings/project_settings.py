@@ -161,9 +161,7 @@ class _Laying:
             allowed = either([quoted(each) for each in one.allowed[one.allowed.index(mine) :]])
         else:
             allowed = f"at most {shown_value(mine)}"
-        text = (
-            f"{self._project.file}: {key} is {shown_value(theirs)}; a project can only narrow it: {allowed}"
-        )
+        text = f"{self._project.file}: {key} is {shown_value(theirs)}; a project can only narrow it: {allowed}"
         return Problem(key, text, YOURS)
 
 

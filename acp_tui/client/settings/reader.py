@@ -146,9 +146,7 @@ class _Reading:
         self.warnings: list[str] = []
         self.found: set[str] = set()
 
-    def table(
-        self, section: type[T], found: Mapping[str, object], key: str, *, elsewhere: tuple[str, ...] = ()
-    ) -> T:
+    def table(self, section: type[T], found: Mapping[str, object], key: str, *, elsewhere: tuple[str, ...] = ()) -> T:
         settings = tuple(declared(section))
         self._warn_of_unknown(found, (*(one.name for one in settings), *elsewhere), key)
         return section(

@@ -19,9 +19,7 @@ from acp_tui.values import dataclass
 class RefusalRule:
     """Refuses what matches all its conditions, at least one of kind, path, and command."""
 
-    kind: str | None = setting(
-        None, "The kind of tool call to refuse; without it, every kind.", allowed=KINDS
-    )
+    kind: str | None = setting(None, "The kind of tool call to refuse; without it, every kind.", allowed=KINDS)
     path: str | None = setting(
         None,
         "A glob for the files to refuse, as in a `.gitignore`, except that `/x` is absolute,"
@@ -36,9 +34,7 @@ class RefusalRule:
         " options. You are asked about a command that hides what it runs.",
         is_blank_allowed=False,
     )
-    reason: str = setting(
-        "", "The reason, in your words. You and the agent see it when something is refused."
-    )
+    reason: str = setting("", "The reason, in your words. You and the agent see it when something is refused.")
 
     @property
     def words(self) -> str:
@@ -80,8 +76,7 @@ class Appearance:
     )
     images: Literal["auto", "kitty", "blocks", "off"] = setting(
         "auto",
-        "How to show pictures: with Kitty's protocol, as colored blocks, by name only, or as"
-        " well as the terminal can.",
+        "How to show pictures: with Kitty's protocol, as colored blocks, by name only, or as well as the terminal can.",
     )
     sidebar: Literal["auto", "on", "off"] = setting(
         "auto",
@@ -231,15 +226,11 @@ class Workspace:
 class Changes:
     """How much is kept of files as they were before an agent changed them."""
 
-    max_file_bytes: int = setting(
-        1 << 20, "Larger files aren't kept.", unit="bytes", minimum=0, applies="next start"
-    )
+    max_file_bytes: int = setting(1 << 20, "Larger files aren't kept.", unit="bytes", minimum=0, applies="next start")
     max_total_bytes: int = setting(
         64 << 20, "How much to keep of all files together.", unit="bytes", minimum=0, applies="next start"
     )
-    max_files: int = setting(
-        100_000, "How many files to keep.", unit="files", minimum=0, applies="next start"
-    )
+    max_files: int = setting(100_000, "How many files to keep.", unit="files", minimum=0, applies="next start")
 
 
 @dataclass(frozen=True, slots=True)
@@ -263,8 +254,7 @@ class HistorySettings:
 
     keep: bool = setting(
         True,
-        "Whether to keep sent prompts and unsent drafts across restarts. A prompt that starts with a "
-        "space isn't kept.",
+        "Whether to keep sent prompts and unsent drafts across restarts. A prompt that starts with a space isn't kept.",
         applies="next start",
     )
     max_entries: int = setting(
@@ -294,9 +284,7 @@ class Notifications:
     failed: tuple[NoticeChannel, ...] = setting(
         ("desktop", "bell", "command"), "How to notify you that a turn failed or the agent is gone."
     )
-    minimum_turn_s: float = setting(
-        10.0, "Shorter turns end without a notification.", unit="seconds", minimum=0
-    )
+    minimum_turn_s: float = setting(10.0, "Shorter turns end without a notification.", unit="seconds", minimum=0)
     command: tuple[str, ...] = setting(
         (),
         "A program and its arguments, run without a shell. ACP_TUI_EVENT (needs_you, done, or"

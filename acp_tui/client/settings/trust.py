@@ -85,9 +85,7 @@ def read_project_servers(cwd: Path) -> ProjectServers | None:
 
 def _digest(content: bytes, servers: Sequence[Server]) -> str:
     """Without variables, the digest of just the file."""
-    read = [
-        (server.name, reading.variable, reading.goes_to) for server in servers for reading in readings(server)
-    ]
+    read = [(server.name, reading.variable, reading.goes_to) for server in servers for reading in readings(server)]
     return hashlib.sha256(content + (b"\0" + json.dumps(read).encode() if read else b"")).hexdigest()
 
 

@@ -51,9 +51,7 @@ Line: TypeAlias = list[Span]
 MAX_REPLY_BYTES: Final = 64 * 1024
 """No program legitimately needs more. The rest of the replies is dropped."""
 PLAIN_KEPT_BYTES: Final = 256 * 1024
-PLAIN_TEXT_HINT: Final = (
-    "commands show as plain text; for colors and full-screen programs, install acp-tui[terminal]"
-)
+PLAIN_TEXT_HINT: Final = "commands show as plain text; for colors and full-screen programs, install acp-tui[terminal]"
 LOADING_SWITCH_INTERVAL_S: Final = 0.0001
 SCROLLBACK_BYTES_PER_CELL: Final = 128
 """A generous estimate of libghostty's memory per cell. The limit in lines is the one that counts."""
@@ -169,9 +167,7 @@ class GhosttyEmulator:
         self._replies = bytearray()
         self._line_count: int | None = None
         self._set("SCROLLBACK_MAX_BYTES", "size_t*", max_scrollback * columns * SCROLLBACK_BYTES_PER_CELL)
-        self._set(
-            "KITTY_IMAGE_STORAGE_LIMIT", "uint64_t*", 0
-        )  # don't store images, because we don't draw them
+        self._set("KITTY_IMAGE_STORAGE_LIMIT", "uint64_t*", 0)  # don't store images, because we don't draw them
         self._terminal.on_reply(self._take_reply)
 
     def feed(self, data: bytes) -> None:

@@ -55,9 +55,7 @@ def run(order: bytes) -> bytes:
     return exec_first(programs, environment)
 
 
-def exec_first(
-    programs: list[tuple[bytes, tuple[int, ...], list[bytes]]], environment: dict[bytes, bytes]
-) -> bytes:
+def exec_first(programs: list[tuple[bytes, tuple[int, ...], list[bytes]]], environment: dict[bytes, bytes]) -> bytes:
     """Try one after the other. Only the last one's failure counts, because the earlier ones were guesses."""
     reason = b""
     for path, identity, words in programs:

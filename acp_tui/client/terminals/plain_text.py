@@ -59,8 +59,7 @@ _CLEARINGS: Final = (
 _ERASES: Final = re.compile(r"\x1b\[\d*[KG]")
 # Characters that take one cell each and don't combine, as far as progress bars use them.
 _NARROW: Final = re.compile(
-    "[\r -~\u00a0-\u00ac\u00ae-\u02ff\u0370-\u0482\u2010-\u2027\u2030-\u205e"
-    "\u2190-\u2319\u2500-\u25fc\u2800-\u28ff]*"
+    "[\r -~\u00a0-\u00ac\u00ae-\u02ff\u0370-\u0482\u2010-\u2027\u2030-\u205e\u2190-\u2319\u2500-\u25fc\u2800-\u28ff]*"
 )
 
 

@@ -253,9 +253,7 @@ class Terminal:
             self._answerer.take(data)
 
     def _waits_for_input(self) -> bool:
-        return (
-            self._child is not None and self._child.is_running and self._pty.waits_for_input(self._child.pid)
-        )
+        return self._child is not None and self._child.is_running and self._pty.waits_for_input(self._child.pid)
 
     def _plain_text(self) -> str:
         """The output as text, cached because agents ask repeatedly even if nothing happens."""
@@ -390,9 +388,7 @@ class Terminals:
         """Like `create`, for an order. Fails if one of its programs has changed since, or if too many commands run."""
         running = self._starting + sum(terminal.is_running for terminal in self._terminals.values())
         if running >= MAX_RUNNING:
-            raise TerminalSpawnFailed(
-                order.command, f"{running} others are running: wait for one to end, or kill one"
-            )
+            raise TerminalSpawnFailed(order.command, f"{running} others are running: wait for one to end, or kill one")
         kept = sum(terminal.kept_bytes for terminal in self._terminals.values())
         if kept > MAX_KEPT_BYTES:
             raise TerminalSpawnFailed(

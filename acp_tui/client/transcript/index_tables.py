@@ -79,9 +79,7 @@ def put(db: sqlite3.Connection, recording: str, header: Header, parts: Sequence[
             part.last_at,
             part.prompts,
         )
-        put = db.execute(
-            f"INSERT INTO parts VALUES (NULL, {','.join('?' * len(values))})", [*map(_storable, values)]
-        )
+        put = db.execute(f"INSERT INTO parts VALUES (NULL, {','.join('?' * len(values))})", [*map(_storable, values)])
         text = _storable(part.words.casefold())
         db.execute("INSERT INTO words (rowid, text) VALUES (?, ?)", (put.lastrowid, text))
 
@@ -136,9 +134,7 @@ def with_words(db: sqlite3.Connection, wanted: Sequence[str], cwd: Path | None, 
 
 def beginning_with(db: sqlite3.Connection, prefix: str) -> list[str]:
     """Those whose ID has this prefix."""
-    query = (
-        "SELECT origin FROM parts WHERE substr(session, 1, ?) = ? GROUP BY origin ORDER BY MAX(last_at) DESC"
-    )
+    query = "SELECT origin FROM parts WHERE substr(session, 1, ?) = ? GROUP BY origin ORDER BY MAX(last_at) DESC"
     return [row[0] for row in db.execute(query, (len(prefix), prefix))]
 
 

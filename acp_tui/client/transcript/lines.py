@@ -202,9 +202,7 @@ def _read(at: float, kind: str, value: dict[str, Any]) -> Event:
 
 
 def _frame(value: dict[str, Any]) -> bytes:
-    if (
-        "frame" in value
-    ):  # another program rewrote the line: the frame means the same, but its bytes may differ
+    if "frame" in value:  # another program rewrote the line: the frame means the same, but its bytes may differ
         return line(value["frame"])[:-1]
     return own_updates.from_text(value)
 

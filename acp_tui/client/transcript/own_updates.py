@@ -100,8 +100,7 @@ def as_fields(update: SessionUpdate) -> dict[str, Any]:
             return {"toolCall": telling.tool_call_of(update.patch)}
         case PermissionAsked(request, patch):
             options = [
-                {"optionId": option.option_id, "name": option.name, "kind": option.kind}
-                for option in request.options
+                {"optionId": option.option_id, "name": option.name, "kind": option.kind} for option in request.options
             ]
             asked = {"toolCall": telling.tool_call_of(patch), "options": options}
             return {"key": request.key, "note": request.note, **asked}

@@ -413,9 +413,7 @@ class Scribe:
             return line
         fields = json.loads(line)
         # A question about a file contains the file, and code must not be treated as a log.
-        is_about_call = isinstance(event, Own) and isinstance(
-            event.update, PermissionAsked | ToolCallReported
-        )
+        is_about_call = isinstance(event, Own) and isinstance(event.update, PermissionAsked | ToolCallReported)
         hidden = masker.message(fields) if is_about_call else masker.log(fields)
         return lines.line(hidden)
 

@@ -55,9 +55,7 @@ class Step:
 class Replay:
     """A recording being played, one event per step. It never waits."""
 
-    def __init__(
-        self, events: Iterable[Event], earlier: Mapping[SessionId, Conversation] | None = None
-    ) -> None:
+    def __init__(self, events: Iterable[Event], earlier: Mapping[SessionId, Conversation] | None = None) -> None:
         """`events` may be a Recording that still grows: after its end, later steps return new events.
 
         A resumed session continues below its conversation in `earlier`, and changes it.
@@ -259,9 +257,7 @@ class Replay:
             update = _result(answer, self._speaking.inbound.read_config_options)
         else:
             option_id, value = (
-                (MODE, params.get("modeId"))
-                if method == v1.SESSION_SET_MODE
-                else (MODEL, params.get("modelId"))
+                (MODE, params.get("modeId")) if method == v1.SESSION_SET_MODE else (MODEL, params.get("modelId"))
             )
             update = _result(answer, lambda _: OptionChanged(option_id, str(value), option_id))
         if update is not None:

@@ -179,9 +179,7 @@ class ReplayedSessions:
         """Begin opening a session that the agent has kept; resuming it, without its history."""
         self._opening.setdefault(session_id, self.open.get(session_id))
         self._given_up.pop(session_id, None)
-        session = self.open[session_id] = (
-            self._again(session_id) if is_resumed else ReplayedSession(session_id)
-        )
+        session = self.open[session_id] = self._again(session_id) if is_resumed else ReplayedSession(session_id)
         return session
 
     def _again(self, session_id: SessionId) -> ReplayedSession:
@@ -238,9 +236,7 @@ class ReplayedSessions:
     def on_extension(self, method: str, params: Any) -> None:
         """Does nothing: it changed nothing."""
 
-    def request_permission(
-        self, session_id: SessionId, question: PermissionQuestion
-    ) -> Awaitable[str | None]:
+    def request_permission(self, session_id: SessionId, question: PermissionQuestion) -> Awaitable[str | None]:
         """Show the question."""
         session = self._session(session_id)
         if session_id not in self.open and not question.is_alone:
@@ -276,9 +272,7 @@ class ReplayedSessions:
         """Refused."""
         _refuse()
 
-    async def read_text_file(
-        self, session_id: SessionId, path: str, line: int | None, limit: int | None
-    ) -> str:
+    async def read_text_file(self, session_id: SessionId, path: str, line: int | None, limit: int | None) -> str:
         """Refused."""
         _refuse()
 

@@ -289,9 +289,7 @@ def _starts(roots: Sequence[tuple[Path, Path]]) -> tuple[_Start, ...]:
     return (*outermost_first, _Start((), (), inside=False))
 
 
-def _walk(
-    asked: str, start: _Start, directory: Directory, names: Names, private: PrivateFolders
-) -> Place | Names:
+def _walk(asked: str, start: _Start, directory: Directory, names: Names, private: PrivateFolders) -> Place | Names:
     """Go down by these names. At a link or a `..`, return the names to use instead."""
     for index, name in enumerate(names):
         rest = names[index + 1 :]

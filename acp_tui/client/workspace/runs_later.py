@@ -245,9 +245,7 @@ def _is_hidden_at_home(names: Names) -> bool:
 
 def _is_repository(folder: Path) -> bool:
     """Whether git would treat the folder as a repository, whatever its name."""
-    return os.path.lexists(folder / "HEAD") and (
-        (folder / "objects").is_dir() or os.path.lexists(folder / "commondir")
-    )
+    return os.path.lexists(folder / "HEAD") and ((folder / "objects").is_dir() or os.path.lexists(folder / "commondir"))
 
 
 def _is_on_path(folder: Path) -> bool:

@@ -156,9 +156,7 @@ def _find(text: str) -> Iterator[Confusable]:
     for item in _item().finditer(text):
         if item["sign"] is None:
             yield from _in_word(item[0], item.start(), is_ascii_else)
-        elif not _is_chinese(
-            item[0], text[item.start() - 1 : item.start()], text[item.end() : item.end() + 1]
-        ):
+        elif not _is_chinese(item[0], text[item.start() - 1 : item.start()], text[item.end() : item.end() + 1]):
             yield Confusable(item.start(), item.end(), _signs().get(item[0], " "))
 
 

@@ -70,8 +70,7 @@ MAX_MARKS: Final = 5
 # Where they belong
 
 _EMOJI: Final = (
-    "A9 AE 203C 2049 2122 2139 2190-21FF 2300-23FF 24C2 25A0-27BF 2900-297F 2B00-2BFF 3030 303D 3297 3299"
-    " 1F000-1FAFF"
+    "A9 AE 203C 2049 2122 2139 2190-21FF 2300-23FF 24C2 25A0-27BF 2900-297F 2B00-2BFF 3030 303D 3297 3299 1F000-1FAFF"
 )
 _JOINING: Final = "600-61B 61D-8FF 900-DFF 1000-109F 1780-17B3 17B6-17FF FB50-FDCF FDF0-FDFF"
 _WITH_VARIANTS: Final = (
@@ -101,10 +100,7 @@ _STAND_INS: Final = (
     | dict.fromkeys(range(0xD800, 0xE000), "�")
 )
 HIDDEN: Final = frozenset(
-    chr(code)
-    for codes in (_CONTROLS, _INVISIBLE, _TAGS, _HALVES)
-    for part in code_ranges(codes)
-    for code in part
+    chr(code) for codes in (_CONTROLS, _INVISIBLE, _TAGS, _HALVES) for part in code_ranges(codes) for code in part
 )
 """Characters that never occur in visible text, except tags in flags. Private-use ones are too many to list."""
 

@@ -106,9 +106,7 @@ class Linter:
             check.finish()
         return self._judge.taken()
 
-    def ended(
-        self, *, exit_code: int | None, waited_s: float, had_to_be_terminated: bool
-    ) -> tuple[Finding, ...]:
+    def ended(self, *, exit_code: int | None, waited_s: float, had_to_be_terminated: bool) -> tuple[Finding, ...]:
         """Check how the agent ended after its stdin was closed. `exit_code` is None if unknown."""
         exchange.judge_end(
             self._judge,

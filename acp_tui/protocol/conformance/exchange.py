@@ -177,9 +177,7 @@ class Exchange:
         """Return what a message means; None if it means nothing."""
         is_agents = frame.direction is Direction.IN
         if is_agents:
-            self._judge.check(
-                VERSION, value.get("jsonrpc") == "2.0", f"jsonrpc is {shown(value.get('jsonrpc'))}"
-            )
+            self._judge.check(VERSION, value.get("jsonrpc") == "2.0", f"jsonrpc is {shown(value.get('jsonrpc'))}")
         if "method" not in value:
             return self._read_answer(index, frame.at_s, is_agents, value)
         method = value["method"]
@@ -217,9 +215,7 @@ class Exchange:
 
     # Answers
 
-    def _read_answer(
-        self, index: int, at_s: float, is_agents: bool, value: dict[str, Any]
-    ) -> Answered | None:
+    def _read_answer(self, index: int, at_s: float, is_agents: bool, value: dict[str, Any]) -> Answered | None:
         has_result, error = "result" in value, value.get("error")
         if is_agents:
             self._judge.check(MESSAGE, "id" in value, "an object has neither a method nor an id")
@@ -259,11 +255,7 @@ class Exchange:
         self._judge.check(EITHER, is_right, f"the answer to {request.method} has {what}", request.index)
         if not has_error or error is None:
             return
-        is_right = (
-            isinstance(error, dict)
-            and type(error.get("code")) is int
-            and isinstance(error.get("message"), str)
-        )
+        is_right = isinstance(error, dict) and type(error.get("code")) is int and isinstance(error.get("message"), str)
         text = f"the answer to {request.method} has the error {shown(error)}"
         self._judge.check(ERROR_OBJECT, is_right, text, request.index)
 

@@ -193,9 +193,7 @@ class HandshakeCheck(Check):
         method, path = answer.request.method, AGENT_GATES.get(answer.request.method)
         if method in ALWAYS_SERVED or (path is not None and offers(self._scene.capabilities, path)):
             is_served = answer.code != ErrorCode.METHOD_NOT_FOUND
-            self._judge.check(
-                KEPT_PROMISE, is_served, f"{method} is advertised but unknown", answer.request.index
-            )
+            self._judge.check(KEPT_PROMISE, is_served, f"{method} is advertised but unknown", answer.request.index)
         elif path is not None and answer.error is None:
             text = f"{method} works, but {'.'.join(path)} isn't advertised"
             self._judge.check(SAID, False, text, answer.request.index)
@@ -215,9 +213,7 @@ class HandshakeCheck(Check):
         self._judge.check(LOGIN_WAYS, len(set(ids)) == len(ids), f"the ids are {', '.join(ids)[:200]}")
         wants_terminal = any(way.get("type") == "terminal" for way in ways)
         has_one = offers(self._scene.offer, ("auth", "terminal"))
-        self._judge.check(
-            LOGIN_POSSIBLE, has_one or not wants_terminal, "a listed login method needs a terminal"
-        )
+        self._judge.check(LOGIN_POSSIBLE, has_one or not wants_terminal, "a listed login method needs a terminal")
 
 
 MODE: Final = Rule(
@@ -351,9 +347,7 @@ class OptionCheck(Check):
         for option in found:
             if option.get("type") == "boolean":
                 path = ("session", "configOptions", "boolean")
-                self._judge.check(
-                    BOOLEAN, offers(self._scene.offer, path), f"{shown(option.get('id'))} is boolean"
-                )
+                self._judge.check(BOOLEAN, offers(self._scene.offer, path), f"{shown(option.get('id'))} is boolean")
             elif option.get("type") == "select":
                 self._look_at_select(option)
 

@@ -289,9 +289,7 @@ def _models(value: Any, raw: Any, path: str) -> Iterator[tuple[WireModel, dict[s
 def _names(model: type[WireModel]) -> tuple[tuple[str, str], ...]:
     """Return the fields with their keys, without those that hold any JSON."""
     return tuple(
-        (name, field.key)
-        for name, field in fields_of(model).items()
-        if field.annotation is not Any and name != "meta"
+        (name, field.key) for name, field in fields_of(model).items() if field.annotation is not Any and name != "meta"
     )
 
 
@@ -302,9 +300,7 @@ def _keys(model: type[WireModel]) -> frozenset[str]:
 
 @cache
 def _known_values(model: type[WireModel]) -> tuple[tuple[str, frozenset[str]], ...]:
-    return tuple(
-        item for kind, values in KNOWN_VALUES.items() if issubclass(model, kind) for item in values.items()
-    )
+    return tuple(item for kind, values in KNOWN_VALUES.items() if issubclass(model, kind) for item in values.items())
 
 
 @cache
@@ -323,9 +319,7 @@ def _members(value: Any) -> list[Any]:
     """Return the items of a list or of a mapping (a form's fields), or the value itself."""
     if isinstance(value, list):
         return value
-    is_mapping = isinstance(value, dict) and not isinstance(
-        value.get("type", value.get("sessionUpdate")), str
-    )
+    is_mapping = isinstance(value, dict) and not isinstance(value.get("type", value.get("sessionUpdate")), str)
     return list(value.values()) if is_mapping else [value]
 
 
@@ -434,9 +428,7 @@ class ValueCheck(Check):
         if block.get("type") == "resource":
             data = as_object(block.get("resource")).get("blob")
         if isinstance(data, str):
-            self._judge.check(
-                BASE64, _is_base64(data), f"the data of {block['type']} starts with {shown(data[:30])}"
-            )
+            self._judge.check(BASE64, _is_base64(data), f"the data of {block['type']} starts with {shown(data[:30])}")
 
     def _look_at_listed(self, item: dict[str, Any]) -> None:
         self._look_at_path(item.get("cwd"))

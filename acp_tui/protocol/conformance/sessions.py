@@ -367,9 +367,7 @@ PROMPTLY: Final = Rule(
 )
 TURN_RULES: Final = (ANSWERED, CANCELLED, NOT_CANCELLED, IN_TURN, SUCCEEDS, HEARD, PROMPTLY)
 
-OF_A_TURN: Final = frozenset(
-    {"agent_message_chunk", "agent_thought_chunk", "tool_call", "tool_call_update", "plan"}
-)
+OF_A_TURN: Final = frozenset({"agent_message_chunk", "agent_thought_chunk", "tool_call", "tool_call_update", "plan"})
 SOON_S: Final = 5.0
 
 

@@ -119,17 +119,13 @@ class ToolCallCheck(Check):
             status = earlier.status if earlier is not None else "pending"
         turn = session.turn if session is not None else None
         is_begun = isinstance(event, Told) or (earlier is not None and earlier.is_begun)
-        self.calls[key] = Report(
-            status, event.index, turn.prompt.index if turn is not None else None, is_begun
-        )
+        self.calls[key] = Report(status, event.index, turn.prompt.index if turn is not None else None, is_begun)
 
     def _look_at_order(self, update: dict[str, Any], call_id: str, earlier: Report | None) -> None:
         name = shown(call_id)
         if update["sessionUpdate"] == "tool_call_update":
             if self._scene.is_whole and not self.calls.has_forgotten:
-                self._judge.check(
-                    REPORTED, earlier is not None, f"an update came for {name}, which wasn't reported"
-                )
+                self._judge.check(REPORTED, earlier is not None, f"an update came for {name}, which wasn't reported")
         elif earlier is not None and earlier.is_begun:
             self._judge.check(ONCE, False, f"{name} was reported as new again", earlier.index)
         if earlier is None:
@@ -256,9 +252,7 @@ class PermissionCheck(Check):
                 self._look_at_options(objects(event.params.get("options")))
                 self._look_at_time(event)
                 self._look_at_subject(event.params)
-            case Answered(is_agents=False, request=request) if (
-                request.method == v1.SESSION_REQUEST_PERMISSION
-            ):
+            case Answered(is_agents=False, request=request) if request.method == v1.SESSION_REQUEST_PERMISSION:
                 self._take_note(event)
             case Told(is_agents=True, method=v1.SESSION_UPDATE, params=params):
                 self._look_at_outcome(params)
@@ -296,11 +290,7 @@ class PermissionCheck(Check):
     def _take_note(self, answer: Answered) -> None:
         params, outcome = answer.request.params, as_object(as_object(answer.result).get("outcome"))
         chosen = next(
-            (
-                option
-                for option in objects(params.get("options"))
-                if option.get("optionId") == outcome.get("optionId")
-            ),
+            (option for option in objects(params.get("options")) if option.get("optionId") == outcome.get("optionId")),
             {},
         )
         if str(chosen.get("kind")).startswith("reject"):
@@ -451,9 +441,7 @@ class ElicitationCheck(Check):
 
     def _look_at_form(self, form: dict[str, Any]) -> None:
         fields = as_object(form.get("properties"))
-        missing = [
-            name for name in as_list(form.get("required")) if isinstance(name, str) and name not in fields
-        ]
+        missing = [name for name in as_list(form.get("required")) if isinstance(name, str) and name not in fields]
         self._judge.check(ANSWERABLE, not missing, f"{', '.join(missing[:5])} is required but missing")
         for name, field in fields.items():
             self._look_at_field(name, as_object(field))

@@ -154,9 +154,7 @@ class VersionTwoCheck(Check):
         if answer.error is not None:
             return
         if request.method in self._results:
-            self._shape(
-                f"the answer to {request.method}", lambda: self._results[request.method](answer.result)
-            )
+            self._shape(f"the answer to {request.method}", lambda: self._results[request.method](answer.result))
         if request.method == "session/prompt":
             result = answer.result if isinstance(answer.result, dict) else {}
             message_id = result.get("messageId")
@@ -177,9 +175,7 @@ class VersionTwoCheck(Check):
         self._shape(f"the update {shown(kind)}", lambda: self._read_update(told.params))
         self._judge.check(KIND, kind not in _OF_VERSION_1, f"{kind} is a version 1 update")
         if kind in _PIECES:
-            self._judge.check(
-                MESSAGE_ID, isinstance(update.get("messageId"), str), f"a {kind} has no messageId"
-            )
+            self._judge.check(MESSAGE_ID, isinstance(update.get("messageId"), str), f"a {kind} has no messageId")
         if kind in ("user_message", "user_message_chunk") and isinstance(update.get("messageId"), str):
             session.user_messages[update["messageId"]] = True
         for name in ("toolCallId", "terminalId"):
@@ -191,9 +187,7 @@ class VersionTwoCheck(Check):
     def _state(self, told: Told, update: Mapping[str, Any], session: _Session) -> None:
         state = update.get("state")
         if state == "idle" and session.accepted:
-            self._judge.check(
-                BUSY, session.state != "idle", "a prompt was completed without a state other than idle"
-            )
+            self._judge.check(BUSY, session.state != "idle", "a prompt was completed without a state other than idle")
             for message_id, answered_in in session.accepted.items():
                 is_echoed = session.user_messages.may_know(message_id)
                 self._judge.check(ECHOED, is_echoed, f"{shown(message_id)} wasn't sent", answered_in)

@@ -278,9 +278,7 @@ class ElicitationUrlMode(ElicitationMode):
     url: str
 
 
-CreateElicitationRequest: TypeAlias = Annotated[
-    ElicitationFormMode | ElicitationUrlMode, Discriminator("mode")
-]
+CreateElicitationRequest: TypeAlias = Annotated[ElicitationFormMode | ElicitationUrlMode, Discriminator("mode")]
 """`elicitation/create`. An unknown mode is malformed: it must not be shown as a known one (R-ELIC-2)."""
 
 # The answer

@@ -185,9 +185,7 @@ UNPARKED: Final = RequestKey(0)
 """A question's key until the client assigns one."""
 
 
-def read_elicitation(
-    params: Mapping[str, Any], offer: ClientOffer
-) -> tuple[SessionId | None, elicitation.Elicitation]:
+def read_elicitation(params: Mapping[str, Any], offer: ClientOffer) -> tuple[SessionId | None, elicitation.Elicitation]:
     """Return the question's session, or None, and the question.
 
     Raises MalformedMessage, also for a mode not offered.
@@ -298,9 +296,7 @@ def _string(name: str, prop: agent_requests.StringPropertySchema, is_required: b
     )
 
 
-def _multi_choice(
-    name: str, prop: agent_requests.MultiSelectPropertySchema, is_required: bool
-) -> elicitation.Field:
+def _multi_choice(name: str, prop: agent_requests.MultiSelectPropertySchema, is_required: bool) -> elicitation.Field:
     items = prop.items
     if isinstance(items, dict):
         return elicitation.UnknownField(name, "array", to_wire(prop), is_required)
@@ -325,7 +321,5 @@ def _choices(
     values: list[str] | None, titled: list[agent_requests.EnumOption] | None
 ) -> tuple[elicitation.FieldChoice, ...] | None:
     if titled is not None:
-        return tuple(
-            elicitation.FieldChoice(option.const, option.title, option.description) for option in titled
-        )
+        return tuple(elicitation.FieldChoice(option.const, option.title, option.description) for option in titled)
     return None if values is None else tuple(elicitation.FieldChoice(value, value) for value in values)

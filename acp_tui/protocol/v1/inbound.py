@@ -100,11 +100,7 @@ def _plain_chunk(role: Role, update: dict[str, Any]) -> MessageChunk | None:
     if len(update) != (2 if message_id is None else 3) or type(block) is not dict or len(block) != 2:
         return None
     text = block.get("text")
-    if (
-        type(text) is not str
-        or block.get("type") != "text"
-        or not (message_id is None or type(message_id) is str)
-    ):
+    if type(text) is not str or block.get("type") != "text" or not (message_id is None or type(message_id) is str):
         return None
     return MessageChunk(role, Text(text), message_id)
 
@@ -217,8 +213,7 @@ def read_permission_request(params: Any) -> tuple[SessionId, PermissionQuestion]
     """Return the request's session and its question. Raises MalformedMessage."""
     request = decode(agent_requests.RequestPermissionRequest, params)
     options = tuple(
-        PermissionOption(option.option_id, option.name, option.kind, option.meta)
-        for option in request.options
+        PermissionOption(option.option_id, option.name, option.kind, option.meta) for option in request.options
     )
     question = PermissionQuestion(read_tool_call(request.tool_call), options, request.meta)
     return SessionId(request.session_id), question
@@ -296,9 +291,7 @@ def read_session_page(result: Any) -> SessionPage:
 
 def _session_summary(info: session.SessionInfo) -> SessionSummary:
     directories = tuple(map(Path, info.additional_directories))
-    return SessionSummary(
-        SessionId(info.session_id), Path(info.cwd), info.title, info.updated_at, directories
-    )
+    return SessionSummary(SessionId(info.session_id), Path(info.cwd), info.title, info.updated_at, directories)
 
 
 def read_config_options(result: Any) -> OptionsReplaced:
@@ -323,8 +316,7 @@ def _quota(meta: Meta | None) -> TurnUsage | None:
     names = ("totalTokens", "inputTokens", "outputTokens")
     more = ("reasoningOutputTokens", "cachedInputTokens", "cacheWriteInputTokens")
     total, given, said, *rest = (
-        count if isinstance(count := counted.get(name), int) and count >= 0 else None
-        for name in (*names, *more)
+        count if isinstance(count := counted.get(name), int) and count >= 0 else None for name in (*names, *more)
     )
     if total is None:
         return None
@@ -371,9 +363,7 @@ def _option(option: session.SessionConfigOption) -> ConfigOption:
                 option.id, option.name, option.current_value, choices, option.category, option.description
             )
         case session.SessionConfigBoolean():
-            return BooleanOption(
-                option.id, option.name, option.current_value, option.category, option.description
-            )
+            return BooleanOption(option.id, option.name, option.current_value, option.category, option.description)
         case _:
             assert_never(option)
 
@@ -392,7 +382,5 @@ def _legacy_options(setup: session.SessionSetup) -> Iterator[SelectOption]:
         choices = tuple(Choice(mode.id, mode.name, mode.description) for mode in modes.available_modes)
         yield SelectOption(MODE, "Mode", modes.current_mode_id, choices, MODE, source=MODE)
     if (models := setup.models) is not None:
-        choices = tuple(
-            Choice(model.model_id, model.name, model.description) for model in models.available_models
-        )
+        choices = tuple(Choice(model.model_id, model.name, model.description) for model in models.available_models)
         yield SelectOption(MODEL, "Model", models.current_model_id, choices, MODEL, source=MODEL)

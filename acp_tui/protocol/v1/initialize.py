@@ -74,9 +74,7 @@ class ClientCapabilities(WireModel):
     )
     terminal: LenientFlag = False
     session: Lenient[ClientSessionCapabilities] = None
-    auth: Annotated[AuthCapabilities, DefaultOnError(AuthCapabilities)] = field(
-        default_factory=AuthCapabilities
-    )
+    auth: Annotated[AuthCapabilities, DefaultOnError(AuthCapabilities)] = field(default_factory=AuthCapabilities)
     elicitation: Lenient[ElicitationCapabilities] = None
     subagents: Lenient[Marker] = None
 
@@ -162,9 +160,7 @@ class AuthMethodTerminal(Variant):
     name: str
     description: Lenient[str] = None
     args: NullIsEmpty[str] = field(default_factory=list)
-    env: Annotated[dict[str, str], Before(lambda value: {} if value is None else value)] = field(
-        default_factory=dict
-    )
+    env: Annotated[dict[str, str], Before(lambda value: {} if value is None else value)] = field(default_factory=dict)
 
 
 def _auth_kind(value: Any) -> str:

@@ -23,11 +23,7 @@ from acp_tui.protocol.wire import WireModel
 
 M = TypeVar("M", bound=WireModel)
 _WireBlock: TypeAlias = (
-    content.TextContent
-    | content.ImageContent
-    | content.AudioContent
-    | content.ResourceLink
-    | content.EmbeddedResource
+    content.TextContent | content.ImageContent | content.AudioContent | content.ResourceLink | content.EmbeddedResource
 )
 _Annotated: TypeAlias = Text | Image | Audio | ResourceLink | TextResource | BlobResource
 
@@ -121,9 +117,7 @@ def mcp_server(server: McpServer) -> session.McpServer:
     """Convert an MCP server."""
     if not isinstance(server, HttpServer):
         env = [session.EnvVariable(name=name, value=value) for name, value in server.env]
-        return session.McpServerStdio(
-            name=server.name, command=server.command, args=list(server.args), env=env
-        )
+        return session.McpServerStdio(name=server.name, command=server.command, args=list(server.args), env=env)
     headers = [session.HttpHeader(name=name, value=value) for name, value in server.headers]
     model = session.McpServerHttp if server.kind == "http" else session.McpServerSse
     return model(name=server.name, url=server.url, headers=headers)
@@ -134,9 +128,7 @@ def set_option(session_id: str, option_id: str, source: str, value: str | bool) 
     if source == "mode":
         return v1.SESSION_SET_MODE, session.SetSessionModeRequest(session_id=session_id, mode_id=str(value))
     if source == "model":
-        return v1.SESSION_SET_MODEL, session.SetSessionModelRequest(
-            session_id=session_id, model_id=str(value)
-        )
+        return v1.SESSION_SET_MODEL, session.SetSessionModelRequest(session_id=session_id, model_id=str(value))
     request = _made(
         session.SetSessionConfigOptionRequest,
         session_id=session_id,
@@ -156,9 +148,7 @@ def content_block(block: ContentBlock) -> _WireBlock:
         case Text():
             return _block(content.TextContent, block, text=block.text)
         case Image():
-            return _block(
-                content.ImageContent, block, data=block.data, mime_type=block.mime_type, uri=block.uri
-            )
+            return _block(content.ImageContent, block, data=block.data, mime_type=block.mime_type, uri=block.uri)
         case Audio():
             return _block(content.AudioContent, block, data=block.data, mime_type=block.mime_type)
         case ResourceLink():

@@ -106,8 +106,7 @@ def _background(listed: list[dict[str, Any]] | None) -> tuple[BackgroundWork, ..
     if listed is None or not all(isinstance(item.get("type"), str) for item in listed):
         return UNSET
     return tuple(
-        BackgroundWork(item["type"], str(item.get(BACKGROUND_IDS.get(item["type"], ""), "")))
-        for item in listed
+        BackgroundWork(item["type"], str(item.get(BACKGROUND_IDS.get(item["type"], ""), ""))) for item in listed
     )
 
 

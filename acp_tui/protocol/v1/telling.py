@@ -74,9 +74,7 @@ _CHUNKS: Final = {
     "agent": "agent_message_chunk",
     "thought": "agent_thought_chunk",
 }
-_OF_TERMINALS: Final = frozenset(
-    {"terminal_info", "terminal_output", "terminal_output_delta", "terminal_exit"}
-)
+_OF_TERMINALS: Final = frozenset({"terminal_info", "terminal_output", "terminal_output_delta", "terminal_exit"})
 """Keys of a tool call's `_meta` that were already passed on as updates, so repeating them would duplicate output."""
 
 
@@ -104,17 +102,11 @@ def update_of(update: SessionUpdate) -> Wire | None:
             return _with({"sessionUpdate": "plan", "entries": list(map(_step, steps))}, _meta=meta)
         case CommandsReplaced(commands, meta):
             available = list(map(_command, commands))
-            return _with(
-                {"sessionUpdate": "available_commands_update", "availableCommands": available}, _meta=meta
-            )
+            return _with({"sessionUpdate": "available_commands_update", "availableCommands": available}, _meta=meta)
         case OptionsReplaced(options, meta):
-            return _with(
-                {"sessionUpdate": "config_option_update", "configOptions": options_of(options)}, _meta=meta
-            )
+            return _with({"sessionUpdate": "config_option_update", "configOptions": options_of(options)}, _meta=meta)
         case InfoChanged(title, updated_at, meta):
-            return _with({"sessionUpdate": "session_info_update"}, _meta=meta) | _set(
-                title=title, updatedAt=updated_at
-            )
+            return _with({"sessionUpdate": "session_info_update"}, _meta=meta) | _set(title=title, updatedAt=updated_at)
         case UsageReported(usage, meta):
             return _with({"sessionUpdate": "usage_update", **_usage(usage)}, _meta=meta)
         case NoticeShown(severity, title, description, meta):
@@ -129,9 +121,7 @@ def update_of(update: SessionUpdate) -> Wire | None:
             return _with({**told, "content": block_of(block)}, _meta=meta)
         case SubagentReported(session_id, title, description, state, is_cancellable, meta):
             told = {"sessionUpdate": "subagent_update", "sessionId": session_id}
-            offers: Any = (
-                is_cancellable if is_cancellable is UNSET else {"cancel": {} if is_cancellable else None}
-            )
+            offers: Any = is_cancellable if is_cancellable is UNSET else {"cancel": {} if is_cancellable else None}
             doing: Any = _state(state) if isinstance(state, StateReported) else state
             return _with(told, _meta=meta) | _set(
                 title=title, description=description, capabilities=offers, state=doing
@@ -257,9 +247,7 @@ def _option(option: ConfigOption) -> Wire:
 
 def _choices(choices: Sequence[Choice]) -> Iterator[Wire]:
     for group, members in groupby(choices, lambda choice: choice.group):
-        values = [
-            _with({"value": one.value, "name": one.name}, description=one.description) for one in members
-        ]
+        values = [_with({"value": one.value, "name": one.name}, description=one.description) for one in members]
         if group is None:
             yield from values
         else:
@@ -325,9 +313,7 @@ def permission_request(
     }
 
 
-def elicitation_request(
-    session_id: SessionId | None, elicitation: Elicitation, meta: Mapping[str, Any]
-) -> Wire:
+def elicitation_request(session_id: SessionId | None, elicitation: Elicitation, meta: Mapping[str, Any]) -> Wire:
     """Return the params of `elicitation/create`. Without a session, it refers to an unnamed request."""
     scope: Wire = {"requestId": None} if session_id is None else {"sessionId": session_id}
     told = _with({"message": elicitation.message, **scope}, toolCallId=elicitation.tool_call_id)

@@ -58,9 +58,7 @@ class ConnectionV2(Connection):
 
     def _request_permission(self, params: Mapping[str, Any]) -> Awaitable[Any]:
         with as_invalid_params():
-            session_id, question = inbound.read_permission_request(
-                params, f"question {next(self._question_numbers)}"
-            )
+            session_id, question = inbound.read_permission_request(params, f"question {next(self._question_numbers)}")
         require_distinct(question.options)
         return permission_response(self.client.request_permission(session_id, question))
 

@@ -168,9 +168,7 @@ def _diff(diff: models.Diff) -> Iterator[ToolCallContent]:
 
 def _is_told(patch: Patch, changes: Iterable[models.PathChange]) -> bool:
     """Whether diffs and changes show everything in the patch."""
-    return patch.is_whole and patch.moved <= {
-        path for change in changes for path in (change.path, change.old_path)
-    }
+    return patch.is_whole and patch.moved <= {path for change in changes for path in (change.path, change.old_path)}
 
 
 def _terminal(update: Any) -> Updates:
@@ -254,8 +252,7 @@ def _commands(update: Any) -> Updates:
 
 def _commands_replaced(commands: list[models.AvailableCommand], meta: Meta | None = None) -> CommandsReplaced:
     read = (
-        Command(one.name, one.description, None if one.input is None else one.input.hint, one.meta)
-        for one in commands
+        Command(one.name, one.description, None if one.input is None else one.input.hint, one.meta) for one in commands
     )
     return CommandsReplaced(tuple(read), meta)
 
@@ -328,16 +325,11 @@ def read_permission_request(params: Any, question_id: str) -> tuple[SessionId, P
             )
         case _:
             is_alone = True
-            patch = ToolCallPatch(
-                ToolCallId(question_id), request.title, raw_input=subject if subject else UNSET
-            )
+            patch = ToolCallPatch(ToolCallId(question_id), request.title, raw_input=subject if subject else UNSET)
     options = tuple(
-        PermissionOption(option.option_id, option.name, option.kind, option.meta)
-        for option in request.options
+        PermissionOption(option.option_id, option.name, option.kind, option.meta) for option in request.options
     )
-    question = PermissionQuestion(
-        patch, options, request.meta, request.title, request.description, command, is_alone
-    )
+    question = PermissionQuestion(patch, options, request.meta, request.title, request.description, command, is_alone)
     return SessionId(request.session_id), question
 
 
@@ -361,9 +353,7 @@ def read_initialize_response(result: Any) -> Agreement:
     info = response.info
     methods = tuple(method for each in response.auth_methods for method in _auth_method(each))
     identity = AgentIdentity(info.name, info.version, info.title)
-    return Agreement(
-        response.protocol_version, identity, _capabilities(response.capabilities, response.meta), methods
-    )
+    return Agreement(response.protocol_version, identity, _capabilities(response.capabilities, response.meta), methods)
 
 
 def _capabilities(capabilities: models.AgentCapabilities, meta: Meta | None) -> AgentCapabilities:
@@ -399,9 +389,7 @@ def _auth_method(method: models.AuthMethod) -> Iterator[AuthMethod]:
         case models.AuthMethodTerminal():
             env = {variable.name: variable.value for variable in method.env}
             args = tuple(method.args)
-            yield AuthMethod(
-                method.method_id, method.name, method.description, "terminal", args, env, method.meta
-            )
+            yield AuthMethod(method.method_id, method.name, method.description, "terminal", args, env, method.meta)
 
 
 def read_new_session(result: Any) -> tuple[SessionId, Updates]:

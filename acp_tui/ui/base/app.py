@@ -252,9 +252,7 @@ class BaseApp(App[None]):
                 await self.run_action(command.action, screen)
 
         here = places_of(screen.focused or screen)
-        self.pickers.choose_command(
-            lambda: self.commands_for(screen), self.keymap, here, self._used_commands, run
-        )
+        self.pickers.choose_command(lambda: self.commands_for(screen), self.keymap, here, self._used_commands, run)
 
     def commands_for(self, screen: Screen[object]) -> Iterator[Command]:
         """The commands that the palette offers on this screen; here, those for all of acp-tui."""

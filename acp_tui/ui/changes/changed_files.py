@@ -47,9 +47,7 @@ def change_segments(change: FileChange, width: int, most_lines: int, palette: Pa
     mark = mark if width_cells(path + mark) <= room - _cells(aside) else ""
     if note := note_in_place_of_counts(change):
         style = palette.warning if change.before_unknown is not None else palette.muted
-        aside = (
-            [Segment(cut(note, max(room - width_cells(path + mark), _cells(aside))), style)] if aside else []
-        )
+        aside = [Segment(cut(note, max(room - width_cells(path + mark), _cells(aside))), style)] if aside else []
     fill = room + len(GAP) - width_cells(path + mark) - _cells(aside)
     return [
         head,
@@ -80,9 +78,7 @@ def _counts(change: FileChange, palette: Palette) -> list[Segment]:
 def _bar(change: FileChange, most_lines: int, palette: Palette) -> list[Segment]:
     """A sign for each added or removed line, or for several; at least one for each kind present."""
     scale = BAR_CELLS / max(most_lines, BAR_CELLS)
-    added, removed = (
-        max(round(count * scale), 1) if count else 0 for count in (change.added, change.removed)
-    )
+    added, removed = (max(round(count * scale), 1) if count else 0 for count in (change.added, change.removed))
     too_many = max(added + removed - BAR_CELLS, 0)
     added, removed = (added - too_many, removed) if added > removed else (added, removed - too_many)
     return [

@@ -164,9 +164,7 @@ class ChangesDesk:
             raise
         return last.path
 
-    def at_prompts_of(
-        self, session: Session, run: Callable[[Coroutine[Any, Any, None]], object]
-    ) -> TurnMoments:
+    def at_prompts_of(self, session: Session, run: Callable[[Coroutine[Any, Any, None]], object]) -> TurnMoments:
         """Remember the files at each future prompt of this session. `run` runs work as long as the tab exists."""
         return TurnMoments(session, self, run)
 
@@ -244,9 +242,7 @@ def _first(error: BaseException) -> BaseException:
 
 
 MOST_MOMENTS: Final = 200
-ONLY_FILES: Final = (
-    "Only files are listed, including those others changed. The agent still remembers the turn."
-)
+ONLY_FILES: Final = "Only files are listed, including those others changed. The agent still remembers the turn."
 
 
 class TurnMoments:

@@ -62,9 +62,7 @@ class ChangeList(RowList, can_focus=True):
         at, top = self.cursor, self.scroll_offset.y
         path = wanted or ("" if self.change is None else self.change.path)
         self._most_lines = max(((change.added or 0) + (change.removed or 0) for change in changes), default=0)
-        now_at = next(
-            (index for index, change in enumerate(changes) if change.path >= path), len(changes) - 1
-        )
+        now_at = next((index for index, change in enumerate(changes) if change.path >= path), len(changes) - 1)
         self.show([PickerRow(change, change.path) for change in changes], now_at if changes else NOWHERE)
         if top and at != NOWHERE:
             self.scroll_to(y=top + now_at - at, animate=False, force=True)

@@ -108,9 +108,7 @@ class _Barred(Lines):
         return Strip([self._bar if at in self._barred else self._blank, *line], line.cell_length + len(BAR))
 
 
-NOT_REVERTED: Final = (
-    "The file has changed in the meantime, so nothing was reverted. This is its current state."
-)
+NOT_REVERTED: Final = "The file has changed in the meantime, so nothing was reverted. This is its current state."
 NOT_UNDONE: Final = "The file has changed since the revert, which wasn't undone. This is its current state."
 OUTDATED: Final = "The file has changed since it was shown. Press g to see its current state."
 WAY_TO_EARLIER: Final = "Press o to see what was there before."

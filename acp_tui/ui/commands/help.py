@@ -63,21 +63,15 @@ class HelpScreen(ModalScreen[str | None]):
             self.dismiss(message.row.value.action)
 
 
-def help_rows(
-    keymap: Keymap, here: Sequence[Place] = (), *, is_narrow: bool = False
-) -> Iterator[PickerRow[Command]]:
+def help_rows(keymap: Keymap, here: Sequence[Place] = (), *, is_narrow: bool = False) -> Iterator[PickerRow[Command]]:
     """A row for each command, under the headings of their places, the current ones first.
 
     If there is little room, only the first key of a command is shown.
     """
     for place in (*here, *(place for place in PLACES if place not in here)):
         for command in COMMANDS:
-            if command.where == place and (
-                keymap.keys[command.id] or command.typed or place in ("session", "app")
-            ):
-                keys = (
-                    (keymap.shown(command.id) or command.typed) if is_narrow else keymap.all_shown(command.id)
-                )
+            if command.where == place and (keymap.keys[command.id] or command.typed or place in ("session", "app")):
+                keys = (keymap.shown(command.id) or command.typed) if is_narrow else keymap.all_shown(command.id)
                 about = "; ".join(filter(None, (command.help, _slash(command), *key_notes(command, keymap))))
                 yield PickerRow(command, command.title, about, PLACES[place], aside=keys)
 
@@ -160,9 +154,7 @@ class Pickers:
             picker = CommandPicker(commands(), keymap, here=here, recent=recent, cells=cells)
             self._app.push_screen(picker, run)
 
-    async def choose_theme(
-        self, names: Iterable[str], chosen: str, show: Callable[[str], None]
-    ) -> str | None:
+    async def choose_theme(self, names: Iterable[str], chosen: str, show: Callable[[str], None]) -> str | None:
         """The chosen theme, "" for the one that fits the terminal. `show` previews one. Await it in a worker."""
         return await self._app.push_screen_wait(ThemePicker(names, chosen, show))
 

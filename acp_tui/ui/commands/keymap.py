@@ -93,9 +93,7 @@ _CTRL_BYTES: Final = frozenset("abcdefghijklmnopqrstuvwxyz") | {
     "underscore",
     "space",
 }
-_MOVING: Final = frozenset(
-    {"up", "down", "left", "right", "home", "end", "pageup", "pagedown", "delete", "insert"}
-)
+_MOVING: Final = frozenset({"up", "down", "left", "right", "home", "end", "pageup", "pagedown", "delete", "insert"})
 
 TERMINALS_OWN: Final[dict[str, str]] = {
     "f10": "GNOME Terminal uses it for its menu by default",
@@ -214,9 +212,7 @@ NEEDED: Final = frozenset(
     {"quit", "send", "leave_prompt", "leave_card", "leave_question", "leave_review", "leave_terminal"}
 )
 """Without a key for these, there would be no way to leave, to answer, or to reach the agent."""
-_KEPT: Final = frozenset(
-    {"enter", "tab", "escape", "up", "down", "left", "right", "space", "backspace", "delete"}
-)
+_KEPT: Final = frozenset({"enter", "tab", "escape", "up", "down", "left", "right", "space", "backspace", "delete"})
 """Every widget needs these keys, so commands of the whole screen can't have them."""
 _ALL_OVER: Final[tuple[Place, ...]] = ("session", "app")
 _APART: Final[tuple[Place, ...]] = ("inspector", "frames", "frame", "replay")
@@ -295,9 +291,7 @@ def _is_bound(command: Command, key: str) -> bool:
 
 def places_of(focused: DOMNode) -> tuple[Place, ...]:
     """The current places, from the focus outwards."""
-    found = [
-        _TEXTUAL[name] for node in focused.ancestors_with_self if (name := type(node).__name__) in _TEXTUAL
-    ]
+    found = [_TEXTUAL[name] for node in focused.ancestors_with_self if (name := type(node).__name__) in _TEXTUAL]
     return ("terminal",) if "terminal" in found else (*found, "app")
 
 
@@ -427,7 +421,5 @@ def _price(command: Command, other: Command, key: str) -> Iterator[str]:
         yield f"keys.{command.id}: {shown_key(key)} is no longer {other.id} {here}"
 
 
-AS_BUILT: Final = Keymap(
-    {command.id: tuple(command.keys.split(",")) if command.keys else () for command in COMMANDS}
-)
+AS_BUILT: Final = Keymap({command.id: tuple(command.keys.split(",")) if command.keys else () for command in COMMANDS})
 """The keymap if the user has changed nothing."""

@@ -24,9 +24,7 @@ def _own(
     has_priority: bool = False,
 ) -> Command:
     """A command of the widget itself. With an empty `own`, the widget handles what is typed in its own way."""
-    return Command(
-        id_, title, about, keys, own=own, where=where, has_priority=has_priority, typed=typed, like=like
-    )
+    return Command(id_, title, about, keys, own=own, where=where, has_priority=has_priority, typed=typed, like=like)
 
 
 def _here(
@@ -416,9 +414,7 @@ _WIDGETS_OWN: Final = {command.id: command for command in (*WIDGET_COMMANDS, *IN
 
 def bindings_of(*ids: str, place: Place | None = None) -> list[BindingType]:
     """A widget's bindings: for these commands of its own, or for all commands of a place."""
-    commands = [_WIDGETS_OWN[id_] for id_ in ids] + [
-        one for one in _WIDGETS_OWN.values() if one.where == place
-    ]
+    commands = [_WIDGETS_OWN[id_] for id_ in ids] + [one for one in _WIDGETS_OWN.values() if one.where == place]
     return [
         Binding(one.keys, one.own, one.title, show=False, priority=one.has_priority, id=one.id)
         for one in commands

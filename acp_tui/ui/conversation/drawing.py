@@ -53,9 +53,7 @@ def folds_of(shown: ConversationSettings) -> Folds:
     )
 
 
-def folded(
-    lines: Sequence[Strip], limit: int, palette: Palette, *, keep_end: bool = False
-) -> list[Sequence[Strip]]:
+def folded(lines: Sequence[Strip], limit: int, palette: Palette, *, keep_end: bool = False) -> list[Sequence[Strip]]:
     """The first (or last) `limit` lines and a note about the hidden ones; all lines if only one would be hidden."""
     hidden = len(lines) - limit
     if hidden <= 1:

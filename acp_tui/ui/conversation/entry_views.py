@@ -47,9 +47,7 @@ from acp_tui.ui.textual_gaps.placing import rules_for
 E_co = TypeVar("E_co", bound=Entry, covariant=True)
 
 KNOWN_STATUSES: Final = frozenset({tool_calls.PENDING, tool_calls.IN_PROGRESS, *tool_calls.SETTLED})
-KNOWN_KINDS: Final = frozenset(
-    {"read", "edit", "delete", "move", "search", "execute", "think", "fetch", "switch_mode"}
-)
+KNOWN_KINDS: Final = frozenset({"read", "edit", "delete", "move", "search", "execute", "think", "fetch", "switch_mode"})
 
 
 class EntryHost(Protocol):
@@ -312,9 +310,7 @@ def kind_of(entry: Entry, *, is_run: bool = False, command: str = "") -> Kind:
             return NoteView, _states(_NOTES[type(entry)])
 
 
-PARTS: Final = {
-    f"entry--{each.name.replace('_', '-')}": each.name for each in fields(Palette) if each.name != "dark"
-}
+PARTS: Final = {f"entry--{each.name.replace('_', '-')}": each.name for each in fields(Palette) if each.name != "dark"}
 """The palette field that each component class sets."""
 THEME_COLORS: Final = {
     "foreground": "text",

@@ -26,9 +26,7 @@ MAX_TOLD: Final = 400
 """Characters of a folded thought that its tooltip shows."""
 MAX_SHOWN_CHARACTERS: Final = 1_000_000
 """Longer texts are cut: drawing this much takes seconds and ten times the text's memory. An export has all."""
-CUT_NOTE: Final = (
-    f"… Only the first {MAX_SHOWN_CHARACTERS:,} characters are shown. An export has all of them."
-)
+CUT_NOTE: Final = f"… Only the first {MAX_SHOWN_CHARACTERS:,} characters are shown. An export has all of them."
 GAP: Final = (BLANK,)
 """Between text and other content."""
 

@@ -94,9 +94,7 @@ class NoteDrawing(KeptDrawing):
     def _draw(self, scene: Scene) -> Sequence[Strip]:
         head, *rest = self._spans(scene)
         below = [_part(text, style, scene, level=2) for text, style in rest]
-        return Joined(
-            _part(*head, scene, level=1), *below, Indented(self._summary(scene), Gutter(2 * INDENT))
-        )
+        return Joined(_part(*head, scene, level=1), *below, Indented(self._summary(scene), Gutter(2 * INDENT)))
 
     def _spans(self, scene: Scene) -> list[tuple[str, Style]]:
         """The heading, with a mark before it, and the details."""
@@ -130,9 +128,7 @@ class NoteDrawing(KeptDrawing):
         if shown:
             left_out = len(tail) - len(shown)
             title = (
-                "its last lines on stderr:"
-                if not left_out
-                else f"its last lines on stderr ({left_out} lines above):"
+                "its last lines on stderr:" if not left_out else f"its last lines on stderr ({left_out} lines above):"
             )
             spans += [(title, scene.palette.muted), ("\n".join(shown), scene.palette.muted)]
         return spans

@@ -57,18 +57,14 @@ class ToolText:
     """One text. Its lines are cached for the last width and colors."""
 
     def __init__(self, text: str) -> None:
-        self._parts = [
-            _finished(part.text) if isinstance(part, Markdown) else part.text for part in parts_of(text)
-        ]
+        self._parts = [_finished(part.text) if isinstance(part, Markdown) else part.text for part in parts_of(text)]
         self._drawn: tuple[int, Palette, Sequence[Strip]] | None = None
 
     def lines(self, width: int, palette: Palette) -> Sequence[Strip]:
         """The text's lines, of at most `width` cells."""
         if self._drawn is None or self._drawn[:2] != (width, palette):
             runs = [
-                plain_lines(part, width, palette.text)
-                if isinstance(part, str)
-                else part.lines(width, palette)
+                plain_lines(part, width, palette.text) if isinstance(part, str) else part.lines(width, palette)
                 for part in self._parts
             ]
             self._drawn = (width, palette, Joined(*runs))
@@ -132,9 +128,7 @@ def run_lines(entries: Sequence[ToolCallEntry], scene: Scene) -> list[Strip]:
     room = width - width_cells(words) - 2
     aside = f"  {cut(worked_on, room)}" if worked_on and room >= MIN_SUBJECT_CELLS else ""
     lines = wrap([(words, scene.palette.text), (aside, scene.palette.muted)], width)
-    return [
-        Strip([*(icons if row == 0 else [Gutter(" " * len(RAIL))]), *line]) for row, line in enumerate(lines)
-    ]
+    return [Strip([*(icons if row == 0 else [Gutter(" " * len(RAIL))]), *line]) for row, line in enumerate(lines)]
 
 
 def run_words(entries: Sequence[ToolCallEntry]) -> str:
@@ -205,9 +199,7 @@ class ToolCallDrawing(KeptDrawing):
         word = (
             "needs your decision"
             if self._entry.waiting
-            else STATUS_WORDS.get(
-                call.status, "" if call.status in STATUS_GLYPHS else make_visible_line(call.status)
-            )
+            else STATUS_WORDS.get(call.status, "" if call.status in STATUS_GLYPHS else make_visible_line(call.status))
         )
         icons = [
             Gutter(f"  {glyph} ", palette.status),
@@ -364,9 +356,7 @@ OUTPUT_RAIL: Final = "  │ "
 COMMAND_SIGN: Final = "$ "
 
 
-def terminal_runs(
-    state: TerminalState | None, scene: Scene, width: int, limit: int | None
-) -> list[Sequence[Strip]]:
+def terminal_runs(state: TerminalState | None, scene: Scene, width: int, limit: int | None) -> list[Sequence[Strip]]:
     """The last `limit` lines of the terminal (all if None), and the state of its command."""
     palette = scene.palette
     if state is None:
@@ -392,9 +382,7 @@ class OwnCommandDrawing(KeptDrawing):
         sign = Segment(COMMAND_SIGN, scene.palette.accent + style.background_style)
         line = make_visible_command(self._entry.line)
         heads = [
-            Strip([sign, *strip], strip.cell_length + len(COMMAND_SIGN)).adjust_cell_length(
-                scene.width, style
-            )
+            Strip([sign, *strip], strip.cell_length + len(COMMAND_SIGN)).adjust_cell_length(scene.width, style)
             for strip in plain_lines(line, scene.width - len(COMMAND_SIGN) - 2, style)
         ]
         state = scene.terminals.get(self._entry.terminal_id)

@@ -439,9 +439,7 @@ class ConversationView(Widget, can_focus=True):
             lines = self.column.lines(index) if index >= 0 else ()
             shown = lines[row : row + rows.stop - y]
             if not shown:
-                strips.append(
-                    self._bakery.blank(scene.width, scene.palette.rule if y in thumb_rows else None)
-                )
+                strips.append(self._bakery.blank(scene.width, scene.palette.rule if y in thumb_rows else None))
                 y += 1
                 continue
             marker, ground = self._marker(index, scene), self._ground(index)
@@ -669,9 +667,7 @@ class ConversationView(Widget, can_focus=True):
     def action_cursor(self, step: int) -> None:
         """Move the cursor by entries, skipping those without lines. Without a cursor, go to the last entry in view."""
         if self._cursor is None:
-            last = self.column.heights.at(
-                min(self.top_line + self.outer_size.height, self.column.heights.total) - 1
-            )
+            last = self.column.heights.at(min(self.top_line + self.outer_size.height, self.column.heights.total) - 1)
             if last is not None:
                 self.go_to(last[0])
             return
@@ -789,7 +785,5 @@ def _styled(strip: Strip, cells: range, style: Style) -> Strip:
     if not cells:
         return strip
     within = strip.crop(cells.start, cells.stop)
-    marked = Strip(
-        [Segment(text, (own or Style.null()) + style) for text, own, _ in within], within.cell_length
-    )
+    marked = Strip([Segment(text, (own or Style.null()) + style) for text, own, _ in within], within.cell_length)
     return Strip.join([strip.crop(0, cells.start), marked, strip.crop(cells.stop, strip.cell_length)])

@@ -31,9 +31,7 @@ from acp_tui.ui.kit.toasts import ASKING
 from acp_tui.values import dataclass
 
 LOG_LINES: Final = 20
-ACTS_ITSELF: Final = (
-    "no: it reads and writes files and runs commands itself; you decide only what it asks about"
-)
+ACTS_ITSELF: Final = "no: it reads and writes files and runs commands itself; you decide only what it asks about"
 FOLDED_CELLS: Final = 60
 
 
@@ -153,9 +151,7 @@ def card_text(facts: AgentFacts, *, is_open: bool) -> Content:
     if meta:
         blocks.append(_section("Its own extensions", [_custom(key, meta[key], is_open) for key in meta]))
     if facts.log:
-        blocks.append(
-            _section("Last lines of its log", [shown_line(line) for line in facts.log[-LOG_LINES:]])
-        )
+        blocks.append(_section("Last lines of its log", [shown_line(line) for line in facts.log[-LOG_LINES:]]))
     return Content("\n\n").join(blocks)
 
 

@@ -279,9 +279,7 @@ def _said_of(catalogue: Catalogue) -> Content:
     """Problems in the user's file, which matter more than the age of the registry."""
     if len(catalogue.notes) > 1:
         count = len(catalogue.notes)
-        return Content.styled(
-            f"{count} problems in agents.toml; to list them: acp-tui agents", "$text-warning"
-        )
+        return Content.styled(f"{count} problems in agents.toml; to list them: acp-tui agents", "$text-warning")
     return shown(catalogue.notes[0], "$text-warning") if catalogue.notes else Content(_age(catalogue))
 
 

@@ -81,9 +81,7 @@ class ExportDialog(ModalScreen[Path | None]):
         except ClientError as error:
             exists = isinstance(error, FileExists)
             self._to_replace = path if exists else None
-            self._say(
-                "\n".join(filter(None, (str(error), "Enter again replaces it" if exists else error.hint)))
-            )
+            self._say("\n".join(filter(None, (str(error), "Enter again replaces it" if exists else error.hint))))
         else:
             close_when_in_front(self, path)
 

@@ -219,9 +219,7 @@ class SessionsDialog(ModalScreen[Wish | None]):
         Binding("slash", "search", "Search", show=False),
     ]
 
-    def __init__(
-        self, source: Source, *, here: Path | None = None, now: Callable[[], datetime] = datetime.now
-    ) -> None:
+    def __init__(self, source: Source, *, here: Path | None = None, now: Callable[[], datetime] = datetime.now) -> None:
         """`here` is the user's folder."""
         super().__init__(classes="dialog")
         self._source = source
@@ -479,9 +477,7 @@ class SessionsDialog(ModalScreen[Wish | None]):
             where = Content.assemble(" in ", shown_line(session.agent))
             self._questions.append(Question(_question("Delete ", session, where), self._source.delete))
         if session.recorded is not None:
-            self._questions.append(
-                Question(_question("Delete acp-tui's recording of ", session), self._source.forget)
-            )
+            self._questions.append(Question(_question("Delete acp-tui's recording of ", session), self._source.forget))
         if self._questions:
             self._guard.arm()
             self._say_how_it_stands()
@@ -554,9 +550,7 @@ class SessionsDialog(ModalScreen[Wish | None]):
         if session is None or self._questions:
             self._spare()
             return
-        change = {"rename": self._source.rename, "pin": self._source.pin, "archive": self._source.archive}[
-            how
-        ]
+        change = {"rename": self._source.rename, "pin": self._source.pin, "archive": self._source.archive}[how]
         try:
             await change(session)
         except ClientError as error:

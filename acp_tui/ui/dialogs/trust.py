@@ -158,9 +158,7 @@ class RunQuestion(TrustQuestion):
             Content(),
             shown_line(shlex.join(command), "bold"),
             Content(),
-            Content.assemble(
-                "It would run as you, with all your permissions, in ", shown_line(str(cwd)), "."
-            ),
+            Content.assemble("It would run as you, with all your permissions, in ", shown_line(str(cwd)), "."),
             Content("No: you only read the session's recording, and nothing runs."),
         ]
         super().__init__("Run this command?", lines, yes="Yes, run it")

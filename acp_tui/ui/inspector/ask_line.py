@@ -197,10 +197,7 @@ _ABOUT = {
 
 def choices(index: FrameIndex, query: Query) -> list[PickerRow[Term]]:
     """A row for each filter that can be added or removed."""
-    return [
-        PickerRow(term, str(term), about, group, is_current=term in query)
-        for group, term, about in _terms(index)
-    ]
+    return [PickerRow(term, str(term), about, group, is_current=term in query) for group, term, about in _terms(index)]
 
 
 def _terms(index: FrameIndex) -> Iterator[tuple[str, Term, str]]:
@@ -211,9 +208,7 @@ def _terms(index: FrameIndex) -> Iterator[tuple[str, Term, str]]:
         methods[label.method] += count
     yield from _of("kind", "Kinds of updates", kinds)
     yield from _of("method", "Methods", methods)
-    yield from _of(
-        "session", "Sessions", Counter(dict(zip(index.sessions.values, index.sessions.counts, strict=True)))
-    )
+    yield from _of("session", "Sessions", Counter(dict(zip(index.sessions.values, index.sessions.counts, strict=True))))
     yield from (("Direction", Term("dir", value), _ABOUT[value]) for value in DIRECTIONS)
     yield from (("What it is", Term("is", value), _ABOUT.get(value, "")) for value in STATES)
 

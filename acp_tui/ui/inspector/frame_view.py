@@ -131,9 +131,7 @@ class FrameView(LineWindow):
         self.top = min(self.top, self.max_top)
         self.refresh()
 
-    def _drawn(
-        self, detail: Detail, width: int, palette: Palette
-    ) -> Iterator[tuple[Strip, OutlineLine | None]]:
+    def _drawn(self, detail: Detail, width: int, palette: Palette) -> Iterator[tuple[Strip, OutlineLine | None]]:
         for text, style in self._about(detail, palette):
             yield from ((strip, None) for strip in wrap([(text, style)], width))
         if detail.outline is None:
@@ -254,9 +252,7 @@ class FrameView(LineWindow):
     def _set_open(self, node: Node, *, is_open: bool) -> None:
         node.is_open = is_open
         self._lay_out()
-        at = next(
-            (at for at, (_, line) in enumerate(self._rows) if line is not None and line.node is node), 0
-        )
+        at = next((at for at, (_, line) in enumerate(self._rows) if line is not None and line.node is node), 0)
         self._put_cursor(at)
 
 

@@ -27,9 +27,7 @@ ROOMY_CELLS: Final = 100
 ARROWS: Final = {Kind.IN: "←", Kind.OUT: "→", Kind.STDERR: "·", Kind.NOTE: "·"}
 
 
-def row_strip(
-    row: Row, glimpse: Glimpse, width: int, palette: Palette, waited_s: float | None = None
-) -> Strip:
+def row_strip(row: Row, glimpse: Glimpse, width: int, palette: Palette, waited_s: float | None = None) -> Strip:
     """Draw a row `width` cells wide. `waited_s` is how long a request has been waiting; None: no response will come."""
     is_narrow = width < NARROW_CELLS
     end = "" if is_narrow else f"{size(row.size):>8}"
@@ -125,9 +123,7 @@ BETWEEN: Final = Content(" · ")
 def standing_of(inspection: Inspection, *, follows: bool, keys: str, width: int) -> Content:
     """The status, and the hints in `keys`, separated by semicolons, that fit."""
     parts = [
-        Content.styled(make_visible_line(text), style)
-        for text, style in _parts(inspection, follows=follows)
-        if text
+        Content.styled(make_visible_line(text), style) for text, style in _parts(inspection, follows=follows) if text
     ]
     said = BETWEEN.join(parts)
     for hint in keys.split("; "):

@@ -66,9 +66,7 @@ class InspectorScreen(Screen[None]):
     HORIZONTAL_BREAKPOINTS = [(0, "-stacked"), (WIDE_CELLS, "-beside")]  # noqa: RUF012 - Textual has no ClassVar here either
     BINDINGS: ClassVar[list[BindingType]] = bindings_of(place="inspector")
 
-    def __init__(
-        self, inspection: Inspection, title: str, *, folder: Path, grows: Path | None = None
-    ) -> None:
+    def __init__(self, inspection: Inspection, title: str, *, folder: Path, grows: Path | None = None) -> None:
         """`folder` is where files are written; `grows` is a recording that may still grow, None for a running agent."""
         super().__init__()
         self._inspection = inspection
@@ -396,9 +394,7 @@ async def open_inspector(above: Screen[Any], source: FrameLog | Path, title: str
     """Inspect the past and future frames of a running agent, or a recording that may grow."""
     try:
         inspection = (
-            await to_thread.run_sync(inspect_file, source)
-            if isinstance(source, Path)
-            else inspect_agent(source)
+            await to_thread.run_sync(inspect_file, source) if isinstance(source, Path) else inspect_agent(source)
         )
     except ClientError as error:
         above.notify(str(error), severity="error", markup=False)

@@ -84,9 +84,7 @@ def said(length: int, tool: str, *, by_terminal: bool) -> str:
         return f"Copied {characters} by {tool}{also}"
     if by_terminal:
         return f"Sent {characters} to the terminal (OSC 52), which doesn't report whether it accepts them"
-    return (
-        "Couldn't copy: it is too long for the terminal, and wl-copy, xclip, xsel, or pbcopy isn't installed"
-    )
+    return "Couldn't copy: it is too long for the terminal, and wl-copy, xclip, xsel, or pbcopy isn't installed"
 
 
 async def copy(screen: Screen[Any], text: str) -> None:

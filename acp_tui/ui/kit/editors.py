@@ -70,9 +70,7 @@ class ChoiceRows(RowList, can_focus=True):
         super().on_mount()
         values = [row.value for row in self._choices]
         start = min(map(values.index, self._chosen), default=NOWHERE)
-        self.show(
-            self._choices, start if self.can_focus else NOWHERE
-        )  # a cursor there would be what Enter sends
+        self.show(self._choices, start if self.can_focus else NOWHERE)  # a cursor there would be what Enter sends
 
     def show_whole(self) -> None:
         """Show all rows without scrolling, and leave the keys to the parent. Call it before mounting."""

@@ -169,11 +169,7 @@ def matching(rows: Sequence[PickerRow[Any]], query: str) -> Sequence[PickerRow[A
     words = query.lower().split()
     if not words:
         return rows
-    found = [
-        ((bool(row.is_disabled_reason), score), row)
-        for row in rows
-        if (score := _score(row, words)) is not None
-    ]
+    found = [((bool(row.is_disabled_reason), score), row) for row in rows if (score := _score(row, words)) is not None]
     best_of: dict[str, tuple[bool, int]] = {}
     for rank, row in found:
         best_of[row.group] = min(rank, best_of.get(row.group, rank))

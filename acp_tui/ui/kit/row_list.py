@@ -72,9 +72,7 @@ class RowList(ScrollView, can_focus=False):
     heading_indent: ClassVar[int] = 0
     """The indent of a heading, in cells."""
 
-    def __init__(
-        self, *, rows_around: int = 17, rows_around_low: int | None = None, most_rows: int = 20
-    ) -> None:
+    def __init__(self, *, rows_around: int = 17, rows_around_low: int | None = None, most_rows: int = 20) -> None:
         """At most `most_rows` high, and low enough to leave `rows_around` rows of the screen.
 
         On a low screen, which has no margins, it leaves `rows_around_low`.
@@ -250,9 +248,7 @@ def short_folder(folder: Path, here: Path | None) -> str:
     """The end of a folder's path, with as many parts as fit; "" for `here`."""
     if folder == here:
         return ""
-    tail = make_visible_line(str(folder))[
-        -8 * MOST_FOLDER_CELLS :
-    ]  # measuring takes time in proportion to the length
+    tail = make_visible_line(str(folder))[-8 * MOST_FOLDER_CELLS :]  # measuring takes time in proportion to the length
     if width_cells(tail) <= MOST_FOLDER_CELLS:
         return tail
     while width_cells(tail) >= MOST_FOLDER_CELLS and "/" in tail[1:]:

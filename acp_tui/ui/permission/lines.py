@@ -74,9 +74,7 @@ def option_lines(
 
     Text from an agent never appears in the columns before the names.
     """
-    names_from = (
-        KEYS_CELLS + max((width_cells(kind_word(option)) for option in answers), default=0) + GAP_CELLS
-    )
+    names_from = KEYS_CELLS + max((width_cells(kind_word(option)) for option in answers), default=0) + GAP_CELLS
     if width - names_from < ENOUGH_NAME_CELLS:
         names_from = 0  # they continue after the word, and hang below it
     return [

@@ -45,9 +45,7 @@ class FullRequest(RequestPane):
         "review_option_before",
     )
 
-    def __init__(
-        self, card: RequestPane, *, clock: Callable[[], float], drawing: SubjectDrawing, typed: str
-    ) -> None:
+    def __init__(self, card: RequestPane, *, clock: Callable[[], float], drawing: SubjectDrawing, typed: str) -> None:
         """`typed` is what was typed on the card right before."""
         super().__init__(clock=clock, drawing=drawing)
         self._typed = typed

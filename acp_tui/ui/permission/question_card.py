@@ -226,11 +226,7 @@ class QuestionCard(VerticalScroll, can_focus=True):
             return [hint("{leave_prompt}: answer")]
         back, decline = hint("{leave_question}: back"), "0: decline"
         if self.screen.focused is not self:
-            return (
-                ["Enter: answer", back]
-                if self._is_on_button
-                else ["Enter, Tab: next", back, "Ctrl+Enter: send"]
-            )
+            return ["Enter: answer", back] if self._is_on_button else ["Enter, Tab: next", back, "Ctrl+Enter: send"]
         if isinstance(self.asked, UrlVisit):
             return ["1: open", decline, back, hint("{copy_address}: copy the address")]
         if self._rows is not None:

@@ -37,10 +37,7 @@ class RequestPane(RequestView, can_focus=True):
             Binding(str(number), f"answer('{number}')", f"Option {number}", show=False)
             for number in range(1, MAX_NUMBER + 1)
         ),
-        *(
-            Binding(letter, f"answer('{letter}')", KIND_WORDS[kind], show=False)
-            for kind, letter in LETTERS.items()
-        ),
+        *(Binding(letter, f"answer('{letter}')", KIND_WORDS[kind], show=False) for kind, letter in LETTERS.items()),
     ]
 
     class Answered(Message, namespace="permission_card"):
@@ -190,9 +187,7 @@ class RequestPane(RequestView, can_focus=True):
             self.warn_too_small()
         elif option is not None and self.asked is not None:
             request, title = self.asked.request, self.asked.call.shown_title
-            typed = "".join(
-                letter for letter in self._typed if letter in ANSWER_KEYS
-            )  # other keys had an effect
+            typed = "".join(letter for letter in self._typed if letter in ANSWER_KEYS)  # other keys had an effect
             self._typed = ""
             self._leave(self.ReasonWanted(request.key, option.option_id, title, typed))
 

@@ -77,9 +77,7 @@ def reported_command(call: ToolCall) -> ShellCommand | None:
     cwd = raw.get("cwd")
     if isinstance(cwd, str):
         read |= {"cwd"}
-    return ShellCommand(
-        line, cwd if isinstance(cwd, str) else None, tuple(key for key in raw if key not in read)
-    )
+    return ShellCommand(line, cwd if isinstance(cwd, str) else None, tuple(key for key in raw if key not in read))
 
 
 def asked_command(request: PermissionRequest, call: ToolCall) -> ShellCommand | None:

@@ -113,9 +113,7 @@ def _block(line: str) -> Iterator[Span]:
             yield Span(0, len(line), "quote")
         if item := _LIST.match(line):
             styles = ("list_marker", "task_open", "task_done")
-            yield from (
-                Span(*item.span(group), style) for group, style in enumerate(styles, 1) if item[group]
-            )
+            yield from (Span(*item.span(group), style) for group, style in enumerate(styles, 1) if item[group])
 
 
 def _inline(line: str, start: int = 0, stop: int | None = None) -> Iterator[Span]:

@@ -117,9 +117,7 @@ class Commands:
     """The commands of one agent and of acp-tui. Recreated when the agent's commands change."""
 
     def __init__(self, of_agent: Sequence[Command], agent_title: str) -> None:
-        theirs = [
-            _theirs(command, agent_title or "The agent") for command in of_agent if _is_writable(command)
-        ]
+        theirs = [_theirs(command, agent_title or "The agent") for command in of_agent if _is_writable(command)]
         taken = {known.name for known in theirs}
         self._known = [*theirs, *_ours(taken)]
         self._prefixed = list(_ours(None))
@@ -168,9 +166,7 @@ def _ours(taken: set[str] | None) -> Iterator[_Known]:
         if command.slash and command.action:
             is_long = taken is None or command.slash in taken
             name = f"{OURS}{command.slash}" if is_long else command.slash
-            yield _known(
-                name, command.title, OWN_GROUP, command.slash_argument, is_run=not command.slash_argument
-            )
+            yield _known(name, command.title, OWN_GROUP, command.slash_argument, is_run=not command.slash_argument)
 
 
 def _known(name: str, description: str, group: str, hint: str, *, is_run: bool = False) -> _Known:
@@ -300,9 +296,7 @@ class Completion:
         if following[:1] in CLOSING and following:
             text = text.rstrip(" ")
         self.close()
-        self._prompt.replace(
-            text, (place.row, place.start), (place.row, place.stop), maintain_selection_offset=False
-        )
+        self._prompt.replace(text, (place.row, place.start), (place.row, place.stop), maintain_selection_offset=False)
 
     # What is being written
 
@@ -362,9 +356,7 @@ class Completion:
         self, place: _Place, mention: Writing, files: WorkspaceFiles, surroundings: Surroundings
     ) -> None:
         conversation = surroundings.conversation
-        recent = (
-            recent_paths(conversation, files.root) if conversation is not None and not mention.path else ()
-        )
+        recent = recent_paths(conversation, files.root) if conversation is not None and not mention.path else ()
         rows = await rows_for(mention, files, recent, lambda: self._place is not place)
         if self._place is place:
             self._show(place, rows)
@@ -378,9 +370,7 @@ class Completion:
             self._is_reading = False
         place = self._place
         if (is_other or files is not self._files) and place is not None and place.mention is not None:
-            self._look(
-                replace(place)
-            )  # an equal but new object, so that the work begun for the old one is stale
+            self._look(replace(place))  # an equal but new object, so that the work begun for the old one is stale
 
     def _files_of(self, cwd: Path) -> WorkspaceFiles:
         if self._files is None or self._files.root != cwd:

@@ -63,9 +63,7 @@ class PastRows(RowList):
         label = shown_line(prompt.text.strip(), self._query.pattern, room)
         is_at = index == self.cursor
         # In the terminal's own colors, muted text is unreadable on the cursor's background.
-        text, muted = (
-            (palette.text + Style(bold=True), palette.text) if is_at else (palette.text, palette.muted)
-        )
+        text, muted = (palette.text + Style(bold=True), palette.text) if is_at else (palette.text, palette.muted)
         return [
             Segment("❯ " if is_at else "  ", palette.accent),
             *_marked(label, self._query.pattern, text, palette.match),

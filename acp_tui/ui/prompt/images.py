@@ -46,9 +46,7 @@ class ImageChips(Static):
         """Show these images."""
         self.display = bool(images)
         chips = [
-            Content.styled(
-                f" {image.label} × ", Style(bold=True) + Style.from_meta({"@click": f"remove({index})"})
-            )
+            Content.styled(f" {image.label} × ", Style(bold=True) + Style.from_meta({"@click": f"remove({index})"}))
             for index, image in enumerate(images)
         ]
         self.update(Content(" ").join([*chips, Content.styled(HINT, "$foreground-muted")]))

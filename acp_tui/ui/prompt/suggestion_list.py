@@ -98,9 +98,7 @@ class SuggestionList(RowList):
 
     def open(self, rows: Sequence[Suggestion | Remark], room: int) -> None:
         """Show the rows in the `room` rows above. The cursor is on the first row that can be chosen."""
-        self._label_cells = max(
-            (width_cells(_text(row)) for row in rows[:MOST_MEASURED] if _has_more(row)), default=0
-        )
+        self._label_cells = max((width_cells(_text(row)) for row in rows[:MOST_MEASURED] if _has_more(row)), default=0)
         has_frame = room >= LOW
         self.set_class(not has_frame, "-bare")
         self.show([_picker_row(row) for row in rows], 0 if isinstance(rows[0], Suggestion) else NOWHERE)
@@ -183,9 +181,7 @@ def _label(value: Suggestion, looks: _Looks) -> Iterator[Segment]:
         if at == len(kinds) or kinds[at] != kinds[start]:
             is_name, is_typed = kinds[start]
             style = looks.name if is_name else looks.muted
-            yield Segment(
-                make_visible_line(value.label[start:at]), style + looks.typed if is_typed else style
-            )
+            yield Segment(make_visible_line(value.label[start:at]), style + looks.typed if is_typed else style)
             start = at
 
 

@@ -59,9 +59,7 @@ class ReplayBar(Static):
 def bar_of(position: Position, width: int) -> Content:
     """The line, at this width."""
     mark = "▶" if position.is_playing else "‖"
-    left = Content.assemble(
-        (f"{mark} ", "$text-accent"), f"{clock(position.at_s)} / {clock(position.length_s)}  "
-    )
+    left = Content.assemble((f"{mark} ", "$text-accent"), f"{clock(position.at_s)} / {clock(position.length_s)}  ")
     number, count = position.prompts
     prompts, speed = f"prompt {number} of {count}" if count else "", _speed(position.speed)
     for facts in ((position.note, prompts, speed), (position.note, speed)):

@@ -105,9 +105,7 @@ class MovingFrame:
     strips: Sequence[Strip]
 
 
-def moving_svg(
-    frames: Sequence[MovingFrame], size: tuple[int, int], theme: TerminalTheme, end_s: float
-) -> str:
+def moving_svg(frames: Sequence[MovingFrame], size: tuple[int, int], theme: TerminalTheme, end_s: float) -> str:
     """Return the animated picture; `end_s` is when it starts over."""
     columns, rows = size
     width, height = columns * SVG_CELL + 2 * MARGIN, rows * ROW + 2 * MARGIN

@@ -135,9 +135,7 @@ def answer(session: Session, key: RequestKey, option_id: str) -> None:
     session.answer_permission(key, option_id)
 
 
-async def record_demo(
-    name: str, user: DemoUser, file: Path, *, screen: tuple[int, int], speed: float = 0
-) -> None:
+async def record_demo(name: str, user: DemoUser, file: Path, *, screen: tuple[int, int], speed: float = 0) -> None:
     """Play a scenario (a name or a file) into a new recording. Raises CannotRender.
 
     With a speed, it's played that many times as fast, and its recording has the times at normal speed.

@@ -130,9 +130,7 @@ async def film_of(file: Path) -> AsyncIterator[Film]:
 
 
 @asynccontextmanager
-async def film_of_demo(
-    name: str, user: DemoUser, size: tuple[int, int], *, speed: float = 0
-) -> AsyncIterator[Film]:
+async def film_of_demo(name: str, user: DemoUser, size: tuple[int, int], *, speed: float = 0) -> AsyncIterator[Film]:
     """Record what the demo agent plays; with a speed, at its own pace (see `record_demo`). Raises CannotRender."""
     with TemporaryDirectory() as folder:
         file = Path(folder, "demo.jsonl")

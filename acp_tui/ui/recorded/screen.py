@@ -59,10 +59,7 @@ _PLACES: Final = ("app", "find", "replay")
 def replay_keymap(chosen: Keymap) -> Keymap:
     """Remove the keys that do nothing here from the user's keymap, so that widgets don't show them."""
     return Keymap(
-        {
-            id_: keys if id_ in _ALIVE or BY_ID[id_].where in _PLACES else ()
-            for id_, keys in chosen.keys.items()
-        }
+        {id_: keys if id_ in _ALIVE or BY_ID[id_].where in _PLACES else () for id_, keys in chosen.keys.items()}
     )
 
 

@@ -251,9 +251,7 @@ class DiffRenderer:
         notes = [note for note in (kind, self._what_happened(), *counts) if note]
         if diff.crlf:
             notes.append("CRLF line ends")
-        strips = plain_lines(
-            "  ".join([make_visible_path(look.path), *notes]), look.width, palette.diff_title
-        )
+        strips = plain_lines("  ".join([make_visible_path(look.path), *notes]), look.width, palette.diff_title)
         if diff.approximate:
             strips += plain_lines(_TOO_LONG, look.width, palette.warning)
         return strips
@@ -386,8 +384,7 @@ class OneColumn:
             return [sign]
         told = ((line.old_number, True), (line.new_number, False))
         numbers = [
-            "" if continues or at is None else str(self._diff.number_in_file(at, is_old=is_old))
-            for at, is_old in told
+            "" if continues or at is None else str(self._diff.number_in_file(at, is_old=is_old)) for at, is_old in told
         ]
         text = " ".join([number.rjust(self._digits) for number in numbers])
         joint = [CUT] if continues else []

@@ -195,9 +195,7 @@ class Diff:
         """Convert a line number of a text to that in the file. Both count from 1."""
         if not self.parts:
             return number
-        starts = [
-            (part.old_at, part.old_line) if is_old else (part.new_at, part.new_line) for part in self.parts
-        ]
+        starts = [(part.old_at, part.old_line) if is_old else (part.new_at, part.new_line) for part in self.parts]
         at, line = starts[max(bisect_right(starts, number - 1, key=lambda start: start[0]) - 1, 0)]
         return number - 1 - at + line
 

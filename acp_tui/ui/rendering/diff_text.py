@@ -259,9 +259,7 @@ def show(text: str) -> str:
     return make_visible(text).replace("\t", TAB)
 
 
-def _marked(
-    text: str, begin: int, changed: Iterable[tuple[int, int]], style: Style, marked: Style
-) -> list[Span]:
+def _marked(text: str, begin: int, changed: Iterable[tuple[int, int]], style: Style, marked: Style) -> list[Span]:
     """Split a piece that begins at `begin` of its line at the borders of changed words."""
     spans: list[Span] = []
     at, end = begin, begin + len(text)

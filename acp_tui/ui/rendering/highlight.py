@@ -400,10 +400,7 @@ class CodePanel:
         """Return the rows of an incomplete line. The next `append` or `preview` replaces it."""
         text = line.expandtabs(TAB_CELLS)
         spans = self._highlighter.preview(text, self._palette, self._palette.code_block)
-        return [
-            self._row(spans, part, index > 0, self._take_indent())
-            for index, part in enumerate(self._parts(text))
-        ]
+        return [self._row(spans, part, index > 0, self._take_indent()) for index, part in enumerate(self._parts(text))]
 
     def _parts(self, text: str) -> list[LineRange]:
         """Cut the line to the width. Parts after the first leave room for the continuation mark."""

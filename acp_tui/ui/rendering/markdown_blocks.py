@@ -256,9 +256,7 @@ class BlockPainter:
 
     def _put(self, strip: Strip) -> None:
         indent = self._margin.take()
-        self._rows.append(
-            Strip([*indent, *strip], self._margin.cells + strip.cell_length) if indent else strip
-        )
+        self._rows.append(Strip([*indent, *strip], self._margin.cells + strip.cell_length) if indent else strip)
 
     @property
     def _base(self) -> Style:
@@ -315,9 +313,7 @@ class BlockPainter:
     def _paint_table(self, token: Token, following: Iterator[Token]) -> None:
         table = self._read_table(following)
         follows = self._context.covers(token)
-        layout = (
-            self._leaf_of(TableLayout) if follows else TableLayout(table, self._margin.room, self._palette)
-        )
+        layout = self._leaf_of(TableLayout) if follows else TableLayout(table, self._margin.room, self._palette)
         self.leaf = layout
         for strip in layout.strips(table.rows[1:], follows=follows):
             self._put(strip)

@@ -205,11 +205,7 @@ def _half_written(tokens: Sequence[Token], last_line: int) -> Sequence[Token]:
     """Mark the last text of an open block as open. An incomplete table row is left out."""
     for at in range(len(tokens) - 1, -1, -1):
         token = tokens[at]
-        if (
-            token.type == "tr_open"
-            and token.map == [last_line, last_line + 1]
-            and tokens[at - 1].type != "thead_open"
-        ):
+        if token.type == "tr_open" and token.map == [last_line, last_line + 1] and tokens[at - 1].type != "thead_open":
             return tokens[:at]
         if token.type == "inline" and tokens[at - 1].type not in ("th_open", "td_open"):
             token.meta[IS_OPEN] = True

@@ -116,8 +116,7 @@ class _Grid:
     def _row(self, row: Sequence[Lines]) -> list[Strip]:
         cells = [_wrap_lines(cell, column) for cell, column in zip(row, self._columns, strict=True)]
         return [
-            self._line([cell[at] if at < len(cell) else None for cell in cells])
-            for at in range(max(map(len, cells)))
+            self._line([cell[at] if at < len(cell) else None for cell in cells]) for at in range(max(map(len, cells)))
         ]
 
     def _line(self, cells: Sequence[Strip | None]) -> Strip:

@@ -193,9 +193,7 @@ class SessionPanel(Vertical):
         self._opened.append(subagent)
         had_focus = self._main.has_focus_within
         if self._subagent_view is None:
-            self._subagent_view = self.VIEW(
-                images=self._main.images, folds=self._main.folds, is_of_subagent=True
-            )
+            self._subagent_view = self.VIEW(images=self._main.images, folds=self._main.folds, is_of_subagent=True)
             self._main.display = False
             self.mount(SubagentLine(), self._subagent_view, before=0)
         self._show_subagent()
@@ -425,9 +423,7 @@ class SessionPanel(Vertical):
         if self.session is not None:
             self.session.answer_permission(message.key, message.option_id)
 
-    def _write(
-        self, message: PermissionCard.Typed | PermissionCard.ReasonWanted, keys: Sequence[Key | Paste]
-    ) -> None:
+    def _write(self, message: PermissionCard.Typed | PermissionCard.ReasonWanted, keys: Sequence[Key | Paste]) -> None:
         """Send text typed on the card, and the `keys` after it, to the prompt, in order."""
         prompt = self.screen.query_one(PromptInput)
         self.screen.set_focus(prompt)  # at once: the next key must not overtake these

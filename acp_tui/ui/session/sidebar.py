@@ -122,9 +122,7 @@ def section_lines(
             return [*lines, *map(Line, _facts(state.facts, width, palette))]
 
 
-def _heading(
-    section: Section, state: SidebarState, width: int, palette: Palette, *, is_folded: bool
-) -> Strip:
+def _heading(section: Section, state: SidebarState, width: int, palette: Palette, *, is_folded: bool) -> Strip:
     """The heading with a summary on the right."""
     asides = {
         Section.PLAN: ", ".join(f"{plan.completed}/{len(plan.steps)}" for plan in state.plans),

@@ -164,9 +164,7 @@ class Welcome(Vertical, can_focus=True):
             yield from wrap([(self._greeting, palette.text)], width)
         if room.has_ways:
             yield from gap
-            yield from (
-                self._ways_in_full(width, palette) if room.has_ways_in_full else self._ways(width, palette)
-            )
+            yield from (self._ways_in_full(width, palette) if room.has_ways_in_full else self._ways(width, palette))
         if room.has_tip and self._tip:
             yield from gap
             yield from wrap([("Tip: ", palette.accent), (self._tip, palette.muted)], width)

@@ -119,9 +119,7 @@ class AcpTuiApp(BaseApp):
         """
         hosted = [tab for tab in self.tabs if tab.link.is_hosted]
         at_work = [
-            tab
-            for tab in self.tabs
-            if tab.state in (TabState.WORKING, TabState.NEEDS_YOU) and tab not in hosted
+            tab for tab in self.tabs if tab.state in (TabState.WORKING, TabState.NEEDS_YOU) and tab not in hosted
         ]
         now = asyncio.get_running_loop().time()
         if hosted and now - self._asked_to_quit_at > QUIT_AGAIN_S:
@@ -149,9 +147,7 @@ class AcpTuiApp(BaseApp):
         """Leave the session of the tab in front running in its host. Without another tab, quit."""
         front = self.tabs.front
         if front is None or not front.link.is_hosted:
-            self.notify(
-                "No host runs this session. To move it into one, quit and run: acp-tui host AGENT --resume"
-            )
+            self.notify("No host runs this session. To move it into one, quit and run: acp-tui host AGENT --resume")
         elif len(self.tabs) > 1:
             await self.take_away(front)
             await front.detach()
@@ -401,11 +397,7 @@ class AcpTuiApp(BaseApp):
 
     def use_settings(self, settings: Settings) -> Sequence[str]:
         """Apply these settings. Returns problems with them."""
-        if (
-            not settings.appearance.theme
-            and self._settings_desk is not None
-            and not self._settings_desk.is_open
-        ):
+        if not settings.appearance.theme and self._settings_desk is not None and not self._settings_desk.is_open:
             self.looks.note_terminal_theme()
         appearance = self.looks.fitted(settings.appearance)
         before, self.settings = self.settings, replace(settings, appearance=appearance)
@@ -436,17 +428,13 @@ class AcpTuiApp(BaseApp):
             self.notify(f"Saved in {file}", markup=False)
         return None
 
-    async def _start_agent(
-        self, command: AgentCommand, cwd: Path, on_phase: Callable[[Phase], None]
-    ) -> Agent:
+    async def _start_agent(self, command: AgentCommand, cwd: Path, on_phase: Callable[[Phase], None]) -> Agent:
         # Load the wire types in a thread, so that keys stay responsive: loading takes longer than a frame.
         await to_thread.run_sync(self._hub.preload)
         await preloaded(["acp_tui.ui.shell.agent_start"])
         from acp_tui.ui.shell.agent_start import start_agent  # loading point: BEFORE_AN_AGENT
 
-        return await start_agent(
-            self, self._hub, command, cwd, self.settings_in_force, on_phase, self.record_to
-        )
+        return await start_agent(self, self._hub, command, cwd, self.settings_in_force, on_phase, self.record_to)
 
 
 def _shown_name(command: AgentCommand) -> str:

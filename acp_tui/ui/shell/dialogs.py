@@ -97,9 +97,7 @@ class Board(ModalScreen[None]):
 
     def _show(self) -> None:
         others = [
-            one
-            for one in self._hosted
-            if not any(one.is_shown_by(tab.link.agent, tab.session) for tab in self._tabs)
+            one for one in self._hosted if not any(one.is_shown_by(tab.link.agent, tab.session) for tab in self._tabs)
         ]
         self._list.show_rows((*self._rows(), *map(_hosted_row, others)))
 
@@ -107,8 +105,7 @@ class Board(ModalScreen[None]):
         """The tabs in their order, those of pinned sessions first."""
         tabs, front = enumerate(self._tabs, 1), self._tabs.front
         rows = [
-            _row(number, tab, is_front=tab is front, is_pinned=self._key(tab) in self._pinned)
-            for number, tab in tabs
+            _row(number, tab, is_front=tab is front, is_pinned=self._key(tab) in self._pinned) for number, tab in tabs
         ]
         return sorted(rows, key=lambda row: self._key(row.value) not in self._pinned)
 

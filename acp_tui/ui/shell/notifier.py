@@ -130,9 +130,7 @@ NO_PROGRESS: Final = "0;0"
 
 def knows_progress(environ: Mapping[str, str]) -> bool:
     """Whether the terminal is known to support OSC 9;4. Others may show it as a notification."""
-    return environ.get("TERM_PROGRAM") in _PROGRESS_PROGRAMS or any(
-        name in environ for name in _PROGRESS_VARIABLES
-    )
+    return environ.get("TERM_PROGRAM") in _PROGRESS_PROGRAMS or any(name in environ for name in _PROGRESS_VARIABLES)
 
 
 def progress(state: str, environ: Mapping[str, str]) -> str:
@@ -182,9 +180,7 @@ class Watch:
         if not conversation.is_connected:
             return News("failed", "the agent is gone")
         if state is TabState.NEEDS_YOU:
-            return News(
-                "needs_you", doing(conversation) if conversation.permissions else "asks you something"
-            )
+            return News("needs_you", doing(conversation) if conversation.permissions else "asks you something")
         if state is TabState.WORKING or before not in (TabState.WORKING, TabState.NEEDS_YOU):
             return None
         return _of_end(conversation.last_stop_reason, now_s - self._begin_s)
@@ -296,9 +292,7 @@ class Notifier:
         problem = await run_command(command, env)
         if problem and not self._has_failed:
             self._has_failed = True
-            self._app.notify(
-                f"notifications.command: {command[0]} {problem}", severity="warning", markup=False
-            )
+            self._app.notify(f"notifications.command: {command[0]} {problem}", severity="warning", markup=False)
 
     # Title
 

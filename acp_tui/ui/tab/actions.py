@@ -570,9 +570,7 @@ def _has_tabs(tab: TabHost) -> bool:
 
 
 _was_said: Final = _of_conversation(lambda conversation: not conversation.is_blank)
-_runs_command: Final = _of_conversation(
-    lambda conversation: any(map(_is_running, conversation.terminals.values()))
-)
+_runs_command: Final = _of_conversation(lambda conversation: any(map(_is_running, conversation.terminals.values())))
 
 CONDITIONS: Final[Mapping[str, Condition]] = {
     **dict.fromkeys(("find", "show_prompts", "prompt_above", "prompt_below", "follow"), _was_said),

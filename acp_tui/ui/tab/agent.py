@@ -58,9 +58,7 @@ MOST_TITLE_CELLS: Final = 40
 class AgentController:
     """The dialogs about one agent, for one tab. The methods wait for the user, so run them in a worker."""
 
-    def __init__(
-        self, host: TabHost, questions: QuestionsController, on_phase: Callable[[Phase], None]
-    ) -> None:
+    def __init__(self, host: TabHost, questions: QuestionsController, on_phase: Callable[[Phase], None]) -> None:
         self._host = host
         self._link = host.link
         self._questions = questions

@@ -97,9 +97,7 @@ class EntriesController:
         identity = agent.identity if agent is not None else None
         conversation = session.conversation
         title, version = agent.title if agent is not None else "", identity.version if identity else None
-        facts = ExportFacts.now(
-            title, session.cwd, session.session_id, conversation.title, agent_version=version
-        )
+        facts = ExportFacts.now(title, session.cwd, session.session_id, conversation.title, agent_version=version)
 
         async def write(path: Path, is_replaced: bool) -> None:
             # Large diffs take seconds while the agent goes on. Write the conversation as it was at Enter.
@@ -125,9 +123,7 @@ class EntriesController:
         rows = [
             PickerRow("again", "Edit it and send it again here", "the agent remembers all that was said"),
             PickerRow("fork", "Fork the session, and send it there", "that one remembers all that was said"),
-            PickerRow(
-                "anew", "Begin anew from there", "the new session gets only the conversation before it"
-            ),
+            PickerRow("anew", "Begin anew from there", "the new session gets only the conversation before it"),
         ]
         offered = [row for row in rows if can_fork or row.value != "fork"]
         title = "Go on from that prompt"
@@ -137,9 +133,7 @@ class EntriesController:
 
     async def edit_location(self) -> None:
         """Open a file that a tool call works on in the user's editor, which gets the terminal."""
-        location = await self._choose(
-            locations_of, self._shown, "Which file do you want to open?", "names no file"
-        )
+        location = await self._choose(locations_of, self._shown, "Which file do you want to open?", "names no file")
         if location is None:
             return
         file = self._cwd / location.path
@@ -153,9 +147,7 @@ class EntriesController:
 
     async def save_attached(self) -> None:
         """Save a picture, sound, or file that the agent attached in the session's directory."""
-        block = await self._choose(
-            attached_to, block_label, "Which one do you want to save?", "has nothing attached"
-        )
+        block = await self._choose(attached_to, block_label, "Which one do you want to save?", "has nothing attached")
         if block is None:
             return
         try:
@@ -263,11 +255,7 @@ def last_reply(conversation: Conversation) -> str:
 def last_code(conversation: Conversation) -> list[tuple[str, str]]:
     """The code blocks, each with its language, of the agent's last message that has any."""
     for entry in reversed(conversation.entries):
-        if (
-            isinstance(entry, Message)
-            and entry.role == "agent"
-            and ("```" in entry.text or "~~~" in entry.text)
-        ):
+        if isinstance(entry, Message) and entry.role == "agent" and ("```" in entry.text or "~~~" in entry.text):
             fences = _fences(entry.text)
             if fences:
                 return fences
@@ -364,9 +352,7 @@ class TerminalsController:
             return
         panel, session, state = chosen
         screens = panel.view.terminal_screens
-        await self._host.screen.app.push_screen_wait(
-            TakeOver(session, state, screens, clock=self._host.clock)
-        )
+        await self._host.screen.app.push_screen_wait(TakeOver(session, state, screens, clock=self._host.clock))
         panel.post_message(SessionPanel.FactsChanged())  # show what the agent has asked in the meantime
 
     def interrupt(self) -> None:

@@ -178,9 +178,7 @@ class HistoryController:
         facts = ExportFacts.now(session.agent, session.cwd, session.session_id, session.title)
 
         async def write(path: Path, is_replaced: bool) -> None:
-            await to_thread.run_sync(
-                partial(export, conversation, facts, path, plain_text, overwrite=is_replaced)
-            )
+            await to_thread.run_sync(partial(export, conversation, facts, path, plain_text, overwrite=is_replaced))
 
         written = await self._host.ask(ExportDialog(self._host.cwd, default_name(facts, ".md"), write))
         if written is not None:
@@ -308,9 +306,7 @@ class Welcoming:
             past = ()  # the sessions dialog says what failed
         useful = [one for one in past if self._is_useful(one)][:MOST_KEPT]
         self._recent = {one.key: one for one in useful}
-        make_rows = partial(
-            session_rows, useful, judge=self._history.judge, here=cwd, now=datetime.now().astimezone()
-        )
+        make_rows = partial(session_rows, useful, judge=self._history.judge, here=cwd, now=datetime.now().astimezone())
         folder = from_home(cwd) + (f" · git {branch}" if branch else "")
         welcome.tell(folder=folder, make_rows=lambda cells: make_rows(cells=cells), tip=self._tip(past))
 

@@ -126,9 +126,7 @@ class QuestionsController:
         """
         stack: list[Screen[Any]] = self._host.screen.app.screen_stack
         if self._host.screen in stack:
-            login: Widget | None = next(
-                (screen for screen in reversed(stack) if screen.has_class(ASKING)), None
-            )
+            login: Widget | None = next((screen for screen in reversed(stack) if screen.has_class(ASKING)), None)
             if login is not None:
                 return login
         found: Iterator[Widget] = iter(self._host.screen.query("#session"))

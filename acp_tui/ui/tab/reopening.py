@@ -97,13 +97,9 @@ def left_sessions(tabs: Iterable[Tab]) -> list[LeftSession]:
         if tab.link.is_hosted and not session.is_closed:
             title = title_of(session.conversation) or session.session_id
             left.append(
-                LeftSession(
-                    session.session_id, title, agent.command.name, False, can_reopen=True, is_hosted=True
-                )
+                LeftSession(session.session_id, title, agent.command.name, False, can_reopen=True, is_hosted=True)
             )
-        elif any(
-            isinstance(entry, Message) and entry.role == "user" for entry in session.conversation.entries
-        ):
+        elif any(isinstance(entry, Message) and entry.role == "user" for entry in session.conversation.entries):
             offered = agent.capabilities
             left.append(
                 LeftSession(

@@ -85,9 +85,7 @@ class WorktreesController:
 
     async def _may_leave(self, worktree: Worktree) -> bool:
         changes = await changes_in(worktree)
-        fate = await self._host.ask(
-            Picker(f"Worktree {worktree.name}", _rows(worktree, changes), search=False)
-        )
+        fate = await self._host.ask(Picker(f"Worktree {worktree.name}", _rows(worktree, changes), search=False))
         if fate is None:
             return False
         if fate is Fate.BRING_BACK:

@@ -293,9 +293,7 @@ class Writing:
         def surroundings() -> Surroundings:
             session, panel = self._host.session, self._host.panel
             cwd = session.cwd if session is not None else self._host.cwd
-            return Surroundings(
-                cwd, panel.conversation if panel is not None else None, self._host.agent_title
-            )
+            return Surroundings(cwd, panel.conversation if panel is not None else None, self._host.agent_title)
 
         self._prompt.assistants.insert(0, Completion(self._prompt, surroundings))
 
@@ -342,16 +340,12 @@ class Writing:
             is_starting = isinstance(stage, Starting)
             self._prompt.take_back(message, for_later=is_starting)
             then = (
-                "It will be sent once the session is ready, unless you edit it."
-                if is_starting
-                else "Your draft stays."
+                "It will be sent once the session is ready, unless you edit it." if is_starting else "Your draft stays."
             )
             self._host.say(f"{reason} {then}", severity="warning")
             return
         assert isinstance(stage, Live)
-        if (
-            stage.session.conversation.is_idle or message.is_command
-        ):  # a queued prompt is shown above the draft
+        if stage.session.conversation.is_idle or message.is_command:  # a queued prompt is shown above the draft
             stage.panel.view.action_follow()
         self.prompting.submit(stage.session, message)
         if self.recall is not None:

@@ -228,9 +228,7 @@ class PacedFile:
 
     def write(self, text: str) -> None:
         """Write to the terminal, however long that takes. Does nothing if its window was closed."""
-        with suppress(
-            OSError
-        ):  # an error would end the writer thread, and whoever writes to it would block forever
+        with suppress(OSError):  # an error would end the writer thread, and whoever writes to it would block forever
             self._write(text)
 
     def _write(self, text: str) -> None:
@@ -366,9 +364,7 @@ class Pacing:
         driver = self._app._driver
         return driver.pace if isinstance(driver, PacedDriver) else None
 
-    def display(
-        self, renderable: RenderableType | None, send: Callable[[RenderableType | None], None]
-    ) -> None:
+    def display(self, renderable: RenderableType | None, send: Callable[[RenderableType | None], None]) -> None:
         """Send this frame, or as much of it as fits, and the rest later."""
         rows, pace = rows_of(renderable), self.pace
         if rows and pace is not None and len(rows) > self._rows_to_send(pace):

@@ -56,9 +56,7 @@ class TellingCompositor(Compositor):
         self._laid_out = self._full_map
         return result
 
-    def _render_chops(
-        self, crop: Region, is_rendered_line: Callable[[int], bool]
-    ) -> Sequence[Mapping[int, Strip]]:
+    def _render_chops(self, crop: Region, is_rendered_line: Callable[[int], bool]) -> Sequence[Mapping[int, Strip]]:
         """Replace control characters that a widget forgot to make visible. All painting passes through here.
 
         Styles aren't text: colors and links become escape sequences only later.
@@ -79,9 +77,7 @@ def _has_obeyed(line: Mapping[int, Strip | None]) -> bool:
     for strip in line.values():
         for part in strip or ():
             text = part.text
-            if not text.isprintable() and OBEYED.search(
-                text
-            ):  # isprintable() is fast, and nearly always enough
+            if not text.isprintable() and OBEYED.search(text):  # isprintable() is fast, and nearly always enough
                 return True
     return False
 
@@ -202,9 +198,7 @@ def run_in_terminal(app: App[Any], command: Sequence[str], env: Mapping[str, str
         return _call(command, env)
 
 
-async def run_in_terminal_meanwhile(
-    app: App[Any], command: Sequence[str], env: Mapping[str, str] | None = None
-) -> int:
+async def run_in_terminal_meanwhile(app: App[Any], command: Sequence[str], env: Mapping[str, str] | None = None) -> int:
     """Like `run_in_terminal`, but agents continue to work. Their output is drawn when the terminal is back."""
     with lent_terminal(app):
         return await to_thread.run_sync(_call, command, env)

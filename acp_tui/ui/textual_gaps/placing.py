@@ -21,9 +21,7 @@ class PlacedLayout(Layout):
         self.regions: Mapping[Widget, Region] = {}
         """Relative to the parent."""
 
-    def arrange(
-        self, parent: Widget, children: list[Widget], size: Size, greedy: bool = True
-    ) -> ArrangeResult:
+    def arrange(self, parent: Widget, children: list[Widget], size: Size, greedy: bool = True) -> ArrangeResult:
         """Place the children that have a region."""
         mounted = set(children)
         return [
@@ -47,11 +45,7 @@ def place(parent: Widget, layout: PlacedLayout, regions: Mapping[Widget, Region]
         return
     gone = before.keys() - regions.keys()
     compositor.widgets.difference_update(gone)
-    placed = [
-        (child, region)
-        for child, region in reversed(list(regions.items()))
-        if getattr(child, "is_ready", True)
-    ]
+    placed = [(child, region) for child, region in reversed(list(regions.items())) if getattr(child, "is_ready", True)]
     compositor.widgets.update(child for child, _ in placed)
     for known in maps:
         for child in gone:

@@ -102,9 +102,7 @@ class ShownRows:
         before = {y: row for y in region if (row := self._shown(y)) is not None}
         after = {y: before.get(y + step) for y in region}
         wanted = {y: changed.get(y, row) for y, row in before.items()}
-        saved = sum(row != before[y] for y, row in wanted.items()) - sum(
-            row != after[y] for y, row in wanted.items()
-        )
+        saved = sum(row != before[y] for y, row in wanted.items()) - sum(row != after[y] for y, row in wanted.items())
         if saved < LEAST_SAVED or len(before) < len(region):
             return "", {}
         self._rows[region.start : region.stop] = after.values()

@@ -158,9 +158,7 @@ class Procedure:
         if not await self._prompt(session, self._plan.long_prompt, CANCEL_AFTER_S, cancels_early=True):
             self.left_out.append("no turn was canceled on purpose: it was already over")
 
-    async def _prompt(
-        self, session: Session, text: str, cancel_after_s: float, *, cancels_early: bool = False
-    ) -> bool:
+    async def _prompt(self, session: Session, text: str, cancel_after_s: float, *, cancels_early: bool = False) -> bool:
         """Run a turn; return True if it was cancelled, at its time limit or when the first frame arrives."""
         heard = self._frame_came() if cancels_early else anyio.Event()
         was_cancelled = False
@@ -366,9 +364,7 @@ class Examination:
         async with anyio.create_task_group() as tasks:
             refusing = Refusing(tasks)
             refusing.attend_agent(agent)
-            procedure = Procedure(
-                agent, workspace, self._plan, refusing, lambda: self._frame_came, self._on_step
-            )
+            procedure = Procedure(agent, workspace, self._plan, refusing, lambda: self._frame_came, self._on_step)
             self.report.left_out = procedure.left_out
             try:
                 await procedure.run()

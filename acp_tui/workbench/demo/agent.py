@@ -37,9 +37,7 @@ class DemoAgent:
     Speed 1 is as written, 2 is twice as fast, and 0 has no delays.
     """
 
-    def __init__(
-        self, scenario: Scenario, *, speed: float = 0, logged_in: bool = False, run: str = ""
-    ) -> None:
+    def __init__(self, scenario: Scenario, *, speed: float = 0, logged_in: bool = False, run: str = "") -> None:
         """`run` distinguishes its session IDs from those of other runs."""
         self._scenario = scenario
         self._pace = Pace(speed)
@@ -299,9 +297,7 @@ class DemoAgent:
         session.held.append(held)
         return self._hold(held, session, text, params["prompt"])
 
-    async def _hold(
-        self, held: anyio.CancelScope, session: Session, text: str, blocks: list[Wire]
-    ) -> dict[str, Any]:
+    async def _hold(self, held: anyio.CancelScope, session: Session, text: str, blocks: list[Wire]) -> dict[str, Any]:
         """Hold a prompt until earlier turns end. Cancelling them cancels it."""
         with held:
             try:
@@ -311,9 +307,7 @@ class DemoAgent:
                 session.held.remove(held)
         if not held.cancel_called:
             return self._take_up(session, text, blocks)
-        raise RequestFailed(
-            ErrorCode.REQUEST_CANCELLED, "The prompt was canceled before its turn started started"
-        )
+        raise RequestFailed(ErrorCode.REQUEST_CANCELLED, "The prompt was canceled before its turn started started")
 
     def _take_up(self, session: Session, text: str, blocks: list[Wire]) -> dict[str, Any]:
         scenario, scripted = self._answer_to(session, text)
@@ -339,9 +333,7 @@ class DemoAgent:
             scripted = session.pick(scenario, text)
         if scripted is None:
             patterns = [turn.match.pattern for turn in scenario.turns if turn.match is not None]
-            raise _invalid(
-                f"Nothing in {scenario.name} answers this prompt; it answers: {', '.join(patterns)}"
-            )
+            raise _invalid(f"Nothing in {scenario.name} answers this prompt; it answers: {', '.join(patterns)}")
         return scenario, scripted
 
     async def _play(self, session: Session, turn: Turn, scripted: ScriptedTurn) -> dict[str, Any]:
@@ -423,23 +415,15 @@ async def _serve(agent: DemoAgent) -> None:
 
 
 def _parser() -> argparse.ArgumentParser:
-    parser = argparse.ArgumentParser(
-        "python -m acp_tui.demo", description="A scripted ACP agent on stdin and stdout."
-    )
-    parser.add_argument(
-        "scenario", nargs="?", default=DEFAULT, help="a shipped scenario, or the path of a .toml file"
-    )
-    parser.add_argument(
-        "--speed", type=_speed, default=1.0, help="2 is twice as fast, 0 has no delays (default: 1)"
-    )
+    parser = argparse.ArgumentParser("python -m acp_tui.demo", description="A scripted ACP agent on stdin and stdout.")
+    parser.add_argument("scenario", nargs="?", default=DEFAULT, help="a shipped scenario, or the path of a .toml file")
+    parser.add_argument("--speed", type=_speed, default=1.0, help="2 is twice as fast, 0 has no delays (default: 1)")
     parser.add_argument(
         "--own-ids",
         action="store_true",
         help="use session ids that are unique across runs (default: demo-1, ...)",
     )
-    parser.add_argument(
-        "--login", action="store_true", help="log in on this terminal, for the next agent that starts"
-    )
+    parser.add_argument("--login", action="store_true", help="log in on this terminal, for the next agent that starts")
     return parser
 
 

@@ -72,9 +72,7 @@ class ClientCalls:
         """Wait until the client has read everything sent so far."""
         await self._peer.flush()
 
-    async def request_permission(
-        self, session_id: str, tool_call: Wire, options: Sequence[Wire]
-    ) -> str | None:
+    async def request_permission(self, session_id: str, tool_call: Wire, options: Sequence[Wire]) -> str | None:
         """Ask the user; return the ID of the chosen option, or None if the client says the turn was cancelled."""
         params = {"sessionId": session_id, "toolCall": tool_call, "options": options}
         answer: Any = await self._peer.request("session/request_permission", params)
@@ -145,9 +143,7 @@ class ClientCalls:
         await self._terminal("release", session_id, terminal_id)
 
     async def _terminal(self, verb: str, session_id: str, terminal_id: str) -> Any:
-        return await self._peer.request(
-            f"terminal/{verb}", {"sessionId": session_id, "terminalId": terminal_id}
-        )
+        return await self._peer.request(f"terminal/{verb}", {"sessionId": session_id, "terminalId": terminal_id})
 
 
 def at(value: Any, *keys: str) -> Any:

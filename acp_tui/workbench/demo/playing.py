@@ -355,9 +355,7 @@ async def run(turn: Turn, step: script.Run) -> Outcome:
     return step.succeeded if _succeeded(step, exit_code) else step.failed
 
 
-async def _run_in_terminal(
-    turn: Turn, step: script.Run, call: str, command: str, args: list[str]
-) -> int | None:
+async def _run_in_terminal(turn: Turn, step: script.Run, call: str, command: str, args: list[str]) -> int | None:
     session_id, client = turn.session.id, turn.client
     terminal_id = await _create_terminal(turn, step, command, args)
     ended = False
@@ -385,9 +383,7 @@ async def _create_terminal(turn: Turn, step: script.Run, command: str, args: lis
     try:
         # Shielded: a terminal with an unknown ID couldn't be released.
         with anyio.fail_after(CREATE_S, shield=True):
-            return await turn.client.create_terminal(
-                turn.session.id, command, args, env, cwd, step.output_limit_bytes
-            )
+            return await turn.client.create_terminal(turn.session.id, command, args, env, cwd, step.output_limit_bytes)
     except TimeoutError as error:
         message = f"the client made no terminal within {CREATE_S:g} s"
         raise RequestFailed(ErrorCode.INTERNAL_ERROR, message) from error
@@ -438,9 +434,7 @@ async def elicit(turn: Turn, step: script.Elicit) -> Outcome:
     """Show a form or ask to visit a page. The values of a form become `{answer.FIELD}`."""
     is_form = step.question["mode"] == "form"
     if not (turn.client.takes_forms if is_form else turn.client.takes_pages):
-        turn.lack(
-            "forms" if is_form else "pages to visit", f"“{turn.fill(step.question['message'])}” wasn't asked"
-        )
+        turn.lack("forms" if is_form else "pages to visit", f"“{turn.fill(step.question['message'])}” wasn't asked")
         return None
     try:
         action, content = await turn.client.elicit(_request(turn, step))

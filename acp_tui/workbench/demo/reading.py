@@ -306,12 +306,8 @@ RUN: Final = Shape(
 ELICITED: Final[dict[str, Kind]] = {"accepted?": SOME, "declined?": SOME, "cancelled?": SOME}
 STEPS: Final[dict[str, Kind]] = {
     "say": Shape({"say": str, **STREAMED}, lambda say, **how: script.Say(say, **how)),
-    "think": Shape(
-        {"think": str, **STREAMED}, lambda think, **how: script.Say(think, "agent_thought_chunk", **how)
-    ),
-    "user": Shape(
-        {"user": str, **STREAMED}, lambda user, **how: script.Say(user, "user_message_chunk", **how)
-    ),
+    "think": Shape({"think": str, **STREAMED}, lambda think, **how: script.Say(think, "agent_thought_chunk", **how)),
+    "user": Shape({"user": str, **STREAMED}, lambda user, **how: script.Say(user, "user_message_chunk", **how)),
     "block": Shape({"block": dict}, script.Block),
     "plan": Shape({"plan": [str]}, _plan),
     "tool": Shape({"tool": Shape(NEW_TOOL, _patch)}, lambda tool: script.Tool(tool)),
@@ -320,9 +316,7 @@ STEPS: Final[dict[str, Kind]] = {
         {"read": Shape({"path": str, "id?": str, "line?": int, "limit?": int}), "missing?": SOME},
         lambda read, **branch: script.Read(**read, **branch),
     ),
-    "write": Shape(
-        {"write": Shape({"path": str, "content": str, "id?": str})}, lambda write: script.Write(**write)
-    ),
+    "write": Shape({"write": Shape({"path": str, "content": str, "id?": str})}, lambda write: script.Write(**write)),
     "permission": Shape(
         {
             "permission": Shape(TOOL | {"options?": [PERMISSION_OPTION]}),
@@ -336,9 +330,7 @@ STEPS: Final[dict[str, Kind]] = {
         lambda run, **branches: script.Run(**run, **branches),
     ),
     "form": Shape({"form": FORM, **ELICITED}, lambda form, **branches: script.Elicit(**form, **branches)),
-    "visit": Shape(
-        {"visit": VISIT, **ELICITED}, lambda visit, **branches: script.Elicit(**visit, **branches)
-    ),
+    "visit": Shape({"visit": VISIT, **ELICITED}, lambda visit, **branches: script.Elicit(**visit, **branches)),
     "complete": Shape({"complete": str}, lambda complete: script.Complete(complete)),
     "request": Shape(
         {"request": EXTENSION, "answered?": SOME, "refused?": SOME},
@@ -416,9 +408,7 @@ SCENARIO: Final = Shape(
     {
         "description": str,
         "prompt?": [Shape({"match?": str, "play?": str, "step?": SOME}, _turn)],
-        "initialize?": Shape(
-            {"hang?": bool, "wait_s?": Seconds, "protocol_version?": int}, script.Initialize
-        ),
+        "initialize?": Shape({"hang?": bool, "wait_s?": Seconds, "protocol_version?": int}, script.Initialize),
         "auth?": Shape({"required?": bool, "logout?": bool, "methods?": [_method]}, script.Auth),
         "session?": SESSION,
         "sessions?": Shape({"offers?": [str], "page_size?": int, "kept?": [KEPT]}, _keeping),

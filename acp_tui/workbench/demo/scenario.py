@@ -25,8 +25,7 @@ class UnknownScenario(ScenarioError):
 def available() -> dict[str, str]:
     """The name and a one-line description of each scenario, default first."""
     return {
-        name: str(tomllib.loads((SCENARIOS / f"{name}.toml").read_text("utf-8"))["description"])
-        for name in names()
+        name: str(tomllib.loads((SCENARIOS / f"{name}.toml").read_text("utf-8"))["description"]) for name in names()
     }
 
 
@@ -81,9 +80,7 @@ def _joined(scenario: Scenario, parts: Sequence[Scenario]) -> Scenario:
 def _first_steps(scenario: Scenario, part: Scenario) -> tuple[Step, ...]:
     steps = next((turn.steps for turn in part.unmatched), ())
     if not steps or part.include:
-        raise ScenarioError(
-            f'{scenario.name}: "include" has {part.name!r}, whose first turn has no steps of its own'
-        )
+        raise ScenarioError(f'{scenario.name}: "include" has {part.name!r}, whose first turn has no steps of its own')
     return steps
 
 

@@ -32,9 +32,7 @@ class Say:
     """Stream Markdown: a message of the agent, a thought, or a message attributed to the user."""
 
     text: str
-    update: Literal["agent_message_chunk", "agent_thought_chunk", "user_message_chunk"] = (
-        "agent_message_chunk"
-    )
+    update: Literal["agent_message_chunk", "agent_thought_chunk", "user_message_chunk"] = "agent_message_chunk"
     repeat: int = 1
     chunk_s: float = DEFAULT_CHUNK_S
     id: str | None = None

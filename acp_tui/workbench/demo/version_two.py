@@ -44,9 +44,7 @@ MODE: Final = "mode"
 class SelfReliant(ClientCalls):
     """The connection to a version 2 client, which is asked questions but never for files or terminals."""
 
-    def __init__(
-        self, peer: Peer, stream: ByteStream, find: Callable[[str], Session | None], tasks: TaskGroup
-    ) -> None:
+    def __init__(self, peer: Peer, stream: ByteStream, find: Callable[[str], Session | None], tasks: TaskGroup) -> None:
         super().__init__(peer, stream)
         self._find = find
         self._tasks = tasks
@@ -85,9 +83,7 @@ class SelfReliant(ClientCalls):
             case _:
                 return update
 
-    async def request_permission(
-        self, session_id: str, tool_call: Wire, options: Sequence[Wire]
-    ) -> str | None:
+    async def request_permission(self, session_id: str, tool_call: Wire, options: Sequence[Wire]) -> str | None:
         """See the base class."""
         params = {
             "sessionId": session_id,
@@ -291,9 +287,7 @@ def declaration_of(session: Speaker, setup: SessionSetup) -> dict[str, Any]:
 
 def _command(command: Wire) -> Wire:
     hint = at(command, "input", "hint")
-    return {**command, "type": "command"} | (
-        {} if hint is None else {"input": {"type": "text", "hint": hint}}
-    )
+    return {**command, "type": "command"} | ({} if hint is None else {"input": {"type": "text", "hint": hint}})
 
 
 def options_of(session: Speaker) -> Sequence[Wire]:

@@ -415,9 +415,7 @@ class Linting:
     def _note(self, finding: Finding) -> tuple[int, LintNote]:
         *earlier, at = map(self._position, finding.frames)
         rule = finding.rule
-        note = LintNote(
-            rule.severity.value, rule.rule_id, finding.text, rule.advice, rule.reference, tuple(earlier)
-        )
+        note = LintNote(rule.severity.value, rule.rule_id, finding.text, rule.advice, rule.reference, tuple(earlier))
         return at, note
 
     def _position(self, frame: int) -> int:

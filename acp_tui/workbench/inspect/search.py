@@ -156,9 +156,7 @@ class Search:
 
     def _label_fits(self, label: Label) -> bool:
         method, update = label.method.lower(), label.update.lower()
-        return self._any("method", lambda value: value in method) and self._any(
-            "kind", lambda value: value in update
-        )
+        return self._any("method", lambda value: value in method) and self._any("kind", lambda value: value in update)
 
     def _session_fits(self, session: str) -> bool:
         return self._any("session", lambda value: value in session.lower())

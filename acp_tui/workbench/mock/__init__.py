@@ -187,9 +187,7 @@ class MockAgent:
             self._on_note("the recording was cut off here, but the client is waiting for an answer")
             self.is_lost = True
         elif self._unanswered:
-            self._on_note(
-                "the agent sends nothing more: in the recording it was silent until its client ended it"
-            )
+            self._on_note("the agent sends nothing more: in the recording it was silent until its client ended it")
         if self.is_lost:
             whole.cancel()
 
@@ -206,9 +204,7 @@ class MockAgent:
         self._due = anyio.current_time()
         if scope.cancelled_caught and not self._is_deaf:
             if self._timeout_s <= patience_s:
-                self._on_note(
-                    f"{_place(step)}: gave up after {self._timeout_s:g} s of waiting for {step.what}"
-                )
+                self._on_note(f"{_place(step)}: gave up after {self._timeout_s:g} s of waiting for {step.what}")
                 raise Departed
             self._put_off(step)
 
@@ -265,9 +261,7 @@ class MockAgent:
     # Requests
 
     def _requested(self, request: Request) -> None:
-        step = next(
-            (each for each in self._progress.expected(request) if self._is_of_session(each, request)), None
-        )
+        step = next((each for each in self._progress.expected(request) if self._is_of_session(each, request)), None)
         if step is None:
             before, what, answer = self._surprises.answer(request)
             self._depart(before, what)

@@ -201,9 +201,7 @@ class Surprises:
         value = answer.message.value if isinstance(answer.message, Result) else None
         first = session_of(value)
         if first is None:
-            return f"{NEW} came again, so it gets the recorded answer", self._mapping.response(
-                answer.data, request.id
-            )
+            return f"{NEW} came again, so it gets the recorded answer", self._mapping.response(answer.data, request.id)
         self._sessions += 1
         another = f"{first}-{self._sessions + 1}"
         has_begun = any(step.method == PROMPT and step.session == first for step in self._progress.came)

@@ -128,9 +128,7 @@ class _Reading:
                 return self._waiting.waiting(Direction.IN, request_id) is not None
             case Notification(method, params) if method == CANCEL:
                 return session_of(params) in self._turns
-            case Notification(method, {"requestId": str() | int() | float() as request_id}) if (
-                method == CANCEL_REQUEST
-            ):
+            case Notification(method, {"requestId": str() | int() | float() as request_id}) if method == CANCEL_REQUEST:
                 return self._waiting.waiting(Direction.OUT, request_id) is not None
             case _:
                 return False
@@ -228,9 +226,7 @@ def differences(recorded: Any, live: Any) -> Iterator[str]:
             yield f'no longer has "{key}"'
         elif _kind(value) != _kind(now):
             yield f'has {_kind(now)} as "{key}" now, but had {_kind(value)}'
-        elif (
-            key == "protocolVersion" and now < value
-        ):  # a client that requests more gets the recorded version
+        elif key == "protocolVersion" and now < value:  # a client that requests more gets the recorded version
             yield f'has "{key}" {now} now, but had {value}'
 
 

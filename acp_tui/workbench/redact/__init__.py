@@ -42,9 +42,7 @@ def redact(
     """
     open_recording(source).close()
     if os.path.lexists(out):
-        raise RedactionFailed(
-            f"{out} exists and won't be overwritten; give the redacted recording another name"
-        )
+        raise RedactionFailed(f"{out} exists and won't be overwritten; give the redacted recording another name")
     ledger = Ledger()
     for text in wishes.secrets:
         ledger.learn(text, "given")

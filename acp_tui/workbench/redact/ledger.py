@@ -41,9 +41,7 @@ _NAME: Final = r"[^\s/\\:\"'`<>|*?,;()\[\]{}=%&#!]*[^\s/\\:\"'`<>|*?,;()\[\]{}=%
 # Each pattern begins with something that is fast to find; what may come before is checked then.
 _HOME: Final = re.compile(rf"/(?:home|Users)/({_NAME})")
 _BEFORE_HOME: Final = re.compile(r"(?:^|[^\w.]|/var|/export|/[a-z])\Z")
-_WINDOWS: Final = re.compile(
-    rf":[\\/]+[uU][sS][eE][rR][sS][\\/]+([^\\/:*?\"<>|\r\n]{{1,64}}(?=[\\/])|{_NAME})"
-)
+_WINDOWS: Final = re.compile(rf":[\\/]+[uU][sS][eE][rR][sS][\\/]+([^\\/:*?\"<>|\r\n]{{1,64}}(?=[\\/])|{_NAME})")
 _DASHED: Final = re.compile(r"-(?:home|Users)-(?<![\w-]-home-)(?<![\w-]-Users-)([A-Za-z0-9]+)(?=-)")
 """The name that Claude Code gives to its folder for a project."""
 _TILDE: Final = re.compile(r"~(?<![\w.~/-]~)([A-Za-z_](?:[\w.-]{0,64}\w)?)(?=/)")
@@ -103,9 +101,7 @@ _HOST: Final = re.compile(r"[A-Za-z0-9][\w-]+(?![\w.-]*\.[A-Za-z])")
 _NOBODY: Final = ("git", "noreply", "no-reply", "ssh")
 _IP4: Final = re.compile(r"\d\.\d{1,3}\.\d{1,3}\.\d{1,3}(?![\w.]\w)(?!\w)")
 _IP4_BEGIN: Final = re.compile(r"(?<![\w.-])\d{1,3}\Z")
-_NO_MACHINE: Final = re.compile(
-    r"127\..*|0\..*|255\..*|\d+\.0\.0\.0|\d\.\d\.\d\.\d|(?:1\.1\.1\.1|8\.8\.[48]\.[48])"
-)
+_NO_MACHINE: Final = re.compile(r"127\..*|0\..*|255\..*|\d+\.0\.0\.0|\d\.\d\.\d\.\d|(?:1\.1\.1\.1|8\.8\.[48]\.[48])")
 """Loopback addresses, masks, networks, what could also be a version, and well-known servers."""
 _VERSION_BEFORE: Final = re.compile(r"(?:version|v|==|>=|<=|~=|[A-Za-z]/)\s*\Z", re.IGNORECASE)
 _MAC: Final = re.compile(r"[0-9A-Fa-f]{2}([:-])(?:[0-9A-Fa-f]{2}\1){4}[0-9A-Fa-f]{2}(?![\w:-])")
@@ -345,9 +341,7 @@ class Ledger:
                 before = re.escape(above).replace("/", "[/-]")
                 self._find_everywhere(rf"(?<={before}[/-]){re.escape(name)}(?!\w)", (name,), secret)
 
-    def learn_environment(
-        self, environ: Mapping[str, str], host: str, full_names: Iterable[str] = ()
-    ) -> None:
+    def learn_environment(self, environ: Mapping[str, str], host: str, full_names: Iterable[str] = ()) -> None:
         """Record the user, the host, and the secrets in the environment."""
         for name, value in environ.items():
             if is_secret_name(name) and len(value) >= MIN_EVERYWHERE and not value.isdigit():

@@ -197,11 +197,7 @@ class Redaction:
             return
         pieces = [place for each in its if isinstance(place := _place(places, each), Piece)]
         others = [each for each in its if each.start != framed.start]
-        if (
-            len(pieces) == 1
-            and len(others) < len(its)
-            and not any(self._is_secret(places, each) for each in others)
-        ):
+        if len(pieces) == 1 and len(others) < len(its) and not any(self._is_secret(places, each) for each in others):
             self._shortcuts.remember(framed, pieces[0])
 
     def _is_secret(self, places: Places, each: JsonString) -> bool:
@@ -433,9 +429,7 @@ class Shortcuts:
                 if len(each) <= MAX_PLAIN_CHARS:
                     self._plain.add(each)
                 continue
-            if (
-                may_be_own_word(said) or each[0] in " ,:[]{}"
-            ):  # the text between two strings may look the same
+            if may_be_own_word(said) or each[0] in " ,:[]{}":  # the text between two strings may look the same
                 return None
             old = f'"{each}"'
             found += redacted.found * text.count(old)

@@ -307,9 +307,7 @@ class Reading:
         self._updates += 1
         for number, block in enumerate(blocks):
             if isinstance(_object(_object(block).get("content")).get("text"), str):
-                self._places[*at, number, "content", "text"] = Piece(
-                    ("blocks",), str(self._updates), is_alone=True
-                )
+                self._places[*at, number, "content", "text"] = Piece(("blocks",), str(self._updates), is_alone=True)
 
     # Contents of files
 

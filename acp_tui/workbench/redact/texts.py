@@ -141,9 +141,7 @@ class Redactor:
         if len(self._looks) > MAX_LOOKS:
             self._looks.clear()
 
-    def _replaced(
-        self, text: str, whole: Secret | None = None, *, goes_on: bool = False, level: int = 0
-    ) -> Redacted:
+    def _replaced(self, text: str, whole: Secret | None = None, *, goes_on: bool = False, level: int = 0) -> Redacted:
         canvas = _Canvas(text)
         # Escaped views first: read literally, the letter of an escape would count as part of the secret.
         ways = list(views(text))
@@ -280,9 +278,7 @@ class _Canvas:
 
     def recode(self, view: View, run: Encoded, inside: Redacted) -> None:
         """Encode redacted content again, except where it's part of a secret itself."""
-        changes = [
-            (*view.place(at), new, view.text[at]) for at, new in run.changes(as_bytes(inside.text, run.data))
-        ]
+        changes = [(*view.place(at), new, view.text[at]) for at, new in run.changes(as_bytes(inside.text, run.data))]
         free = [change for change in changes if self._is_free(change[0])]
         for begin, end, new, old in free:
             self._put(begin, end, new, old)
@@ -467,9 +463,7 @@ class Streams:
         """Drop what can no longer be part of a secret."""
         text = _together(stream.parts)
         begun = open_block(text)
-        kept = max(
-            OVERLAP, self._redactor.ledger.longest_with_line_end, 0 if begun is None else len(text) - begun
-        )
+        kept = max(OVERLAP, self._redactor.ledger.longest_with_line_end, 0 if begun is None else len(text) - begun)
         surplus = len(text) - min(kept, MAX_OVERLAP)
         gone = 0
         for part in stream.parts:

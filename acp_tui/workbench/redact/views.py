@@ -321,9 +321,7 @@ def _places(run: re.Match[str], digit: str) -> Sequence[int]:
         return range(*run.span())
     # The letters of an escaped line break aren't digits.
     hidden = {at for found in re.finditer(r"\\[rn]", run[0]) for at in range(*found.span())}
-    return [
-        run.start() + found.start() for found in re.finditer(digit, run[0]) if found.start() not in hidden
-    ]
+    return [run.start() + found.start() for found in re.finditer(digit, run[0]) if found.start() not in hidden]
 
 
 def _from_base64(written: str) -> bytes:

@@ -117,9 +117,7 @@ class AcpAgent:
 
         return self._open("a new session (session/new)", open_it, timeout_s)
 
-    def load_session(
-        self, session_id: str, *, cwd: Path | None = None, timeout_s: float | None = None
-    ) -> AcpSession:
+    def load_session(self, session_id: str, *, cwd: Path | None = None, timeout_s: float | None = None) -> AcpSession:
         """Load a stored session of the agent. Its history is in `updates` and `conversation`."""
         __tracebackhide__ = True
         known, place = SessionId(session_id), cwd or self.workspace
@@ -129,9 +127,7 @@ class AcpAgent:
             timeout_s,
         )
 
-    def resume_session(
-        self, session_id: str, *, cwd: Path | None = None, timeout_s: float | None = None
-    ) -> AcpSession:
+    def resume_session(self, session_id: str, *, cwd: Path | None = None, timeout_s: float | None = None) -> AcpSession:
         """Resume a stored session of the agent, without its history."""
         __tracebackhide__ = True
         known, place = SessionId(session_id), cwd or self.workspace
@@ -141,9 +137,7 @@ class AcpAgent:
             timeout_s,
         )
 
-    def _open(
-        self, what: str, call: Callable[[Watch], Awaitable[Session]], timeout_s: float | None
-    ) -> AcpSession:
+    def _open(self, what: str, call: Callable[[Watch], Awaitable[Session]], timeout_s: float | None) -> AcpSession:
         __tracebackhide__ = True
         watch = self._link.watch()
         watch.session = self._link.ask(what, lambda: call(watch), timeout_s)
@@ -256,8 +250,6 @@ class AcpAgent:
                 f"  {finding.text}",
                 f"  {rule.advice}",
                 f"  {rule.reference}",
-                frames_text(
-                    [frames[index] for index in finding.frames], self.workspace, heading="Its frames"
-                ),
+                frames_text([frames[index] for index in finding.frames], self.workspace, heading="Its frames"),
             ]
         )

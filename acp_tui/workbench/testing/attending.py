@@ -100,9 +100,7 @@ class Attendant:
         rule = self.permissions.take(call.shown_title, call.kind)
         is_open = request.key in session.conversation.permissions
         chosen = option_of(request.options, rule.answer) if is_open and rule is not None else None
-        self.permissions.asked.append(
-            AskedPermission(session.session_id, call, request.options, request.note, chosen)
-        )
+        self.permissions.asked.append(AskedPermission(session.session_id, call, request.options, request.note, chosen))
         if not is_open:
             self._taken_back(f"the permission {call.shown_title!r}")
         elif chosen is not None:
@@ -111,16 +109,12 @@ class Attendant:
             session.cancel()
         else:
             is_again = self.permissions.has_used(call.shown_title, call.kind)
-            self._give_up(
-                session, _unanswered(call, request, None if rule is None else rule.answer, is_again=is_again)
-            )
+            self._give_up(session, _unanswered(call, request, None if rule is None else rule.answer, is_again=is_again))
 
     def _taken_back(self, what: str) -> None:
         if not self.unanswered:  # otherwise we cancelled the turn ourselves
             what = make_visible_line(what)
-            self._give_up(
-                None, f"didn't wait for the answer to {what}: it ended the turn or canceled the request"
-            )
+            self._give_up(None, f"didn't wait for the answer to {what}: it ended the turn or canceled the request")
 
     def _give_up(self, session: Session | None, what: str) -> None:
         self.unanswered.append(what)
@@ -151,9 +145,7 @@ class Attendant:
         session_id = None if session is None else session.session_id
         self.elicitations.asked.append(AskedElicitation(session_id, elicitation, reply.action, reply.values))
 
-    def _answer(
-        self, session: Session | None, key: RequestKey, elicitation: Elicitation, reply: Reply
-    ) -> None:
+    def _answer(self, session: Session | None, key: RequestKey, elicitation: Elicitation, reply: Reply) -> None:
         side = self._agent if session is None else session
         try:
             side.answer_elicitation(key, reply.action, reply.values)

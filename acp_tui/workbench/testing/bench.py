@@ -164,9 +164,7 @@ def _name(argv: Sequence[str]) -> str:
     """The script or module after an interpreter, or the program."""
     program = Path(argv[0]).name
     words = [Path(word).name for word in argv[1:] if not word.startswith("-")]
-    has_script = (
-        program.startswith(("python", "node", "deno", "bun", "ruby", "npx", "uvx")) and "-c" not in argv
-    )
+    has_script = program.startswith(("python", "node", "deno", "bun", "ruby", "npx", "uvx")) and "-c" not in argv
     return words[0] if has_script and words else program
 
 

@@ -42,9 +42,7 @@ class Link:
     agent: Agent
     attendant: Attendant
 
-    def __init__(
-        self, portal: BlockingPortal, name: str, workspace: Path, recording: Path, timeout_s: float
-    ) -> None:
+    def __init__(self, portal: BlockingPortal, name: str, workspace: Path, recording: Path, timeout_s: float) -> None:
         self.name = name
         """The agent's name in messages."""
         self.workspace = workspace
@@ -112,9 +110,7 @@ class Link:
             line = make_visible_line(junk[0])
             return f"It wrote something to stdout that isn't a message. Write it to stderr instead: {line}"
         if all(frame.direction is Direction.OUT for frame in self.frames):
-            return (
-                "It sent nothing at all. Does it read stdin line by line and flush stdout after each message?"
-            )
+            return "It sent nothing at all. Does it read stdin line by line and flush stdout after each message?"
         return "If the agent needs more time: timeout_s=..."
 
     # Questions

@@ -206,9 +206,7 @@ class ElicitationAnswers(Answers[Reply, AskedElicitation]):
         """Expect a question before the turn ends. Call a method of the result to set its answer."""
         return ExpectedElicitation(lambda reply: self._expected.append(Rule(reply, message)))
 
-    def on(
-        self, action: ElicitationAction, values: FormValues | None = None, *, message: Wanted = None
-    ) -> None:
+    def on(self, action: ElicitationAction, values: FormValues | None = None, *, message: Wanted = None) -> None:
         """Answer every matching question, whether expected or not; `values` fills in a form."""
         self._standing.append(Rule(Reply(action, values), message))
 

@@ -209,9 +209,7 @@ def test_without_a_terminal_it_points_to_exec(tmp_path: Path) -> None:
 
 
 @pytest.mark.parametrize(("term", "marks"), [("xterm-256color", 1), ("dumb", 0)])
-def test_prompts_are_marked_for_terminals_that_jump_between_them(
-    tmp_path: Path, term: str, marks: int
-) -> None:
+def test_prompts_are_marked_for_terminals_that_jump_between_them(tmp_path: Path, term: str, marks: int) -> None:
     with line_terminal(*DEMO, cwd=tmp_path, env={"TERM": term}) as terminal:
         terminal.shows("> ")
         terminal.type("/usage" + ENTER)

@@ -139,9 +139,7 @@ async def test_output_is_told_once_when_the_command_has_ended_as_a_terminal_show
     assert await told.lines() == []
     told.hear(TerminalExited(name, 0, None, 1.25))
     lines = await told.lines()
-    assert lines == [
-        *("* exit 0 after 1.2 s: make", "  [1 lines above; to see them all: /output]", "  100%", "  red")
-    ]
+    assert lines == [*("* exit 0 after 1.2 s: make", "  [1 lines above; to see them all: /output]", "  100%", "  red")]
 
 
 async def test_a_question_is_told_once_with_what_was_answered() -> None:
@@ -187,9 +185,7 @@ async def test_what_an_agent_says_is_visible_and_looks_like_no_line_of_ours(text
     ("thoughts", "lines"),
     [("folded", ["* thought: One"]), ("open", ["* thought: One", "  two", "* thought: Three"])],
 )
-async def test_thoughts_are_told_by_a_line_or_whole_as_the_settings_say(
-    thoughts: str, lines: list[str]
-) -> None:
+async def test_thoughts_are_told_by_a_line_or_whole_as_the_settings_say(thoughts: str, lines: list[str]) -> None:
     told = Told(thoughts=thoughts)
     told.hear(thought("One\ntwo\n\nThree"))
     told.teller.finish()

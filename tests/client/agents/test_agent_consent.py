@@ -11,9 +11,7 @@ from acp_tui.client.agents.command import AgentCommand, Package
 from acp_tui.client.agents.remembered import MOST_KEPT, agree, is_agreed, note_used, recent_agents, what_runs
 from acp_tui.client.errors import SettingsError
 
-COMMAND = AgentCommand(
-    "some", ("npx", "-y", "some@1.0.0"), {"A": "1"}, package=Package("npx", "some@1.0.0", "1.0.0")
-)
+COMMAND = AgentCommand("some", ("npx", "-y", "some@1.0.0"), {"A": "1"}, package=Package("npx", "some@1.0.0", "1.0.0"))
 
 
 @pytest.fixture

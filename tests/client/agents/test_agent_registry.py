@@ -37,9 +37,7 @@ def test_a_package_is_run_by_its_runner(run: dict[str, Any], argv: str):
 
 
 def test_a_build_is_kept_by_its_platform_with_its_address_and_checksum():
-    (only,) = read(
-        binary("some", "linux-x86_64", "windows-x86_64", sha256="a" * 64, cmd="dist\\some.exe")
-    ).entries
+    (only,) = read(binary("some", "linux-x86_64", "windows-x86_64", sha256="a" * 64, cmd="dist\\some.exe")).entries
     assert sorted(only.archives) == ["linux-x86_64", "windows-x86_64"]
     build = only.archives["linux-x86_64"]
     assert (build.url, build.program, build.args, build.sha256) == (

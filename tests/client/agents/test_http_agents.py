@@ -87,9 +87,7 @@ async def _failure(answer: Answer) -> AgentLost:
         (None, "can't be reached: the connection broke", True),
     ],
 )  # fmt: skip
-async def test_a_server_that_does_not_work_is_said_in_words(
-    said: bytes | None, words: str, is_temporary: bool
-):
+async def test_a_server_that_does_not_work_is_said_in_words(said: bytes | None, words: str, is_temporary: bool):
     error = await _failure(lambda *_: said)
     assert isinstance(error, AgentUnreachable)
     assert error.is_temporary is is_temporary
@@ -180,9 +178,7 @@ async def test_an_event_without_an_end_is_the_end_of_its_server(most_bytes: int,
     async with served(flood) as command, running(command) as agent:
         with suppress(AgentLost):
             await agent.initialize()
-        with pytest.raises(
-            AgentLost, match="broke the protocol: it sent a message of more than 65,536 bytes"
-        ):
+        with pytest.raises(AgentLost, match="broke the protocol: it sent a message of more than 65,536 bytes"):
             await agent.new_session(Path("/"))
 
 

@@ -21,9 +21,7 @@ def framed(chunks: list[bytes], extension: bytes = b"") -> bytes:
     cuts=st.lists(st.integers(0, 400), max_size=12),
     extension=st.sampled_from([b"", b";name=value"]),
 )
-def test_chunks_give_their_content_wherever_they_are_cut(
-    chunks: list[bytes], cuts: list[int], extension: bytes
-):
+def test_chunks_give_their_content_wherever_they_are_cut(chunks: list[bytes], cuts: list[int], extension: bytes):
     body, reader, read = framed(chunks, extension), Chunks(), b""
     places = [0, *sorted(min(cut, len(body)) for cut in cuts), len(body)]
     for start, stop in pairwise(places):

@@ -210,9 +210,7 @@ async def test_the_proxy_of_the_environment_leads_to_the_agent_and_reads_nothing
 
 
 @pytest.mark.parametrize("scheme", ["ws", "http"])
-async def test_a_plain_address_goes_through_the_proxy_too(
-    scheme: str, proxy: Proxy, monkeypatch: pytest.MonkeyPatch
-):
+async def test_a_plain_address_goes_through_the_proxy_too(scheme: str, proxy: Proxy, monkeypatch: pytest.MonkeyPatch):
     monkeypatch.setenv("HTTP_PROXY", f"http://127.0.0.1:{proxy.port}")
     address = read_address(f"{scheme}://{NAME}/acp", is_insecure=True)
     async with agent_at(scheme, None) as proxy.leads_to:
@@ -245,9 +243,7 @@ async def test_this_machine_is_reached_without_a_proxy(
 
 
 @over_both
-async def test_a_proxy_that_wants_a_password_is_said_so(
-    scheme: str, proxy: Proxy, monkeypatch: pytest.MonkeyPatch
-):
+async def test_a_proxy_that_wants_a_password_is_said_so(scheme: str, proxy: Proxy, monkeypatch: pytest.MonkeyPatch):
     proxy.password = "me:s3cret"
     monkeypatch.setenv("HTTPS_PROXY", f"http://me:guessed@127.0.0.1:{proxy.port}")
     lost = await failure(command_at(f"{scheme}://{NAME}/acp"))
@@ -267,9 +263,7 @@ async def test_a_proxy_that_nobody_runs_is_named(scheme: str, monkeypatch: pytes
 
 @over_both
 @pytest.mark.parametrize("url", ["ftp://me:s3cret@host", "http://me:s3cret@host:none", "nonsense"])
-async def test_an_address_that_is_no_proxys_is_said_so(
-    scheme: str, url: str, monkeypatch: pytest.MonkeyPatch
-):
+async def test_an_address_that_is_no_proxys_is_said_so(scheme: str, url: str, monkeypatch: pytest.MonkeyPatch):
     monkeypatch.setenv("HTTPS_PROXY", url)
     lost = await failure(command_at(f"{scheme}://{NAME}/acp"))
     assert "proxy" in str(lost)

@@ -52,9 +52,7 @@ def test_an_entry_with_an_address_is_an_agent_elsewhere_with_its_headers(file: P
 @pytest.mark.parametrize("way", ['command = ["run"]', 'url = "wss://build.example/acp"'])
 def test_an_entry_says_which_version_is_spoken(file: Path, way: str):
     """R2-INIT."""
-    found = read(
-        file, f"[agents.a]\n{way}\nprotocol = 1\n[agents.b]\n{way}\n[agents.c]\n{way}\nprotocol = true"
-    )
+    found = read(file, f"[agents.a]\n{way}\nprotocol = 1\n[agents.b]\n{way}\n[agents.c]\n{way}\nprotocol = true")
     assert [found.agents[name].command.protocol for name in "ab"] == [1, None]
     assert "agents.c.protocol" in str(found.problems["c"])
 
@@ -142,9 +140,7 @@ def test_a_file_that_is_of_no_use_as_a_whole_is_said_with_an_example(file: Path,
 
 
 def test_a_wrapper_goes_before_the_command_and_takes_it_elsewhere(file: Path):
-    command = (
-        read(file, f'[agents.a]\nwrapper = ["docker", "exec", "-i", "box"]\n{COMMAND}').agents["a"].command
-    )
+    command = read(file, f'[agents.a]\nwrapper = ["docker", "exec", "-i", "box"]\n{COMMAND}').agents["a"].command
     assert command.argv == ("docker", "exec", "-i", "box", "run")
     assert command.is_elsewhere
     assert not command.is_offered_this_machine
@@ -181,7 +177,5 @@ def test_a_command_can_run_elsewhere_without_a_wrapper(file: Path):
 
 
 def test_an_agent_can_choose_its_mcp_servers(file: Path):
-    found = read(
-        file, f'[agents.a]\n{COMMAND}\nmcp = ["docs"]\n[agents.b]\n{COMMAND}\nmcp = []\n[agents.c]\n{COMMAND}'
-    )
+    found = read(file, f'[agents.a]\n{COMMAND}\nmcp = ["docs"]\n[agents.b]\n{COMMAND}\nmcp = []\n[agents.c]\n{COMMAND}')
     assert [found.agents[name].command.mcp_servers for name in "abc"] == [("docs",), (), None]

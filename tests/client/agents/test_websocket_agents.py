@@ -230,9 +230,7 @@ async def test_without_the_extra_one_line_says_what_to_install(monkeypatch: pyte
 # Addresses
 
 
-@pytest.mark.parametrize(
-    "url", ["ws://localhost/acp", "ws://[::1]:8080/acp", "http://127.0.0.9", "wss://a.b/acp"]
-)
+@pytest.mark.parametrize("url", ["ws://localhost/acp", "ws://[::1]:8080/acp", "http://127.0.0.9", "wss://a.b/acp"])
 def test_an_address_may_be_plain_on_this_machine_and_sealed_anywhere(url: str):
     assert read_address(url).url == url
 

@@ -18,9 +18,7 @@ PNG = b"\x89PNG\r\n\x1a\n\0\0"
 ROOT_READS_EVERYTHING = pytest.mark.skipif(os.geteuid() == 0, reason="root may read every file")
 
 
-def attachments(
-    text: str, cwd: Path, limits: Limits | None = None
-) -> tuple[Sequence[ContentBlock], tuple[str, ...]]:
+def attachments(text: str, cwd: Path, limits: Limits | None = None) -> tuple[Sequence[ContentBlock], tuple[str, ...]]:
     result = attach(text, cwd, limits=limits or Limits())
     return result.blocks[1:], result.problems
 
@@ -30,9 +28,7 @@ def test_a_named_pipe_is_named_and_never_waited_for(tmp_path: Path) -> None:
     assert attachments("@pipe", tmp_path) == ((), ("'pipe' is a named pipe, so it isn't attached.",))
 
 
-def test_a_pipe_that_takes_a_files_place_is_not_waited_for(
-    tmp_path: Path, monkeypatch: pytest.MonkeyPatch
-) -> None:
+def test_a_pipe_that_takes_a_files_place_is_not_waited_for(tmp_path: Path, monkeypatch: pytest.MonkeyPatch) -> None:
     """Between the look at a file and its opening."""
     file, pipe = tmp_path / "file", tmp_path / "pipe"
     file.touch()
@@ -69,9 +65,7 @@ def test_what_may_not_be_read_becomes_a_link(tmp_path: Path, closed: str) -> Non
     )
 
 
-def test_a_disk_that_fails_is_a_problem_not_an_exception(
-    tmp_path: Path, monkeypatch: pytest.MonkeyPatch
-) -> None:
+def test_a_disk_that_fails_is_a_problem_not_an_exception(tmp_path: Path, monkeypatch: pytest.MonkeyPatch) -> None:
     (tmp_path / "a").write_text("x")
 
     def fail(*_: object) -> bytes:
@@ -121,9 +115,7 @@ def test_lines_beyond_the_end_become_a_link(tmp_path: Path) -> None:
 
 
 @pytest.mark.parametrize("end", ["two", "two\n"])
-def test_lines_that_reach_beyond_the_end_are_attached_as_far_as_there_are_any(
-    tmp_path: Path, end: str
-) -> None:
+def test_lines_that_reach_beyond_the_end_are_attached_as_far_as_there_are_any(tmp_path: Path, end: str) -> None:
     (tmp_path / "a").write_text(f"one\n{end}")
     blocks, problems = attachments("@a:2-9", tmp_path)
     assert blocks == (TextResource(f"{(tmp_path / 'a').as_uri()}#L2", end, "text/plain"),)
@@ -137,9 +129,7 @@ def test_lines_above_the_limit_become_a_link(tmp_path: Path) -> None:
     assert problems == ("'a' is too large to read lines 1-2 from, so a link to it is attached instead.",)
 
 
-def test_lines_far_into_a_huge_file_are_not_searched_for(
-    tmp_path: Path, monkeypatch: pytest.MonkeyPatch
-) -> None:
+def test_lines_far_into_a_huge_file_are_not_searched_for(tmp_path: Path, monkeypatch: pytest.MonkeyPatch) -> None:
     monkeypatch.setattr(reading_module, "_SCANNED_BYTES", 10)
     (tmp_path / "a").write_text("12345\n" * 3)
     blocks, problems = attachments("@a:3", tmp_path)

@@ -57,9 +57,7 @@ def paths(text: str) -> list[str]:
         ("@a:b.py:1", ("a:b.py", 1, 1)),
     ],
 )
-def test_a_mention_is_a_path_and_may_name_lines(
-    text: str, expected: tuple[str, int | None, int | None]
-) -> None:
+def test_a_mention_is_a_path_and_may_name_lines(text: str, expected: tuple[str, int | None, int | None]) -> None:
     assert found(text) == [expected]
 
 
@@ -77,16 +75,12 @@ def test_a_mention_begins_a_word(before: str) -> None:
     assert mentions(f"{before}@a.py") == [Mention(len(before), len(before) + 5, "a.py")]
 
 
-@pytest.mark.parametrize(
-    "text", ["me@a.py", "a.@a.py", "@", "@ a.py", "@.", "@...", "@/", '@"', '@"a\nb"', "x/@a.py"]
-)
+@pytest.mark.parametrize("text", ["me@a.py", "a.@a.py", "@", "@ a.py", "@.", "@...", "@/", '@"', '@"a\nb"', "x/@a.py"])
 def test_an_at_sign_elsewhere_or_without_a_name_is_no_mention(text: str) -> None:
     assert mentions(text) == []
 
 
-@pytest.mark.parametrize(
-    "after", [".", ",", ";", ":", "!", "?", ")", "]", "}", "'", '"', ").", "…", "”", "。"]
-)
+@pytest.mark.parametrize("after", [".", ",", ";", ":", "!", "?", ")", "]", "}", "'", '"', ").", "…", "”", "。"])
 def test_punctuation_behind_a_mention_is_not_part_of_it(after: str) -> None:
     assert mentions(f"@a.py{after}") == [Mention(0, 5, "a.py")]
     assert mentions(f"@a.py:3-4{after} x") == [Mention(0, 9, "a.py", 3, 4)]

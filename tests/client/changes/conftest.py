@@ -18,9 +18,7 @@ Track = Callable[..., AbstractAsyncContextManager[ChangeTracker]]
 
 def run_git(directory: Path, *words: str) -> str:
     identity = ("-c", "user.name=n", "-c", "user.email=e", "-c", "protocol.file.allow=always")
-    done = subprocess.run(
-        ["git", *identity, *words], cwd=directory, capture_output=True, check=True, timeout=LIMIT_S
-    )
+    done = subprocess.run(["git", *identity, *words], cwd=directory, capture_output=True, check=True, timeout=LIMIT_S)
     return done.stdout.decode()
 
 

@@ -24,9 +24,7 @@ async def test_nothing_is_listed_at_the_beginning(workspace: Path, track: Track)
         assert tracker.notes == ()
 
 
-async def test_what_is_edited_added_and_deleted_is_listed_with_its_lines(
-    workspace: Path, track: Track
-) -> None:
+async def test_what_is_edited_added_and_deleted_is_listed_with_its_lines(workspace: Path, track: Track) -> None:
     async with track(workspace) as tracker:
         (workspace / "clean").write_bytes(b"one\n2\n2.5\nthree\n")
         (workspace / "new").mkdir()
@@ -51,9 +49,7 @@ async def test_a_file_that_is_what_it_was_is_not_listed(workspace: Path, track: 
         assert await changes(tracker) == {}
 
 
-async def test_what_was_dirty_or_untracked_before_is_compared_with_that(
-    repository: Path, track: Track
-) -> None:
+async def test_what_was_dirty_or_untracked_before_is_compared_with_that(repository: Path, track: Track) -> None:
     (repository / "clean").write_bytes(b"mine\n")
     (repository / "loose").write_bytes(b"loose\n")
     (repository / "sub/clean").unlink()
@@ -128,9 +124,7 @@ async def test_a_directory_in_the_place_of_a_file_is_a_deletion(workspace: Path,
         assert await kinds(tracker) == {"clean": "deleted", "clean/inner": "added"}
 
 
-async def test_a_directory_swapped_for_a_link_is_not_followed(
-    workspace: Path, track: Track, tmp_path: Path
-) -> None:
+async def test_a_directory_swapped_for_a_link_is_not_followed(workspace: Path, track: Track, tmp_path: Path) -> None:
     outside = tmp_path / "outside"
     outside.mkdir()
     (outside / "clean").write_bytes(b"outside\n")
@@ -151,9 +145,7 @@ async def test_binary_files_have_sizes_and_no_lines(workspace: Path, track: Trac
         }
 
 
-async def test_what_was_too_large_to_copy_is_unknown_once_it_is_touched(
-    workspace: Path, track: Track
-) -> None:
+async def test_what_was_too_large_to_copy_is_unknown_once_it_is_touched(workspace: Path, track: Track) -> None:
     with (workspace / "sparse").open("wb") as file:
         file.truncate(100 << 20)
     (workspace / "large").write_bytes(b"x" * 2000)

@@ -36,9 +36,7 @@ def test_what_lies_between_differences_is_equal_and_no_two_touch(one: bytes, oth
 
 
 @given(texts, texts, st.integers(0, 3), st.integers(0, 60))
-def test_that_holds_also_where_the_search_is_cut_short(
-    one: bytes, other: bytes, max_edits: int, max_work: int
-) -> None:
+def test_that_holds_also_where_the_search_is_cut_short(one: bytes, other: bytes, max_edits: int, max_work: int) -> None:
     before, after = split_lines(one), split_lines(other)
     with pytest.MonkeyPatch.context() as patch:
         patch.setattr(line_comparison, "MAX_EDITS", max_edits)

@@ -17,9 +17,7 @@ Track = Callable[..., AbstractAsyncContextManager[ChangeTracker]]
 Git = Callable[..., str]
 
 
-async def test_a_file_that_git_converts_is_compared_as_it_was_on_disk(
-    repository: Path, track: Track, git: Git
-) -> None:
+async def test_a_file_that_git_converts_is_compared_as_it_was_on_disk(repository: Path, track: Track, git: Git) -> None:
     folder = repository / "folder"
     folder.mkdir()
     (folder / ".gitattributes").write_bytes(
@@ -104,9 +102,7 @@ async def test_a_subfolder_of_a_repository_is_a_workspace(repository: Path, trac
         assert tracker.notes == ()
 
 
-async def test_a_workspace_that_a_repository_ignores_is_followed_without_git(
-    repository: Path, track: Track
-) -> None:
+async def test_a_workspace_that_a_repository_ignores_is_followed_without_git(repository: Path, track: Track) -> None:
     (repository / "build").mkdir()
     (repository / "build/file").write_bytes(b"old")
     async with track(repository / "build") as tracker:
@@ -116,9 +112,7 @@ async def test_a_workspace_that_a_repository_ignores_is_followed_without_git(
 
 
 @pytest.mark.parametrize("outer", ["git", "no git"])
-async def test_repositories_inside_are_asked_themselves(
-    root: Path, track: Track, git: Git, outer: str
-) -> None:
+async def test_repositories_inside_are_asked_themselves(root: Path, track: Track, git: Git, outer: str) -> None:
     (root / "nested").mkdir()
     (root / "nested/tracked").write_bytes(b"old\n")
     (root / "nested/.gitignore").write_bytes(b"out\n")
@@ -141,9 +135,7 @@ async def test_repositories_inside_are_asked_themselves(
         assert not any("/.git" in path for path in tracker.changes if not path.endswith("/.gitignore"))
 
 
-async def test_a_repository_that_comes_later_is_listed_file_by_file(
-    workspace: Path, track: Track, git: Git
-) -> None:
+async def test_a_repository_that_comes_later_is_listed_file_by_file(workspace: Path, track: Track, git: Git) -> None:
     async with track(workspace) as tracker:
         (workspace / "later").mkdir()
         (workspace / "later/file").write_bytes(b"x\n")
@@ -181,9 +173,7 @@ async def test_without_the_git_command_a_repository_is_walked(
         assert any("git" in note for note in tracker.notes)
 
 
-async def test_a_repository_that_vanishes_leaves_the_list_honest(
-    repository: Path, track: Track, git: Git
-) -> None:
+async def test_a_repository_that_vanishes_leaves_the_list_honest(repository: Path, track: Track, git: Git) -> None:
     for path in ("clean", "sub/clean", ".gitignore"):
         os.utime(repository / path, (1, 1))
     git(repository, "add", ".")

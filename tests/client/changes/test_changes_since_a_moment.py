@@ -40,9 +40,7 @@ async def test_only_what_changed_later_is_listed_and_taken_back(workspace: Path,
         assert await tracker.since(moment) == {}
 
 
-async def test_what_was_taken_back_to_the_start_differs_from_the_moment(
-    workspace: Path, track: Track
-) -> None:
+async def test_what_was_taken_back_to_the_start_differs_from_the_moment(workspace: Path, track: Track) -> None:
     async with track(workspace) as tracker:
         (workspace / "clean").write_text("first turn\n")
         await tracker.rescan()
@@ -66,9 +64,7 @@ async def test_a_file_that_changed_since_it_was_shown_is_left_alone(workspace: P
         assert (workspace / "clean").read_text() == "by the user\n"
 
 
-async def test_what_was_too_large_to_keep_cannot_be_taken_back_and_says_so(
-    workspace: Path, track: Track
-) -> None:
+async def test_what_was_too_large_to_keep_cannot_be_taken_back_and_says_so(workspace: Path, track: Track) -> None:
     async with track(workspace, Limits(max_review_bytes=1000)) as tracker:
         (workspace / "large").write_bytes(b"x" * 2000)
         await tracker.rescan()

@@ -19,11 +19,7 @@ def snapshot(root: Path) -> dict[str, tuple[int, bytes]]:
     for path in root.rglob("*"):
         if ".git" not in path.relative_to(root).parts:
             content = (
-                os.fsencode(path.readlink())
-                if path.is_symlink()
-                else path.read_bytes()
-                if path.is_file()
-                else b""
+                os.fsencode(path.readlink()) if path.is_symlink() else path.read_bytes() if path.is_file() else b""
             )
             found[str(path.relative_to(root))] = (path.lstat().st_mode, content)
     return found

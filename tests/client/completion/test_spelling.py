@@ -20,9 +20,7 @@ def test_what_is_offered_is_read_back_as_the_same_path(path: str) -> None:
         assert len(f"{written}.".splitlines()) == 1
 
 
-@pytest.mark.parametrize(
-    "path", ["a\nb", "a\x1b[31mb", 'a"b', "a\u2028b", "a\udcffb", "a\x85b", "a\u202eb", "a\tb"]
-)
+@pytest.mark.parametrize("path", ["a\nb", "a\x1b[31mb", 'a"b', "a\u2028b", "a\udcffb", "a\x85b", "a\u202eb", "a\tb"])
 def test_a_name_that_no_draft_can_hold_is_not_offered(path: str) -> None:
     assert mention_of(path) is None
 

@@ -34,9 +34,7 @@ async def checked(
 ) -> AgentCheck:
     """A check that is done."""
     command = scripted(script) if isinstance(script, str) else script
-    check = AgentCheck(
-        command, cwd, policy or Policy(), _no_servers, start_limit_s=limit_s, turn_limit_s=limit_s
-    )
+    check = AgentCheck(command, cwd, policy or Policy(), _no_servers, start_limit_s=limit_s, turn_limit_s=limit_s)
     with anyio.fail_after(LIMIT_S):
         await check.run(prompt)
     assert not our_children()

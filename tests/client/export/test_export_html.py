@@ -157,15 +157,11 @@ def page(conversation: Conversation, facts: ExportFacts = FACTS) -> str:
         '<p class="note">1,200 of 8,000 tokens · $0.50</p>',
     ],
 )
-def test_every_kind_of_entry_stands_on_the_page(
-    everything: Conversation, facts: ExportFacts, shown: str
-) -> None:
+def test_every_kind_of_entry_stands_on_the_page(everything: Conversation, facts: ExportFacts, shown: str) -> None:
     assert shown in page(everything, facts)
 
 
-def test_the_page_is_well_formed_and_links_only_to_what_is_safe(
-    everything: Conversation, facts: ExportFacts
-) -> None:
+def test_the_page_is_well_formed_and_links_only_to_what_is_safe(everything: Conversation, facts: ExportFacts) -> None:
     read = Reader(page(everything, facts))
 
     assert read.links == ["https://example.org/a"]

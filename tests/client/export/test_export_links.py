@@ -117,11 +117,7 @@ def mangled(target: str, chance: random.Random) -> str:
         case 4:
             return target[:at] + chance.choice(("\t", "\n", "&Tab;", "&NewLine;", "&#1;")) + target[at:]
         case 5:
-            return (
-                target[:at]
-                + chance.choice("\x01\x1b\x9b\u200b\u2028\u202e\xad\xa0\ufeff\ud800")
-                + target[at:]
-            )
+            return target[:at] + chance.choice("\x01\x1b\x9b\u200b\u2028\u202e\xad\xa0\ufeff\ud800") + target[at:]
         case 6:
             return target[:at] + "\\" + target[at:]
         case 7:
@@ -181,9 +177,7 @@ class _AllowsAll(MarkdownIt):
 
 
 PLAIN: Final = _AllowsAll("commonmark", {"html": True, "maxNesting": 100})
-WITH_TABLES: Final = _AllowsAll("commonmark", {"html": True, "maxNesting": 100}).enable(
-    ["table", "strikethrough"]
-)
+WITH_TABLES: Final = _AllowsAll("commonmark", {"html": True, "maxNesting": 100}).enable(["table", "strikethrough"])
 
 
 def _tokens(tokens: list[Token]) -> Iterator[Token]:

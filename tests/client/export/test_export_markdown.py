@@ -80,9 +80,7 @@ def fences(markdown: str) -> list[str]:
         "### Usage\n\n1,200 of 8,000 tokens · \\$0.50\n",
     ],
 )
-def test_every_kind_of_entry_stands_on_the_page(
-    everything: Conversation, facts: ExportFacts, shown: str
-) -> None:
+def test_every_kind_of_entry_stands_on_the_page(everything: Conversation, facts: ExportFacts, shown: str) -> None:
     assert shown in page(everything, facts)
 
 
@@ -137,9 +135,7 @@ def test_an_answer_stays_in_its_place(text: str) -> None:
         )
     )
     ours = [line for line in headings(markdown) if not line.startswith("####")]
-    kept = [
-        child for token in STRICT.parse(markdown) if token.type == "inline" for child in token.children or ()
-    ]
+    kept = [child for token in STRICT.parse(markdown) if token.type == "inline" for child in token.children or ()]
 
     assert [line.split(" ")[0] for line in ours] == ["#", "##", "###", "###", "###", "##"]
     assert (ours[1], ours[2], ours[4], ours[5]) == (

@@ -59,9 +59,7 @@ def test_markdown_of_a_tool_is_markdown_whose_lines_stay_lines() -> None:
         ("cancel", "canceled without an answer", "canceled without an answer"),
     ],
 )
-def test_a_question_stands_on_the_page_with_what_became_of_it(
-    action: ElicitationAction, form: str, page: str
-) -> None:
+def test_a_question_stands_on_the_page_with_what_became_of_it(action: ElicitationAction, form: str, page: str) -> None:
     conversation = answered(action)
     values = "Name: \\*Ada\\*\n\nWord: \\*\\*\\*\n\n" if action == "accept" else ""
     at = "2023-11-14 22:13:20 UTC"

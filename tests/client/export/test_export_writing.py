@@ -29,9 +29,7 @@ from support.folding import agent, call, fold, prompt, thought
 
 
 @pytest.mark.parametrize("name", ["talk.md", "talk.html", "talk.jsonl", "TALK.MD"])
-def test_the_suffix_chooses_the_format(
-    tmp_path: Path, everything: Conversation, facts: ExportFacts, name: str
-) -> None:
+def test_the_suffix_chooses_the_format(tmp_path: Path, everything: Conversation, facts: ExportFacts, name: str) -> None:
     formats = {
         ".md": to_markdown(everything, facts, plain_text),
         ".html": to_html(everything, facts, plain_text),
@@ -46,9 +44,7 @@ def test_the_suffix_chooses_the_format(
 
 
 @pytest.mark.parametrize("name", ["talk.txt", "talk", "md"])
-def test_another_suffix_is_refused_with_those_that_are_allowed(
-    tmp_path: Path, facts: ExportFacts, name: str
-) -> None:
+def test_another_suffix_is_refused_with_those_that_are_allowed(tmp_path: Path, facts: ExportFacts, name: str) -> None:
     with pytest.raises(UnknownFormat) as refused:
         export(fold(), facts, tmp_path / name, plain_text)
 
@@ -188,9 +184,7 @@ def long_conversation(entry_count: int) -> Conversation:
 
 
 @pytest.mark.parametrize("suffix", [".md", ".html", ".jsonl"])
-def test_the_work_grows_with_the_entries_and_no_faster(
-    tmp_path: Path, facts: ExportFacts, suffix: str
-) -> None:
+def test_the_work_grows_with_the_entries_and_no_faster(tmp_path: Path, facts: ExportFacts, suffix: str) -> None:
     short, long = long_conversation(500), long_conversation(5000)
     export(short, facts, tmp_path / f"warm{suffix}", plain_text)
 

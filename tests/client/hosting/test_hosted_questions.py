@@ -214,9 +214,7 @@ async def test_a_cancelled_turn_takes_its_questions_back_everywhere(tmp_path: Pa
 async def test_an_update_of_a_host_asks_nothing_that_nobody_would_get_the_answer_to(tmp_path: Path) -> None:
     """Else a server that only looks like a host has a card stand there for ever."""
     forged = [
-        PermissionAsked(
-            PermissionRequest(RequestKey(5), ToolCallId("c"), ()), ToolCallPatch(ToolCallId("c"))
-        ),
+        PermissionAsked(PermissionRequest(RequestKey(5), ToolCallId("c"), ()), ToolCallPatch(ToolCallId("c"))),
         ElicitationAsked(Form(RequestKey(6), "Your password?", ())),
     ]
     async with hosted(tmp_path) as its:

@@ -105,9 +105,7 @@ WRAPPERS: list[Callable[[str], str]] = [
     lambda line: f"A={quote(line)} bash -c 'eval \"$A\"'",
     lambda line: f"python3 -c {quote(in_python(line))}",
     lambda line: f"echo {quote(in_python(line))} | python3 -",
-    lambda line: (
-        f"env -S {quote('bash -c ' + quote(line))}" if "\\" not in line and "$" not in line else line
-    ),
+    lambda line: f"env -S {quote('bash -c ' + quote(line))}" if "\\" not in line and "$" not in line else line,
     lambda line: f"git -c alias.{alias(line)}={quote('!' + 'bash -c ' + quote(line))} {alias(line)}",
     lambda line: (
         f"GIT_CONFIG_COUNT=1 GIT_CONFIG_KEY_0=alias.{alias(line)}"

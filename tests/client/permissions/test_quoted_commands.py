@@ -44,10 +44,7 @@ def quoted(choice: random.Random, text: str) -> str:
         piece, text = text[:size], text[size:]
         ways = [
             "$'" + "".join(in_ansi(choice, char) for char in piece) + "'",
-            choice.choice(["", "$"])
-            + '"'
-            + "".join(f"\\{char}" if char in '$`"\\' else char for char in piece)
-            + '"',
+            choice.choice(["", "$"]) + '"' + "".join(f"\\{char}" if char in '$`"\\' else char for char in piece) + '"',
         ]
         if "'" not in piece:
             ways.append(f"'{piece}'")
@@ -84,16 +81,13 @@ def test_words_are_those_that_bash_sees() -> None:
     lines = []
     for _ in range(COUNT):
         words = [
-            "".join(choice.choices("gitpush" + SPECIAL, k=choice.randint(1, 6)))
-            for _ in range(choice.randint(1, 4))
+            "".join(choice.choices("gitpush" + SPECIAL, k=choice.randint(1, 6))) for _ in range(choice.randint(1, 4))
         ]
         lines.append(line_of(choice, ["x", *words]))
         lines.append(f"x {braced(choice, 1)}")
     script = "\n".join(f"printf '%s\\0' {line}\nprintf '\\1\\0'" for line in lines)
     env = {"PATH": os.environ["PATH"], "LC_ALL": "C.UTF-8"}
-    told = subprocess.run(
-        ["bash"], input=script.encode(), capture_output=True, check=True, env=env, timeout=120
-    )
+    told = subprocess.run(["bash"], input=script.encode(), capture_output=True, check=True, env=env, timeout=120)
 
     seen = told.stdout.decode("utf-8", "surrogateescape").split("\1\0")[:-1]
     assert len(seen) == len(lines)
@@ -105,9 +99,7 @@ def test_no_quoting_takes_a_command_out_of_its_rule() -> None:
     choice = random.Random(11)
     refused = rule(command="git push")
     for _ in range(COUNT):
-        line = choice.choice(["", "cd x; ", "sudo ", "X=1 ", "true | "]) + line_of(
-            choice, ["git", "push", "origin"]
-        )
+        line = choice.choice(["", "cd x; ", "sudo ", "X=1 ", "true | "]) + line_of(choice, ["git", "push", "origin"])
         assert refuses(refused, subject_of_command(line)), line
         assert refuses(refused, subject_of_command("bash", ["-c", line])), line
 

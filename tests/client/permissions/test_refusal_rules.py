@@ -89,9 +89,7 @@ def test_no_glob_raises(glob: str) -> None:
     )
 
 
-TEXT = st.text(st.characters(codec=None), max_size=40) | st.text(
-    "/~.*?[]! -=@$`'\"\\;&|()<>{}\nrm0\0", max_size=60
-)
+TEXT = st.text(st.characters(codec=None), max_size=40) | st.text("/~.*?[]! -=@$`'\"\\;&|()<>{}\nrm0\0", max_size=60)
 JSON = st.recursive(
     st.none() | st.booleans() | st.integers() | st.floats() | TEXT,
     lambda values: (

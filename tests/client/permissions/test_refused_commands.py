@@ -166,9 +166,7 @@ def test_a_command_is_found_however_long_it_is(before: str, count: int) -> None:
     line = f"{before}git push" + " a" * count
     assert refuses(refused, subject_of_command(line))
     assert refuses(refused, subject_of_command("git", ["push", *["a"] * count]))
-    assert refuses(
-        refused, subject_of_tool_call(call(raw_input={"command": ["git", "push", *["a"] * count]}))
-    )
+    assert refuses(refused, subject_of_tool_call(call(raw_input={"command": ["git", "push", *["a"] * count]})))
 
 
 @pytest.mark.parametrize(

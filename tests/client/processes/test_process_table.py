@@ -83,9 +83,7 @@ def test_a_new_process_of_an_old_number_is_not_signalled(
     monkeypatch: pytest.MonkeyPatch, sleeper: Process, can_hold: bool
 ) -> None:
     monkeypatch.setattr(table, "_CAN_HOLD", can_hold)
-    signal_each(
-        [Process(sleeper.pid, sleeper.parent, sleeper.group, sleeper.session, "long ago")], signal.SIGKILL
-    )
+    signal_each([Process(sleeper.pid, sleeper.parent, sleeper.group, sleeper.session, "long ago")], signal.SIGKILL)
     assert is_running(sleeper)
     signal_each([sleeper], signal.SIGKILL)
     assert os.waitstatus_to_exitcode(os.waitpid(sleeper.pid, 0)[1]) == -signal.SIGKILL

@@ -123,9 +123,7 @@ def test_a_file_that_grows_too_large_loses_its_oldest_prompts(
     assert file.path.stat().st_size == 5 * size
 
 
-def test_a_crash_while_the_file_is_made_smaller_loses_nothing(
-    path: Path, monkeypatch: pytest.MonkeyPatch
-) -> None:
+def test_a_crash_while_the_file_is_made_smaller_loses_nothing(path: Path, monkeypatch: pytest.MonkeyPatch) -> None:
     HistoryFile(path, 1000).append([said(str(number)) for number in range(20)])
     before = path.read_bytes()
 

@@ -37,9 +37,7 @@ def test_each_prompt_is_kept_once() -> None:
     history = PromptHistory()
     history.add("one", HERE, "Agent")
 
-    assert [(prompt.text, prompt.folder, prompt.agent) for prompt in history.take_unkept()] == [
-        ("one", HERE, "Agent")
-    ]
+    assert [(prompt.text, prompt.folder, prompt.agent) for prompt in history.take_unkept()] == [("one", HERE, "Agent")]
     assert history.take_unkept() == []
 
 

@@ -22,15 +22,11 @@ SESSION = SessionId("s1")
 AT_HOME = {
     "a variable of an MCP server": {
         "method": "session/new",
-        "params": {
-            "mcpServers": [{"name": "a", "command": "b", "env": [{"name": "X_TOKEN", "value": SECRET}]}]
-        },
+        "params": {"mcpServers": [{"name": "a", "command": "b", "env": [{"name": "X_TOKEN", "value": SECRET}]}]},
     },
     "a header of an MCP server": {
         "params": {
-            "mcpServers": [
-                {"type": "http", "headers": [{"name": "Authorization", "value": f"Bearer {SECRET}"}]}
-            ]
+            "mcpServers": [{"type": "http", "headers": [{"name": "Authorization", "value": f"Bearer {SECRET}"}]}]
         }
     },
     "an argument of an MCP server": {"params": {"mcpServers": [{"name": "a", "args": ["--key", SECRET]}]}},
@@ -188,16 +184,12 @@ def test_names_of_secrets_are_known(name: str) -> None:
     assert is_secret_name(name)
 
 
-@pytest.mark.parametrize(
-    "name", ["passphrase", "Cookie", "access_key", "PRIVATE-KEY", "credentials", "passwd"]
-)
+@pytest.mark.parametrize("name", ["passphrase", "Cookie", "access_key", "PRIVATE-KEY", "credentials", "passwd"])
 def test_a_key_alone_is_enough_to_be_looked_at(name: str, tmp_path: Path) -> None:
     assert SECRET not in written(tmp_path, frame({"params": {name: SECRET}}))
 
 
-@pytest.mark.parametrize(
-    "name", ["inputTokens", "tokens", "key", "maxTokens", "tokenizer", "author", 1, None]
-)
+@pytest.mark.parametrize("name", ["inputTokens", "tokens", "key", "maxTokens", "tokenizer", "author", 1, None])
 def test_names_of_other_things_are_not_taken_for_them(name: object) -> None:
     assert not is_secret_name(name)
 

@@ -98,12 +98,8 @@ async def run(folder: Path, said: Mapping[str, str], env: Mapping[str, str]) -> 
     raw, store = folder / "raw.jsonl", RecordingStore(folder / "recordings")
     plan = RecordingPlan(folder, store=store, file=raw, is_file_raw=True)
     servers = [
-        StdioServer(
-            "files", "/usr/bin/npx", ("--key", said["MCP argument"]), (("TOKEN", said["MCP variable"]),)
-        ),
-        HttpServer(
-            "http", "docs", f"https://docs.example/{said['MCP address']}", (("X-Key", said["MCP header"]),)
-        ),
+        StdioServer("files", "/usr/bin/npx", ("--key", said["MCP argument"]), (("TOKEN", said["MCP variable"]),)),
+        HttpServer("http", "docs", f"https://docs.example/{said['MCP address']}", (("X-Key", said["MCP header"]),)),
     ]
     memory = PromptMemory(folder / "prompts", 100)
     with anyio.fail_after(LIMIT_S):
@@ -139,10 +135,7 @@ async def run(folder: Path, said: Mapping[str, str], env: Mapping[str, str]) -> 
 def table() -> Iterator[tuple[str, dict[str, bool]]]:
     """The rows of the table, and of each store whether it keeps what the row is about."""
     text = (Path(str(secrets_room.__file__)).parent / "README.md").read_text()
-    rows = [
-        [cell.strip() for cell in row.strip("|").split("|")]
-        for row in re.findall(r"^\|.*\|$", text, re.MULTILINE)
-    ]
+    rows = [[cell.strip() for cell in row.strip("|").split("|")] for row in re.findall(r"^\|.*\|$", text, re.MULTILINE)]
     head = rows[0][1:]
     assert tuple(head) == STORES
     for name, *cells in rows[2:]:

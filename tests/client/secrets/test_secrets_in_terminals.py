@@ -16,9 +16,7 @@ def message(update: dict[str, Any]) -> dict[str, Any]:
     return {"jsonrpc": "2.0", "method": "session/update", "params": {"sessionId": "s", "update": update}}
 
 
-@pytest.mark.parametrize(
-    "printed", [f"token {SECRET}\n", "key sk-ant-api03-abcdefghijklmnopqrstuvwxyz0123456789\n"]
-)
+@pytest.mark.parametrize("printed", [f"token {SECRET}\n", "key sk-ant-api03-abcdefghijklmnopqrstuvwxyz0123456789\n"])
 def test_what_a_terminal_prints_in_base64_is_masked(printed: str) -> None:
     """R2-TERM."""
     masker = Masker({"MY_TOKEN": SECRET})

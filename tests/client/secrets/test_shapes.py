@@ -42,10 +42,7 @@ def test_what_stands_behind_its_name_is_masked(name: str) -> None:
 @pytest.mark.parametrize("service", SHAPED)
 def test_in_a_terminal_a_key_becomes_as_many_asterisks(service: str) -> None:
     secret = SHAPED[service](Random(service)).encode()
-    assert (
-        Masker().output(b"\x1b[32m" + secret + b"\x1b[0m\r\n")
-        == b"\x1b[32m" + b"*" * len(secret) + b"\x1b[0m\r\n"
-    )
+    assert Masker().output(b"\x1b[32m" + secret + b"\x1b[0m\r\n") == b"\x1b[32m" + b"*" * len(secret) + b"\x1b[0m\r\n"
 
 
 @pytest.mark.parametrize(

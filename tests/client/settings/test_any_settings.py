@@ -13,16 +13,9 @@ from acp_tui.client.settings.reader import interpret, read_settings
 from acp_tui.client.settings.wording import documented
 from support.settings_text import ENVIRON
 
-SOME_TEXT = st.text(max_size=8) | st.sampled_from(
-    ["on", "read", "/a", "~/a", "${HOME}", "${NONE}", "${", "~"]
-)
+SOME_TEXT = st.text(max_size=8) | st.sampled_from(["on", "read", "/a", "~/a", "${HOME}", "${NONE}", "${", "~"])
 SCALARS = (
-    st.booleans()
-    | st.integers()
-    | st.integers().map(lambda n: n << 2000)
-    | st.floats()
-    | st.datetimes()
-    | SOME_TEXT
+    st.booleans() | st.integers() | st.integers().map(lambda n: n << 2000) | st.floats() | st.datetimes() | SOME_TEXT
 )
 KEYS = st.text(max_size=4) | st.sampled_from(
     [part.removesuffix("[]") for one in documented() for part in one.key.split(".")]

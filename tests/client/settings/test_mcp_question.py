@@ -130,9 +130,7 @@ def test_a_decision_made_before_the_variables_were_shown_is_asked_again(tmp_path
     import hashlib
 
     project = _project(tmp_path / "p", {"s": {"url": "https://a.example", "headers": {"K": "${TOKEN:-}"}}})
-    old = ProjectServers(
-        project.file, hashlib.sha256(project.file.read_bytes()).hexdigest(), project.declared
-    )
+    old = ProjectServers(project.file, hashlib.sha256(project.file.read_bytes()).hexdigest(), project.declared)
     remember(old, Trust.TRUSTED, tmp_path / "trust.json")
     assert trust_state(project, tmp_path / "trust.json") is Trust.UNDECIDED
 
@@ -143,6 +141,5 @@ def test_another_variable_is_asked_about_again(tmp_path: Path):
     remember(before, Trust.TRUSTED, decisions)
     assert trust_state(before, decisions) is Trust.TRUSTED
     assert (
-        trust_state(_project(tmp_path / "p", {"s": {"command": "run", "args": ["${B}"]}}), decisions)
-        is Trust.UNDECIDED
+        trust_state(_project(tmp_path / "p", {"s": {"command": "run", "args": ["${B}"]}}), decisions) is Trust.UNDECIDED
     )

@@ -129,9 +129,7 @@ def test_an_absolute_command_stays_as_it_is(program: Path) -> None:
 
 
 @pytest.mark.parametrize("path", ["bin", ".:bin", "", ":"])
-def test_a_relative_entry_of_path_finds_nothing(
-    program: Path, path: str, monkeypatch: pytest.MonkeyPatch
-) -> None:
+def test_a_relative_entry_of_path_finds_nothing(program: Path, path: str, monkeypatch: pytest.MonkeyPatch) -> None:
     monkeypatch.chdir(program.parent.parent)
 
     with pytest.raises(SettingsError, match="'files' wasn't found"):
@@ -147,9 +145,7 @@ def test_a_relative_command_is_refused_even_where_it_would_be_found(
         resolve(StdioServer("files", "bin/files"), "/")
 
 
-@pytest.mark.parametrize(
-    "command", ["", "no-such-program", "/no/such/program", "a\0b", "/a\0b", "\ud800", "/"]
-)
+@pytest.mark.parametrize("command", ["", "no-such-program", "/no/such/program", "a\0b", "/a\0b", "\ud800", "/"])
 def test_a_command_that_cannot_be_is_said_to_be_missing(command: str) -> None:
     with pytest.raises(SettingsError, match="wasn't found"):
         resolve(StdioServer("files", command), "/usr/bin")

@@ -29,9 +29,7 @@ def test_a_project_without_the_file_has_no_servers(tmp_path: Path) -> None:
     assert read_project_servers(tmp_path) is None
 
 
-def test_the_common_format_is_read_and_no_variable_expanded(
-    file: Path, monkeypatch: pytest.MonkeyPatch
-) -> None:
+def test_the_common_format_is_read_and_no_variable_expanded(file: Path, monkeypatch: pytest.MonkeyPatch) -> None:
     monkeypatch.setenv("TOKEN", "secret")
     servers = {
         "files": {"command": "npx", "args": ["-y", "files"], "env": {"TOKEN": "${TOKEN}"}},

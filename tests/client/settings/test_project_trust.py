@@ -80,9 +80,7 @@ def test_changed_content_is_asked_for_again_and_the_old_content_is_still_known(
     assert trust_state(project_in(folder), file) is Trust.TRUSTED
 
 
-def test_the_same_content_elsewhere_is_another_project(
-    project: ProjectServers, file: Path, tmp_path: Path
-) -> None:
+def test_the_same_content_elsewhere_is_another_project(project: ProjectServers, file: Path, tmp_path: Path) -> None:
     remember(project, Trust.TRUSTED, file)
 
     assert trust_state(project_in(tmp_path / "clone"), file) is Trust.UNDECIDED
@@ -99,9 +97,7 @@ def test_a_project_reached_through_a_link_is_the_same_project(
     assert trust_state(linked, file) is Trust.TRUSTED
 
 
-def test_a_decision_leaves_those_on_other_projects_alone(
-    project: ProjectServers, file: Path, tmp_path: Path
-) -> None:
+def test_a_decision_leaves_those_on_other_projects_alone(project: ProjectServers, file: Path, tmp_path: Path) -> None:
     other = project_in(tmp_path / "other")
     remember(other, Trust.REJECTED, file)
     remember(project, Trust.TRUSTED, file)
@@ -109,9 +105,7 @@ def test_a_decision_leaves_those_on_other_projects_alone(
     assert trust_state(other, file) is Trust.REJECTED
 
 
-def test_the_file_is_the_users_alone_and_no_other_is_left_beside_it(
-    project: ProjectServers, file: Path
-) -> None:
+def test_the_file_is_the_users_alone_and_no_other_is_left_beside_it(project: ProjectServers, file: Path) -> None:
     for decision in Trust:
         remember(project, decision, file)
 

@@ -43,9 +43,7 @@ def test_a_variable_that_is_not_set_is_named() -> None:
         expand("Bearer ${NONE}", ENVIRON)
 
 
-@pytest.mark.parametrize(
-    "text", ["${", "${}", "${A", "${1}", "${A-b}", "${input:token}", "${NONE:-${A}}", "${A }"]
-)
+@pytest.mark.parametrize("text", ["${", "${}", "${A", "${1}", "${A-b}", "${input:token}", "${NONE:-${A}}", "${A }"])
 def test_any_other_reference_is_refused_rather_than_sent_as_it_is(text: str) -> None:
     with pytest.raises(SettingsError, match=r"\$\{NAME\} or \$\{NAME:-default\}"):
         expand(text, ENVIRON)

@@ -19,9 +19,7 @@ COSTLY = ("pydantic", "anyio", "asyncio", "tomllib", "hashlib", "json", "textual
 def test_settings_are_known_before_anything_costly_is_loaded(module: str) -> None:
     code = f"import sys, acp_tui.client.settings.{module}; print([n for n in {COSTLY} if n in sys.modules])"
 
-    loaded = subprocess.run(
-        [sys.executable, "-c", code], capture_output=True, text=True, check=True, timeout=60
-    )
+    loaded = subprocess.run([sys.executable, "-c", code], capture_output=True, text=True, check=True, timeout=60)
 
     assert loaded.stdout.strip() == "[]"
 

@@ -104,12 +104,8 @@ def test_however_the_file_is_written_only_that_key_is_another(
     assert tomllib.loads(file.read_text()) == wanted
 
 
-@given(
-    value=st.text() | st.booleans() | st.integers(-(2**40), 2**40) | st.lists(st.text(max_size=8), max_size=3)
-)
-def test_every_value_is_read_back_as_it_was_written(
-    value: TomlValue, tmp_path_factory: pytest.TempPathFactory
-) -> None:
+@given(value=st.text() | st.booleans() | st.integers(-(2**40), 2**40) | st.lists(st.text(max_size=8), max_size=3))
+def test_every_value_is_read_back_as_it_was_written(value: TomlValue, tmp_path_factory: pytest.TempPathFactory) -> None:
     file = tmp_path_factory.mktemp("any") / "settings.toml"
 
     write_setting(file, ("section", "key"), value)

@@ -52,9 +52,7 @@ def test_the_example_of_the_hint_is_valid(file: Path) -> None:
                 ("-y", "@modelcontextprotocol/server-github"),
                 (("GITHUB_TOKEN", "${GITHUB_TOKEN}"),),
             ),
-            HttpServer(
-                "http", "docs", "https://docs.example/mcp", (("Authorization", "Bearer ${DOCS_TOKEN}"),)
-            ),
+            HttpServer("http", "docs", "https://docs.example/mcp", (("Authorization", "Bearer ${DOCS_TOKEN}"),)),
         )
     )
 
@@ -122,9 +120,7 @@ def test_unknown_keys_warn_and_the_server_is_used(file: Path) -> None:
     read = read_user_servers(file)
 
     assert read.servers == (StdioServer("x", "a"),)
-    assert read.warnings == (
-        f"{file}: mcp.x.cwd is unknown and ignored; known: command, args, env, type, disabled",
-    )
+    assert read.warnings == (f"{file}: mcp.x.cwd is unknown and ignored; known: command, args, env, type, disabled",)
 
 
 @pytest.mark.parametrize(

@@ -62,9 +62,7 @@ APPEARANCE = ", ".join(each.name for each in fields(Appearance))
         (f"changes = '{'a' * 100}'", f'changes is "{"a" * 60}…"; allowed: a table'),
     ],
 )
-def test_a_wrong_value_counts_as_not_set_and_is_said_with_key_and_what_is_allowed(
-    line: str, problem: str
-) -> None:
+def test_a_wrong_value_counts_as_not_set_and_is_said_with_key_and_what_is_allowed(line: str, problem: str) -> None:
     (text,) = said(line)
 
     assert text.startswith(f"F: {problem}")
@@ -136,9 +134,7 @@ def test_a_rule_names_at_least_one_of_kind_path_and_command() -> None:
     ]
 
 
-@pytest.mark.parametrize(
-    "wrong", ['kind = "delet"', "kind = 5", 'command = " "', 'command = ""', "reason = 5"]
-)
+@pytest.mark.parametrize("wrong", ['kind = "delet"', "kind = 5", 'command = " "', 'command = ""', "reason = 5"])
 def test_a_rule_that_is_wrong_in_part_refuses_more_rather_than_less(wrong: str) -> None:
     result = read(f"[[refuse]]\npath = '/a'\n{wrong}")
 

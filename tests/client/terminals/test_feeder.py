@@ -27,8 +27,6 @@ asyncio.run(main())
 
 
 def test_the_interpreter_ends_behind_the_job_that_is_under_way_and_no_other() -> None:
-    done = subprocess.run(
-        [sys.executable, "-c", PROGRAM], capture_output=True, text=True, timeout=LIMIT_S, check=True
-    )
+    done = subprocess.run([sys.executable, "-c", PROGRAM], capture_output=True, text=True, timeout=LIMIT_S, check=True)
     assert done.stdout == "the job is done\n"
     assert done.stderr == ""

@@ -120,9 +120,7 @@ class FakeTimer:
         self._loop.timers.remove(self._timer)
 
 
-def watch(
-    monkeypatch: pytest.MonkeyPatch, waits: Callable[[], bool]
-) -> tuple[InputWatch, FakeLoop, list[bool]]:
+def watch(monkeypatch: pytest.MonkeyPatch, waits: Callable[[], bool]) -> tuple[InputWatch, FakeLoop, list[bool]]:
     monkeypatch.setattr(pty, "QUIET_S", QUIET_S)
     loop, told = FakeLoop(), list[bool]()
     monkeypatch.setattr(pty.asyncio, "get_running_loop", lambda: loop)

@@ -21,9 +21,7 @@ if TYPE_CHECKING:
     from tests.client.terminals.conftest import Session
 
 MB = 1_000_000
-FLOOD = (
-    "import sys\nline = b'0123456789' * 100 + b'\\n'\nfor _ in range({lines}): sys.stdout.buffer.write(line)"
-)
+FLOOD = "import sys\nline = b'0123456789' * 100 + b'\\n'\nfor _ in range({lines}): sys.stdout.buffer.write(line)"
 """Prints 1001 bytes a line, and 1002 with the carriage return that the PTY adds."""
 
 pytestmark = pytest.mark.skipif(not Path("/proc/self/fd").exists(), reason="counts what /proc tells")

@@ -25,9 +25,7 @@ class Program:
     def __init__(self, cwd: Path) -> None:
         pytest.importorskip("pyghostty")
         self._bell = Bell()
-        self.terminals = Terminals(
-            cwd, on_output=self._take, on_exit=self._bell.ring, columns=COLUMNS, rows=ROWS
-        )
+        self.terminals = Terminals(cwd, on_output=self._take, on_exit=self._bell.ring, columns=COLUMNS, rows=ROWS)
         self.emulator = make_emulator(COLUMNS, ROWS, 1000)
         assert isinstance(self.emulator, GhosttyEmulator)
         self._id = ""
@@ -99,9 +97,7 @@ async def test_less_pages_and_searches(tmp_path: Path) -> None:
         less.press("/", "1", "5", "0", "enter")
         await less.until(lambda rows: rows[0] == "line 150")
         found = less.emulator.lines()[0]
-        assert [
-            segment.text for segment in found if segment.style and "reverse" in segment.style.attributes
-        ] == ["150"]
+        assert [segment.text for segment in found if segment.style and "reverse" in segment.style.attributes] == ["150"]
         less.press("q")
         assert await less.end() == 0
 

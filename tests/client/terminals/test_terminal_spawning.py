@@ -40,10 +40,7 @@ async def test_the_command_leads_a_session_and_is_in_the_foreground(session: Ses
 
 
 async def test_all_three_streams_are_the_terminal(session: Session) -> None:
-    assert (
-        await python(session, "import os; print([os.isatty(fd) for fd in (0, 1, 2)])")
-        == "[True, True, True]\n"
-    )
+    assert await python(session, "import os; print([os.isatty(fd) for fd in (0, 1, 2)])") == "[True, True, True]\n"
 
 
 async def test_the_window_size_is_set_before_the_command_looks(session: Session) -> None:
@@ -76,9 +73,7 @@ async def test_a_typed_interrupt_ends_the_command(session: Session) -> None:
         assert (await session.terminals.wait_for_exit(terminal_id)).signal == "SIGINT"
 
 
-async def test_commands_start_in_the_sessions_directory_or_in_the_one_given(
-    session: Session, tmp_path: Path
-) -> None:
+async def test_commands_start_in_the_sessions_directory_or_in_the_one_given(session: Session, tmp_path: Path) -> None:
     (tmp_path / "inner").mkdir()
     assert (await session.run("pwd", "-P")).output == f"{tmp_path.resolve()}\n"
     assert (await session.run("pwd", "-P", cwd=tmp_path / "inner")).output == f"{tmp_path.resolve()}/inner\n"
@@ -94,9 +89,7 @@ async def run_env(tmp_path: Path, session: Session) -> Session:
         "PAGER": "less",
         "KEPT": "yes",
     }
-    session.terminals = Terminals(
-        tmp_path, base_env=base, on_output=session._on_output, on_exit=session._on_exit
-    )
+    session.terminals = Terminals(tmp_path, base_env=base, on_output=session._on_output, on_exit=session._on_exit)
     return session
 
 
@@ -147,9 +140,7 @@ async def test_a_plain_program_name_runs_directly(session: Session) -> None:
         ("echo " + "long" * 200, "long" * 200 + "\n"),
     ],
 )
-async def test_a_shell_line_without_arguments_goes_through_the_shell(
-    session: Session, line: str, output: str
-) -> None:
+async def test_a_shell_line_without_arguments_goes_through_the_shell(session: Session, line: str, output: str) -> None:
     assert (await session.run(line, env=[("SHELL", "/bin/sh")])).output == output
 
 
@@ -192,26 +183,20 @@ async def test_a_missing_program_is_an_error_with_its_reason(session: Session) -
             await session.run("no-such-program", *arguments)
 
 
-async def test_a_file_that_is_not_executable_is_an_error_with_its_reason(
-    session: Session, tmp_path: Path
-) -> None:
+async def test_a_file_that_is_not_executable_is_an_error_with_its_reason(session: Session, tmp_path: Path) -> None:
     (tmp_path / "notes").write_text("hello")
     with pytest.raises(TerminalSpawnFailed, match="Permission denied"):
         await session.run("./notes")
 
 
-async def test_a_file_of_no_executable_format_is_an_error_with_its_reason(
-    session: Session, tmp_path: Path
-) -> None:
+async def test_a_file_of_no_executable_format_is_an_error_with_its_reason(session: Session, tmp_path: Path) -> None:
     (tmp_path / "junk").write_bytes(b"\0junk")
     (tmp_path / "junk").chmod(0o755)
     with pytest.raises(TerminalSpawnFailed, match=r"(?i)exec format error"):
         await session.run("./junk")
 
 
-async def test_a_missing_working_directory_is_an_error_that_names_it(
-    session: Session, tmp_path: Path
-) -> None:
+async def test_a_missing_working_directory_is_an_error_that_names_it(session: Session, tmp_path: Path) -> None:
     with pytest.raises(TerminalSpawnFailed, match=r"working directory '.*/gone': No such file") as caught:
         await session.run("true", cwd=tmp_path / "gone")
     assert caught.value.command == "true"

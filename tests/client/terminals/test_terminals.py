@@ -37,9 +37,7 @@ async def ended(pid: int) -> None:
 
 
 def _runs(pid: int) -> bool:
-    state = subprocess.run(
-        ["ps", "-o", "stat=", "-p", str(pid)], capture_output=True, text=True, check=False
-    ).stdout
+    state = subprocess.run(["ps", "-o", "stat=", "-p", str(pid)], capture_output=True, text=True, check=False).stdout
     return bool(state.strip()) and not state.startswith("Z")
 
 
@@ -151,9 +149,7 @@ async def test_what_is_typed_into_a_command_that_reads_nothing_is_bounded(sessio
 
 
 async def test_an_interrupt_takes_the_place_of_what_waits_to_be_read(session: Session) -> None:
-    terminal_id = await session.shell(
-        "trap 'echo interrupted; exit' INT; echo ready; while :; do sleep 0.1; done"
-    )
+    terminal_id = await session.shell("trap 'echo interrupted; exit' INT; echo ready; while :; do sleep 0.1; done")
     await session.until_heard(terminal_id, b"ready")
     with pytest.raises(TerminalInputFull):
         while True:
@@ -187,12 +183,8 @@ async def test_characters_split_between_reads_stay_whole(session: Session) -> No
     assert session.terminals.output(terminal_id).output.replace("\n", "") == "€!"
 
 
-@pytest.mark.parametrize(
-    ("limit", "expected"), [(0, ""), (1, ""), (2, ""), (3, "€"), (5, "€"), (6, "€€"), (9, "€€€")]
-)
-async def test_the_limit_counts_bytes_and_cuts_between_characters(
-    session: Session, limit: int, expected: str
-) -> None:
+@pytest.mark.parametrize(("limit", "expected"), [(0, ""), (1, ""), (2, ""), (3, "€"), (5, "€"), (6, "€€"), (9, "€€€")])
+async def test_the_limit_counts_bytes_and_cuts_between_characters(session: Session, limit: int, expected: str) -> None:
     snapshot = await session.run("printf", "€€€", limit=limit)
     assert snapshot.output == expected
     assert snapshot.truncated == (limit < 9)
@@ -261,9 +253,7 @@ async def test_kill_ends_a_descendant_that_left_for_a_session_of_its_own(session
         "print('pid', os.getpid(), '.', flush=True)\n"
         "time.sleep(1000)\n"
     )
-    terminal_id = await session.terminals.create(
-        "/bin/sh", ["-c", '"$@" & wait', "-", sys.executable, "-c", code]
-    )
+    terminal_id = await session.terminals.create("/bin/sh", ["-c", '"$@" & wait', "-", sys.executable, "-c", code])
     await session.until_heard(terminal_id, b".")
     runaway = _number_after(session.heard[terminal_id], b"pid ")
     with anyio.fail_after(LIMIT_S):

@@ -59,9 +59,7 @@ def test_everything_is_kept_in_order_with_its_time(tmp_path: Path) -> None:
         recorder.tap(Direction(("in", "out")[number % 2]), b'{"n":%d}' % number)
     recorder.close()
     found = events(tmp_path / "r")
-    assert [event.data for event in found if isinstance(event, Frame)] == [
-        b'{"n":%d}' % n for n in range(1000)
-    ]
+    assert [event.data for event in found if isinstance(event, Frame)] == [b'{"n":%d}' % n for n in range(1000)]
     assert [event.at for event in found] == sorted(event.at for event in found)
 
 
@@ -154,16 +152,11 @@ async def test_a_folder_that_cannot_be_written_costs_no_session(tmp_path: Path) 
     run = await play("markdown", plan)
     [conversation] = run.conversations.values()
     assert conversation.last_stop_reason == "end_turn"
-    assert (
-        troubles == [f"Recording stopped: {tmp_path / 'file'}: File exists"]
-        or "Not a directory" in troubles[0]
-    )
+    assert troubles == [f"Recording stopped: {tmp_path / 'file'}: File exists"] or "Not a directory" in troubles[0]
     assert len(troubles) == 1
 
 
-def test_a_failure_of_our_own_is_said_and_costs_no_session(
-    tmp_path: Path, monkeypatch: pytest.MonkeyPatch
-) -> None:
+def test_a_failure_of_our_own_is_said_and_costs_no_session(tmp_path: Path, monkeypatch: pytest.MonkeyPatch) -> None:
     def fail(*_: object) -> None:
         raise ZeroDivisionError("odd")
 

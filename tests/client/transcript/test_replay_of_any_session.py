@@ -98,9 +98,7 @@ async def report(stage: Stage, session_id: str, number: int) -> None:
 
 async def ask(stage: Stage, session_id: str, number: int) -> None:
     options = ("a", "b") if number else ()
-    await stage.wire.send(
-        asked(f"p{next(stage.numbers)}", *options, call_id=f"c{number}", session_id=session_id)
-    )
+    await stage.wire.send(asked(f"p{next(stage.numbers)}", *options, call_id=f"c{number}", session_id=session_id))
 
 
 async def elicit(stage: Stage, session_id: str, number: int) -> None:
@@ -178,9 +176,7 @@ async def decide(stage: Stage, session_id: str, number: int) -> None:
     for key, question in list(session.conversation.permissions.items())[:1] if session else ():
         session.answer_permission(key, question.options[number % 2].option_id)  # type: ignore[union-attr]
     for owner in (session, stage.agent):
-        waiting = (
-            owner.elicitations if isinstance(owner, Agent) else owner and owner.conversation.elicitations
-        )
+        waiting = owner.elicitations if isinstance(owner, Agent) else owner and owner.conversation.elicitations
         for key in list(waiting or ())[:1]:
             owner.answer_elicitation(key, ("accept", "decline", "cancel")[number], {"name": "Bob"})  # type: ignore
 

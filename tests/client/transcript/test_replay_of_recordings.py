@@ -61,9 +61,7 @@ async def test_a_question_of_our_own_about_a_file_outside_is_replayed(tmp_path: 
     assert (tmp_path / "out.txt").read_text() == "new\n"
 
 
-async def test_a_replay_touches_no_file_and_starts_no_process(
-    tmp_path: Path, monkeypatch: pytest.MonkeyPatch
-) -> None:
+async def test_a_replay_touches_no_file_and_starts_no_process(tmp_path: Path, monkeypatch: pytest.MonkeyPatch) -> None:
     await play("callbacks", RecordingPlan(tmp_path, file=tmp_path / "run.jsonl"))
     (tmp_path / "notes.txt").unlink()
     monkeypatch.setattr(os, "fork", lambda: pytest.fail("a process was started"))
@@ -120,9 +118,7 @@ async def test_a_command_that_is_no_agent_leaves_a_recording_of_what_it_said(tmp
 
 
 @pytest.mark.skipif(not TRANSCRIPTS.exists(), reason="no recordings lie beside the repository")
-@pytest.mark.parametrize(
-    "agent", ["gemini", "claude-zed", "codex-acp2", "opencode", "qwen22", "fastagent", "pysdk"]
-)
+@pytest.mark.parametrize("agent", ["gemini", "claude-zed", "codex-acp2", "opencode", "qwen22", "fastagent", "pysdk"])
 def test_the_recorded_traffic_of_a_real_agent_is_replayed_whole(agent: str) -> None:
     frames = [
         Frame(0.0, Direction(line["dir"]), json.dumps(line["msg"]).encode())

@@ -75,13 +75,9 @@ def names(sessions: list[RecordedSession]) -> list[str]:
     return [session.title for session in sessions]
 
 
-def test_sessions_are_listed_newest_first_with_what_a_list_shows(
-    store: RecordingStore, index: SessionIndex
-) -> None:
+def test_sessions_are_listed_newest_first_with_what_a_list_shows(store: RecordingStore, index: SessionIndex) -> None:
     keep(store, 1, *opened("a"), *turn("a", "\n  Mend the parser\nplease"), *turn("a", "again", number=10))
-    path = keep(
-        store, 2, *opened("b", "/q"), *turn("b", "x"), update("b", "session_info_update", title="Named")
-    )
+    path = keep(store, 2, *opened("b", "/q"), *turn("b", "x"), update("b", "session_info_update", title="Named"))
     newest, oldest = index.recent()
     assert (oldest.title, oldest.prompts, oldest.cwd) == ("Mend the parser", 2, Path("/p"))
     assert (newest.title, newest.recordings, newest.command) == ("Named", (path,), ("agent", "--acp"))
@@ -90,9 +86,7 @@ def test_sessions_are_listed_newest_first_with_what_a_list_shows(
     assert names(index.recent(limit=1)) == ["Named"]
 
 
-def test_a_session_in_which_nothing_was_said_is_not_listed(
-    store: RecordingStore, index: SessionIndex
-) -> None:
+def test_a_session_in_which_nothing_was_said_is_not_listed(store: RecordingStore, index: SessionIndex) -> None:
     keep(store, 1, *opened("a"))
     assert index.recent() == []
 
@@ -106,9 +100,7 @@ def test_a_session_that_was_loaded_again_is_one_with_both_recordings(
     assert (session.title, session.prompts, session.recordings) == ("one", 2, (first, second))
 
 
-def test_an_id_that_is_given_again_to_a_new_session_is_another_one(
-    store: RecordingStore, index: SessionIndex
-) -> None:
+def test_an_id_that_is_given_again_to_a_new_session_is_another_one(store: RecordingStore, index: SessionIndex) -> None:
     keep(store, 1, *opened("demo-1"), *turn("demo-1", "one"))
     keep(store, 2, *opened("demo-1"), *turn("demo-1", "two"))
     assert names(index.recent()) == ["two", "one"]
@@ -122,9 +114,7 @@ def test_words_are_found_in_titles_prompts_and_replies(
     has_trigrams: bool, store: RecordingStore, index: SessionIndex, monkeypatch: pytest.MonkeyPatch
 ) -> None:
     if not has_trigrams:
-        monkeypatch.setattr(
-            index_tables, "WORDS", ("CREATE VIRTUAL TABLE words USING none()", index_tables.WORDS[1])
-        )
+        monkeypatch.setattr(index_tables, "WORDS", ("CREATE VIRTUAL TABLE words USING none()", index_tables.WORDS[1]))
     keep(store, 1, *opened("a"), *turn("a", "Grüße parsen", "Die Datei ÄNDERN wir"))
     keep(store, 2, *opened("b"), *turn("b", "Draw a tree", "a parser of trees"))
     keep(store, 3, *opened("c"), *turn("c", "日本語の質問"))
@@ -148,9 +138,7 @@ def test_a_session_is_found_by_the_beginning_of_its_id(store: RecordingStore, in
 
 
 @pytest.mark.parametrize("damage", ["lost", "junk", "other version"])
-def test_an_index_that_is_lost_or_broken_is_made_anew(
-    damage: str, store: RecordingStore, index: SessionIndex
-) -> None:
+def test_an_index_that_is_lost_or_broken_is_made_anew(damage: str, store: RecordingStore, index: SessionIndex) -> None:
     keep(store, 1, *opened("a"), *turn("a", "one"))
     before = index.recent()
     if damage == "lost":
@@ -186,9 +174,7 @@ def test_a_recording_of_a_time_that_no_calendar_knows_is_listed(
     assert datetime.fromtimestamp(found.last_at).year == 1970
 
 
-def test_names_with_halves_of_characters_can_be_kept_and_looked_for(
-    store: RecordingStore, index: SessionIndex
-) -> None:
+def test_names_with_halves_of_characters_can_be_kept_and_looked_for(store: RecordingStore, index: SessionIndex) -> None:
     path = keep(store, 1)
     write(path, [*opened("a"), *turn("a", "Mend it")], Header("agent\udcff", ()))
     assert names(index.recent()) == ["Mend it"]
@@ -229,9 +215,7 @@ async def test_a_session_is_known_while_it_is_recorded(
 # Reading again
 
 
-def test_a_resumed_session_is_reread_below_what_was_said_before(
-    store: RecordingStore, index: SessionIndex
-) -> None:
+def test_a_resumed_session_is_reread_below_what_was_said_before(store: RecordingStore, index: SessionIndex) -> None:
     keep(store, 1, *opened("a"), *turn("a", "one"))
     keep(store, 2, *opened("a", method="session/resume"), *turn("a", "two"))
     [session] = index.recent()
@@ -273,9 +257,7 @@ def test_a_forgotten_session_leaves_no_word_behind(store: RecordingStore, index:
     assert path.stat().st_mode & 0o077 == 0
 
 
-def test_the_last_session_of_a_recording_takes_the_file_along(
-    store: RecordingStore, index: SessionIndex
-) -> None:
+def test_the_last_session_of_a_recording_takes_the_file_along(store: RecordingStore, index: SessionIndex) -> None:
     path = keep(store, 1, *opened("a"), *turn("a", "one"))
     [session] = index.recent()
     index.forget(session)
@@ -283,9 +265,7 @@ def test_the_last_session_of_a_recording_takes_the_file_along(
     assert not path.exists()
 
 
-def test_a_session_that_is_being_recorded_is_not_forgotten(
-    store: RecordingStore, index: SessionIndex
-) -> None:
+def test_a_session_that_is_being_recorded_is_not_forgotten(store: RecordingStore, index: SessionIndex) -> None:
     path = keep(store, 1, *opened("a"), *turn("a", "one"))
     [session] = index.recent()
     content = path.read_bytes()

@@ -218,9 +218,7 @@ async def test_an_agent_is_refused_and_the_user_is_not_even_asked(
         for number, folder in enumerate(own_folders()):
             folder.mkdir(parents=True, exist_ok=True)
             (folder / "settings.toml").write_text(SECRET)
-            where = (
-                {"cwd": str(folder)} if method == "terminal/create" else {"path": f"{folder}/settings.toml"}
-            )
+            where = {"cwd": str(folder)} if method == "terminal/create" else {"path": f"{folder}/settings.toml"}
             about = {"sessionId": "s1", **params, **where}
             await wire.send({"jsonrpc": "2.0", "id": number, "method": method, "params": about})
             answer = await wire.receive()

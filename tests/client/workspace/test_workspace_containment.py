@@ -147,9 +147,7 @@ async def test_what_ends_outside_is_refused_with_the_place_that_it_leads_to_r_fs
     assert scene.outside() == before
 
 
-async def test_a_path_outside_is_served_once_the_user_has_allowed_it(
-    scene: Scene, workspace: Workspace
-) -> None:
+async def test_a_path_outside_is_served_once_the_user_has_allowed_it(scene: Scene, workspace: Workspace) -> None:
     asked = f"{scene.work}/to_outside/new/file"
     written = await workspace.write_text_file(asked, "allowed", allowed_at=scene.base / "outside/new/file")
     assert written.path == scene.base / "outside/new/file"
@@ -166,9 +164,7 @@ async def test_a_link_that_leads_elsewhere_than_what_the_user_has_allowed_is_not
     assert scene.outside() == before
 
 
-async def test_a_missing_path_is_located_where_it_would_be_created(
-    scene: Scene, workspace: Workspace
-) -> None:
+async def test_a_missing_path_is_located_where_it_would_be_created(scene: Scene, workspace: Workspace) -> None:
     located = await workspace.locate(f"{scene.work}/to_sub/new/file")
     assert located == Location(scene.work / "sub/new/file", inside=True)
     assert await workspace.locate(str(scene.work)) == Location(scene.work, inside=True)
@@ -338,9 +334,7 @@ def content_for_the_system(scene: Scene, path: str) -> str | None:
     return None
 
 
-async def test_of_the_hostile_paths_exactly_those_inside_are_served(
-    scene: Scene, workspace: Workspace
-) -> None:
+async def test_of_the_hostile_paths_exactly_those_inside_are_served(scene: Scene, workspace: Workspace) -> None:
     before = scene.outside()
     served = 0
     for number, path in enumerate(hostile_paths(scene, HOSTILE_PATHS)):

@@ -14,9 +14,7 @@ def workspace(tmp_path: Path) -> Workspace:
     return Workspace([tmp_path])
 
 
-@pytest.mark.parametrize(
-    "path", ["file.txt", "./file.txt", "../etc/passwd", "~/file.txt", "C:\\file.txt", " /x"]
-)
+@pytest.mark.parametrize("path", ["file.txt", "./file.txt", "../etc/passwd", "~/file.txt", "C:\\file.txt", " /x"])
 async def test_a_relative_path_is_an_invalid_request_r_fs_5(workspace: Workspace, path: str) -> None:
     for call in (
         workspace.read_text_file(path),
@@ -55,9 +53,7 @@ async def test_links_in_a_circle_end_in_an_error(tmp_path: Path, workspace: Work
         await workspace.read_text_file(f"{tmp_path}/{name}")
 
 
-async def test_a_chain_of_forty_links_is_followed_and_of_forty_one_is_not(
-    tmp_path: Path, workspace: Workspace
-) -> None:
+async def test_a_chain_of_forty_links_is_followed_and_of_forty_one_is_not(tmp_path: Path, workspace: Workspace) -> None:
     (tmp_path / "file.txt").write_text("reached")
     for number in range(41):
         target = "file.txt" if number == 0 else f"link{number - 1}"

@@ -75,9 +75,7 @@ async def test_an_empty_file_is_an_empty_text(workspace: Workspace, tmp_path: Pa
     assert await read(workspace, "empty") == ""
 
 
-async def test_a_byte_order_mark_survives_reading_and_writing_back(
-    workspace: Workspace, tmp_path: Path
-) -> None:
+async def test_a_byte_order_mark_survives_reading_and_writing_back(workspace: Workspace, tmp_path: Path) -> None:
     file = tmp_path / "bom"
     file.write_bytes(b"\xef\xbb\xbfx\r\n")
     text = await read(workspace, "bom")
@@ -169,18 +167,14 @@ async def test_a_directory_is_refused_as_one(workspace: Workspace, tmp_path: Pat
 
 
 @pytest.mark.parametrize("name", ["file/below", "file/", "file/.", "file/../file", "link"])
-async def test_a_file_in_the_place_of_a_directory_is_named(
-    workspace: Workspace, tmp_path: Path, name: str
-) -> None:
+async def test_a_file_in_the_place_of_a_directory_is_named(workspace: Workspace, tmp_path: Path, name: str) -> None:
     (tmp_path / "file").write_text("x")
     (tmp_path / "link").symlink_to("file/")
     with pytest.raises(NotADirectory):
         await read(workspace, name)
 
 
-async def test_a_named_pipe_is_refused_and_never_waited_for_r_fs_3(
-    workspace: Workspace, tmp_path: Path
-) -> None:
+async def test_a_named_pipe_is_refused_and_never_waited_for_r_fs_3(workspace: Workspace, tmp_path: Path) -> None:
     os.mkfifo(tmp_path / "pipe")
     with pytest.raises(SpecialFile, match="named pipe"):
         await read(workspace, "pipe")
@@ -204,9 +198,7 @@ async def test_a_named_pipe_that_comes_after_the_check_is_not_waited_for_either(
         await read(workspace, "file")
 
 
-async def test_a_socket_is_refused(
-    workspace: Workspace, monkeypatch: pytest.MonkeyPatch, tmp_path: Path
-) -> None:
+async def test_a_socket_is_refused(workspace: Workspace, monkeypatch: pytest.MonkeyPatch, tmp_path: Path) -> None:
     monkeypatch.chdir(tmp_path)  # a socket's address is short
     with socket.socket(socket.AF_UNIX) as listener:
         listener.bind("socket")
@@ -227,12 +219,8 @@ async def test_an_unreadable_file_is_denied_with_the_reason(workspace: Workspace
 
 
 @pytest.mark.skipif(os.geteuid() == 0, reason="root may read everything")
-@pytest.mark.skipif(
-    not hasattr(os, "O_PATH"), reason="only Linux opens directories without the right to list"
-)
-async def test_a_directory_that_may_only_be_passed_through_can_be(
-    workspace: Workspace, tmp_path: Path
-) -> None:
+@pytest.mark.skipif(not hasattr(os, "O_PATH"), reason="only Linux opens directories without the right to list")
+async def test_a_directory_that_may_only_be_passed_through_can_be(workspace: Workspace, tmp_path: Path) -> None:
     passage = tmp_path / "passage"
     passage.mkdir()
     (passage / "file").write_text(TWO_LINES)

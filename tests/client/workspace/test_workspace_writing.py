@@ -41,9 +41,7 @@ def names_in(directory: Path) -> list[str]:
     return sorted(path.name for path in directory.iterdir())
 
 
-async def test_an_absent_file_is_created_with_its_parents_r_fs_4(
-    workspace: Workspace, tmp_path: Path
-) -> None:
+async def test_an_absent_file_is_created_with_its_parents_r_fs_4(workspace: Workspace, tmp_path: Path) -> None:
     written = await write(workspace, "new/deep/file", "x")
     assert written == Written(tmp_path / "new/deep/file", created=True, atomic=True)
     assert (tmp_path / "new/deep/file").read_text() == "x"
@@ -107,18 +105,14 @@ async def test_a_link_inside_is_kept_and_its_target_written(workspace: Workspace
     assert (tmp_path / "target").read_text() == "new"
 
 
-async def test_a_link_to_a_file_that_is_yet_to_be_creates_that_file(
-    workspace: Workspace, tmp_path: Path
-) -> None:
+async def test_a_link_to_a_file_that_is_yet_to_be_creates_that_file(workspace: Workspace, tmp_path: Path) -> None:
     (tmp_path / "link").symlink_to("sub/target")
     await write(workspace, "link", "new")
     assert (tmp_path / "link").is_symlink()
     assert (tmp_path / "sub/target").read_text() == "new"
 
 
-async def test_no_directory_is_made_on_the_way_to_a_refused_path(
-    workspace: Workspace, tmp_path: Path
-) -> None:
+async def test_no_directory_is_made_on_the_way_to_a_refused_path(workspace: Workspace, tmp_path: Path) -> None:
     for name in ("new/../file", "new/../../outside", "new/", "new/deep/."):
         with pytest.raises(NotFound):
             await workspace.write_text_file(f"{tmp_path}/{name}", "x")
@@ -139,9 +133,7 @@ async def test_what_is_no_regular_file_is_not_written(workspace: Workspace, tmp_
     assert names_in(tmp_path) == ["file", "pipe", "sub"]
 
 
-async def test_a_lone_surrogate_is_refused_before_anything_is_touched(
-    workspace: Workspace, tmp_path: Path
-) -> None:
+async def test_a_lone_surrogate_is_refused_before_anything_is_touched(workspace: Workspace, tmp_path: Path) -> None:
     with pytest.raises(UnencodableText, match="character 2") as caught:
         await write(workspace, "new/file", "ab\ud800")
     assert caught.value.index == 2
@@ -272,9 +264,7 @@ async def test_a_writable_file_in_a_read_only_directory_is_written_in_place(
 
 
 @pytest.mark.skipif(os.geteuid() == 0, reason="root may write everything")
-async def test_a_file_that_the_user_made_read_only_stays_as_it_is(
-    workspace: Workspace, tmp_path: Path
-) -> None:
+async def test_a_file_that_the_user_made_read_only_stays_as_it_is(workspace: Workspace, tmp_path: Path) -> None:
     (tmp_path / "file").write_text(OLD)
     (tmp_path / "file").chmod(0o444)
     with pytest.raises(AccessDenied, match="permission denied"):

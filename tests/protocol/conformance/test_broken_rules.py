@@ -7,9 +7,7 @@ from acp_tui.protocol.conformance.exchange import END_RULES as OF_THE_END
 from support.broken_rules import CASES, Case
 
 
-@pytest.mark.parametrize(
-    ("rule_id", "case"), CASES, ids=lambda value: value if isinstance(value, str) else ""
-)
+@pytest.mark.parametrize(("rule_id", "case"), CASES, ids=lambda value: value if isinstance(value, str) else "")
 def test_only_the_rule_that_is_broken_is_named(rule_id: str, case: Case) -> None:
     talk = case()
     assert talk.broken == {rule_id}, [finding.text for finding in talk.findings]

@@ -48,9 +48,7 @@ def test_a_good_agent_breaks_no_rule() -> None:
     talk.end()
     talk.findings += talk.linter.ended(exit_code=0, waited_s=1, had_to_be_terminated=False)
     assert [finding.text for finding in talk.findings] == []
-    assert {"A-LOAD-1", "A-LOAD-2", "A-LIST-1", "A-TERM-1", "A-TOOL-2", "A-EXT-5", "A-END-1"} <= (
-        talk.linter.looked_at
-    )
+    assert {"A-LOAD-1", "A-LOAD-2", "A-LIST-1", "A-TERM-1", "A-TOOL-2", "A-EXT-5", "A-END-1"} <= (talk.linter.looked_at)
 
 
 def test_a_rule_without_an_occasion_is_not_looked_at() -> None:

@@ -80,9 +80,7 @@ def _half_replayed() -> Talk:
 
 @breaks("A-LOAD-3")
 def _replayed_late() -> Talk:
-    talk = _reopening(
-        "session/load", ("user_message_chunk", "how are you?"), ("agent_message_chunk", "I am fine")
-    )
+    talk = _reopening("session/load", ("user_message_chunk", "how are you?"), ("agent_message_chunk", "I am fine"))
     talk.say("how are you?", "user_message_chunk")
     return talk
 

@@ -190,9 +190,7 @@ async def test_a_file_is_reverted_and_a_new_one_removed(root: Path) -> None:
 
 
 @pytest.mark.parametrize("key", ["x", "X"])
-async def test_a_file_that_changed_meanwhile_is_left_alone_and_both_states_are_shown(
-    root: Path, key: str
-) -> None:
+async def test_a_file_that_changed_meanwhile_is_left_alone_and_both_states_are_shown(root: Path, key: str) -> None:
     async with open_changes(root) as page:
         await page.change({"a.py": NEW})
         await page.open_review()
@@ -268,9 +266,7 @@ async def test_where_no_editor_can_be_started_it_says_so(
         await page.press_until(problem, "e")
 
 
-async def test_the_editor_gets_the_file_and_what_it_did_is_shown(
-    root: Path, monkeypatch: pytest.MonkeyPatch
-) -> None:
+async def test_the_editor_gets_the_file_and_what_it_did_is_shown(root: Path, monkeypatch: pytest.MonkeyPatch) -> None:
     monkeypatch.setenv("VISUAL", "cp b.py")
     monkeypatch.chdir(root)
     async with open_changes(root) as page:

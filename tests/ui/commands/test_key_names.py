@@ -36,9 +36,7 @@ def test_a_key_may_be_written_in_many_ways(written: str, key: str) -> None:
     assert parse_key(written) == key
 
 
-@pytest.mark.parametrize(
-    "written", ["", "ctrl+", "foo", "ctl+x", "ctrl+f,ctrl+g", "f99", "xx", "\0", "ctrl+\n"]
-)
+@pytest.mark.parametrize("written", ["", "ctrl+", "foo", "ctl+x", "ctrl+f,ctrl+g", "f99", "xx", "\0", "ctrl+\n"])
 def test_what_is_no_key_is_none(written: str) -> None:
     assert parse_key(written) is None
 
@@ -84,9 +82,7 @@ def test_every_sign_has_the_name_that_textual_gives_it(sign: str) -> None:
 
 
 def test_what_writes_a_character_is_told_from_what_does_not() -> None:
-    assert [
-        key for key in ("f", "F", "question_mark", "space", "f1", "ctrl+f", "enter") if is_typed(key)
-    ] == [
+    assert [key for key in ("f", "F", "question_mark", "space", "f1", "ctrl+f", "enter") if is_typed(key)] == [
         "f",
         "F",
         "question_mark",
@@ -94,15 +90,11 @@ def test_what_writes_a_character_is_told_from_what_does_not() -> None:
     ]
 
 
-@pytest.mark.parametrize(
-    "key", ["shift+enter", "alt+enter", "ctrl+shift+f", "ctrl+comma", "ctrl+i", "super+z"]
-)
+@pytest.mark.parametrize("key", ["shift+enter", "alt+enter", "ctrl+shift+f", "ctrl+comma", "ctrl+i", "super+z"])
 def test_some_keys_are_told_apart_by_kittys_protocol_only(key: str) -> None:
     assert needs_kitty(key)
 
 
-@pytest.mark.parametrize(
-    "key", ["ctrl+f", "f12", "shift+tab", "alt+up", "alt+x", "ctrl+up", "enter", "ctrl+space"]
-)
+@pytest.mark.parametrize("key", ["ctrl+f", "f12", "shift+tab", "alt+up", "alt+x", "ctrl+up", "enter", "ctrl+space"])
 def test_others_come_from_every_terminal(key: str) -> None:
     assert not needs_kitty(key)

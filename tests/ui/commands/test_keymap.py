@@ -34,8 +34,7 @@ WIDGETS: dict[str, tuple[type[DOMNode], ...]] = {
 
 def chosen(**keys: str | list[str]) -> tuple[KeyChoice, ...]:
     return tuple(
-        KeyChoice(id_, tuple(key if isinstance(key, list) else [key] if key else []))
-        for id_, key in keys.items()
+        KeyChoice(id_, tuple(key if isinstance(key, list) else [key] if key else [])) for id_, key in keys.items()
     )
 
 
@@ -138,9 +137,7 @@ def test_a_key_that_stays_another_commands_somewhere_is_named() -> None:
     assert notes(find="ctrl+a") == (
         "keys.find: Ctrl+A stays line_start in the prompt\nkeys.find: Ctrl+A stays select_all in the conversation"
     )
-    assert (
-        notes(entry_above="ctrl+o") == "keys.entry_above: Ctrl+O is no longer toggle_all in the conversation"
-    )
+    assert notes(entry_above="ctrl+o") == "keys.entry_above: Ctrl+O is no longer toggle_all in the conversation"
 
 
 def test_of_two_choices_of_one_key_the_first_holds() -> None:
@@ -164,9 +161,7 @@ def test_of_two_choices_of_one_key_the_first_holds() -> None:
         ("new_line", "enter", "send would be left no key"),
     ],
 )
-def test_what_cannot_be_is_refused_with_a_reason_and_the_usual_key_holds(
-    id_: str, key: str, why: str
-) -> None:
+def test_what_cannot_be_is_refused_with_a_reason_and_the_usual_key_holds(id_: str, key: str, why: str) -> None:
     keymap = keymap_of(chosen(**{id_: key}))
 
     assert keymap.keys == AS_BUILT.keys

@@ -65,9 +65,7 @@ def test_places_come_from_the_focus_outwards() -> None:
 
 
 async def test_only_what_can_be_done_now_is_offered(open_desk: OpenDesk) -> None:
-    script = (
-        'prompt = expect("session/prompt")\nsay("Well, **yes**.")\nanswer(prompt, stopReason="end_turn")\n'
-    )
+    script = 'prompt = expect("session/prompt")\nsay("Well, **yes**.")\nanswer(prompt, stopReason="end_turn")\n'
     async with open_desk(SESSION, script, "serve_until_closed()") as desk:
         await desk.has_session()
         empty = set(await desk.offers())

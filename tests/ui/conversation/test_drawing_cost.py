@@ -148,9 +148,7 @@ async def test_a_change_of_all_entries_lays_out_those_near_the_view_first(
         await page.press("pageup")
         measured = _calls(monkeypatch, Column, "measure")
         read_dirty = Column.read_dirty
-        monkeypatch.setattr(
-            Column, "read_dirty", lambda column, _is_time_up: read_dirty(column, lambda: True)
-        )
+        monkeypatch.setattr(Column, "read_dirty", lambda column, _is_time_up: read_dirty(column, lambda: True))
         flushes = _calls(monkeypatch, Frames, "run")
         match change:
             case "width":

@@ -88,9 +88,7 @@ async def test_why_a_call_failed_is_shown_even_where_its_content_is_folded_away_
 
 def _call(status: str, *blocks: ContentBlock, kind: str) -> ToolCallReported:
     content: Any = tuple(map(BlockContent, blocks))
-    return ToolCallReported(
-        ToolCallPatch(ToolCallId("c"), title="A call", kind=kind, status=status, content=content)
-    )
+    return ToolCallReported(ToolCallPatch(ToolCallId("c"), title="A call", kind=kind, status=status, content=content))
 
 
 async def test_a_compaction_unfolds_to_its_summary_as_markdown() -> None:

@@ -45,9 +45,7 @@ async def test_capitals_are_looked_for_as_they_are() -> None:
 
 async def test_what_a_fold_hides_is_found_and_unfolded_when_one_goes_there() -> None:
     lines = "\n".join(f"line {number}" for number in range(40)) + "\nthe needle"
-    hidden = call(
-        "t", title="Search", kind="search", status="completed", content=(BlockContent(Text(lines)),)
-    )
+    hidden = call("t", title="Search", kind="search", status="completed", content=(BlockContent(Text(lines)),))
     async with open_page(prompt("go"), hidden, thought("hm\n\nno needle here")) as page:
         assert "the needle" not in page.text
         await look_for(page, "the needle")
@@ -70,9 +68,7 @@ async def test_every_hit_that_a_fold_hides_is_counted() -> None:
     output = "".join(f"line {number} of needles\r\n" for number in range(30)).encode()
     made = call("m", title="make", kind="execute", status="completed", content=(TerminalContent(terminal),))
     thought_of = thought("hm\n\nthe needle\n\nanother needle")
-    async with open_page(
-        TerminalOpened(terminal), made, TerminalOutput(terminal, output), thought_of
-    ) as page:
+    async with open_page(TerminalOpened(terminal), made, TerminalOutput(terminal, output), thought_of) as page:
         await page.emulator_loaded()
         await look_for(page, "needle")
         assert "1/32 " in page.text

@@ -75,9 +75,7 @@ TALL = (120, 400)
 FLAG_OF_ENGLAND: Final = "\U0001f3f4\U000e0067\U000e0062\U000e0065\U000e006e\U000e0067\U000e007f"
 CORPUS: Final[dict[str, dict[str, str]]] = {
     category: {name: text if isinstance(text, str) else text[0] * text[1] for name, text in texts.items()}
-    for category, texts in json.loads(
-        (Path(__file__).parents[2] / "data/hostile_strings.json").read_text()
-    ).items()
+    for category, texts in json.loads((Path(__file__).parents[2] / "data/hostile_strings.json").read_text()).items()
 }
 """By category and name; long ones are written in the file as a piece and how often it comes."""
 TEXTS = {
@@ -184,9 +182,7 @@ def _request(text: str) -> list[SessionUpdate]:
 @cache
 def _is_raw(char: str) -> bool:
     """Whether it must not be on the screen; tabs and newlines break a row, too."""
-    return (
-        char in HIDDEN or char in "\n\t" or (make_visible(char).startswith("⟨U+") and not _may_belong(char))
-    )
+    return char in HIDDEN or char in "\n\t" or (make_visible(char).startswith("⟨U+") and not _may_belong(char))
 
 
 def _may_belong(char: str) -> bool:

@@ -243,9 +243,7 @@ def test_the_best_way_is_taken_that_the_terminal_has_and_the_user_wants(
 
 @pytest.mark.parametrize("theme", [DARK.name, LIGHT.name])
 @pytest.mark.parametrize("size", [(80, 60), (30, 60)], ids=["wide", "narrow"])
-def test_pictures_look_as_they_did(
-    theme: str, size: tuple[int, int], snap_compare: Callable[..., bool]
-) -> None:
+def test_pictures_look_as_they_did(theme: str, size: tuple[int, int], snap_compare: Callable[..., bool]) -> None:
     async def show_pictures(pilot: Pilot[Any]) -> None:
         photograph = encoded(Pillow.merge("RGB", [Pillow.linear_gradient("L").resize((160, 60))] * 3))
         updates = (

@@ -259,11 +259,7 @@ async def test_a_stylesheet_of_ones_own_overrides_the_looks() -> None:
         failed = app.query_one("ToolCallView.-failed", ToolCallView)
         await until_so(pilot, lambda: failed.ground is not None)
         await until_so(pilot, lambda: bool(failed.region))
-        styles = {
-            segment.text.strip(): segment.style
-            for segment in failed.render_line(0)
-            if segment.style is not None
-        }
+        styles = {segment.text.strip(): segment.style for segment in failed.render_line(0) if segment.style is not None}
         assert styles["✗"].color is not None
         assert styles["✗"].color.name == "#ff00ff"
         assert styles["✗"].bgcolor is not None

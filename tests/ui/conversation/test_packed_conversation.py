@@ -33,16 +33,12 @@ def said(number: int) -> SessionUpdate:
         case 2:
             lines = "\n".join(f"line {line} of {number}" for line in range(30)) + "\nthe needle"
             output = BlockContent(Text(lines))
-            return call(
-                f"c{number}", title=f"Search {number}", kind="search", status="completed", content=(output,)
-            )
+            return call(f"c{number}", title=f"Search {number}", kind="search", status="completed", content=(output,))
         case 3:
             return thought(f"Thinking of {number}, and of a needle. " * 8)
         case _:
             diff = TextDiff(f"/project/{number}.py", "new\n", "old\n")
-            return call(
-                f"e{number}", title=f"Edit {number}", kind="edit", status="in_progress", content=(diff,)
-            )
+            return call(f"e{number}", title=f"Edit {number}", kind="edit", status="in_progress", content=(diff,))
 
 
 async def everything_seen(page: Page) -> dict[str, Any]:

@@ -19,9 +19,7 @@ MARK: Final = "EVIL"
 
 
 def _padding(chance: random.Random) -> str:
-    return chance.choice(
-        ["", "\n" * 60, " " * 900, "harmless words and more\n" * 40, "a" * 700, "x\n\n" * 30]
-    )
+    return chance.choice(["", "\n" * 60, " " * 900, "harmless words and more\n" * 40, "a" * 700, "x\n\n" * 30])
 
 
 def _planted(chance: random.Random) -> str:
@@ -70,9 +68,7 @@ def _call(chance: random.Random) -> dict[str, Any]:
             call["locations"] = (Location("/project/a"), Location(f"/project/{_planted(chance)}"))
         case "diff":
             old = "".join(f"line {n}\n" for n in range(200))
-            new = old.replace("line 190\n", f"line 190 {_planted(chance)}\n").replace(
-                "line 3\n", "line three\n"
-            )
+            new = old.replace("line 190\n", f"line 190 {_planted(chance)}\n").replace("line 3\n", "line three\n")
             second = TextDiff("/project/second.py", new, chance.choice([old, None]))
             call["content"] = (diff, second) if chance.random() < 0.6 else (second, plain)
         case "block":
@@ -106,11 +102,7 @@ async def test_no_allow_counts_before_what_is_reported_has_been_on_the_screen(se
         if page.decisions:
             assert was_seen, page.text
             return
-        assert (
-            "seen all of it" in _words(page)
-            or "too small" in page.text.lower()
-            or "can't be shown" in _words(page)
-        )
+        assert "seen all of it" in _words(page) or "too small" in page.text.lower() or "can't be shown" in _words(page)
         for _ in range(400):
             page.clock.pass_guard()
             if _is_on_card(page):

@@ -15,9 +15,7 @@ async def drag(page: Page, start: tuple[int, int], stop: tuple[int, int]) -> Non
     """Press the button at one cell of the view, move, let go."""
     view = page.view
     for kind, (x, y) in ((events.MouseDown, start), (events.MouseMove, stop), (events.MouseUp, stop)):
-        view.post_message(
-            kind(view, x, y, 0, 0, 1, False, False, False, view.region.x + x, view.region.y + y)
-        )
+        view.post_message(kind(view, x, y, 0, 0, 1, False, False, False, view.region.x + x, view.region.y + y))
         await page.settled()
 
 
@@ -41,9 +39,7 @@ async def test_a_part_of_a_line_is_copied_from_cell_to_cell() -> None:
 
 
 async def test_a_selection_goes_on_over_entries_and_beyond_what_is_in_view() -> None:
-    async with open_page(
-        prompt("go"), *(agent(f"answer {number}\n\n", f"m{number}") for number in range(60))
-    ) as page:
+    async with open_page(prompt("go"), *(agent(f"answer {number}\n\n", f"m{number}") for number in range(60))) as page:
         page.view.action_top()
         await page.settled()
         await drag(page, (0, 0), (60, 4))

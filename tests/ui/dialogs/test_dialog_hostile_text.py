@@ -150,9 +150,7 @@ async def test_nothing_hostile_reaches_the_screen(
 
 
 @pytest.mark.parametrize(("make", "keys"), DIALOGS, ids=[make.__name__.strip("_") for make, _ in DIALOGS])
-async def test_markup_is_shown_as_it_was_written(
-    make: Callable[[str], Screen[Any]], keys: tuple[str, ...]
-) -> None:
+async def test_markup_is_shown_as_it_was_written(make: Callable[[str], Screen[Any]], keys: tuple[str, ...]) -> None:
     async with open_dialog(make(MARKUP), size=TALL) as page:
         assert MARKUP in page.text
         for key in keys:

@@ -277,9 +277,7 @@ async def test_what_cannot_be_done_is_said() -> None:
 
 
 async def test_recorded_sessions_stand_among_the_agents_with_agent_prompts_and_way() -> None:
-    pages = Pages(
-        (ONE, None), recordings=[recorded("r1", "From elsewhere"), recorded("s1", "Mine", agent="agent")]
-    )
+    pages = Pages((ONE, None), recordings=[recorded("r1", "From elsewhere"), recorded("s1", "Mine", agent="agent")])
     pages.ways["r1"] = (Way.RECORDING, "its folder is gone")
     async with open_dialog(SessionsDialog(pages, here=PROJECT)) as page:
         await loaded(page, "4 in this folder")
@@ -382,9 +380,7 @@ def test_what_is_no_time_is_shown_as_it_is() -> None:
         ("/", "/"),
     ],
 )
-def test_a_folder_is_shortened_from_the_left_and_left_out_where_it_is_this_one(
-    folder: str, shown: str
-) -> None:
+def test_a_folder_is_shortened_from_the_left_and_left_out_where_it_is_this_one(folder: str, shown: str) -> None:
     assert short_folder(Path(folder), HERE) == shown
     assert len(shown) <= MOST_FOLDER_CELLS
 

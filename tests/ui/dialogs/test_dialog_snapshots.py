@@ -68,13 +68,9 @@ def _login() -> Screen[Any]:
 
 
 def _card() -> Screen[Any]:
-    offered = AgentCapabilities(
-        load_session=True, list_sessions=True, image=True, meta={"example.org/fork": {}}
-    )
+    offered = AgentCapabilities(load_session=True, list_sessions=True, image=True, meta={"example.org/fork": {}})
     command = ("npx", "-y", "claude-agent-acp")
-    return CapabilityCard(
-        AgentFacts(AGENT, "claude-agent-acp", "0.12.3", "v1", command, offered, METHODS, ())
-    )
+    return CapabilityCard(AgentFacts(AGENT, "claude-agent-acp", "0.12.3", "v1", command, offered, METHODS, ()))
 
 
 def _trust() -> Screen[Any]:

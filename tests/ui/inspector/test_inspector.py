@@ -274,15 +274,11 @@ async def test_help_lists_the_keys(tmp_path: Path) -> None:
 # What it costs
 
 
-async def test_a_flood_draws_no_more_than_the_rows_in_view(
-    tmp_path: Path, monkeypatch: pytest.MonkeyPatch
-) -> None:
+async def test_a_flood_draws_no_more_than_the_rows_in_view(tmp_path: Path, monkeypatch: pytest.MonkeyPatch) -> None:
     async with inspecting(tmp_path, size=(80, 24)) as page:
         drawn: list[int] = []
         draw = frame_list.row_strip
-        monkeypatch.setattr(
-            frame_list, "row_strip", lambda row, *rest: drawn.append(row.position) or draw(row, *rest)
-        )
+        monkeypatch.setattr(frame_list, "row_strip", lambda row, *rest: drawn.append(row.position) or draw(row, *rest))
         for number in range(5_000):
             page.log.tap(Direction.IN, b'{"jsonrpc":"2.0","method":"_n","params":{"n":%d}}' % number)
         await page.shows("5,008 frames", "_n")
@@ -290,9 +286,7 @@ async def test_a_flood_draws_no_more_than_the_rows_in_view(
         assert len(set(drawn)) < 1_000
 
 
-async def test_what_has_not_changed_is_not_drawn_again(
-    tmp_path: Path, monkeypatch: pytest.MonkeyPatch
-) -> None:
+async def test_what_has_not_changed_is_not_drawn_again(tmp_path: Path, monkeypatch: pytest.MonkeyPatch) -> None:
     async with inspecting(tmp_path) as page:
         await page.press("home")
         await page.shows("#0 · ")
@@ -300,9 +294,7 @@ async def test_what_has_not_changed_is_not_drawn_again(
         await page.pilot.pause()
         drawn: list[int] = []
         draw = frame_list.row_strip
-        monkeypatch.setattr(
-            frame_list, "row_strip", lambda row, *rest: drawn.append(row.position) or draw(row, *rest)
-        )
+        monkeypatch.setattr(frame_list, "row_strip", lambda row, *rest: drawn.append(row.position) or draw(row, *rest))
         page.log.tap(Direction.IN, b'{"jsonrpc":"2.0","id":1,"method":"_late"}')
         await page.shows("_late")
         assert set(drawn) - {7} == {8}  # the request without an answer counts its seconds
@@ -319,9 +311,7 @@ def test_the_table_and_the_widgets_have_the_same_keys() -> None:
     }
     for place, widget in widgets.items():
         bound = {key for binding in widget.BINDINGS for key in binding.key.split(",")}
-        in_table = {
-            key for command in INSPECTOR_COMMANDS if command.where == place for key in command.keys.split(",")
-        }
+        in_table = {key for command in INSPECTOR_COMMANDS if command.where == place for key in command.keys.split(",")}
         assert bound == in_table
 
 

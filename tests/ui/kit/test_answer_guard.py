@@ -68,9 +68,7 @@ def test_what_was_pressed_before_it_opened_does_not_count_however_late_it_is_rea
     assert guard.takes(pressed("2", age_s=5))
 
 
-def test_a_key_that_counted_counts_again_only_when_it_cannot_have_been_held(
-    guard: AnswerGuard, clock: Clock
-) -> None:
+def test_a_key_that_counted_counts_again_only_when_it_cannot_have_been_held(guard: AnswerGuard, clock: Clock) -> None:
     assert guard.takes(pressed("1"))
     other = AnswerGuard(clock)
     for pause_s in (0.66, 0.5, 1.0, 0.03):

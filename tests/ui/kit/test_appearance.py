@@ -120,9 +120,7 @@ async def test_without_colours_the_cursor_of_the_palette_is_told_by_attributes(
         await page.until(lambda: len(rows.rows) > 1)
         await page.press("down")
         looks = {
-            tuple(
-                (style.bold, style.underline, style.reverse) for _, style, _ in rows.render_line(y) if style
-            )
+            tuple((style.bold, style.underline, style.reverse) for _, style, _ in rows.render_line(y) if style)
             for y in range(rows.size.height)
         }
         assert len(looks) > 1
@@ -150,9 +148,7 @@ def test_every_stand_in_is_as_wide_as_what_it_stands_for() -> None:
         assert stand_in.isascii()
 
 
-@pytest.mark.parametrize(
-    "scene", ["streaming", "permission", "failure", "tool_call_kinds", "plan_open", "help"]
-)
+@pytest.mark.parametrize("scene", ["streaming", "permission", "failure", "tool_call_kinds", "plan_open", "help"])
 async def test_lines_and_icons_are_drawn_in_ascii(scene: str) -> None:
     updates, keys = {**SCENES, **STATES}[scene]
     app = LookingApp(Appearance(ascii=True))
@@ -160,9 +156,7 @@ async def test_lines_and_icons_are_drawn_in_ascii(scene: str) -> None:
         await show(pilot, new_session(*updates()))
         await pilot.press(*keys)
         await settled(pilot)
-        assert {
-            character for strip in rows(pilot) for character in strip.text if ord(character) > 127
-        } <= LETTERS
+        assert {character for strip in rows(pilot) for character in strip.text if ord(character) > 127} <= LETTERS
         assert {strip.cell_length for strip in rows(pilot)} == {100}
 
 

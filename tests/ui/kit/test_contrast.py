@@ -33,9 +33,7 @@ Rgb = tuple[int, int, int]
 
 def _luminance(rgb: Rgb) -> float:
     parts = (part / 255 for part in rgb)
-    red, green, blue = (
-        part / 12.92 if part <= 0.04045 else ((part + 0.055) / 1.055) ** 2.4 for part in parts
-    )
+    red, green, blue = (part / 12.92 if part <= 0.04045 else ((part + 0.055) / 1.055) ** 2.4 for part in parts)
     return 0.2126 * red + 0.7152 * green + 0.0722 * blue
 
 

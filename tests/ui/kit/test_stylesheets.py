@@ -38,9 +38,7 @@ def test_in_a_wheel_they_are_found_inside_the_package(tmp_path: Path, find: Call
     assert find() == inside
 
 
-def test_in_a_checkout_they_are_found_beside_the_package(
-    tmp_path: Path, find: Callable[[], list[Path]]
-) -> None:
+def test_in_a_checkout_they_are_found_beside_the_package(tmp_path: Path, find: Callable[[], list[Path]]) -> None:
     beside = _write(tmp_path / "styles", "a.tcss", "b.tcss")
     assert find() == beside
 
@@ -51,9 +49,7 @@ def test_those_inside_the_package_come_first(tmp_path: Path, find: Callable[[], 
     assert find() == inside
 
 
-def test_without_any_it_says_where_it_looked_and_what_to_do(
-    tmp_path: Path, find: Callable[[], list[Path]]
-) -> None:
+def test_without_any_it_says_where_it_looked_and_what_to_do(tmp_path: Path, find: Callable[[], list[Path]]) -> None:
     with pytest.raises(FileNotFoundError) as raised:
         find()
     for words in (str(tmp_path / "acp_tui" / "styles"), str(tmp_path / "styles"), "reinstall acp-tui"):

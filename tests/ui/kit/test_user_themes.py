@@ -58,9 +58,7 @@ def test_a_mistake_is_named_with_its_key(name: str, text: str, wrong: str) -> No
 def test_words_stand_out_in_whatever_color_was_chosen() -> None:
     theme = theme_from("mine", 'warning = "#1c1e26"\nerror = "#16171d"')
     grounds = [Color.parse(getattr(theme, each)) for each in GROUNDS]
-    words = [
-        Color.parse(theme.variables[each]) for each in ("text-warning", "text-error", "foreground-muted")
-    ]
+    words = [Color.parse(theme.variables[each]) for each in ("text-warning", "text-error", "foreground-muted")]
     assert min(contrast(word, ground) for word in words for ground in grounds) >= TEXT_CONTRAST
 
 

@@ -87,9 +87,7 @@ class BareCard(PermissionCard):
     def __init__(self, clock: Clock) -> None:
         super().__init__(clock=clock)
         self.told: list[Message] = []
-        self.stub = SimpleNamespace(
-            region=Region(0, 0, 40, 9), scroll_offset=Offset(0, 0), scroll_to=lambda **_: None
-        )
+        self.stub = SimpleNamespace(region=Region(0, 0, 40, 9), scroll_offset=Offset(0, 0), scroll_to=lambda **_: None)
         self._rows = RowCounts(1, 1, 0, 1, 4)
 
     @property
@@ -344,9 +342,7 @@ async def test_no_sequence_of_keys_and_changes_allows_what_was_not_meant(
     monkeypatch: pytest.MonkeyPatch,
 ) -> None:
     clock, meant = Clock(), 0
-    monkeypatch.setattr(
-        answer_guard, "time", SimpleNamespace(monotonic=clock)
-    )  # no key waits but by the script
+    monkeypatch.setattr(answer_guard, "time", SimpleNamespace(monotonic=clock))  # no key waits but by the script
     for seed in range(SEQUENCES):
         clock.now_s += 100
         run = Run(Random(seed), clock)
@@ -466,9 +462,7 @@ async def test_no_dialog_says_yes_to_what_was_not_meant(kind: str, monkeypatch: 
 QUESTIONS: dict[str, Elicitation] = {
     "page": UrlVisit(RequestKey(1), "Log in", "1", "https://a.example/"),
     "yes or no": Form(RequestKey(1), "OK?", (BooleanField("b", default=True),)),
-    "choice": Form(
-        RequestKey(1), "OK?", (ChoiceField("b", (FieldChoice("y", "Yes"), FieldChoice("n", "No"))),)
-    ),
+    "choice": Form(RequestKey(1), "OK?", (ChoiceField("b", (FieldChoice("y", "Yes"), FieldChoice("n", "No"))),)),
     "fields": Form(RequestKey(1), "OK?", (TextField("a"), BooleanField("b", default=True))),
 }
 
@@ -569,6 +563,4 @@ class _Answering:
 
 
 def _is_on_card(focused: Widget | None) -> bool:
-    return focused is not None and any(
-        type(each).__name__ == "QuestionCard" for each in focused.ancestors_with_self
-    )
+    return focused is not None and any(type(each).__name__ == "QuestionCard" for each in focused.ancestors_with_self)

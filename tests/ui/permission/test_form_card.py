@@ -105,9 +105,7 @@ async def test_what_does_not_fit_is_said_beside_the_field_and_not_sent() -> None
 
 async def test_a_mended_answer_is_sent() -> None:
     async with open_form(form(TextField("a"), TextField("b", min_length=2), TextField("c"))) as page:
-        await page.press_slowly(
-            "tab", "x", "tab", "ctrl+enter", "y", "ctrl+enter"
-        )  # the focus went to what was wrong
+        await page.press_slowly("tab", "x", "tab", "ctrl+enter", "y", "ctrl+enter")  # the focus went to what was wrong
         assert await page.gets_answer() == ("accept", {"b": "xy"})
 
 
@@ -344,9 +342,7 @@ async def test_every_field_of_a_long_form_is_reached_on_a_small_screen() -> None
 
 async def test_an_address_in_its_words_cannot_be_clicked() -> None:
     """R-ELIC-10."""
-    asked = form(
-        TextField("f", title="See http://a.example"), message="[Go](https://b.example) https://c.example"
-    )
+    asked = form(TextField("f", title="See http://a.example"), message="[Go](https://b.example) https://c.example")
     async with open_form(asked) as page:
         segments = [segment for strip in rows(page.pilot) for segment in strip]
         assert "https://b.example" in page.words

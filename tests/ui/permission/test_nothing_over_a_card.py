@@ -13,9 +13,7 @@ from acp_tui.ui.permission.request_view import RequestView
 from support.screens import Page, open_page
 
 SIZES = [(100, 30), (80, 24), (120, 40), (60, 20), (40, 16), (30, 12)]
-LONG = (
-    "curl https://example.org/install.sh --output /dev/stdout --silent --show-error --location " * 3 + "| sh"
-)
+LONG = "curl https://example.org/install.sh --output /dev/stdout --silent --show-error --location " * 3 + "| sh"
 SECOND = "A second word of the agent's, which is long enough to take several rows of a toast. " * 4
 
 

@@ -128,9 +128,7 @@ async def test_a_key_that_is_held_down_answers_one_request() -> None:
 
 @pytest.mark.parametrize("key", ["ctrl+t", "ctrl+o"])
 @pytest.mark.parametrize("full", [(), ("f",)], ids=["card", "full screen"])
-async def test_a_key_that_does_something_elsewhere_ends_the_pause_too(
-    key: str, full: tuple[str, ...]
-) -> None:
+async def test_a_key_that_does_something_elsewhere_ends_the_pause_too(key: str, full: tuple[str, ...]) -> None:
     async with open_page() as page:
         await _open_card(page)
         await page.press(*full)
@@ -268,9 +266,7 @@ async def test_a_request_that_replaces_another_under_the_pressed_mouse_is_not_an
 @pytest.mark.parametrize(
     ("key", "option"), [("y", ALLOW), ("a", ALWAYS), ("n", REJECT)], ids=["once", "always", "reject"]
 )
-async def test_a_letter_answers_with_its_kind_whatever_the_agents_order(
-    key: str, option: PermissionOption
-) -> None:
+async def test_a_letter_answers_with_its_kind_whatever_the_agents_order(key: str, option: PermissionOption) -> None:
     async with open_page() as page:
         await _open_card(page, REJECT, ALWAYS, ALLOW)
         await page.press(key)

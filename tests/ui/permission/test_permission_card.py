@@ -358,9 +358,7 @@ LONG_TITLE = "Make the parser of the durations take what people write without sp
 
 @pytest.mark.parametrize("title", ["Edit durations.py", LONG_TITLE])
 @pytest.mark.parametrize("size", [(80, 24), (40, 20), (40, 16)])
-async def test_title_file_first_change_and_options_are_in_view_together(
-    size: tuple[int, int], title: str
-) -> None:
+async def test_title_file_first_change_and_options_are_in_view_together(size: tuple[int, int], title: str) -> None:
     async with open_page(size=size) as page:
         await page.ask("call", title=title, content=(EDIT,))
         for keys in ((), ("tab",)):

@@ -21,9 +21,7 @@ ODD_ENDS: Final = TextDiff(
 )
 COMMAND: Final = {"command": ["bash", "-lc", "make\nrm -rf build"], "cwd": "/elsewhere", "timeout": 60}
 MANY: Final = tuple(
-    PermissionOption(
-        f"o{number}", f"Way {number}" + ", in more words than have room here" * (number % 4 == 0), kind
-    )
+    PermissionOption(f"o{number}", f"Way {number}" + ", in more words than have room here" * (number % 4 == 0), kind)
     for number, kind in enumerate(["allow_once"] * 10 + ["reject_once"] * 2, 1)
 )
 COMMAND_REQUEST: Final = ask(1, "run", title="Run a script", kind="execute", raw_input=COMMAND)
@@ -43,9 +41,7 @@ def _in_colour(monkeypatch: pytest.MonkeyPatch) -> None:
     monkeypatch.delenv("NO_COLOR", raising=False)
 
 
-def _matches(
-    compare: Compare, asked: SessionUpdate, keys: tuple[str, ...], size: str, theme: str = DARK.name
-) -> bool:
+def _matches(compare: Compare, asked: SessionUpdate, keys: tuple[str, ...], size: str, theme: str = DARK.name) -> bool:
     async def show_request(pilot: Pilot[Any]) -> None:
         await show(pilot, new_session(asked))
         await pilot.press(*keys)

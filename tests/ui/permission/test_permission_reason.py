@@ -104,9 +104,7 @@ async def test_the_reason_is_sent_labelled_and_then_the_draft_is_back() -> None:
 
 
 @pytest.mark.parametrize(("key", "decisions"), [("escape", {}), ("enter", {"call": REJECT.option_id})])
-async def test_without_a_reason_the_draft_is_back_and_the_turn_goes_on(
-    key: str, decisions: dict[str, str]
-) -> None:
+async def test_without_a_reason_the_draft_is_back_and_the_turn_goes_on(key: str, decisions: dict[str, str]) -> None:
     async with open_page() as page:
         await page.send("go")
         await page.write("a draft")

@@ -47,9 +47,7 @@ async def test_every_line_can_be_read_while_title_or_answers_stay_in_view(size: 
         seen = set()
         for _ in range(15):
             seen |= {
-                number
-                for number in range(1, 101)
-                if any(f"+ line {number}" in _cells(line) for line in page.lines)
+                number for number in range(1, 101) if any(f"+ line {number}" in _cells(line) for line in page.lines)
             }
             assert "1 y  Allow once" in page.text
             assert "2 n  Reject once" in page.text

@@ -197,9 +197,7 @@ def test_a_directory_outside_is_called_so_where_a_command_runs_there() -> None:
     assert execute({"command": "ls", "cwd": "/"})[0] == "outside the session's folder: /"
 
 
-@pytest.mark.parametrize(
-    "reported", [{"command": "make", "cwd": "/evil"}, {"command": "rm -rf x", "cwd": "/evil"}]
-)
+@pytest.mark.parametrize("reported", [{"command": "make", "cwd": "/evil"}, {"command": "rm -rf x", "cwd": "/evil"}])
 def test_a_question_about_a_command_hides_nothing_that_its_call_reports_otherwise(
     reported: dict[str, str],
 ) -> None:

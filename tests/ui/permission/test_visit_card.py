@@ -61,9 +61,7 @@ async def test_keys_that_were_meant_for_something_else_answer_nothing() -> None:
         assert page.draft == "1 1 o 1"
 
 
-@pytest.mark.parametrize(
-    "url", ["javascript:alert(1)", "file:///etc/passwd", "--new-window", "https://a b.org"]
-)
+@pytest.mark.parametrize("url", ["javascript:alert(1)", "file:///etc/passwd", "--new-window", "https://a b.org"])
 async def test_what_is_no_page_cannot_be_opened(url: str) -> None:
     async with open_page() as page:
         await page.elicit(visit(url))

@@ -178,9 +178,7 @@ async def test_a_range_shows_the_lines_and_enter_sends_it(open_project: OpenPage
         await page.until(lambda: page.connection.prompts == ["@src/app.py:10-12"])
 
 
-async def test_paths_outside_of_the_workspace_are_looked_up_there(
-    open_project: OpenPage, project: Path
-) -> None:
+async def test_paths_outside_of_the_workspace_are_looked_up_there(open_project: OpenPage, project: Path) -> None:
     (project / "src/deep/only.txt").touch()
     async with open_project() as page:
         page.session.cwd = project / "src" / "my files"

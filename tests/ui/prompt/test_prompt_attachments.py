@@ -9,9 +9,7 @@ import pytest
 
 from support.desks import OpenDesk
 
-PNG = b64decode(
-    "iVBORw0KGgoAAAANSUhEUgAAAAEAAAABCAYAAAAfFcSJAAAADUlEQVR4nGNgYGBgAAAABQABpfZFQAAAAABJRU5ErkJggg=="
-)
+PNG = b64decode("iVBORw0KGgoAAAANSUhEUgAAAAEAAAABCAYAAAAfFcSJAAAADUlEQVR4nGNgYGBgAAAABQABpfZFQAAAAABJRU5ErkJggg==")
 TAKES_ALL = """
 takes = {"image": True, "audio": True, "embeddedContext": True}
 handshake(agentCapabilities={"promptCapabilities": takes})

@@ -88,9 +88,7 @@ async def test_ctrl_c_with_nothing_to_do_says_beside_the_prompt_how_to_quit() ->
         assert "Ctrl+Q quits" not in page.text
 
 
-@pytest.mark.parametrize(
-    ("written", "then"), [("one\\", "one\n"), ("one\\\\", ""), ("\\", "\n"), ("!ls \\", "!ls \n")]
-)
+@pytest.mark.parametrize(("written", "then"), [("one\\", "one\n"), ("one\\\\", ""), ("\\", "\n"), ("!ls \\", "!ls \n")])
 async def test_a_backslash_at_the_end_makes_a_new_line_unless_it_is_escaped(written: str, then: str) -> None:
     async with open_page() as page:
         await page.write(written)

@@ -209,9 +209,7 @@ async def test_a_paste_of_the_end_of_a_paste_is_text() -> None:
         ("{0}/folder", "@folder/ "),
     ],
 )
-async def test_dropped_files_become_mentions_which_can_be_undone(
-    dropped: str, mentions: str, tmp_path: Path
-) -> None:
+async def test_dropped_files_become_mentions_which_can_be_undone(dropped: str, mentions: str, tmp_path: Path) -> None:
     (tmp_path / "a.py").touch()
     (tmp_path / "a b.py").touch()
     (tmp_path / "folder").mkdir()

@@ -45,9 +45,7 @@ async def test_enter_steers_where_the_setting_says_so_and_the_key_queues(open_de
 @pytest.mark.parametrize("answer", ['outcome="promptRequired"', 'outcome="failed"'])
 async def test_what_no_turn_takes_is_queued_and_it_is_said(open_desk: OpenDesk, answer: str) -> None:
     script = TURN + f'answer(expect("_session/steering"), {answer})\nexpect("_go_on")\n'
-    script += (
-        'answer(prompt, stopReason="end_turn")\nanswer(expect("session/prompt"), stopReason="end_turn")\n'
-    )
+    script += 'answer(prompt, stopReason="end_turn")\nanswer(expect("session/prompt"), stopReason="end_turn")\n'
     async with open_desk(OFFERED, script + "serve_until_closed()") as desk:
         await desk.has_session()
         await desk.send("walk")

@@ -51,9 +51,7 @@ def test_it_is_small_and_tells_nothing_of_the_machine_that_made_it(recording: Pa
 
 
 @pytest.mark.parametrize("size", [LARGE, SMALL], ids=["large", "small"])
-async def test_its_end_reads_as_it_did(
-    recording: Path, size: tuple[int, int], snapshot: SnapshotAssertion
-) -> None:
+async def test_its_end_reads_as_it_did(recording: Path, size: tuple[int, int], snapshot: SnapshotAssertion) -> None:
     assert await pictured(recording, size) == snapshot(extension_class=TextPicture)
 
 

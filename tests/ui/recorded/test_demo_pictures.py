@@ -34,9 +34,7 @@ class _Text(SingleFileSnapshotExtension):
 @pytest.fixture(autouse=True)
 def _the_test_answers(monkeypatch: pytest.MonkeyPatch) -> None:
     """What `--answer` says is said by the test here; nobody else may answer in a test."""
-    monkeypatch.setattr(
-        rehearsal, "answer", lambda session, key, option: session.answer_permission(key, option)
-    )
+    monkeypatch.setattr(rehearsal, "answer", lambda session, key, option: session.answer_permission(key, option))
 
 
 async def pictured(name: str, user: DemoUser, at: Spot | None = None) -> str:
@@ -51,9 +49,7 @@ async def test_every_scenario_ends_as_it_did(name: str, snapshot: SnapshotAssert
 
 
 @pytest.mark.parametrize("name", ["coding", "session_updates", "terminal", "tool_calls"])
-async def test_it_looks_the_same_where_the_agent_speaks_version_2(
-    name: str, monkeypatch: pytest.MonkeyPatch
-) -> None:
+async def test_it_looks_the_same_where_the_agent_speaks_version_2(name: str, monkeypatch: pytest.MonkeyPatch) -> None:
     """R2-TURN, R2-MSG, R2-TOOL, R2-DIFF, R2-TERM, R2-PERM, R2-PLAN."""
     monkeypatch.setattr(rehearsal, "demo_command", partial(demo_command, protocol=2))
     picture = PICTURES / f"test_every_scenario_ends_as_it_did[{name}].txt"
@@ -76,9 +72,7 @@ async def test_nothing_tells_where_it_was_played() -> None:
 
 async def test_the_folder_is_the_same_where_the_agent_streams_it(tmp_path: Path) -> None:
     script = tmp_path / "own.toml"
-    script.write_text(
-        'description = "d"\n[[prompt]]\n[[prompt.step]]\nsay = "This is done in {cwd} and there."\n'
-    )
+    script.write_text('description = "d"\n[[prompt]]\n[[prompt.step]]\nsay = "This is done in {cwd} and there."\n')
     assert "This is done in /project and there." in await pictured(str(script), DemoUser())
 
 

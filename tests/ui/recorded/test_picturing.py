@@ -60,9 +60,7 @@ async def timeless_film(file: Path) -> Film:
 
 
 @pytest.mark.parametrize("suffix", [".svg", ".txt", ".cast"])
-async def test_it_is_the_same_on_another_machine(
-    suffix: str, film: Film, request: pytest.FixtureRequest
-) -> None:
+async def test_it_is_the_same_on_another_machine(suffix: str, film: Film, request: pytest.FixtureRequest) -> None:
     here = await rendered(await timeless_film(film.recording.path), suffix)
     request.getfixturevalue("elsewhere")
     assert await rendered(await timeless_film(film.recording.path), suffix) == here

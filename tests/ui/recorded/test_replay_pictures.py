@@ -52,9 +52,7 @@ QUESTION: Final = Spot(is_question=True)
 STATES: Final = {
     "the-end": State(two_turns()),
     "a-permission": State(two_turns(), QUESTION, sign="chosen after 2.5 s"),
-    "a-form": State(
-        form(values={"name": "***", "signed": True}), Spot(events=4), sign="accepted after 2.0 s"
-    ),
+    "a-form": State(form(values={"name": "***", "signed": True}), Spot(events=4), sign="accepted after 2.0 s"),
     "two-sessions": State(two_sessions(), sign="Read the changelog"),
     "the-other-session": State(two_sessions(), keys=("tab",)),
     "help": State(two_turns(), keys=("f1",), sign="Play or pause"),

@@ -200,9 +200,7 @@ async def test_help_lists_the_keys_and_does_what_is_chosen(tmp_path: Path) -> No
 
 
 async def test_what_is_wrong_with_a_recording_is_said(tmp_path: Path) -> None:
-    film = unread_film_of(
-        tmp_path, [*two_turns(), Dropped(63.0, 5, "they arrived faster than they could be written")]
-    )
+    film = unread_film_of(tmp_path, [*two_turns(), Dropped(63.0, 5, "they arrived faster than they could be written")])
     with film.recording.path.open("a") as file:
         file.write("no event\n{}\n")
     with anyio.fail_after(TEST_LIMIT_S):
@@ -267,9 +265,7 @@ async def test_a_form_is_shown_with_what_was_filled_in_and_what_was_masked(tmp_p
     async with projected(tmp_path, form(values={"name": "***", "signed": True})[:-2]) as replay:
         assert "Who signs?" in replay.text
         assert "unanswered in this recording" in replay.text
-    async with projected(
-        tmp_path, form(values={"name": "***", "signed": True}), until=Spot(events=4)
-    ) as replay:
+    async with projected(tmp_path, form(values={"name": "***", "signed": True}), until=Spot(events=4)) as replay:
         assert "accepted after 2.0 s" in replay.text
         assert "Name *  filled in, masked" in replay.text
         assert "Signed  yes" in replay.text

@@ -43,9 +43,7 @@ def agrees(markdown: str, html: str) -> bool:
 
 def test_every_commonmark_example_shows_the_blocks_words_and_targets_of_its_html() -> None:
     examples = commonmark_examples()
-    otherwise = [
-        example["example"] for example in examples if not agrees(example["markdown"], example["html"])
-    ]
+    otherwise = [example["example"] for example in examples if not agrees(example["markdown"], example["html"])]
     assert len(examples) == 652
     assert otherwise == list(OTHERWISE)
 

@@ -76,9 +76,7 @@ def test_changed_words_have_their_own_style_on_each_side() -> None:
     gone, came = Style(strike=True), Style(bold=True)
     palette = Palette(diff_removed_word=gone, diff_added_word=came)
     rows = DiffRenderer("a", "\tx = one + 1\n", "\tx = two + 1\n").lines(WIDTH, palette, "columns")
-    marked = [
-        (segment.text, segment.style) for strip in rows for segment in strip if segment.style in (gone, came)
-    ]
+    marked = [(segment.text, segment.style) for strip in rows for segment in strip if segment.style in (gone, came)]
     assert marked == [("one", gone), ("two", came)]
 
 

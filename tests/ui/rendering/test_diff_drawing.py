@@ -130,9 +130,7 @@ def test_the_whole_file_can_be_asked_for() -> None:
 
 
 @given(st.lists(LINES, max_size=60), st.lists(LINES, max_size=60), st.integers(10, 130), st.booleans())
-def test_as_many_rows_are_counted_as_are_drawn(
-    old: list[str], new: list[str], width: int, is_wide: bool
-) -> None:
+def test_as_many_rows_are_counted_as_are_drawn(old: list[str], new: list[str], width: int, is_wide: bool) -> None:
     renderer = DiffRenderer("a", "".join(old), "".join(new))
     assert_counts_are_right(renderer.lines(width, PLAIN, "columns" if is_wide else "unified"), width)
 

@@ -191,13 +191,9 @@ def test_no_line_keeps_any_lexer_busy_or_loses_its_text(seed: int, monkeypatch: 
 
 
 def test_there_is_one_way_to_a_lexer() -> None:
-    importing = re.compile(
-        r"^\s*(?:from|import) (?:pygments|rich\.syntax|textual\.highlight)\b", re.MULTILINE
-    )
+    importing = re.compile(r"^\s*(?:from|import) (?:pygments|rich\.syntax|textual\.highlight)\b", re.MULTILINE)
     package = ROOT / "acp_tui"
-    found = [
-        str(path.relative_to(package)) for path in package.rglob("*.py") if importing.search(path.read_text())
-    ]
+    found = [str(path.relative_to(package)) for path in package.rglob("*.py") if importing.search(path.read_text())]
 
     assert found == ["ui/rendering/highlight.py"]
 

@@ -65,9 +65,7 @@ def test_nothing_is_sent_before_a_line_is_looked_at(terminal: Terminal, kitty: K
     assert terminal.actions == ["t", "p"]
 
 
-def test_a_picture_is_sent_once_however_often_it_is_looked_at(
-    terminal: Terminal, kitty: KittyTerminal
-) -> None:
+def test_a_picture_is_sent_once_however_often_it_is_looked_at(terminal: Terminal, kitty: KittyTerminal) -> None:
     picture = kitty_picture(kitty, _picture(100, 40))
     for _ in range(3):
         assert [line.cell_length for line in picture.lines(80)] == [10, 10]
@@ -128,9 +126,7 @@ def test_another_width_is_another_picture_to_the_terminal(terminal: Terminal, ki
     assert (first["c"], second["c"]) == ("40", "10")
 
 
-def test_the_terminal_is_to_hold_only_the_pictures_looked_at_last(
-    terminal: Terminal, kitty: KittyTerminal
-) -> None:
+def test_the_terminal_is_to_hold_only_the_pictures_looked_at_last(terminal: Terminal, kitty: KittyTerminal) -> None:
     ids = [kitty.new_id() for _ in range(MAX_HELD + 1)]
     for image_id in ids[:-1]:
         kitty.hold(image_id, b"png", (1, 1))
@@ -184,7 +180,5 @@ def test_tmux_is_told_to_pass_each_command_on() -> None:
         ({}, False),
     ],
 )
-def test_the_terminals_that_draw_pictures_in_place_of_text_are_known(
-    environ: dict[str, str], is_known: bool
-) -> None:
+def test_the_terminals_that_draw_pictures_in_place_of_text_are_known(environ: dict[str, str], is_known: bool) -> None:
     assert draws_placeholders(environ) is is_known

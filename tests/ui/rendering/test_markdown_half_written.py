@@ -122,9 +122,7 @@ def test_while_a_message_streams_it_never_shrinks_and_finished_lines_never_chang
         renderer.append(TYPICAL[end - 1])
         after = [strip.text for strip in renderer.lines(WIDTH, PLAIN)]
         assert len(after) >= len(before), TYPICAL[:end]
-        changed = next(
-            (at for at, (old, new) in enumerate(zip(before, after, strict=False)) if old != new), None
-        )
+        changed = next((at for at, (old, new) in enumerate(zip(before, after, strict=False)) if old != new), None)
         assert changed is None or "" not in [line.strip() for line in before[changed:-1]], TYPICAL[:end]
         before = after
 

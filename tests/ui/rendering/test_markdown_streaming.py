@@ -140,9 +140,7 @@ def test_any_markdown_ends_the_same_streamed_as_whole(text: str, size: int) -> N
 def test_every_commonmark_example_ends_the_same_streamed_by_the_character() -> None:
     examples = json.loads(COMMONMARK.read_text(encoding="utf-8"))
     differing = [
-        example["example"]
-        for example in examples
-        if streamed(example["markdown"], 1) != whole(example["markdown"])
+        example["example"] for example in examples if streamed(example["markdown"], 1) != whole(example["markdown"])
     ]
     assert differing == []
 
@@ -230,9 +228,7 @@ LONG_BLOCKS = {
 
 
 @pytest.mark.parametrize("lines", LONG_BLOCKS.values(), ids=LONG_BLOCKS)
-def test_no_refresh_parses_more_than_a_screenful_however_long_the_block(
-    parsed: list[str], lines: list[str]
-) -> None:
+def test_no_refresh_parses_more_than_a_screenful_however_long_the_block(parsed: list[str], lines: list[str]) -> None:
     text = "".join(lines)
     stream_lines([text[start : start + 1_000] for start in range(0, len(text), 1_000)])
     assert max(map(len, parsed)) <= markdown_stream.MAX_OPEN_CHARACTERS + 100
@@ -246,9 +242,7 @@ def test_a_line_that_is_added_to_a_long_block_is_parsed_almost_alone(parsed: lis
 
 
 @pytest.mark.parametrize("size", [1, 40])
-def test_blocks_that_are_broken_up_end_the_same_streamed_as_whole(
-    monkeypatch: pytest.MonkeyPatch, size: int
-) -> None:
+def test_blocks_that_are_broken_up_end_the_same_streamed_as_whole(monkeypatch: pytest.MonkeyPatch, size: int) -> None:
     monkeypatch.setattr(markdown_stream, "MAX_OPEN_CHARACTERS", 120)
     monkeypatch.setattr(tables, "SAMPLE_CELLS", 6)
     for lines in LONG_BLOCKS.values():

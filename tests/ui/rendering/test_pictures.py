@@ -174,9 +174,7 @@ def test_the_decoder_is_not_loaded_before_there_is_a_picture() -> None:
         "import sys, acp_tui.ui.rendering.pictures, acp_tui.ui.rendering.kitty, acp_tui.ui.conversation.images\n"
         "print([name for name in sys.modules if name.startswith('PIL')])"
     )
-    run = subprocess.run(
-        [sys.executable, "-c", program], capture_output=True, text=True, check=True, timeout=60
-    )
+    run = subprocess.run([sys.executable, "-c", program], capture_output=True, text=True, check=True, timeout=60)
     assert run.stdout.strip() == "[]"
 
 

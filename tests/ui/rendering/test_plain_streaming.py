@@ -13,9 +13,7 @@ from acp_tui.ui.rendering.plain import PlainStream, plain_lines
 
 WIDTH = 12
 STYLE = Style(bold=True)
-WORDS = st.sampled_from(
-    ["a", "bc ", " ", "\n", "\n\n", "\t", "日本", "👩\u200d👩", "long" * 8, "\r", "\u200b"]
-)
+WORDS = st.sampled_from(["a", "bc ", " ", "\n", "\n\n", "\t", "日本", "👩\u200d👩", "long" * 8, "\r", "\u200b"])
 
 
 def streamed(text: str, size: int) -> list[list[Segment]]:

@@ -15,7 +15,5 @@ def test_importing_the_rendering_modules_imports_neither_parser_nor_highlighter(
         f"import sys, {', '.join(names)}\n"
         "print([name for name in ('markdown_it', 'pygments', 'textual.app') if name in sys.modules])"
     )
-    run = subprocess.run(
-        [sys.executable, "-c", program], capture_output=True, text=True, check=True, timeout=60
-    )
+    run = subprocess.run([sys.executable, "-c", program], capture_output=True, text=True, check=True, timeout=60)
     assert run.stdout.strip() == "[]"

@@ -31,9 +31,7 @@ EFFORT = SelectOption("effort", "Effort", "high", (Choice("high", "Very high"),)
 
 def _plan(*statuses: str) -> PlanReplaced:
     """A plan of steps A, B, C, ... of these statuses."""
-    return PlanReplaced(
-        tuple(PlanStep(f"step {chr(65 + at)}", status=status) for at, status in enumerate(statuses))
-    )
+    return PlanReplaced(tuple(PlanStep(f"step {chr(65 + at)}", status=status) for at, status in enumerate(statuses)))
 
 
 STATUSES = ("completed", "in_progress", "pending")
@@ -114,9 +112,7 @@ async def test_of_several_plans_the_line_shows_the_one_that_is_worked_on() -> No
 
 
 async def test_all_plans_are_shown_when_they_are_opened() -> None:
-    async with open_page(
-        *(PlanReplaced((PlanStep(f"{word} step", "high", word),), word) for word in STATUSES)
-    ) as page:
+    async with open_page(*(PlanReplaced((PlanStep(f"{word} step", "high", word),), word) for word in STATUSES)) as page:
         await page.press("ctrl+t")
         assert [line.strip() for line in page.text.partition("▾ ")[2].splitlines()[:6]] == [
             *("Plan 0/1  in_progress step", "◐ in_progress step · high"),

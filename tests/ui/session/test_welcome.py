@@ -103,9 +103,7 @@ async def test_it_names_the_agent_with_its_version_the_model_and_the_folder(open
         ' "options": [{"value": "big", "name": "Big \x1b one"}]}]'
     )
     script = 'handshake(agentInfo={"name": "x", "title": "Xavier", "version": "1.2"})\nimport json\n'
-    script += (
-        f"answer(expect('session/new'), sessionId='s1', configOptions=json.loads({options!r}, strict=False))"
-    )
+    script += f"answer(expect('session/new'), sessionId='s1', configOptions=json.loads({options!r}, strict=False))"
     async with open_desk(script, "serve_until_closed()") as desk:
         await desk.shows("agent Xavier 1.2", "model Big ␛ one", "folder /", "Tip:")
 

@@ -26,9 +26,7 @@ def loaded() -> frozenset[str]:
     """The modules that are loaded when the screen could be drawn."""
     modules = "acp_tui.cli.screen, acp_tui.client.sessions.hub, acp_tui.ui.shell.app"
     script = f"import sys, {modules}; print('\\n'.join(sys.modules))"
-    run = subprocess.run(
-        [sys.executable, "-c", script], capture_output=True, text=True, check=True, timeout=60
-    )
+    run = subprocess.run([sys.executable, "-c", script], capture_output=True, text=True, check=True, timeout=60)
     return frozenset(run.stdout.split())
 
 

@@ -135,9 +135,7 @@ async def test_an_edit_counts_at_once(app: App, desk: SettingsDesk) -> None:
     assert app.settings.appearance.theme == "nord"
 
 
-async def test_after_a_wrong_edit_the_last_good_value_stays_and_the_others_count(
-    app: App, desk: SettingsDesk
-) -> None:
+async def test_after_a_wrong_edit_the_last_good_value_stays_and_the_others_count(app: App, desk: SettingsDesk) -> None:
     desk.file.write_text("conversation.diff_lines = 3")
     await desk.open()
     desk.file.write_text("conversation.diff_lines = 'x'\nconversation.text_lines = 4")
@@ -161,9 +159,7 @@ async def test_a_file_that_is_no_toml_any_more_changes_nothing(app: App, desk: S
     assert "can't be read" in app.notes[0]
 
 
-async def test_a_program_that_the_file_names_later_is_not_run_and_that_is_said(
-    app: App, desk: SettingsDesk
-) -> None:
+async def test_a_program_that_the_file_names_later_is_not_run_and_that_is_said(app: App, desk: SettingsDesk) -> None:
     """Whoever wrote the file may be an agent."""
     desk.file.write_text("notifications.command = ['mine']")
     await desk.open()
@@ -177,9 +173,7 @@ async def test_a_program_that_the_file_names_later_is_not_run_and_that_is_said(
     assert "notifications.command has changed" in app.notes[0]
 
 
-async def test_a_program_that_the_user_sets_on_the_screen_counts_at_once(
-    app: App, desk: SettingsDesk
-) -> None:
+async def test_a_program_that_the_user_sets_on_the_screen_counts_at_once(app: App, desk: SettingsDesk) -> None:
     await desk.open()
     await desk.set("notifications.command", ["mine"])
 
@@ -200,9 +194,7 @@ async def test_a_program_that_is_named_right_after_the_start_is_not_run(app: App
 def test_the_settings_that_run_programs_are_known() -> None:
     """A new one whose name says so has to be marked."""
     assert PROGRAMS == ("notifications.command",)
-    named = {
-        key for key, _ in leaves() if key.rpartition(".")[2] in ("command", "program", "editor", "wrapper")
-    }
+    named = {key for key, _ in leaves() if key.rpartition(".")[2] in ("command", "program", "editor", "wrapper")}
     assert named == set(PROGRAMS)
 
 

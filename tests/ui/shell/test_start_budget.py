@@ -55,18 +55,14 @@ AFTER_A_SESSION = (
 @pytest.fixture(scope="module")
 def start() -> dict[str, Any]:
     """What is loaded at each stage of a start."""
-    run = subprocess.run(
-        [sys.executable, "-c", PROBE], capture_output=True, text=True, check=True, timeout=120
-    )
+    run = subprocess.run([sys.executable, "-c", PROBE], capture_output=True, text=True, check=True, timeout=120)
     stages: dict[str, Any] = json.loads(run.stdout)
     return stages
 
 
 @pytest.mark.parametrize("stage", MOST)
 @pytest.mark.parametrize("whose", ["all", "ours"])
-def test_no_more_modules_are_loaded_than_the_start_has_room_for(
-    stage: str, whose: str, start: dict[str, Any]
-) -> None:
+def test_no_more_modules_are_loaded_than_the_start_has_room_for(stage: str, whose: str, start: dict[str, Any]) -> None:
     assert start[stage][whose] <= MOST[stage][whose]
 
 

@@ -217,9 +217,7 @@ async def test_a_program_that_cannot_be_run_in_the_terminal_counts_as_a_failed_l
         await desk.shows("The login failed with status 2", "Log in to scripted")
 
 
-async def test_ctrl_c_is_for_the_program_in_the_terminal(
-    open_desk: OpenDesk, monkeypatch: pytest.MonkeyPatch
-) -> None:
+async def test_ctrl_c_is_for_the_program_in_the_terminal(open_desk: OpenDesk, monkeypatch: pytest.MonkeyPatch) -> None:
     """A program that is started with the signal ignored would go on ignoring it."""
     script = """
     import signal

@@ -102,9 +102,7 @@ async def test_what_is_left_out_is_told_once_in_each_session(open_desk: OpenDesk
         assert desk.shown_session.conversation.is_blank
 
 
-async def test_a_file_that_cannot_be_read_is_told_and_the_other_one_counts(
-    open_desk: OpenDesk, tmp_path: Path
-) -> None:
+async def test_a_file_that_cannot_be_read_is_told_and_the_other_one_counts(open_desk: OpenDesk, tmp_path: Path) -> None:
     (tmp_path / ".mcp.json").write_text("{")
     user_has(LOCAL)
     async with open_desk(SERVED) as desk:

@@ -332,9 +332,7 @@ async def test_a_page_that_the_user_does_not_want_is_not_opened(
         assert visited == []
 
 
-async def test_without_a_browser_the_address_is_told(
-    open_desk: OpenDesk, monkeypatch: pytest.MonkeyPatch
-) -> None:
+async def test_without_a_browser_the_address_is_told(open_desk: OpenDesk, monkeypatch: pytest.MonkeyPatch) -> None:
     monkeypatch.setattr(webbrowser, "open", lambda _: False)
     async with open_desk(SESSION, ASKING, VISIT) as desk:
         await desk.shows("Please log in.")

@@ -97,9 +97,7 @@ async def test_f2_sets_an_option_that_has_values(open_desk: OpenDesk) -> None:
         await desk.gets("session/set_config_option")
         await desk.press("f2")
         await desk.shows("Effort: High")
-        assert desk.sent("session/set_config_option") == [
-            {"sessionId": "s1", "configId": "effort", "value": "high"}
-        ]
+        assert desk.sent("session/set_config_option") == [{"sessionId": "s1", "configId": "effort", "value": "high"}]
 
 
 async def test_f2_turns_an_option_on(open_desk: OpenDesk) -> None:
@@ -221,9 +219,7 @@ async def test_f4_tells_what_the_agent_offers_and_what_it_lacks(open_desk: OpenD
         ("ctrl+n", "There is no agent yet."),
     ],
 )
-async def test_what_needs_an_agent_says_so_before_there_is_one(
-    open_desk: OpenDesk, key: str, told: str
-) -> None:
+async def test_what_needs_an_agent_says_so_before_there_is_one(open_desk: OpenDesk, key: str, told: str) -> None:
     async with open_desk('expect("initialize")', "serve_until_closed()") as desk:
         await desk.gets("initialize")
         await desk.press(key)
@@ -234,9 +230,7 @@ async def test_what_needs_an_agent_says_so_before_there_is_one(
 # What the user's settings come to
 
 
-async def test_additional_directories_go_to_an_agent_that_takes_them(
-    open_desk: OpenDesk, tmp_path: Path
-) -> None:
+async def test_additional_directories_go_to_an_agent_that_takes_them(open_desk: OpenDesk, tmp_path: Path) -> None:
     """R-DIR-1."""
     script = """
     handshake(agentCapabilities={"sessionCapabilities": {"additionalDirectories": {}}})

@@ -24,7 +24,5 @@ print(len(compiled), colored)
 
 
 def test_the_first_code_of_an_answer_compiles_nothing_where_its_language_is_common() -> None:
-    run = subprocess.run(
-        [sys.executable, "-c", PROBE], capture_output=True, text=True, check=True, timeout=60
-    )
+    run = subprocess.run([sys.executable, "-c", PROBE], capture_output=True, text=True, check=True, timeout=60)
     assert run.stdout == "0 [True, True, True]\n"

@@ -108,9 +108,7 @@ async def test_an_edit_is_asked_for_allowed_and_done(open_version: OpenVersion, 
 
 
 @both_versions
-async def test_a_command_shows_what_it_prints_and_how_it_ends(
-    open_version: OpenVersion, version: Version
-) -> None:
+async def test_a_command_shows_what_it_prints_and_how_it_ends(open_version: OpenVersion, version: Version) -> None:
     """R2-TERM."""
     async with open_version(version) as desk:
         await desk.send("run")
@@ -135,9 +133,7 @@ async def test_a_turn_is_cancelled_while_it_asks(open_version: OpenVersion, vers
 
 
 @both_versions
-async def test_a_prompt_that_is_sent_meanwhile_waits_and_runs(
-    open_version: OpenVersion, version: Version
-) -> None:
+async def test_a_prompt_that_is_sent_meanwhile_waits_and_runs(open_version: OpenVersion, version: Version) -> None:
     """R2-QUEUE."""
     async with open_version(version) as desk:
         await desk.send("edit")

@@ -44,9 +44,7 @@ async def test_the_last_reply_is_copied_as_the_agent_wrote_it(open_desk: OpenDes
         assert copied == ["Look:\n```py\none = 1\n```\nand\n```sh\nls\n```\n"]
 
 
-async def test_one_of_several_pieces_of_code_is_chosen_and_copied(
-    open_desk: OpenDesk, copied: list[str]
-) -> None:
+async def test_one_of_several_pieces_of_code_is_chosen_and_copied(open_desk: OpenDesk, copied: list[str]) -> None:
     async with open_desk(SESSION, REPLY) as desk:
         await desk.has_session()
         await desk.send("go")
@@ -66,9 +64,7 @@ async def test_without_a_reply_there_is_nothing_to_copy(open_desk: OpenDesk, cop
         assert copied == []
 
 
-async def test_an_export_overwrites_a_file_only_at_a_second_enter(
-    open_desk: OpenDesk, tmp_path: Path
-) -> None:
+async def test_an_export_overwrites_a_file_only_at_a_second_enter(open_desk: OpenDesk, tmp_path: Path) -> None:
     (tmp_path / "talk.jsonl").write_text("mine")
     async with open_desk(SESSION, REPLY) as desk:
         await desk.has_session()
@@ -90,9 +86,7 @@ async def test_an_export_overwrites_a_file_only_at_a_second_enter(
     assert len(lines) > 2
 
 
-async def test_a_file_that_is_named_is_written_without_a_question(
-    open_desk: OpenDesk, tmp_path: Path
-) -> None:
+async def test_a_file_that_is_named_is_written_without_a_question(open_desk: OpenDesk, tmp_path: Path) -> None:
     (tmp_path / "there.md").write_text("mine")
     async with open_desk(SESSION, REPLY) as desk:
         await desk.has_session()

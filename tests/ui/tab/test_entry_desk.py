@@ -158,9 +158,7 @@ async def test_a_file_that_does_not_exist_is_said_and_no_editor_started(
     assert edited() == []
 
 
-async def test_an_entry_without_a_file_is_said(
-    open_project: OpenPage, edited: Callable[[], list[str]]
-) -> None:
+async def test_an_entry_without_a_file_is_said(open_project: OpenPage, edited: Callable[[], list[str]]) -> None:
     async with open_project(agent("Done.")) as page:
         assert "Open a tool call's file in your editor" not in await page.offers()
         await page.do("edit_location")
@@ -235,7 +233,5 @@ async def test_an_entry_with_nothing_attached_is_said(open_project: OpenPage) ->
 
 def test_what_is_the_users_own_or_the_models_is_not_what_the_agent_attached() -> None:
     for_the_model = Image(HELLO, "image/png", annotations=Annotations(("assistant",)))
-    entries = fold(
-        PromptSent((Text("See:"), IMAGE)), prompt("And?"), _shows(for_the_model, Text("see"), AUDIO)
-    ).entries
+    entries = fold(PromptSent((Text("See:"), IMAGE)), prompt("And?"), _shows(for_the_model, Text("see"), AUDIO)).entries
     assert [block for entry in entries for block in attached_to(entry)] == [AUDIO]

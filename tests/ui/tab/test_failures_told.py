@@ -55,9 +55,7 @@ async def test_an_agent_that_dies_in_mid_turn_leaves_the_conversation_and_its_la
 
 
 async def test_an_agents_error_is_told_with_its_detail_and_the_next_prompt_can_be_sent() -> None:
-    async with open_page(
-        prompt("go"), TurnFailed("Internal error", "the model is overloaded", -32603)
-    ) as page:
+    async with open_page(prompt("go"), TurnFailed("Internal error", "the model is overloaded", -32603)) as page:
         assert "✗ Internal error" in page.text
         assert "the model is overloaded" in page.text
         await page.send("again")
@@ -102,9 +100,7 @@ async def test_a_long_line_of_a_failure_stays_behind_its_indentation() -> None:
 
 
 async def test_unfinished_calls_of_a_cancelled_turn_are_marked_at_once() -> None:
-    async with open_page(
-        prompt("go"), call("c", title="Run", status="in_progress"), CancelRequested()
-    ) as page:
+    async with open_page(prompt("go"), call("c", title="Run", status="in_progress"), CancelRequested()) as page:
         assert "⊘ • Run  canceled" in page.text
 
 

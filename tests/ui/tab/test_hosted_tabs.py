@@ -74,9 +74,7 @@ async def test_a_question_behind_a_host_is_answered_on_the_card(user: User, fram
         await desk.shows("chosen: reject_once")
 
 
-async def test_a_command_of_the_users_runs_in_the_terminal_that_is_attached(
-    user: User, frame_log: FrameLog
-) -> None:
+async def test_a_command_of_the_users_runs_in_the_terminal_that_is_attached(user: User, frame_log: FrameLog) -> None:
     place = user.host("--", *TALKER)
     async with attached_desk(place, frame_log) as desk:
         await desk.send("!echo from $((40 + 2))")

@@ -84,9 +84,7 @@ async def test_an_agent_that_forgets_begins_below_what_was_said_and_that_is_told
         assert desk.draft == "my next thought"
 
 
-async def test_a_session_that_it_cannot_resume_after_all_is_begun_anew(
-    open_desk: OpenDesk, first_run: str
-) -> None:
+async def test_a_session_that_it_cannot_resume_after_all_is_begun_anew(open_desk: OpenDesk, first_run: str) -> None:
     script = """
     refuse(expect("session/resume"), -32603, "no such session")
     answer(expect("session/new"), sessionId="s1")

@@ -63,9 +63,7 @@ async def test_the_last_tab_stays_where_its_agent_begins_no_other_session(open_d
 
 async def test_the_last_tab_tries_again_where_it_got_no_session(open_desk: OpenDesk) -> None:
     refusal = 'refuse(expect("session/new"), -32603, "not yet")'
-    async with open_desk(
-        "handshake()", refusal, 'answer(expect("session/new"), sessionId="s1")', IDLE
-    ) as desk:
+    async with open_desk("handshake()", refusal, 'answer(expect("session/new"), sessionId="s1")', IDLE) as desk:
         await desk.shows("not yet")
         await desk.press("alt+w")
         await desk.has_session()

@@ -158,9 +158,7 @@ async def test_closing_a_tab_closes_its_session_and_shows_the_one_beside_it(open
     handshake = 'handshake(agentCapabilities={"sessionCapabilities": {"close": {}}})\n'
     script = 'answer(expect("session/new"), sessionId="s1")\nsay("the first")\n' + TWO
     script += 'update("agent_message_chunk", session="s2", content={"type": "text", "text": "the second"})\n'
-    async with open_desk(
-        handshake, script, 'answer(expect("session/close"))', "serve_until_closed()"
-    ) as desk:
+    async with open_desk(handshake, script, 'answer(expect("session/close"))', "serve_until_closed()") as desk:
         await desk.shows("the first")
         await desk.press("ctrl+n")
         await desk.shows("the second")
@@ -226,9 +224,7 @@ async def test_a_fork_is_a_tab_that_shows_what_was_said_and_where_it_came_from(o
         'update("agent_message_chunk", session="s2", content={"type": "text", "text": "only here"})\n'
         'answer(prompt, stopReason="end_turn")\nserve_until_closed()'
     )
-    session = SESSION.replace(
-        "handshake()", 'handshake(agentCapabilities={"sessionCapabilities": {"fork": {}}})'
-    )
+    session = SESSION.replace("handshake()", 'handshake(agentCapabilities={"sessionCapabilities": {"fork": {}}})')
     async with open_desk(session, script) as desk:
         await desk.shows("the answer")
         await desk.send("/fork")

@@ -41,9 +41,7 @@ async def test_only_the_first_prompt_waits_for_a_look_at_the_files(
     async with open_desk(SESSION, TURN) as desk:
         await desk.has_session()
         await desk.send("go")
-        await desk.until(
-            lambda: said == ["Your prompt will be sent after the workspace has been checked for changes."]
-        )
+        await desk.until(lambda: said == ["Your prompt will be sent after the workspace has been checked for changes."])
         assert desk.sent("session/prompt") == []
         crowded.looked.set()
         await desk.gets("session/prompt")

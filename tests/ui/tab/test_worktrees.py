@@ -95,17 +95,13 @@ async def test_outside_a_repository_it_is_said_why_there_is_no_worktree(open_des
         assert len(desk.tabs) == 1
 
 
-async def test_another_agent_is_started_in_a_worktree(
-    open_desk: OpenDesk, monkeypatch: pytest.MonkeyPatch
-) -> None:
+async def test_another_agent_is_started_in_a_worktree(open_desk: OpenDesk, monkeypatch: pytest.MonkeyPatch) -> None:
     async with open_desk(SESSION, "serve_until_closed()") as desk:
         home = desk.tabs[0].cwd
         make_repository(home)
         await desk.has_session()
         other = ListedAgent(scripted(SESSION + "serve_until_closed()"), Source.USER, "Other")
-        monkeypatch.setattr(
-            AgentsScreen.__init__, "__defaults__", (lambda: Catalogue((other,)), lambda: None)
-        )
+        monkeypatch.setattr(AgentsScreen.__init__, "__defaults__", (lambda: Catalogue((other,)), lambda: None))
         await desk.press("alt+a")
         await desk.shows("It works in this folder", "Ctrl+T")
         await desk.press("ctrl+t")

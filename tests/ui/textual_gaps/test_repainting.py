@@ -76,9 +76,7 @@ def test_rows_that_moved_up_are_scrolled() -> None:
 def test_the_side_stays_where_it_is() -> None:
     terminal = Terminal()
     sides = [f"side {y}" for y in range(HEIGHT)]
-    strips = [
-        [strip_of(row, SIDE), strip_of(side, 10)] for row, side in zip(lines_from(0), sides, strict=True)
-    ]
+    strips = [[strip_of(row, SIDE), strip_of(side, 10)] for row, side in zip(lines_from(0), sides, strict=True)]
     terminal.draw(LayoutUpdate(strips, Region(0, 0, WIDTH, HEIGHT)))
 
     terminal.draw(chops(dict(enumerate(lines_from(1)))))
@@ -144,14 +142,9 @@ def test_any_frames_show_what_they_would_show_without_it(seed: int) -> None:
                 first, last = sorted(chance.sample(range(HEIGHT + 1), 2))
                 step = chance.choice([-4, -2, -1, 1, 1, 1, 2, 5])
                 part = [row[:SIDE] for row in wanted]
-                new = {
-                    y: part[y + step] if first <= y + step < last else f"new {frame}"
-                    for y in range(first, last)
-                }
+                new = {y: part[y + step] if first <= y + step < last else f"new {frame}" for y in range(first, last)}
             case 1:  # some rows change
-                new = {
-                    y: chance.choice(["", "Same", f"row {frame}"]) for y in chance.sample(range(HEIGHT), 4)
-                }
+                new = {y: chance.choice(["", "Same", f"row {frame}"]) for y in chance.sample(range(HEIGHT), 4)}
             case 2:  # a part of some rows
                 x, end = sorted(chance.sample(range(SIDE), 2))
                 for y in chance.sample(range(HEIGHT), 3):

@@ -205,8 +205,7 @@ async def test_an_agent_that_stays_when_its_stdin_is_closed_is_told() -> None:
     report = await examined(
         BEHAVING.replace("while True:", "import signal, time\nwhile True:").replace(
             "    message = read()",
-            "    line = sys.stdin.readline()\n    if not line:\n        time.sleep(60)\n"
-            "    message = json.loads(line)",
+            "    line = sys.stdin.readline()\n    if not line:\n        time.sleep(60)\n    message = json.loads(line)",
         )
     )
     assert broken(report) == {"A-END-1"}

@@ -97,9 +97,7 @@ async def test_a_login_is_demanded_until_it_has_happened(connect):
     async with connect(LOGIN) as client:
         methods = (await client.initialize())["authMethods"]
         assert await refused(client.new_session()) == -32000
-        assert (
-            await refused(client.peer.request("authenticate", {"methodId": "x"})) == ErrorCode.INVALID_PARAMS
-        )
+        assert await refused(client.peer.request("authenticate", {"methodId": "x"})) == ErrorCode.INVALID_PARAMS
         await client.peer.request("authenticate", {"methodId": methods[0]["id"]})
         await client.new_session()
         assert await client.prompt() == "end_turn"

@@ -79,9 +79,7 @@ def check_frames(frames: list[tuple[Direction, bytes]], check: Any) -> None:
         elif "method" in message and not message["method"].startswith("_"):
             update = message["params"].get("update", {})
             kind = str(update.get("sessionUpdate"))
-            piece = (
-                f"{kind} {sorted(update)} {sorted(update.get('content') or ())}" if "_chunk" in kind else ""
-            )
+            piece = f"{kind} {sorted(update)} {sorted(update.get('content') or ())}" if "_chunk" in kind else ""
             if piece not in pieces:  # one piece of a text is like the other
                 check(message["method"], "client", False, message["params"])
             pieces |= {piece} - {""}

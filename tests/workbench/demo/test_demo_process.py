@@ -97,9 +97,7 @@ def test_an_unknown_scenario_exits_with_2_and_the_list():
     assert "coding" in done.stderr
 
 
-def test_a_login_in_the_terminal_holds_for_the_next_agent_once(
-    tmp_path: Path, monkeypatch: pytest.MonkeyPatch
-):
+def test_a_login_in_the_terminal_holds_for_the_next_agent_once(tmp_path: Path, monkeypatch: pytest.MonkeyPatch):
     monkeypatch.setenv("TMPDIR", str(tmp_path))
     command = [sys.executable, "-m", "acp_tui.demo", "login", "--login"]
     done = subprocess.run(command, input="Ada\n", capture_output=True, text=True, timeout=LIMIT_S)

@@ -152,9 +152,7 @@ async def test_a_request_beyond_the_protocol_leads_along_the_branch_of_the_answe
 
 
 async def test_a_notification_beyond_the_protocol_is_sent_as_it_is(connect):
-    async with connect(
-        '[[prompt]]\nstep = [{ notify = { method = "_demo/tell", params = { a = 1 } } }]'
-    ) as client:
+    async with connect('[[prompt]]\nstep = [{ notify = { method = "_demo/tell", params = { a = 1 } } }]') as client:
         await client.open()
         await client.prompt()
         assert client.notifications == [("_demo/tell", {"a": 1})]
@@ -187,9 +185,7 @@ async def test_a_compaction_can_fail(connect):
 
 
 async def test_a_notice_is_for_now_and_not_told_again_when_the_session_is_loaded(connect):
-    kept = (
-        "[sessions]\n[[prompt]]\nstep = [{ notice = { severity = 'error', title = 'now' } }, { say = 'so' }]"
-    )
+    kept = "[sessions]\n[[prompt]]\nstep = [{ notice = { severity = 'error', title = 'now' } }, { say = 'so' }]"
     async with connect(kept) as client:
         await client.open()
         await client.prompt()

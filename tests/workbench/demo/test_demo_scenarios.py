@@ -154,9 +154,7 @@ def test_an_error_names_file_place_key_and_what_is_allowed(source: str, error: s
 
 def test_included_scenarios_are_one_turn_in_a_session_that_has_what_they_have(tmp_path: Path):
     path = tmp_path / "own.toml"
-    path.write_text(
-        'description = ""\ninclude = ["session_updates", "terminal"]\n[[prompt]]\nstep = [{ say = "z" }]'
-    )
+    path.write_text('description = ""\ninclude = ["session_updates", "terminal"]\n[[prompt]]\nstep = [{ say = "z" }]')
     parts = [scenario.load("session_updates"), scenario.load("terminal")]
     own = scenario.load(path)
     first, second = own.unmatched

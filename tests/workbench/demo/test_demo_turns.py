@@ -218,9 +218,7 @@ together = [{ permission = { title = "a" } }, { permission = { title = "b" } }]
 
 
 async def test_placeholders_are_filled_but_what_they_bring_is_not_looked_at(connect):
-    async with connect(
-        '[texts]\na = "{b}"\nb = "!"\n[[prompt]]\nstep = [{ say = "{a} {unknown} {text}" }]'
-    ) as c:
+    async with connect('[texts]\na = "{b}"\nb = "!"\n[[prompt]]\nstep = [{ say = "{a} {unknown} {text}" }]') as c:
         await c.open()
         await c.prompt("{cwd}")
         assert c.message() == "{b} {unknown} {cwd}"
@@ -253,9 +251,7 @@ late = [{ say = "late" }]
 
 
 async def test_junk_does_not_stop_the_turn(connect):
-    async with connect(
-        '[[prompt]]\nstep = [{ fault = "junk", lines = ["npm warn", "5"] }, { say = "on" }]'
-    ) as c:
+    async with connect('[[prompt]]\nstep = [{ fault = "junk", lines = ["npm warn", "5"] }, { say = "on" }]') as c:
         await c.open()
         assert await c.prompt() == "end_turn"
         assert c.junk == [b"npm warn", b"5"]

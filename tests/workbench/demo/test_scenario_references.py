@@ -31,18 +31,14 @@ config = [
         (SESSION + STEP + "config = { web = 1 }", '"config.web" is 1; allowed: true, false'),
         (STEP + 'complete = "page"', "step 1: \"complete\" is 'page'; allowed: nothing (none declared)"),
         (
-            SESSION
-            + STEP
-            + 'together = [{ say = "" }, { permission = { title = "a" }, rejected = [{ mode = "b" }] }]',
+            SESSION + STEP + 'together = [{ say = "" }, { permission = { title = "a" }, rejected = [{ mode = "b" }] }]',
             "own.toml, prompt 1, step 1, together 2, rejected 1: \"mode\" is 'b'; allowed: ask",
         ),
         ('[[prompt]]\nplay = "nope"', 'own.toml, prompt 1: "play" is "nope": there is no such scenario'),
         ('[[prompt]]\nplay = "own.toml"', 'own.toml, prompt 1: "play" is "own.toml", the scenario itself'),
     ],
 )
-def test_what_is_named_and_not_there_is_said_before_anything_is_played(
-    source: str, error: str, tmp_path: Path
-) -> None:
+def test_what_is_named_and_not_there_is_said_before_anything_is_played(source: str, error: str, tmp_path: Path) -> None:
     own = tmp_path / "own.toml"
     own.write_text('description = ""\n' + source)
     with pytest.raises(ScenarioError) as raised:
@@ -70,9 +66,7 @@ def test_a_folder_is_no_scenario(tmp_path: Path) -> None:
         scenario.load(tmp_path)
 
 
-def test_a_wrong_scenario_is_said_before_the_screen_opens(
-    tmp_path: Path, capfd: pytest.CaptureFixture[str]
-) -> None:
+def test_a_wrong_scenario_is_said_before_the_screen_opens(tmp_path: Path, capfd: pytest.CaptureFixture[str]) -> None:
     own = tmp_path / "own.toml"
     own.write_text('description = ""\n' + STEP + 'mode = "plan"')
     assert main(["demo", str(own)]) == 2

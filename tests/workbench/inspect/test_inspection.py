@@ -56,9 +56,7 @@ def frame(at: float, direction: Direction, **message: Any) -> Frame:
 
 
 def done(inspection: Inspection, lines: int) -> Callable[[], bool]:
-    return lambda: (
-        inspection.standing.lines == inspection.standing.searched == inspection.standing.checked == lines
-    )
+    return lambda: inspection.standing.lines == inspection.standing.searched == inspection.standing.checked == lines
 
 
 # What there is
@@ -219,9 +217,7 @@ async def test_matches_are_found_in_both_directions_among_what_is_shown() -> Non
 
 
 @pytest.mark.parametrize("step", [1, 7, 60])
-async def test_lines_of_any_length_and_distance_are_read_again_as_they_were(
-    tmp_path: Path, step: int
-) -> None:
+async def test_lines_of_any_length_and_distance_are_read_again_as_they_were(tmp_path: Path, step: int) -> None:
     sizes = [10, 100_000, 3, 300_000, 5_000] * 16
     said = [b'{"n":%d,"text":"%s"}' % (at, b"x" * size) for at, size in enumerate(sizes)]
     file = recording(tmp_path, [Frame(0.0, Direction.IN, each) for each in said])
@@ -269,9 +265,7 @@ def with_secrets() -> list[Event]:
         frame(0.0, Direction.OUT, jsonrpc="2.0", id=1, method="session/new", params={"mcpServers": servers}),
         frame(1.0, Direction.IN, jsonrpc="2.0", id=1, result={"sessionId": f"s-{TOKEN}"}),
         frame(2.0, Direction.IN, jsonrpc="2.0", id=2, method="elicitation/create", params={}),
-        frame(
-            3.0, Direction.OUT, jsonrpc="2.0", id=2, result={"action": "accept", "content": {"pin": "hunter"}}
-        ),
+        frame(3.0, Direction.OUT, jsonrpc="2.0", id=2, result={"action": "accept", "content": {"pin": "hunter"}}),
         Stderr(4.0, f"token={TOKEN}".encode()),
     ]
 
@@ -288,9 +282,7 @@ async def test_secrets_are_shown_and_saved_by_choice_only(tmp_path: Path) -> Non
         assert TOKEN not in str([inspection.glimpse(at) for at in range(5)])
 
         saved = tmp_path / "masked.jsonl"
-        await save_frames(
-            saved, inspection.source.header, inspection.shown_lines(), is_raw=False, overwrite=False
-        )
+        await save_frames(saved, inspection.source.header, inspection.shown_lines(), is_raw=False, overwrite=False)
         assert TOKEN not in saved.read_text()
         assert "hunter" not in saved.read_text()
 
@@ -326,9 +318,7 @@ async def test_what_is_shown_can_be_saved_as_a_recording(tmp_path: Path) -> None
         with pytest.raises(FileIsThere):
             await save_frames(saved, inspection.source.header, shown, is_raw=False, overwrite=False)
     with open_recording(saved) as again, open_recording(source) as before:
-        prompts = [
-            event for event in before if isinstance(event, Frame) and event.at in (1.0, 7.5, 60.0, 62.0)
-        ]
+        prompts = [event for event in before if isinstance(event, Frame) and event.at in (1.0, 7.5, 60.0, 62.0)]
         assert list(again) == prompts
     assert saved.stat().st_mode & 0o777 == 0o600
 

@@ -71,14 +71,10 @@ async def pictured(source: Path) -> bytes:
 
 @ACCIDENTS
 @given(broken_recordings(), st.lists(CLIENT_SAYS, max_size=12), ANSWERS)
-def test_no_accident_and_no_client_makes_a_mock_crash_or_hang(
-    data: bytes, said: list[Any], answer: Any
-) -> None:
+def test_no_accident_and_no_client_makes_a_mock_crash_or_hang(data: bytes, said: list[Any], answer: Any) -> None:
     with TemporaryDirectory() as folder:
         script = script_of(data, folder)
-    anyio.run(
-        talk_to, MockAgent(script, on_departure=lambda _: None, patience_s=0, timeout_s=0.01), said, answer
-    )
+    anyio.run(talk_to, MockAgent(script, on_departure=lambda _: None, patience_s=0, timeout_s=0.01), said, answer)
 
 
 async def talk_to(agent: MockAgent, said: list[Any], answer: Any) -> None:

@@ -149,9 +149,7 @@ async def test_nothing_is_said_of_a_session_that_the_client_has_not_opened() -> 
 
 async def test_a_session_that_is_loaded_and_was_not_recorded_is_an_error() -> None:
     async with mocked(*OPENED) as mock:
-        await mock.client.send(
-            request(4, "session/load", {"sessionId": "old", "cwd": "/live", "mcpServers": []})
-        )
+        await mock.client.send(request(4, "session/load", {"sessionId": "old", "cwd": "/live", "mcpServers": []}))
         error = (await mock.client.receive())["error"]
         await mock.open()
     assert (error["code"], error["data"]) == (-32601, {"details": "the recording doesn't have it"})

@@ -66,9 +66,7 @@ class SdkClient:
         pass
 
 
-async def turn_with_callbacks(
-    folder: Path, *options: str, offers: schema.ClientCapabilities | None
-) -> SdkClient:
+async def turn_with_callbacks(folder: Path, *options: str, offers: schema.ClientCapabilities | None) -> SdkClient:
     """A turn of an agent that was recorded in one folder, and is mocked in another."""
     recording = folder / "run.jsonl"
     await play("callbacks", RecordingPlan(folder, file=recording))

@@ -71,6 +71,4 @@ def test_what_is_neither_is_named(tmp_path: Path) -> None:
 
 
 def said(conversation: Conversation) -> list[str]:
-    return [
-        entry.text for entry in conversation.entries if isinstance(entry, Message) and entry.role == "agent"
-    ]
+    return [entry.text for entry in conversation.entries if isinstance(entry, Message) and entry.role == "agent"]

@@ -58,9 +58,7 @@ def outlines(run: Led, cwd: Path) -> list[str]:
     return [outline(each, cwd) for each in (run.outside, *run.conversations.values())]
 
 
-async def test_acp_tui_has_the_same_conversations_with_the_mock(
-    scenario: str, runs: list[Led], tmp_path: Path
-) -> None:
+async def test_acp_tui_has_the_same_conversations_with_the_mock(scenario: str, runs: list[Led], tmp_path: Path) -> None:
     """fold(live with the mock) == fold(original), terminals too, in another folder."""
     copy_project(tmp_path / "project")
     limit_s = start_limit_s(scenario)
@@ -110,15 +108,11 @@ def assert_given_up(followed: Followed, recorded: list[Any], caplog: pytest.LogC
     assert isinstance(followed.answers[-1], ConnectionError)
 
 
-def assert_satisfied(
-    followed: Followed, recorded: list[Any], script: Script, caplog: pytest.LogCaptureFixture
-) -> None:
+def assert_satisfied(followed: Followed, recorded: list[Any], script: Script, caplog: pytest.LogCaptureFixture) -> None:
     assert followed.frames == recorded
     updates = [frame["params"] for frame in recorded if frame.get("method") == "session/update"]
     taken = list(filter(is_known_to_the_sdk, updates))
-    assert [each.session_update for each in followed.updates] == [
-        each["update"]["sessionUpdate"] for each in taken
-    ]
+    assert [each.session_update for each in followed.updates] == [each["update"]["sessionUpdate"] for each in taken]
     complaints = [text for text in caplog.messages if "method=session/update" in text]
     assert len(complaints) == len(updates) - len(taken)
     assert followed.served == [

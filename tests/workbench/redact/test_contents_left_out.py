@@ -40,9 +40,7 @@ def test_contents_are_left_out_by_lines_of_the_same_length(tmp_path: Path) -> No
     diff, quoted = done.lines[4]["frame"]["params"]["update"]["content"]
     old, new = diff["oldText"].splitlines(), diff["newText"].splitlines()
     assert [a == b for a, b in zip(old, new, strict=True)] == [True, False, True]
-    assert (
-        diff["oldText"] == read == done.lines[6]["frame"]["params"]["update"]["content"]["resource"]["text"]
-    )
+    assert diff["oldText"] == read == done.lines[6]["frame"]["params"]["update"]["content"]["resource"]["text"]
     assert diff["path"] == "/w/src/a.py"
     assert not any(word in done.text for word in ("one", "two", "TWO", "田"))
     assert (len(quoted["content"]["text"]), done.report.files_left_out) == (len(OLD) + 7, 2)
@@ -60,9 +58,7 @@ def test_contents_are_left_out_by_lines_of_the_same_length(tmp_path: Path) -> No
         ({"keep_contents": ("*.md",)}, True),
     ],
 )
-def test_globs_say_whose_contents_are_left_out(
-    wishes: dict[str, Any], is_left_out: bool, tmp_path: Path
-) -> None:
+def test_globs_say_whose_contents_are_left_out(wishes: dict[str, Any], is_left_out: bool, tmp_path: Path) -> None:
     assert ("one = 1" not in Redacted(tmp_path, *contents_events(), **wishes).text) is is_left_out
 
 

@@ -33,9 +33,7 @@ def raw_output(text: str) -> Event:
 
 
 def two_blocks(text: str) -> Event:
-    blocks: list[Any] = [
-        {"type": "content", "content": {"type": "text", "text": each}} for each in (text, "of two")
-    ]
+    blocks: list[Any] = [{"type": "content", "content": {"type": "text", "text": each}} for each in (text, "of two")]
     return update(sessionUpdate="tool_call_update", toolCallId="c", content=blocks)
 
 
@@ -88,8 +86,6 @@ def test_what_only_resembles_a_beginning_stays(text: str, tmp_path: Path) -> Non
 
 
 def test_of_two_known_secrets_the_shorter_is_itself(tmp_path: Path) -> None:
-    done = Redacted(
-        tmp_path, raw_output("hunter2"), raw_output("hunter2xyz"), secrets=("hunter2", "hunter2xyz")
-    )
+    done = Redacted(tmp_path, raw_output("hunter2"), raw_output("hunter2xyz"), secrets=("hunter2", "hunter2xyz"))
     texts = [line["frame"]["params"]["update"]["rawOutput"]["stdout"] for line in done.lines[1:]]
     assert texts == ["xown1xx", "xown2xxxxx"]

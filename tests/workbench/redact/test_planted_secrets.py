@@ -75,9 +75,7 @@ SECRETS: Final = {
 
 
 def in_colours(text: str) -> str:
-    return "".join(
-        f"\x1b[3{at % 8}m{text[at : at + 3]}\x1b]8;;https://a.b\x07" for at in range(0, len(text), 3)
-    )
+    return "".join(f"\x1b[3{at % 8}m{text[at : at + 3]}\x1b]8;;https://a.b\x07" for at in range(0, len(text), 3))
 
 
 def in_base64(data: bytes) -> str:
@@ -177,11 +175,7 @@ def planted(where: str, text: str, sizes: list[int]) -> list[Event]:
             return [frame({"method": "_x.y/z", "params": {text: 1}})]
         case "blob":
             resource = {"uri": "file:///a", "blob": b64encode(b"\xff\x00" + text.encode()).decode()}
-            return [
-                update(
-                    sessionUpdate="agent_message_chunk", content={"type": "resource", "resource": resource}
-                )
-            ]
+            return [update(sessionUpdate="agent_message_chunk", content={"type": "resource", "resource": resource})]
         case "answer":
             return [frame({"id": 4, "result": {"action": "accept", "content": {"q": text}}}, OUT)]
         case _:
@@ -282,9 +276,7 @@ def test_no_planted_secret_is_found_in_a_redacted_recording(
     with TemporaryDirectory() as folder:
         events = planted(where, text, sizes)
         done = Redacted(Path(folder), *events, environ=environ, secrets=(secret,) if kind == "given" else ())
-        assume(
-            is_found(secret, done.source)
-        )  # else nothing is learned: the finder cannot read this writing here
+        assume(is_found(secret, done.source))  # else nothing is learned: the finder cannot read this writing here
         assert not is_found(secret, done.out)
         before, after = strings_of(done.source), strings_of(done.out)
         assert [list(map(len, text.split("\n"))) for text in before] == [

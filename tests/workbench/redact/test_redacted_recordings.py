@@ -65,9 +65,7 @@ def test_a_redacted_recording_is_replayed_to_the_same_layout(tmp_path: Path) -> 
         frame({"id": 1, "method": "session/new", "params": {"cwd": "/home/jdoe/app"}}, OUT),
         frame({"id": 1, "result": {"sessionId": SESSION}}),
     ]
-    done = Redacted(
-        tmp_path, *opened, says(f"{TOKEN} 田中@x /home/jdoe/x "), says("and on"), secrets=("田中",)
-    )
+    done = Redacted(tmp_path, *opened, says(f"{TOKEN} 田中@x /home/jdoe/x "), says("and on"), secrets=("田中",))
     [before], [after] = replayed(done.source).values(), replayed(done.out).values()
     texts = [entry.text for each in (before, after) for entry in each.entries]  # type: ignore[union-attr]
     assert [list(map(len, text.split())) for text in texts] == [[40, 4, 12, 3, 2]] * 2
@@ -121,9 +119,7 @@ def test_lines_without_secrets_stay_to_the_byte(tmp_path: Path) -> None:
     with (tmp_path / "a").open("ab") as file:
         file.write(line + b'{"half')
     report = redact(tmp_path / "a", tmp_path / "b", Wishes(), {}, "")
-    assert (tmp_path / "b").read_bytes().split(b"\n", 1)[1] == (tmp_path / "a").read_bytes().split(b"\n", 1)[
-        1
-    ]
+    assert (tmp_path / "b").read_bytes().split(b"\n", 1)[1] == (tmp_path / "a").read_bytes().split(b"\n", 1)[1]
     assert report.bad_lines == 2
 
 

@@ -104,9 +104,7 @@ def test_a_private_key_is_replaced_line_by_line(tmp_path: Path) -> None:
         "c2hvcnQ=",
         "-----END RSA PRIVATE KEY-----",
     ]
-    done = Redacted(
-        tmp_path, *(Stderr(0.0, line.encode()) for line in lines), says(json.dumps("\n".join(lines)))
-    )
+    done = Redacted(tmp_path, *(Stderr(0.0, line.encode()) for line in lines), says(json.dumps("\n".join(lines))))
     texts = [line["text"] for line in done.lines[1:5]]
     assert texts[0] == lines[0]
     assert texts[3] == lines[3]
@@ -125,9 +123,7 @@ def test_a_message_goes_on_in_a_piece_that_does_not_say_whose_it_is(tmp_path: Pa
 
 
 def test_a_secret_over_two_blocks_of_a_tool_call_is_replaced_in_both(tmp_path: Path) -> None:
-    blocks = [
-        {"type": "content", "content": {"type": "text", "text": text}} for text in (SECRET[:9], SECRET[9:])
-    ]
+    blocks = [{"type": "content", "content": {"type": "text", "text": text}} for text in (SECRET[:9], SECRET[9:])]
     call = update(sessionUpdate="tool_call_update", toolCallId="c", content=blocks)
     done = Redacted(tmp_path, call, call, secrets=(SECRET,))
     for line in done.lines[1:]:
@@ -137,9 +133,7 @@ def test_a_secret_over_two_blocks_of_a_tool_call_is_replaced_in_both(tmp_path: P
 
 def test_many_tool_calls_within_a_message_do_not_hide_that_it_goes_on(tmp_path: Path) -> None:
     blocks = [{"type": "content", "content": {"type": "text", "text": text}} for text in ("one", "two")]
-    calls = [
-        update(sessionUpdate="tool_call_update", toolCallId=f"c{at}", content=blocks) for at in range(70)
-    ]
+    calls = [update(sessionUpdate="tool_call_update", toolCallId=f"c{at}", content=blocks) for at in range(70)]
     done = Redacted(tmp_path, says(SECRET[:9]), *calls, says(SECRET[9:]), secrets=(SECRET,))
     assert done.said(1) + done.said(72) == "xown1xx/xx+xxx=x-xxxxxx"
 

@@ -79,9 +79,7 @@ def test_an_agent_that_wants_a_login_is_told_how(acp_agent: StartAgent) -> None:
 
 
 def test_an_error_keeps_its_code(acp_agent: StartAgent) -> None:
-    agent = acp_agent(
-        scripted_argv("refuse(open_session(), -32603, 'Out of credits', 'top up'); serve_until_closed()")
-    )
+    agent = acp_agent(scripted_argv("refuse(open_session(), -32603, 'Out of credits', 'top up'); serve_until_closed()"))
 
     with pytest.raises(RequestRefused, match=r"Out of credits(?s:.*)-32603(?s:.*)top up") as raised:
         agent.prompt("go")
@@ -100,9 +98,7 @@ def test_what_is_not_offered_is_not_sent(acp_agent: StartAgent) -> None:
 
 def test_a_permission_of_which_nothing_was_said_is_never_given(acp_agent: StartAgent) -> None:
     agent = acp_agent(
-        scripted_argv(
-            "prompt = open_session(); ask('allow_once'); expect('session/cancel'); end(prompt, 'cancelled')"
-        )
+        scripted_argv("prompt = open_session(); ask('allow_once'); expect('session/cancel'); end(prompt, 'cancelled')")
     )
 
     with pytest.raises(Unanswered, match=r'expect\("Delete everything"\)\.allow\(\)'):
@@ -120,9 +116,7 @@ def test_an_agent_that_goes_on_in_spite_of_the_cancel_fails_the_test_as_well(acp
 
 
 def test_an_option_that_is_not_offered_is_named_with_those_that_are(acp_agent: StartAgent) -> None:
-    agent = acp_agent(
-        scripted_argv("prompt = open_session(); ask('allow_once'); read(); end(prompt, 'cancelled')")
-    )
+    agent = acp_agent(scripted_argv("prompt = open_session(); ask('allow_once'); read(); end(prompt, 'cancelled')"))
     agent.on_permission("allow_always")
 
     with pytest.raises(Unanswered, match=r"no option 'allow_always'(?s:.*)kind 'allow_once'"):
@@ -156,9 +150,7 @@ def test_a_turn_that_ends_only_by_the_cancel_is_too_late(acp_agent: StartAgent) 
 def test_an_agent_that_dies_in_a_turn_leaves_its_last_words(acp_agent: StartAgent) -> None:
     agent = acp_agent(scripted_argv("open_session(); raise ValueError('a bug')"))
 
-    with pytest.raises(
-        AgentGone, match=r"exited with code 1 \(during the turn 'go'\)(?s:.*)ValueError: a bug"
-    ):
+    with pytest.raises(AgentGone, match=r"exited with code 1 \(during the turn 'go'\)(?s:.*)ValueError: a bug"):
         agent.prompt("go")
 
 

@@ -10,18 +10,14 @@ from acp_tui.testing import AcpRecording, StartAgent
 AGENT = Path(__file__).with_name("example_agent.py")
 
 
-def test_a_replay_gives_the_conversation_of_the_test(
-    acp_agent: StartAgent, acp_recording: AcpRecording
-) -> None:
+def test_a_replay_gives_the_conversation_of_the_test(acp_agent: StartAgent, acp_recording: AcpRecording) -> None:
     agent = acp_agent(AGENT, files={"notes.md": "a"})
     agent.on_permission("allow_once")
     agent.prompt("go")
 
     (replayed,) = acp_recording.conversations().values()
 
-    assert [type(entry) for entry in replayed.entries] == [
-        type(entry) for entry in agent.session.conversation.entries
-    ]
+    assert [type(entry) for entry in replayed.entries] == [type(entry) for entry in agent.session.conversation.entries]
     assert replayed.last_stop_reason == "end_turn"
 
 
@@ -55,6 +51,4 @@ def test_without_an_agent_there_is_none(acp_recording: AcpRecording) -> None:
 
 def _prompts(recording: AcpRecording, source: Path | None = None) -> list[str]:
     (conversation,) = recording.conversations(source).values()
-    return [
-        entry.text for entry in conversation.entries if isinstance(entry, Message) and entry.role == "user"
-    ]
+    return [entry.text for entry in conversation.entries if isinstance(entry, Message) and entry.role == "user"]

@@ -89,9 +89,7 @@ def test_the_model_is_set_whatever_its_option_is_called(acp_agent: StartAgent) -
 
 def test_what_comes_when_a_turn_is_over_is_judged_behind_a_stop(acp_agent: StartAgent) -> None:
     agent = acp_agent(
-        scripted_argv(
-            "prompt = open_session(); say('on time'); end(prompt); say('late'); serve_until_closed()"
-        )
+        scripted_argv("prompt = open_session(); say('on time'); end(prompt); say('late'); serve_until_closed()")
     )
     session = agent.new_session()
     session.prompt("go")

@@ -37,9 +37,7 @@ def test_the_agent_leaves_the_file_alone_where_it_may_not_edit_it(acp_agent: Sta
 
 
 @pytest.mark.parametrize("version", [1, 2])
-def test_the_scripted_agent_fixes_its_bug(
-    acp_agent: StartAgent, tmp_path: Path, version: Literal[1, 2]
-) -> None:
+def test_the_scripted_agent_fixes_its_bug(acp_agent: StartAgent, tmp_path: Path, version: Literal[1, 2]) -> None:
     project = tmp_path / "project"
     copy_project(project)
     argv = [sys.executable, "-m", "acp_tui.demo", "coding", "--speed", "0"]

@@ -171,9 +171,7 @@ class SettingsDesk:
             self._unreadable[self.file] = f"{error}; {STILL}" if before is not None else str(error)
             return
         self._unreadable.pop(self.file, None)
-        self.user = self._without_new_programs(
-            read if before is None else _with_the_last_good(read, before), chosen
-        )
+        self.user = self._without_new_programs(read if before is None else _with_the_last_good(read, before), chosen)
 
     def _without_new_programs(self, read: SettingsRead, chosen: str) -> SettingsRead:
         """What was read, but with the current programs: an agent may have written the file."""

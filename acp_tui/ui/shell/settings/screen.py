@@ -76,9 +76,7 @@ class SettingsScreen(ModalScreen[None]):
         wrong = "1 thing is" if len(notes) == 1 else f"{len(notes)} things are"
         lines = [f"✗ {wrong} wrong (Ctrl+N): {make_visible_line(notes[0])}"] if notes else []
         if self._desk.pending is not None:
-            lines.insert(
-                0, f"? {self._desk.project_file.name} has changed: press Ctrl+T to decide whether to use it"
-            )
+            lines.insert(0, f"? {self._desk.project_file.name} has changed: press Ctrl+T to decide whether to use it")
         self._notes.update(Content.styled("\n".join(lines), "$text-warning"))
         self._notes.display = bool(lines)
         self._show_about()
@@ -89,11 +87,7 @@ class SettingsScreen(ModalScreen[None]):
 
     def _show_about(self) -> None:
         item = self._item
-        lines = (
-            explanation(item, self._desk, keys_in_force(self))
-            if item is not None
-            else ["No setting matches."]
-        )
+        lines = explanation(item, self._desk, keys_in_force(self)) if item is not None else ["No setting matches."]
         self._about.update(shown("\n".join(lines)))
 
     @property
