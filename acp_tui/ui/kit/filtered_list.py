@@ -77,7 +77,7 @@ class FilteredList(Vertical, can_focus=True):
         """Show the rows, with the cursor on the current one."""
         current = next((index for index, row in enumerate(self._all) if row.is_current), 0)
         self._show(self._all, current)
-        (self._search if self._has_search else self).focus()
+        self.screen.set_focus(self._search if self._has_search else self)
 
     @property
     def row(self) -> PickerRow[Any] | None:
@@ -108,7 +108,7 @@ class FilteredList(Vertical, can_focus=True):
     def end_search(self) -> None:
         """Return to the list, still narrowed. If the search line is empty, hide it."""
         self._search.display = self._has_search or bool(self._search.value)
-        self.focus()
+        self.screen.set_focus(self)
 
     def on_input_changed(self, event: Input.Changed) -> None:
         """Narrow the list and move the cursor to the best row."""
@@ -272,4 +272,4 @@ class ReadingScreen(ModalScreen[None]):
 
     def on_mount(self) -> None:
         """Focus the text, so that it can be scrolled."""
-        self.query_one(VerticalScroll).focus()
+        self.set_focus(self.query_one(VerticalScroll))

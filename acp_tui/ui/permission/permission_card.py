@@ -213,7 +213,7 @@ class PermissionCard(DockedRequest, RequestPane, can_focus=True):
     def take_focus(self) -> None:
         """Take the focus unasked."""
         self._came_at = self._clock()
-        self.focus()
+        self.screen.set_focus(self)
 
     def action_leave(self, by_tab: bool = False) -> None:
         """Return to the prompt. Ignores a Tab pressed before the card took the focus."""

@@ -102,7 +102,7 @@ class QueueLines(Static, can_focus=True):
         if not self._shown.prompts:
             return False
         self._select(len(self._keys) - 1)
-        self.focus()
+        self.screen.set_focus(self)
         return True
 
     @property

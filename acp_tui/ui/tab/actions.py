@@ -265,7 +265,7 @@ class Actions:
             self._host.say("Your draft isn't empty: send or clear it first.", severity="warning")
             return False
         self._prompt.set_draft(text)
-        self._prompt.focus()
+        self._host.screen.set_focus(self._prompt)
         return True
 
     async def paste(self) -> None:

@@ -114,7 +114,7 @@ class SessionScreen(Screen[None]):
 
     def on_mount(self) -> None:
         """Start the agent after the first frame."""
-        self._prompt.focus()
+        self.set_focus(self._prompt)
         self._show_status()
         self.shell.tabs.add(self)
         follow_keys(self, self._show_status)
@@ -519,7 +519,7 @@ class SessionScreen(Screen[None]):
 
     def on_session_panel_left(self) -> None:
         """Focus the prompt."""
-        self._prompt.focus()
+        self.set_focus(self._prompt)
 
     def on_sidebar_file_chosen(self, message: Sidebar.FileChosen) -> None:
         """Show how the file has changed."""
@@ -594,10 +594,12 @@ class SessionScreen(Screen[None]):
         if self.questions.card is not None:
             self.questions.card.enter()
         elif self.panel is not None:
-            places = (self.panel.card, self.panel.welcome, self.panel.view)
+            places = (self.panel.card, self.panel.welcome)
             place = next((one for one in places if one.display and one.can_focus), None)
             if place is not None:
-                place.focus()
+                self.set_focus(place)
+            else:
+                self.panel.view.focus()
 
     def on_prompt_input_page_requested(self, message: PromptInput.PageRequested) -> None:
         """Scroll by a page without leaving the prompt."""
@@ -626,7 +628,7 @@ class SessionScreen(Screen[None]):
 
     def on_queue_lines_left(self) -> None:
         """Focus the prompt."""
-        self._prompt.focus()
+        self.set_focus(self._prompt)
 
 
 def _cut(text: str, cells: int) -> str:
