@@ -120,7 +120,8 @@ def ready_to_run(command: AgentCommand) -> AgentCommand:
     agreed = command if command.package is None else _agreed_to(command)
     if not command.is_listed:
         return agreed
-    if command.package is None and command.name not in recent_agents(recent_file()):
+    is_told = command.package is None and not command.is_ours
+    if is_told and command.name not in recent_agents(recent_file()):
         say(f"{command.name} {command.way}")
     if command.place_note:
         say(f"{command.name} {command.place_note}")

@@ -404,7 +404,7 @@ def demo_command(scenario: str = "coding", speed: float = 1.0, protocol: Literal
     """
     # -P: it starts in the project's folder, whose modules must not replace Python's.
     argv = (sys.executable, "-P", "-m", "acp_tui.demo", scenario, "--speed", f"{speed:g}")
-    return AgentCommand(DEMO, argv, is_listed=True, protocol=protocol, greeting=_GREETING)
+    return AgentCommand(DEMO, argv, is_listed=True, is_ours=True, protocol=protocol, greeting=_GREETING)
 
 
 def with_project(command: AgentCommand) -> AgentCommand:
