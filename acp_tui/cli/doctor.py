@@ -185,11 +185,11 @@ def _size() -> Finding:
 
 def _colours(environ: Mapping[str, str]) -> Finding:
     if environ.get("NO_COLOR"):
-        return ok("Colours", "none, because NO_COLOR is set")
+        return ok("Colors", "none, because NO_COLOR is set")
     if environ.get("COLORTERM") in ("truecolor", "24bit"):
-        return ok("Colours", "16 million")
+        return ok("Colors", "16 million")
     count = "256" if "256" in environ.get("TERM", "") else "16"
-    return ok("Colours", f"{count}; if it has more, set COLORTERM=truecolor")
+    return ok("Colors", f"{count}; if it has more, set COLORTERM=truecolor")
 
 
 def _letters(environ: Mapping[str, str]) -> Finding:
