@@ -66,6 +66,14 @@ async def test_it_is_the_same_on_another_machine(suffix: str, film: Film, reques
     assert await rendered(await timeless_film(film.recording.path), suffix) == here
 
 
+async def test_a_slow_machine_shows_a_request_the_same(film: Film, monkeypatch: MonkeyPatch) -> None:
+    view = View(Spot(is_question=True), SMALL)
+    here = await rendered(film, ".txt", view)
+    assert "needs your decision" in here
+    monkeypatch.setattr("acp_tui.ui.prompt.input.IDLE_S", 0.0)  # drawing took longer than a user's pause
+    assert await rendered(film, ".txt", view) == here
+
+
 async def test_a_picture_needs_nothing_from_the_network(film: Film) -> None:
     svg = await rendered(film, ".svg")
     assert "@font-face" not in svg
