@@ -38,7 +38,7 @@ def film(tmp_path: Path) -> Film:
 
 @pytest.fixture
 def elsewhere(monkeypatch: MonkeyPatch) -> Iterator[None]:
-    """A machine in another time zone, whose terminal has no colours."""
+    """A machine in another time zone, whose terminal has no colors."""
     monkeypatch.setenv("TZ", "Asia/Kathmandu")
     monkeypatch.setenv("NO_COLOR", "1")
     monkeypatch.setenv("TERM", "dumb")
@@ -82,7 +82,7 @@ async def test_a_picture_needs_nothing_from_the_network(film: Film) -> None:
     assert "You are welcome." in svg.replace("&#160;", " ")
 
 
-async def test_the_window_around_it_has_the_colours_of_the_theme(film: Film) -> None:
+async def test_the_window_around_it_has_the_colors_of_the_theme(film: Film) -> None:
     framed = [await rendered(film, ".svg", View(theme=theme)) for theme in (DARK.name, LIGHT.name, "dracula")]
     assert not any("#292929" in svg for svg in framed)
     assert f'<rect fill="{str(LIGHT.surface).upper()}"' in framed[1]
