@@ -14,6 +14,9 @@ from acp_tui.values import dataclass
 if TYPE_CHECKING:
     from acp_tui.client.agents.address import Address  # most agents are commands
 
+DEMO: Final = "demo"
+"""The name of the agent that is part of acp-tui."""
+
 
 @dataclass(frozen=True, slots=True)
 class Quirks:
@@ -85,8 +88,6 @@ class AgentCommand:
     """`npx` or `uvx` if the agent registry says that it fetches and runs the agent."""
     is_listed: bool = False
     """Whether `name` is one the user can type."""
-    is_ours: bool = False
-    """It comes with acp-tui, so there is nothing to tell before its first run."""
     is_elsewhere: bool = False
     """It runs in a container or on another machine, so it doesn't see this machine's files."""
     shares_files: bool = False
