@@ -27,6 +27,7 @@ from acp_tui.ui.kit.row_list import GAP, NumberedRows, PickerRow, aligned, cut
 MOST_NAME_CELLS: Final = 20
 MOST_TITLE_CELLS: Final = 20
 MOST_WAY_CELLS: Final = 34
+TITLES_FROM_COLUMNS: Final = 80
 
 
 class SearchLine(Input):
@@ -59,7 +60,9 @@ class AgentList(FilteredList):
     def show_agents(self, agents: Sequence[ListedAgent]) -> None:
         """Show these agents from now on."""
         names = _column([agent.name for agent in agents], MOST_NAME_CELLS)
-        titles = _column([_title(agent) for agent in agents], MOST_TITLE_CELLS)
+        # On a narrow screen, a title is only told of the agent at the cursor.
+        has_titles = self.app.size.width >= TITLES_FROM_COLUMNS
+        titles = _column([_title(agent) if has_titles else "" for agent in agents], MOST_TITLE_CELLS)
         ways = _column([agent.obstacle or _how(agent.command) for agent in agents], MOST_WAY_CELLS)
         self.show_rows(_row(agent, *cells) for agent, *cells in zip(agents, names, titles, ways, strict=True))
 
@@ -89,7 +92,7 @@ def _row(agent: ListedAgent, name: str, title: str, way: str) -> PickerRow[Liste
     """`name`, `title`, and `way` are already aligned in columns."""
     return PickerRow(
         agent,
-        f"{name}{GAP}{title}",
+        f"{name}{GAP}{title}" if title else name,
         agent.description,
         _group(agent),
         is_disabled_reason=agent.obstacle,

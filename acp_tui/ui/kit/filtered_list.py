@@ -62,7 +62,7 @@ class FilteredList(Vertical, can_focus=True):
         self._has_search = has_search
         # Kept instead of queried, because a worker's result may arrive while the list is being removed.
         self._search = self.make_search(placeholder="Type to search", classes="row-search", compact=True)
-        self._list = RowList(rows_around_low=8)
+        self._list = RowList(rows_around=15, rows_around_low=8)
         self._about = Static(classes="row-about", markup=False)
 
     def compose(self) -> ComposeResult:
@@ -126,6 +126,8 @@ class FilteredList(Vertical, can_focus=True):
     def _show(self, rows: Sequence[PickerRow[Any]], cursor: int) -> None:
         self._list.show(rows, cursor if rows else NOWHERE)
         self._list.display = bool(rows)
+        has_more = any(row.description or row.is_disabled_reason for row in self._all)
+        self._about.set_class(bool(rows) and not has_more, "-blank")
         self._show_about()
 
     def _show_about(self) -> None:
