@@ -589,6 +589,13 @@ class SessionScreen(Screen[None]):
         if self.panel is None or not self.panel.leave_subagent():
             self.writing.escape()
 
+    def take_up_request(self) -> None:
+        """Focus the permission card or the form that waits: the user came to this tab for it."""
+        if self.questions.card is not None:
+            self.questions.card.take_focus()
+        elif self.panel is not None:
+            self.panel.take_up_request()
+
     def on_prompt_input_leave_requested(self) -> None:
         """Focus the card that waits, or the welcome's sessions, or the conversation."""
         if self.questions.card is not None:
