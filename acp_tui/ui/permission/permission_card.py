@@ -177,7 +177,13 @@ class PermissionCard(DockedRequest, RequestPane, can_focus=True):
         """How to answer, read on, and leave."""
         hint = keys_in_force(self).hint
         if self._rows is None:
-            return [hint("too small here: {review}" if has_focus else "too small: {leave_prompt} {review}")]
+            return [
+                hint(
+                    "too small here; {review} shows it whole"
+                    if has_focus
+                    else "too small here; {leave_prompt}, then {review}"
+                )
+            ]
         more = [hint(MORE)] if is_cut else []
         if not has_focus:
             return [

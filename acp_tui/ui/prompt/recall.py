@@ -123,7 +123,7 @@ class Recall:
             self._tell_back()
 
     def _bring_back(self, kept: str) -> None:
-        """Put a saved draft before what is written: its text and its pictures together, so that neither is sent alone."""
+        """Put a saved draft before what is written: its text together with its pictures, so that it is sent whole."""
         kept = self._with_coming(kept)
         words, files = self._memory.split(kept)
         if files:
