@@ -95,6 +95,11 @@ class Appearance:
         " and cost, work in the background, pages you opened for the agent, and changed files. If"
         " there isn't room for all, the first are left out.",
     )
+    links: bool = setting(
+        True,
+        "Whether files and addresses in conversations are links (OSC 8). Ctrl+click opens a file in"
+        " your editor and a page in your browser, if your terminal doesn't do it itself.",
+    )
     prompt_marks: bool = setting(
         True,
         "Whether --plain marks your prompts so that your terminal's own keys can jump between them (OSC 133).",

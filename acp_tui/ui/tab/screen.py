@@ -521,6 +521,10 @@ class SessionScreen(Screen[None]):
         """Focus the prompt."""
         self._prompt.focus()
 
+    def on_conversation_view_link_chosen(self, message: ConversationView.LinkChosen) -> None:
+        """Open the link."""
+        self.run(self.actions.open_link(message.target))
+
     def on_sidebar_file_chosen(self, message: Sidebar.FileChosen) -> None:
         """Show how the file has changed."""
         if self.changes is not None:
