@@ -48,7 +48,7 @@ class BrowserPage:
     def _note(self, event: str, params: Any) -> None:
         frame = params.get("response", {})
         if event == "Network.webSocketFrameReceived" and frame["opcode"] == 2:
-            # pyte takes the markers of an update, and colours beyond its own, for text.
+            # pyte takes the markers of an update, and colors beyond its own, for text.
             self._stream.feed(re.sub(rb"\x1b\[[?<>=][0-9;]*[a-z]", b"", b64decode(frame["payloadData"])))
         elif event == "Network.webSocketFrameSent" and frame["payloadData"].startswith('["resize"'):
             size = json.loads(frame["payloadData"])[1]

@@ -156,7 +156,7 @@ def set_size(terminal: int, size: tuple[int, int]) -> None:
 
 
 def environment(home: Path) -> dict[str, str]:
-    """Nothing of the user's own: no settings, no history, no proxy for colours."""
+    """Nothing of the user's own: no settings, no history, no proxy for colors."""
     folders = {f"XDG_{name}_HOME": str(home / name.lower()) for name in ("CONFIG", "STATE", "CACHE", "DATA")}
     return {**os.environ, **folders, "HOME": str(home), "TERM": "xterm-256color", "COLORTERM": "truecolor"}
 

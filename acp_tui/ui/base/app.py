@@ -29,7 +29,7 @@ from acp_tui.client.settings.tree import Appearance, Settings
 from acp_tui.ui.commands.command import Command
 from acp_tui.ui.commands.keymap import AS_BUILT, BY_ID, Keymap, keymap_of, places_of
 from acp_tui.ui.commands.keys import Keys
-from acp_tui.ui.kit.terminal_colours import has_unicode
+from acp_tui.ui.kit.terminal_colors import has_unicode
 from acp_tui.ui.kit.themes import ANSI_DARK, DARK, OWN_THEMES, THEME_NAMES, stylesheets, theme_notes
 from acp_tui.ui.kit.toasts import Toasts
 from acp_tui.ui.rendering.ascii import Ascii

@@ -40,7 +40,7 @@ from acp_tui.ui.rendering.diff_text import (
     DiffSyntax,
     ShownLine,
     Spelling,
-    has_colours,
+    has_colors,
     hunk_header,
     language_of,
     line_styles,
@@ -221,7 +221,7 @@ class DiffRenderer:
         if wants_columns and not has_room:
             above += plain_lines(_TOO_NARROW, look.width, look.palette.warning)
         is_wide = wants_columns and has_room
-        syntax = self._syntax if has_colours(look.palette) else None
+        syntax = self._syntax if has_colors(look.palette) else None
         most = MAX_CHARACTERS_OF_WHOLE if look.context is None else MAX_CHARACTERS
         spelling = Spelling(syntax, self.diff.crlf, most)
         columns = (TwoColumns if is_wide else OneColumn)(*self._finish(), spelling, look.width, look.palette)

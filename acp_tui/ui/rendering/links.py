@@ -27,7 +27,7 @@ _KEPT: Final = "!#$%&'()*+,/:;=?@[]~"
 _SCHEME: Final = re.compile(r"[A-Za-z][A-Za-z0-9+.-]+:(?!\d)")
 _LINE: Final = re.compile(r"(?:#L?|:)(\d{1,7})(?:[:-].*)?$")
 # A file's name with a folder before it or a line after it. Other words may look like names: `json.loads`.
-_PLACE: Final = re.compile(r"(?=.*(?:/|:\d))(?:~?/)?(?:[\w.@+-]+/)*[\w.@+-]*\.\w{1,10}(?::\d{1,7}){0,2}")
+_PLACE: Final = re.compile(r"(?=.*(?:/|:\d))/?(?:[\w.@+-]+/)*[\w.@+-]*\.\w{1,10}(?::\d{1,7}){0,2}")
 
 
 class FilePlace(NamedTuple):
@@ -46,7 +46,7 @@ def to_file(folder: str, path: str, line: int | None = None) -> Style:
     """The style of text that leads to a file, relative to `folder`; no style if that is ""."""
     if not folder or "\0" in path:
         return NO_LINK
-    file = os.path.normpath(os.path.join(folder, os.path.expanduser(path) if path.startswith("~/") else path))
+    file = os.path.normpath(f"{folder}/{path}" if not path.startswith("/") else path)
     # With the machine's name, a terminal on another one doesn't open a file of its own.
     return _link(f"{_FILES}{_host()}{quote(file, errors='replace')}{'' if line is None else f'#{line}'}")
 

@@ -439,6 +439,8 @@ class SessionPanel(Vertical):
     def on_permission_card_appeared(self, message: PermissionCard.Appeared) -> None:
         """Focus the card if the user isn't writing or pressing keys, so that an answer takes one key."""
         message.stop()
+        if self.session is None:
+            return  # in a picture, the pause before a card is how long drawing takes
         prompt = next(iter(self.screen.query(PromptInput)), None)
         card = self.card
         if prompt is not None and prompt.is_free and isinstance(card, PermissionCard) and card.display:

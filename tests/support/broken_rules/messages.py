@@ -42,7 +42,7 @@ def _unknown_words() -> Talk:
 @breaks("A-EXT-1")
 def _own_key() -> Talk:
     talk = talk_with_session()
-    talk.update("session_info_update", title="T", colour="red")
+    talk.update("session_info_update", title="T", color="red")
     return talk
 
 
