@@ -252,12 +252,10 @@ class DiffRenderer:
         notes = [note for note in (kind, self._what_happened(), *counts) if note]
         if diff.crlf:
             notes.append("CRLF line ends")
-        title = "".join(f"  {note}" for note in notes)
-        name = (
-            make_visible_line(make_visible_path(look.path)),
-            palette.diff_title + to_file(palette.folder, look.path),
-        )
-        strips = wrap([name, (title, palette.diff_title)], look.width)
+        name, told = make_visible_line(make_visible_path(look.path)), "".join(f"  {note}" for note in notes)
+        style = palette.diff_title + to_file(palette.folder, look.path)
+        spans = [(name, style), (told, palette.diff_title)] if style.link else [(f"{name}{told}", style)]
+        strips = wrap(spans, look.width)
         if diff.approximate:
             strips += plain_lines(_TOO_LONG, look.width, palette.warning)
         return strips
