@@ -1,4 +1,4 @@
-"""There is one way for text to the terminal: `sys.stdout` and `sys.stderr`, which `cli.main` has replaced.
+"""Text reaches the terminal only through `sys.stdout` and `sys.stderr`, which `cli.main` has replaced.
 
 Whatever goes past it is found here, and is either one of the listed exceptions or a mistake.
 """

@@ -1,4 +1,4 @@
-"""What terminals cost: a flood of 100 MB, twenty terminals at once, and a thousand that come and go.
+"""Measures terminals: a flood of 100 MB, twenty at once, and a thousand that start and end.
 
     python tests/benchmarks/terminals.py [MB] [CYCLES] [FOLDER OF PTYBENCH]
 

@@ -1,4 +1,4 @@
-"""No call of ours makes git run what a repository configures, whatever is planted and however fast it is swapped."""
+"""None of our calls makes git run what a repository configures, whatever is planted and however fast it is swapped."""
 
 from __future__ import annotations
 

@@ -1,4 +1,4 @@
-"""A headless Chromium, led over its DevTools protocol: what is typed, clicked and seen on a page."""
+"""A headless Chromium, controlled over its DevTools protocol: types, clicks, and reads pages."""
 
 from __future__ import annotations
 

@@ -1,4 +1,4 @@
-"""Reads back the blocks that drawn Markdown shows, and those that HTML describes, in one form; draws nothing."""
+"""Reads the blocks that drawn Markdown shows, and those that HTML describes, into one form. Draws nothing."""
 
 from __future__ import annotations
 

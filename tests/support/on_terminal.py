@@ -1,4 +1,4 @@
-"""acp-tui as a user has it: a process on a terminal of its own, which shows, takes keys, is resized and closed."""
+"""acp-tui as users run it: a process on its own terminal, which shows text, takes keys, resizes, and closes."""
 
 from __future__ import annotations
 

@@ -259,7 +259,7 @@ def _unknown(name: str, listed: Iterable[ListedAgent], agents_file: Path) -> Age
     else:
         advice = f"known: {', '.join(names)}"
     return AgentNotFound(
-        f"no agent is called {name!r}",
+        f"no agent is named {name!r}",
         hint=f"{advice}\n  to list all: acp-tui agents; any command that speaks ACP: acp-tui --"
         f" COMMAND; to name your own: {agents_file}",
     )

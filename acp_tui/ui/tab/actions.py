@@ -376,7 +376,7 @@ class Actions:
         if not prompts:
             self._host.say("There is no prompt to continue from yet.")
             return
-        prompt = await self._choose_prompt(conversation, prompts, "Go on from which prompt?")
+        prompt = await self._choose_prompt(conversation, prompts, "Continue from which prompt?")
         if prompt is not None:
             await self._go_on_from(session, prompt)
 

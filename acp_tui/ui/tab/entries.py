@@ -125,10 +125,10 @@ class EntriesController:
         rows = [
             PickerRow("again", "Edit it and send it again here", "the agent remembers all that was said"),
             PickerRow("fork", "Fork the session, and send it there", "that one remembers all that was said"),
-            PickerRow("anew", "Begin anew from there", "the new session gets only the conversation before it"),
+            PickerRow("anew", "Start a new session from there", "the new session gets only the conversation before it"),
         ]
         offered = [row for row in rows if can_fork or row.value != "fork"]
-        title = "Go on from that prompt"
+        title = "Continue from that prompt"
         return await self._host.screen.app.push_screen_wait(Picker(title, offered, search=False))
 
     # One entry

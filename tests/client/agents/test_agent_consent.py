@@ -1,4 +1,4 @@
-"""What was agreed to, and what was used last: kept for the user only, and lost without harm."""
+"""Consent to packages and recently used agents: private to the user, and harmless to lose."""
 
 from __future__ import annotations
 

@@ -1,4 +1,4 @@
-"""The emulators: what they show, where the cursor is, what they answer, and that they can be closed."""
+"""The emulators: what they show, where the cursor is, what they answer, and how they close."""
 
 from __future__ import annotations
 

@@ -1,4 +1,4 @@
-"""The strict shapes against the official schema, on messages that are made from it, whole and broken."""
+"""The strict shapes compared with the official schema, on messages made from it, whole and broken."""
 
 from __future__ import annotations
 

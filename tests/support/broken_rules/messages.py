@@ -1,4 +1,4 @@
-"""Connections that break a rule of what stands in a message: one each, and no other."""
+"""Connections that each break one rule about the contents of messages."""
 
 from __future__ import annotations
 

@@ -1,4 +1,4 @@
-"""What a flood and a long conversation cost, in counts: frames, widgets and lines, never seconds."""
+"""What a flood and a long conversation cost, counted in frames, widgets, and lines, never in seconds."""
 
 from collections.abc import Callable
 

@@ -1,4 +1,4 @@
-"""How the whole screen looks where colors, motion or letters are wanting."""
+"""The whole screen without colors, motion, or Unicode."""
 
 from __future__ import annotations
 

@@ -1,4 +1,4 @@
-"""Text can be read in both of our themes: WCAG 2 AA, on every ground that it lies on."""
+"""Text is readable in both of our themes: WCAG 2 AA, on every background."""
 
 from __future__ import annotations
 

@@ -1,4 +1,4 @@
-"""How the terminal is asked what it looks like, on a real PTY, by a terminal that answers as a test says."""
+"""How acp-tui asks the terminal about its looks: on a real PTY, whose terminal answers as the test says."""
 
 from __future__ import annotations
 

@@ -1,4 +1,4 @@
-"""Pictures of the permission card and its full screen. With `--snapshot-update` they are taken again: look at each."""
+"""Pictures of the permission card and its full screen. `--snapshot-update` updates them: look at each."""
 
 from collections.abc import Callable
 from typing import Any, Final

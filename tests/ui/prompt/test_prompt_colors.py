@@ -1,4 +1,4 @@
-"""The colors of a draft: what is taken for Markdown, mentions and commands, and what a key costs."""
+"""The colors of a draft: what counts as Markdown, a mention, or a command, and what each key costs."""
 
 from __future__ import annotations
 

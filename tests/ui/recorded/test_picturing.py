@@ -1,4 +1,4 @@
-"""What is rendered of a recording: pictures, texts, pages and films that are the same wherever they are made."""
+"""Renderings of a recording: pictures, text, pages, and animations are the same on every machine."""
 
 from __future__ import annotations
 

@@ -1,4 +1,4 @@
-"""What a diff looks like."""
+"""How a diff looks."""
 
 from __future__ import annotations
 

@@ -1,4 +1,4 @@
-"""Pictures that the terminal draws: what is sent to it, when, and what stands in their place."""
+"""Pictures that the terminal draws: what it is sent, when, and what takes their place."""
 
 from __future__ import annotations
 

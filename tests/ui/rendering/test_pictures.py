@@ -1,4 +1,4 @@
-"""Pictures become lines: which pixels are seen where, how large they are, and what is refused."""
+"""Pictures become lines: which pixels show where, how large, and what is refused."""
 
 from __future__ import annotations
 

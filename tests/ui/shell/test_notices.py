@@ -1,4 +1,4 @@
-"""What is told to somebody who looks elsewhere, and by which means."""
+"""How users who look elsewhere are notified."""
 
 from __future__ import annotations
 

@@ -1,4 +1,4 @@
-"""Pictures of the screen. Run this file with `--snapshot-update` to take them again, and look at each."""
+"""Pictures of the screen. To update them, run this file with `--snapshot-update` and look at each."""
 
 from collections.abc import Callable
 from typing import Any

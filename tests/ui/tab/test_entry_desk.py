@@ -1,4 +1,4 @@
-"""A user opens the files of a tool call in the editor, and saves what the agent attached."""
+"""Opening a tool call's files in the editor, and saving what the agent attached."""
 
 from __future__ import annotations
 

@@ -1,4 +1,4 @@
-"""What the demo agent asks of the user and beyond the protocol, and what it tells only a client that wants to know."""
+"""What the demo agent asks the user and sends as extensions, and what it sends only to clients that ask for it."""
 
 from __future__ import annotations
 

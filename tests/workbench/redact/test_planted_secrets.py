@@ -1,4 +1,4 @@
-"""No secret that is planted in a recording can be found in it once it is redacted, by a search that knows none of how.
+"""No planted secret can be found in a redacted recording by a search that knows nothing of the implementation.
 
 The search decodes what it can, joins what is in pieces and drops what a terminal does not show.
 """
