@@ -193,7 +193,7 @@ def paragraph(side: Side, _: float) -> Figures:
 
 
 def version(side: Side, _: float) -> Figures:
-    """`acp-tui exec`, as scripts use it."""
+    """`--version`, which scripts call, compared with bare Python."""
     with side.place() as place:
         ours = _cpu_s([sys.executable, "-m", "acp_tui", "--version"], place)
         return {"--version / bare Python, CPU": ours / _cpu_s([sys.executable, "-c", "pass"], place)}

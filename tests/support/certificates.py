@@ -27,7 +27,7 @@ class Authority:
         return self.folder / "ca.pem"
 
     def issue(self, names: str, days: int = 2) -> tuple[Path, Path]:
-        """A certificate and its key, for names such as `DNS:agent.example,IP:127.0.0.1`; with 0 days, it has expired."""
+        """A certificate and its key for names such as `DNS:agent.example,IP:127.0.0.1`; with 0 days, it has expired."""
         stem = self.folder / f"{abs(hash(names))}-{days}"
         request, certificate, key, extension = (stem.with_suffix(end) for end in (".csr", ".pem", ".key", ".ext"))
         extension.write_text(f"subjectAltName={names}\n")

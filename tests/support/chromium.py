@@ -115,7 +115,7 @@ class BrowserPage:
             await self.call("Input.dispatchMouseEvent", type=kind, x=x, y=y, button="left", clickCount=1)
 
     async def screenshot(self, file: Path) -> None:
-        """A picture of the page."""
+        """Save a picture of the page."""
         file.write_bytes(b64decode((await self.call("Page.captureScreenshot"))["data"]))
 
 

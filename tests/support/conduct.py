@@ -295,6 +295,6 @@ def _is_absolute(path: str) -> bool:
 
 
 def _refuses(request: dict[str, Any], option_id: Any) -> bool:
-    """Rejecting needs no user: a rule of theirs may do it."""
+    """Whether the option rejects. That needs no question: a rule of the user's may do it."""
     options = request["params"].get("options", ())
     return any(option["optionId"] == option_id and option["kind"] == "reject_once" for option in options)

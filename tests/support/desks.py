@@ -94,7 +94,7 @@ class Desk(Page):
         return titles
 
     async def do(self, command: str) -> None:
-        """Run a command by its slash name, or by its key if the palette doesn't offer it."""
+        """Run a command by its ID, whether or not the palette offers it."""
         await self._screen.run_action(f"do('{command}')")
 
     # What the agent received
