@@ -94,7 +94,7 @@ def _freeze_as_the_app_does() -> None:
 
 
 def _parse_each_stylesheet_once(patch: pytest.MonkeyPatch) -> None:
-    """Rules with the same text, place, and variables are the same in every app; parsing takes a tenth of a short test."""
+    """Rules of the same text, place, and variables are the same in every app; parsing is a tenth of a short test."""
     from textual.css.stylesheet import Stylesheet
 
     parse_rules = Stylesheet._parse_rules

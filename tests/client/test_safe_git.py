@@ -305,7 +305,7 @@ async def test_no_variable_of_gits_own_and_no_relative_folder_counts(
 async def test_files_to_trace_into_are_not_written_whoever_configures_them(
     plant: Plant, monkeypatch: pytest.MonkeyPatch, tmp_path: Path
 ) -> None:
-    """Git takes these from the user's own file, which an agent with the home folder as its workspace may have written."""
+    """Git takes these from the user's own file, which an agent may have written if the home is its workspace."""
     user = tmp_path / "user"
     user.write_text("".join(f"[trace2]\n\t{key[7:]} = {plant.sprung}/{key}\n" for key in FILE_KEYS))
     monkeypatch.setenv("GIT_CONFIG_GLOBAL", str(user))
