@@ -98,7 +98,7 @@ async def test_a_line_typed_while_the_question_appears_answers_nothing(asking: A
     assert asking.slept == [GUARD_S] * 3, "before the question, behind what was typed, and behind the answer"
 
 
-async def test_the_end_of_a_line_whose_beginning_came_too_soon_answers_nothing(asking: Asking, tmp_path: Path) -> None:
+async def test_the_end_of_a_line_that_began_too_soon_answers_nothing(asking: Asking, tmp_path: Path) -> None:
     asking.typed_in_the_guard = ["step ", "1\n"]
     async with asked_at_a_desk(tmp_path, asking) as wire:
         await asking.shows(CHOICE)

@@ -400,7 +400,7 @@ async def test_cancelling_the_turn_answers_every_request_cancelled() -> None:
         assert page.decisions == {"first": None, "second": None}
 
 
-async def test_a_key_that_goes_to_the_card_ends_nothing_while_there_is_none_yet_or_none_any_more() -> None:
+async def test_a_key_that_goes_to_the_card_ends_nothing_without_one() -> None:
     async with open_page() as page:
         await page.pilot.app.screen.query_one(SessionPanel).remove_children()
         await page.pilot.press("tab", "x")
