@@ -97,18 +97,18 @@ class Places:
         if _is_absolute(glob):
             spellings = self._globs.get(glob) or _glob_spellings(glob)
             return any(
-                any(_covers(_pattern(one), names) for names in self._absolute) or _may_cover_one(one, self._open)
+                any(_covers(pattern_of(one), names) for names in self._absolute) or _may_cover_one(one, self._open)
                 for one in spellings
             )
         if "/" in glob.rstrip("/"):
             glob = os.path.normpath(glob)
-            pattern = _pattern(glob)
+            pattern = pattern_of(glob)
             is_told = any(_covers(pattern, names) for names in self._below_roots)
             return is_told or _may_cover_one(glob, self._open_below)
         if _may_cover_one(f"**/{glob}", self._open_below):
             return True
         # At any depth: checking each name once is much faster than checking each path.
-        return any(_covers(_pattern(glob), name) for name in self._names_below)
+        return any(_covers(pattern_of(glob), name) for name in self._names_below)
 
     def _below(self, relative: Iterable[Names]) -> Iterator[Names]:
         yield from (names for names in relative if names[:1] != ("..",))
@@ -126,11 +126,11 @@ def is_spelled_in(path: str, glob: str, roots: Iterable[str]) -> bool:
     below = [names[len(root) :] for root in map(_names, spelled_roots) for names in paths if names[: len(root)] == root]
     for one in _alternatives(glob):
         if _is_absolute(one):
-            found = any(_covers(_pattern(os.path.normpath(_absolute(one, ())[0])), names) for names in paths)
+            found = any(_covers(pattern_of(os.path.normpath(_absolute(one, ())[0])), names) for names in paths)
         elif "/" in one.rstrip("/"):
-            found = any(_covers(_pattern(os.path.normpath(one)), names) for names in below)
+            found = any(_covers(pattern_of(os.path.normpath(one)), names) for names in below)
         else:
-            found = any(_covers(_pattern(f"**/{one}"), names) for names in below or paths)
+            found = any(_covers(pattern_of(f"**/{one}"), names) for names in below or paths)
         if found:
             return True
     return False
@@ -205,7 +205,7 @@ def _names(path: str) -> Names:
 
 
 @lru_cache(maxsize=256)
-def _pattern(glob: str) -> Pattern:
+def pattern_of(glob: str) -> Pattern:
     names = [name for before, name in pairwise(("", *_names(glob))) if not before == name == "**"]
     return tuple(None if name == "**" else re.compile(translate(name)) for name in names)
 
