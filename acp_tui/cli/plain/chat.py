@@ -110,7 +110,7 @@ class Chat:
                 console=self.console,
                 restart=self.start_agent,
             )
-            self._driver = SessionDriver(self._start, self._start, self.cwd)
+            self._driver = SessionDriver(self._start, self._start.log_in, self.cwd)
             try:
                 await self.start_agent()
                 await self.begin()

@@ -11,8 +11,8 @@ from typing import Final, TypeAlias
 
 from acp_tui.client.sessions.session_history import PastSession
 from acp_tui.conversation.visible import make_visible_line
-from acp_tui.ui.kit.row_list import GAP, PickerRow, aligned, cut, short_folder, short_time
-from acp_tui.ui.rendering.wrapping import width_cells
+from acp_tui.ui.kit.row_list import GAP, PickerRow, aligned, short_folder, short_time
+from acp_tui.ui.rendering.wrapping import cut, width_cells
 
 TITLE_CELLS: Final = 32
 """Cells reserved for the title."""

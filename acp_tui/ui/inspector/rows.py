@@ -14,9 +14,8 @@ from textual.strip import Strip
 from acp_tui.client.transcript.events import Header
 from acp_tui.client.transcript.frame_log import Kind
 from acp_tui.conversation.visible import make_visible_line
-from acp_tui.ui.kit.row_list import cut
 from acp_tui.ui.rendering.palette import Palette
-from acp_tui.ui.rendering.wrapping import Span, width_cells
+from acp_tui.ui.rendering.wrapping import Span, cut, width_cells
 from acp_tui.workbench.inspect import Inspection, Standing
 from acp_tui.workbench.inspect.index import Form, Glimpse, Row
 

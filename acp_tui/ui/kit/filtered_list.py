@@ -144,7 +144,7 @@ class FilteredList(Vertical, can_focus=True):
 
     def action_page(self, direction: int) -> None:
         """Move the cursor by a page."""
-        if not self._list.page(direction) and direction > 0:
+        if not self._list.move_page(direction) and direction > 0:
             self.post_message(self.EndReached())
         self._show_about()
 

@@ -44,7 +44,7 @@ from acp_tui.ui.dialogs.agent_offers import (
 )
 from acp_tui.ui.dialogs.trust import TrustDialog, TrustQuestion
 from acp_tui.ui.kit.filtered_list import ReadingScreen
-from acp_tui.ui.kit.row_list import cut
+from acp_tui.ui.rendering.wrapping import cut
 from acp_tui.ui.tab.host import TabHost
 from acp_tui.ui.tab.questions import QuestionsController
 
@@ -299,7 +299,7 @@ class SessionsController:
 
     @property
     def _driver(self) -> SessionDriver:
-        return SessionDriver(self._host.link, self._agent, self._host.cwd)
+        return SessionDriver(self._host.link, self._agent.log_in, self._host.cwd)
 
     def _show(self, session: Session) -> None:
         self._host.run(self._host.show(session))
