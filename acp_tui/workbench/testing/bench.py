@@ -133,6 +133,11 @@ class Bench:
             return []
         return [(f"agent {link.name}", link.seen()) for link in self._links]
 
+    @property
+    def recording(self) -> AcpRecording:
+        """The recording of the agent started last, or any other."""
+        return AcpRecording(self)
+
     def close(self) -> list[AgentFailure]:
         """Stop every agent and its resources; return failures that weren't reported."""
         with self._stack:
