@@ -30,7 +30,6 @@ from acp_tui.client.sessions.driver import SessionDriver, additions_for, until_c
 from acp_tui.client.sessions.session import Session
 from acp_tui.client.settings import mcp, trust
 from acp_tui.client.settings.location import settings_file
-from acp_tui.conversation.entries import Remark
 from acp_tui.conversation.facts import SelectOption, SessionId
 from acp_tui.conversation.updates import Remarked
 from acp_tui.conversation.visible import make_visible_line
@@ -312,7 +311,7 @@ class SessionsController:
         if added.servers_left_out:
             remarks.append(f"MCP servers: {'; '.join(added.servers_left_out)}")
         for remark in remarks:
-            if Remark(remark) not in session.conversation.entries:
+            if Remarked(remark) not in session.conversation.entries:
                 session.apply(Remarked(remark))
         return session
 
