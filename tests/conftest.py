@@ -1,4 +1,4 @@
-"""What every test shares: the async backend, the log of what the client says, which no test can pass by, and an end."""
+"""What all tests share: the async backend, the log of the client's messages, and a time limit."""
 
 import faulthandler
 import gc

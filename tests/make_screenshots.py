@@ -1,4 +1,4 @@
-"""Takes the pictures in screenshots/: `python tests/make_screenshots.py`; with --check it only names the stale ones.
+"""Makes the pictures in screenshots/: `python tests/make_screenshots.py`. With --check, only lists outdated ones.
 
 Most are what `acp-tui render` makes of the scripted agent, with the keys that a user would have pressed; those of
 the inspector and of a replay show a recording of it, and `demo` plays one.

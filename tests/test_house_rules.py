@@ -1,4 +1,4 @@
-"""What is true of the whole repository: lint, types, layers, and what a wheel holds."""
+"""What holds for the whole repository: lint, types, layers, and a wheel's contents."""
 
 import re
 import subprocess

@@ -1,4 +1,4 @@
-"""No module imports itself by way of others: not within a function either, and not for its types alone."""
+"""No module imports itself through others, not even within a function or only for types."""
 
 from __future__ import annotations
 

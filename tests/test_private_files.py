@@ -1,4 +1,4 @@
-"""Files that hold conversation are opened by one door; what else opens one for writing is listed with its reason."""
+"""One module opens all files that contain conversations; others that open one for writing are listed with a reason."""
 
 from __future__ import annotations
 

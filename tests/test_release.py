@@ -1,4 +1,4 @@
-"""What a release is made of: it installs into clean environments, with the lowest and the newest versions, and works.
+"""The release: it installs into clean environments, with the lowest and the newest versions, and works.
 
 Packages come from the index that pip and uv are set up for; where there is none, the tests that need it skip.
 """

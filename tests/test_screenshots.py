@@ -1,4 +1,4 @@
-"""The pictures in screenshots/ show the program as it is; `python tests/make_screenshots.py` takes them again."""
+"""The pictures in screenshots/ show the program as it is; `python tests/make_screenshots.py` updates them."""
 
 import pytest
 

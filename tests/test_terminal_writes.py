@@ -1,4 +1,4 @@
-"""There is one way for text to the terminal: `sys.stdout` and `sys.stderr`, which `cli.main` has replaced.
+"""Text reaches the terminal only through `sys.stdout` and `sys.stderr`, which `cli.main` has replaced.
 
 Whatever goes past it is found here, and is either one of the listed exceptions or a mistake.
 """
@@ -56,7 +56,7 @@ ALLOWED: Final = {
     "ui/recorded/render.py": {"rich.console": "draws into a string"},
     "ui/recorded/formats.py": {"rich.console": "draws into a string"},
     "ui/kit/themes.py": {"rich.console": "asked for colors"},
-    "ui/kit/terminal_colours.py": {"os.write": "a constant asks the terminal"},
+    "ui/kit/terminal_colors.py": {"os.write": "a constant asks the terminal"},
 }
 """By file: what in it could go past, and where it goes instead."""
 

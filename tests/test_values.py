@@ -1,4 +1,4 @@
-"""`acp_tui.values.dataclass` against the standard one: the same class, made by both, behaves the same."""
+"""`acp_tui.values.dataclass` compared with the standard one: classes made by either behave the same."""
 
 from __future__ import annotations
 

@@ -40,7 +40,7 @@ from acp_tui.client.settings.mcp import Server
 from acp_tui.client.settings.reader import read_settings
 from acp_tui.client.settings.tree import Settings
 from acp_tui.ui.commands.keymap import keymap_of
-from acp_tui.ui.kit.terminal_colours import FENCE, MUTE, has_unicode
+from acp_tui.ui.kit.terminal_colors import FENCE, MUTE, has_unicode
 from acp_tui.ui.kit.themes import THEME_NAMES, theme_notes
 from acp_tui.ui.kit.user_themes import FOLDER
 
@@ -160,7 +160,7 @@ def _look_at_terminal(environ: Mapping[str, str]) -> Iterator[Finding]:
     else:
         yield _size()
         yield _keys(environ)
-    yield _colours(environ)
+    yield _colors(environ)
     yield _letters(environ)
     if environ.get("TMUX"):
         yield from _tmux()
@@ -183,13 +183,13 @@ def _size() -> Finding:
     return ok("Size", text)
 
 
-def _colours(environ: Mapping[str, str]) -> Finding:
+def _colors(environ: Mapping[str, str]) -> Finding:
     if environ.get("NO_COLOR"):
-        return ok("Colours", "none, because NO_COLOR is set")
+        return ok("Colors", "none, because NO_COLOR is set")
     if environ.get("COLORTERM") in ("truecolor", "24bit"):
-        return ok("Colours", "16 million")
+        return ok("Colors", "16 million")
     count = "256" if "256" in environ.get("TERM", "") else "16"
-    return ok("Colours", f"{count}; if it has more, set COLORTERM=truecolor")
+    return ok("Colors", f"{count}; if it has more, set COLORTERM=truecolor")
 
 
 def _letters(environ: Mapping[str, str]) -> Finding:

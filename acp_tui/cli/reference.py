@@ -140,7 +140,7 @@ def _text(name: str | None) -> str:
         return help_of(command)
     near = nearest(name, (*topics(), *(each.name for each in COMMANDS)))
     advice = f"did you mean {near}?" if near else f"topics: {', '.join(topics())}"
-    raise WrongUse(f"no command or topic is called {name}; {advice}")
+    raise WrongUse(f"no command or topic is named {name}; {advice}")
 
 
 def _page(topic: str) -> str:

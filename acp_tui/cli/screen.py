@@ -22,7 +22,7 @@ from acp_tui.cli import code_of
 from acp_tui.client.sessions.hub import open_hub
 from acp_tui.client.settings.location import settings_file
 from acp_tui.client.settings.tree import Appearance, Settings
-from acp_tui.ui.kit.terminal_colours import ask_terminal, has_unicode, light_or_dark
+from acp_tui.ui.kit.terminal_colors import ask_terminal, has_unicode, light_or_dark
 
 if TYPE_CHECKING:
     from textual.app import App

@@ -26,9 +26,8 @@ from acp_tui.client.agents.command import AgentCommand, Phase
 from acp_tui.client.agents.remembered import (
     agree,
     consent_file,
+    introduction,
     is_agreed,
-    note_used,
-    recent_agents,
     recent_file,
     what_runs,
 )
@@ -118,13 +117,10 @@ def ready_to_run(command: AgentCommand) -> AgentCommand:
     Before an agent's first run, prints what it runs. Each time, prints what its location implies.
     """
     agreed = command if command.package is None else _agreed_to(command)
-    if not command.is_listed:
-        return agreed
-    if command.package is None and command.name not in recent_agents(recent_file()):
-        say(f"{command.name} {command.way}")
+    if news := introduction(command, recent_file()):
+        say(news)
     if command.place_note:
         say(f"{command.name} {command.place_note}")
-    note_used(command.name, recent_file())
     return agreed
 
 

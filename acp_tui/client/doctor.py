@@ -148,8 +148,10 @@ def _settings(unusable: Callable[[Settings], Sequence[str]]) -> Finding:
     except SettingsError as error:
         return wrong("Settings", str(error), "fix it or move it away")
     said = (*map(str, read.problems), *read.warnings, *unusable(read.settings))
+    if read.rule_problems:
+        return wrong("Settings", "acp-tui doesn't start with an invalid rule", "fix or remove it", lines=said)
     if said:
-        return note("Settings", f"{len(said)} {'things are' if len(said) > 1 else 'thing is'} wrong", lines=said)
+        return note("Settings", f"{len(said)} problem{'s' * (len(said) > 1)}", lines=said)
     return ok("Settings", str(file) if file.exists() else "the defaults")
 
 

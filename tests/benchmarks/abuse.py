@@ -1,4 +1,4 @@
-"""What an agent that floods its client can do to the user: every kind of flood in a real terminal, with the goals.
+"""Measures what a flooding agent can do to the user: every kind of flood in a real terminal, with its goals.
 
     python tests/benchmarks/abuse.py [KIND ...]
 

@@ -1,4 +1,4 @@
-"""What diffs cost: to be compared, laid out and drawn, and the longest time that one step takes from the event loop.
+"""Measures what it costs to compare, lay out, and draw diffs, and the longest single step on the event loop.
 
     python tests/benchmarks/diffs.py [ROUNDS]
 

@@ -1,4 +1,4 @@
-"""What a conversation costs at length, and what typing costs on a slow terminal.
+"""Measures what a long conversation costs, and what typing costs on a slow terminal.
 
     python tests/benchmarks/entries.py [ENTRIES ...] [--only inside|outside|slow] [--agent BENCH_AGENT]
 

@@ -1,4 +1,4 @@
-"""What a user waits for, as figures with goals, of one commit or of two in turn; nothing is judged by seconds alone.
+"""Measures what users wait for, against goals, for one commit or two in turn; seconds alone decide nothing.
 
     python tests/benchmarks/goals.py [--rounds N] [--against COMMIT] [--bench FOLDER] [WORK ...]
 

@@ -1,4 +1,4 @@
-"""An agent that floods its client: the first words of a prompt name what with and how often, as in "notices 5000".
+"""An agent that floods its client: a prompt's first words say with what and how often, as in "notices 5000".
 
 It uses the standard library only. Its turn ends with a message that says FLOOD-ENDS-HERE. With "unread" as a third
 word it stops reading its input when the flood begins.

@@ -1,4 +1,4 @@
-"""What the inspector costs, from outside: over an agent that sends 2,000 frames a second, and over a long recording.
+"""Measures the inspector from outside: on an agent that sends 2,000 frames a second, and on a long recording.
 
     python tests/benchmarks/inspector.py [SECONDS] [FRAMES]
 

@@ -1,4 +1,4 @@
-"""A home that is new for each run: no draft, history or setting of one run is in the next."""
+"""A new home folder for each run, so that no draft, history, or setting carries over to the next."""
 
 from __future__ import annotations
 

@@ -1,4 +1,4 @@
-"""What terminals cost: a flood of 100 MB, twenty terminals at once, and a thousand that come and go.
+"""Measures terminals: a flood of 100 MB, twenty at once, and a thousand that start and end.
 
     python tests/benchmarks/terminals.py [MB] [CYCLES] [FOLDER OF PTYBENCH]
 
@@ -37,7 +37,7 @@ for number in range({size} // 66): write(line % number)
 
 
 def flood(megabytes: float) -> list[str]:
-    """A command line that prints so much, in lines of 66 bytes with a colour."""
+    """A command line that prints so much, in lines of 66 bytes with a color."""
     return [sys.executable, "-c", FLOOD.format(size=int(megabytes * 1e6))]
 
 

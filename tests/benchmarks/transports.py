@@ -1,4 +1,4 @@
-"""What each way to an agent costs: from the prompt to the first chunk, and the client's CPU time for 10,000 chunks.
+"""Measures each transport: from the prompt to the first chunk, and the client's CPU time for 10,000 chunks.
 
     .venv/bin/python tests/benchmarks/transports.py [ROUNDS]
 

@@ -1,4 +1,4 @@
-"""Starting in poor surroundings: no home, no place to write, a terminal of a few cells, or none worth the name.
+"""Starting in a poor environment: no home, nowhere to write, a tiny terminal, or an unusable one.
 
 Each start is a real process on a terminal of its own.
 """

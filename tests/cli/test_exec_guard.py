@@ -1,4 +1,4 @@
-"""What the desk takes for an answer, on a terminal that the test types on."""
+"""What the permission desk accepts as an answer, on a terminal that the test types on."""
 
 from __future__ import annotations
 

@@ -1,4 +1,4 @@
-"""`acp-tui exec` in this process: what is printed where, and every exit status."""
+"""`acp-tui exec` in this process: what it prints where, and every exit status."""
 
 from __future__ import annotations
 

@@ -1,4 +1,4 @@
-"""`acp-tui exec` as a process of its own: pipes, signals, and a terminal to be asked on."""
+"""`acp-tui exec` as its own process: pipes, signals, and a terminal to ask on."""
 
 from __future__ import annotations
 

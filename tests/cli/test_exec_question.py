@@ -1,4 +1,4 @@
-"""What a permission request looks like on a terminal: all of it to be seen, and no more than fits."""
+"""How a permission request looks on a terminal: complete, and never longer than fits."""
 
 from __future__ import annotations
 

@@ -1,4 +1,4 @@
-"""What the user's settings come to in `acp-tui exec`, and where it does not start with them."""
+"""How the user's settings affect `acp-tui exec`, and which of them keep it from starting."""
 
 from __future__ import annotations
 

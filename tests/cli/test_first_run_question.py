@@ -1,4 +1,4 @@
-"""Before a package is downloaded and run: asked on the terminal, once; refused where there is none."""
+"""acp-tui asks on the terminal before it first downloads and runs a package; without a terminal, it refuses."""
 
 from __future__ import annotations
 

@@ -1,4 +1,4 @@
-"""`acp-tui replay` and `acp-tui render`: what they take, and what they say of what they cannot use."""
+"""`acp-tui replay` and `acp-tui render`: what they accept, and how they report what they can't use."""
 
 from __future__ import annotations
 
@@ -99,7 +99,7 @@ def test_each_way_to_call_them(line: str, values: tuple[Any, ...], runs: Callabl
         ("replay run.jsonl --speed fast", "fast isn't a number"),
         ("render run.jsonl", "and a file to write"),
         ("render run.jsonl -o a.svg --size big", "big isn't a size"),
-        ("render run.jsonl -o a.cast --speed 0", "leaves nothing of a film"),
+        ("render run.jsonl -o a.cast --speed 0", "can't make an animation"),
         ("render run.jsonl -o a.png --animate", "--animate makes an .svg"),
         ("render run.jsonl -o a.svg --at 3 --at-text done", "both name a moment"),
     ],

@@ -1,4 +1,4 @@
-"""What a report must not say."""
+"""Reports contain no secrets."""
 
 from __future__ import annotations
 

@@ -1,4 +1,4 @@
-"""Completion as the shells themselves do it; skipped for those that are not installed."""
+"""Completion in real shells. Shells that aren't installed are skipped."""
 
 from __future__ import annotations
 

@@ -1,4 +1,4 @@
-"""Files and terminals as an agent asks for them: served, asked about, or refused, as the user's policy has it."""
+"""Files and terminals an agent requests: served, asked about, or refused, according to the user's policy."""
 
 from __future__ import annotations
 

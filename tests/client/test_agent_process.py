@@ -1,4 +1,4 @@
-"""Agents as real processes: how they fail to start, what they may print, how they end, and that none is left."""
+"""Agents as real processes: failed starts, stray output, exits, and that none is left behind."""
 
 from __future__ import annotations
 

@@ -1,4 +1,4 @@
-"""Agents in a container or on another machine: what of this one they are offered, and which MCP servers they get."""
+"""Agents in a container or on another machine: what they are offered here, and which MCP servers they get."""
 
 from __future__ import annotations
 

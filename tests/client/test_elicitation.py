@@ -1,4 +1,4 @@
-"""Elicitations over the wire: nobody but the user answers one, and each is answered once."""
+"""Elicitations over the wire: only the user answers them, each once."""
 
 from __future__ import annotations
 

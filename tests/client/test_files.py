@@ -1,4 +1,4 @@
-"""Files that are replaced whole: their modes, and that a failure leaves what was there and nothing else."""
+"""Replacing whole files: their modes, and that a failure leaves the old file and nothing else."""
 
 from __future__ import annotations
 

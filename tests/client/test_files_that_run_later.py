@@ -1,4 +1,4 @@
-"""Writing a file that runs later is asked about each time, however it is spelled and whatever the settings are."""
+"""Writing a file that runs later always asks, however its path is spelled and whatever the settings are."""
 
 from __future__ import annotations
 

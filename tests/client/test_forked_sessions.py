@@ -1,4 +1,4 @@
-"""A session is forked: another one goes on below what was said, each by itself, live and in a replay."""
+"""A forked session continues on its own from the shared conversation, live and in a replay."""
 
 from __future__ import annotations
 

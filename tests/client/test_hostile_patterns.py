@@ -1,4 +1,4 @@
-"""Patterns of forms that would take seconds and gigabytes to read are not read; those that forms have are.
+"""Form patterns that would take seconds and gigabytes to compile are skipped; ordinary ones aren't.
 
 `ACP_TUI_HOSTILE_PATTERNS=20000` tries so many.
 """

@@ -1,4 +1,4 @@
-"""Options of a session: which request sets one, what wins, and that nothing is sent that was not given to choose."""
+"""Session options: which request sets one, which value wins, and that only offered values are sent."""
 
 from __future__ import annotations
 

@@ -1,4 +1,4 @@
-"""Globs: what `*`, `**`, `?`, `[…]` and `{a,b}` stand for, against a matcher that tries everything."""
+"""Globs: what `*`, `**`, `?`, `[…]`, and `{a,b}` match, compared with an exhaustive matcher."""
 
 from __future__ import annotations
 

@@ -1,4 +1,4 @@
-"""Permission requests over the wire: nothing is answered but by the user, and everything is answered once."""
+"""Permission requests over the wire: only the user answers them, each once."""
 
 from __future__ import annotations
 

@@ -1,4 +1,4 @@
-"""What of a prompt goes to an agent: blocks that it does not take become the next best, and the user is told."""
+"""What the agent receives of a prompt: unsupported blocks are replaced by the next best, and the user is told."""
 
 from __future__ import annotations
 

@@ -1,4 +1,4 @@
-"""No call of ours makes git run what a repository configures, whatever is planted and however fast it is swapped."""
+"""None of our calls makes git run what a repository configures, whatever is planted and however fast it is swapped."""
 
 from __future__ import annotations
 
@@ -52,7 +52,7 @@ STARTERS: Final = {
     "workbench/demo/version_two.py": "the demo agent's own commands, as its scenario has them",
     "ui/tab/agent.py": "an agent's own login",
     "ui/kit/clipboard.py": "the system's clipboard",
-    "ui/shell/notifier.py": "the user's own for notices",
+    "ui/kit/programs.py": "the user's own, for notices and the status line",
     "ui/textual_gaps/internals.py": "the user's editor",
 }
 HOOKS: Final = (

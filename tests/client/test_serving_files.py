@@ -1,4 +1,4 @@
-"""`fs/*` as an agent meets it on the wire; what a workspace serves is tested beside it."""
+"""`fs/*` as an agent sees it on the wire. The workspace has its own tests."""
 
 from __future__ import annotations
 

@@ -1,4 +1,4 @@
-"""`terminal/*` as an agent meets it on the wire, and what the session shows and leaves; PTYs are tested beside it."""
+"""`terminal/*` as an agent sees it on the wire, and what the session shows. PTYs have their own tests."""
 
 from __future__ import annotations
 

@@ -1,4 +1,4 @@
-"""Sessions that were there before: loaded with their history, resumed without, opened the best way there is."""
+"""Existing sessions: loaded with their history, resumed without it, or opened in the best available way."""
 
 from __future__ import annotations
 

@@ -1,4 +1,4 @@
-"""Sessions over the wire beside new and load: list, close, delete, several at once, more directories."""
+"""Session methods beyond new and load: list, close, delete, several sessions at once, additional folders."""
 
 from __future__ import annotations
 

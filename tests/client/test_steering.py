@@ -1,4 +1,4 @@
-"""A prompt is sent into the turn that runs, where the agent offers that; what came of it is in the conversation."""
+"""A prompt sent into the running turn, if the agent offers that, with its outcome in the conversation."""
 
 from __future__ import annotations
 

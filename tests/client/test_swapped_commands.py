@@ -1,4 +1,4 @@
-"""A command runs as it was when the user was asked: in that folder, with those programs, whatever is swapped since."""
+"""A command runs as it was when the user was asked: in that folder, with those programs, whatever is swapped later."""
 
 from __future__ import annotations
 

@@ -1,4 +1,4 @@
-"""What the user does with the terminals of a session: typing, size, Ctrl+C, the end; keys are the screen's matter."""
+"""What the user does with a session's terminals: type, resize, interrupt, end. The screen handles the keys."""
 
 from __future__ import annotations
 

@@ -1,4 +1,4 @@
-"""Sessions with an agent of version 2: what is asked of it, what it tells and asks, and what a user can do."""
+"""Sessions with agents of version 2: what we ask of them, what they report and ask, and what a user can do."""
 
 from __future__ import annotations
 

@@ -1,4 +1,4 @@
-"""Which version of the protocol is spoken: what is asked, what agents answer, and what the user hears."""
+"""Which version of the protocol is spoken: what we request, what agents answer, and what the user is told."""
 
 from __future__ import annotations
 

@@ -1,4 +1,4 @@
-"""Worktrees of real repositories: made without running what the repository configures, copied back, removed."""
+"""Worktrees of real repositories: created without running anything they configure, copied back, and removed."""
 
 from __future__ import annotations
 

@@ -1,4 +1,4 @@
-"""The log that judges every test sees what it must: each breach that it guards against is one when it is planted."""
+"""The log that checks every test finds what it should: each planted violation is reported."""
 
 from __future__ import annotations
 

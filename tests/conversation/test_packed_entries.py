@@ -1,4 +1,4 @@
-"""Early entries of a long conversation are packed into a store; whoever reads or changes them sees no difference."""
+"""Early entries of a long conversation are packed into a store, and reading or changing them works as before."""
 
 from __future__ import annotations
 

@@ -1,4 +1,4 @@
-"""Facts beside the entries: plan, commands, options, info, usage, notices; and the entries that are rare."""
+"""Facts beside the entries: plan, commands, options, info, usage, and notices; and rare entries."""
 
 import pytest
 

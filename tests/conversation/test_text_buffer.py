@@ -1,4 +1,4 @@
-"""TextBuffer: grows by pieces; what an append and a look at the end cost does not depend on its length."""
+"""TextBuffer grows in pieces; appending and reading the end cost the same at any length."""
 
 import pytest
 from hypothesis import given, settings

@@ -1,4 +1,4 @@
-"""Paths and commands: what passes for ASCII is marked, and words of any language are left as they are."""
+"""In paths and commands, look-alikes of ASCII are marked, and words in any language are left alone."""
 
 import unicodedata
 

@@ -1,4 +1,4 @@
-"""A connection that breaks at any point, in a message, a permission or a replay, costs nothing that the agent said.
+"""Wherever a connection breaks, in a message, a permission, or a replay, nothing the agent said is lost.
 
 ACP_TUI_CUTS=1000 cuts so often; without it there are a few.
 """

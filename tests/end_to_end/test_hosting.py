@@ -1,4 +1,4 @@
-"""Hosts as users have them: processes of their own, which outlive terminals and leave nothing behind."""
+"""Hosts as users run them: processes that outlive terminals and leave nothing behind."""
 
 from __future__ import annotations
 

@@ -1,4 +1,4 @@
-"""Every shipped scenario, recorded: its replay is the session; redacted, it looks the same wherever it was made."""
+"""Every shipped scenario, recorded: its replay equals the session, and a redacted one looks the same everywhere."""
 
 from __future__ import annotations
 

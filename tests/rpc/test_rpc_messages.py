@@ -1,4 +1,4 @@
-"""Messages: what a line means, however odd it is, and what is written is strict JSON-RPC."""
+"""Messages: what a line means, however odd, and that everything written is strict JSON-RPC."""
 
 import json
 from typing import Any

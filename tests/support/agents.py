@@ -1,4 +1,4 @@
-"""Agents for tests of the client: scripted ones as real processes, and one in memory that the test itself plays."""
+"""Agents for tests of the client: scripted ones as real processes, and one in memory played by the test."""
 
 from __future__ import annotations
 

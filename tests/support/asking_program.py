@@ -1,4 +1,4 @@
-"""A program that asks its terminal something and waits for the answer, as `vim`, `fzf` and shells do."""
+"""A program that queries its terminal and waits for the answer, as `vim`, `fzf`, and shells do."""
 
 from __future__ import annotations
 

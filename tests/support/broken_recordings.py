@@ -1,4 +1,4 @@
-"""Recordings after accidents: cut off, with lines lost, doubled, in another order, flipped bits and junk.
+"""Recordings after accidents: cut off, with lines lost, doubled, or reordered, bits flipped, and junk.
 
 How many a test tries is said by the environment variable BROKEN_RECORDINGS; the default is for every day, 1,000 and
 more are for whoever has the time: `BROKEN_RECORDINGS=1000 pytest tests/workbench/mock tests/workbench/redact`.

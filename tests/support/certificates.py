@@ -1,4 +1,4 @@
-"""Certificates of a CA that a test makes for itself, with the program openssl."""
+"""Certificates of a CA that a test makes for itself with openssl."""
 
 from __future__ import annotations
 

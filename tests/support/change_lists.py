@@ -1,4 +1,4 @@
-"""What a tracker lists after another look at the disk."""
+"""What a tracker lists after rescanning the disk."""
 
 from pathlib import Path
 

@@ -1,4 +1,4 @@
-"""A workspace with changes and the screens that show them: what a test does to both, and reads from them."""
+"""A workspace with changes, and the screens that show them: how tests change and read both."""
 
 from __future__ import annotations
 

@@ -1,4 +1,4 @@
-"""A headless Chromium, led over its DevTools protocol: what is typed, clicked and seen on a page."""
+"""A headless Chromium, controlled over its DevTools protocol: types, clicks, and reads pages."""
 
 from __future__ import annotations
 
@@ -48,7 +48,7 @@ class BrowserPage:
     def _note(self, event: str, params: Any) -> None:
         frame = params.get("response", {})
         if event == "Network.webSocketFrameReceived" and frame["opcode"] == 2:
-            # pyte takes the markers of an update, and colours beyond its own, for text.
+            # pyte takes the markers of an update, and colors beyond its own, for text.
             self._stream.feed(re.sub(rb"\x1b\[[?<>=][0-9;]*[a-z]", b"", b64decode(frame["payloadData"])))
         elif event == "Network.webSocketFrameSent" and frame["payloadData"].startswith('["resize"'):
             size = json.loads(frame["payloadData"])[1]

@@ -1,4 +1,4 @@
-"""What a command line is read as."""
+"""How a command line is parsed."""
 
 from __future__ import annotations
 

@@ -1,4 +1,4 @@
-"""Reads back the blocks that drawn Markdown shows, and those that HTML describes, in one form; draws nothing."""
+"""Reads the blocks that drawn Markdown shows, and those that HTML describes, into one form. Draws nothing."""
 
 from __future__ import annotations
 
@@ -20,7 +20,7 @@ from acp_tui.ui.rendering.palette import Palette
 WIDTH: Final = 400
 """Nothing in the examples is wrapped here."""
 _STYLES: Final[dict[str, Any]] = {
-    field.name: Style(meta={field.name: True}) for field in fields(Palette) if field.name != "dark"
+    field.name: Style(meta={field.name: True}) for field in fields(Palette) if field.type == "Style"
 }
 NAMED: Final = Palette(**_STYLES)
 """Each style says its own name, so that a segment tells what it is."""

@@ -1,4 +1,4 @@
-"""What a client of ACP may send when it sends it: the official schema, and the gates that both sides open.
+"""What an ACP client may send and when: the official schema, and the gates both sides open.
 
 It judges one connection from its messages alone. What an agent sends is not judged: tests make agents say anything.
 """

@@ -1,4 +1,4 @@
-"""Connections that break: a proxy on loopback that counts the bytes which pass."""
+"""Connections that break: a local proxy that counts the bytes that pass."""
 
 from __future__ import annotations
 

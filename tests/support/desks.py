@@ -1,4 +1,4 @@
-"""The whole app with a scripted agent: what a test does there, what it sees, and what the agent was sent.
+"""The whole app with a scripted agent: what tests do there, what they see, and what the agent was sent.
 
 It says nothing of how a dialog looks; tests read that from the rows of the screen.
 """

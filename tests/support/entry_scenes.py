@@ -1,4 +1,4 @@
-"""What a conversation can hold, each kind of entry in each of its states; how it should look is not said here."""
+"""Everything a conversation can contain: each kind of entry in each state. How it should look is up to the tests."""
 
 from __future__ import annotations
 

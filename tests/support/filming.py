@@ -1,4 +1,4 @@
-"""Recordings made by hand for replays: a session of two turns, with a question and a terminal."""
+"""Hand-made recordings for replays: a session of two turns, with a question and a terminal."""
 
 from __future__ import annotations
 

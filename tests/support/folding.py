@@ -1,4 +1,4 @@
-"""Short words for the updates that tests fold into conversations."""
+"""Short names for the updates that tests fold into conversations."""
 
 from __future__ import annotations
 

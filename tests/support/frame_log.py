@@ -1,4 +1,4 @@
-"""Every frame that a client of ours sent or got in a test, and what it must not have sent.
+"""Every frame a client of ours sent or received in a test, and violations among those it sent.
 
 It sees each Peer in this process whose handler is the client's connection; processes of their own are out of reach.
 What is wrong is `conduct`'s to say.

@@ -1,4 +1,4 @@
-"""Where the protocol's schema, golden messages and recorded traffic lie, beside the repository; tests skip without."""
+"""Where the protocol's schema, golden messages, and recorded traffic are, beside the repository. Tests skip without."""
 
 from __future__ import annotations
 

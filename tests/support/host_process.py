@@ -1,4 +1,4 @@
-"""Hosts as real processes of a user of their own, for tests that attach to them."""
+"""Hosts as real processes with their own home, for tests that attach to them."""
 
 from __future__ import annotations
 

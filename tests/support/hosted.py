@@ -1,4 +1,4 @@
-"""A host in memory: its agent is played by the test, its clients are clients as acp-tui is one, or played too."""
+"""A host in memory: the test plays its agent; its clients are like acp-tui, or played by the test too."""
 
 from __future__ import annotations
 

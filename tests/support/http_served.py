@@ -1,4 +1,4 @@
-"""An agent behind Streamable HTTP on loopback: to the agent each connection looks like a WebSocket."""
+"""An agent behind Streamable HTTP on loopback; to the agent, each connection looks like a WebSocket."""
 
 from __future__ import annotations
 

@@ -1,4 +1,4 @@
-"""Agents that are recorded while a user leads them through all that they can do.
+"""Agents that are recorded while a scripted user takes them through everything they can do.
 
 The user answers everything, logs in where that is wanted, and cancels what would go on for ever.
 """

@@ -1,4 +1,4 @@
-"""acp-tui on a terminal that shows lines, read as text and typed on; it says nothing of what should be there."""
+"""acp-tui on a terminal that shows lines: tests read its text and type. It doesn't know what should be there."""
 
 from __future__ import annotations
 

@@ -1,4 +1,4 @@
-"""A connection as frames, written message by message, and what the rules make of it."""
+"""A connection as frames, written message by message, and the rules' verdict on it."""
 
 from __future__ import annotations
 

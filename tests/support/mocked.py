@@ -1,4 +1,4 @@
-"""A recording as an agent for a hub, and conversations without what is made up anew each time."""
+"""A recording as an agent for a hub, and conversations without the parts that differ from run to run."""
 
 from __future__ import annotations
 

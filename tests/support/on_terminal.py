@@ -1,4 +1,4 @@
-"""acp-tui as a user has it: a process on a terminal of its own, which shows, takes keys, is resized and closed."""
+"""acp-tui as users run it: a process on its own terminal, which shows text, takes keys, resizes, and closes."""
 
 from __future__ import annotations
 
@@ -156,7 +156,7 @@ def set_size(terminal: int, size: tuple[int, int]) -> None:
 
 
 def environment(home: Path) -> dict[str, str]:
-    """Nothing of the user's own: no settings, no history, no proxy for colours."""
+    """Nothing of the user's own: no settings, no history, no proxy for colors."""
     folders = {f"XDG_{name}_HOME": str(home / name.lower()) for name in ("CONFIG", "STATE", "CACHE", "DATA")}
     return {**os.environ, **folders, "HOME": str(home), "TERM": "xterm-256color", "COLORTERM": "truecolor"}
 

@@ -1,4 +1,4 @@
-"""The other end of a connection, in memory and under the test's control; it knows nothing of ACP's methods."""
+"""The other end of a connection, in memory and controlled by the test. It knows none of ACP's methods."""
 
 from __future__ import annotations
 

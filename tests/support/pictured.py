@@ -1,4 +1,4 @@
-"""Recordings as texts and pictures of the screen, by what `acp-tui render` uses, without what no machine repeats."""
+"""Recordings as text and pictures, made the way `acp-tui render` does, without what differs between machines."""
 
 from __future__ import annotations
 

@@ -1,4 +1,4 @@
-"""A pytest within a test, for what only a whole run shows."""
+"""Runs pytest within a test, for what only a whole run shows."""
 
 import os
 import subprocess

@@ -1,4 +1,4 @@
-"""Real coding agents, which lie beside the repository and run offline against a stand-in for their model's API.
+"""Real coding agents, installed beside the repository, that run offline against a stand-in for their model's API.
 
 What a session with one of them shows, and how its recording is made fit to be given away; whoever has no such agents
 can read and replay what is in tests/data/recordings.

@@ -1,4 +1,4 @@
-"""A page whose prompt remembers: earlier prompts and drafts in the state folder of the test's own home.
+"""A page whose prompt remembers: earlier prompts and drafts in the test's own state folder.
 
 A second page of the same test is acp-tui started again.
 """

@@ -1,4 +1,4 @@
-"""Runs of the demo agent that are recorded, with a user who answers everything; and recordings made of events."""
+"""Recorded runs of the demo agent, with a user who answers everything; and recordings made of events."""
 
 from __future__ import annotations
 

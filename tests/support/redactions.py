@@ -1,4 +1,4 @@
-"""Recordings of a few events, before and after they are redacted."""
+"""Recordings of a few events, before and after redaction."""
 
 from __future__ import annotations
 

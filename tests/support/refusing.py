@@ -1,4 +1,4 @@
-"""Rules that refuse, and what they are held against, in one root."""
+"""Rules that refuse, and the requests they are tested on, in one workspace root."""
 
 from __future__ import annotations
 

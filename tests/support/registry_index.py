@@ -1,4 +1,4 @@
-"""Entries of an agent registry, each with one thing about it."""
+"""Entries of an agent registry, each with one peculiarity."""
 
 from __future__ import annotations
 

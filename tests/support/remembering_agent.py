@@ -1,4 +1,4 @@
-"""An agent behind a WebSocket that goes on without its client: what it has said is its record, and it replays that."""
+"""An agent behind a WebSocket that continues without its client, remembers what it said, and replays it."""
 
 from __future__ import annotations
 

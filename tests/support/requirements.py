@@ -1,4 +1,4 @@
-"""The table of requirements and the tests that prove them, and what there is to hold it against; it proves nothing."""
+"""The table of requirements and the tests that prove them, and how to check it. It proves nothing itself."""
 
 from __future__ import annotations
 

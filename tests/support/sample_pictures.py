@@ -1,4 +1,4 @@
-"""Small pictures, made when a test wants them, as base64."""
+"""Small pictures, made on demand, as base64."""
 
 from __future__ import annotations
 

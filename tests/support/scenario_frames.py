@@ -1,4 +1,4 @@
-"""What the scripted agent sends while a client in memory does with it all that its scenario offers."""
+"""What the scripted agent sends while a client in memory uses everything its scenario offers."""
 
 from __future__ import annotations
 

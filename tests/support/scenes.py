@@ -1,4 +1,4 @@
-"""Sessions to take pictures of: every kind of entry in each of its states, and scenes as a user meets them.
+"""Sessions to take pictures of: every kind of entry in each state, and typical scenes.
 
 What is in them is fixed, so that the pictures are the same on every machine.
 """

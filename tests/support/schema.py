@@ -1,4 +1,4 @@
-"""The official schema of ACP, of either version, as the judge of single messages; tests skip where it is absent.
+"""The official ACP schemas, which judge single messages; without them, tests skip.
 
 Stricter than the schema itself in one point: a key that a type does not know is a flaw (R-RPC-9), `_meta` aside.
 """

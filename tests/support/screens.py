@@ -1,4 +1,4 @@
-"""A session screen without an agent: a built conversation, a connection that records, a clock that stands still.
+"""A session screen without an agent: a prepared conversation, a connection that records, a clock that stands still.
 
 It does not say how anything should look: tests read that from the rows of `Page.text`.
 """

@@ -1,4 +1,4 @@
-"""An agent as a real process: runs the lines of its one argument, with the few words below in scope.
+"""An agent as a real process: runs the Python lines in its only argument, with the few names below in scope.
 
 It uses the standard library only and starts in some 20 ms; it checks nothing that it is sent.
 """

@@ -1,4 +1,4 @@
-"""The client of the protocol's official Python SDK, doing what the client of a recording did. Knows no screen."""
+"""The client of the protocol's official Python SDK, which repeats what a recorded client did. Has no screen."""
 
 from __future__ import annotations
 

@@ -1,4 +1,4 @@
-"""Secrets as services give them out, made anew each time: none of them opens anything."""
+"""Secrets in the formats of real services, newly made each time; none of them opens anything."""
 
 from __future__ import annotations
 

@@ -1,4 +1,4 @@
-"""Agents behind a WebSocket on loopback, one process for each connection, and servers that misbehave."""
+"""Agents behind a WebSocket on loopback, one process per connection, and servers that misbehave."""
 
 from __future__ import annotations
 

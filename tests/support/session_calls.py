@@ -1,4 +1,4 @@
-"""Calls of sessions with an agent in memory that can do all of it: made by the client, answered by the test."""
+"""Session calls to an agent in memory that supports all of them: made by the client, answered by the test."""
 
 from __future__ import annotations
 

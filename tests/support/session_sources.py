@@ -1,4 +1,4 @@
-"""Where the sessions' dialog has its sessions from, in tests: as a user has them, and as nobody should."""
+"""Sources for the sessions dialog in tests: realistic ones, and hostile ones."""
 
 from __future__ import annotations
 

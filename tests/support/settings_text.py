@@ -1,4 +1,4 @@
-"""settings.toml as a text, read into the tree."""
+"""settings.toml as text, read into the tree."""
 
 from __future__ import annotations
 

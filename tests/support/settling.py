@@ -1,4 +1,4 @@
-"""When an app has done all it can do: by the event loop and the queues of its widgets, not by the time that passes.
+"""Tells when an app has done all it can: by the event loop and its widgets' queues, not by elapsed time.
 
 Textual's own way sends a callback through every widget, each of which then looks for idle handlers: a quarter of the
 work of a short test. And a time without work says little on a machine that is busy with something else.

@@ -1,4 +1,4 @@
-"""What a conversation looks like, whatever its words are: each letter and digit of its texts counts as any other."""
+"""The look of a conversation regardless of its words: each letter and digit counts as any other."""
 
 from __future__ import annotations
 

@@ -1,4 +1,4 @@
-"""A screen on which programs run in terminals, and one of them has the keyboard."""
+"""A screen where programs run in terminals, and one of them has the keyboard."""
 
 from __future__ import annotations
 

@@ -1,4 +1,4 @@
-"""acp-tui as a process on a terminal of its own: what it writes is read as it comes, and keys are typed.
+"""acp-tui as a process on its own terminal: its output is read as it arrives, and keys are typed.
 
 Whether the terminal is one that can be drawn on, and what should stand there, is for whoever starts it.
 """

@@ -1,4 +1,4 @@
-"""The limits of every wait in the tests, and the one way to poll.
+"""The time limits of all waits in tests, and the one way to poll.
 
 What a test waits for is its own; a limit only ends what would hang, so it is far beyond what a busy machine needs.
 """

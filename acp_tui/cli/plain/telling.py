@@ -261,7 +261,7 @@ class Teller:
     def _tell_compaction(self, entry_id: EntryId, entry: Compaction) -> None:
         self._others.add(entry_id)
         status = make_visible_line(entry.error or entry.status.replace("_", " "))
-        self._outbox.put(ours(f"the agent compacts its context: {status}"))
+        self._outbox.put(ours(f"the agent is compacting its context: {status}"))
 
     # Facts
 

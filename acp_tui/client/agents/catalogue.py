@@ -21,7 +21,7 @@ from pathlib import Path
 from typing import Final, Literal
 
 from acp_tui.client.agents.address import read_address
-from acp_tui.client.agents.command import AgentCommand, Package
+from acp_tui.client.agents.command import DEMO, AgentCommand, Package
 from acp_tui.client.agents.registry import (
     Archive,
     CachedRegistry,
@@ -259,7 +259,7 @@ def _unknown(name: str, listed: Iterable[ListedAgent], agents_file: Path) -> Age
     else:
         advice = f"known: {', '.join(names)}"
     return AgentNotFound(
-        f"no agent is called {name!r}",
+        f"no agent is named {name!r}",
         hint=f"{advice}\n  to list all: acp-tui agents; any command that speaks ACP: acp-tui --"
         f" COMMAND; to name your own: {agents_file}",
     )
@@ -389,7 +389,6 @@ def _missing(program: str) -> str:
     return f"no such program: {program}" if "/" in program else f"{program} isn't on PATH"
 
 
-DEMO: Final = "demo"
 _GREETING: Final = "This agent plays a script. Type anything to start it."
 _PROJECT: Final = Path(__file__).with_name("demo_project")
 _SUFFIX: Final = ".txt"

@@ -339,7 +339,7 @@ class Agent:
     def _auth_method(self, method_id: str) -> AuthMethod:
         method = next((method for method in self.auth_methods if method.method_id == method_id), None)
         if method is None:
-            raise Unsupported(f"{self.title} has no login method called {method_id!r}")
+            raise Unsupported(f"{self.title} has no login method with the ID {method_id!r}")
         return method
 
     async def logout(self) -> None:

@@ -55,7 +55,7 @@ READ_ELSEWHERE: Final[Mapping[str, str]] = {
 """Sections of the same file that other modules read."""
 
 
-StatusPart: TypeAlias = Literal["mode", "model", "tokens", "background", "pages", "changes"]
+StatusPart: TypeAlias = Literal["mode", "model", "tokens", "background", "pages", "changes", "command"]
 STATUS_PARTS: Final[tuple[StatusPart, ...]] = get_args(StatusPart)
 
 
@@ -92,8 +92,27 @@ class Appearance:
     status: tuple[StatusPart, ...] = setting(
         STATUS_PARTS,
         "What the status line shows on its right, in this order: the agent's mode and model, tokens"
-        " and cost, work in the background, pages you opened for the agent, and changed files. If"
-        " there isn't room for all, the first are left out.",
+        " and cost, work in the background, pages you opened for the agent, changed files, and what"
+        " `status_command` prints. If there isn't room for all, the first are left out.",
+    )
+    status_command: tuple[str, ...] = setting(
+        (),
+        "A program and its arguments, run without a shell in the session's folder; the status line"
+        " shows the first line it prints. It runs when a session opens, a turn ends, or the branch"
+        " changes. ACP_TUI_CWD, ACP_TUI_SESSION, ACP_TUI_AGENT, ACP_TUI_TITLE, ACP_TUI_MODEL,"
+        " ACP_TUI_TOKENS, and ACP_TUI_COST tell it about the session. It is stopped after 5 seconds.",
+        runs_program=True,
+    )
+    status_command_every_s: float = setting(
+        60.0,
+        "How often `status_command` also runs while the agent is idle; 0: never.",
+        unit="seconds",
+        minimum=0,
+    )
+    links: bool = setting(
+        True,
+        "Whether files and addresses in conversations are links (OSC 8). Ctrl+click opens a file in"
+        " your editor and a page in your browser, if your terminal doesn't do it itself.",
     )
     prompt_marks: bool = setting(
         True,

@@ -29,10 +29,11 @@ from acp_tui.client.settings.tree import Appearance, Settings
 from acp_tui.ui.commands.command import Command
 from acp_tui.ui.commands.keymap import AS_BUILT, BY_ID, Keymap, keymap_of, places_of
 from acp_tui.ui.commands.keys import Keys
-from acp_tui.ui.kit.terminal_colours import has_unicode
+from acp_tui.ui.kit.terminal_colors import has_unicode
 from acp_tui.ui.kit.themes import ANSI_DARK, DARK, OWN_THEMES, THEME_NAMES, stylesheets, theme_notes
 from acp_tui.ui.kit.toasts import Toasts
 from acp_tui.ui.rendering.ascii import Ascii
+from acp_tui.ui.rendering.links import WithoutLinks
 from acp_tui.ui.textual_gaps.driver import Pacing
 from acp_tui.ui.textual_gaps.internals import (
     Removal,
@@ -99,6 +100,7 @@ class Looks:
         app.theme = ANSI_DARK if app.no_color else self._known(appearance.theme)
         app.animation_level = "none" if appearance.reduced_motion else self._animations
         filters: list[LineFilter] = [NoColor(enabled=app.no_color), Ascii(enabled=appearance.ascii)]
+        filters.append(WithoutLinks(enabled=not appearance.links))
         self._filters = [each for each in filters if each.enabled]
 
     def draw_anew(self) -> None:

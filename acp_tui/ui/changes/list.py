@@ -26,7 +26,7 @@ from acp_tui.ui.rendering.palette import PLAIN, Palette
 if TYPE_CHECKING:
     from acp_tui.ui.changes.follower import ChangesDesk, ChangesSince
 
-KEYS: Final = "Enter review · r revert · R revert all · u undo · g look again · Esc back"
+KEYS: Final = "Enter review · r revert · R revert all · u undo · g refresh · Esc back"
 
 
 class ChangeList(RowList, can_focus=True):
@@ -101,7 +101,7 @@ class ChangesScreen(ModalScreen[None]):
         Binding("r", "revert", "Revert the file", show=False),
         Binding("R", "revert_all", "Revert all files", show=False),
         Binding("u", "undo", "Undo the last revert", show=False),
-        Binding("g,f5", "rescan", "Look at all files again", show=False),
+        Binding("g,f5", "rescan", "Read all files again", show=False),
     ]
 
     def __init__(self, desk: ChangesDesk | ChangesSince) -> None:

@@ -295,7 +295,7 @@ def kind_of(entry: Entry, *, is_run: bool = False, command: str = "") -> Kind:
             return NoteView, _states(NOTE_STATES[type(entry)])
 
 
-PARTS: Final = {f"entry--{each.name.replace('_', '-')}": each.name for each in fields(Palette) if each.name != "dark"}
+PARTS: Final = {f"entry--{each.name.replace('_', '-')}": each.name for each in fields(Palette) if each.type == "Style"}
 """The palette field that each component class sets."""
 THEME_COLORS: Final = {
     "foreground": "text",

@@ -107,7 +107,7 @@ def _group(agent: ListedAgent) -> str:
     if agent.is_recent:
         return "Used last"
     if agent.obstacle:
-        return "Not here"
+        return "Not installed"
     return "Ready" if agent.command.package is None else "Ready once you agree"
 
 
@@ -126,7 +126,7 @@ def _about(agent: ListedAgent) -> Content:
     head = f"{agent.title} {agent.version}".strip()
     lines = [Content.assemble(shown_line(head, "bold"), f" ({agent.source.shown})")]
     if agent.obstacle:
-        lines.append(shown_line(f"Not here: {agent.obstacle}", "$text-warning"))
+        lines.append(shown_line(f"Can't run here: {agent.obstacle}", "$text-warning"))
     if agent.remedy:
         lines.append(shown_line(f"To install it: {agent.remedy}"))
     if agent.description:

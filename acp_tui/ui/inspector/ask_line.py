@@ -126,7 +126,7 @@ class AskLine(Horizontal):
 
 
 MASKED = "Known secrets are masked. Look at it before you share it."
-RAW = "SECRETS ARE KEPT, because R was pressed."
+RAW = "SECRETS ARE NOT MASKED, because you pressed R."
 
 
 class SaveDialog(ExportDialog):

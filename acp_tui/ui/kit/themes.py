@@ -17,7 +17,7 @@ from textual.color import Color
 from textual.constants import COLOR_SYSTEM
 from textual.theme import BUILTIN_THEMES, Theme
 
-from acp_tui.ui.kit.terminal_colours import Shade
+from acp_tui.ui.kit.terminal_colors import Shade
 from acp_tui.ui.rendering.palette import Palette
 
 

@@ -131,8 +131,8 @@ def _lines(film: Film) -> Iterator[str]:
     header = film.header
     yield f"File     {film.recording.path}"
     yield f"Agent    {film.agent}: {shlex.join(header.argv)}"
-    yield f"Folder   {header.cwd or 'not known'}"
-    yield f"Begun    {header.started_at or 'not known'}"
+    yield f"Folder   {header.cwd or 'unknown'}"
+    yield f"Started  {header.started_at or 'unknown'}"
     yield f"Length   {clock(film.length_s)}, {film.length:,} events"
     yield f"Secrets  {'recorded' if header.is_raw else 'not recorded'}"
     if film.problems:

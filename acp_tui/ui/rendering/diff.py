@@ -19,7 +19,7 @@ from acp_tui.client.line_comparison import Steps
 from acp_tui.client.workspace.runs_later import BUILD_FILE, is_build_file
 from acp_tui.conversation.tool_calls import HunkStart, TextDiff
 from acp_tui.conversation.tool_text import shown_path
-from acp_tui.conversation.visible import make_visible_path
+from acp_tui.conversation.visible import make_visible_line, make_visible_path
 from acp_tui.ui.rendering.diff_blocks import (
     Block,
     BlockRows,
@@ -40,7 +40,7 @@ from acp_tui.ui.rendering.diff_text import (
     DiffSyntax,
     ShownLine,
     Spelling,
-    has_colours,
+    has_colors,
     hunk_header,
     language_of,
     line_styles,
@@ -49,9 +49,10 @@ from acp_tui.ui.rendering.diff_text import (
     skipped_lines,
 )
 from acp_tui.ui.rendering.highlight import load_language
+from acp_tui.ui.rendering.links import to_file
 from acp_tui.ui.rendering.palette import PLAIN, Palette
 from acp_tui.ui.rendering.plain import plain_lines
-from acp_tui.ui.rendering.wrapping import CUT, Gutter, LineRange, Row
+from acp_tui.ui.rendering.wrapping import CUT, Gutter, LineRange, Row, wrap
 
 DiffLayout: TypeAlias = Literal["unified", "columns"]
 """Old and new lines below each other, or side by side."""
@@ -220,7 +221,7 @@ class DiffRenderer:
         if wants_columns and not has_room:
             above += plain_lines(_TOO_NARROW, look.width, look.palette.warning)
         is_wide = wants_columns and has_room
-        syntax = self._syntax if has_colours(look.palette) else None
+        syntax = self._syntax if has_colors(look.palette) else None
         most = MAX_CHARACTERS_OF_WHOLE if look.context is None else MAX_CHARACTERS
         spelling = Spelling(syntax, self.diff.crlf, most)
         columns = (TwoColumns if is_wide else OneColumn)(*self._finish(), spelling, look.width, look.palette)
@@ -251,7 +252,10 @@ class DiffRenderer:
         notes = [note for note in (kind, self._what_happened(), *counts) if note]
         if diff.crlf:
             notes.append("CRLF line ends")
-        strips = plain_lines("  ".join([make_visible_path(look.path), *notes]), look.width, palette.diff_title)
+        name, told = make_visible_line(make_visible_path(look.path)), "".join(f"  {note}" for note in notes)
+        style = palette.diff_title + to_file(palette.folder, look.path)
+        spans = [(name, style), (told, palette.diff_title)] if style.link else [(f"{name}{told}", style)]
+        strips = wrap(spans, look.width)
         if diff.approximate:
             strips += plain_lines(_TOO_LONG, look.width, palette.warning)
         return strips

@@ -15,7 +15,7 @@ from textual.events import Key, Paste
 from textual.message import Message
 from textual.widgets import Static
 
-from acp_tui.client.settings.tree import Settings, StatusPart
+from acp_tui.client.settings.tree import Appearance, Settings
 from acp_tui.conversation.conversation import Change, Conversation, SubagentState
 from acp_tui.conversation.entries import ToolCallEntry
 from acp_tui.conversation.facts import Fact, PermissionRequest, SessionId, Turn
@@ -34,6 +34,7 @@ from acp_tui.ui.prompt import PromptInput
 from acp_tui.ui.prompt.input import Rejection
 from acp_tui.ui.session.plan_view import PlanView
 from acp_tui.ui.session.status import Work, doing, facts_of, state_of, title_of
+from acp_tui.ui.session.status_command import StatusCommand
 from acp_tui.ui.session.welcome import Welcome
 from acp_tui.ui.textual_gaps.internals import forget_toasts, press_in
 
@@ -119,6 +120,11 @@ class SessionPanel(Vertical):
         self._shown_notices = 0
         self.work = Work(conversation, clock)
         """How long the turn takes, and what the agent is doing."""
+        self.status_command: StatusCommand | None = None
+        """The user's own part of the status line; None without a session."""
+        if session is not None:
+            facts = {"ACP_TUI_AGENT": agent, "ACP_TUI_SESSION": session.session_id}
+            self.status_command = StatusCommand(self, conversation, session.cwd, facts, self._look, self._warn)
         self._noticed_at = -NOTICES_EVERY_S
         self._toasts: deque[tuple[str, str]] = deque()
         """Titles and texts of the notices that may be on the screen."""
@@ -150,9 +156,13 @@ class SessionPanel(Vertical):
         """One of the status line's states."""
         return state_of(self.conversation)
 
-    def facts(self, parts: Sequence[StatusPart], changes: str) -> tuple[str, ...]:
-        """These parts of the status line; `changes` is what the list of changes says."""
-        return facts_of(self.conversation, parts, changes=changes)
+    def facts(self, appearance: Appearance, changes: str) -> tuple[str, ...]:
+        """The parts of the status line; `changes` is what the list of changes says."""
+        line = ""
+        if self.status_command is not None:
+            self.status_command.look(appearance)
+            line = self.status_command.line
+        return facts_of(self.conversation, appearance.status, changes=changes, command=line)
 
     def use_settings(self, settings: Settings) -> None:
         """Apply the settings for folds and pictures."""
@@ -402,6 +412,9 @@ class SessionPanel(Vertical):
             title, text = (_shortened(each) for each in (notice.title, notice.description or ""))
             self._show_toast(make_visible(title), make_visible(text), severity)
 
+    def _warn(self, text: str) -> None:
+        self.notify(text, severity="warning", markup=False)
+
     def _show_waiting_notices(self) -> None:
         self._notice_handle = None
         self._show_notices()
@@ -439,6 +452,8 @@ class SessionPanel(Vertical):
     def on_permission_card_appeared(self, message: PermissionCard.Appeared) -> None:
         """Focus the card if the user isn't writing or pressing keys, so that an answer takes one key."""
         message.stop()
+        if self.session is None:
+            return  # in a picture, the pause before a card is how long drawing takes
         prompt = next(iter(self.screen.query(PromptInput)), None)
         card = self.card
         if prompt is not None and prompt.is_free and isinstance(card, PermissionCard) and card.display:

@@ -1,4 +1,4 @@
-"""The line mode as a user has it: a process on a terminal, typed on."""
+"""Plain mode as users run it: a process on a terminal that the test types on."""
 
 from __future__ import annotations
 

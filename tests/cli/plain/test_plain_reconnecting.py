@@ -1,4 +1,4 @@
-"""The line mode with an agent at an address: a connection that breaks is made again by itself."""
+"""Plain mode with a remote agent: it reconnects on its own when the connection breaks."""
 
 from __future__ import annotations
 

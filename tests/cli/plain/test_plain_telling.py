@@ -1,4 +1,4 @@
-"""What is told of a conversation, line by line."""
+"""How plain mode prints a conversation, line by line."""
 
 from __future__ import annotations
 

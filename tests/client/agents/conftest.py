@@ -1,4 +1,4 @@
-"""A machine of the test's own: its programs, its platform, and the files that a catalogue is made from."""
+"""A machine controlled by the test: its programs, its platform, and the files that make up a catalogue."""
 
 from __future__ import annotations
 

@@ -1,4 +1,4 @@
-"""The registry's index: what of it counts, and that nothing can be smuggled in by it."""
+"""The registry's index: which entries count, and that nothing can be smuggled in through it."""
 
 from __future__ import annotations
 

@@ -1,4 +1,4 @@
-"""Agents behind Streamable HTTP: failures are said in words, and what proves who we are goes nowhere else."""
+"""Agents over Streamable HTTP: failures are explained, and credentials go nowhere else."""
 
 from __future__ import annotations
 

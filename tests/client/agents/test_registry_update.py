@@ -1,4 +1,4 @@
-"""Fetching the registry from a server on loopback: what is kept, and that a failure keeps what there was."""
+"""Fetching the registry from a local server: what is kept, and that a failure keeps the previous copy."""
 
 from __future__ import annotations
 

@@ -1,4 +1,4 @@
-"""Agents behind TLS and behind proxies, over both transports: real certificates, and a proxy on loopback.
+"""Agents behind TLS and proxies, over both transports: real certificates, and a local proxy.
 
 No name is looked up: the proxy leads every name to this machine.
 """

@@ -1,4 +1,4 @@
-"""Agents behind a WebSocket: all that works with a process works there, and each way to fail is said in its words."""
+"""Agents over WebSocket work as processes do, and each kind of failure has its own message."""
 
 from __future__ import annotations
 

@@ -1,4 +1,4 @@
-"""Which files a prompt's text attaches, and as what blocks."""
+"""Which files the text of a prompt attaches, and as which blocks."""
 
 from __future__ import annotations
 

@@ -1,4 +1,4 @@
-"""What the user is told where a file cannot be attached as asked, and what is done instead."""
+"""What the user is told when a file can't be attached as requested, and what happens instead."""
 
 from __future__ import annotations
 

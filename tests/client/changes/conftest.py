@@ -1,4 +1,4 @@
-"""A workspace to change, with git and without, and a tracker that has looked at it."""
+"""A workspace with or without git, and a tracker that has scanned it."""
 
 import shutil
 import subprocess

@@ -1,4 +1,4 @@
-"""Where two texts differ: exact for putting them together again, whatever they are."""
+"""Where two texts differ: exactly enough to rebuild either from the other."""
 
 import pytest
 from hypothesis import given

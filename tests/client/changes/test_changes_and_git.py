@@ -1,4 +1,4 @@
-"""Which files are listed as changed where git is asked, and where it cannot be."""
+"""Which files are listed as changed when git can be asked, and when it can't."""
 
 import hashlib
 import os

@@ -1,4 +1,4 @@
-"""What changed after a moment of a session, such as a prompt, and the way back to that moment."""
+"""What changed since a moment of a session, such as a prompt, and how to revert to that moment."""
 
 import os
 from collections.abc import Callable

@@ -1,4 +1,4 @@
-"""Changes that are noticed by themselves, and what happens where they cannot be."""
+"""Changes are noticed automatically; and what happens where that isn't possible."""
 
 import os
 from collections.abc import AsyncIterator, Callable, Iterator

@@ -1,4 +1,4 @@
-"""Reading the desktop's clipboard: by tools that the tests put in the place of the system's own."""
+"""Reads the desktop's clipboard, with tools that the tests put in place of the system's own."""
 
 from __future__ import annotations
 

@@ -1,4 +1,4 @@
-"""Which files there are to be mentioned, with git and without; and what stands in folders elsewhere."""
+"""Which files can be mentioned, with and without git, and what other folders contain."""
 
 import os
 import subprocess

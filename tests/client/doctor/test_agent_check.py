@@ -1,4 +1,4 @@
-"""What is found out about an agent; each is a process that a script plays."""
+"""What `doctor` finds out about an agent. Each agent is a process that follows a script."""
 
 from __future__ import annotations
 

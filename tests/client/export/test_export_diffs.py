@@ -1,4 +1,4 @@
-"""Unified diffs of exports: what `diff -u` writes, in bounded work, with nothing invisible."""
+"""Unified diffs in exports: the same as `diff -u`, with bounded work and nothing invisible."""
 
 import random
 from collections import Counter, deque

@@ -1,4 +1,4 @@
-"""The HTML page: what stands on it, and that it can do nothing but be read."""
+"""The HTML page: its contents, and that it can only be read."""
 
 import base64
 import hashlib

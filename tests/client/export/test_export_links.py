@@ -1,4 +1,4 @@
-"""Nothing on an exported page runs, is loaded from elsewhere, or leads anywhere but to the web or a mail address.
+"""An exported page runs and loads nothing, and links only to the web and to mail addresses.
 
 ACP_TUI_HOSTILE_LINKS=20000 tries as many pages as that.
 """

@@ -1,4 +1,4 @@
-"""The Markdown page: what stands on it, and that nothing an agent says reaches beyond its place."""
+"""The Markdown page: its contents, and that an agent's text can't break out of its place."""
 
 import re
 from itertools import pairwise

@@ -1,4 +1,4 @@
-"""Exporting into a file: by its suffix, whole or not at all, never over what exists unless told to."""
+"""Exporting to a file: the suffix chooses the format, it is written whole or not at all, overwrites only on demand."""
 
 import stat
 import sys

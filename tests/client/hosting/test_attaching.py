@@ -1,4 +1,4 @@
-"""Several terminals on one session: all see the same, whenever they come, and a turn goes on without any of them."""
+"""Several terminals attached to one session all see the same, and a turn continues without any of them."""
 
 from __future__ import annotations
 

@@ -1,4 +1,4 @@
-"""Questions behind a host: asked in every terminal, answered once by a user, and never by the host."""
+"""A host's questions appear in every terminal, and are answered once, by a user, never by the host."""
 
 from __future__ import annotations
 

@@ -1,4 +1,4 @@
-"""Lines that hide what they run: a rule refuses the command, or the user is asked; bash itself says what was run.
+"""Lines that hide what they run are refused by a rule or asked about. Bash itself says what ran.
 
 `ACP_TUI_HIDDEN_COMMANDS=2000` tries so many lines.
 """

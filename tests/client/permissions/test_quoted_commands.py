@@ -1,4 +1,4 @@
-"""Words in any quotes: read as bash reads them, so that no quoting takes a command out of its rule.
+"""Quoted words are parsed as bash parses them, so quoting gets no command past its rule.
 
 `ACP_TUI_HOSTILE_COMMANDS=10000` tries so many lines.
 """

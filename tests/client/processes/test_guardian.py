@@ -1,4 +1,4 @@
-"""The guardian: whom it ends when its input ends, whom it leaves alone, and that it is there no longer than needed."""
+"""The guardian: which processes it ends when its input closes, which it leaves alone, and when it exits itself."""
 
 from __future__ import annotations
 

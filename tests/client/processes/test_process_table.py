@@ -1,4 +1,4 @@
-"""Who belongs to a process, read from the table of processes; and that a signal never reaches a stranger."""
+"""Which processes belong together, according to the process table; and that no signal ever reaches a stranger."""
 
 from __future__ import annotations
 

@@ -1,4 +1,4 @@
-"""The file of past prompts: what is kept of them, by several at once, and what a crash or a full disk does to it."""
+"""The prompt history file: what it keeps, with several writers, after a crash, and on a full disk."""
 
 from __future__ import annotations
 

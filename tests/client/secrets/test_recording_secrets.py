@@ -1,4 +1,4 @@
-"""No secret gets into a recording, wherever it stands, and what is masked keeps its shape."""
+"""No secret reaches a recording, wherever it appears, and masked values keep their shape."""
 
 from __future__ import annotations
 

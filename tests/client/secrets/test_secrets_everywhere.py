@@ -1,4 +1,4 @@
-"""Secrets of many sorts, through every way into a run of the real client with an agent that is a process of its own.
+"""Secrets of many kinds, through every way into a run of the real client with an agent process.
 
 What is masked where, and what is kept on purpose, stands in the table of `acp_tui/client/secrets/README.md`, and this
 holds the table, cell by cell.

@@ -1,4 +1,4 @@
-"""Keys of services are found wherever they stand, whole, and what only looks a little like one stays."""
+"""Service keys are found anywhere, whole; text that only resembles one stays."""
 
 from __future__ import annotations
 

@@ -1,4 +1,4 @@
-"""No document, and no file at all, fails the reader of settings.toml."""
+"""No document, and no file of any kind, crashes the reader of settings.toml."""
 
 from __future__ import annotations
 

@@ -1,4 +1,4 @@
-"""What the question about a project's MCP servers says of the user's environment."""
+"""What the question about a project's MCP servers says about the user's environment."""
 
 from __future__ import annotations
 

@@ -1,4 +1,4 @@
-"""MCP servers on their way from a declaration to the wire."""
+"""MCP servers, from their declaration to the wire."""
 
 from __future__ import annotations
 

@@ -1,4 +1,4 @@
-"""What a project may set for those who work in it, and what it may not."""
+"""What a project may set for the people who work in it, and what it may not."""
 
 from __future__ import annotations
 

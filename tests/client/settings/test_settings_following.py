@@ -1,4 +1,4 @@
-"""A settings file that changes is noticed, however it is written."""
+"""A change to the settings file is noticed, however it is written."""
 
 from __future__ import annotations
 

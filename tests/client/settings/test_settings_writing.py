@@ -1,4 +1,4 @@
-"""One setting is changed in the file, and all else in it stays."""
+"""Changing one setting in the file leaves everything else in it unchanged."""
 
 from __future__ import annotations
 

@@ -1,4 +1,4 @@
-"""Terminals of a session in a fresh directory, with everything that they say recorded."""
+"""A session's terminals in a new folder, with everything they report recorded."""
 
 from __future__ import annotations
 

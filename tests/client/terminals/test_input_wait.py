@@ -1,4 +1,4 @@
-"""A command that waits for input is told from one that works, and from one that waits for something else."""
+"""A command that waits for input is told apart from one that works or waits for something else."""
 
 from __future__ import annotations
 

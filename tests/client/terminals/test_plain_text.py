@@ -1,4 +1,4 @@
-"""What an agent reads of a terminal's output."""
+"""What an agent gets of a terminal's output."""
 
 from __future__ import annotations
 

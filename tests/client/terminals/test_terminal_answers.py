@@ -1,4 +1,4 @@
-"""Programs that ask their terminal something, for real on a PTY: each gets its answer, whoever looks or does not."""
+"""Programs on a real PTY that query their terminal get an answer, whether or not anyone watches."""
 
 from __future__ import annotations
 

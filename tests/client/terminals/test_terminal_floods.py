@@ -1,4 +1,4 @@
-"""Terminals in number and at speed: what is kept, how often the listener is called, and that nothing is left behind."""
+"""Many and fast terminals: what is kept, how often the listener is called, and that nothing is left behind."""
 
 from __future__ import annotations
 

@@ -1,4 +1,4 @@
-"""Programs that draw on the whole screen, run for real on a PTY: what the emulator shows of them, and what is left."""
+"""Full-screen programs on a real PTY: what the emulator shows of them, and what they leave."""
 
 from __future__ import annotations
 

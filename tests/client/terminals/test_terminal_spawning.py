@@ -1,4 +1,4 @@
-"""How a command is started: its terminal, environment, directory, signals, and what is said when it cannot be."""
+"""How a command starts: its terminal, environment, folder, and signals, and the error if it can't start."""
 
 from __future__ import annotations
 

@@ -1,4 +1,4 @@
-"""What a terminal's screen gives to one who types into it: its window and its size."""
+"""What a user who types into a terminal gets: its window and its size."""
 
 from __future__ import annotations
 

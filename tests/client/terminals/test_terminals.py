@@ -1,4 +1,4 @@
-"""Terminals as a session uses them: output, exits, kills and releases of real processes."""
+"""Terminals as a session uses them: output, exits, kills, and releases of real processes."""
 
 from __future__ import annotations
 

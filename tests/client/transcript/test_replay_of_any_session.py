@@ -1,4 +1,4 @@
-"""Whatever an agent and its user do, in whatever order: the replay of the recording is what was there live."""
+"""Whatever an agent and its user do, in any order, the replay of the recording equals the live session."""
 
 from __future__ import annotations
 

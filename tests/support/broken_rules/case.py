@@ -1,4 +1,4 @@
-"""A connection that breaks one rule, and the list of all; which there are is said in the modules beside this one."""
+"""A connection that breaks one rule, and the list of all of them; the other modules here define them."""
 
 from __future__ import annotations
 

@@ -1,4 +1,4 @@
-"""Connections that break a rule of version 2: one each, and no other."""
+"""Connections that each break one rule of version 2."""
 
 from __future__ import annotations
 

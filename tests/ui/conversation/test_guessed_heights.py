@@ -1,4 +1,4 @@
-"""What the user does right after a resize, when most entries are not laid out yet, acts on what is to be seen."""
+"""Right after a resize, when most entries aren't laid out yet, the user's actions apply to what is visible."""
 
 from __future__ import annotations
 

@@ -1,4 +1,4 @@
-"""Of a long message no more is kept as it is drawn than a few screens."""
+"""Only a few screens' worth of a long message's drawn lines are kept."""
 
 from __future__ import annotations
 

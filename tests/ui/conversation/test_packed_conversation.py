@@ -1,4 +1,4 @@
-"""A conversation whose early entries are packed on disk looks, is searched, copied and exported as any other."""
+"""A conversation with early entries packed on disk looks, searches, copies, and exports like any other."""
 
 from __future__ import annotations
 

@@ -1,4 +1,4 @@
-"""A terminal's screen: what it feeds itself, what the thread feeds, gaps, rest, and lines that are gone."""
+"""A terminal's screen: what it feeds itself, what the thread feeds, gaps, pauses, and lost lines."""
 
 from __future__ import annotations
 

@@ -1,4 +1,4 @@
-"""Keystrokes at random never allow anything that the user did not mean; the judge knows nothing of how that is done.
+"""Random keystrokes never allow anything the user didn't mean. The judge doesn't know the implementation.
 
 `ACP_TUI_KEY_SEQUENCES=20000` runs so many sequences against the card itself, and one in three hundred of them on the
 whole screen, on each dialog that answers and on each form.

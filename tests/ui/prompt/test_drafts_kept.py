@@ -1,4 +1,4 @@
-"""What is written and not sent: it is there again after a restart, and each session has its own."""
+"""Unsent drafts survive a restart, and each session has its own."""
 
 from __future__ import annotations
 

@@ -1,4 +1,4 @@
-"""Code that makes lexers run for ever, or for very long: it is shown, plain, and nothing waits for its colors.
+"""Code that makes lexers run very long, or forever, is shown plain, and nothing waits for its colors.
 
 `ACP_TUI_HOSTILE_CODE=200` tries so many lines with every lexer that there is.
 """

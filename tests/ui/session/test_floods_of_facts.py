@@ -1,4 +1,4 @@
-"""What an agent reports faster than it can be shown: the screen shows how things stand, not each step on the way."""
+"""When an agent reports faster than the screen can show, the screen shows the current state, not each step."""
 
 from __future__ import annotations
 

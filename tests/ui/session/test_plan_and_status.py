@@ -1,4 +1,4 @@
-"""What stands beside the conversation: the plan, the status line, toasts, and the modes that Shift+Tab cycles."""
+"""What surrounds the conversation: the plan, the status line, notices, and the modes that Shift+Tab cycles."""
 
 from dataclasses import replace
 

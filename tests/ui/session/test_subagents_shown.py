@@ -1,4 +1,4 @@
-"""Subagents on the screen: an entry for each, a conversation of its own behind Enter, and a line in the sidebar."""
+"""Subagents on the screen: an entry for each, its own conversation on Enter, and a line in the sidebar."""
 
 from __future__ import annotations
 

@@ -1,4 +1,4 @@
-"""However many forms an agent asks, the user quits, stops it, closes the tab or goes to another one, by one key."""
+"""However many forms an agent opens, one key quits, stops it, closes the tab, or goes to another."""
 
 from __future__ import annotations
 

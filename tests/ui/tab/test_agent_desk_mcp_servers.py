@@ -1,4 +1,4 @@
-"""The user's MCP servers go to the agent with each session, a project's once the user trusts it; the rest is told."""
+"""The user's MCP servers go to the agent with each session, and a project's once trusted; others are reported."""
 
 from __future__ import annotations
 

@@ -1,4 +1,4 @@
-"""Tabs end and begin anew whatever their agents do meanwhile, and nothing is left of what nobody uses any more."""
+"""Tabs end and start again whatever their agents do, and nothing unused is left behind."""
 
 from __future__ import annotations
 

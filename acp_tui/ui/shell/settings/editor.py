@@ -87,7 +87,7 @@ def explanation(item: Item, desk: SettingsDesk, keymap: Keymap) -> list[str]:
     about = item.one.setting
     lines = [f"{about.doc} {EXPANSION}" if about.is_expanded else about.doc]
     default = "" if is_dataclass(item.one.kind) else f"default: {set_value(item.one.default)}"
-    applies = "" if about.applies == "at once" else f"takes effect from the {about.applies}"
+    applies = "" if about.applies == "at once" else f"takes effect with the {about.applies}"
     lines.append(" · ".join(filter(None, (allowed_values(item.one), default, applies))))
     if desk.origin(item.key) == "project":
         yours = set_value(value_at(desk.user.settings, item.key))

@@ -248,7 +248,7 @@ class SettingsDesk:
             if one.setting.applies != "at once":
                 waiting.setdefault(one.setting.applies, []).append(key)
         for when, keys in waiting.items():
-            self._app.say(f"{', '.join(keys)}: takes effect from the {when}.")
+            self._app.say(f"{', '.join(keys)}: takes effect with the {when}.")
 
 
 def _with_the_last_good(read: SettingsRead, before: Settings) -> SettingsRead:
