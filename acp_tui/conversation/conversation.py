@@ -18,15 +18,7 @@ from weakref import WeakValueDictionary
 
 from acp_tui.conversation.buffers import ByteRing, TextBuffer
 from acp_tui.conversation.elicitation import Elicitation, UrlVisit
-from acp_tui.conversation.entries import (
-    Compaction,
-    Entry,
-    EntryId,
-    Failure,
-    Message,
-    TerminalState,
-    ToolCallEntry,
-)
+from acp_tui.conversation.entries import Compaction, Entry, EntryId, Failure, Message, TerminalState, ToolCallEntry
 from acp_tui.conversation.facts import (
     BackgroundWork,
     Command,

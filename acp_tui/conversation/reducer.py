@@ -586,11 +586,7 @@ def _permission(conversation: Conversation, update: PermissionAsked | Permission
     entry.waiting -= 1
     if asked.is_alone and not entry.call.is_settled:
         is_allowed = option is not None and not option.is_rejection
-        _settle_calls(
-            conversation,
-            tool_calls.COMPLETED if is_allowed else tool_calls.CANCELLED,
-            {asked.tool_call_id},
-        )
+        _settle_calls(conversation, tool_calls.COMPLETED if is_allowed else tool_calls.CANCELLED, {asked.tool_call_id})
     return Change((conversation.tool_call_entries[asked.tool_call_id],), (Fact.PERMISSIONS,))
 
 

@@ -42,14 +42,7 @@ from acp_tui.conversation.entries import (
     TurnEnd,
 )
 from acp_tui.conversation.facts import Fact, Plan, SessionId
-from acp_tui.conversation.tool_calls import (
-    FAILED,
-    SETTLED,
-    TerminalId,
-    ToolCall,
-    ToolCallContent,
-    ToolCallId,
-)
+from acp_tui.conversation.tool_calls import FAILED, SETTLED, TerminalId, ToolCall, ToolCallContent, ToolCallId
 from acp_tui.conversation.updates import Reconnected, Remarked, UnknownUpdate
 from acp_tui.conversation.visible import make_visible, make_visible_line
 from acp_tui.conversation.wording import answer_words, forked, subagent_state, value_name

@@ -19,16 +19,7 @@ from anyio.abc import TaskStatus
 from acp_tui.client.changes.baseline import Baseline, KeptState
 from acp_tui.client.changes.capture import capture
 from acp_tui.client.changes.tree import SKIPPED_DIRECTORIES, Tree, is_within, name_of, signature, swap
-from acp_tui.client.changes.values import (
-    FileChange,
-    FileState,
-    Hunk,
-    Limits,
-    Review,
-    Swapped,
-    review,
-    without_hunk,
-)
+from acp_tui.client.changes.values import FileChange, FileState, Hunk, Limits, Review, Swapped, review, without_hunk
 from acp_tui.values import dataclass
 
 DEFAULT_LIMITS: Final = Limits()

@@ -70,13 +70,7 @@ class ExportFacts:
 
     @classmethod
     def now(
-        cls,
-        agent_title: str,
-        cwd: Path,
-        session_id: str,
-        title: str | None,
-        *,
-        agent_version: str | None = None,
+        cls, agent_title: str, cwd: Path, session_id: str, title: str | None, *, agent_version: str | None = None
     ) -> Self:
         """The facts of an export at the current time."""
         exported_at = datetime.now().astimezone().isoformat(timespec="seconds")

@@ -241,10 +241,7 @@ class SessionDriver:
             return await self._opened(lambda agent, **added: agent.open_session(session_id, cwd, attend, **added))
 
     async def go_on(
-        self,
-        earlier: Session,
-        refused: Callable[[AgentRefused], str],
-        show: Callable[[Session], None] | None = None,
+        self, earlier: Session, refused: Callable[[AgentRefused], str], show: Callable[[Session], None] | None = None
     ) -> Session:
         """Continue a session of an earlier process as far as the agent remembers it, otherwise in a new one below it.
 

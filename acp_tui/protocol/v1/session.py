@@ -6,17 +6,7 @@ from typing import Annotated, Any, Literal, TypeAlias
 
 from acp_tui.protocol.schemas import Discriminator, FirstMatch, Tag, field
 from acp_tui.protocol.v1.content import ContentBlock
-from acp_tui.protocol.wire import (
-    Int64,
-    Items,
-    Lenient,
-    NullIsEmpty,
-    OptionalItems,
-    UInt64,
-    Variant,
-    WireModel,
-    kind_of,
-)
+from acp_tui.protocol.wire import Int64, Items, Lenient, NullIsEmpty, OptionalItems, UInt64, Variant, WireModel, kind_of
 
 
 class EnvVariable(WireModel):

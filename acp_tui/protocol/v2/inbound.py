@@ -50,13 +50,7 @@ from acp_tui.conversation.updates import (
     UsageReported,
 )
 from acp_tui.protocol import MalformedMessage
-from acp_tui.protocol.roles import (
-    AgentCapabilities,
-    AgentIdentity,
-    Agreement,
-    AuthMethod,
-    PermissionQuestion,
-)
+from acp_tui.protocol.roles import AgentCapabilities, AgentIdentity, Agreement, AuthMethod, PermissionQuestion
 from acp_tui.protocol.v1 import inbound as v1
 from acp_tui.protocol.v1.content import Content, Terminal
 from acp_tui.protocol.v1.inbound import Updates, offers_steering

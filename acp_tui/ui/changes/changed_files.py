@@ -48,13 +48,7 @@ def change_segments(change: FileChange, width: int, most_lines: int, palette: Pa
         style = palette.warning if change.before_unknown is not None else palette.muted
         aside = [Segment(cut(note, max(room - width_cells(path + mark), _cells(aside))), style)] if aside else []
     fill = room + len(GAP) - width_cells(path + mark) - _cells(aside)
-    return [
-        head,
-        Segment(path, palette.text),
-        Segment(mark, palette.warning),
-        Segment(" " * max(fill, 1)),
-        *aside,
-    ]
+    return [head, Segment(path, palette.text), Segment(mark, palette.warning), Segment(" " * max(fill, 1)), *aside]
 
 
 def _cells(segments: Sequence[Segment]) -> int:
@@ -68,10 +62,7 @@ def _letter_style(change: FileChange, palette: Palette) -> Style:
 
 def _counts(change: FileChange, palette: Palette) -> list[Segment]:
     added, removed = count_words(change)
-    return [
-        Segment(added.rjust(COUNT_CELLS), palette.success),
-        Segment(removed.rjust(COUNT_CELLS), palette.error),
-    ]
+    return [Segment(added.rjust(COUNT_CELLS), palette.success), Segment(removed.rjust(COUNT_CELLS), palette.error)]
 
 
 def _bar(change: FileChange, most_lines: int, palette: Palette) -> list[Segment]:

@@ -12,15 +12,7 @@ from typing import Final
 from textual.strip import Strip
 
 from acp_tui.conversation.conversation import Conversation
-from acp_tui.conversation.entries import (
-    Entry,
-    EntryId,
-    Message,
-    OwnCommand,
-    Question,
-    Subagent,
-    ToolCallEntry,
-)
+from acp_tui.conversation.entries import Entry, EntryId, Message, OwnCommand, Question, Subagent, ToolCallEntry
 from acp_tui.conversation.facts import Turn
 from acp_tui.ui.conversation.drawing import Drawing, Scene
 from acp_tui.ui.conversation.messages import AgentMessage, Thought, UserMessage

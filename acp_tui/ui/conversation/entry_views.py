@@ -23,15 +23,7 @@ from textual.widget import Widget
 
 from acp_tui.conversation import tool_calls
 from acp_tui.conversation.conversation import Conversation
-from acp_tui.conversation.entries import (
-    Entry,
-    Message,
-    OwnCommand,
-    Question,
-    Subagent,
-    TerminalState,
-    ToolCallEntry,
-)
+from acp_tui.conversation.entries import Entry, Message, OwnCommand, Question, Subagent, TerminalState, ToolCallEntry
 from acp_tui.conversation.tool_calls import TerminalContent, TextDiff, ToolCallContent
 from acp_tui.ui.conversation.drawing import Scene
 from acp_tui.ui.conversation.notes import NOTE_STATES

@@ -89,12 +89,7 @@ def _column(texts: Sequence[str], most_cells: int) -> list[str]:
 def _row(agent: ListedAgent, name: str, title: str, way: str) -> PickerRow[ListedAgent]:
     """`name`, `title`, and `way` are already aligned in columns."""
     return PickerRow(
-        agent,
-        f"{name}{GAP}{title}",
-        agent.description,
-        _group(agent),
-        is_disabled_reason=agent.obstacle,
-        aside=way,
+        agent, f"{name}{GAP}{title}", agent.description, _group(agent), is_disabled_reason=agent.obstacle, aside=way
     )
 
 

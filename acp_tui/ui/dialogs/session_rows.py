@@ -42,13 +42,7 @@ Judge: TypeAlias = Callable[[PastSession], tuple[Way, str]]
 
 
 def session_rows(
-    sessions: Iterable[PastSession],
-    *,
-    judge: Judge,
-    here: Path | None,
-    now: datetime,
-    cells: int,
-    group: str = "",
+    sessions: Iterable[PastSession], *, judge: Judge, here: Path | None, now: datetime, cells: int, group: str = ""
 ) -> list[PickerRow[str]]:
     """A row for each session, with its facts in columns. The folder is shown only if it isn't `here`.
 

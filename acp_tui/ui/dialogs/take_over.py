@@ -277,13 +277,7 @@ class TakenTerminal(Widget, can_focus=True):
         modifiers = 4 * event.shift + 8 * event.meta + 16 * event.ctrl
         self._tell(
             encode_mouse(
-                button,
-                column,
-                row,
-                self._modes,
-                is_pressed=is_pressed,
-                is_motion=is_motion,
-                modifiers=modifiers,
+                button, column, row, self._modes, is_pressed=is_pressed, is_motion=is_motion, modifiers=modifiers
             )
         )
 
@@ -341,12 +335,7 @@ class TakeOver(Screen[None]):
     """Gives keyboard and mouse to the program in a terminal. Closes when the user leaves."""
 
     def __init__(
-        self,
-        session: Session,
-        state: TerminalState,
-        screens: TerminalScreens,
-        *,
-        clock: Callable[[], float],
+        self, session: Session, state: TerminalState, screens: TerminalScreens, *, clock: Callable[[], float]
     ) -> None:
         """`screens` are those of the view that shows the session's conversation."""
         super().__init__()

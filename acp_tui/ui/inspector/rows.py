@@ -30,10 +30,7 @@ def row_strip(row: Row, glimpse: Glimpse, width: int, palette: Palette, waited_s
     """Draw a row `width` cells wide. `waited_s` is how long a request has been waiting; None: no response will come."""
     is_narrow = width < NARROW_CELLS
     end = "" if is_narrow else f"{size(row.size):>8}"
-    spans = [
-        *_begin(row, palette, is_narrow=is_narrow),
-        *_what(row, glimpse, palette, waited_s, width),
-    ]
+    spans = [*_begin(row, palette, is_narrow=is_narrow), *_what(row, glimpse, palette, waited_s, width)]
     return Strip([*_fitted(spans, width - len(end)), Segment(end, palette.muted)])
 
 

@@ -214,12 +214,7 @@ class Picker(ModalScreen[V | None], Generic[V]):
     """What the frame says of the keys."""
 
     def __init__(
-        self,
-        title: str,
-        rows: Sequence[PickerRow[V]],
-        *,
-        search: bool = True,
-        empty: str = "Nothing to choose from",
+        self, title: str, rows: Sequence[PickerRow[V]], *, search: bool = True, empty: str = "Nothing to choose from"
     ) -> None:
         """`empty` is shown if there are no rows."""
         super().__init__(classes="dialog")

@@ -91,11 +91,7 @@ class LineWindow(Widget, can_focus=True):
 
     def render_line(self, y: int) -> Strip:
         """A row: the margin, a line, and a part of the scroll bar."""
-        palette, ground, line = (
-            palette_for(self.app.current_theme),
-            self.visual_style.rich_style,
-            self.top + y,
-        )
+        palette, ground, line = (palette_for(self.app.current_theme), self.visual_style.rich_style, self.top + y)
         bar = Segment("▐" if y in self.thumb else " ", ground + palette.rule)
         if not 0 <= line < self.total:
             said = cut(self.empty_text if y == 1 and not self.total else "", self.line_width)

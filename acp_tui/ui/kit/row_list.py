@@ -184,11 +184,7 @@ class RowList(LineView):
         if index == self.cursor:
             # In the terminal's own colors, muted text is unreadable on the cursor's background.
             label_style, end_style = label_style + Style(bold=True), palette.text
-        return [
-            Segment(self.mark_of(index), palette.accent),
-            Segment(label, label_style),
-            Segment(end, end_style),
-        ]
+        return [Segment(self.mark_of(index), palette.accent), Segment(label, label_style), Segment(end, end_style)]
 
 
 class NumberedRows(RowList):

@@ -31,12 +31,7 @@ from acp_tui.client.transcript.plan import RecordingPlan
 from acp_tui.conversation.content import Text
 from acp_tui.conversation.elicitation import ChoiceField, Elicitation, Form, FormValues, MultiChoiceField
 from acp_tui.conversation.facts import PermissionOption, PermissionRequest, RequestKey
-from acp_tui.conversation.updates import (
-    ElicitationAction,
-    ElicitationAnswered,
-    PermissionAnswered,
-    TerminalExited,
-)
+from acp_tui.conversation.updates import ElicitationAction, ElicitationAnswered, PermissionAnswered, TerminalExited
 from acp_tui.ui.recorded.formats import CannotRender
 from acp_tui.values import dataclass
 from acp_tui.workbench import demo as shipped

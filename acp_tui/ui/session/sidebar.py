@@ -72,10 +72,7 @@ class SidebarState:
     @property
     def sections(self) -> tuple[Section, ...]:
         """The sections from top to bottom, without those that have nothing to show."""
-        unknown = {
-            Section.CHANGES: not self.are_changes_known,
-            Section.SUBAGENTS: not self.subagents,
-        }
+        unknown = {Section.CHANGES: not self.are_changes_known, Section.SUBAGENTS: not self.subagents}
         return tuple(each for each in Section if not unknown.get(each, False))
 
     def part(self, section: Section) -> tuple[object, ...]:

@@ -53,12 +53,7 @@ class Board(ModalScreen[None]):
         Binding("alt+down", "move(1)", "Move the tab down", show=False, priority=True),
     ]
 
-    def __init__(
-        self,
-        tabs: Tabs,
-        close: Close,
-        show_hosted: ShowHosted,
-    ) -> None:
+    def __init__(self, tabs: Tabs, close: Close, show_hosted: ShowHosted) -> None:
         """`close` closes a tab after confirmation; `show_hosted` shows a hosted session."""
         super().__init__(classes="dialog")
         self._tabs = tabs

@@ -111,8 +111,7 @@ class Bench:
                 return place
         where = " nor ".join(map(str, places))
         raise AgentNotStarted(
-            f"there is no file {where}",
-            advice="To run a program on PATH, pass a string: acp_agent('my-agent --acp').",
+            f"there is no file {where}", advice="To run a program on PATH, pass a string: acp_agent('my-agent --acp')."
         )
 
     def _recording(self, name: str) -> Path:
