@@ -17,7 +17,7 @@ from textual.app import App
 
 from acp_tui.cli import replay
 from acp_tui.cli.main import main, visible_output
-from acp_tui.cli.mock import _repeat
+from acp_tui.cli.mock import repeat_stderr
 from acp_tui.cli.replay import recording_of, run_inspect, run_render, run_replay
 from acp_tui.client.settings.tree import Settings
 from acp_tui.ui.base.app import BaseApp
@@ -221,7 +221,7 @@ def test_stderr_of_a_recorded_agent_reaches_clients_raw_and_terminals_made_visib
     for is_terminal in (False, True):
         monkeypatch.setattr(sys.stderr, "isatty", lambda is_terminal=is_terminal: is_terminal)
         with visible_output():
-            _repeat(line)
+            repeat_stderr(line)
         written.append(capfdbinary.readouterr().err)
     assert written[0] == line + b"\n"
     assert b"\x1b" not in written[1]

@@ -22,7 +22,7 @@ ACP_TUI = f"""\
 #!{sys.executable}
 import sys
 from acp_tui.cli import completion, main
-completion._names = lambda kind: {{"agent": ["claude", "gemini"], "scenario": ["coding", "long"]}}[kind.value]
+completion.names_of = lambda kind: {{"agent": ["claude", "gemini"], "scenario": ["coding", "long"]}}[kind.value]
 sys.exit(main.main())
 """
 """The real one, but for the names, which depend on the machine."""
@@ -142,7 +142,7 @@ def test_zsh_offers_what_fits(place: Path, line: str, offered: set[str]):
 
 
 def test_every_command_and_option_is_offered(monkeypatch: pytest.MonkeyPatch):
-    monkeypatch.setattr(completion, "_names", lambda _: [])
+    monkeypatch.setattr(completion, "names_of", lambda _: [])
     named = [command for command in COMMANDS if command.name]
     for shell in SCRIPTS:
         assert [offer.value for offer in completion.offers(shell, [""])] == [each.name for each in named]
@@ -171,7 +171,7 @@ def test_what_a_shell_waits_for_loads_neither_a_parser_nor_a_screen(place: Path)
 
 
 def test_names_that_a_shell_would_expand_are_not_offered(monkeypatch: pytest.MonkeyPatch, capsys):
-    monkeypatch.setattr(completion, "_names", lambda _: ["claude", "$(reboot)", "a b", "-x", "my.agent-2"])
+    monkeypatch.setattr(completion, "names_of", lambda _: ["claude", "$(reboot)", "a b", "-x", "my.agent-2"])
     assert main(["completion", "agents"]) == 0
     assert capsys.readouterr().out.split() == ["claude", "my.agent-2"]
 

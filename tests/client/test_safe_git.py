@@ -118,7 +118,7 @@ class Plant:
         (self.root / ".git/config.worktree").write_text(self._configuration("worktree."))
         for folder in ("hooks", "evil-hooks"):
             for hook in HOOKS:
-                self._script(self.root / ".git" / folder / hook, f"hook.{hook}")
+                self.script(self.root / ".git" / folder / hook, f"hook.{hook}")
 
     def git(self, *words: str) -> None:
         """As a user would call it."""
@@ -155,7 +155,7 @@ class Plant:
             if name in but:
                 continue
             heading = f'[{section} "{subsection}"]' if subsection else f"[{section}]"
-            script = self._script(self.sprung.parent / "traps" / f"{prefix}{key}".replace("/", "_"), prefix + key)
+            script = self.script(self.sprung.parent / "traps" / f"{prefix}{key}".replace("/", "_"), prefix + key)
             is_shell = section == "alias"
             lines.append(f'{heading}\n\t{name} = "{"!" if is_shell else ""}{script}"\n')
         for key in FILE_KEYS:
@@ -163,7 +163,7 @@ class Plant:
             lines.append(f"[{section}]\n\t{name} = {self.sprung}/{prefix}{key}\n")
         return "".join(lines)
 
-    def _script(self, path: Path, name: str) -> Path:
+    def script(self, path: Path, name: str) -> Path:
         path.parent.mkdir(parents=True, exist_ok=True)
         canary = self.sprung / name.replace("/", "_")
         path.write_text(f"#!/bin/sh\ntouch '{canary}'\ncat\n")
@@ -277,8 +277,8 @@ async def test_nothing_is_run_wherever_the_configuration_stands(plant: Plant, ki
 async def test_no_variable_of_gits_own_and_no_relative_folder_counts(
     plant: Plant, monkeypatch: pytest.MonkeyPatch, tmp_path: Path
 ) -> None:
-    fake = plant._script(plant.root / "git", "git")
-    plant._script(tmp_path / "exec/git-ls-files", "exec-path")
+    fake = plant.script(plant.root / "git", "git")
+    plant.script(tmp_path / "exec/git-ls-files", "exec-path")
     for name in (
         "GIT_EXTERNAL_DIFF",
         "GIT_SSH_COMMAND",

@@ -29,6 +29,8 @@ class Memory:
         self.data = bytearray()
         self.reads = 0
         self.is_full = False
+        self.planted = b""
+        """What somebody wrote in the place of all that was stored."""
 
     def put(self, data: bytes) -> int:
         if self.is_full:
@@ -38,7 +40,7 @@ class Memory:
 
     def get(self, place: int, size: int) -> bytes:
         self.reads += 1
-        return bytes(self.data[place : place + size])
+        return self.planted or bytes(self.data[place : place + size])
 
 
 def packing(*updates: SessionUpdate) -> tuple[Conversation, Memory]:
@@ -50,7 +52,7 @@ def packing(*updates: SessionUpdate) -> tuple[Conversation, Memory]:
 
 
 def in_memory(entries: EntryList) -> int:
-    return len(entries._recent) + len(entries._changed)
+    return len(entries.recent) + len(entries.changed)
 
 
 def test_memory_holds_the_last_entries_only() -> None:
@@ -59,7 +61,7 @@ def test_memory_holds_the_last_entries_only() -> None:
     assert len(entries) == LONG
     assert in_memory(entries) <= KEPT + PACKED_AT_ONCE
     assert [entry.text for entry in entries if isinstance(entry, Message)] == [f"message {n}" for n in range(LONG)]
-    assert len(entries._held) == 0
+    assert len(entries.held) == 0
     reads = store.reads
     assert entries[-1] == Message("agent", f"m{LONG - 1}", entries[-1].parts)  # type: ignore[union-attr]
     assert entries[LONG - 3 :] == list(entries)[-3:]
@@ -67,7 +69,7 @@ def test_memory_holds_the_last_entries_only() -> None:
 
 
 def bytes_in_memory(entries: EntryList) -> int:
-    kept = [*entries._recent[:-KEPT_HOWEVER_LONG], *entries._changed.values()]
+    kept = [*entries.recent[:-KEPT_HOWEVER_LONG], *entries.changed.values()]
     return sum(len(pickle.dumps(entry)) for entry in kept)
 
 
@@ -90,7 +92,7 @@ def test_long_entries_are_packed_earlier(kind: str, monkeypatch: pytest.MonkeyPa
 
 def test_a_chunk_of_one_growing_message_costs_no_look_at_all_of_it(monkeypatch: pytest.MonkeyPatch) -> None:
     weighed: list[object] = []
-    monkeypatch.setattr(state, "_weight", lambda entry: weighed.append(entry) or 1)
+    monkeypatch.setattr(state, "weight_of", lambda entry: weighed.append(entry) or 1)
     packing(*(agent("word ", "m") for _ in range(1_000)))
     assert weighed == []
 
@@ -187,8 +189,7 @@ def by_name(module: str, name: str) -> bytes:
 def test_a_store_that_somebody_wrote_to_runs_nothing(payload: bytes) -> None:
     conversation, store = packing(*(agent("a", f"m{number}") for number in range(LONG)))
     entries = conversation.entries
-    store.data[:] = payload
-    entries._places[0], entries._sizes[0] = 0, len(payload)
+    store.planted = payload
     assert isinstance(entries[0], Failure)
 
 

@@ -42,12 +42,12 @@ class Desk(Page):
     @property
     def shown_session(self) -> Session:
         """The session on the screen."""
-        session = self._screen.session
+        session = self.screen.session
         assert session is not None
         return session
 
     @property
-    def _screen(self) -> SessionScreen:
+    def screen(self) -> SessionScreen:
         screen = self.pilot.app.screen_stack[0]
         assert isinstance(screen, SessionScreen)
         return screen
@@ -95,13 +95,13 @@ class Desk(Page):
 
     async def do(self, command: str) -> None:
         """What no palette offers may be written, or have a key."""
-        await self._screen.run_action(f"do('{command}')")
+        await self.screen.run_action(f"do('{command}')")
 
     # What the agent got
 
     def let_go_on(self) -> None:
         """Send the agent a `_go_on`, for which its script waits."""
-        agent = self._screen.link.agent
+        agent = self.screen.link.agent
         assert agent is not None
         agent.notify_extension("_go_on", None)
 

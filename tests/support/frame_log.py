@@ -23,7 +23,7 @@ from acp_tui.rpc import Direction, Peer, Tap
 from support.conduct import Conduct
 
 TESTS: Final = str(Path(__file__).parents[1])
-ASKS: Final = ("ask_permission", "Client._answer")
+ASKS: Final = ("ask_permission", "Client.answer")
 """Where a user's answer comes from that is no key of Textual's: the line mode's terminal, the client of a host."""
 
 
@@ -91,7 +91,7 @@ class FrameLog:
         if not option.is_rejection and not _is_the_users():
             self.unlicensed.append(f"{option.name!r} was chosen no key, a click or the test itself")
         for wire in self.wires:
-            if wire.handler.peer is getattr(session._connection, "peer", None):
+            if wire.handler.peer is getattr(session.connection, "peer", None):
                 wire.events.append(Chosen(option_id))
 
     def install(self, patch: pytest.MonkeyPatch) -> None:

@@ -184,7 +184,7 @@ async def lead(
             async with _starting:
                 with chdir(cwd):  # where some agents work, whatever their session's folder is
                     agent = await hub.start_agent(command, offer=EVERYTHING, recordings=plan)
-            seen.outside = agent._outside
+            seen.outside = agent.outside
             with suppress(AgentLost):  # the conversations say so
                 await agent.initialize(start_limit_s)
                 await tour(Lead(agent, cwd, seen, tasks, patience_s))

@@ -197,6 +197,6 @@ def write(path: Path, events: Iterable[Event], header: Header | None = None, *, 
         on_trouble=troubles.append,
     )
     for event in events:
-        recorder._put(event)
+        recorder.put(event)
     recorder.close()
     assert troubles == []

@@ -216,7 +216,7 @@ class Column:
 
     def read_dirty(self, is_time_up: Callable[[], bool]) -> bool:
         """Draw the entries that changed, newest first. Returns False if the time wasn't enough."""
-        self._open_to(max(self.dirty, default=-1))
+        self.open_to(max(self.dirty, default=-1))
         for entry_id in sorted(self.dirty, reverse=True):
             if not self.read(entry_id, is_time_up) or (self.dirty and is_time_up()):
                 return False
@@ -321,7 +321,7 @@ class Column:
             undrawable = self.drawings[index] = Undrawable()
             return undrawable.lines(self._scene())
 
-    def _open_to(self, last: int) -> None:
+    def open_to(self, last: int) -> None:
         """Reserve places up to this entry. Drawings are made when their turn comes."""
         for index in range(len(self.drawings), last + 1):
             if index:

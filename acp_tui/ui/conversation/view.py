@@ -267,7 +267,7 @@ class ConversationView(Widget, can_focus=True):
         if is_done:
             with self.scrolling.standing_still():
                 is_done = self.column.read_dirty(is_time_up)
-        is_done = is_done and self._work_on(is_time_up)
+        is_done = is_done and self.work_on(is_time_up)
         if is_done or self.frames.now >= self.frames.shown_at + FRAME_S:
             self.frames.shown_at = self.frames.now
             self.show_length()
@@ -300,7 +300,7 @@ class ConversationView(Widget, can_focus=True):
         else:
             self.scroll_to_row(index, row, above=self.outer_size.height // 3)
 
-    def _work_on(self, is_time_up: Callable[[], bool]) -> bool:
+    def work_on(self, is_time_up: Callable[[], bool]) -> bool:
         is_done = self._searching.work(is_time_up)
         self._tell_standing()
         return is_done

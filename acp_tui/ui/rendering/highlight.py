@@ -336,13 +336,13 @@ def _languages(get_all_lexers: Callable[..., Any]) -> dict[str, str]:
     return {alias.lower(): name for name, aliases, _, _ in get_all_lexers(plugins=False) for alias in aliases}
 
 
-_lexers: Final[dict[str, Any]] = {}
+lexers: Final[dict[str, Any]] = {}
 
 
 def _loaded(find: Callable[[str], Any], name: str) -> Any | None:
-    if name not in _lexers and len(_lexers) < MAX_LANGUAGES:
-        _lexers[name] = find(name)()
-    return _lexers.get(name)
+    if name not in lexers and len(lexers) < MAX_LANGUAGES:
+        lexers[name] = find(name)()
+    return lexers.get(name)
 
 
 def load_language(language: str) -> Steps:

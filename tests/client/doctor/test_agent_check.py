@@ -144,7 +144,7 @@ async def test_a_turn_without_an_end_is_cancelled_and_given_up(tmp_path: Path, m
 def test_what_the_user_turned_off_stays_off(tmp_path: Path):
     policy = Policy(read=Grant.OFF, write=Grant.OFF, terminals=Grant.ON)
     check = AgentCheck(scripted(SESSION), tmp_path, policy, _no_servers)
-    assert (check._policy.read, check._policy.write, check._policy.terminals) == (
+    assert (check.policy.read, check.policy.write, check.policy.terminals) == (
         Grant.OFF,
         Grant.OFF,
         Grant.ASK,

@@ -219,8 +219,8 @@ async def test_an_update_of_a_host_asks_nothing_that_nobody_would_get_the_answer
     ]
     async with hosted(tmp_path) as its:
         one = await its.attach("one")
-        (client,) = its.host._clients
+        (client,) = its.host.clients
         for each in forged:
-            client._notify(own_methods.UPDATE, own_methods.write_update(its.session.session_id, each))
+            client.notify(own_methods.UPDATE, own_methods.write_update(its.session.session_id, each))
         await settle()
         assert not waits(one)

@@ -175,10 +175,10 @@ def test_a_guardian_that_was_killed_is_replaced_by_one_that_knows_all(guard: Gua
 def test_the_end_of_its_input_makes_the_guardian_end_those_and_itself(guard: Guard, start: Start) -> None:
     pids = start(CHILD)
     guard.watch(pids[0], "session")
-    assert guard._guardian is not None
-    assert guard._guardian.stdin is not None
-    guard._guardian.stdin.close()
-    assert guard._guardian.wait(LIMIT_S) == 0
+    assert guard.process is not None
+    assert guard.process.stdin is not None
+    guard.process.stdin.close()
+    assert guard.process.wait(LIMIT_S) == 0
     assert gone(pids)
 
 

@@ -77,12 +77,12 @@ def test_a_group_exists_while_it_has_members() -> None:
     assert not group_exists(2**22 + 1)  # beyond the largest pid of Linux and of macOS
 
 
-@pytest.mark.parametrize("can_hold", sorted({table._CAN_HOLD, False}))
+@pytest.mark.parametrize("can_hold", sorted({table.CAN_HOLD, False}))
 @pytest.mark.skipif(not table.HAS_PROC, reason="tells two processes of one number apart by /proc")
 def test_a_new_process_of_an_old_number_is_not_signalled(
     monkeypatch: pytest.MonkeyPatch, sleeper: Process, can_hold: bool
 ) -> None:
-    monkeypatch.setattr(table, "_CAN_HOLD", can_hold)
+    monkeypatch.setattr(table, "CAN_HOLD", can_hold)
     signal_each([Process(sleeper.pid, sleeper.parent, sleeper.group, sleeper.session, "long ago")], signal.SIGKILL)
     assert is_running(sleeper)
     signal_each([sleeper], signal.SIGKILL)

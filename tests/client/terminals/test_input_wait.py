@@ -35,7 +35,7 @@ class Ears:
     def __init__(self, session: Session) -> None:
         self.heard: list[bool] = []
         self._bell = Bell()
-        session.terminals._on_waiting = self._hear
+        session.on_waiting = self._hear
 
     def _hear(self, _id: str, is_waiting: bool) -> None:
         self.heard.append(is_waiting)

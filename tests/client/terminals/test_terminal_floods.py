@@ -44,7 +44,7 @@ async def test_a_flood_of_20_mb_is_counted_whole_and_kept_to_the_limit(session: 
         pieces.append(len(data))
         kept.append(data)
 
-    session.terminals._on_output = take
+    session.on_output = take
     output = await session.run(sys.executable, "-c", FLOOD.format(lines=20 * MB // 1002), limit=50_000)
     assert sum(pieces) == kept.end == 20 * MB // 1002 * 1002
     assert len(output.output) <= 50_000
@@ -54,7 +54,7 @@ async def test_a_flood_of_20_mb_is_counted_whole_and_kept_to_the_limit(session: 
 
 async def test_a_flood_calls_the_listener_by_the_wake_and_not_by_the_read(session: Session) -> None:
     pieces: list[int] = []
-    session.terminals._on_output = lambda _id, data: pieces.append(len(data))
+    session.on_output = lambda _id, data: pieces.append(len(data))
     await session.run(sys.executable, "-c", FLOOD.format(lines=5 * MB // 1002))
     # The last is what was left when the command ended, and may be larger.
     assert max(pieces[:-1]) <= WAKE_BYTES + READ_BYTES

@@ -13,7 +13,7 @@ import pytest
 
 from acp_tui.client.agents.command import AgentCommand
 from acp_tui.client.agents.starting import start_of
-from acp_tui.client.terminals import Terminals, TerminalSpawnFailed
+from acp_tui.client.terminals import TerminalSpawnFailed
 from support.waiting import LIMIT_S
 
 if TYPE_CHECKING:
@@ -89,7 +89,7 @@ async def run_env(tmp_path: Path, session: Session) -> Session:
         "PAGER": "less",
         "KEPT": "yes",
     }
-    session.terminals = Terminals(tmp_path, base_env=base, on_output=session._on_output, on_exit=session._on_exit)
+    session.open_terminals(base)
     return session
 
 
@@ -104,7 +104,7 @@ async def test_what_opens_a_host_is_handed_to_no_agent_and_no_command(
 ) -> None:
     """An agent in a container could attach by it, and answer what it asks itself."""
     monkeypatch.setenv("ACP_TUI_HOST_TOKEN", "s3cret")
-    session.terminals = Terminals(tmp_path, on_output=session._on_output, on_exit=session._on_exit)
+    session.open_terminals()
     printed = (await session.run("env")).output
     assert "PATH=" in printed
     assert "s3cret" not in printed
