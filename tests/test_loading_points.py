@@ -9,7 +9,7 @@ from typing import Final
 
 PACKAGE: Final = Path(__file__).parent.parent / "acp_tui"
 MOST: Final = 60
-"""This only ever shrinks. The loading points of a tab are named in `ui/tab/loading.py`."""
+"""This list only ever shrinks. `ui/tab/loading.py` names a tab's loading points."""
 
 
 def _imports_within_functions() -> Iterator[str]:
