@@ -22,7 +22,8 @@ from acp_tui.ui.dialogs.trust import agreed_command
 from acp_tui.ui.kit.clipboard import copy
 from acp_tui.ui.kit.filtered_list import FilteredList
 from acp_tui.ui.kit.frame import Frame, shown, shown_line
-from acp_tui.ui.kit.row_list import GAP, NumberedRows, PickerRow, aligned, cut
+from acp_tui.ui.kit.row_list import GAP, NumberedRows, PickerRow, aligned
+from acp_tui.ui.rendering.wrapping import cut
 
 MOST_NAME_CELLS: Final = 20
 MOST_TITLE_CELLS: Final = 20

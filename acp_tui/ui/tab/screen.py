@@ -608,10 +608,10 @@ class SessionScreen(Screen[None]):
             self.questions.card.enter()
         elif self.panel is not None:
             places = (self.panel.card, self.panel.welcome)
-            place = next((one for one in places if one.display and one.can_focus), None)
+            place = next((one for one in places if one.is_attached and one.display and one.can_focus), None)
             if place is not None:
                 self.set_focus(place)
-            else:
+            elif self.panel.view.is_attached:
                 self.panel.view.focus()
 
     def on_prompt_input_page_requested(self, message: PromptInput.PageRequested) -> None:
