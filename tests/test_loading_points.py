@@ -8,7 +8,7 @@ from pathlib import Path
 from typing import Final
 
 PACKAGE: Final = Path(__file__).parent.parent / "acp_tui"
-MOST: Final = 70
+MOST: Final = 60
 """This list only ever shrinks. `ui/tab/loading.py` names a tab's loading points."""
 
 

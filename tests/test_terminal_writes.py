@@ -97,6 +97,8 @@ def _ways_past(source: str, *, is_command_line: bool) -> Iterator[str]:
                 yield "input"
             case ast.ImportFrom("rich.console", names) if any(each.name == "Console" for each in names):
                 yield "rich.console"
+            case ast.ImportFrom("rich", names) if any(each.name == "console" for each in names):
+                yield "rich.console"
             case ast.ImportFrom(module, names) if module in ("os", "sys", "logging"):
                 yield from (f"{module}.{each.name}" for each in names if f"{module}.{each.name}" in SUSPECTS)
                 yield from (f"sys.{each.name}" for each in names if each.name in ("stdout", "stderr"))
@@ -132,6 +134,7 @@ def test_nothing_writes_to_the_terminal_past_the_one_way() -> None:
         "open('/dev/tty', 'w')",
         "import logging; logging.StreamHandler()",
         "from rich.console import Console; Console().print('x')",
+        "from rich import console; console.Console().print('x')",
         "input('x')",
     ],
 )
