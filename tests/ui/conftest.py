@@ -31,7 +31,7 @@ def unhurried(monkeypatch: pytest.MonkeyPatch) -> None:
 
 @pytest.fixture(autouse=True)
 def keys_do_not_wait(monkeypatch: pytest.MonkeyPatch) -> None:
-    """Let a key count as pressed when it is read: how long it waits on a busy machine is no matter of a test's clock."""
+    """Let a key count as pressed when it is read: its wait on a busy machine has nothing to do with a test's clock."""
     monkeypatch.setattr(answer_guard, "LEAST_WAIT_S", math.inf)
 
 
