@@ -288,14 +288,17 @@ class Writing:
         self._sent_early.clear()
 
     def _begin_to_suggest(self) -> None:
-        from acp_tui.ui.prompt.completion import Completion, Surroundings  # loaded after the first frame
+        from acp_tui.ui.prompt import completion, vim  # loaded after the first frame
 
-        def surroundings() -> Surroundings:
+        def surroundings() -> completion.Surroundings:
             session, panel = self._host.session, self._host.panel
             cwd = session.cwd if session is not None else self._host.cwd
-            return Surroundings(cwd, panel.conversation if panel is not None else None, self._host.agent_title)
+            return completion.Surroundings(
+                cwd, panel.conversation if panel is not None else None, self._host.agent_title
+            )
 
-        self._prompt.assistants.insert(0, Completion(self._prompt, surroundings))
+        self._prompt.assistants.insert(0, completion.Completion(self._prompt, surroundings))
+        self._prompt.modes = vim.VimKeys(self._prompt)
 
     def show_session(self, session: Session | None) -> None:
         """Use the prompt for this session from now on."""
