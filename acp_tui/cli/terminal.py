@@ -23,14 +23,7 @@ from acp_tui.cli import ExitCode
 from acp_tui.cli.prerequisites import settings_in_force, stop
 from acp_tui.cli.saying import say
 from acp_tui.client.agents.command import AgentCommand, Phase
-from acp_tui.client.agents.remembered import (
-    agree,
-    consent_file,
-    introduction,
-    is_agreed,
-    recent_file,
-    what_runs,
-)
+from acp_tui.client.agents.remembered import agree, consent_file, introduction, is_agreed, recent_file, what_runs
 from acp_tui.client.errors import AuthenticationRequired, SettingsError
 from acp_tui.client.settings.project_settings import with_trusted_project
 from acp_tui.client.settings.trust import ProjectServers, trust_file

@@ -75,12 +75,12 @@ class Places:
     def _is_covered(self, glob: str) -> bool:
         if _is_absolute(glob):
             spellings = self._globs.get(glob) or _glob_spellings(glob)
-            return any(_covers(_pattern(one), names) for one in spellings for names in self._absolute)
+            return any(_covers(pattern_of(one), names) for one in spellings for names in self._absolute)
         if "/" in glob.rstrip("/"):
-            pattern = _pattern(os.path.normpath(glob))
+            pattern = pattern_of(os.path.normpath(glob))
             return any(_covers(pattern, names) for names in self._below_roots)
         # At any depth: checking each name once is much faster than checking each path.
-        return any(_covers(_pattern(glob), name) for name in self._names_below)
+        return any(_covers(pattern_of(glob), name) for name in self._names_below)
 
     def _below(self, relative: Iterable[Names]) -> Iterator[Names]:
         yield from (names for names in relative if names[:1] != ("..",))
@@ -98,11 +98,11 @@ def is_spelled_in(path: str, glob: str, roots: Iterable[str]) -> bool:
     below = [names[len(root) :] for root in map(_names, spelled_roots) for names in paths if names[: len(root)] == root]
     for one in _alternatives(glob):
         if _is_absolute(one):
-            found = any(_covers(_pattern(os.path.normpath(_absolute(one, ())[0])), names) for names in paths)
+            found = any(_covers(pattern_of(os.path.normpath(_absolute(one, ())[0])), names) for names in paths)
         elif "/" in one.rstrip("/"):
-            found = any(_covers(_pattern(os.path.normpath(one)), names) for names in below)
+            found = any(_covers(pattern_of(os.path.normpath(one)), names) for names in below)
         else:
-            found = any(_covers(_pattern(f"**/{one}"), names) for names in below or paths)
+            found = any(_covers(pattern_of(f"**/{one}"), names) for names in below or paths)
         if found:
             return True
     return False
@@ -177,7 +177,7 @@ def _names(path: str) -> Names:
 
 
 @lru_cache(maxsize=256)
-def _pattern(glob: str) -> Pattern:
+def pattern_of(glob: str) -> Pattern:
     names = [name for before, name in pairwise(("", *_names(glob))) if not before == name == "**"]
     return tuple(None if name == "**" else re.compile(translate(name)) for name in names)
 

@@ -24,7 +24,7 @@ CHOICE = "Your choice, 1-2 (Ctrl+C cancels the turn): "
 
 @dataclass
 class Asking:
-    """A desk that has been asked, and its surroundings."""
+    """A desk with an open question, and its surroundings."""
 
     master: int
     slave: int
@@ -34,7 +34,7 @@ class Asking:
     held: list[bool] = field(default_factory=list)
 
     async def sleep(self, seconds: float) -> None:
-        """Stands in for the guard's time; the user goes on typing meanwhile."""
+        """Replaces the guard's time; the user types meanwhile."""
         self.slept.append(seconds)
         if self.typed_in_the_guard:
             os.write(self.master, self.typed_in_the_guard.encode())
@@ -43,13 +43,13 @@ class Asking:
 
     @contextmanager
     def hold(self) -> Iterator[None]:
-        """Notes when output was held."""
+        """Records when output was held back."""
         self.held.append(True)
         yield
         self.held.append(False)
 
     async def shows(self, text: str) -> str:
-        """What the terminal shows up to `text`."""
+        """What the terminal shows, up to `text`."""
         shown = ""
         while text not in shown:
             await anyio.wait_readable(self.master)
@@ -72,7 +72,7 @@ def asking(monkeypatch: pytest.MonkeyPatch) -> Iterator[Asking]:
 
 @asynccontextmanager
 async def asked_at_a_desk(cwd: Path, asking: Asking) -> AsyncIterator[Any]:
-    """Gives the agent's end of the connection; the question has been parked."""
+    """The agent's end of the connection, once its question waits."""
     async with (
         in_session(cwd) as (session, wire),
         in_turn(session, wire),

@@ -25,7 +25,7 @@ Typing = Callable[[str], None]
 
 @pytest.fixture
 def type_answer(monkeypatch: pytest.MonkeyPatch) -> Typing:
-    """The terminal, on which this is typed once it has been asked."""
+    """The terminal, on which this is typed once the question appears."""
 
     def prepare(answer: str) -> None:
         ours, theirs = pty.openpty()

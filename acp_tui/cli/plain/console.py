@@ -400,10 +400,7 @@ def _run_program(argv: Sequence[str], env: Mapping[str, str]) -> int:
 
 @contextmanager
 def _handled_signals(
-    on_wake: Callable[..., None],
-    on_interrupt: Callable[..., None],
-    on_hangup: Callable[..., None],
-    told_fd: int,
+    on_wake: Callable[..., None], on_interrupt: Callable[..., None], on_hangup: Callable[..., None], told_fd: int
 ) -> Iterator[None]:
     """Handle signals within the block, and write their numbers to `told_fd`."""
     handlers = {

@@ -17,15 +17,7 @@ from typing import TYPE_CHECKING, Any, Final
 from acp_tui.client.path_globs import Places, is_file_url
 from acp_tui.client.permissions.command_search import CommandSearch
 from acp_tui.client.permissions.launchers import program_name
-from acp_tui.client.permissions.shell_lines import (
-    ANY,
-    ANY_PART,
-    NOT_TOLD,
-    Words,
-    as_written,
-    is_told,
-    split_words,
-)
+from acp_tui.client.permissions.shell_lines import ANY, ANY_PART, NOT_TOLD, Words, as_written, is_told, split_words
 from acp_tui.conversation.tool_calls import ToolCall, changed_paths
 from acp_tui.values import dataclass
 
@@ -80,10 +72,7 @@ def subject_of_write(path: str) -> Subject:
 
 
 def subject_of_command(
-    command: str,
-    args: Sequence[str] = (),
-    cwd: str | Path | None = None,
-    env: Iterable[tuple[str, str]] = (),
+    command: str, args: Sequence[str] = (), cwd: str | Path | None = None, env: Iterable[tuple[str, str]] = ()
 ) -> Subject:
     """The agent starts a program. Without `args`, `command` may be a shell command line."""
     search = CommandSearch()

@@ -58,20 +58,7 @@ def _around(before: str, sign: str, rest: str, *, is_random: bool = False) -> Sh
     return Shape(sign, f"{_BEGIN}{before}{re.escape(sign)}{rest}", is_random=is_random)
 
 
-AWS_IDS: Final = (
-    "AKIA",
-    "ASIA",
-    "ABIA",
-    "ACCA",
-    "AGPA",
-    "AIDA",
-    "AROA",
-    "ANPA",
-    "ANVA",
-    "AIPA",
-    "APKA",
-    "ASCA",
-)
+AWS_IDS: Final = ("AKIA", "ASIA", "ABIA", "ACCA", "AGPA", "AIDA", "AROA", "ANPA", "ANVA", "AIPA", "APKA", "ASCA")
 """The prefixes of IDs of Amazon's keys. 16 letters and digits follow."""
 _HEX: Final = "[0-9a-f]"
 _B64: Final = "[A-Za-z0-9+/]"

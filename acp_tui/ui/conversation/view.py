@@ -39,13 +39,12 @@ from acp_tui.ui.conversation.selecting import Selecting
 from acp_tui.ui.conversation.terminals import TerminalScreens
 from acp_tui.ui.conversation.window import Bakery, Scrolling
 from acp_tui.ui.kit.frames import FLOOD_FRAME_S, FRAME_S, Frames
-from acp_tui.ui.kit.line_window import line_at
+from acp_tui.ui.kit.line_window import WHEEL_LINES, line_at
 from acp_tui.ui.kit.themes import palette_for, stylesheet
 from acp_tui.ui.rendering.ascii import Ascii
 from acp_tui.ui.rendering.palette import Palette
 from acp_tui.ui.textual_gaps.driver import RETRY_S, has_room
 
-WHEEL_LINES: Final = 3
 PREPARING_S: Final = 0.03
 """Time after a frame that lacked widgets until spare ones are made."""
 SLICE_S: Final = 0.004
@@ -268,7 +267,7 @@ class ConversationView(Widget, can_focus=True):
         if is_done:
             with self.scrolling.standing_still():
                 is_done = self.column.read_dirty(is_time_up)
-        is_done = is_done and self._work_on(is_time_up)
+        is_done = is_done and self.work_on(is_time_up)
         if is_done or self.frames.now >= self.frames.shown_at + FRAME_S:
             self.frames.shown_at = self.frames.now
             self.show_length()
@@ -301,7 +300,7 @@ class ConversationView(Widget, can_focus=True):
         else:
             self.scroll_to_row(index, row, above=self.outer_size.height // 3)
 
-    def _work_on(self, is_time_up: Callable[[], bool]) -> bool:
+    def work_on(self, is_time_up: Callable[[], bool]) -> bool:
         is_done = self._searching.work(is_time_up)
         self._tell_standing()
         return is_done

@@ -45,7 +45,7 @@ class RecordedPanel(SessionPanel):
         self.conversation = conversation
         self._shown_notices = conversation.notice_count
         self._main.show(conversation, self._cwd)
-        self._show_facts()
+        self.show_facts()
 
 
 class RecordedView(ConversationView):
@@ -89,8 +89,8 @@ class ReplayPanel(RecordedPanel):
         yield RecordedCard(self._answer_to)
         yield Static(id="elicitation", markup=False)
 
-    def _show_facts(self) -> None:
-        super()._show_facts()
+    def show_facts(self) -> None:
+        super().show_facts()
         cards = [
             question_card(elicitation, self._reply_to(elicitation.key))
             for elicitation in self.conversation.elicitations.values()

@@ -175,7 +175,7 @@ class SessionPanel(Vertical):
         self._main.show(self.conversation, self._cwd)
         if self.session is not None:
             self._unsubscribe = self.session.subscribe(self._on_change)
-        self._show_facts()
+        self.show_facts()
 
     def on_unmount(self) -> None:
         """Unsubscribe; the session goes on."""
@@ -322,14 +322,14 @@ class SessionPanel(Vertical):
             return
         wait_s = self._looked_at + FRAME_S - time.monotonic()
         if wait_s > 0:
-            self._look_handle = self._later(wait_s, self._show_facts)
+            self._look_handle = self._later(wait_s, self.show_facts)
         else:
-            self._show_facts()
+            self.show_facts()
 
     def _later(self, wait_s: float, show: Callable[[], None]) -> asyncio.TimerHandle:
         return asyncio.get_running_loop().call_later(wait_s, show, context=self._look_context)
 
-    def _show_facts(self) -> None:
+    def show_facts(self) -> None:
         if self._look_handle is not None:
             self._look_handle.cancel()
             self._look_handle = None

@@ -85,10 +85,10 @@ def test_a_glob_leaves_other_paths_alone(glob: str, path: str) -> None:
 @pytest.mark.parametrize("ignores_case", [True, False])
 def test_case_is_ignored_where_the_disk_does(ignores_case: bool, monkeypatch: pytest.MonkeyPatch) -> None:
     monkeypatch.setattr(path_globs, "IGNORES_CASE", ignores_case)
-    path_globs._pattern.cache_clear()
+    path_globs.pattern_of.cache_clear()
     subject = subject_of_read("/PROJECT/secrets/A.key")
     assert refuses(rule(path="Secrets/*.KEY"), subject) is ignores_case
-    path_globs._pattern.cache_clear()
+    path_globs.pattern_of.cache_clear()
 
 
 def test_a_link_into_what_is_refused_is_refused(tmp_path: Path) -> None:

@@ -125,7 +125,7 @@ def test_no_sequence_over_several_questions_is_an_answer_without_a_pause(
             return float(now.s)
 
         monkeypatch.setattr(answer_guard, "time", SimpleNamespace(monotonic=clock))
-        AnswerGuard._last = None
+        AnswerGuard.last_press = None
         questions = [Asked(clock) for _ in range(3)]
         last: tuple[str, float, Asked, bool] = ("", -math.inf, questions[0], True)
         for _ in range(40):

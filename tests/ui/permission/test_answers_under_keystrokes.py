@@ -87,7 +87,7 @@ class BareCard(PermissionCard):
     def __init__(self, clock: Clock) -> None:
         super().__init__(clock=clock)
         self.told: list[Message] = []
-        self.stub = SimpleNamespace(region=Region(0, 0, 40, 9), scroll_offset=Offset(0, 0), scroll_to=lambda **_: None)
+        self.stub = SimpleNamespace(region=Region(0, 0, 40, 9), scroll_offset=Offset(0, 0), go_to_line=lambda _: None)
         self._rows = RowCounts(1, 1, 0, 1, 4)
 
     @property

@@ -144,8 +144,8 @@ def test_of_too_many_rows_as_many_are_counted_as_are_drawn(lines: list[str], wid
 
 def assert_counts_are_right(rows: DiffRows, width: int) -> None:
     assert all(cell_len(strip.text) == strip.cell_length <= width for strip in rows)
-    blocks = [run for run in rows._runs if isinstance(run, BlockRows)]
-    assert [len(block) for block in blocks] == [len(block._drawn()) for block in blocks]
+    blocks = [run for run in rows.runs if isinstance(run, BlockRows)]
+    assert [len(block) for block in blocks] == [len(block.drawn()) for block in blocks]
 
 
 def test_of_a_very_long_line_is_shown_what_has_changed_and_how_much_is_hidden() -> None:

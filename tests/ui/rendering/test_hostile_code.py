@@ -156,7 +156,7 @@ def test_a_page_deep_in_a_long_block_is_read_from_little_context(monkeypatch: py
 
 def test_no_more_languages_are_loaded_than_anybody_reads(monkeypatch: pytest.MonkeyPatch) -> None:
     monkeypatch.setattr(highlight, "MAX_LANGUAGES", 2)
-    monkeypatch.setattr(highlight, "_lexers", {})
+    monkeypatch.setattr(highlight, "lexers", {})
     highlight.find_lexer.cache_clear()
     try:
         found = [highlight.find_lexer(name) is not None for name in ("python", "py", "json", "rust", "json")]

@@ -180,8 +180,8 @@ def test_the_decoder_is_not_loaded_before_there_is_a_picture() -> None:
 
 def test_only_the_rows_that_are_looked_at_are_made(monkeypatch: pytest.MonkeyPatch) -> None:
     made: list[int] = []
-    row = pictures._row
-    monkeypatch.setattr(pictures, "_row", lambda *pixels: made.append(1) or row(*pixels))
+    row = pictures.row_of
+    monkeypatch.setattr(pictures, "row_of", lambda *pixels: made.append(1) or row(*pixels))
     lines = block_picture(encoded(quarters(40))).lines(80)
     assert (len(lines), lines[3], lines[3]) == (20, lines[3], lines[3])
     assert len(made) == 1

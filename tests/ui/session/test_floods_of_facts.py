@@ -17,8 +17,8 @@ async def test_facts_that_come_in_a_flood_are_looked_at_once_a_frame(
     kind: str, monkeypatch: pytest.MonkeyPatch
 ) -> None:
     looks: list[int] = []
-    look = SessionPanel._show_facts
-    monkeypatch.setattr(SessionPanel, "_show_facts", lambda panel: (looks.append(1), look(panel)))
+    look = SessionPanel.show_facts
+    monkeypatch.setattr(SessionPanel, "show_facts", lambda panel: (looks.append(1), look(panel)))
     async with open_page() as page:
         looks.clear()
         updates: list[SessionUpdate] = [
