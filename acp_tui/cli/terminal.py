@@ -34,6 +34,10 @@ if TYPE_CHECKING:
     from acp_tui.client.settings.reader import SettingsRead
 
 
+GUARD_S: Final = 0.4
+"""Reading a question and answering it takes longer than this."""
+
+
 def open_terminal() -> Terminal | None:
     """Open the controlling terminal, if there is one. It may exist even if stdin and stdout are pipes."""
     try:
@@ -60,6 +64,17 @@ class Terminal:
         with suppress(termios.error):
             termios.tcflush(self._descriptor, termios.TCIFLUSH)
 
+    async def forget_typing(self, sleep: Callable[[float], Awaitable[None]] = anyio.sleep) -> None:
+        """Drop what is typed until there is a pause, because it was meant for something else.
+
+        Dropping only the beginning of a line would make an answer of its end.
+        """
+        is_typing = True
+        while is_typing:
+            self.forget_typed()
+            await sleep(GUARD_S)
+            is_typing = self.has_more()
+
     def has_more(self) -> bool:
         """As `has_typed`."""
         return has_typed(self._descriptor)
@@ -84,8 +99,9 @@ def agrees(question: str) -> bool | None:
     if terminal is None:
         return None
     try:
-        terminal.show(f"{question}[y/N] ")
-        terminal.forget_typed()
+        terminal.show(question)
+        anyio.run(terminal.forget_typing)
+        terminal.show("[y/N] ")
         answer = anyio.run(terminal.read_line) or ""
     finally:
         terminal.close()

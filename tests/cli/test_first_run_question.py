@@ -30,7 +30,11 @@ def type_answer(monkeypatch: pytest.MonkeyPatch) -> Typing:
     def prepare(answer: str) -> None:
         ours, theirs = pty.openpty()
         terminal = Terminal(theirs)
-        monkeypatch.setattr(terminal, "forget_typed", lambda: os.write(ours, answer.encode()))
+
+        async def type_it() -> None:
+            os.write(ours, answer.encode())
+
+        monkeypatch.setattr(terminal, "forget_typing", type_it)
         monkeypatch.setattr(terminal_module, "open_terminal", lambda: terminal)
 
     return prepare

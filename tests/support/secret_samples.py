@@ -38,10 +38,18 @@ def parts(*makers: str | Callable[[Random], str]) -> Callable[[Random], str]:
 # Complete keys, by the name of their service.
 SHAPED: Final[dict[str, Callable[[Random], str]]] = {
     "1Password": parts("A3-", some(UPPER, 6), "-", some(UPPER, 11), *(["-", some(UPPER, 5)] * 3)),
+    "Asana": parts("1/1", some("123456789", 15), ":", some(HEX, 32)),
+    "Asana, for an app": parts("2/1", some("123456789", 15), "/1", some("123456789", 15), ":", some(HEX, 32)),
+    "Confluent": key("cflt", B64, 60),
     "Cursor": key("crsr_", HEX, 64),
     "Cursor in the cloud": key("key_", HEX, 64),
+    "Dropbox": key("sl.", URL, 140),
+    "Dropbox, for a user": key("sl.u.", URL, 140),
+    "Elastic": key("essu_", B64, 60, "=="),
     "Fly, opaque": key("fo1_", URL, 43),
     "PostHog": key("phx_", ALNUM, 43),
+    "Snyk": parts("snyk_uat.", some(HEX, 8), ".", some(URL, 90)),
+    "Snyk, service": parts("snyk_sat.", some(HEX, 8), ".", some(URL, 90)),
     "Sourcegraph": parts("sgp_", some(HEX, 16), "_", some(HEX, 40)),
     "AWS access key id": key("AKIA", UPPER, 16),
     "AWS temporary key id": key("ASIA", UPPER, 16),

@@ -30,6 +30,7 @@ from acp_tui.rpc.messages import (
     Key,
     Recent,
     RequestFailed,
+    has_too_many_values,
     key_of,
     write_failure,
 )
@@ -295,6 +296,8 @@ class HttpStream(RemoteStream):
 
     def _note(self, session_id: str, line: bytes) -> bool:
         """Note requests and answers. True if the message will be delivered later."""
+        if has_too_many_values(line):
+            return False  # its reader reports that
         try:
             message = from_json(line)
         except ValueError:
