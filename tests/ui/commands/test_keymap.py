@@ -241,4 +241,6 @@ def test_keys_you_set_go_before_those_of_a_preset() -> None:
 
 
 def test_a_preset_that_there_is_not_is_named_with_those_there_are() -> None:
-    assert keymap_of(chosen(preset="emacs")).notes == ("keys.preset: there is no preset 'emacs'; known: vim",)
+    assert keymap_of(chosen(preset="emacs")).notes == (
+        "keys.preset: there is no preset 'emacs'; known: vim, vim-prompt",
+    )
