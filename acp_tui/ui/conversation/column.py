@@ -321,6 +321,7 @@ class Column:
             is_as_made = index not in self._toggled and index < len(self.drawings) - 1
             if is_short and is_as_made and self.is_read(index) and self.is_whole(index):
                 self.drawings[index] = None
+                self._looks.pop(index, None)
 
     def _settle(self, index: int) -> None:
         """Draw the part of an entry that stays the same when the next piece is read."""
