@@ -197,10 +197,10 @@ def _of_value(value: Value | None) -> Iterator[Offer]:
 
 
 def _plain_names(kind: Kind) -> list[str]:
-    return [name for name in _names(kind) if PLAIN_NAME.fullmatch(name)]
+    return [name for name in names_of(kind) if PLAIN_NAME.fullmatch(name)]
 
 
-def _names(kind: Kind) -> Iterable[str]:
+def names_of(kind: Kind) -> Iterable[str]:
     # Loaded on demand.
     if kind is Kind.SCENARIO:
         from acp_tui.workbench import demo as shipped

@@ -1,4 +1,4 @@
-"""Whatever an agent sends over a live connection, a client answers each request once and nothing else."""
+"""Whatever an agent sends over a live connection, a client answers each request once, and nothing else."""
 
 from __future__ import annotations
 

@@ -1,4 +1,4 @@
-"""The log that judges every test sees what it must: each breach that it guards against is one when it is planted."""
+"""The log that checks every test finds what it should: each planted violation is reported."""
 
 from __future__ import annotations
 
@@ -254,7 +254,7 @@ async def test_the_clients_connections_are_seen(frame_log: FrameLog) -> None:
         assert [len(seen.events) for seen in frame_log.wires] == [2]
         # Past the gate that the client itself has: what a mistake in it would send.
         async with anyio.create_task_group() as tasks:
-            tasks.start_soon(agent._connection.peer.request, "session/list", {})
+            tasks.start_soon(agent.connection.peer.request, "session/list", {})
             await wire.answer(await wire.expect("session/list"), {"sessions": []})
     assert len(frame_log.violations()) == 1
     frame_log.begin()

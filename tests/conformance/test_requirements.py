@@ -1,4 +1,4 @@
-"""Every duty of a client of ACP v1 has a test, and the table that says which one is true."""
+"""Every duty of an ACP v1 client has a test, and the table of those tests is correct."""
 
 from __future__ import annotations
 

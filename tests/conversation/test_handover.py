@@ -1,4 +1,4 @@
-"""What another agent is told of a conversation: the latest of it, shortened, with files and plan."""
+"""The summary of a conversation for another agent: its latest part, shortened, with files and plan."""
 
 from __future__ import annotations
 

@@ -1,4 +1,4 @@
-"""Which chunks make one message (R-MSG-1, R-MSG-2, R-MSG-3), and what a message is made of."""
+"""Which chunks form one message (R-MSG-1, R-MSG-2, R-MSG-3), and what a message contains."""
 
 import pytest
 

@@ -1,4 +1,4 @@
-"""Permission requests wait in a queue; what was decided stays with the tool call."""
+"""Permission requests wait in a queue, and decisions stay with their tool call."""
 
 import pytest
 

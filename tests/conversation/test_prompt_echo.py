@@ -1,4 +1,4 @@
-"""The user's own prompt is shown once, whether the agent says it back or not (R-PROMPT-9)."""
+"""The user's prompt appears once, whether or not the agent echoes it (R-PROMPT-9)."""
 
 import pytest
 

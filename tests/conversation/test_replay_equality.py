@@ -1,4 +1,4 @@
-"""A fold of the same updates gives the same conversation, live and in a replay; and reading changes nothing."""
+"""Folding the same updates gives the same conversation, live and in a replay, and reading changes nothing."""
 
 import copy
 

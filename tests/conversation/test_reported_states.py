@@ -1,4 +1,4 @@
-"""Turns of agents that take up prompts by id and report states: when one begins, when it ends, what stays."""
+"""Turns of agents that accept prompts by ID and report states: their beginning, their end, and what remains."""
 
 from __future__ import annotations
 

@@ -1,4 +1,4 @@
-"""A conversation that is told again is the same one: whoever comes late sees what the others see, and goes on alike."""
+"""A retold conversation equals the original: late listeners see what the others see, and continue alike."""
 
 from __future__ import annotations
 

@@ -1,4 +1,4 @@
-"""What turns cost in tokens: from the prompt's answer or a quota in `_meta`, of one turn and of all together."""
+"""The tokens that turns use: from the prompt's answer or a quota in `_meta`, per turn and in total."""
 
 from __future__ import annotations
 

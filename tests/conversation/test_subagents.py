@@ -1,4 +1,4 @@
-"""Subagents: each has a conversation of its own, and stands in that of the agent that began it."""
+"""Subagents: each has its own conversation, and an entry in that of the agent that started it."""
 
 from __future__ import annotations
 

@@ -1,4 +1,4 @@
-"""Terminals: their state lives beside the entries, and a change names the entry that shows it."""
+"""Terminals: their state is stored beside the entries, and a change names the entry that shows it."""
 
 import pytest
 

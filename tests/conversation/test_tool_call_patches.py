@@ -1,4 +1,4 @@
-"""Tool calls: reports build up one entry each, in place (R-TOOL-1 to R-TOOL-6)."""
+"""Tool calls: reports update one entry each, in place (R-TOOL-1 to R-TOOL-6)."""
 
 import itertools
 from typing import Any

@@ -1,4 +1,4 @@
-"""What counts as output in the text of a tool call, and what as Markdown."""
+"""Which parts of a tool call's text are output, and which are Markdown."""
 
 from __future__ import annotations
 

@@ -1,4 +1,4 @@
-"""make_visible: nothing that a terminal obeys or a reader cannot see passes, and plain text passes untouched."""
+"""make_visible: nothing passes that a terminal obeys or a reader can't see, and plain text is unchanged."""
 
 import unicodedata
 

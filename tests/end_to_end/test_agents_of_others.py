@@ -1,4 +1,4 @@
-"""Turns with small agents that others built on the official SDKs, run by the programs that came with them."""
+"""Turns with small agents by other authors on the official SDKs, run by the programs they came with."""
 
 from __future__ import annotations
 

@@ -1,4 +1,4 @@
-"""The app in a real browser: the page loads, a prompt is typed, permissions are answered by key and by click."""
+"""The app in a real browser: the page loads, prompts can be typed, and permissions answered by key and by click."""
 
 from __future__ import annotations
 

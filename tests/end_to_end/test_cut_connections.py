@@ -1,4 +1,4 @@
-"""A connection that breaks at any point, in a message, a permission or a replay, costs nothing that the agent said.
+"""Wherever a connection breaks, in a message, a permission, or a replay, nothing the agent said is lost.
 
 ACP_TUI_CUTS=1000 cuts so often; without it there are a few.
 """
@@ -44,7 +44,7 @@ class User:
         self._hub = hub
         self._command = command
         self._link = Link()
-        self._driver = SessionDriver(self._link, Headless(pytest.fail), cwd)
+        self._driver = SessionDriver(self._link, Headless(pytest.fail).log_in, cwd)
         self.session: Session
 
     async def begin(self) -> None:

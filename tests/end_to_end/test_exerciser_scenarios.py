@@ -1,4 +1,4 @@
-"""The scenarios of the protocol's official exerciser, played by the demo agent to our client as real processes."""
+"""The scenarios of the protocol's official exerciser, played by the demo agent as a real process."""
 
 from __future__ import annotations
 

@@ -1,4 +1,4 @@
-"""The home folder as the workspace of an agent that writes what would run: nothing of it is there afterwards."""
+"""With the home folder as its workspace, an agent can't write anything there that would run."""
 
 from __future__ import annotations
 

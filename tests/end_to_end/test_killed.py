@@ -1,4 +1,4 @@
-"""Whatever ends acp-tui, `kill -9` too: no agent, no command and no guardian is left, and the terminal works again."""
+"""However acp-tui ends, even by `kill -9`, no agent, command, or guardian remains, and the terminal works again."""
 
 from __future__ import annotations
 

@@ -1,4 +1,4 @@
-"""A disk that is full and a home that cannot be written: it works all the same, and says once what is not kept."""
+"""On a full disk, or in a home that can't be written, acp-tui works, and says once what it can't save."""
 
 from __future__ import annotations
 

@@ -1,4 +1,4 @@
-"""No byte that a terminal would obey gets from an agent, a file's name or a recording to the terminal, by any command.
+"""No command lets bytes that a terminal obeys through from an agent, a file's name, or a recording.
 
 Every string of the schema, every `_meta`, lines on stderr and the name of the folder carry what terminals obey.
 ACP_TUI_HOSTILE_BYTES=50 plays as many agents.

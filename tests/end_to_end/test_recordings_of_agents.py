@@ -1,4 +1,4 @@
-"""Sessions with real agents, recorded: the replay is the session; redacted, it still has its shape, and its looks.
+"""Recorded sessions with real agents: the replay equals the session, and a redacted one keeps its shape and look.
 
 All that are asked for run at the same time, offline, each in a home of its own. Those with a model take half a minute:
 they run with LONG_TOURS=1 in the environment. With it all are also cancelled, and load their session again.

@@ -1,4 +1,4 @@
-"""Every shipped scenario, recorded: its replay is the session; redacted, it looks the same wherever it was made."""
+"""Every shipped scenario, recorded: its replay equals the session, and a redacted one looks the same everywhere."""
 
 from __future__ import annotations
 
@@ -24,15 +24,23 @@ def scenario(request: pytest.FixtureRequest) -> str:
     return str(request.param)
 
 
-@pytest.fixture(scope="module")
-def homes(tmp_path_factory: pytest.TempPathFactory) -> Path:
-    """Of all users."""
-    return tmp_path_factory.mktemp("home")
+@pytest.fixture(scope="session")
+def played() -> dict[str, dict[str, list[Led]]]:
+    """What was played so far, by scenario: its tests may come in any order, and on any worker."""
+    return {}
 
 
 @pytest.fixture(scope="module")
-def runs_by_user(scenario: str, homes: Path) -> dict[str, list[Led]]:
+def runs_by_user(
+    scenario: str, played: dict[str, dict[str, list[Led]]], tmp_path_factory: pytest.TempPathFactory
+) -> dict[str, list[Led]]:
     """Played by two users, each at home. What is redacted keeps its width, so their names are equally long."""
+    if scenario not in played:
+        played[scenario] = _played_by_two(scenario, tmp_path_factory.mktemp("home"))
+    return played[scenario]
+
+
+def _played_by_two(scenario: str, homes: Path) -> dict[str, list[Led]]:
     runs: dict[str, list[Led]] = {}
 
     async def play(user: str) -> None:

@@ -1,4 +1,4 @@
-"""Whole turns with servers and bridges of others, over WebSocket and Streamable HTTP on loopback.
+"""Whole turns with other authors' servers and bridges, over WebSocket and Streamable HTTP on loopback.
 
 They are installed by `../shared/remote/setup.sh` and `../shared/agents/setup.sh qwen`.
 """

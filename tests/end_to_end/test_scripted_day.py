@@ -1,4 +1,4 @@
-"""A day with several agents on one repository, as a user has it: steer, fork, watch subagents, undo, rename, resume."""
+"""A user's day with several agents in one repository: steer, fork, watch subagents, undo, rename, resume."""
 
 from __future__ import annotations
 
@@ -157,7 +157,7 @@ def test_a_day_with_agents_on_one_repository(tmp_path: Path) -> None:
         day.type("R")
         day.until(lambda: not (repository / "made.txt").exists())
         day.type("\x1b")
-        day.wait_for("Go on from that prompt")
+        day.wait_for("Continue from that prompt")
         day.type("\r")
         day.wait_for("│ make it")
 

@@ -1,4 +1,4 @@
-"""Notices, compactions and questions with an agent on the official TypeScript SDK, which has its own view of each.
+"""Notices, compactions, and questions with an agent on the official TypeScript SDK.
 
 What the agent sends has passed the SDK's schema; what it got of us, it tells back as the SDK understood it.
 """

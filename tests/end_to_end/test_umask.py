@@ -1,4 +1,4 @@
-"""Whatever acp-tui writes of conversations only its user can read: under any umask, and where it was open before."""
+"""Only the user can read what acp-tui writes of conversations, under any umask, even if a file was open before."""
 
 from __future__ import annotations
 

@@ -1,4 +1,4 @@
-"""A token shows nowhere: in no list of processes, recording, log, or report, and not in the inspector."""
+"""A token appears in no list of processes, recording, log, or report, and not in the inspector."""
 
 from __future__ import annotations
 

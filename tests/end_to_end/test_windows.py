@@ -1,4 +1,4 @@
-"""Windows of any size, and sizes that change faster than they can be drawn: nothing breaks, nothing stays behind."""
+"""Windows of any size, resized faster than they can be drawn: nothing breaks, nothing is left behind."""
 
 from __future__ import annotations
 

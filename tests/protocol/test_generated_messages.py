@@ -1,4 +1,4 @@
-"""Everything that an agent may send is read: messages made from the schema, valid ones and broken ones.
+"""Everything an agent may send can be read: valid and broken messages made from the schema.
 
 `ACP_TUI_GENERATED_MESSAGES=50000` makes that many of them, by other seeds than the first 2,000 too.
 """

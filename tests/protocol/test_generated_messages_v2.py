@@ -1,4 +1,4 @@
-"""Everything that an agent of version 2 may send is read: messages made from its schema, valid ones and broken ones.
+"""Everything an agent of version 2 may send can be read: valid and broken messages made from its schema.
 
 `ACP_TUI_GENERATED_MESSAGES=20000` makes that many of each, by other seeds than the first 1,000 too.
 """

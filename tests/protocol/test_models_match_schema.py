@@ -1,4 +1,4 @@
-"""The models against the official schema, field by field: strict where it is strict, lenient where it says so."""
+"""The models compared with the official schema, field by field: strict or lenient where it says so."""
 
 from __future__ import annotations
 

@@ -1,4 +1,4 @@
-"""A patch of version 2 is shown as diffs: whatever else it says, or the changes beside it, is shown as well."""
+"""A patch of version 2 is shown as diffs, together with whatever else it or the list of changes says."""
 
 from __future__ import annotations
 

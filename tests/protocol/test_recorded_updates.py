@@ -1,4 +1,4 @@
-"""The recorded traffic of real agents can be read, all of it."""
+"""All recorded traffic of real agents can be read."""
 
 from __future__ import annotations
 

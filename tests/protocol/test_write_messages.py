@@ -1,4 +1,4 @@
-"""What a client sends, held against the official schema."""
+"""What a client sends, validated against the official schema."""
 
 from __future__ import annotations
 

@@ -1,4 +1,4 @@
-"""Peer, its writer, its end and its tap: nobody waits for an answer that cannot come any more."""
+"""Peer: its writer, its end, and its tap. No caller waits for an answer that can no longer come."""
 
 import json
 from typing import Any

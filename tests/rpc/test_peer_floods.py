@@ -1,4 +1,4 @@
-"""Peer, under a side that floods it and reads nothing: what waits is bounded, and the end says why."""
+"""Peer, flooded by a side that reads nothing: the backlog is limited, and the end states the reason."""
 
 from typing import Any
 

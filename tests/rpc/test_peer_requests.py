@@ -1,4 +1,4 @@
-"""Peer, its own requests: each finds its own response, in the order of the wire."""
+"""Peer's own requests: each gets its own response, in wire order."""
 
 from typing import Any
 

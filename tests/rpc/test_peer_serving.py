@@ -1,4 +1,4 @@
-"""Peer, the other side's messages: every request is answered once, a notification and junk never."""
+"""Peer and the other side's messages: it answers every request once, and never a notification or junk."""
 
 from collections.abc import Awaitable
 from typing import Any

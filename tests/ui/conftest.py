@@ -1,4 +1,4 @@
-"""What tests of the screen share: the way to a screen with an agent's process."""
+"""Shared by the tests of the screen: how to get a screen with an agent process."""
 
 from __future__ import annotations
 

@@ -1,4 +1,4 @@
-"""The app in `acp_tui/docs/authors.md`: a live agent inside somebody else's Textual app."""
+"""The app in `acp_tui/docs/authors.md`: a live agent inside someone else's Textual app."""
 
 import re
 import sys

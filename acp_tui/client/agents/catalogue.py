@@ -21,7 +21,7 @@ from pathlib import Path
 from typing import Final, Literal
 
 from acp_tui.client.agents.address import read_address
-from acp_tui.client.agents.command import AgentCommand, Package
+from acp_tui.client.agents.command import DEMO, AgentCommand, Package
 from acp_tui.client.agents.registry import (
     Archive,
     CachedRegistry,
@@ -259,7 +259,7 @@ def _unknown(name: str, listed: Iterable[ListedAgent], agents_file: Path) -> Age
     else:
         advice = f"known: {', '.join(names)}"
     return AgentNotFound(
-        f"no agent is called {name!r}",
+        f"no agent is named {name!r}",
         hint=f"{advice}\n  to list all: acp-tui agents; any command that speaks ACP: acp-tui --"
         f" COMMAND; to name your own: {agents_file}",
     )
@@ -269,10 +269,7 @@ def _all(user: UserAgents, cached: CachedRegistry | None, place: Place) -> tuple
     """One agent per name. A name in the user's file hides all others, even if its entry is invalid."""
     entries = {entry.agent_id: entry for entry in cached.registry.entries} if cached is not None else {}
     of_user = [_of_user(agent, place) for agent in user.agents.values()]
-    others = [
-        _demo(),
-        *(_of_known(known, entries.get(known.registry_id), place) for known in KNOWN_AGENTS.values()),
-    ]
+    others = [_demo(), *(_of_known(known, entries.get(known.registry_id), place) for known in KNOWN_AGENTS.values())]
     taken = {*KNOWN_AGENTS, DEMO, *(known.registry_id for known in KNOWN_AGENTS.values())}
     others += (_of_registry(entry, place) for entry in entries.values() if entry.agent_id not in taken)
     theirs = {*user.agents, *user.problems}
@@ -389,7 +386,6 @@ def _missing(program: str) -> str:
     return f"no such program: {program}" if "/" in program else f"{program} isn't on PATH"
 
 
-DEMO: Final = "demo"
 _GREETING: Final = "This agent plays a script. Type anything to start it."
 _PROJECT: Final = Path(__file__).with_name("demo_project")
 _SUFFIX: Final = ".txt"

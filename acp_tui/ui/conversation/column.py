@@ -7,26 +7,12 @@ from array import array
 from bisect import bisect_left, bisect_right
 from collections.abc import Callable, Iterable, Sequence
 from itertools import accumulate
-from typing import Final, assert_never
+from typing import Final
 
 from textual.strip import Strip
 
 from acp_tui.conversation.conversation import Conversation
-from acp_tui.conversation.entries import (
-    Compaction,
-    Entry,
-    EntryId,
-    Failure,
-    Message,
-    OwnCommand,
-    Question,
-    Remark,
-    Restart,
-    Subagent,
-    ToolCallEntry,
-    TurnEnd,
-    Unknown,
-)
+from acp_tui.conversation.entries import Entry, EntryId, Message, OwnCommand, Question, Subagent, ToolCallEntry
 from acp_tui.conversation.facts import Turn
 from acp_tui.ui.conversation.drawing import Drawing, Scene
 from acp_tui.ui.conversation.messages import AgentMessage, Thought, UserMessage
@@ -235,7 +221,7 @@ class Column:
 
     def read_dirty(self, is_time_up: Callable[[], bool]) -> bool:
         """Draw the entries that changed, newest first. Returns False if the time wasn't enough."""
-        self._open_to(max(self.dirty, default=-1))
+        self.open_to(max(self.dirty, default=-1))
         for entry_id in sorted(self.dirty, reverse=True):
             if not self._read(entry_id, is_time_up) or (self.dirty and is_time_up()):
                 return False
@@ -394,7 +380,7 @@ class Column:
             undrawable = self.drawings[index] = Undrawable()
             return undrawable.lines(self._scene())
 
-    def _open_to(self, last: int) -> None:
+    def open_to(self, last: int) -> None:
         """Reserve places up to this entry. Drawings are made when their turn comes."""
         for index in range(len(self.drawings), last + 1):
             if index:
@@ -542,7 +528,5 @@ def drawing_of(entry: Entry, *, skips: bool = False) -> Drawing:
             return OwnCommandDrawing(entry)
         case Subagent():
             return SubagentDrawing(entry)
-        case Compaction() | Failure() | Remark() | Restart() | TurnEnd() | Unknown():
-            return NoteDrawing(entry)
         case _:
-            assert_never(entry)
+            return NoteDrawing(entry)

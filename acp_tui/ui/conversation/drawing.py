@@ -214,20 +214,20 @@ class Indented(Lines):
         self._first = first or indent
         self._ground = ground
         self._width = width
-        self._made: dict[int, tuple[Strip, Strip]] = {}
+        self.made: dict[int, tuple[Strip, Strip]] = {}
 
     def __len__(self) -> int:
         return len(self._lines)
 
     def _line(self, at: int) -> Strip:
         line = self._lines[at]
-        made = self._made.get(at)
+        made = self.made.get(at)
         if made is None or made[0] is not line:
-            if len(self._made) >= MAX_MADE:
+            if len(self.made) >= MAX_MADE:
                 # Drop the oldest half, and Textual's caches with it: a long answer streams by only once.
-                for old in list(self._made)[: MAX_MADE // 2]:
-                    del self._made[old]
-            made = self._made[at] = (line, self._indented(line, self._indent if at else self._first))
+                for old in list(self.made)[: MAX_MADE // 2]:
+                    del self.made[old]
+            made = self.made[at] = (line, self._indented(line, self._indent if at else self._first))
         return made[1]
 
     def _indented(self, line: Strip, indent: Segment) -> Strip:

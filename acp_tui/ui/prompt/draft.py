@@ -14,7 +14,7 @@ from textual.widgets import TextArea
 from textual.widgets.text_area import EditResult, Location, Selection
 
 from acp_tui.ui.kit.themes import palette_for
-from acp_tui.ui.prompt.colours import Places, spans
+from acp_tui.ui.prompt.colors import Places, spans
 from acp_tui.ui.textual_gaps.internals import bindings_of_key
 
 MAX_LINES: Final = 10
@@ -144,11 +144,7 @@ class DraftArea(TextArea):
         self._pastes = Pastes()
         self._killed = Killed()
         super().__init__(
-            id=id,
-            soft_wrap=True,
-            show_line_numbers=False,
-            highlight_cursor_line=False,
-            placeholder=placeholder,
+            id=id, soft_wrap=True, show_line_numbers=False, highlight_cursor_line=False, placeholder=placeholder
         )
         # A blinking cursor would redraw while nothing happens.
         self.cursor_blink = False

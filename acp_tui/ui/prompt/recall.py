@@ -74,7 +74,7 @@ class Recall:
         self._walk: Walk | None = None
         self._put_at: tuple[int, int] | None = None
         """Where the cursor was after an earlier prompt was put into the draft."""
-        self._pause: Timer | None = None
+        self.pause: Timer | None = None
         self._has_changed = False
         """Since the timer was started."""
         self._search: HistorySearch | None = None
@@ -168,13 +168,13 @@ class Recall:
 
     def draft_changed(self) -> None:
         """Save the draft at the next pause."""
-        self._has_changed = self._pause is not None
-        if self._pause is None:
-            self._pause = self._prompt.set_timer(PAUSE_S, self._look)
+        self._has_changed = self.pause is not None
+        if self.pause is None:
+            self.pause = self._prompt.set_timer(PAUSE_S, self._look)
 
     def _look(self) -> None:
         """Keep waiting if a key came in the meantime. No timer runs otherwise."""
-        self._pause = None
+        self.pause = None
         if self._has_changed:
             self.draft_changed()
             return

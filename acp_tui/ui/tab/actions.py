@@ -209,6 +209,10 @@ class Actions:
         """Open a tool call's file in the editor."""
         await self._entries.edit_location()
 
+    async def open_link(self, target: str) -> None:
+        """Open the file or page that a link leads to."""
+        await self._entries.open_link(target)
+
     async def save_attached(self) -> None:
         """Save a file the agent attached."""
         await self._entries.save_attached()
@@ -372,7 +376,7 @@ class Actions:
         if not prompts:
             self._host.say("There is no prompt to continue from yet.")
             return
-        prompt = await self._choose_prompt(conversation, prompts, "Go on from which prompt?")
+        prompt = await self._choose_prompt(conversation, prompts, "Continue from which prompt?")
         if prompt is not None:
             await self._go_on_from(session, prompt)
 

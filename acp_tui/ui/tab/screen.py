@@ -454,7 +454,7 @@ class SessionScreen(Screen[None]):
 
     def _status_of(self, panel: SessionPanel) -> Status:
         changes = self.changes.summary() if self.changes is not None else ""
-        facts = panel.facts(self.settings.appearance.status, changes)
+        facts = panel.facts(self.settings.appearance, changes)
         if not panel.is_following:
             below = f"{panel.new_entries} new" if panel.new_entries else "more"
             # Not the End key: in the prompt, which usually has the focus, it goes to the end of the line.
@@ -501,6 +501,8 @@ class SessionScreen(Screen[None]):
 
     def on_changes_desk_changed(self) -> None:
         """Show how much has changed, and what."""
+        if self.panel is not None and self.panel.status_command is not None:
+            self.panel.status_command.note_files()
         self._show_status()
         self._look_at_changes()
 
@@ -520,6 +522,10 @@ class SessionScreen(Screen[None]):
     def on_session_panel_left(self) -> None:
         """Focus the prompt."""
         self._prompt.focus()
+
+    def on_conversation_view_link_chosen(self, message: ConversationView.LinkChosen) -> None:
+        """Open the link."""
+        self.run(self.actions.open_link(message.target))
 
     def on_sidebar_file_chosen(self, message: Sidebar.FileChosen) -> None:
         """Show how the file has changed."""
@@ -595,7 +601,7 @@ class SessionScreen(Screen[None]):
             self.questions.card.enter()
         elif self.panel is not None:
             places = (self.panel.card, self.panel.welcome, self.panel.view)
-            place = next((one for one in places if one.display and one.can_focus), None)
+            place = next((one for one in places if one.is_attached and one.display and one.can_focus), None)
             if place is not None:
                 place.focus()
 

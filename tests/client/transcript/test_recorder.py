@@ -1,4 +1,4 @@
-"""The recorder keeps everything in order, within bounds, and never at the cost of the session."""
+"""The recorder keeps everything in order, within limits, and never slows the session down."""
 
 from __future__ import annotations
 

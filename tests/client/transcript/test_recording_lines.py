@@ -1,4 +1,4 @@
-"""What is written is read again, to the byte; what is broken, foreign or of a later version stops nobody."""
+"""Recordings read back byte for byte; broken, foreign, or newer lines stop nothing."""
 
 from __future__ import annotations
 

@@ -1,4 +1,4 @@
-"""Whatever an agent and its user do, in whatever order: the replay of the recording is what was there live."""
+"""Whatever an agent and its user do, in any order, the replay of the recording equals the live session."""
 
 from __future__ import annotations
 
@@ -229,7 +229,7 @@ async def play(acts: Acts, file: Path) -> tuple[dict[SessionId, Conversation], C
                 await act(stage, session_id, number)
             await stage.hear()
         tasks.cancel_scope.cancel()
-    return stage.conversations, agent._outside
+    return stage.conversations, agent.outside
 
 
 @settings(max_examples=EXAMPLES)
@@ -240,7 +240,7 @@ def test_the_replay_of_whatever_happens_equals_it(acts: Acts) -> None:
 
 async def hang_up_before_a_prompt(stage: Stage, session_id: str, number: int) -> None:
     """The connection is lost, which the session does not know yet when the user sends a prompt."""
-    stage.agent._connection.peer._lose(ConnectionLost())
+    stage.agent.connection.peer.lose(ConnectionLost())
     await prompt(stage, session_id, number)
     await stage.hear()
     await stage.wire.close_output()

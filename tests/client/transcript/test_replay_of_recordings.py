@@ -1,4 +1,4 @@
-"""A replay of a recording gives the conversations that were there when it was made.
+"""Replaying a recording gives the same conversations as when it was made.
 
 That it does so for every scenario and for real agents is in tests/end_to_end.
 """

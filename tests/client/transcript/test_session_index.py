@@ -1,4 +1,4 @@
-"""Sessions are found over all recordings; the index can be lost, and is never wrong for long."""
+"""Sessions are found across all recordings. The index may be lost, and is never wrong for long."""
 
 from __future__ import annotations
 

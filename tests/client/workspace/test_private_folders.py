@@ -1,4 +1,4 @@
-"""What acp-tui keeps for itself is served to no agent: also where the workspace holds it, and the user allows all."""
+"""No agent is served acp-tui's own folders, even if they are in the workspace and the user allows everything."""
 
 from __future__ import annotations
 

@@ -1,4 +1,4 @@
-"""The rules over whole connections: good ones, hostile ones, and those that are seen from the middle on."""
+"""The rules applied to whole connections: good ones, hostile ones, and ones seen from the middle."""
 
 from __future__ import annotations
 

@@ -1,4 +1,4 @@
-"""The strict shapes against the official schema, on messages that are made from it, whole and broken."""
+"""The strict shapes compared with the official schema, on messages made from it, whole and broken."""
 
 from __future__ import annotations
 
@@ -74,9 +74,9 @@ def test_own_keys_are_found_at_any_depth_and_not_in_meta() -> None:
             "title": "T",
             "_meta": {"mine": 1},
             "rawInput": {"free": 1},
-            "content": [{"type": "content", "content": {"type": "text", "text": "x", "colour": "red"}}],
+            "content": [{"type": "content", "content": {"type": "text", "text": "x", "color": "red"}}],
         },
     }
     known, flaw = read(NOTIFICATIONS["session/update"], value)
     assert flaw == ""
-    assert list(own_keys(known, value)) == ["update.content.0.content.colour"]
+    assert list(own_keys(known, value)) == ["update.content.0.content.color"]

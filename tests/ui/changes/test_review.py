@@ -1,4 +1,4 @@
-"""The review of a changed file: what is read there, what is reverted, and what is refused."""
+"""The review of a changed file: what it shows, what it reverts, and what it refuses."""
 
 from collections.abc import Callable
 from contextlib import nullcontext

@@ -1,4 +1,4 @@
-"""Which keys are in force: what the user chose, what it takes from others, and what cannot be."""
+"""Which keys are in effect: the user's choices, what they take from other commands, and what isn't possible."""
 
 from __future__ import annotations
 

@@ -1,4 +1,4 @@
-"""What was pressed for a question that goes away at that moment does nothing in what has the keyboard then."""
+"""A key pressed for a question that disappears at that moment does nothing in whatever gets the keyboard next."""
 
 from __future__ import annotations
 

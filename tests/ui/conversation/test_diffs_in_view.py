@@ -1,4 +1,4 @@
-"""Diffs in a conversation: what is compared, in how many steps, and what is to be seen meanwhile."""
+"""Diffs in a conversation: what is compared, in how many steps, and what shows in the meantime."""
 
 from __future__ import annotations
 

@@ -1,4 +1,4 @@
-"""What a flood and a long conversation cost, in counts: frames, widgets and lines, never seconds."""
+"""What a flood and a long conversation cost, counted in frames, widgets, and lines, never in seconds."""
 
 from collections.abc import Callable
 
@@ -20,7 +20,7 @@ CHUNKS = 5_000
 BATCHES = 50
 LINES_IN_A_WINDOW = SIZE[1]
 ROW_BYTES = 300
-"""Of a row with few colours: its letters, where it stands, and how it looks."""
+"""Of a row with few colors: its letters, where it stands, and how it looks."""
 
 
 @pytest.fixture

@@ -1,4 +1,4 @@
-"""How much of an entry is shown before it is unfolded, as the settings say."""
+"""How much of an entry shows before it is unfolded, according to the settings."""
 
 from __future__ import annotations
 

@@ -1,4 +1,4 @@
-"""Reading a conversation: following its end, scrolling away from it, resizing, and moving between entries."""
+"""Reading a conversation: following its end, scrolling away, resizing, and moving between entries."""
 
 import re
 

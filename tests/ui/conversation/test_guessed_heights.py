@@ -1,4 +1,4 @@
-"""What the user does right after a resize, when most entries are not laid out yet, acts on what is to be seen."""
+"""Right after a resize, when most entries aren't laid out yet, the user's actions apply to what is visible."""
 
 from __future__ import annotations
 
@@ -75,7 +75,7 @@ async def test_what_is_in_view_is_marked_where_it_stands_now(monkeypatch: pytest
 async def test_no_match_is_passed_over_that_was_not_looked_for_yet(monkeypatch: pytest.MonkeyPatch) -> None:
     async with open_page(*_said(40)) as page:
         page.view.action_top()
-        monkeypatch.setattr(page.view, "_work_on", lambda _is_time_up: True)
+        monkeypatch.setattr(page.view, "work_on", lambda _is_time_up: True)
         page.view.look_for("needle")
         for direction, number in ((0, 0), (1, 1), (-1, 0), (-1, 39)):
             if direction:
@@ -129,7 +129,7 @@ async def test_all_of_a_conversation_is_copied_that_was_not_read_yet(monkeypatch
 
 
 def _open_only(column: Column, _is_time_up: object) -> bool:
-    column._open_to(max(column.dirty, default=-1))
+    column.open_to(max(column.dirty, default=-1))
     return False
 
 

@@ -1,4 +1,4 @@
-"""Text of the agent's on the screen: nothing that a terminal obeys or that misleads a reader gets there raw."""
+"""An agent's text on the screen: nothing that a terminal obeys or that misleads a reader gets there raw."""
 
 import json
 from collections.abc import Callable, Iterable, Iterator

@@ -51,7 +51,7 @@ def decoder(monkeypatch: pytest.MonkeyPatch) -> Iterator[Decoder]:
 
 
 @pytest.fixture(autouse=True)
-def _in_colour(monkeypatch: pytest.MonkeyPatch) -> None:
+def _in_color(monkeypatch: pytest.MonkeyPatch) -> None:
     monkeypatch.delenv("NO_COLOR", raising=False)
 
 
@@ -195,7 +195,7 @@ async def test_a_box_in_little_room_has_no_frame_and_no_line_is_too_long() -> No
         assert max(line.cell_length for line in lines) <= scene.width
 
 
-async def test_the_terminals_own_colours_draw_no_picture() -> None:
+async def test_the_terminals_own_colors_draw_no_picture() -> None:
     async with open_page(_says(_image()), theme="ansi-dark") as page:
         await _drawn(page)
         assert f"│ {LABEL}" in page.text
@@ -205,7 +205,7 @@ async def test_the_terminals_own_colours_draw_no_picture() -> None:
         assert page.text.count(PIXELS) == 4
 
 
-async def test_no_colours_no_picture(monkeypatch: pytest.MonkeyPatch) -> None:
+async def test_no_colors_no_picture(monkeypatch: pytest.MonkeyPatch) -> None:
     monkeypatch.setenv("NO_COLOR", "1")
     async with open_page(_says(_image())) as page:
         await _drawn(page)

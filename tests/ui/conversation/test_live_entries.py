@@ -1,4 +1,4 @@
-"""Entries as widgets: one of its kind for each entry in view, bound again as the conversation moves."""
+"""Entries as widgets: one of the right kind for each entry in view, bound again as the conversation moves."""
 
 from __future__ import annotations
 

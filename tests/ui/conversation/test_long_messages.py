@@ -1,4 +1,4 @@
-"""Of a message of many megabytes the beginning is drawn, and an export has all of it."""
+"""Only the beginning of a message of many megabytes is drawn, and an export has all of it."""
 
 from __future__ import annotations
 

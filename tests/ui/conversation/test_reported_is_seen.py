@@ -1,4 +1,4 @@
-"""Whatever an agent reports about a call is on the card, or an allow does not count before it was brought up."""
+"""Everything an agent reports about a call is on the card, or no allow counts until it has been shown."""
 
 from __future__ import annotations
 

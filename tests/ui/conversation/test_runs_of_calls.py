@@ -1,4 +1,4 @@
-"""Reads and searches one below the other are one line; each of them is there when that is unfolded."""
+"""Consecutive reads and searches become one line, which unfolds into each of them."""
 
 from __future__ import annotations
 

@@ -1,4 +1,4 @@
-"""Selecting with the mouse, and what is copied of it: what was written, not the way it was laid out."""
+"""Selecting with the mouse copies the text as it was written, not as it was laid out."""
 
 from __future__ import annotations
 

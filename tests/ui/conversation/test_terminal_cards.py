@@ -1,4 +1,4 @@
-"""Terminals inside tool calls: live output, colours, the end of the command, folding."""
+"""Terminals inside tool calls: live output, colors, the end of the command, folding."""
 
 from acp_tui.conversation.tool_calls import TerminalContent, TerminalId
 from acp_tui.conversation.updates import (

@@ -1,4 +1,4 @@
-"""Choosing an agent: finding, starting and copying one, fetching the registry; and the question before a first run."""
+"""Choosing an agent: finding, starting, and copying one, fetching the registry, and the question before a first run."""
 
 from __future__ import annotations
 
@@ -102,7 +102,7 @@ async def test_an_agent_that_cannot_run_says_why_and_how_to_install_it_to_be_cop
     async with open_dialog(screen()) as page:
         await page.until(lambda: "1 here" in page.text)
         await page.press("down", "down")
-        assert "Not here: absent isn't on PATH" in page.text
+        assert "Can't run here: absent isn't on PATH" in page.text
         assert "To install it: npm install -g absent" in page.text
         await page.press("ctrl+y")
         await page.until(lambda: bool(copied))

@@ -1,4 +1,4 @@
-"""Text of an agent's in dialogs: nothing that a terminal obeys or that misleads a reader gets there raw."""
+"""An agent's text in dialogs: nothing that a terminal obeys or that misleads a reader gets there raw."""
 
 import json
 from collections.abc import Callable

@@ -1,4 +1,4 @@
-"""A question that comes while the user writes takes none of the letters for an answer."""
+"""A question that appears while the user types takes none of the letters as an answer."""
 
 from __future__ import annotations
 

@@ -1,4 +1,4 @@
-"""Logging in: choosing a method, waiting for the agent, cancelling."""
+"""Logging in: choosing a method, waiting for the agent, canceling."""
 
 import anyio
 

@@ -1,4 +1,4 @@
-"""The list of sessions: paging, searching, opening, deleting, and what a row says."""
+"""The list of sessions: paging, searching, opening, deleting, and the contents of a row."""
 
 from collections.abc import Sequence
 from dataclasses import replace

@@ -1,4 +1,4 @@
-"""The inspector on the screen: what is to be seen, what keys do, and that only what is in view is drawn."""
+"""The inspector on the screen: what it shows, what its keys do, and that only what is in view is drawn."""
 
 from __future__ import annotations
 

@@ -1,4 +1,4 @@
-"""Pictures of the inspector. `pytest THIS_FILE --snapshot-update` takes them again: look at each."""
+"""Pictures of the inspector. To update them, run `pytest THIS_FILE --snapshot-update` and look at each."""
 
 from __future__ import annotations
 

@@ -1,4 +1,4 @@
-"""How a copy reaches the clipboard, and that nothing is claimed that was not tried."""
+"""How a copy reaches the clipboard, and that acp-tui claims only what it tried."""
 
 from __future__ import annotations
 

@@ -1,4 +1,4 @@
-"""Text can be read in both of our themes: WCAG 2 AA, on every ground that it lies on."""
+"""Text is readable in both of our themes: WCAG 2 AA, on every background."""
 
 from __future__ import annotations
 
@@ -25,7 +25,7 @@ WORDLESS = {"quote_bar", "table_border", "rule"}
 GROUNDS = ("code_block", "diff_added", "diff_removed")
 """Styles with a ground of their own, on which others are laid."""
 OF_PROGRAMS = {"terminal", "terminals", "terminal_long"}
-"""Scenes in which programs have chosen colours."""
+"""Scenes in which programs have chosen colors."""
 ALL = {name: scene for name, scene in {**SCENES, **STATES}.items() if name not in OF_PROGRAMS}
 THEMES = pytest.mark.parametrize("theme", [DARK, LIGHT], ids=lambda theme: theme.name)
 Rgb = tuple[int, int, int]
@@ -104,7 +104,7 @@ def _pieces(pilot: Pilot[None]) -> Iterator[Piece]:
 
 
 @pytest.fixture(autouse=True)
-def _in_colour(monkeypatch: pytest.MonkeyPatch) -> None:
+def _in_color(monkeypatch: pytest.MonkeyPatch) -> None:
     monkeypatch.delenv("NO_COLOR", raising=False)
 
 

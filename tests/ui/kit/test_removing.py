@@ -1,4 +1,4 @@
-"""A widget that a worker removes goes as if nothing were, though the worker is cancelled while it waits for that."""
+"""A widget removed by a worker is gone, even if the worker is canceled while it waits for that."""
 
 from __future__ import annotations
 

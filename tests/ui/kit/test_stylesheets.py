@@ -1,4 +1,4 @@
-"""Where the stylesheets are found: inside the package in a wheel, beside it in a checkout."""
+"""Where the stylesheets are: inside the package in a wheel, beside it in a checkout."""
 
 import importlib.util
 import shutil

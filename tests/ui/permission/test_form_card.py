@@ -1,4 +1,4 @@
-"""Forms on their card: every kind of field, with the keyboard alone, and what goes back to the agent."""
+"""Forms on their card: every kind of field, by keyboard alone, and the answer sent to the agent."""
 
 from collections.abc import AsyncIterator
 from contextlib import asynccontextmanager

@@ -1,4 +1,4 @@
-"""Nothing is drawn over what the user is asked: not a notice, not a list, at no size."""
+"""Nothing covers what the user is asked: no notice and no list, at any size."""
 
 from __future__ import annotations
 

@@ -1,4 +1,4 @@
-"""The permission card: what it shows of a request, how long it stays, and what it leaves in the conversation."""
+"""The permission card: what it shows of a request, how long it stays, and what the conversation keeps."""
 
 import pytest
 

@@ -1,4 +1,4 @@
-"""The full screen of a permission request: what is read there, what answers, and how it ends."""
+"""A permission request on the full screen: what it shows, what answers it, and how it ends."""
 
 import pytest
 
@@ -120,16 +120,16 @@ async def test_with_one_change_the_key_goes_to_its_first_line_and_says_it_is_the
         for key in ("j", "k", "j"):
             await page.press("end", key)
             assert "- line 21" in page.text
-            assert "Only one change" in page.text
+            assert "This is the only change" in page.text
 
 
 async def test_behind_the_last_change_and_before_the_first_it_says_so() -> None:
     async with open_page(size=TINY) as page:
         await _open(page)
         await page.press("k")
-        assert "The first change" in page.text
+        assert "This is the first change" in page.text
         await page.press("j", "j", "j", "j")
-        assert "The last change" in page.text
+        assert "This is the last change" in page.text
         assert "+ last" in page.text
 
 

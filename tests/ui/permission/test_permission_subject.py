@@ -1,4 +1,4 @@
-"""What is drawn of the subject of a permission request: commands, terminals, texts, and the raw report."""
+"""How the subject of a permission request is drawn: commands, terminals, text, and the raw report."""
 
 from typing import Any
 

@@ -1,4 +1,4 @@
-"""Pages that an agent wants to be visited: seen whole, and opened only on consent."""
+"""Pages an agent asks to open: shown completely, and opened only with consent."""
 
 import pytest
 

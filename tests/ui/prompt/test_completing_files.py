@@ -1,4 +1,4 @@
-"""`@` in the prompt: the list of files over it, and what its keys write."""
+"""`@` in the prompt: the list of files above it, and what its keys insert."""
 
 import os
 from collections.abc import AsyncIterator, Callable

@@ -1,4 +1,4 @@
-"""What is written and not sent: it is there again after a restart, and each session has its own."""
+"""Unsent drafts survive a restart, and each session has its own."""
 
 from __future__ import annotations
 
@@ -51,7 +51,7 @@ async def test_a_draft_is_kept_at_a_pause_in_typing_and_then_no_timer_runs(
     async with open_recalling_page() as page:
         await page.write("being written")
         await page.until(lambda: draft_file().read() == {HERE: "being written"})
-        assert (await remembers(page))._pause is None
+        assert (await remembers(page)).pause is None
 
 
 async def test_what_is_queued_is_kept_at_a_pause_and_as_it_is_after_a_change(

@@ -1,4 +1,4 @@
-"""Readline's keys in the prompt, the way through the user's editor, and a draft that is very long."""
+"""Readline's keys in the prompt, the user's editor, and a very long draft."""
 
 from __future__ import annotations
 

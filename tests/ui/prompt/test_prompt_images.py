@@ -1,4 +1,4 @@
-"""Pictures that go along with a prompt: shown above it, removed by key and click, sent, queued and given back."""
+"""Pictures in a prompt: shown above it, removed by key or click, sent, queued, and given back."""
 
 from __future__ import annotations
 

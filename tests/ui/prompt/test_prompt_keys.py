@@ -1,4 +1,4 @@
-"""The prompt: what its keys do, and what becomes of a draft that cannot be sent."""
+"""The prompt's keys, and what happens to a draft that can't be sent."""
 
 import pytest
 

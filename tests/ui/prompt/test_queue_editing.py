@@ -1,4 +1,4 @@
-"""What a user does with queued prompts: select, edit, remove and reorder them, by keys and by mouse."""
+"""What a user can do with queued prompts: select, edit, remove, and reorder them, by key or mouse."""
 
 from __future__ import annotations
 

@@ -1,4 +1,4 @@
-"""Every demo scenario as text. Run this file with `--snapshot-update` to take the pictures again."""
+"""Every demo scenario as text. To update them, run this file with `--snapshot-update`."""
 
 from __future__ import annotations
 

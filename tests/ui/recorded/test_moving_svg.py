@@ -1,4 +1,4 @@
-"""An SVG that moves: at each time it shows the rows of that time's frame, and no others."""
+"""An animated SVG shows, at each time, the rows of that time's frame and no others."""
 
 from __future__ import annotations
 

@@ -1,4 +1,4 @@
-"""Pictures of a replay. `pytest THIS_FILE --snapshot-update` takes them again: look at each."""
+"""Pictures of a replay. To update them, run `pytest THIS_FILE --snapshot-update` and look at each."""
 
 from __future__ import annotations
 
@@ -56,7 +56,7 @@ STATES: Final = {
     "two-sessions": State(two_sessions(), sign="Read the changelog"),
     "the-other-session": State(two_sessions(), keys=("tab",)),
     "help": State(two_turns(), keys=("f1",), sign="Play or pause"),
-    "about": State(two_turns(), keys=("i",), sign="Begun"),
+    "about": State(two_turns(), keys=("i",), sign="Started"),
 }
 
 

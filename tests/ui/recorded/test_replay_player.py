@@ -1,4 +1,4 @@
-"""Where a replay stands and where it can go, without a screen."""
+"""Where a replay is and where it can go, without a screen."""
 
 from __future__ import annotations
 

@@ -1,4 +1,4 @@
-"""A recording on the screen: it looks as it did, its keys lead through it, and nothing can be done to it."""
+"""A recording on the screen looks as the session did, its keys move through it, and nothing can be changed."""
 
 from __future__ import annotations
 
@@ -194,7 +194,7 @@ async def test_what_was_said_can_be_found_and_the_search_closed(tmp_path: Path) 
 async def test_help_lists_the_keys_and_does_what_is_chosen(tmp_path: Path) -> None:
     async with projected(tmp_path, two_turns()) as replay:
         await replay.pilot.press("f1")
-        await replay.until(lambda: "To the prompt before" in replay.text)
+        await replay.until(lambda: "Previous prompt" in replay.text)
         await replay.pilot.press(*"prompt before", "enter")
         await replay.until(lambda: "You are welcome." not in replay.text)
 

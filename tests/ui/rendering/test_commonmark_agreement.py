@@ -1,4 +1,4 @@
-"""What a reader sees of a Markdown text is what its HTML would show: the same blocks, nesting, words and marks."""
+"""Drawn Markdown shows what its HTML would: the same blocks, nesting, words, and marks."""
 
 from __future__ import annotations
 

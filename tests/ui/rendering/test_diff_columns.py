@@ -1,4 +1,4 @@
-"""What a diff looks like in two columns."""
+"""How a diff looks in two columns."""
 
 from __future__ import annotations
 

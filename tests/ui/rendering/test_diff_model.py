@@ -1,4 +1,4 @@
-"""A diff turns the old text into the new one, and says what it could not compare."""
+"""A diff turns the old text into the new one, and says what it couldn't compare."""
 
 from __future__ import annotations
 

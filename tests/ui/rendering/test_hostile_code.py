@@ -1,4 +1,4 @@
-"""Code that makes lexers run for ever, or for very long: it is shown, plain, and nothing waits for its colors.
+"""Code that makes lexers run very long, or forever, is shown plain, and nothing waits for its colors.
 
 `ACP_TUI_HOSTILE_CODE=200` tries so many lines with every lexer that there is.
 """
@@ -156,7 +156,7 @@ def test_a_page_deep_in_a_long_block_is_read_from_little_context(monkeypatch: py
 
 def test_no_more_languages_are_loaded_than_anybody_reads(monkeypatch: pytest.MonkeyPatch) -> None:
     monkeypatch.setattr(highlight, "MAX_LANGUAGES", 2)
-    monkeypatch.setattr(highlight, "_lexers", {})
+    monkeypatch.setattr(highlight, "lexers", {})
     highlight.find_lexer.cache_clear()
     try:
         found = [highlight.find_lexer(name) is not None for name in ("python", "py", "json", "rust", "json")]

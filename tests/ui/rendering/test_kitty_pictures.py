@@ -1,4 +1,4 @@
-"""Pictures that the terminal draws: what is sent to it, when, and what stands in their place."""
+"""Pictures that the terminal draws: what it is sent, when, and what takes their place."""
 
 from __future__ import annotations
 
@@ -86,7 +86,7 @@ def test_the_terminal_gets_a_png_with_its_cells_and_is_told_not_to_answer(
     assert all(len(data) <= CHUNK for _, data in pieces)
 
 
-def test_each_cell_names_the_picture_by_its_colour_and_its_own_place_in_it(
+def test_each_cell_names_the_picture_by_its_color_and_its_own_place_in_it(
     terminal: Terminal, kitty: KittyTerminal
 ) -> None:
     lines = kitty_picture(kitty, _picture(30, 40)).lines(80)

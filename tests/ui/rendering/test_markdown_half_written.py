@@ -1,4 +1,4 @@
-"""A message looks calm while it is written: what is half there shows as it will look, and nothing jumps."""
+"""A message looks calm while it streams: an unfinished part looks as it will in the end, and nothing jumps."""
 
 from __future__ import annotations
 

@@ -1,4 +1,4 @@
-"""A message that comes in pieces ends as if it had come whole, and what is finished is not parsed again."""
+"""A streamed message ends up as if it had arrived whole, and finished parts aren't parsed again."""
 
 from __future__ import annotations
 

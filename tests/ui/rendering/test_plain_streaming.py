@@ -1,4 +1,4 @@
-"""A plain text that comes in pieces ends as if it had come whole, and each piece costs what it brings."""
+"""Streamed plain text ends up as if it had arrived whole, and each piece costs only its own length."""
 
 from __future__ import annotations
 

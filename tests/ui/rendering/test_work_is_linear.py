@@ -1,6 +1,4 @@
-"""What an agent writes is parsed with an effort that grows with its length, whatever it is: twice as long, about twice
-as many calls.
-"""
+"""Parsing an agent's text takes work proportional to its length: twice as long, about twice as many calls."""
 
 from __future__ import annotations
 

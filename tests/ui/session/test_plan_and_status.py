@@ -1,4 +1,4 @@
-"""What stands beside the conversation: the plan, the status line, toasts, and the modes that Shift+Tab cycles."""
+"""What surrounds the conversation: the plan, the status line, notices, and the modes that Shift+Tab cycles."""
 
 from dataclasses import replace
 
@@ -366,8 +366,8 @@ async def test_silence_is_said_after_half_a_minute() -> None:
 async def test_no_timer_runs_while_nothing_moves() -> None:
     async with open_page() as page:
         line = page.pilot.app.screen.query_one(StatusLine)
-        assert line._timer is None
+        assert not line.is_ticking
         await page.send("go")
-        assert line._timer is not None
+        assert line.is_ticking
         await page.end_turn("cancelled")
-        assert line._timer is None
+        assert not line.is_ticking

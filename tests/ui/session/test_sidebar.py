@@ -1,4 +1,4 @@
-"""The sidebar: when it is shown, what stands in it, and how the keys lead into it and out again."""
+"""The sidebar: when it shows, what it contains, and which keys lead into it and out again."""
 
 from __future__ import annotations
 

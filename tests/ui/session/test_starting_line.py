@@ -1,4 +1,4 @@
-"""What an empty tab says while its agent starts."""
+"""What an empty tab shows while its agent starts."""
 
 from __future__ import annotations
 

@@ -1,4 +1,4 @@
-"""What an empty session shows: its agent, folder, recent sessions, how to begin. It goes with the first prompt."""
+"""An empty session shows its agent, folder, recent sessions, and how to begin, until the first prompt."""
 
 from __future__ import annotations
 

@@ -1,4 +1,4 @@
-"""The first frame must not pay for what a conversation needs: imports, seen from a process of their own."""
+"""The first frame must not pay for what a conversation needs: imports, checked in a separate process."""
 
 import subprocess
 import sys

@@ -1,4 +1,4 @@
-"""When the terminal is told of what happens in the tabs."""
+"""When the terminal is notified of events in the tabs."""
 
 from __future__ import annotations
 

@@ -1,4 +1,4 @@
-"""The settings while the app runs: what is read, asked, followed and written."""
+"""The settings while the app runs: reading, asking, following, and writing."""
 
 from __future__ import annotations
 

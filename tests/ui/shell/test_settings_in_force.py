@@ -1,4 +1,4 @@
-"""Settings that change while the app runs: what is seen of them at once, and which keys then do what."""
+"""Settings that change while the app runs: what shows right away, and which keys then do what."""
 
 from __future__ import annotations
 

@@ -1,4 +1,4 @@
-"""What a start may load, in counts: modules and classes, never seconds."""
+"""What a start may load, counted in modules and classes, never in seconds."""
 
 from __future__ import annotations
 

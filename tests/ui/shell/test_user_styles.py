@@ -1,4 +1,4 @@
-"""The user's stylesheets: what they change, what they cannot, and what is said of their errors."""
+"""The user's stylesheets: what they change, what they can't, and how their errors are reported."""
 
 from __future__ import annotations
 

@@ -1,4 +1,4 @@
-"""A user logs in to an agent, by its own means or in the terminal, and out; without a login it is told in place."""
+"""Logging in to an agent, by its own means or in the terminal, and out; without a login, an error in place."""
 
 from __future__ import annotations
 

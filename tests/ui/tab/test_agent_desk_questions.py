@@ -1,4 +1,4 @@
-"""What an agent asks the user reaches the screen, one question at a time, and what the user answers the agent."""
+"""An agent's questions reach the screen one at a time, and the user's answers reach the agent."""
 
 from __future__ import annotations
 

@@ -1,4 +1,4 @@
-"""A user reaches every session of an agent: begins, lists, opens, closes and deletes them."""
+"""Reaching every session of an agent: starting, listing, opening, closing, and deleting."""
 
 from __future__ import annotations
 

@@ -1,4 +1,4 @@
-"""A user changes what a session offers to change, prompts and cancels, and sees what the agent says of itself."""
+"""Changing a session's options, prompting, canceling, and reading what the agent says about itself."""
 
 from __future__ import annotations
 

@@ -1,4 +1,4 @@
-"""Whatever a server does, the tab lives: keys are echoed, and what failed is said."""
+"""Whatever a server does, the tab keeps working: keys echo, and failures are reported."""
 
 from __future__ import annotations
 

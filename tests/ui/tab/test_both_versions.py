@@ -1,4 +1,4 @@
-"""The whole app with an agent that speaks both versions: what is common looks and works the same.
+"""The whole app with an agent that speaks both versions: shared features look and work the same.
 
 Behind that is what only version 2 has: the agent takes a question back, and one command is stopped alone.
 """

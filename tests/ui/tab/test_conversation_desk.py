@@ -1,4 +1,4 @@
-"""What a user takes out of a conversation: copies that are said, and files."""
+"""Taking things out of a conversation: copies, which are confirmed, and files."""
 
 from __future__ import annotations
 

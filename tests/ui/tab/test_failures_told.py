@@ -1,4 +1,4 @@
-"""What goes wrong with an agent is told where the conversation stands: what failed, on what, and what to do."""
+"""Problems with an agent are reported in the conversation: what failed, on what, and what to do."""
 
 import sys
 from pathlib import Path

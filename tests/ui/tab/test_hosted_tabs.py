@@ -1,4 +1,4 @@
-"""Tabs of sessions that a host keeps: they come, go and come back, and the session goes on meanwhile."""
+"""Tabs of sessions that a host keeps: they attach, detach, and return, while the session continues."""
 
 from __future__ import annotations
 

@@ -1,4 +1,4 @@
-"""A session that no agent opens is read again from its recording; it goes on where an agent can."""
+"""A session no agent can open is read from its recording; with an agent that can, it continues."""
 
 from __future__ import annotations
 

@@ -1,4 +1,4 @@
-"""Tabs end and begin anew whatever their agents do meanwhile, and nothing is left of what nobody uses any more."""
+"""Tabs end and start again whatever their agents do, and nothing unused is left behind."""
 
 from __future__ import annotations
 
@@ -201,7 +201,7 @@ async def test_the_files_of_a_folder_are_followed_until_the_last_of_its_tabs_is_
         await app.open_tab(link, elsewhere)
         await desk.has_session()
         followed = app.changes_in(elsewhere)
-        following = followed._following
+        following = followed.following
         assert following is not None
         await desk.press("alt+w")
         await desk.until(lambda: len(desk.tabs) == 2)

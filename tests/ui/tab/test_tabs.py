@@ -1,4 +1,4 @@
-"""Several sessions at once: each in a tab of its own, which says how it stands, whichever is in front."""
+"""Several sessions at once: each in its own tab, which shows its state, whichever is in front."""
 
 from __future__ import annotations
 

@@ -1,4 +1,4 @@
-"""The keyboard in a terminal, with real programs: what they get, what stays ours, and what is said meanwhile."""
+"""Typing into a terminal, with real programs: what they get, what acp-tui keeps, and what shows meanwhile."""
 
 from __future__ import annotations
 

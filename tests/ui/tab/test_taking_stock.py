@@ -1,4 +1,4 @@
-"""What the files are is found out behind the session: only the first prompt waits for it."""
+"""The workspace's files are read in the background; only the first prompt waits for that."""
 
 from __future__ import annotations
 

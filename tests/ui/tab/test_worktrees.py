@@ -1,4 +1,4 @@
-"""A session in a git worktree: a tab of its own, and a question about what changed when that is closed."""
+"""A session in a git worktree: its own tab, and a question about its changes when that closes."""
 
 from __future__ import annotations
 

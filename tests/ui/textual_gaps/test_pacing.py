@@ -1,4 +1,4 @@
-"""How the app paces what it sends to a terminal that takes it slowly."""
+"""How the app paces its output to a slow terminal."""
 
 import os
 import threading

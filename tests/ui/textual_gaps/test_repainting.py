@@ -1,4 +1,4 @@
-"""What is sent for a frame shows the same as the whole frame would, in far fewer characters."""
+"""A frame's update shows the same as the whole frame would, in far fewer characters."""
 
 from __future__ import annotations
 

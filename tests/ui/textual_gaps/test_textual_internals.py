@@ -1,4 +1,4 @@
-"""What we use from inside of Textual is still there: another version of Textual fails here first, and by name."""
+"""The internals of Textual that we use still exist: a new version of Textual fails here first, and by name."""
 
 from contextlib import suppress
 from inspect import isfunction

@@ -1,4 +1,4 @@
-"""What an examination does with an agent, and what comes of it; each agent is a process that a script plays."""
+"""What an examination does with an agent, and what it finds. Each agent is a process that follows a script."""
 
 from __future__ import annotations
 

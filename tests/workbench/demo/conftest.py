@@ -1,4 +1,4 @@
-"""A client for the demo agent, in memory: it records what comes and answers as it is told."""
+"""A client for the demo agent, in memory: it records what arrives and answers as the test says."""
 
 from __future__ import annotations
 

@@ -1,4 +1,4 @@
-"""The demo agent outside of turns: handshake, login, sessions and their settings."""
+"""The demo agent outside turns: handshake, login, sessions, and their settings."""
 
 from __future__ import annotations
 

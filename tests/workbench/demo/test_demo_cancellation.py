@@ -1,4 +1,4 @@
-"""A cancelled turn of the demo agent ends as cancelled, wherever it is, and leaves nothing running."""
+"""A canceled turn of the demo agent ends as canceled, wherever it is, and leaves nothing running."""
 
 from __future__ import annotations
 

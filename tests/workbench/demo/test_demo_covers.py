@@ -1,4 +1,4 @@
-"""The shipped scenarios show all that an agent can say and ask: each kind of it stands in one of them at least."""
+"""The shipped scenarios show everything an agent can say and ask: each kind is in at least one."""
 
 from __future__ import annotations
 

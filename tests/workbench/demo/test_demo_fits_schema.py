@@ -1,4 +1,4 @@
-"""Every message of every shipped scenario fits the official schema; what is wrong on purpose bypasses the tap."""
+"""Every message of every shipped scenario fits the official schema; deliberately invalid ones bypass the tap."""
 
 from __future__ import annotations
 

@@ -1,4 +1,4 @@
-"""The demo agent with clients of version 2: it takes up prompts by id, reports states, and works by itself."""
+"""The demo agent with clients of version 2: it accepts prompts by ID, reports states, and works on its own."""
 
 from __future__ import annotations
 

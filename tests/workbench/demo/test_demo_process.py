@@ -1,4 +1,4 @@
-"""The demo agent as a process of its own, over its real stdin and stdout."""
+"""The demo agent as its own process, over its real stdin and stdout."""
 
 from __future__ import annotations
 

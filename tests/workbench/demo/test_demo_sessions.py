@@ -1,4 +1,4 @@
-"""Sessions that the demo agent keeps: what it offers, and what is listed, loaded, resumed, closed and deleted."""
+"""Sessions the demo agent keeps: what it offers, and listing, loading, resuming, closing, and deleting."""
 
 from __future__ import annotations
 

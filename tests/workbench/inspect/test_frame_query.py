@@ -1,4 +1,4 @@
-"""What a user writes to see fewer frames, and which frames that means."""
+"""The filters users write, and which frames match them."""
 
 from __future__ import annotations
 

@@ -1,4 +1,4 @@
-"""A look at an agent's lines: while they come, from a recording of any length, without secrets, with broken rules."""
+"""Inspecting an agent's lines: live or from a recording of any length, without secrets, with broken rules."""
 
 from __future__ import annotations
 

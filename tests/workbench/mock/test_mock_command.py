@@ -1,4 +1,4 @@
-"""`acp-tui mock` as a command: what it takes, and with which status it ends."""
+"""`acp-tui mock` as a command: what it accepts, and its exit statuses."""
 
 from __future__ import annotations
 

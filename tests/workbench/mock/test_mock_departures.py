@@ -1,4 +1,4 @@
-"""A client that does not do what the recorded one did: it is told exactly, is answered sensibly, and never hangs."""
+"""A client that doesn't do what the recorded one did gets an exact report and sensible answers, and never hangs."""
 
 from __future__ import annotations
 

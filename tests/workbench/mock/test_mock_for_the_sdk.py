@@ -1,4 +1,4 @@
-"""The client of the official SDK, as its users write one: it serves what it has, whatever was recorded."""
+"""The official SDK's client, written as its users write one: the mock serves it whatever was recorded."""
 
 from __future__ import annotations
 

@@ -1,4 +1,4 @@
-"""Recordings of real agents, redacted: the mock of each is that agent, for acp-tui and for the client of the SDK."""
+"""Redacted recordings of real agents: each mock behaves as that agent, for acp-tui and for the SDK's client."""
 
 from __future__ import annotations
 

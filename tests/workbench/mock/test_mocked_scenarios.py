@@ -1,4 +1,4 @@
-"""Every shipped scenario, recorded: the mock of the recording is that agent, faults and all, for both clients."""
+"""Every shipped scenario, recorded: its mock behaves as that agent, faults included, for both clients."""
 
 from __future__ import annotations
 

@@ -1,4 +1,4 @@
-"""Whatever has happened to a recording, reading, replaying, redacting and mocking it end without a crash."""
+"""However damaged a recording is, reading, replaying, redacting, and mocking it end without a crash."""
 
 from __future__ import annotations
 

@@ -1,4 +1,4 @@
-"""Lines that are made to take long, or much memory, take no more than others of their size."""
+"""Lines built to take long, or much memory, take no more than others of their size."""
 
 from __future__ import annotations
 

@@ -1,4 +1,4 @@
-"""No secret that is planted in a recording can be found in it once it is redacted, by a search that knows none of how.
+"""No planted secret can be found in a redacted recording by a search that knows nothing of the implementation.
 
 The search decodes what it can, joins what is in pieces and drops what a terminal does not show.
 """
@@ -74,7 +74,7 @@ SECRETS: Final = {
 # Codings
 
 
-def in_colours(text: str) -> str:
+def in_colors(text: str) -> str:
     return "".join(f"\x1b[3{at % 8}m{text[at : at + 3]}\x1b]8;;https://a.b\x07" for at in range(0, len(text), 3))
 
 
@@ -108,8 +108,8 @@ CODINGS: Final[dict[str, Callable[[str], str]]] = {
     "UTF-16 in base64": lambda text: b64encode(f"say {text} now".encode("utf-16-le")).decode(),
     "hexadecimal": lambda text: f"pass {text} !".encode().hex(),
     "hexadecimal in pairs": lambda text: f"pass {text} !".encode().hex(" "),
-    "colours": in_colours,
-    "colors in JSON": lambda text: json.dumps(in_colours(text)),
+    "colors": in_colors,
+    "colors in JSON": lambda text: json.dumps(in_colors(text)),
     "entities": lambda text: "".join(f"&#{ord(char)};" for char in text),
     "entities in hexadecimal": lambda text: "".join(f"&#x{ord(char):02X};" for char in text),
     "printed over": lambda text: "".join(f"{char}\b{char}" for char in text),

@@ -1,4 +1,4 @@
-"""The kit's fixtures, here without their entry point; its answers are those of the test that uses it."""
+"""The kit's fixtures, without their entry point; each answers for the test that uses it."""
 
 import pytest
 

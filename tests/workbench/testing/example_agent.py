@@ -1,4 +1,4 @@
-"""An agent in plain Python, such as an author might begin with: it puts a heading over a file, if it may."""
+"""An agent in plain Python, as an author might start one: it adds a heading to a file, if allowed."""
 
 import json
 import sys

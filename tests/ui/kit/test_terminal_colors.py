@@ -1,4 +1,4 @@
-"""How the terminal is asked what it looks like, on a real PTY, by a terminal that answers as a test says."""
+"""How acp-tui asks the terminal about its looks: on a real PTY, whose terminal answers as the test says."""
 
 from __future__ import annotations
 
@@ -13,8 +13,8 @@ from typing import NamedTuple
 
 import pytest
 
-from acp_tui.ui.kit import terminal_colours
-from acp_tui.ui.kit.terminal_colours import QUERY, exchange, has_unicode, light_or_dark, shade_of
+from acp_tui.ui.kit import terminal_colors
+from acp_tui.ui.kit.terminal_colors import QUERY, exchange, has_unicode, light_or_dark, shade_of
 from support.waiting import LIMIT_S
 
 DA1 = b"\x1b[?62;22c"
@@ -108,10 +108,10 @@ def test_a_pipe_is_not_asked() -> None:
 
 
 def test_without_a_terminal_nothing_is_asked(monkeypatch: pytest.MonkeyPatch) -> None:
-    monkeypatch.setattr(terminal_colours, "exchange", _never)
+    monkeypatch.setattr(terminal_colors, "exchange", _never)
     with Path(os.devnull).open() as nothing:
         monkeypatch.setattr("sys.stdin", nothing)
-        assert terminal_colours.ask_terminal() == b""
+        assert terminal_colors.ask_terminal() == b""
 
 
 @pytest.mark.parametrize(
