@@ -12,7 +12,7 @@ from acp_tui.ui.base.app import BaseApp
 
 
 class Lingering(Widget):
-    """Is not gone before it may go."""
+    """Isn't gone before it may go."""
 
     def __init__(self) -> None:
         super().__init__()

@@ -21,7 +21,7 @@ COMMONMARK = SHARED / "markdown" / "commonmark.json"
 TRANSCRIPTS = SHARED / "agents" / "transcripts"
 WIDTH = 40
 LONG = 2_000
-"""Of characters: what is longer comes in as many pieces, not each of which is a character."""
+"""In characters. Longer texts arrive in this many pieces, not character by character."""
 PALETTE = Palette(
     heading_1=Style(bold=True),
     strong=Style(bold=True),
@@ -253,7 +253,7 @@ def test_every_prefix_can_be_drawn_at_every_width() -> None:
 
 @pytest.fixture
 def parsed(monkeypatch: pytest.MonkeyPatch) -> list[str]:
-    """What the block parser is given, in order."""
+    """What the block parser receives, in order."""
     texts: list[str] = []
     parser = markdown_stream.markdown_parser()
     parse = parser.block.parse
