@@ -8,7 +8,7 @@ import grimp
 
 
 def cycles() -> Iterator[frozenset[str]]:
-    """The modules that import each other, each set of them once."""
+    """Each set of modules that import each other, once."""
     graph = grimp.build_graph("acp_tui", cache_dir=None)
     above = {module: graph.find_upstream_modules(module) for module in graph.modules}
     found: set[str] = set()

@@ -45,7 +45,7 @@ def point_made_by(dataclass: Decorator) -> type[Any]:
 
 @values.dataclass(frozen=True, slots=True)
 class Kept:
-    """At the top of a module, as pickle wants it."""
+    """At the top of a module, as pickle requires."""
 
     name: str
     size: int = 3

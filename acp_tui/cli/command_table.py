@@ -337,12 +337,7 @@ COMMANDS: Final[tuple[Command, ...]] = (
             Option(("--animate",), "make an .svg that plays the recording"),
             Option(("--at",), "which moment, or where an animation ends (default: the end)", Value("MOMENT")),
             Option(("--at-text",), "the moment this text first appeared", Value("TEXT")),
-            Option(
-                ("--size",),
-                "columns and rows of the screen (default: 120x40)",
-                Value("CxR", Kind.SIZE),
-                (120, 40),
-            ),
+            Option(("--size",), "columns and rows of the screen (default: 120x40)", Value("CxR", Kind.SIZE), (120, 40)),
             Option(("--theme",), "acp-dark, acp-light, ... (default: acp-dark)", Value("THEME"), ""),
             Option(("--scroll",), "which end is in view", Value("END", choices=("top", "bottom")), "bottom"),
             Option(
@@ -413,11 +408,7 @@ COMMANDS: Final[tuple[Command, ...]] = (
         options=(
             _SPEED,
             Option(("--strict",), "stop when the client departs from the recording"),
-            Option(
-                ("--timeout",),
-                "stop when the client sends or reads nothing this long",
-                Value("S", Kind.NUMBER),
-            ),
+            Option(("--timeout",), "stop when the client sends or reads nothing this long", Value("S", Kind.NUMBER)),
             Option(("--login",), "log in on this terminal, for scenarios that need it"),
         ),
         notes=_MOCK_NOTES,
@@ -476,10 +467,7 @@ COMMANDS: Final[tuple[Command, ...]] = (
 )
 """To add a command, add a row here and a module that runs it."""
 
-ALWAYS: Final = (
-    Option(("--help", "-h"), "show help"),
-    Option(("--version", "-V"), "show the version"),
-)
+ALWAYS: Final = (Option(("--help", "-h"), "show help"), Option(("--version", "-V"), "show the version"))
 """The options of every command."""
 NAMELESS: Final = next(command for command in COMMANDS if not command.name)
 

@@ -101,12 +101,7 @@ async def _examine(
         say_left_out(added, notes.append)
         return added.servers
 
-    check = AgentCheck(
-        command,
-        cwd,
-        policy_of(read).for_agent(command),
-        servers,
-    )
+    check = AgentCheck(command, cwd, policy_of(read).for_agent(command), servers)
     await check.run(prompt)
     return (*check.findings, *(note("Settings", each) for each in notes)), check.failure
 
@@ -196,9 +191,7 @@ def _letters(environ: Mapping[str, str]) -> Finding:
     if has_unicode(environ):
         return ok("Letters", "UTF-8")
     return note(
-        "Letters",
-        "ASCII only, because of the locale",
-        "for more, set LANG=C.UTF-8 or your own locale in UTF-8",
+        "Letters", "ASCII only, because of the locale", "for more, set LANG=C.UTF-8 or your own locale in UTF-8"
     )
 
 
@@ -237,11 +230,7 @@ def _tmux() -> Iterator[Finding]:
         hint = "tmux set -g allow-passthrough on"
         yield note("tmux", "keeps pictures, copies, and notifications from the outer terminal", hint)
     if _tmux_option("focus-events", "-gv") != "on":
-        yield note(
-            "tmux",
-            "doesn't report focus, so acp-tui sends no notifications",
-            "tmux set -g focus-events on",
-        )
+        yield note("tmux", "doesn't report focus, so acp-tui sends no notifications", "tmux set -g focus-events on")
 
 
 def _tmux_option(name: str, flags: str) -> str:

@@ -18,16 +18,7 @@ from weakref import WeakValueDictionary
 
 from acp_tui.conversation.buffers import ByteRing, TextBuffer
 from acp_tui.conversation.elicitation import Elicitation, UrlVisit
-from acp_tui.conversation.entries import (
-    Compaction,
-    Entry,
-    EntryId,
-    Failure,
-    Message,
-    Remark,
-    TerminalState,
-    ToolCallEntry,
-)
+from acp_tui.conversation.entries import Compaction, Entry, EntryId, Failure, Message, TerminalState, ToolCallEntry
 from acp_tui.conversation.facts import (
     BackgroundWork,
     Command,
@@ -43,7 +34,7 @@ from acp_tui.conversation.facts import (
     Usage,
 )
 from acp_tui.conversation.tool_calls import TerminalId, ToolCallId
-from acp_tui.conversation.updates import MessageChunk, MessageReplaced, Role, StateReported
+from acp_tui.conversation.updates import MessageChunk, MessageReplaced, Remarked, Role, StateReported
 from acp_tui.values import dataclass
 
 KEPT: Final = 1_000
@@ -60,7 +51,7 @@ _PACKAGE: Final = "acp_tui.conversation"
 _MODULES: Final = frozenset(
     (
         _PACKAGE,
-        *(f"{_PACKAGE}.{name}" for name in ("buffers", "content", "elicitation", "entries", "tool_calls")),
+        *(f"{_PACKAGE}.{name}" for name in ("buffers", "content", "elicitation", "entries", "tool_calls", "updates")),
     )
 )
 """The modules of the values that an entry consists of."""
@@ -372,7 +363,7 @@ class Conversation:
     @property
     def is_blank(self) -> bool:
         """Whether nothing has been said or done yet. The client's remarks don't count."""
-        return all(isinstance(entry, Remark) for entry in self.entries)
+        return all(isinstance(entry, Remarked) for entry in self.entries)
 
     @property
     def is_idle(self) -> bool:

@@ -16,16 +16,7 @@ from pydantic_core.core_schema import ValidatorFunctionWrapHandler
 
 from acp_tui.conversation import UNSET, UnsetType
 from acp_tui.protocol import MalformedMessage
-from acp_tui.protocol.schemas import (
-    Around,
-    Before,
-    Bounds,
-    DefaultOnError,
-    Discriminator,
-    Model,
-    fields_of,
-    reader_of,
-)
+from acp_tui.protocol.schemas import Around, Before, Bounds, DefaultOnError, Discriminator, Model, fields_of, reader_of
 
 log = logging.getLogger(__name__)
 

@@ -16,7 +16,7 @@ from support.registry_index import entry, npx
 
 @pytest.fixture(autouse=True)
 def on_path(tmp_path: Path, monkeypatch: pytest.MonkeyPatch) -> Path:
-    """Only these programs are there."""
+    """Only these programs are installed."""
     for program in ("npx", "sh"):
         (tmp_path / program).touch(mode=0o755)
     monkeypatch.setenv("PATH", str(tmp_path))

@@ -38,7 +38,7 @@ def test_a_machine_is_told_of_without_an_agent(tmp_path: Path, capsys: pytest.Ca
     out = capsys.readouterr().out
     assert out.splitlines()[0] == "Machine"
     assert "  ✓ Python " in out
-    assert str(tmp_path) not in out  # it is the home
+    assert str(tmp_path) not in out  # that is the home
     assert out.splitlines()[-1] == "Ready."
 
 

@@ -37,7 +37,7 @@ def test_what_is_nested_deeply_is_shown_all_the_same() -> None:
     for _ in range(100_000):
         deep = [deep]
     assert "] …: rm -rf /\n" in shown(raw_input=deep)
-    while isinstance(deep, list):  # at once it would be freed by recursion
+    while isinstance(deep, list):  # freed at once, this would recurse too deeply
         deep = deep.pop()
 
 

@@ -36,7 +36,7 @@ USER = DemoUser()
 
 @pytest.fixture
 def runs(monkeypatch: pytest.MonkeyPatch) -> Callable[[str], tuple[Any, ...]]:
-    """Gives what a command line comes to; nothing is shown."""
+    """What a command line is parsed to; nothing is shown."""
     seen: list[tuple[Any, ...]] = []
 
     def note(*values: Any, **options: Any) -> int:
@@ -171,7 +171,7 @@ def test_what_is_rendered_can_be_read_by_the_user_only_also_where_it_was_there(t
 def test_a_scenario_is_recorded_as_it_would_have_happened_and_nothing_is_left(
     monkeypatch: pytest.MonkeyPatch,
 ) -> None:
-    # Here the test is the user: it answers the scripted agent.
+    # The test acts as the user, who answers the scripted agent.
     monkeypatch.setattr(rehearsal, "answer", lambda session, key, option: session.answer_permission(key, option))
     with recording_of("permissions") as file, open_playable(file) as recording:
         film = Film(recording)
@@ -194,7 +194,7 @@ def test_a_film_of_a_scenario_takes_its_time_and_ends_as_its_picture_does(
     player = pyte.Stream(screen)
     for _, _, output in frames:
         player.feed(output)
-    # The scenario asks three things at once, and says of each what became of it as the answers arrive.
+    # The scenario asks three things at once, and reports each outcome as the answers arrive.
     assert sorted(line.rstrip() for line in screen.display) == sorted(still.read_text().splitlines())
     assert frames[-1][0] > 4.0
     assert len(frames) > 5

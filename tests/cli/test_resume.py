@@ -47,7 +47,7 @@ def test_each_way_to_call_it(line: str, values: dict[str, Any]) -> None:
 
 
 async def record(cwd: Path, prompt: str, agent: str = "somebody") -> str:
-    """Record a session; gives its id."""
+    """Record a session; return its ID."""
     plan = RecordingPlan(cwd, store=recording_store(RecordingSettings()))
     run = await play(replace(demo("markdown"), name=agent), plan, prompts=(prompt,))
     return next(iter(run.conversations))

@@ -49,7 +49,7 @@ async def test_a_file_is_written_and_the_answer_is_empty(cwd: Path):
 async def test_files_are_read_one_at_a_time_and_none_while_answers_are_unread(
     cwd: Path, monkeypatch: pytest.MonkeyPatch
 ):
-    """Forty answers of sixty megabytes are not to be in memory at once."""
+    """Forty answers of sixty megabytes must not be in memory at once."""
     read, has_room, under_way, most, count = Workspace.read_text_file, anyio.Event(), 0, 0, 0
 
     async def read_and_count(*args: Any, **options: Any) -> str:

@@ -31,7 +31,7 @@ AFTER = 'say("as you say")\nanswer(prompt, stopReason="end_turn")\nserve_until_c
 
 
 async def steered(outcome: str, tmp_path: Path) -> tuple[bool, list[str]]:
-    """Whether the turn took it, and all that was said; the replay says the same."""
+    """Whether the turn accepted it, and everything that was said. The replay says the same."""
     plan = RecordingPlan(tmp_path, file=tmp_path / "run.jsonl")
     with anyio.fail_after(LIMIT_S):
         async with open_hub() as hub:

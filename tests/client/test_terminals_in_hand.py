@@ -26,7 +26,7 @@ NOBODYS = TerminalId("nobody's")
 
 @asynccontextmanager
 async def running(cwd: Path, source: str) -> AsyncIterator[tuple[Session, TerminalState]]:
-    """A session in which this runs, and is ready."""
+    """A session in which this command runs and is ready."""
     async with in_session(cwd) as (session, _):
         await session.machine.create_terminal(sys.executable, ["-S", "-c", source], (), None, None)
         [state] = session.conversation.terminals.values()

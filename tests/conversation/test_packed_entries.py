@@ -13,10 +13,10 @@ from hypothesis import strategies as st
 
 from acp_tui.conversation import conversation as state
 from acp_tui.conversation.conversation import KEPT, KEPT_HOWEVER_LONG, PACKED_AT_ONCE, Conversation, EntryList
-from acp_tui.conversation.entries import Failure, Message, Remark, Unknown
+from acp_tui.conversation.entries import Failure, Message
 from acp_tui.conversation.reducer import apply
 from acp_tui.conversation.tool_calls import TextDiff
-from acp_tui.conversation.updates import SessionUpdate, UnknownUpdate
+from acp_tui.conversation.updates import Remarked, SessionUpdate, UnknownUpdate
 from support.folding import agent, ask, call, fold, prompt, thought, user
 
 LONG = 4 * KEPT
@@ -217,9 +217,9 @@ def test_a_packed_conversation_equals_one_in_memory(said: list[SessionUpdate], k
 
 
 def test_an_entry_list_ends() -> None:
-    entries = EntryList([Remark("one")])
+    entries = EntryList([Remarked("one")])
     with pytest.raises(IndexError):
         entries[1]
     with pytest.raises(IndexError):
         entries[-2]
-    assert Unknown("x", None) not in entries
+    assert UnknownUpdate("x", None) not in entries

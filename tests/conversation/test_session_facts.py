@@ -5,7 +5,7 @@ import pytest
 from acp_tui.conversation import UNSET, Unset
 from acp_tui.conversation.content import Image, Text
 from acp_tui.conversation.conversation import MAX_NOTICE_CHARACTERS, MAX_NOTICES, Change
-from acp_tui.conversation.entries import Compaction, EntryId, Unknown
+from acp_tui.conversation.entries import Compaction, EntryId
 from acp_tui.conversation.facts import (
     BooleanOption,
     Choice,
@@ -239,7 +239,7 @@ def test_an_unknown_update_is_kept_whole_where_it_came() -> None:
     """R-LEN-4, R-UNS-1."""
     raw = {"sessionUpdate": "hologram_update", "beams": 3}
     conversation = fold(agent("a"), UnknownUpdate("hologram_update", raw), agent("b"))
-    assert conversation.entries[1] == Unknown("hologram_update", raw)
+    assert conversation.entries[1] == UnknownUpdate("hologram_update", raw)
     assert last_change(agent("a"), UnknownUpdate("k", raw)) == Change((EntryId(1),))
 
 

@@ -44,7 +44,7 @@ class User:
         self._hub = hub
         self._command = command
         self._link = Link()
-        self._driver = SessionDriver(self._link, Headless(pytest.fail), cwd)
+        self._driver = SessionDriver(self._link, Headless(pytest.fail).log_in, cwd)
         self.session: Session
 
     async def begin(self) -> None:

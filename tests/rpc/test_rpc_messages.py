@@ -7,6 +7,8 @@ import pytest
 
 from acp_tui.rpc import ErrorCode, RequestFailed, RequestId
 from acp_tui.rpc.messages import (
+    MAX_CONTAINERS,
+    MAX_VALUES,
     PIECE_CHARACTERS,
     Failure,
     Junk,
@@ -219,6 +221,26 @@ def test_json_that_is_nested_too_deep_is_no_message(deep: bytes) -> None:
 
 def test_json_with_much_in_it_that_is_not_deep_is_one() -> None:
     assert isinstance(read_message(b'{"method":"m","params":[' + b"{}," * 999 + b"[]]}"), Notification)
+
+
+@pytest.mark.parametrize("one", [b"[]", b'{"":0}', b'["\\\\"]', b'["]["]', b'{"\\"":[]}'])
+def test_a_line_of_too_many_lists_and_objects_is_no_message(one: bytes) -> None:
+    message = read_message(b'{"method":"m","params":[' + b",".join([one] * (MAX_CONTAINERS + 1)) + b"]}")
+    assert isinstance(message, Junk)
+    assert "100,000" in message.reason
+
+
+@pytest.mark.parametrize("one", [b"0", b'""', b'"\\\\"', b'"\\""', b'","', b"1e5"])
+def test_a_line_of_too_many_values_is_no_message(one: bytes) -> None:
+    message = read_message(b'{"method":"m","params":[' + b",".join([one] * (MAX_VALUES + 2)) + b"]}")
+    assert isinstance(message, Junk)
+    assert "1,000,000" in message.reason
+
+
+@pytest.mark.parametrize("text", ["[]", "{},", '"', '\\"', "\\", '\\",[', '","'])
+def test_of_what_stands_in_a_text_nothing_counts_as_a_value(text: str) -> None:
+    line = write_notification("m", {"content": text * (2 * MAX_VALUES // len(text)), "more": [{}, text]})
+    assert isinstance(read_message(line), Notification)
 
 
 @pytest.mark.parametrize("size", [PIECE_CHARACTERS - 1, PIECE_CHARACTERS, PIECE_CHARACTERS + 1, 3 * PIECE_CHARACTERS])

@@ -25,12 +25,12 @@ from support.waiting import LIMIT_S, TEST_LIMIT_S
 
 @dataclass(frozen=True)
 class User:
-    """Somebody with a home folder of a short name, as the address of a socket has little room."""
+    """A user with a short home path, since a socket's address has little room."""
 
     home: Path
 
     def run(self, *words: str, **variables: str) -> subprocess.CompletedProcess[str]:
-        """Run a command of acp-tui to its end."""
+        """Run an acp-tui command to its end."""
         return subprocess.run(
             [sys.executable, "-m", "acp_tui", *words],
             env={**environment(self.home), **variables},
@@ -43,7 +43,7 @@ class User:
         )
 
     def host(self, *words: str, **variables: str) -> Place:
-        """Begin a host in the background; its agent is the last of the words."""
+        """Start a host in the background; the last of the words is its agent."""
         done = self.run("host", *words, **variables)
         assert done.returncode == 0, done.stdout + done.stderr
         (name,) = (line.split()[0] for line in done.stdout.splitlines() if " is hosted: " in line)
@@ -52,7 +52,7 @@ class User:
 
 @contextmanager
 def a_user() -> Iterator[User]:
-    """Whose hosts end with the block."""
+    """A user whose hosts end with the block."""
     home = Path(tempfile.mkdtemp(prefix="u"))
     user = User(home)
     try:
@@ -80,7 +80,7 @@ def _listens(process: psutil.Process, path: Path) -> bool:
 
 @asynccontextmanager
 async def attached_to(place: Place, session_id: str = "s1") -> AsyncIterator[tuple[Agent, Session]]:
-    """The host's session, as one more client has it."""
+    """The host's session, seen by another client."""
     with anyio.fail_after(TEST_LIMIT_S):
         async with open_hub() as hub:
             agent = await attached(hub, place.command)

@@ -24,7 +24,7 @@ async def pictured(recording: Path, size: tuple[int, int] = LARGE, suffix: str =
 
 
 class TextPicture(SingleFileSnapshotExtension):
-    """A text that is kept in a file of its own."""
+    """Text stored in its own file."""
 
     file_extension = "txt"
     _file_extension = "txt"
@@ -32,7 +32,7 @@ class TextPicture(SingleFileSnapshotExtension):
 
 
 class SvgPicture(TextPicture):
-    """A picture that is."""
+    """A picture stored in its own file."""
 
     file_extension = "svg"
     _file_extension = "svg"

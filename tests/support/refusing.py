@@ -13,7 +13,7 @@ ROOT = Path("/project")
 
 
 def rule(kind: str | None = None, path: str | None = None, command: str | None = None) -> RefusalRule:
-    """A rule of the user's, with a reason."""
+    """A user's rule with a reason."""
     return RefusalRule(kind, path, command, "because")
 
 

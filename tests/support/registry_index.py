@@ -8,7 +8,7 @@ BASE = {"name": "Some Agent", "version": "1.2.3", "description": "Does things"}
 
 
 def entry(agent_id: str, **distribution: Any) -> dict[str, Any]:
-    """An agent that is distributed so."""
+    """An agent with this distribution."""
     return {"id": agent_id, **BASE, "distribution": distribution}
 
 

@@ -13,7 +13,7 @@ from acp_tui.conversation.conversation import EntryList
 
 
 def shape(value: Any) -> Any:
-    """The same values and sizes, with texts that differ in nothing but letters and digits made equal."""
+    """The same values and sizes; texts that differ only in letters and digits become equal."""
     match value:
         case Enum():
             return value

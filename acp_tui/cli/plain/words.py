@@ -25,12 +25,7 @@ from acp_tui.conversation.tool_calls import (
     UnknownContent,
 )
 from acp_tui.conversation.tool_text import HERE, shown_path, subject_of
-from acp_tui.conversation.visible import (
-    make_visible,
-    make_visible_command,
-    make_visible_line,
-    make_visible_path,
-)
+from acp_tui.conversation.visible import make_visible, make_visible_command, make_visible_line, make_visible_path
 from acp_tui.values import dataclass
 
 MARK: Final = "* "

@@ -269,10 +269,7 @@ def _all(user: UserAgents, cached: CachedRegistry | None, place: Place) -> tuple
     """One agent per name. A name in the user's file hides all others, even if its entry is invalid."""
     entries = {entry.agent_id: entry for entry in cached.registry.entries} if cached is not None else {}
     of_user = [_of_user(agent, place) for agent in user.agents.values()]
-    others = [
-        _demo(),
-        *(_of_known(known, entries.get(known.registry_id), place) for known in KNOWN_AGENTS.values()),
-    ]
+    others = [_demo(), *(_of_known(known, entries.get(known.registry_id), place) for known in KNOWN_AGENTS.values())]
     taken = {*KNOWN_AGENTS, DEMO, *(known.registry_id for known in KNOWN_AGENTS.values())}
     others += (_of_registry(entry, place) for entry in entries.values() if entry.agent_id not in taken)
     theirs = {*user.agents, *user.problems}

@@ -53,11 +53,7 @@ _TEXT_TYPES: Final = {
     ".yaml": "application/yaml",
     ".yml": "application/yaml",
 }
-_COMPRESSED_TYPES: Final = {
-    "gzip": "application/gzip",
-    "bzip2": "application/x-bzip2",
-    "xz": "application/x-xz",
-}
+_COMPRESSED_TYPES: Final = {"gzip": "application/gzip", "bzip2": "application/x-bzip2", "xz": "application/x-xz"}
 
 
 def media_type(head: bytes) -> str | None:

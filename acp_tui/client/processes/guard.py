@@ -19,14 +19,7 @@ from typing import Final, Literal, TypeAlias
 import anyio
 import anyio.to_thread
 
-from acp_tui.client.processes.table import (
-    Process,
-    family,
-    group_exists,
-    is_running,
-    process_table,
-    signal_all,
-)
+from acp_tui.client.processes.table import Process, family, group_exists, is_running, process_table, signal_all
 
 log = logging.getLogger(__name__)
 

@@ -475,11 +475,7 @@ class Agent:
         self._require(can_open, "opening old sessions (loadSession, sessionCapabilities.resume)")
         open_it = self.load_session if self.capabilities.load_session else self.resume_session
         return await open_it(
-            session_id,
-            cwd,
-            attend,
-            additional_directories=additional_directories,
-            mcp_servers=mcp_servers,
+            session_id, cwd, attend, additional_directories=additional_directories, mcp_servers=mcp_servers
         )
 
     def _session(
@@ -667,8 +663,7 @@ class Agent:
         elif common := [version for version in VERSIONS if version in theirs]:
             hint = f"start it with --protocol {common[-1]}"
         return UnsupportedProtocol(
-            f"{self.title} speaks {shown_versions(theirs)} of ACP, and acp-tui speaks {ours}".rstrip(","),
-            hint=hint,
+            f"{self.title} speaks {shown_versions(theirs)} of ACP, and acp-tui speaks {ours}".rstrip(","), hint=hint
         )
 
     async def _explain(self, error: RpcError | MalformedMessage) -> ClientError:

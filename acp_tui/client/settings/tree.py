@@ -71,8 +71,7 @@ class Appearance:
     )
     reduced_motion: bool = setting(False, "Whether to turn off animation, as with TEXTUAL_ANIMATIONS=none.")
     ascii: bool = setting(
-        False,
-        "Whether to draw lines and icons in ASCII. acp-tui always does if the locale isn't UTF-8.",
+        False, "Whether to draw lines and icons in ASCII. acp-tui always does if the locale isn't UTF-8."
     )
     images: Literal["auto", "kitty", "blocks", "off"] = setting(
         "auto",
@@ -104,10 +103,7 @@ class Appearance:
         runs_program=True,
     )
     status_command_every_s: float = setting(
-        60.0,
-        "How often `status_command` also runs while the agent is idle; 0: never.",
-        unit="seconds",
-        minimum=0,
+        60.0, "How often `status_command` also runs while the agent is idle; 0: never.", unit="seconds", minimum=0
     )
     links: bool = setting(
         True,
@@ -126,18 +122,10 @@ class ConversationSettings:
     """How much of a conversation is shown before it's unfolded."""
 
     fold_kinds: tuple[str, ...] = setting(
-        QUIET_KINDS,
-        "Kinds of tool calls to fold unless they fail.",
-        allowed=KINDS,
-        project="choose",
+        QUIET_KINDS, "Kinds of tool calls to fold unless they fail.", allowed=KINDS, project="choose"
     )
     diff_lines: int = setting(
-        24,
-        "How much of a diff to show.",
-        unit="lines",
-        minimum=0,
-        maximum=MAX_FOLDED_LINES,
-        project="choose",
+        24, "How much of a diff to show.", unit="lines", minimum=0, maximum=MAX_FOLDED_LINES, project="choose"
     )
     text_lines: int = setting(
         6,
@@ -148,12 +136,7 @@ class ConversationSettings:
         project="choose",
     )
     prompt_lines: int = setting(
-        20,
-        "How much of your prompt to show.",
-        unit="lines",
-        minimum=0,
-        maximum=MAX_FOLDED_LINES,
-        project="choose",
+        20, "How much of your prompt to show.", unit="lines", minimum=0, maximum=MAX_FOLDED_LINES, project="choose"
     )
     terminal_lines: int = setting(
         12,
@@ -194,9 +177,7 @@ class AgentSettings:
         applies="next agent",
     )
     trace_context: TraceContext = setting(
-        TraceContext(),
-        "W3C trace context to send with every request to an agent.",
-        applies="next agent",
+        TraceContext(), "W3C trace context to send with every request to an agent.", applies="next agent"
     )
     enter_while_working: Literal["queue", "steer"] = setting(
         "queue",
@@ -213,25 +194,13 @@ class Workspace:
     """
 
     read: OnAskOff = setting(
-        "on",
-        "Files an agent reads through acp-tui.",
-        fallback="ask",
-        project="narrow",
-        applies="next agent",
+        "on", "Files an agent reads through acp-tui.", fallback="ask", project="narrow", applies="next agent"
     )
     write: OnAskOff = setting(
-        "on",
-        "Files an agent writes through acp-tui.",
-        fallback="ask",
-        project="narrow",
-        applies="next agent",
+        "on", "Files an agent writes through acp-tui.", fallback="ask", project="narrow", applies="next agent"
     )
     terminals: OnAskOff = setting(
-        "on",
-        "Commands an agent runs through acp-tui.",
-        fallback="ask",
-        project="narrow",
-        applies="next agent",
+        "on", "Commands an agent runs through acp-tui.", fallback="ask", project="narrow", applies="next agent"
     )
     additional_directories: tuple[Path, ...] = setting(
         (),
@@ -277,12 +246,7 @@ class HistorySettings:
         applies="next start",
     )
     max_entries: int = setting(
-        10_000,
-        "How many prompts to keep.",
-        unit="prompts",
-        minimum=1,
-        maximum=100_000,
-        applies="next start",
+        10_000, "How many prompts to keep.", unit="prompts", minimum=1, maximum=100_000, applies="next start"
     )
 
 

@@ -63,13 +63,7 @@ class TerminalScreen:
     between are returned as blank ones.
     """
 
-    def __init__(
-        self,
-        state: TerminalState,
-        make: MakeEmulator,
-        feeder: Feeder,
-        on_change: Callable[[], None],
-    ) -> None:
+    def __init__(self, state: TerminalState, make: MakeEmulator, feeder: Feeder, on_change: Callable[[], None]) -> None:
         self.state = state
         self._ring = state.output
         self._make = make

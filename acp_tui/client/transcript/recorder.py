@@ -254,11 +254,7 @@ class _Writer:
     """Writes batches to a file up to its size limit. After the first failure, it writes nothing more."""
 
     def __init__(
-        self,
-        header: Header,
-        outlet: Outlet,
-        environ: Mapping[str, str] | None,
-        on_trouble: Callable[[str], None],
+        self, header: Header, outlet: Outlet, environ: Mapping[str, str] | None, on_trouble: Callable[[str], None]
     ) -> None:
         self._header = replace(header, is_raw=outlet.is_raw)
         self._open_file = outlet.open_file

@@ -39,10 +39,7 @@ from acp_tui.values import dataclass
 
 CHUNK_BYTES: Final = 1 << 20
 _SNIFFED_BYTES: Final = 8192
-_FOREIGN_MARKS: Final = (
-    codecs.BOM_UTF16_LE,
-    codecs.BOM_UTF16_BE,
-)  # UTF-32's little-endian mark begins with UTF-16's
+_FOREIGN_MARKS: Final = (codecs.BOM_UTF16_LE, codecs.BOM_UTF16_BE)  # UTF-32's little-endian mark begins with UTF-16's
 
 Piece: TypeAlias = tuple[int, bytes]
 """Bytes of a file, and their offset in it."""
@@ -277,11 +274,7 @@ class Workspace:
     """A session's directories on disk, as its agent may use them (ACP v1, file-system)."""
 
     def __init__(
-        self,
-        roots: Sequence[Path],
-        *,
-        private: Sequence[Path] = (),
-        max_read_bytes: int = DEFAULT_MAX_READ_BYTES,
+        self, roots: Sequence[Path], *, private: Sequence[Path] = (), max_read_bytes: int = DEFAULT_MAX_READ_BYTES
     ) -> None:
         """Resolve the roots: the session's cwd, then its additional directories; all absolute.
 

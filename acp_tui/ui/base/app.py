@@ -35,12 +35,7 @@ from acp_tui.ui.kit.toasts import Toasts
 from acp_tui.ui.rendering.ascii import Ascii
 from acp_tui.ui.rendering.links import WithoutLinks
 from acp_tui.ui.textual_gaps.driver import Pacing
-from acp_tui.ui.textual_gaps.internals import (
-    Removal,
-    bindings_of_key,
-    forget_callbacks,
-    tell_every_first_size,
-)
+from acp_tui.ui.textual_gaps.internals import Removal, bindings_of_key, forget_callbacks, tell_every_first_size
 from acp_tui.ui.textual_gaps.lean_strips import make_strips_lean
 
 if TYPE_CHECKING:
@@ -123,9 +118,7 @@ class Looks:
     def fitted(self, chosen: Appearance) -> Appearance:
         """Fill in unset values to match the terminal. Its theme is known only from the start."""
         return replace(
-            chosen,
-            theme=chosen.theme or self._terminal_theme,
-            ascii=chosen.ascii or not has_unicode(self._environ),
+            chosen, theme=chosen.theme or self._terminal_theme, ascii=chosen.ascii or not has_unicode(self._environ)
         )
 
     def try_on(self, name: str | None) -> None:
@@ -166,10 +159,7 @@ class BaseApp(App[None]):
     clock: Callable[[], float] = staticmethod(time.monotonic)
 
     def __init__(
-        self,
-        settings: Settings | None = None,
-        notes: Sequence[str] = (),
-        environ: Mapping[str, str] = os.environ,
+        self, settings: Settings | None = None, notes: Sequence[str] = (), environ: Mapping[str, str] = os.environ
     ) -> None:
         """`notes` is what the user should know about the settings."""
         self.pacing = Pacing(self)  # Textual asks for a driver immediately

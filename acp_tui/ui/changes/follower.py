@@ -54,12 +54,7 @@ class ChangesDesk:
         """The changes, the summary, or the notes changed. Sent to each screen of the stack."""
 
     def __init__(
-        self,
-        app: App[Any],
-        cwd: Path,
-        limits: Limits | None = None,
-        *,
-        now: Callable[[], datetime] = datetime.now,
+        self, app: App[Any], cwd: Path, limits: Limits | None = None, *, now: Callable[[], datetime] = datetime.now
     ) -> None:
         """Runs from `start` to `end`, or until the app exits. None for the tracker's default limits."""
         self.root = cwd

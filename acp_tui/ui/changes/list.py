@@ -65,7 +65,7 @@ class ChangeList(RowList, can_focus=True):
         now_at = next((index for index, change in enumerate(changes) if change.path >= path), len(changes) - 1)
         self.show([PickerRow(change, change.path) for change in changes], now_at if changes else NOWHERE)
         if top and at != NOWHERE:
-            self.scroll_to(y=top + now_at - at, animate=False, force=True)
+            self.go_to_line(top + now_at - at)
 
     def _row_segments(self, index: int, width: int, palette: Palette) -> list[Segment]:
         if index == self.cursor and self.app.current_theme.ansi:
@@ -79,7 +79,7 @@ class ChangeList(RowList, can_focus=True):
 
     def action_go_page(self, direction: int) -> None:
         """Move the cursor by a page."""
-        self.page(direction)
+        self.move_page(direction)
         self.post_message(self.Moved())
 
     def action_choose(self) -> None:

@@ -67,11 +67,7 @@ class HunkView(StripView):
     def go_to(self, hunk: int) -> None:
         """Scroll to the nearest hunk. The first hunk includes the lines above it."""
         self._mark(hunk)
-        self.scroll_to_row(self._starts[self.hunk] if self.hunk else 0)
-
-    def scroll_to_row(self, row: int) -> None:
-        """Scroll so that this row is first, as far as possible."""
-        self.scroll_to(y=row, animate=False, force=True)
+        self.go_to_line(self._starts[self.hunk] if self.hunk else 0)
 
     def watch_scroll_y(self, old_value: float, new_value: float) -> None:
         """Move the bar to a hunk in view."""
@@ -324,7 +320,7 @@ class ReviewScreen(ModalScreen[None]):
 
     def action_scroll_by(self, lines: int) -> None:
         """Scroll by `lines`."""
-        self._view.scroll_to_row(self._view.scroll_offset.y + lines)
+        self._view.go_to_line(self._view.scroll_offset.y + lines)
 
     def action_page(self, direction: int) -> None:
         """Scroll by a page."""
@@ -332,7 +328,7 @@ class ReviewScreen(ModalScreen[None]):
 
     def action_go_to_end(self, direction: int) -> None:
         """Go to the beginning for -1, to the end for 1."""
-        self._view.scroll_to_row(0 if direction < 0 else len(self._lines))
+        self._view.go_to_line(0 if direction < 0 else len(self._lines))
 
     def action_go_to_hunk(self, step: int) -> None:
         """Go to the next or the previous hunk."""

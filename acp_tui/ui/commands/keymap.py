@@ -79,12 +79,7 @@ _ALIASES: Final = {"return": "enter", "esc": "escape", "pgup": "pageup", "pgdn":
 _MODIFIER_ALIASES: Final = {"control": "ctrl", "option": "alt", "cmd": "super"}
 
 # Terminals send these as the same bytes as another key; only Kitty's protocol can tell them apart.
-_SAME_BYTES: Final = {
-    "ctrl+i": "tab",
-    "ctrl+m": "enter",
-    "ctrl+h": "backspace",
-    "ctrl+left_square_bracket": "escape",
-}
+_SAME_BYTES: Final = {"ctrl+i": "tab", "ctrl+m": "enter", "ctrl+h": "backspace", "ctrl+left_square_bracket": "escape"}
 _CTRL_BYTES: Final = frozenset("abcdefghijklmnopqrstuvwxyz") | {
     "at",
     "backslash",

@@ -10,15 +10,7 @@ from rich.segment import Segment
 from rich.style import Style
 from textual.strip import Strip
 
-from acp_tui.conversation.content import (
-    Audio,
-    BlobResource,
-    ContentBlock,
-    Image,
-    ResourceLink,
-    Text,
-    TextResource,
-)
+from acp_tui.conversation.content import Audio, BlobResource, ContentBlock, Image, ResourceLink, Text, TextResource
 from acp_tui.conversation.visible import make_visible_line
 from acp_tui.ui.conversation.drawing import Drawing, Joined, Scene
 from acp_tui.ui.conversation.images import Found

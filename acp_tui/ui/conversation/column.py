@@ -7,26 +7,12 @@ from array import array
 from bisect import bisect_left, bisect_right
 from collections.abc import Callable, Iterable, Sequence
 from itertools import accumulate
-from typing import Final, assert_never
+from typing import Final
 
 from textual.strip import Strip
 
 from acp_tui.conversation.conversation import Conversation
-from acp_tui.conversation.entries import (
-    Compaction,
-    Entry,
-    EntryId,
-    Failure,
-    Message,
-    OwnCommand,
-    Question,
-    Remark,
-    Restart,
-    Subagent,
-    ToolCallEntry,
-    TurnEnd,
-    Unknown,
-)
+from acp_tui.conversation.entries import Entry, EntryId, Message, OwnCommand, Question, Subagent, ToolCallEntry
 from acp_tui.conversation.facts import Turn
 from acp_tui.ui.conversation.drawing import Drawing, Scene
 from acp_tui.ui.conversation.messages import AgentMessage, Thought, UserMessage
@@ -483,7 +469,5 @@ def drawing_of(entry: Entry) -> Drawing:
             return OwnCommandDrawing(entry)
         case Subagent():
             return SubagentDrawing(entry)
-        case Compaction() | Failure() | Remark() | Restart() | TurnEnd() | Unknown():
-            return NoteDrawing(entry)
         case _:
-            assert_never(entry)
+            return NoteDrawing(entry)

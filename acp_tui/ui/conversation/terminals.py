@@ -87,11 +87,7 @@ def state_of_command(state: TerminalState, palette: Palette) -> list[tuple[str, 
 class TerminalScreens:
     """The screens of a conversation's terminals. The emulator is loaded when the first one is needed."""
 
-    def __init__(
-        self,
-        on_loaded: Callable[[], None],
-        on_change: Callable[[TerminalId], None],
-    ) -> None:
+    def __init__(self, on_loaded: Callable[[], None], on_change: Callable[[TerminalId], None]) -> None:
         self._on_loaded = on_loaded
         self._on_change = on_change
         self._feeder = Feeder()

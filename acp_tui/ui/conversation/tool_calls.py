@@ -27,31 +27,17 @@ from acp_tui.conversation.tool_calls import (
     ToolCallContent,
     changed_paths,
 )
-from acp_tui.conversation.tool_text import (
-    HERE,
-    Markdown,
-    Subject,
-    parts_of,
-    shown_location,
-    shown_path,
-    subject_of,
-)
-from acp_tui.conversation.visible import (
-    make_visible,
-    make_visible_command,
-    make_visible_line,
-    make_visible_path,
-)
+from acp_tui.conversation.tool_text import HERE, Markdown, Subject, parts_of, shown_location, shown_path, subject_of
+from acp_tui.conversation.visible import make_visible, make_visible_command, make_visible_line, make_visible_path
 from acp_tui.ui.conversation.blocks import BlockLines, block_label
 from acp_tui.ui.conversation.drawing import Indented, Joined, KeptDrawing, Scene, folded
 from acp_tui.ui.conversation.terminals import TerminalLines, state_of_command
-from acp_tui.ui.kit.row_list import cut
 from acp_tui.ui.rendering.diff import Comparisons
 from acp_tui.ui.rendering.links import NO_LINK, to_file, to_page
 from acp_tui.ui.rendering.markdown import MarkdownRenderer
 from acp_tui.ui.rendering.palette import Palette
 from acp_tui.ui.rendering.plain import plain_lines
-from acp_tui.ui.rendering.wrapping import Gutter, width_cells, wrap
+from acp_tui.ui.rendering.wrapping import Gutter, cut, width_cells, wrap
 
 
 class ToolText:

@@ -39,13 +39,12 @@ from acp_tui.ui.conversation.selecting import Selecting
 from acp_tui.ui.conversation.terminals import TerminalScreens
 from acp_tui.ui.conversation.window import Bakery, Scrolling
 from acp_tui.ui.kit.frames import FLOOD_FRAME_S, FRAME_S, Frames
-from acp_tui.ui.kit.line_window import line_at
+from acp_tui.ui.kit.line_window import WHEEL_LINES, line_at
 from acp_tui.ui.kit.themes import palette_for, stylesheet
 from acp_tui.ui.rendering.ascii import Ascii
 from acp_tui.ui.rendering.palette import Palette
 from acp_tui.ui.textual_gaps.driver import RETRY_S, has_room
 
-WHEEL_LINES: Final = 3
 PREPARING_S: Final = 0.03
 """Time after a frame that lacked widgets until spare ones are made."""
 SLICE_S: Final = 0.004

@@ -22,7 +22,8 @@ from acp_tui.ui.dialogs.trust import agreed_command
 from acp_tui.ui.kit.clipboard import copy
 from acp_tui.ui.kit.filtered_list import FilteredList
 from acp_tui.ui.kit.frame import Frame, shown, shown_line
-from acp_tui.ui.kit.row_list import GAP, NumberedRows, PickerRow, aligned, cut
+from acp_tui.ui.kit.row_list import GAP, NumberedRows, PickerRow, aligned
+from acp_tui.ui.rendering.wrapping import cut
 
 MOST_NAME_CELLS: Final = 20
 MOST_TITLE_CELLS: Final = 20
@@ -88,12 +89,7 @@ def _column(texts: Sequence[str], most_cells: int) -> list[str]:
 def _row(agent: ListedAgent, name: str, title: str, way: str) -> PickerRow[ListedAgent]:
     """`name`, `title`, and `way` are already aligned in columns."""
     return PickerRow(
-        agent,
-        f"{name}{GAP}{title}",
-        agent.description,
-        _group(agent),
-        is_disabled_reason=agent.obstacle,
-        aside=way,
+        agent, f"{name}{GAP}{title}", agent.description, _group(agent), is_disabled_reason=agent.obstacle, aside=way
     )
 
 

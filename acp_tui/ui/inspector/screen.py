@@ -369,12 +369,7 @@ class InspectApp(BaseApp):
     TITLE = "acp-tui inspect"
 
     def __init__(
-        self,
-        inspection: Inspection,
-        file: Path,
-        *,
-        settings: Settings | None = None,
-        notes: Sequence[str] = (),
+        self, inspection: Inspection, file: Path, *, settings: Settings | None = None, notes: Sequence[str] = ()
     ) -> None:
         """`notes` are the problems of the settings."""
         super().__init__(settings, notes)

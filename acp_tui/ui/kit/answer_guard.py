@@ -112,8 +112,12 @@ class AnswerGuard:
         self._pressed = (self._version, what) if self.takes(event) else None
 
     def is_click_on(self, what: object) -> bool:
-        """Whether the mouse was pressed on `what`, and the question hasn't changed since."""
+        """Whether the mouse was pressed on `what`, and the question hasn't changed since. It restarts the pause.
+
+        Otherwise, the second click of a slow double click would count: the first one brings the focus.
+        """
         pressed, self._pressed = self._pressed, None
+        self._opens_at = max(self._opens_at, self._clock() + GUARD_S)
         return pressed == (self._version, what)
 
 

@@ -144,7 +144,7 @@ class FilteredList(Vertical, can_focus=True):
 
     def action_page(self, direction: int) -> None:
         """Move the cursor by a page."""
-        if not self._list.page(direction) and direction > 0:
+        if not self._list.move_page(direction) and direction > 0:
             self.post_message(self.EndReached())
         self._show_about()
 
@@ -214,12 +214,7 @@ class Picker(ModalScreen[V | None], Generic[V]):
     """What the frame says of the keys."""
 
     def __init__(
-        self,
-        title: str,
-        rows: Sequence[PickerRow[V]],
-        *,
-        search: bool = True,
-        empty: str = "Nothing to choose from",
+        self, title: str, rows: Sequence[PickerRow[V]], *, search: bool = True, empty: str = "Nothing to choose from"
     ) -> None:
         """`empty` is shown if there are no rows."""
         super().__init__(classes="dialog")

@@ -25,12 +25,7 @@ class Ran(NamedTuple):
 
 
 async def run_program(
-    argv: Sequence[str],
-    env: Mapping[str, str],
-    limit_s: float,
-    *,
-    cwd: Path | None = None,
-    wants_output: bool = False,
+    argv: Sequence[str], env: Mapping[str, str], limit_s: float, *, cwd: Path | None = None, wants_output: bool = False
 ) -> Ran:
     """Run a program with `env` added to the environment, and end it after `limit_s`."""
     try:

@@ -142,12 +142,7 @@ def _legible_words(theme: Theme) -> dict[str, str]:
 
     muted = legible(ground.blend(ink, 0.6))
     words = {f"text-{each}": legible(Color.parse(getattr(theme, each))) for each in WORDS}
-    return {
-        "foreground-muted": muted,
-        "text-disabled": muted,
-        **words,
-        **reversed_selection(ink.hex, ground.hex),
-    }
+    return {"foreground-muted": muted, "text-disabled": muted, **words, **reversed_selection(ink.hex, ground.hex)}
 
 
 def _illegible(theme: Theme) -> Iterator[str]:

@@ -13,11 +13,7 @@ from textual.strip import Strip
 from acp_tui.conversation.facts import PermissionOption
 from acp_tui.conversation.permission_requests import kind_word, letters_of, quoted_name
 from acp_tui.conversation.tool_calls import ToolCall
-from acp_tui.conversation.visible import (
-    collapse_blanks_in_line,
-    make_visible_command,
-    make_visible_line,
-)
+from acp_tui.conversation.visible import collapse_blanks_in_line, make_visible_command, make_visible_line
 from acp_tui.ui.permission.subject import Asked
 from acp_tui.ui.rendering.palette import Palette
 from acp_tui.ui.rendering.wrapping import width_cells, wrap
@@ -84,20 +80,11 @@ def option_lines(
 
 
 def _option(
-    option: PermissionOption,
-    index: int,
-    letter: str,
-    is_chosen: bool,
-    palette: Palette,
-    width: int,
-    names_from: int,
+    option: PermissionOption, index: int, letter: str, is_chosen: bool, palette: Palette, width: int, names_from: int
 ) -> list[Strip]:
     number = f"{index + 1}" if index < MAX_NUMBER else "·"
     style = _style_of(option, palette) + Style(bold=is_chosen)
-    head = [
-        Segment("❯ " if is_chosen else "  ", palette.accent),
-        Segment(f"{number} {letter or ' '}  ", palette.muted),
-    ]
+    head = [Segment("❯ " if is_chosen else "  ", palette.accent), Segment(f"{number} {letter or ' '}  ", palette.muted)]
     word, name = kind_word(option), (quoted_name(option), palette.muted)
     if names_from:
         head.append(Segment(word.ljust(names_from - KEYS_CELLS), style))

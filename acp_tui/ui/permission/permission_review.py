@@ -177,13 +177,7 @@ class PermissionReview(ModalScreen[None]):
     BINDINGS: ClassVar[list[BindingType]] = bindings_of("leave_review")
 
     def __init__(
-        self,
-        card: RequestPane,
-        asked: Asked,
-        *,
-        clock: Callable[[], float],
-        drawing: SubjectDrawing,
-        typed: str = "",
+        self, card: RequestPane, asked: Asked, *, clock: Callable[[], float], drawing: SubjectDrawing, typed: str = ""
     ) -> None:
         """`card` gets the answers; `drawing` may have drawn the same request before."""
         super().__init__()

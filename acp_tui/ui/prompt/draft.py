@@ -144,11 +144,7 @@ class DraftArea(TextArea):
         self._pastes = Pastes()
         self._killed = Killed()
         super().__init__(
-            id=id,
-            soft_wrap=True,
-            show_line_numbers=False,
-            highlight_cursor_line=False,
-            placeholder=placeholder,
+            id=id, soft_wrap=True, show_line_numbers=False, highlight_cursor_line=False, placeholder=placeholder
         )
         # A blinking cursor would redraw while nothing happens.
         self.cursor_blink = False

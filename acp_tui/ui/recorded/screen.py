@@ -468,12 +468,7 @@ class ReplayApp(BaseApp):
         super().__init__(settings, notes)
         self.keymap = replay_keymap(self.keymap)
         self._make_screen = partial(
-            ReplayScreen,
-            film,
-            pace=pace or Pace(),
-            until=until,
-            is_followed=is_followed,
-            settings=self.settings,
+            ReplayScreen, film, pace=pace or Pace(), until=until, is_followed=is_followed, settings=self.settings
         )
 
     def on_mount(self) -> None:

@@ -80,11 +80,7 @@ class DiffRenderer:
     """The changes of one file."""
 
     def __init__(
-        self,
-        path: str,
-        old_text: str | None,
-        new_text: str | None,
-        parts: tuple[HunkStart, ...] = (),
+        self, path: str, old_text: str | None, new_text: str | None, parts: tuple[HunkStart, ...] = ()
     ) -> None:
         """`old_text` is None for a new file, `new_text` for a deleted one; `parts` is as in `TextDiff.hunks`."""
         self.path = path
@@ -178,11 +174,7 @@ class DiffRenderer:
     # How it looks
 
     def lines(
-        self,
-        width: int,
-        palette: Palette,
-        layout: DiffLayout = "unified",
-        context: int | None = CONTEXT_LINES,
+        self, width: int, palette: Palette, layout: DiffLayout = "unified", context: int | None = CONTEXT_LINES
     ) -> DiffRows:
         """Return the diff as lines of at most `width` cells. Lines of either text fill the width.
 
@@ -376,10 +368,7 @@ class OneColumn:
 
     def _strip(self, shown: ShownLine, part: LineRange, continues: bool) -> Strip:
         style, _ = line_styles(shown.line.kind, self._palette)
-        segments = [
-            *self._gutter(shown.line, style, continues),
-            *shown.segments(part, self._room, self._palette),
-        ]
+        segments = [*self._gutter(shown.line, style, continues), *shown.segments(part, self._room, self._palette)]
         return Strip(segments, self._gutter_cells + max(self._room, part.cells))
 
     def _gutter(self, line: DiffLine, style: Style, continues: bool) -> list[Segment]:
@@ -409,10 +398,7 @@ class TwoColumns:
         self._gutter_cells = self._digits + len("  - ")
         self._left_cells = (width - len(RULE)) // 2
         self._right_cells = width - len(RULE) - self._left_cells
-        self.rooms: tuple[int, ...] = (
-            self._left_cells - self._gutter_cells,
-            self._right_cells - self._gutter_cells,
-        )
+        self.rooms: tuple[int, ...] = (self._left_cells - self._gutter_cells, self._right_cells - self._gutter_cells)
 
     def rows(self, pieces: Iterable[Piece]) -> Iterator[Row]:
         """The rows of `pieces`, pair by pair."""

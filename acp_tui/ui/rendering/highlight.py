@@ -410,10 +410,7 @@ class CodePanel:
         first = parts[0]
         room = max(self._inner - len(CONTINUATION), 1)
         rest = fold(text[first.stop :], room)
-        return [
-            first,
-            *(LineRange(start + first.stop, stop + first.stop, cells) for start, stop, cells in rest),
-        ]
+        return [first, *(LineRange(start + first.stop, stop + first.stop, cells) for start, stop, cells in rest)]
 
     def _lazy_row(self, number: int, part: LineRange, continues: bool, indent: Indent) -> Strip:
         spans = self._highlighter.spans(number, self._palette, self._palette.code_block)

@@ -166,6 +166,14 @@ def fold(text: str, width: int) -> list[LineRange]:
     return [*ranges, _measured(text, start, len(text))]
 
 
+def cut(text: str, width: int) -> str:
+    """Cut one line to `width` cells, ending with an ellipsis if it's longer."""
+    text = text[: width * 8]  # measuring takes time in proportion to the length, and no row shows more
+    if width_cells(text) <= width:
+        return text
+    return text[: fold(text, max(width - 1, 2))[0].stop] + "…"
+
+
 def _graphemes(text: str) -> Iterator[tuple[int, int, int]]:
     """The start, stop, and cells of each grapheme."""
     for begin, end, size in split_graphemes(text)[0]:

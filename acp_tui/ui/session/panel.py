@@ -115,6 +115,8 @@ class SessionPanel(Vertical):
         """The subagent that is shown instead, after those that led to it."""
         self._subagent_view: ConversationView | None = None
         self.welcome = Welcome(agent, greeting)
+        self.card = self._new_card()
+        """The permission card. It is visible while a request waits."""
         self._is_empty = True
         self._shown_request: PermissionRequest | None = None
         self._shown_notices = 0
@@ -139,7 +141,10 @@ class SessionPanel(Vertical):
         yield self._main
         yield self.welcome
         yield PlanView()
-        yield PermissionCard(clock=self._clock, write=self._write)
+        yield self.card
+
+    def _new_card(self) -> DockedRequest:
+        return PermissionCard(clock=self._clock, write=self._write)
 
     @property
     def title(self) -> str:
@@ -269,13 +274,6 @@ class SessionPanel(Vertical):
         message.stop()
         self.leave_subagent()
 
-    @property
-    def card(self) -> DockedRequest:
-        """The permission card. It is visible while a request waits."""
-        card = self.query_one("DockedRequest")
-        assert isinstance(card, DockedRequest)
-        return card
-
     def _on_change(self, change: Change) -> None:
         """Mark a change. Called for every change, even during a flood, so it shows only what is asked."""
         self.work.note_change()
@@ -308,7 +306,7 @@ class SessionPanel(Vertical):
 
     def look_at_requests(self) -> None:
         """Show the next request, unless the screen is being removed."""
-        if self.query("DockedRequest"):
+        if self.card.is_attached:
             self._show_permissions()
 
     @property

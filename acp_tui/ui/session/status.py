@@ -137,10 +137,7 @@ class Work:
         now = self._clock()
         took = now - (now if self._began is None else self._began)
         silent = now - self._heard
-        words = [
-            duration(took) if took >= 1 else "",
-            f"silent for {duration(silent)}" * (silent >= SILENCE_S),
-        ]
+        words = [duration(took) if took >= 1 else "", f"silent for {duration(silent)}" * (silent >= SILENCE_S)]
         return " · ".join(filter(None, words)), _activity(self._conversation)
 
 

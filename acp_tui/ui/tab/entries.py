@@ -17,24 +17,9 @@ from acp_tui.client.saving import Saveable, SavingFailed, save_block
 from acp_tui.client.sessions.session import Session
 from acp_tui.client.terminals import plain_text
 from acp_tui.conversation.buffers import TextBuffer
-from acp_tui.conversation.content import (
-    Audio,
-    BlobResource,
-    ContentBlock,
-    Image,
-    TextResource,
-    is_for_user,
-)
+from acp_tui.conversation.content import Audio, BlobResource, ContentBlock, Image, TextResource, is_for_user
 from acp_tui.conversation.conversation import Conversation, snapshot
-from acp_tui.conversation.entries import (
-    Compaction,
-    Entry,
-    EntryId,
-    Message,
-    OwnCommand,
-    TerminalState,
-    ToolCallEntry,
-)
+from acp_tui.conversation.entries import Compaction, Entry, EntryId, Message, OwnCommand, TerminalState, ToolCallEntry
 from acp_tui.conversation.facts import SessionId
 from acp_tui.conversation.tool_calls import (
     BlockContent,

@@ -601,7 +601,7 @@ class SessionScreen(Screen[None]):
             self.questions.card.enter()
         elif self.panel is not None:
             places = (self.panel.card, self.panel.welcome, self.panel.view)
-            place = next((one for one in places if one.display and one.can_focus), None)
+            place = next((one for one in places if one.is_attached and one.display and one.can_focus), None)
             if place is not None:
                 place.focus()
 

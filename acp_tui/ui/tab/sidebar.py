@@ -11,13 +11,7 @@ from acp_tui.conversation.tool_calls import TerminalId
 from acp_tui.conversation.wording import from_home, session_facts, spent_words, subagent_state
 from acp_tui.ui.conversation.subagents import name_of
 from acp_tui.ui.prompt import PromptInput
-from acp_tui.ui.session.sidebar import (
-    SIDEBAR_FROM_COLUMNS,
-    Section,
-    Sidebar,
-    SidebarState,
-    SubagentRow,
-)
+from acp_tui.ui.session.sidebar import SIDEBAR_FROM_COLUMNS, Section, Sidebar, SidebarState, SubagentRow
 from acp_tui.ui.tab.host import TabHost
 
 if TYPE_CHECKING:

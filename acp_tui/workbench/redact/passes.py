@@ -44,17 +44,7 @@ from acp_tui.workbench.redact.places import (
     strings,
     tells_a_place,
 )
-from acp_tui.workbench.redact.texts import (
-    OVERLAP,
-    Hit,
-    Redacted,
-    Redactor,
-    Streams,
-    as_bytes,
-    as_text,
-    bytes_of,
-    total,
-)
+from acp_tui.workbench.redact.texts import OVERLAP, Hit, Redacted, Redactor, Streams, as_bytes, as_text, bytes_of, total
 
 
 @dataclass(frozen=True, slots=True)

@@ -16,7 +16,7 @@ MakePlace = Callable[..., Place]
 
 @pytest.fixture
 def make_place(tmp_path: Path) -> MakePlace:
-    """A place with these programs on PATH, this agents.toml and these agents in the registry that was fetched."""
+    """A machine with these programs on PATH, this agents.toml, and these agents in the fetched registry."""
 
     def make(
         *programs: str,

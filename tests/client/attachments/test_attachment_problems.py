@@ -29,7 +29,7 @@ def test_a_named_pipe_is_named_and_never_waited_for(tmp_path: Path) -> None:
 
 
 def test_a_pipe_that_takes_a_files_place_is_not_waited_for(tmp_path: Path, monkeypatch: pytest.MonkeyPatch) -> None:
-    """Between the look at a file and its opening."""
+    """Between checking a file and opening it."""
     file, pipe = tmp_path / "file", tmp_path / "pipe"
     file.touch()
     os.mkfifo(pipe)
@@ -39,7 +39,7 @@ def test_a_pipe_that_takes_a_files_place_is_not_waited_for(tmp_path: Path, monke
 
 
 def test_devices_and_sockets_are_not_opened(tmp_path: Path, monkeypatch: pytest.MonkeyPatch) -> None:
-    monkeypatch.chdir(tmp_path)  # the path of a socket must be short
+    monkeypatch.chdir(tmp_path)  # a socket's path must be short
     with socket.socket(socket.AF_UNIX) as listener:
         listener.bind("socket")
         blocks, problems = attachments("@/dev/zero @socket", tmp_path)

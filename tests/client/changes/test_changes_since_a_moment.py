@@ -16,7 +16,7 @@ Track = Callable[..., AbstractAsyncContextManager[ChangeTracker]]
 
 
 async def undo_to(tracker: ChangeTracker, moment: Moment) -> None:
-    """Revert all that changed since."""
+    """Revert everything that changed since."""
     for path in await tracker.since(moment):
         await tracker.revert_file(await tracker.review_since(moment, path))
 

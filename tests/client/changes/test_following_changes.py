@@ -15,7 +15,7 @@ from support.waiting import LIMIT_S, Bell
 
 
 class Seen:
-    """A tracker, and a way to wait for what it says."""
+    """A tracker, and a way to wait for its reports."""
 
     def __init__(self, root: Path, limits: Limits) -> None:
         self._bell = Bell()

@@ -104,7 +104,7 @@ async def test_a_folder_that_is_not_there_has_no_files(tmp_path: Path) -> None:
     assert found(await files_of(tmp_path / "none"), "") == []
 
 
-# Paths that are written out
+# Complete paths
 
 
 @pytest.fixture

@@ -32,7 +32,7 @@ async def checked(
     policy: Policy | None = None,
     limit_s: float = 20,
 ) -> AgentCheck:
-    """A check that is done."""
+    """A finished check."""
     command = scripted(script) if isinstance(script, str) else script
     check = AgentCheck(command, cwd, policy or Policy(), _no_servers, start_limit_s=limit_s, turn_limit_s=limit_s)
     with anyio.fail_after(LIMIT_S):
@@ -42,7 +42,7 @@ async def checked(
 
 
 def found(check: AgentCheck, topic: str) -> Finding:
-    """What was found about it."""
+    """Its finding on this topic."""
     (finding,) = (each for each in check.findings if each.topic == topic)
     return finding
 

@@ -83,7 +83,7 @@ ATTRIBUTES = {
 
 
 class Reader(HTMLParser):
-    """Reads a page as a browser does, and fails where it holds what it must not."""
+    """Reads a page as a browser does, and fails if it contains anything forbidden."""
 
     def __init__(self, page: str) -> None:
         super().__init__()

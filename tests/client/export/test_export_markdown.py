@@ -19,7 +19,7 @@ from acp_tui.conversation.visible import HIDDEN, make_visible, make_visible_line
 from support.folding import agent, call, fold, prompt, thought
 
 FACTS = ExportFacts("Demo Agent", "/project", "s-1")
-# What can be structure, often enough that some of it is.
+# Characters that may form structure, often enough that some do.
 PIECES = (
     *"`~#<>!-=|[]()&;*_\\ \t\n1.:ax\r\x1b\u202e",
     *("```", "~~~~", "`` ", "<!--", "<script>", "<div hidden>", "</", "]]>", "<?", "![a](b)", "&#8238;"),

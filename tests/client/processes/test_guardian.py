@@ -32,7 +32,7 @@ Start: TypeAlias = Callable[[str], list[int]]
 
 @pytest.fixture
 def start() -> Iterator[Start]:
-    """Starts a stubborn leader of a session, which runs the code given, and gives the pids that it prints in a line."""
+    """Starts a stubborn session leader that runs this code; returns the PIDs it prints on one line."""
     with ExitStack() as started:
 
         def run(code: str) -> list[int]:
@@ -51,7 +51,7 @@ def start() -> Iterator[Start]:
 
 @pytest.fixture(autouse=True)
 def no_grace(monkeypatch: pytest.MonkeyPatch) -> None:
-    """The steps without their waits."""
+    """The steps, without their waits."""
     for name in ("GRACE_S", "TERMINATE_GRACE_S"):
         monkeypatch.setattr(guardian, name, 0.0)
 
@@ -64,7 +64,7 @@ def watched(*orders: str) -> list[Watched]:
 
 
 def gone(pids: list[int]) -> bool:
-    """Whether none of them runs."""
+    """Whether none of them is running."""
     return not any(map(row_of, pids))
 
 

@@ -29,7 +29,7 @@ SSE = HttpServer("sse", "news", "https://news.example/sse")
 
 @pytest.fixture
 def program(tmp_path: Path) -> Path:
-    """A program in a folder that can stand on PATH."""
+    """A program in a folder that can be on PATH."""
     program = tmp_path / "bin" / "files"
     program.parent.mkdir()
     program.write_text("#!/bin/sh\n")

@@ -141,7 +141,7 @@ def test_servers_are_left_to_their_own_reader() -> None:
     assert read("mcp = 5") == SettingsRead(Settings())
 
 
-# The whole
+# Rules and the rest
 
 
 def test_problems_with_rules_are_told_from_all_others() -> None:

@@ -175,7 +175,7 @@ def test_nothing_is_left_behind_beside_the_file(file: Path, monkeypatch: pytest.
     assert file.read_text() == COMMENTED
 
 
-# What cannot be changed
+# What can't be changed
 
 
 def test_a_file_that_cannot_be_understood_is_left_alone_and_the_line_is_named(file: Path) -> None:

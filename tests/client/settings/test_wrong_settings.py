@@ -156,7 +156,7 @@ def test_an_item_that_is_no_table_is_no_rule() -> None:
     ]
 
 
-# What means nothing
+# Keys that mean nothing
 
 
 @pytest.mark.parametrize(

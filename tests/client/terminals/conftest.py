@@ -15,7 +15,7 @@ from support.waiting import LIMIT_S
 
 @dataclass(slots=True)
 class Session:
-    """What a session is to its terminals: it holds them and hears them. A test may hear them in its place."""
+    """What a session is to its terminals: it owns them and hears their events. A test may hear them instead."""
 
     cwd: Path
     heard: dict[str, bytearray] = field(default_factory=dict)
@@ -63,7 +63,7 @@ class Session:
         return self.terminals.output(terminal_id)
 
     async def shell(self, script: str) -> str:
-        """Start a script, and come back at once."""
+        """Start a script, and return right away."""
         return await self.terminals.create("/bin/sh", ["-c", script])
 
     async def until_heard(self, terminal_id: str, what: bytes) -> None:

@@ -30,7 +30,7 @@ def _looks_soon(monkeypatch: pytest.MonkeyPatch) -> None:
 
 
 class Ears:
-    """Hears of every terminal whether it waits."""
+    """Hears from every terminal whether it waits."""
 
     def __init__(self, session: Session) -> None:
         self.heard: list[bool] = []
@@ -91,7 +91,7 @@ async def test_a_command_that_waits_for_something_else_is_not(session: Session, 
 
 
 class FakeLoop:
-    """Time that passes when a test says so."""
+    """Time that advances only when a test says so."""
 
     def __init__(self) -> None:
         self.now = 0.0

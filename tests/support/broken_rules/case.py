@@ -9,7 +9,7 @@ from support.linting import Talk
 
 Case: TypeAlias = Callable[[], Talk]
 CASES: list[tuple[str, Case]] = []
-"""With the id of the rule that each breaks."""
+"""Each with the ID of the rule it breaks."""
 CALL = {"toolCallId": "c1", "title": "Read", "kind": "read", "status": "pending"}
 OPTIONS = [
     {"optionId": "yes", "name": "Yes", "kind": "allow_once"},
@@ -18,7 +18,7 @@ OPTIONS = [
 
 
 def breaks(rule_id: str) -> Callable[[Case], Case]:
-    """This case breaks the rule."""
+    """Register a case that breaks this rule."""
 
     def add(case: Case) -> Case:
         CASES.append((rule_id, case))

@@ -9,7 +9,7 @@ TEXT = {"type": "text", "text": "how are you?"}
 
 
 def turn_of_two(talk: Talk, *, is_busy: bool = True, is_echoed: bool = True) -> None:
-    """A turn, as it should be but for what is left out."""
+    """A correct turn, except for what is left out."""
     prompt = talk.prompt()
     if is_echoed:
         talk.update("user_message", messageId="u", content=[TEXT])

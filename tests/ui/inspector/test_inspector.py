@@ -235,7 +235,7 @@ async def test_secrets_show_by_choice_and_that_is_said(tmp_path: Path) -> None:
         await page.press("R")
         await page.shows(TOKEN, "RAW: secrets are shown and kept")
         await page.press("W")
-        await page.shows("SECRETS ARE KEPT")
+        await page.shows("SECRETS ARE NOT MASKED")
         await page.press("escape", "R")
         await page.until(lambda: TOKEN not in page.text)
 

@@ -87,7 +87,7 @@ class BareCard(PermissionCard):
     def __init__(self, clock: Clock) -> None:
         super().__init__(clock=clock)
         self.told: list[Message] = []
-        self.stub = SimpleNamespace(region=Region(0, 0, 40, 9), scroll_offset=Offset(0, 0), scroll_to=lambda **_: None)
+        self.stub = SimpleNamespace(region=Region(0, 0, 40, 9), scroll_offset=Offset(0, 0), go_to_line=lambda _: None)
         self._rows = RowCounts(1, 1, 0, 1, 4)
 
     @property
@@ -294,6 +294,7 @@ class Run:
         # A press on a card without the keyboard brings it there: the click counts only where it was before.
         is_meant = self.down == (self.judge.version, row) and self.card.has_focus
         options = self.card.options
+        self.judge.pressed_s = max(self.judge.pressed_s, self.clock.now_s)
         self.card.on_click(Click.from_event(self.card, event))
         self._check(options[row] if is_meant and row < len(options) else None, RequestKey(self.keys))
 
@@ -551,6 +552,7 @@ class _Answering:
             await self._ask_otherwise()
         if any(text in line for line in self.page.lines):
             await self.page.use_mouse(MouseUp, text)
+            self.judge.pressed_s = self.page.clock.now_s
             await self.page.settled()
             accepts = text in BUTTONS[:4]
             await self._check(is_meant and accepts and version == self.judge.version)

@@ -27,7 +27,8 @@ from acp_tui.ui.commands.keymap import AS_BUILT, Keymap, keymap_of, parse_key, s
 from acp_tui.ui.commands.table import COMMANDS
 from acp_tui.ui.kit.editors import ChoiceRows
 from acp_tui.ui.kit.frame import Frame, shown, shown_line
-from acp_tui.ui.kit.row_list import PickerRow, cut
+from acp_tui.ui.kit.row_list import PickerRow
+from acp_tui.ui.rendering.wrapping import cut
 from acp_tui.ui.shell.settings.follower import Origin, SettingsDesk
 from acp_tui.values import dataclass
 

@@ -21,15 +21,7 @@ from acp_tui.ui.commands.keys import keys_in_force
 from acp_tui.ui.kit.editor import edit
 from acp_tui.ui.kit.filtered_list import FilteredList, ReadingScreen
 from acp_tui.ui.kit.frame import Frame, shown, shown_line
-from acp_tui.ui.shell.settings.editor import (
-    RESET,
-    Item,
-    SettingEditor,
-    explanation,
-    item_rows,
-    judged,
-    written_value,
-)
+from acp_tui.ui.shell.settings.editor import RESET, Item, SettingEditor, explanation, item_rows, judged, written_value
 from acp_tui.ui.shell.settings.follower import SettingsDesk
 
 ChooseTheme: TypeAlias = Callable[[str, Callable[[str], Awaitable[None]]], Awaitable[None]]
