@@ -206,7 +206,9 @@ ESCAPES: Final = re.compile(
     r"|\x1b_G[^\x00-\x1f\x7f-\x9f]*\x1b\\"
     r"|\x1b[=>78M]"
 )
-THEIRS: Final = re.compile(r"\x1b\[[^@-~]*1337|\x1b\](?:0|52|1337)|\x1bP|\x1b_G1337|\x1bc|\x1b\]8;[^;\x1b\x07]*;(?!file:)[^\x1b\x07]*zz9")
+THEIRS: Final = re.compile(
+    r"\x1b\[[^@-~]*1337|\x1b\](?:0|52|1337)|\x1bP|\x1b_G1337|\x1bc|\x1b\]8;[^;\x1b\x07]*;(?!file:)[^\x1b\x07]*zz9"
+)
 
 
 def assert_harmless(sent: bytes, *, escapes: re.Pattern[str] | None = None) -> None:
