@@ -225,6 +225,8 @@ class Actions:
 
     async def search_history(self) -> None:
         """Search earlier prompts."""
+        if self._prompt.redoes():  # Ctrl+R has another meaning in Vim's normal mode
+            return
         if self._host.writing.recall is None:
             self._host.say("Your earlier prompts are still being loaded.")
         else:

@@ -16,7 +16,7 @@ LONG_TEXT = "\n".join(f"output {number}  " for number in range(60))
 
 
 def _entries(count: int, first: int = 0) -> list[SessionUpdate]:
-    """Messages that name themselves."""
+    """Messages that contain their own names."""
     return [agent(f"entry {number}", f"m{number}") for number in range(first, first + count)]
 
 
@@ -113,7 +113,7 @@ async def test_a_resize_of_a_view_that_follows_keeps_the_end_in_view() -> None:
 async def test_paging_up_right_after_a_resize_passes_every_entry(monkeypatch: pytest.MonkeyPatch) -> None:
     long = [agent(f"entry {number} " + "word " * (number % 60), f"m{number}") for number in range(60)]
     async with open_page(*long) as page:
-        # There was no time yet to lay out what is not in view.
+        # What is out of view hasn't been laid out yet.
         monkeypatch.setattr(Column, "read_dirty", lambda _column, _is_time_up: False)
         await page.pilot.resize_terminal(50, 30)
         await settle(page.pilot)

@@ -15,7 +15,7 @@ NARROW = (50, 30)
 
 
 def _said(count: int) -> list[SessionUpdate]:
-    """Questions and answers, one and twenty lines high when the screen is narrow, where a guess says four."""
+    """Questions and answers, one and twenty lines high on a narrow screen, where a guess says four."""
     return [
         update
         for number in range(count)
@@ -27,7 +27,7 @@ def _said(count: int) -> list[SessionUpdate]:
 
 
 async def _narrow(page: Page, monkeypatch: pytest.MonkeyPatch) -> None:
-    """Make the screen narrow, and leave no time to lay out what is not in view."""
+    """Make the screen narrow, without time to lay out what is out of view."""
     monkeypatch.setattr(Column, "read_dirty", lambda _column, _is_time_up: False)
     await page.pilot.resize_terminal(*NARROW)
     await settle(page.pilot)
@@ -104,7 +104,7 @@ async def test_the_mouse_selects_what_is_seen_although_a_frame_is_due(
         row = next(index for index, line in enumerate(page.lines) if "needle39" in line)
         column = page.lines[row].index("needle39")
         monkeypatch.undo()
-        # Entries above are laid out, and the frame that goes to the new end was not shown yet.
+        # Entries above are laid out, and the frame at the new end hasn't been shown yet.
         page.view.frames.shown_at = page.view.frames.now + 1_000
         page.view.frames.run()
         view = page.view
@@ -135,7 +135,7 @@ def _open_only(column: Column, _is_time_up: object) -> bool:
 
 
 def _marked(page: Page, rows: range | None = None) -> str:
-    """The match that one is at, as it is marked on these rows of the view; on all of them by default."""
+    """The current match, as marked in these rows of the view; in all rows by default."""
     return "".join(
         segment.text
         for y in (rows or range(page.view.size.height))

@@ -83,8 +83,8 @@ async def test_of_several_mistakes_their_number_is_said() -> None:
         (("f", "t", "enter"), FETCHED),
         (("n", "e", "t", "enter"), FETCHED),
         (("9",), NOTHING),
-        (("3",), NOTHING),  # it cannot run
-        (("f", "1"), NOTHING),  # that is searched for
+        (("3",), NOTHING),  # it can't run
+        (("f", "1"), NOTHING),  # the text searched for
         (("escape",), None),
     ],
 )
@@ -164,7 +164,7 @@ async def test_only_a_plain_yes_runs_a_package(keys: tuple[str, ...], answer: bo
 
 
 class Asking(App[None]):
-    """Waits for what the user makes of it."""
+    """Waits for the user's answer."""
 
     def __init__(self, command: AgentCommand) -> None:
         super().__init__()

@@ -77,7 +77,7 @@ class InspectorPage:
 async def inspecting(
     folder: Path, *, size: tuple[int, int] = (120, 40), settings: Settings | None = None
 ) -> AsyncIterator[InspectorPage]:
-    """The inspector over an agent that has said all of `LINES`."""
+    """The inspector for an agent that has sent all of `LINES`."""
     log = FrameLog("agent")
     for direction, line in LINES:
         data = line if isinstance(line, bytes) else json.dumps(line).encode()
@@ -99,7 +99,7 @@ async def inspecting(
             yield page
 
 
-# What is to be seen
+# What shows
 
 
 async def test_it_shows_what_happened_each_way(tmp_path: Path) -> None:
@@ -297,10 +297,10 @@ async def test_what_has_not_changed_is_not_drawn_again(tmp_path: Path, monkeypat
         monkeypatch.setattr(frame_list, "row_strip", lambda row, *rest: drawn.append(row.position) or draw(row, *rest))
         page.log.tap(Direction.IN, b'{"jsonrpc":"2.0","id":1,"method":"_late"}')
         await page.shows("_late")
-        assert set(drawn) - {7} == {8}  # the request without an answer counts its seconds
+        assert set(drawn) - {7} == {8}  # the unanswered request counts its seconds
 
 
-# Around it
+# Its surroundings
 
 
 def test_the_table_and_the_widgets_have_the_same_keys() -> None:

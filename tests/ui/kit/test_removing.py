@@ -13,7 +13,7 @@ from support.settling import until_so
 
 
 class Lingering(Widget):
-    """Is not gone before it may go."""
+    """Isn't gone before it may go."""
 
     def __init__(self) -> None:
         super().__init__()

@@ -45,7 +45,7 @@ def test_in_a_checkout_they_are_found_beside_the_package(tmp_path: Path, find: C
 
 
 def test_those_inside_the_package_come_first(tmp_path: Path, find: Callable[[], list[Path]]) -> None:
-    _write(tmp_path / "styles", "other.tcss")  # somebody else's, beside the package in site-packages
+    _write(tmp_path / "styles", "other.tcss")  # someone else's, beside the package in site-packages
     inside = _write(tmp_path / "acp_tui" / "styles", "a.tcss")
     assert find() == inside
 

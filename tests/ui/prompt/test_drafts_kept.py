@@ -57,7 +57,7 @@ async def test_a_draft_is_kept_at_a_pause_in_typing_and_then_no_timer_runs(
 async def test_what_is_queued_is_kept_at_a_pause_and_as_it_is_after_a_change(
     monkeypatch: pytest.MonkeyPatch,
 ) -> None:
-    """So that no end, however sudden, loses it."""
+    """So that it survives even a sudden end."""
     monkeypatch.setattr(recall, "PAUSE_S", 0.01)
     async with open_recalling_page() as page:
         await page.send("go")

@@ -35,7 +35,7 @@ TALKER = scripted_argv("""
 
 @pytest.fixture
 def user(monkeypatch: pytest.MonkeyPatch) -> Iterator[User]:
-    """Whose hosts the app finds."""
+    """The user whose hosts the app finds."""
     with a_user() as one:
         monkeypatch.setenv("XDG_STATE_HOME", str(one.home / "state"))
         yield one
@@ -43,7 +43,7 @@ def user(monkeypatch: pytest.MonkeyPatch) -> Iterator[User]:
 
 @asynccontextmanager
 async def attached_desk(place: Place, frame_log: FrameLog) -> AsyncIterator[Desk]:
-    """A desk whose first tab shows the session of a host."""
+    """A desk whose first tab shows a host's session."""
     (hosted,) = await finding.sessions_at(place.command)
     async with open_agent_page(place.command, hosted.cwd, opening=hosted.open_in) as page:
         desk = Desk(page.pilot, page.session, page.connection, page.clock)
@@ -60,7 +60,7 @@ def is_over(desk: Desk) -> bool:
 
 
 async def turns(place: Place) -> list[str]:
-    """How the sessions of the host stand."""
+    """The states of the host's sessions."""
     return [hosted.state for hosted in await finding.sessions_at(place.command)]
 
 
@@ -69,7 +69,7 @@ async def test_a_question_behind_a_host_is_answered_on_the_card(user: User, fram
     async with attached_desk(place, frame_log) as desk:
         await desk.send("go")
         await desk.shows("Delete everything", "Allow once")
-        assert "what else is reported" not in desk.words  # the host's own number is none of it
+        assert "what else is reported" not in desk.words  # without the host's own process ID
         assert await turns(place) == ["needs you"]
         await desk.press_slowly("tab", "n")
         await desk.shows("chosen: reject_once")

@@ -311,7 +311,7 @@ while True: print(repr(os.read(0, 1000)), end='\\r\\n', flush=True)
 async def test_a_program_is_told_what_it_asks_its_terminal_and_once(tmp_path: Path) -> None:
     async with running(tmp_path, ASKS) as page:
         await page.shows(repr(b"\x1b[1;3R"))
-        # Another view of the same conversation makes emulators of its own, which meet the question again.
+        # Another view of the same conversation creates its own emulators, which see the query again.
         await show(page.pilot, page.session)
         await page.takes_over()
         await page.press("x")
@@ -319,7 +319,7 @@ async def test_a_program_is_told_what_it_asks_its_terminal_and_once(tmp_path: Pa
         assert page.text.count("R'") == 1
 
 
-# How it looks
+# Appearance
 
 
 PICTURED = (

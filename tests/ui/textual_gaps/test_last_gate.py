@@ -29,7 +29,7 @@ PAYLOADS = (
 
 
 class Careless(Widget):
-    """Draws what it is given, as it is."""
+    """Draws what it is given, unchanged."""
 
     text = ""
 
@@ -38,7 +38,7 @@ class Careless(Widget):
 
 
 def _obeyed(sent: str) -> list[str]:
-    """What is in it beside colors, the way to each row, and the ends of rows."""
+    """Its contents besides colors, cursor positions, and row ends."""
     return OBEYED.findall(re.sub(r"\x1b\[[\d;]*[mH]|\n", "", sent))
 
 
