@@ -630,9 +630,7 @@ class ConversationView(Widget, can_focus=True):
     def focus(self, scroll_visible: bool = True) -> Self:
         """Focus the entry at the bottom of the view, or the view itself if there are no entries."""
         stop = self._pool.views.get(self.tab_stop)
-        if stop is None:
-            return super().focus(scroll_visible=False)
-        self.screen.set_focus(stop, scroll_visible=False)
+        self.screen.set_focus(self if stop is None else stop, scroll_visible=False)
         return self
 
     def allow_focus(self) -> bool:
@@ -660,7 +658,7 @@ class ConversationView(Widget, can_focus=True):
         if self.conversation.entries:
             self.action_follow()
             self._choose(len(self.conversation.entries) - 1)
-        else:
+        elif self.screen.focused is None:
             self.focus()
 
     def _choose(self, index: int) -> None:
