@@ -19,6 +19,7 @@ from pathlib import Path
 from typing import TYPE_CHECKING, Any, Final
 
 from acp_tui.cli import code_of
+from acp_tui.client.sessions.hub import open_hub
 from acp_tui.client.settings.location import settings_file
 from acp_tui.client.settings.tree import Appearance, Settings
 from acp_tui.ui.kit.terminal_colours import ask_terminal, has_unicode, light_or_dark
@@ -86,7 +87,6 @@ async def _run(
     opening: Opening | None,
 ) -> tuple[int, Sequence[LeftSession], Sequence[Path]]:
     """Return the exit status, the sessions that can be resumed, and the folders of the tabs."""
-    from acp_tui.client.sessions.hub import open_hub
     from acp_tui.ui.shell.app import AcpTuiApp  # only after asking the terminal how it looks
 
     async with open_hub() as hub:

@@ -12,7 +12,7 @@ from typing import Any
 
 import pytest
 
-from acp_tui.client.agents.catalogue import demo_command
+from acp_tui.client.agents.demo_agent import demo_command
 from support.waiting import LIMIT_S
 
 
