@@ -149,10 +149,9 @@ def _page(topic: str) -> str:
     if not sys.stdout.isatty():
         return markdown_of(topic)
     # These take a tenth of a second to load, and the help of a command doesn't need them.
-    from rich.console import Console
-    from rich.markdown import Markdown
+    from rich import console, markdown
 
-    console = Console(file=StringIO(), width=columns(PAGE_COLUMNS), color_system=None, legacy_windows=False)
-    with console.capture() as laid_out:
-        console.print(Markdown(for_terminals(topic), hyperlinks=False))
+    page = console.Console(file=StringIO(), width=columns(PAGE_COLUMNS), color_system=None, legacy_windows=False)
+    with page.capture() as laid_out:
+        page.print(markdown.Markdown(for_terminals(topic), hyperlinks=False))
     return "\n".join(line.rstrip() for line in laid_out.get().splitlines()) + "\n"

@@ -18,7 +18,6 @@ import errno
 import fcntl
 import json
 import os
-import secrets
 import stat
 import time
 from collections.abc import Callable, Iterator
@@ -135,7 +134,7 @@ def replacing(
     With `keeps_mode`, an existing file keeps its permissions. `check` is called at the last moment. If it or the block
     raises an error, the file stays as it was.
     """
-    temporary = file.with_name(f".acp-tui-{secrets.token_hex(8)}.tmp")
+    temporary = file.with_name(f".acp-tui-{os.urandom(8).hex()}.tmp")
     fd = os.open(temporary, _NEW, PRIVATE)
     try:
         with os.fdopen(fd, "wb") as opened:

@@ -11,19 +11,19 @@ from acp_tui.conversation.visible.confusables import (
     make_visible_path,
 )
 from acp_tui.conversation.visible.text import (
-    HIDDEN,
     collapse_blanks,
     collapse_blanks_in_line,
+    hidden_characters,
     make_visible,
     make_visible_line,
 )
 
 __all__ = [
-    "HIDDEN",
     "Confusable",
     "collapse_blanks",
     "collapse_blanks_in_line",
     "confusables",
+    "hidden_characters",
     "make_visible",
     "make_visible_command",
     "make_visible_line",

@@ -70,7 +70,8 @@ async def ready_to_start(app: App[Any], command: AgentCommand) -> AgentCommand:
         _say(app, f"{command.name} {command.place_note}.", severity="warning")
     if command.is_listed:
         is_first = command.name not in await to_thread.run_sync(recent_agents, recent_file())
-        if is_first and command.package is None:
+        introduces_itself = bool(command.greeting)
+        if is_first and command.package is None and not introduces_itself:
             _say(app, f"{command.name} {command.way}")
         await to_thread.run_sync(note_used, command.name, recent_file())
     return agreed

@@ -12,10 +12,8 @@ from markdown_it import MarkdownIt
 from textual.binding import Binding, BindingType
 
 from acp_tui.client.errors import ClientError
-from acp_tui.client.export import NOT_REDACTED, ExportFacts, default_name, export
 from acp_tui.client.saving import Saveable, SavingFailed, save_block
 from acp_tui.client.sessions.session import Session
-from acp_tui.client.terminals import plain_text
 from acp_tui.conversation.buffers import TextBuffer
 from acp_tui.conversation.content import (
     Audio,
@@ -48,7 +46,6 @@ from acp_tui.conversation.tool_text import shown_location
 from acp_tui.conversation.visible import make_visible_line, make_visible_path
 from acp_tui.ui.conversation.blocks import block_label
 from acp_tui.ui.conversation.subagents import name_of
-from acp_tui.ui.dialogs.naming import ExportDialog
 from acp_tui.ui.dialogs.take_over import TakeOver
 from acp_tui.ui.kit.clipboard import copy
 from acp_tui.ui.kit.editor import edit
@@ -93,21 +90,23 @@ class EntriesController:
 
     async def export(self, session: Session, file: str = "") -> None:
         """Write the conversation to this file, relative to the session's folder. Ask for a file if necessary."""
+        from acp_tui.ui.tab.exporting import export_conversation  # loading point: on first use
+
         agent = self._host.link.agent
         identity = agent.identity if agent is not None else None
         conversation = session.conversation
-        title, version = agent.title if agent is not None else "", identity.version if identity else None
-        facts = ExportFacts.now(title, session.cwd, session.session_id, conversation.title, agent_version=version)
-
-        async def write(path: Path, is_replaced: bool) -> None:
+        await export_conversation(
+            self._host,
             # Large diffs take seconds while the agent goes on. Write the conversation as it was at Enter.
-            taken = snapshot(conversation)
-            await to_thread.run_sync(partial(export, taken, facts, path, plain_text, overwrite=is_replaced))
-
-        dialog = ExportDialog(session.cwd, file or default_name(facts, ".md"), write, is_chosen=bool(file))
-        written = await self._host.ask(dialog)
-        if written is not None:
-            self._host.say(f"Written to {make_visible_line(str(written))}\n{NOT_REDACTED}")
+            partial(snapshot, conversation),
+            folder=session.cwd,
+            agent=agent.title if agent is not None else "",
+            cwd=session.cwd,
+            session_id=session.session_id,
+            title=conversation.title,
+            agent_version=identity.version if identity else None,
+            file=file,
+        )
 
     async def choose_prompt(
         self, conversation: Conversation, prompts: Sequence[EntryId], question: str
