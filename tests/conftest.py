@@ -1,4 +1,4 @@
-"""What every test shares: the async backend, the log of what the client says, which no test can pass by, and an end."""
+"""What all tests share: the async backend, the log of the client's messages, and a time limit."""
 
 import faulthandler
 import gc
@@ -17,7 +17,7 @@ from _pytest.faulthandler import fault_handler_stderr_fd_key
 from support.frame_log import FrameLog, mark_answers_of_the_user
 from support.waiting import HANG_S
 
-# No example may fail for being slow; in CI the same examples are tried each time, elsewhere new ones.
+# No example may fail for being slow. CI tries the same examples each time; other runs try new ones.
 hypothesis.settings.register_profile(
     "here",
     deadline=None,
@@ -26,10 +26,10 @@ hypothesis.settings.register_profile(
 )
 hypothesis.settings.load_profile("here")
 
-# A screen that changes while a test waits is laid out and painted so often; a test that looks at it paints it itself.
+# A screen that changes while a test waits is laid out and painted this often; a test that looks at it paints it itself.
 os.environ["TEXTUAL_FPS"] = "20"
 
-# Hundreds of test files, and the program in hundreds of processes, are compiled once, wherever they run.
+# Hundreds of test files, and the program in hundreds of processes, compile once, wherever they run.
 sys.dont_write_bytecode = False
 os.environ.pop("PYTHONDONTWRITEBYTECODE", None)
 
@@ -39,20 +39,20 @@ _patches = pytest.MonkeyPatch()
 
 
 def pytest_xdist_auto_num_workers() -> int:
-    """Two workers for each core with `-n auto`: while one waits for a process, another works."""
+    """Two workers per core with `-n auto`: while one waits for a process, another works."""
     return 2 * (os.cpu_count() or 1)
 
 
 @pytest.fixture
 def anyio_backend() -> str:
-    """The client runs inside Textual, so asyncio is the one loop that counts."""
+    """The client runs inside Textual, so only asyncio matters."""
     return "asyncio"
 
 
 @pytest.fixture(autouse=True)
 def home(tmp_path_factory: pytest.TempPathFactory, monkeypatch: pytest.MonkeyPatch) -> Path:
-    """No test reads the settings of whoever runs it, or writes there."""
-    # Not by `mktemp`, which looks through all that it has made before, of every test.
+    """Keep tests away from the real user's settings."""
+    # Not with `mktemp`, which searches all folders it has made before, in every test.
     home = tmp_path_factory.getbasetemp() / "homes" / str(next(_homes))
     home.mkdir(mode=0o700, parents=True)
     monkeypatch.setenv("HOME", str(home))
@@ -63,12 +63,12 @@ def home(tmp_path_factory: pytest.TempPathFactory, monkeypatch: pytest.MonkeyPat
 
 @pytest.fixture
 def frame_log() -> FrameLog:
-    """The log of this test, for tests of the log itself."""
+    """The current test's log, for tests of the log itself."""
     return FRAMES
 
 
 def pytest_collection_finish() -> None:
-    """See every connection from now on; the screen's part only where tests of it have loaded it anyway."""
+    """Watch every connection from now on; the screen's part only if the tests have loaded it."""
     FRAMES.install(_patches)
     if "textual" in sys.modules:
         mark_answers_of_the_user(_patches)
@@ -78,7 +78,7 @@ def pytest_collection_finish() -> None:
 
 
 def _leave_what_stays_alone() -> None:
-    """What has been loaded by now stays until the end: looking through it for garbage was a quarter of all the work."""
+    """Keep what is loaded now until the end: searching it for garbage took a quarter of all the work."""
     gc.collect()
     if "textual" in sys.modules:
         _freeze_as_the_app_does()
@@ -87,14 +87,14 @@ def _leave_what_stays_alone() -> None:
 
 
 def _freeze_as_the_app_does() -> None:
-    """It does so once in a process: not in the midst of a test, whose things are to go."""
+    """Once per process, and not in the middle of a test, whose objects must be collected."""
     from acp_tui.ui.base.app import keep_what_is_loaded
 
     keep_what_is_loaded()
 
 
 def _parse_each_stylesheet_once(patch: pytest.MonkeyPatch) -> None:
-    """The rules of the same text, place and variables are the same in every app; parsing is a tenth of a short test."""
+    """Rules of the same text, place, and variables are the same in every app; parsing is a tenth of a short test."""
     from textual.css.stylesheet import Stylesheet
 
     parse_rules = Stylesheet._parse_rules
@@ -104,7 +104,7 @@ def _parse_each_stylesheet_once(patch: pytest.MonkeyPatch) -> None:
 
     def parse_once(self: Stylesheet, *args: Any, **kwargs: Any) -> Any:
         variables, values = values_of.get(self, (None, frozenset()))
-        if variables is not self._variables:  # Textual sets others, it changes none
+        if variables is not self._variables:  # Textual replaces rules; it doesn't change them
             values = frozenset(self._variables.items())
             values_of[self] = self._variables, values
         key = (args, *sorted(kwargs.items()), values)
@@ -122,14 +122,14 @@ def _know_threads_at_work(patch: pytest.MonkeyPatch) -> None:
 
 
 def pytest_unconfigure() -> None:
-    """Leave the classes as they were."""
+    """Restore the classes."""
     _patches.undo()
 
 
 @pytest.hookimpl(wrapper=True)
 def pytest_runtest_protocol(item: pytest.Item) -> Generator[None, object, object]:
-    """In CI a test that hangs says where, and its process ends: xdist fails it by name and starts another."""
-    if "CI" in os.environ:  # elsewhere the big run of a test may take its time
+    """In CI, a test that hangs shows where, and its process ends: xdist fails it by name and starts another."""
+    if "CI" in os.environ:  # elsewhere, a test with many examples may take its time
         stderr = item.config.stash[fault_handler_stderr_fd_key]
         faulthandler.dump_traceback_later(HANG_S, exit=True, file=stderr)
     try:
@@ -139,20 +139,20 @@ def pytest_runtest_protocol(item: pytest.Item) -> Generator[None, object, object
 
 
 def pytest_runtest_setup() -> None:
-    """Begin anew for each test."""
+    """Start a new log for each test."""
     FRAMES.begin()
 
 
 @pytest.hookimpl(wrapper=True)
 def pytest_runtest_call() -> Generator[None]:
-    """Fail the test in which the client said what it must not say (R-RPC-4, R-RPC-9, R-INIT-1, R-INIT-5, R-PERM-4)."""
+    """Fail a test in which the client sent what it must not send (R-RPC-4, R-RPC-9, R-INIT-1, R-INIT-5, R-PERM-4)."""
     yield
     _fail_on_violations()
 
 
 @pytest.hookimpl(wrapper=True)
 def pytest_runtest_teardown() -> Generator[None]:
-    """The same for what it said while the test was put away."""
+    """The same for what it sent during the test's teardown."""
     yield
     _fail_on_violations()
 

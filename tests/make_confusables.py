@@ -17,11 +17,11 @@ from textwrap import wrap
 
 TABLE = Path(__file__).parents[1] / "acp_tui/conversation/visible/look_alikes.py"
 MIN_SIGN = 0x2000
-"""Punctuation below belongs to the ordinary writing of Hebrew, Arabic and others."""
+"""Punctuation below this is part of ordinary writing in Hebrew, Arabic, and others."""
 CHINESE = range(0x3000, 0x3100)
-"""The same for this."""
+"""The same for these."""
 LIKE_ASCII = {"ĸ": "k", "ƅ": "b", "ᴛ": "t", "ȷ": "j"}
-"""For Unicode these are what others look like, and no more."""
+"""In Unicode's table, others look like these, and no more."""
 HEAD = '''"""What looks like a character of ASCII and is not, as Unicode has it (UTS #39, version {version}); made by
 `tests/make_confusables.py`.
 
@@ -33,7 +33,7 @@ from typing import Final
 
 
 def main() -> None:
-    """Read the file named on the command line, write the table."""
+    """Read the file named on the command line, and write the table."""
     lines = Path(sys.argv[1]).read_text(encoding="utf-8-sig").splitlines()
     version = next(line.partition(":")[2].strip() for line in lines if line.startswith("# Version"))
     in_words: dict[str, list[int]] = defaultdict(list)
@@ -52,7 +52,7 @@ def main() -> None:
 
 
 def look_alikes(lines: Iterable[str]) -> Iterator[tuple[str, str]]:
-    """Characters that are no ASCII, each with that of ASCII for which it passes."""
+    """Non-ASCII characters, each with the ASCII character it resembles."""
     yield from LIKE_ASCII.items()
     for line in lines:
         fields = [field.split() for field in line.partition("#")[0].split(";")]
@@ -66,7 +66,7 @@ def look_alikes(lines: Iterable[str]) -> Iterator[tuple[str, str]]:
 
 
 def as_its_like(char: str, target: str) -> str:
-    """Unicode counts 0 and O, and 1, I and l, as one: of these that which is of the same kind."""
+    """Unicode treats 0 and O, and 1, I, and l, as one: choose the one of the same kind."""
     digit = unicodedata.digit(char, None)
     if digit is not None and (target, digit) in (("O", 0), ("o", 0), ("l", 1)):
         return str(digit)

@@ -17,7 +17,7 @@ from support.real_agents import NAMES, RECORDINGS, given_away, lead_agent, short
 
 
 def main(names: Sequence[str]) -> int:
-    """Record these, or all that are installed; the exit status."""
+    """Record these agents, or all installed ones; return the exit status."""
     RECORDINGS.mkdir(parents=True, exist_ok=True)
     for name in names or NAMES:
         missing = why_not(name)
@@ -26,7 +26,7 @@ def main(names: Sequence[str]) -> int:
 
 
 def record(name: str) -> str:
-    """Replace the recording of an agent; says how large it is."""
+    """Replace an agent's recording; return its size in words."""
     with TemporaryDirectory() as folder:
         led = anyio.run(lead_agent, name, Path(folder), short_tour)
         out = RECORDINGS / f"{name}.jsonl"

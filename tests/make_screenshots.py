@@ -1,4 +1,4 @@
-"""Takes the pictures in screenshots/: `python tests/make_screenshots.py`; with --check it only names the stale ones.
+"""Makes the pictures in screenshots/: `python tests/make_screenshots.py`. With --check, only lists outdated ones.
 
 Most are what `acp-tui render` makes of the scripted agent, with the keys that a user would have pressed; those of
 the inspector and of a replay show a recording of it, and `demo` plays one.
@@ -36,25 +36,25 @@ from support.waiting import TEST_LIMIT_S, until
 
 SCREENSHOTS: Final = Path(__file__).parents[1] / "screenshots"
 SIZE: Final = (100, 40)
-"""Narrow enough to be read in the width of a page."""
+"""Narrow enough to read in a page's width."""
 TALL: Final = (100, 50)
-"""Holds what belongs together: the diff, the tests and the plan; the card with the whole diff."""
+"""Tall enough for what belongs together: the diff, the tests, and the plan; the card with the whole diff."""
 LOW: Final = (100, 34)
 PROMPT: Final = "The tests of durations.py fail. Find out why and fix it."
 FILM_SIZE: Final = (80, 26)
 ACTION_S: Final = 1.0
 FRAME_S: Final = 0.04
 DECISION_S: Final = 2.4
-"""In a recording whose times are made up: from one frame to the next, and until the user has decided."""
+"""Made-up times in a recording: from one frame to the next, and until the user has decided."""
 BEGAN: Final = datetime(2026, 11, 21, 9, 30).astimezone().isoformat()
-"""Half past nine, in whatever time zone."""
+"""Half past nine, in any time zone."""
 Pictures = dict[str, str]
 """SVG by name."""
 
 
 @dataclass(frozen=True)
 class Take:
-    """What is played, and the pictures that are made of it."""
+    """What is played, and the pictures made of it."""
 
     scenario: str
     prompt: str
@@ -87,7 +87,7 @@ async def take_all() -> Pictures:
 
 
 async def take_recording() -> Pictures:
-    """What is shown of a recording."""
+    """The part of a recording to show."""
     with TemporaryDirectory() as folder:
         file = Path(folder, "coding.jsonl")
         await record_demo("coding", DemoUser((PROMPT,)), file, screen=LOW)
@@ -97,7 +97,7 @@ async def take_recording() -> Pictures:
             film = Film(recording, edit=without_durations)
             replay = ReplayApp(film, pace=Pace(speed=0), until=Spot(is_question=True))
             return {
-                # To the permission request, and then to what comes before and after it.
+                # To the permission request, then to what precedes and follows it.
                 "inspector": await shown(
                     inspector, ("f", *"method:permission", "enter"), " 2 shown", ("x",), "131 frames"
                 ),
@@ -106,7 +106,7 @@ async def take_recording() -> Pictures:
 
 
 async def take_film() -> str:
-    """The picture that moves: a whole turn, at a pace that can be followed."""
+    """The animated picture: a whole turn, at a readable pace."""
     with TemporaryDirectory() as folder:
         file = Path(folder, "coding.jsonl")
         await record_demo("coding", DemoUser((PROMPT,)), file, screen=FILM_SIZE)
@@ -118,9 +118,9 @@ async def take_film() -> str:
 
 
 def make_timeless(file: Path, pause_s: float = 0.0) -> None:
-    """Let the frames of a recording come one after the other at times that are the same on every machine.
+    """Give a recording's frames times that are the same on every machine.
 
-    There is a pause before and after what a command prints. It comes in one piece, since its pieces differ each time.
+    There is a pause before and after a command's output, which becomes one piece, since its pieces differ each time.
     """
     header, *events = map(json.loads, file.read_text(encoding="utf-8").splitlines())
     now, lines = 0.0, [{**header, "started_at": BEGAN}]
@@ -142,7 +142,7 @@ def make_timeless(file: Path, pause_s: float = 0.0) -> None:
 
 
 async def shown(app: App[Any], *steps: tuple[str, ...] | str) -> str:
-    """The picture of an app after these steps: keys to press, and what is to be seen before it goes on."""
+    """The picture of an app after these steps: keys to press, and what must show before the next."""
     with anyio.fail_after(TEST_LIMIT_S):
         async with app.run_test(size=LOW, notifications=False) as pilot:
             for step in steps:
@@ -165,13 +165,13 @@ def _is_seen(pilot: Pilot[Any], text: str) -> bool:
 
 
 def stale(pictures: Pictures) -> list[str]:
-    """The names of those that are not in screenshots/ as they are here, or only there."""
+    """The names of pictures that differ from those in screenshots/, or exist only there."""
     kept = {path.stem: path.read_text(encoding="utf-8") for path in SCREENSHOTS.glob("*.svg")}
     return sorted(name for name in kept | pictures if kept.get(name) != pictures.get(name))
 
 
 def main(arguments: Sequence[str] | None = None) -> int:
-    """Take the pictures or check them; the exit status."""
+    """Make or check the pictures; return the exit status."""
     parser = argparse.ArgumentParser(description="Take the pictures in screenshots/.")
     parser.add_argument("--check", action="store_true", help="change nothing; exit with 1 where some are stale")
     is_check = parser.parse_args(arguments).check

@@ -1,4 +1,4 @@
-"""What users read: the README is short, links lead somewhere, and every command and extra it names exists."""
+"""What users read: the README is short, links work, and every command and extra it names exists."""
 
 from __future__ import annotations
 

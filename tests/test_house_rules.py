@@ -1,4 +1,4 @@
-"""What is true of the whole repository: lint, types, layers, and what a wheel holds."""
+"""What holds for the whole repository: lint, types, layers, and a wheel's contents."""
 
 import re
 import subprocess
@@ -20,6 +20,22 @@ TOP_LEVEL = {
     "CHANGELOG.md",
     "LICENSE",
 }
+
+
+NAMED_SO_BY_OTHERS = {
+    "_background_screens",
+    "_closed",
+    "_closing",
+    "_context",
+    "_disconnected",
+    "_display",
+    "_exit",
+    "_notifications",
+    "_ready",
+    "_run",
+    "_text",
+}
+"""Private to Textual, asyncio, and the SDK, which tests have to look into; ours have some of the same names."""
 
 
 def run(*command: str | Path, **options: str | Path) -> subprocess.CompletedProcess[str]:
@@ -62,6 +78,18 @@ def test_dataclasses_are_made_by_our_own_decorator() -> None:
     files = [file for file in (ROOT / "acp_tui").rglob("*.py") if standard.search(file.read_text("utf-8"))]
 
     assert files == [], "use `from acp_tui.values import dataclass`: the start waits for each of these classes"
+
+
+def test_the_focus_moves_at_once() -> None:
+    """Textual's `Widget.focus` moves it later, and takes it from what the user went to meanwhile."""
+    found = (
+        f"{file.relative_to(ROOT)}: {line.strip()}"
+        for file in (ROOT / "acp_tui").rglob("*.py")
+        for line in file.read_text().splitlines()
+        if re.search(r"(?<!view)(?<!self)\.focus\(", line)  # a `ConversationView` moves it at once
+    )
+
+    assert list(found) == []
 
 
 def test_a_wheel_holds_everything_that_is_needed_at_run_time(tmp_path: Path) -> None:
@@ -113,3 +141,38 @@ def test_names_of_tests_are_sentences_under_80_characters() -> None:
     )
 
     assert [name for name in names if len(name) >= 80] == []
+
+
+def test_tests_touch_no_private_attribute_of_ours() -> None:
+    own = re.compile(r"\b(?:self\.|cls\.|def |class |^)(_[A-Za-z]\w*)", re.MULTILINE)
+    names = {name for file in (ROOT / "acp_tui").rglob("*.py") for name in own.findall(file.read_text("utf-8"))}
+    touched = re.compile(r"(?<!self)(?<!cls)\.(_[A-Za-z]\w*)|setattr\([^()]+, \"(_[A-Za-z]\w*)\"")
+    found = [
+        f"{file.relative_to(ROOT)}: {name}"
+        for file in (ROOT / "tests").rglob("*.py")
+        for names_of in touched.findall(file.read_text("utf-8"))
+        for name in filter(None, names_of)
+        if name in names - NAMED_SO_BY_OTHERS
+    ]
+
+    assert found == []
+
+
+def test_every_snapshot_is_read_by_a_test(request: pytest.FixtureRequest) -> None:
+    """Of the files that were collected whole, which for all of them is a run of everything."""
+    if request.config.option.keyword or any("::" in each for each in request.config.args):
+        pytest.skip("not all tests of a file were collected")
+    names_in: dict[Path, set[str]] = {}
+    for item in request.session.items:
+        names_in.setdefault(item.path, set()).add(item.name)
+    folders = [folder for folder in (ROOT / "tests").rglob("__snapshots__/*") if folder.is_dir()]
+    unread = [
+        str(snapshot.relative_to(ROOT))
+        for folder in folders
+        for names in [names_in.get(folder.parents[1] / f"{folder.name}.py")]
+        for snapshot in folder.iterdir()
+        if names is not None and snapshot.stem not in names
+    ]
+
+    assert unread == []
+    assert [folder.name for folder in folders if not (folder.parents[1] / f"{folder.name}.py").exists()] == []

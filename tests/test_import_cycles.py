@@ -1,4 +1,4 @@
-"""No module imports itself by way of others: not within a function either, and not for its types alone."""
+"""No module imports itself through others, not even within a function or only for types."""
 
 from __future__ import annotations
 
@@ -8,7 +8,7 @@ import grimp
 
 
 def cycles() -> Iterator[frozenset[str]]:
-    """The modules that import each other, each set of them once."""
+    """Each set of modules that import each other, once."""
     graph = grimp.build_graph("acp_tui", cache_dir=None)
     above = {module: graph.find_upstream_modules(module) for module in graph.modules}
     found: set[str] = set()

@@ -8,8 +8,8 @@ from pathlib import Path
 from typing import Final
 
 PACKAGE: Final = Path(__file__).parent.parent / "acp_tui"
-MOST: Final = 70
-"""This only ever shrinks. The loading points of a tab are named in `ui/tab/loading.py`."""
+MOST: Final = 60
+"""This list only ever shrinks. `ui/tab/loading.py` names a tab's loading points."""
 
 
 def _imports_within_functions() -> Iterator[str]:

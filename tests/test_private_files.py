@@ -1,4 +1,4 @@
-"""Files that hold conversation are opened by one door; what else opens one for writing is listed with its reason."""
+"""One module opens all files that contain conversations; others that open one for writing are listed with a reason."""
 
 from __future__ import annotations
 
@@ -50,7 +50,7 @@ OTHERS: Final = {
     "ui/recorded/rehearsal.py: TemporaryDirectory": "the same",
     "ui/recorded/render.py: TemporaryDirectory": "the same",
 }
-"""Where, and by which word; why that holds no conversation, or none that others can reach."""
+"""Where, and with which function; and why that contains no conversation, or none others can read."""
 
 _CALLS: Final = frozenset(
     {
@@ -79,7 +79,7 @@ _FLAGS: Final = frozenset({"O_CREAT", "O_WRONLY", "O_RDWR", "O_TMPFILE"})
 
 
 def _ways(tree: ast.AST) -> Iterator[str]:
-    """The words by which a module opens files for writing, or makes folders."""
+    """The functions with which a module opens files for writing, or makes folders."""
     for node in ast.walk(tree):
         if isinstance(node, ast.Attribute) and node.attr in _FLAGS:
             yield f"os.{node.attr}"
@@ -95,10 +95,10 @@ def _ways(tree: ast.AST) -> Iterator[str]:
 
 
 def _may_write(call: ast.Call) -> bool:
-    """A mode that is no literal may be any; `Path.open` has it first, the function behind the name."""
+    """A mode that isn't a literal may be any. `Path.open` takes it first, `open` after the name."""
     owner = call.func.value if isinstance(call.func, ast.Attribute) else None
     if owner is not None and ast.unparse(owner) in ("os", "Image", "webbrowser"):
-        return False  # by flags, which are looked for; reads; opens a page
+        return False  # with flags, which are checked; reads; opens a page
     modes = [word.value for word in call.keywords if word.arg == "mode"] or call.args[owner is None :][:1]
     if not modes:
         return False

@@ -1,4 +1,4 @@
-"""What a release is made of: it installs into clean environments, with the lowest and the newest versions, and works.
+"""The release: it installs into clean environments, with the lowest and the newest versions, and works.
 
 Packages come from the index that pip and uv are set up for; where there is none, the tests that need it skip.
 """
@@ -35,7 +35,7 @@ UNREACHED: Final = (
 
 
 def run(*command: str | Path, cwd: Path = ROOT, **environ: str) -> str:
-    """What the command printed; the test skips where it failed for want of a network."""
+    """What the command printed. Skips the test if it failed for lack of a network."""
     done = subprocess.run(
         [str(word) for word in command],
         cwd=cwd,
@@ -62,7 +62,7 @@ def built(tmp_path_factory: pytest.TempPathFactory) -> tuple[Path, Path]:
 
 @pytest.fixture
 def environment(tmp_path: Path) -> Path:
-    """A clean one; packages in it are links to uv's cache."""
+    """A clean environment; its packages are links to uv's cache."""
     run(UV, "venv", "--quiet", "--python", sys.executable, tmp_path / "clean")
     return tmp_path / "clean"
 
@@ -72,7 +72,7 @@ def install(environment: Path, *what: str | Path) -> None:
 
 
 def as_a_user(environment: Path, folder: Path, *words: str) -> str:
-    """What the installed acp-tui prints, away from the repository and with a home of its own."""
+    """What the installed acp-tui prints, outside the repository and with its own home."""
     path = f"{environment / 'bin'}{os.pathsep}{os.environ['PATH']}"
     return run(environment / "bin/acp-tui", *words, cwd=folder, HOME=str(folder), PATH=path, PYTHONPATH="")
 

@@ -1,4 +1,4 @@
-"""The pictures in screenshots/ show the program as it is; `python tests/make_screenshots.py` takes them again."""
+"""The pictures in screenshots/ show the program as it is; `python tests/make_screenshots.py` updates them."""
 
 import pytest
 
@@ -10,7 +10,7 @@ MAX_BYTES = 150_000
 
 async def test_the_screenshots_show_the_program_as_it_is(monkeypatch: pytest.MonkeyPatch) -> None:
     pytest.importorskip("pyghostty", reason="the pictures were taken with its terminals")
-    monkeypatch.setattr(  # the test is the user who answers the scripted agent
+    monkeypatch.setattr(  # the test acts as the user who answers the scripted agent
         rehearsal, "answer", lambda session, key, option: session.answer_permission(key, option)
     )
     assert stale(await take_all()) == []

@@ -1,4 +1,4 @@
-"""The threat model names tests and files that exist, and the docs lead to it."""
+"""The threat model names existing tests and files, and the docs link to it."""
 
 from __future__ import annotations
 

@@ -1,6 +1,6 @@
-"""There is one way for text to the terminal: `sys.stdout` and `sys.stderr`, which `cli.main` has replaced.
+"""Text reaches the terminal only through `sys.stdout` and `sys.stderr`, which `cli.main` has replaced.
 
-Whatever goes past it is found here, and is either one of the listed exceptions or a mistake.
+Any other way is found here, and is either a listed exception or a mistake.
 """
 
 from __future__ import annotations
@@ -56,9 +56,9 @@ ALLOWED: Final = {
     "ui/recorded/render.py": {"rich.console": "draws into a string"},
     "ui/recorded/formats.py": {"rich.console": "draws into a string"},
     "ui/kit/themes.py": {"rich.console": "asked for colors"},
-    "ui/kit/terminal_colours.py": {"os.write": "a constant asks the terminal"},
+    "ui/kit/terminal_colors.py": {"os.write": "a constant asks the terminal"},
 }
-"""By file: what in it could go past, and where it goes instead."""
+"""For each file, what could bypass them, and where it writes instead."""
 
 SUSPECTS: Final = {
     *("os.write", "os.writev", "os.pwrite", "os.fdopen", "os.sendfile", "os.system"),
@@ -66,7 +66,7 @@ SUSPECTS: Final = {
     *("logging.StreamHandler", "logging.FileHandler", "logging.basicConfig", "faulthandler"),
 }
 HARMLESS: Final = frozenset({"isatty", "fileno", "encoding"})
-"""What may be asked of a stream outside of the command line."""
+"""What code outside the command line may ask of a stream."""
 
 
 def _name_of(node: ast.expr) -> str:
@@ -79,7 +79,7 @@ def _name_of(node: ast.expr) -> str:
 
 
 def _ways_past(source: str, *, is_command_line: bool) -> Iterator[str]:
-    """What in the source writes, or could write, to a terminal by another way."""
+    """The code that writes, or could write, to a terminal in another way."""
     tree = ast.parse(source)
     asked = {
         node.value
@@ -96,6 +96,8 @@ def _ways_past(source: str, *, is_command_line: bool) -> Iterator[str]:
             case ast.Call(ast.Name("input")):
                 yield "input"
             case ast.ImportFrom("rich.console", names) if any(each.name == "Console" for each in names):
+                yield "rich.console"
+            case ast.ImportFrom("rich", names) if any(each.name == "console" for each in names):
                 yield "rich.console"
             case ast.ImportFrom(module, names) if module in ("os", "sys", "logging"):
                 yield from (f"{module}.{each.name}" for each in names if f"{module}.{each.name}" in SUSPECTS)
@@ -132,6 +134,7 @@ def test_nothing_writes_to_the_terminal_past_the_one_way() -> None:
         "open('/dev/tty', 'w')",
         "import logging; logging.StreamHandler()",
         "from rich.console import Console; Console().print('x')",
+        "from rich import console; console.Console().print('x')",
         "input('x')",
     ],
 )

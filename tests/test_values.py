@@ -1,4 +1,4 @@
-"""`acp_tui.values.dataclass` against the standard one: the same class, made by both, behaves the same."""
+"""`acp_tui.values.dataclass` compared with the standard one: classes made by either behave the same."""
 
 from __future__ import annotations
 
@@ -45,7 +45,7 @@ def point_made_by(dataclass: Decorator) -> type[Any]:
 
 @values.dataclass(frozen=True, slots=True)
 class Kept:
-    """At the top of a module, as pickle wants it."""
+    """At the top of a module, as pickle requires."""
 
     name: str
     size: int = 3

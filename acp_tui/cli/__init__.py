@@ -10,13 +10,7 @@ from __future__ import annotations
 from enum import IntEnum
 from typing import Final
 
-from acp_tui.client.errors import (
-    AgentLost,
-    AgentNotFound,
-    AgentNotRunnable,
-    AuthenticationRequired,
-    ClientError,
-)
+from acp_tui.client.errors import AgentLost, AgentNotFound, AgentNotRunnable, AuthenticationRequired, ClientError
 
 
 class ExitCode(IntEnum):

@@ -71,7 +71,7 @@ def _lines(catalogue: Catalogue, is_verbose: bool) -> Iterator[str]:
 def _how(agent: ListedAgent) -> tuple[str, str]:
     """Return whether an agent can run, and what that takes."""
     if agent.obstacle:
-        return "not here", agent.obstacle + (f"; {agent.remedy}" if agent.remedy else "")
+        return "can't run", agent.obstacle + (f"; {agent.remedy}" if agent.remedy else "")
     if agent.command.package is None:
         return "ready", "" if agent.title.lower() == agent.name else agent.title
     env = [f"{name}={value}" for name, value in agent.command.env.items()]

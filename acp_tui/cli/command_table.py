@@ -142,7 +142,7 @@ WORDS searches titles, prompts, and replies; quote more than one. ID is a sessio
 ends in .md, .html, or .jsonl.
 """
 _HOST_NOTES = """\
-It listens on a Unix socket that only you can use, and ends with its last
+A host listens on a Unix socket that only you can use, and ends with its last
 session. Over TCP, a client sends a token, from a file that only you can read
 or from ACP_TUI_HOST_TOKEN. Beyond this machine, TLS is required.
 """
@@ -193,7 +193,7 @@ Add a line to ~/.bashrc, to ~/.zshrc after compinit, or to config.fish:
   eval "$(acp-tui completion zsh)"
   acp-tui completion fish | source
 
-The scripts call `acp-tui completion agents` and `acp-tui completion scenarios` for names.
+The scripts call `acp-tui completion agents` and `acp-tui completion scenarios` to complete names.
 """
 
 _WORK: Final = "Work with an agent"
@@ -230,7 +230,7 @@ COMMANDS: Final[tuple[Command, ...]] = (
     ),
     Command(
         "host",
-        "keep an agent in the background, or --stop that",
+        "keep an agent running in the background",
         "acp_tui.cli.host",
         _AGENT,
         options=(
@@ -241,11 +241,11 @@ COMMANDS: Final[tuple[Command, ...]] = (
                 Value("ID"),
                 value_when_bare="",
             ),
-            Option(("--stop",), "end the host of this name, or all", Value("NAME"), value_when_bare=""),
-            Option(("--listen",), "for clients over TCP too, with a token", Value("HOST:PORT")),
+            Option(("--stop",), "stop the host with this name, or all hosts", Value("NAME"), value_when_bare=""),
+            Option(("--listen",), "listen on TCP, too; clients need a token", Value("HOST:PORT")),
             Option(("--tls-cert",), "the certificate, in PEM format", Value("FILE", Kind.FILE)),
             Option(("--tls-key",), "the certificate's key", Value("FILE", Kind.FILE)),
-            Option(("--foreground",), "don't go to the background"),
+            Option(("--foreground",), "stay in the foreground"),
         ),
         notes=_HOST_NOTES,
         group=_WORK,
@@ -323,7 +323,7 @@ COMMANDS: Final[tuple[Command, ...]] = (
     ),
     Command(
         "render",
-        "turn a recording into a picture, text, or film",
+        "turn a recording into a picture, text, or animation",
         "acp_tui.cli.replay:write_rendering",
         _SOURCE,
         needs="a recording or demo:NAME, and a file to write: acp-tui render FILE -o FILE.svg",
@@ -335,14 +335,9 @@ COMMANDS: Final[tuple[Command, ...]] = (
                 is_required=True,
             ),
             Option(("--animate",), "make an .svg that plays the recording"),
-            Option(("--at",), "which moment (default: the end)", Value("MOMENT")),
+            Option(("--at",), "which moment, or where an animation ends (default: the end)", Value("MOMENT")),
             Option(("--at-text",), "the moment this text first appeared", Value("TEXT")),
-            Option(
-                ("--size",),
-                "columns and rows of the screen (default: 120x40)",
-                Value("CxR", Kind.SIZE),
-                (120, 40),
-            ),
+            Option(("--size",), "columns and rows of the screen (default: 120x40)", Value("CxR", Kind.SIZE), (120, 40)),
             Option(("--theme",), "acp-dark, acp-light, ... (default: acp-dark)", Value("THEME"), ""),
             Option(("--scroll",), "which end is in view", Value("END", choices=("top", "bottom")), "bottom"),
             Option(
@@ -352,7 +347,7 @@ COMMANDS: Final[tuple[Command, ...]] = (
                 "allow_once",
             ),
             Option(("--prompt",), "what the demo's user asks for", Value("TEXT")),
-            Option(("--speed",), "times as fast, for a film (default: 1)", Value("X", Kind.NUMBER), 1.0),
+            Option(("--speed",), "times as fast, for an animation (default: 1)", Value("X", Kind.NUMBER), 1.0),
             _MAX_WAIT,
         ),
         notes=_SOURCE_NOTE + _MOMENTS,
@@ -413,11 +408,7 @@ COMMANDS: Final[tuple[Command, ...]] = (
         options=(
             _SPEED,
             Option(("--strict",), "stop when the client departs from the recording"),
-            Option(
-                ("--timeout",),
-                "stop when the client sends or reads nothing this long",
-                Value("S", Kind.NUMBER),
-            ),
+            Option(("--timeout",), "stop when the client sends or reads nothing this long", Value("S", Kind.NUMBER)),
             Option(("--login",), "log in on this terminal, for scenarios that need it"),
         ),
         notes=_MOCK_NOTES,
@@ -476,10 +467,7 @@ COMMANDS: Final[tuple[Command, ...]] = (
 )
 """To add a command, add a row here and a module that runs it."""
 
-ALWAYS: Final = (
-    Option(("--help", "-h"), "show help"),
-    Option(("--version", "-V"), "show the version"),
-)
+ALWAYS: Final = (Option(("--help", "-h"), "show help"), Option(("--version", "-V"), "show the version"))
 """The options of every command."""
 NAMELESS: Final = next(command for command in COMMANDS if not command.name)
 

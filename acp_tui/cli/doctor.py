@@ -40,7 +40,7 @@ from acp_tui.client.settings.mcp import Server
 from acp_tui.client.settings.reader import read_settings
 from acp_tui.client.settings.tree import Settings
 from acp_tui.ui.commands.keymap import keymap_of
-from acp_tui.ui.kit.terminal_colours import FENCE, MUTE, has_unicode
+from acp_tui.ui.kit.terminal_colors import FENCE, MUTE, has_unicode
 from acp_tui.ui.kit.themes import THEME_NAMES, theme_notes
 from acp_tui.ui.kit.user_themes import FOLDER
 
@@ -101,12 +101,7 @@ async def _examine(
         say_left_out(added, notes.append)
         return added.servers
 
-    check = AgentCheck(
-        command,
-        cwd,
-        policy_of(read).for_agent(command),
-        servers,
-    )
+    check = AgentCheck(command, cwd, policy_of(read).for_agent(command), servers)
     await check.run(prompt)
     return (*check.findings, *(note("Settings", each) for each in notes)), check.failure
 
@@ -160,7 +155,7 @@ def _look_at_terminal(environ: Mapping[str, str]) -> Iterator[Finding]:
     else:
         yield _size()
         yield _keys(environ)
-    yield _colours(environ)
+    yield _colors(environ)
     yield _letters(environ)
     if environ.get("TMUX"):
         yield from _tmux()
@@ -183,22 +178,20 @@ def _size() -> Finding:
     return ok("Size", text)
 
 
-def _colours(environ: Mapping[str, str]) -> Finding:
+def _colors(environ: Mapping[str, str]) -> Finding:
     if environ.get("NO_COLOR"):
-        return ok("Colours", "none, because NO_COLOR is set")
+        return ok("Colors", "none, because NO_COLOR is set")
     if environ.get("COLORTERM") in ("truecolor", "24bit"):
-        return ok("Colours", "16 million")
+        return ok("Colors", "16 million")
     count = "256" if "256" in environ.get("TERM", "") else "16"
-    return ok("Colours", f"{count}; if it has more, set COLORTERM=truecolor")
+    return ok("Colors", f"{count}; if it has more, set COLORTERM=truecolor")
 
 
 def _letters(environ: Mapping[str, str]) -> Finding:
     if has_unicode(environ):
         return ok("Letters", "UTF-8")
     return note(
-        "Letters",
-        "ASCII only, because of the locale",
-        "for more, set LANG=C.UTF-8 or your own locale in UTF-8",
+        "Letters", "ASCII only, because of the locale", "for more, set LANG=C.UTF-8 or your own locale in UTF-8"
     )
 
 
@@ -237,11 +230,7 @@ def _tmux() -> Iterator[Finding]:
         hint = "tmux set -g allow-passthrough on"
         yield note("tmux", "keeps pictures, copies, and notifications from the outer terminal", hint)
     if _tmux_option("focus-events", "-gv") != "on":
-        yield note(
-            "tmux",
-            "doesn't report focus, so acp-tui sends no notifications",
-            "tmux set -g focus-events on",
-        )
+        yield note("tmux", "doesn't report focus, so acp-tui sends no notifications", "tmux set -g focus-events on")
 
 
 def _tmux_option(name: str, flags: str) -> str:

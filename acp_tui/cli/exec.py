@@ -381,7 +381,7 @@ class _Turn:
         front = Headless(say)
         added = await additions_for(agent, self._cwd, settings.workspace.additional_directories, front)
         say_left_out(added, say)
-        return await SessionDriver(Link(agent, added), front, self._cwd).begin()
+        return await SessionDriver(Link(agent, added), front.log_in, self._cwd).begin()
 
     async def _take_turn(self, session: Session) -> None:
         self._desk = PermissionDesk(session, self._tasks, self._output.say, self._streams.held)

@@ -103,10 +103,7 @@ def man_page() -> str:
             parts += [f".SS {_roff(f'acp-tui {command.shown}')}", _roff(_sentence(command.about))]
             parts += map(_roff_option, command.options)
             parts += (_roff_note(note) for note in command.notes.rstrip().split("\n\n") if note)
-    parts += [
-        ".SH SEE ALSO",
-        _roff(f"acp-tui help TOPIC, where TOPIC is one of {', '.join(topics())}."),
-    ]
+    parts += [".SH SEE ALSO", _roff(f"acp-tui help TOPIC, where TOPIC is one of {', '.join(topics())}.")]
     return "\n".join(parts) + "\n"
 
 

@@ -177,12 +177,7 @@ async def _end_on_signals(scope: anyio.CancelScope) -> None:
 
 
 async def _begin(
-    hub: SessionHub,
-    tasks: TaskGroup,
-    command: AgentCommand,
-    past: PastSession | None,
-    cwd: Path,
-    settings: Settings,
+    hub: SessionHub, tasks: TaskGroup, command: AgentCommand, past: PastSession | None, cwd: Path, settings: Settings
 ) -> Host:
     """Create a host with one session: a new one or `past`. Raises ClientError."""
     agents: list[Agent] = []

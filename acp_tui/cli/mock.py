@@ -61,7 +61,7 @@ async def _serve(script: Script, given: Given) -> int:
         speed=given.speed,
         on_departure=_strict if given.strict else _say,
         on_note=_say,
-        on_stderr=_repeat,
+        on_stderr=repeat_stderr,
         timeout_s=given.timeout,
     )
     status = ExitCode.DONE
@@ -84,7 +84,7 @@ def _strict(departure: str) -> None:
     raise Departed(departure)
 
 
-def _repeat(line: bytes) -> None:
+def repeat_stderr(line: bytes) -> None:
     """Write what the recorded agent wrote to stderr: unchanged for a client, visible for a terminal."""
     if sys.stderr.isatty():
         sys.stderr.write(make_visible_line(line.decode("utf-8", "replace")) + "\n")

@@ -34,8 +34,8 @@ def run(given: Given) -> int:
     prompt = _read_prompt(given.prompt)
     if not prompt.strip():
         flag = "" if given.prompt is not None else _prompt_flag(given.agent.argv)
-        advice = f"; {flag} went to the agent, since it follows --" if flag else ""
-        say(f"the prompt is empty{advice}")
+        advice = f"{flag} went to the agent, since it follows --" if flag else "use --prompt TEXT, or pipe one in"
+        say(f"the prompt is empty; {advice}")
         return ExitCode.USAGE
 
     servers_at_start(settings_file())  # before any agent can write there

@@ -46,7 +46,7 @@ def run(given: Given, work_with: Callable[..., int]) -> int:
 
 def _in_browser(given: Given) -> int:
     if given.plain:
-        raise WrongUse("--web shows a screen, so it doesn't go with --plain")
+        raise WrongUse("--web shows a screen, so it can't be used with --plain")
     try:
         from acp_tui.cli.web import serve_in_browser
     except ImportError as error:  # the extra isn't installed
@@ -105,7 +105,7 @@ def _check_scenario(name: str) -> None:
         load(name)
         return
     except UnknownScenario as error:
-        say(f"{error}; to list them: acp-tui demo --list")
+        say(f"{error}\n  to list the scenarios: acp-tui demo --list")
     except ScenarioError as error:
         say(str(error))
     raise SystemExit(ExitCode.USAGE)

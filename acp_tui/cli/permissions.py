@@ -11,7 +11,7 @@ import anyio
 from anyio import to_thread
 from anyio.abc import TaskGroup
 
-from acp_tui.cli.terminal import Terminal, open_terminal
+from acp_tui.cli.terminal import GUARD_S, Terminal, open_terminal
 from acp_tui.client.line_comparison import told_diff
 from acp_tui.client.loading_variables import call_warnings
 from acp_tui.client.sessions.session import Session
@@ -50,8 +50,6 @@ from acp_tui.conversation.visible import (
 
 T = TypeVar("T")
 
-GUARD_S: Final = 0.4
-"""Reading a question and answering it takes longer than this."""
 MAX_CHARACTERS: Final = 20_000
 """The most characters of a call's raw input. More would push everything else out of the terminal's scrollback."""
 _NOT_TOLD: Final = frozenset({"data", "blob", "annotations", "meta"})
@@ -228,9 +226,7 @@ class _Guarded:
         self._terminal.show(f"{text}\n")
 
     async def ask(self, prompt: str) -> str | None:
-        # What was typed before the question could be read, or after another line, was meant for something else.
-        await self._sleep(GUARD_S)
-        self._terminal.forget_typed()
+        await self._terminal.forget_typing(self._sleep)  # also what was typed after another line
         self._terminal.show(f"\n{prompt}")
         line = await self._terminal.read_line()
         if line is None:

@@ -59,10 +59,11 @@ def settings_in_force() -> SettingsRead:
     """Return the user's settings. Stops if it isn't safe to continue with a problem in them."""
     try:
         read = read_settings(settings_file())
-        if any(problem.key.startswith("refuse") for problem in read.problems):
-            read.checked()  # an unreadable rule couldn't refuse anything
     except SettingsError as error:
         raise stop(error) from None
+    if read.rule_problems:
+        what = "\n".join(problem.text for problem in read.rule_problems)
+        raise stop(SettingsError(what, hint="acp-tui doesn't start with an invalid rule: fix or remove it"))
     return read
 
 

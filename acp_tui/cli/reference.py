@@ -74,11 +74,10 @@ def _indented(text: str) -> str:
 
 def print_keys(given: Given) -> int:
     """Print every command with its keys. Problems go to stderr."""
-    from acp_tui.ui.commands.help import help_rows  # loads Textual
-    from acp_tui.ui.commands.keymap import keymap_of
+    from acp_tui.ui.commands import help, keymap  # noqa: A004 - loads Textual
 
-    keymap = keymap_of(settings_in(Path.cwd()).settings.keys)
-    rows = [(row.value, row.aside, row.group, row.description) for row in help_rows(keymap)]
+    keys_in_force = keymap.keymap_of(settings_in(Path.cwd()).settings.keys)
+    rows = [(row.value, row.aside, row.group, row.description) for row in help.help_rows(keys_in_force)]
     if given.format == "json":
         told = [
             {"where": where, "name": it.id, "keys": keys, "title": it.title, "about": about}
@@ -92,7 +91,7 @@ def print_keys(given: Given) -> int:
             print(f"| {' | '.join(cell.replace('|', BAR) for cell in row)} |")
     else:
         print("\n".join(_plain(rows)))
-    return _done(keymap.notes)
+    return _done(keys_in_force.notes)
 
 
 def _plain(rows: Iterable[tuple[Command, str, str, str]]) -> Iterator[str]:
@@ -141,7 +140,7 @@ def _text(name: str | None) -> str:
         return help_of(command)
     near = nearest(name, (*topics(), *(each.name for each in COMMANDS)))
     advice = f"did you mean {near}?" if near else f"topics: {', '.join(topics())}"
-    raise WrongUse(f"no command or topic is called {name}; {advice}")
+    raise WrongUse(f"no command or topic is named {name}; {advice}")
 
 
 def _page(topic: str) -> str:
@@ -151,7 +150,7 @@ def _page(topic: str) -> str:
     # These take a tenth of a second to load, and the help of a command doesn't need them.
     from rich import console, markdown
 
-    page = console.Console(file=StringIO(), width=columns(PAGE_COLUMNS), color_system=None, legacy_windows=False)
-    with page.capture() as laid_out:
-        page.print(markdown.Markdown(for_terminals(topic), hyperlinks=False))
+    terminal = console.Console(file=StringIO(), width=columns(PAGE_COLUMNS), color_system=None, legacy_windows=False)
+    with terminal.capture() as laid_out:
+        terminal.print(markdown.Markdown(for_terminals(topic), hyperlinks=False))
     return "\n".join(line.rstrip() for line in laid_out.get().splitlines()) + "\n"

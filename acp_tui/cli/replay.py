@@ -165,7 +165,7 @@ def write_rendering(given: Given) -> int:
     if given.at is not None and given.at_text is not None:
         raise WrongUse("--at and --at-text both name a moment; use one")
     if given.speed == 0:
-        raise WrongUse("--speed 0 leaves nothing of a film; for a still, write an .svg or .png")
+        raise WrongUse("--speed 0 can't make an animation; for a still picture, leave out --speed")
     if given.animate and given.output.suffix.lower() != ".svg":
         raise WrongUse("--animate makes an .svg: acp-tui render SOURCE -o FILE.svg --animate")
     view = View(
@@ -195,7 +195,7 @@ def run_render(source: Path | str, output: Path, view: View, user: DemoUser) -> 
     say(f"written to {output}")
     if isinstance(source, Path):
         redact = shlex.join(["acp-tui", "redact", str(source), "-o", "OUT.jsonl"])
-        say(f"it shows what is in {source}; to share it, first run: {redact}, then render OUT.jsonl")
+        say(f"it isn't redacted; to share it, first run: {redact}, then render OUT.jsonl")
     return ExitCode.DONE
 
 

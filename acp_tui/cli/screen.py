@@ -22,13 +22,14 @@ from acp_tui.cli import code_of
 from acp_tui.client.sessions.hub import open_hub
 from acp_tui.client.settings.location import settings_file
 from acp_tui.client.settings.tree import Appearance, Settings
-from acp_tui.ui.kit.terminal_colours import ask_terminal, has_unicode, light_or_dark
+from acp_tui.ui.kit.terminal_colors import ask_terminal, has_unicode, light_or_dark
 
 if TYPE_CHECKING:
     from textual.app import App
 
     from acp_tui.client.agents.command import AgentCommand
     from acp_tui.client.transcript.record_to import RecordTo
+    from acp_tui.ui.shell.app import AcpTuiApp
     from acp_tui.ui.tab.host import Opening
     from acp_tui.ui.tab.reopening import LeftSession
 
@@ -72,10 +73,16 @@ def _theme_of_terminal() -> str:
     with ThreadPoolExecutor(1) as asking:
         shade = asking.submit(light_or_dark, os.environ, ask_terminal)
         # The screen loads while the terminal answers.
+        _app_class()
         from acp_tui.ui.kit import themes
-        from acp_tui.ui.shell import app  # noqa: F401 - it's needed next
 
         return themes.theme_for(shade.result(), os.environ)
+
+
+def _app_class() -> type[AcpTuiApp]:
+    from acp_tui.ui.shell.app import AcpTuiApp  # only after asking the terminal how it looks
+
+    return AcpTuiApp
 
 
 async def _run(
@@ -87,10 +94,8 @@ async def _run(
     opening: Opening | None,
 ) -> tuple[int, Sequence[LeftSession], Sequence[Path]]:
     """Return the exit status, the sessions that can be resumed, and the folders of the tabs."""
-    from acp_tui.ui.shell.app import AcpTuiApp  # only after asking the terminal how it looks
-
     async with open_hub() as hub:
-        app = AcpTuiApp(hub, command, cwd, settings=settings, notes=notes, settings_file=settings_file())
+        app = _app_class()(hub, command, cwd, settings=settings, notes=notes, settings_file=settings_file())
         app.record_to = record
         app.opening = opening
         try:

@@ -75,9 +75,9 @@ def list_sessions(cwd: Path | None, words: str, *, as_json: bool) -> None:
 
 
 def _nothing(cwd: Path | None, words: str) -> str:
-    with_words = f" with {words!r} in it" if words else ""
+    found = f"No recorded session contains {words!r}" if words else "No session was recorded"
     elsewhere = f" in {cwd}; to see every folder: --all" if cwd is not None else ""
-    return make_visible_line(f"No session{with_words} was recorded{elsewhere}.")
+    return make_visible_line(f"{found}{elsewhere}.")
 
 
 def _lines(found: Sequence[PastSession], short: dict[str, str], words: str) -> Iterator[str]:
@@ -196,7 +196,7 @@ def find_session(index: SessionIndex, wanted: str) -> PastSession:
     """Return the recorded session whose ID is or begins with `wanted`. Raises ClientError."""
     found = index.find(wanted)
     if found is None:
-        raise NoSuchSession(f"no recorded session starts with {wanted!r}", hint=_which_there_are(index))
+        raise NoSuchSession(f"no recorded session has an ID that starts with {wanted!r}", hint=_which_there_are(index))
     return past_session(found)
 
 

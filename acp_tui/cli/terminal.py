@@ -23,15 +23,7 @@ from acp_tui.cli import ExitCode
 from acp_tui.cli.prerequisites import settings_in_force, stop
 from acp_tui.cli.saying import say
 from acp_tui.client.agents.command import AgentCommand, Phase
-from acp_tui.client.agents.remembered import (
-    agree,
-    consent_file,
-    is_agreed,
-    note_used,
-    recent_agents,
-    recent_file,
-    what_runs,
-)
+from acp_tui.client.agents.remembered import agree, consent_file, introduction, is_agreed, recent_file, what_runs
 from acp_tui.client.errors import AuthenticationRequired, SettingsError
 from acp_tui.client.settings.project_settings import with_trusted_project
 from acp_tui.client.settings.trust import ProjectServers, trust_file
@@ -40,6 +32,10 @@ from acp_tui.conversation.visible import make_visible, make_visible_line
 if TYPE_CHECKING:
     from acp_tui.client.sessions.driver import Additions  # loads the wire types
     from acp_tui.client.settings.reader import SettingsRead
+
+
+GUARD_S: Final = 0.4
+"""Reading a question and answering it takes longer than this."""
 
 
 def open_terminal() -> Terminal | None:
@@ -68,6 +64,17 @@ class Terminal:
         with suppress(termios.error):
             termios.tcflush(self._descriptor, termios.TCIFLUSH)
 
+    async def forget_typing(self, sleep: Callable[[float], Awaitable[None]] = anyio.sleep) -> None:
+        """Drop what is typed until there is a pause, because it was meant for something else.
+
+        Dropping only the beginning of a line would make an answer of its end.
+        """
+        is_typing = True
+        while is_typing:
+            self.forget_typed()
+            await sleep(GUARD_S)
+            is_typing = self.has_more()
+
     def has_more(self) -> bool:
         """As `has_typed`."""
         return has_typed(self._descriptor)
@@ -92,8 +99,9 @@ def agrees(question: str) -> bool | None:
     if terminal is None:
         return None
     try:
-        terminal.show(f"{question}[y/N] ")
-        terminal.forget_typed()
+        terminal.show(question)
+        anyio.run(terminal.forget_typing)
+        terminal.show("[y/N] ")
         answer = anyio.run(terminal.read_line) or ""
     finally:
         terminal.close()
@@ -118,13 +126,10 @@ def ready_to_run(command: AgentCommand) -> AgentCommand:
     Before an agent's first run, prints what it runs. Each time, prints what its location implies.
     """
     agreed = command if command.package is None else _agreed_to(command)
-    if not command.is_listed:
-        return agreed
-    if command.package is None and command.name not in recent_agents(recent_file()):
-        say(f"{command.name} {command.way}")
+    if news := introduction(command, recent_file()):
+        say(news)
     if command.place_note:
         say(f"{command.name} {command.place_note}")
-    note_used(command.name, recent_file())
     return agreed
 
 

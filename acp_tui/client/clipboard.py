@@ -110,8 +110,7 @@ def _desktop(environ: Mapping[str, str], platform: str) -> _Desktop:
     if environ.get("DISPLAY"):
         raise _missing("xclip", "xclip")
     raise NothingToPaste(
-        "there is no desktop clipboard to read",
-        hint="paste text with your terminal's key; attach a picture with @file",
+        "there is no desktop clipboard to read", hint="paste text with your terminal's key; attach a picture with @file"
     )
 
 

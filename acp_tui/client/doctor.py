@@ -148,8 +148,10 @@ def _settings(unusable: Callable[[Settings], Sequence[str]]) -> Finding:
     except SettingsError as error:
         return wrong("Settings", str(error), "fix it or move it away")
     said = (*map(str, read.problems), *read.warnings, *unusable(read.settings))
+    if read.rule_problems:
+        return wrong("Settings", "acp-tui doesn't start with an invalid rule", "fix or remove it", lines=said)
     if said:
-        return note("Settings", f"{len(said)} {'things are' if len(said) > 1 else 'thing is'} wrong", lines=said)
+        return note("Settings", f"{len(said)} problem{'s' * (len(said) > 1)}", lines=said)
     return ok("Settings", str(file) if file.exists() else "the defaults")
 
 
@@ -222,7 +224,7 @@ class AgentCheck:
         """The error that ended the check early; None if there wasn't one."""
         self._command = command
         self._cwd = cwd
-        self._policy = replace(policy, write=_asking(policy.write), terminals=_asking(policy.terminals))
+        self.policy = replace(policy, write=_asking(policy.write), terminals=_asking(policy.terminals))
         self._servers = servers
         self._start_limit_s = start_limit_s
         self._turn_limit_s = turn_limit_s
@@ -262,7 +264,7 @@ class AgentCheck:
     async def _start(self, hub: SessionHub) -> Agent:
         self._spawned_at = time.monotonic()
         return await hub.start_agent(
-            self._command, cwd=self._cwd, offer=HEADLESS, policy=self._policy, tap=self._on_frame
+            self._command, cwd=self._cwd, offer=HEADLESS, policy=self.policy, tap=self._on_frame
         )
 
     def _on_frame(self, direction: Direction, _: bytes) -> None:

@@ -103,11 +103,7 @@ class Answer:
 
 
 async def ask_git(
-    directory: Path,
-    command: str,
-    *words: str,
-    question: bytes = b"",
-    most_bytes: int = MAX_OUTPUT_BYTES,
+    directory: Path, command: str, *words: str, question: bytes = b"", most_bytes: int = MAX_OUTPUT_BYTES
 ) -> Answer:
     """Call git in an untrusted directory, with `question` as its input.
 
@@ -115,11 +111,7 @@ async def ask_git(
     """
     line, environment = _call(command, words, os.environ)
     try:
-        with (
-            anyio.fail_after(LIMIT_S),
-            tempfile.TemporaryFile() as asked,
-            tempfile.TemporaryFile() as complaint,
-        ):
+        with anyio.fail_after(LIMIT_S), tempfile.TemporaryFile() as asked, tempfile.TemporaryFile() as complaint:
             await to_thread.run_sync(_fill, asked, question)
             process = await anyio.open_process(
                 line,
@@ -145,13 +137,7 @@ def ask_git_global(key: str, environ: Mapping[str, str]) -> str:
     try:
         line, environment = _call("config", ("--global", "--get", key), environ)
         done = subprocess.run(
-            line,
-            stdin=subprocess.DEVNULL,
-            capture_output=True,
-            timeout=LIMIT_S,
-            check=False,
-            cwd="/",
-            env=environment,
+            line, stdin=subprocess.DEVNULL, capture_output=True, timeout=LIMIT_S, check=False, cwd="/", env=environment
         )
     except (GitFailed, OSError, subprocess.SubprocessError):
         return ""

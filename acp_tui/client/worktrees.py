@@ -111,7 +111,7 @@ async def add_worktree(cwd: Path, name: str = "") -> Worktree:
         base = await _head(top)
         wanted = _NOT_IN_NAMES.sub("-", name).strip("-")
         if name and not wanted:
-            raise WorktreeFailed(f"A worktree can't be called {name!r}: use letters, digits, - and _")
+            raise WorktreeFailed(f"A worktree can't be named {name!r}: use letters, digits, - and _")
         worktree = await _add(top, prefix, base, wanted)
         try:
             await _fill(worktree)

@@ -11,18 +11,7 @@ from enum import Enum
 from typing import Final, Literal, TypeAlias, TypeVar
 
 # An open enum: an agent may send others, which are kept unchanged.
-KINDS: Final = (
-    "read",
-    "edit",
-    "delete",
-    "move",
-    "search",
-    "execute",
-    "think",
-    "fetch",
-    "switch_mode",
-    "other",
-)
+KINDS: Final = ("read", "edit", "delete", "move", "search", "execute", "think", "fetch", "switch_mode", "other")
 QUIET_KINDS: Final = ("read", "search", "fetch", "think")
 """Kinds whose content is meant for the agent. It's folded by default."""
 

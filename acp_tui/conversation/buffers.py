@@ -13,11 +13,11 @@ from typing import Final
 class TextBuffer:
     """A text that grows at its end. Buffers with the same text are equal."""
 
-    __slots__ = ("_pieces", "_starts", "length")
+    __slots__ = ("_starts", "length", "pieces")
 
     def __init__(self, text: str = "") -> None:
         # Most buffers never grow, and a list that was appended to reserves extra room.
-        self._pieces: list[str] = [text] if text else []
+        self.pieces: list[str] = [text] if text else []
         self._starts: list[int] = [0] if text else []
         self.length = len(text)
         """Characters."""
@@ -25,17 +25,17 @@ class TextBuffer:
     def append(self, piece: str) -> None:
         """Add `piece` at the end."""
         if piece:
-            self._pieces.append(piece)
+            self.pieces.append(piece)
             self._starts.append(self.length)
             self.length += len(piece)
 
     @property
     def text(self) -> str:
         """The whole text; joined on first use and then kept."""
-        if len(self._pieces) > 1:
-            self._pieces = ["".join(self._pieces)]
+        if len(self.pieces) > 1:
+            self.pieces = ["".join(self.pieces)]
             self._starts = [0]
-        return self._pieces[0] if self._pieces else ""
+        return self.pieces[0] if self.pieces else ""
 
     def since(self, offset: int, most: int | None = None) -> str:
         """Return the text after the first `offset` characters, at most `most` of them. Costs only what it returns."""
@@ -43,7 +43,7 @@ class TextBuffer:
         if offset >= stop:
             return ""
         first, behind = bisect_right(self._starts, offset) - 1, bisect_left(self._starts, stop)
-        pieces = self._pieces[first:behind]
+        pieces = self.pieces[first:behind]
         pieces[-1] = pieces[-1][: stop - self._starts[behind - 1]]
         pieces[0] = pieces[0][offset - self._starts[first] :]
         return "".join(pieces)
@@ -71,14 +71,14 @@ class ByteRing:
     beyond the limit.
     """
 
-    __slots__ = ("_chunks", "_end", "_stored", "limit_bytes")
+    __slots__ = ("_chunks", "_end", "limit_bytes", "stored")
 
     def __init__(self, limit_bytes: int) -> None:
         if limit_bytes < 0:
             raise ValueError(f"a ring can't keep {limit_bytes} bytes")
         self.limit_bytes = limit_bytes
         self._chunks: deque[bytearray] = deque()
-        self._stored = 0
+        self.stored = 0
         self._end = 0
 
     @property
@@ -107,12 +107,12 @@ class ByteRing:
             self._chunks[-1] += kept
         elif kept:
             self._chunks.append(bytearray(kept))
-        self._stored += len(kept)
+        self.stored += len(kept)
         self._drop()
 
     def _drop(self) -> None:
-        while self._chunks and self._stored - len(self._chunks[0]) >= self.limit_bytes:
-            self._stored -= len(self._chunks.popleft())
+        while self._chunks and self.stored - len(self._chunks[0]) >= self.limit_bytes:
+            self.stored -= len(self._chunks.popleft())
 
     def read_from(self, offset: int, max_bytes: int | None = None) -> tuple[int, bytes]:
         """Return the bytes from `offset` on and their actual offset, which is later if bytes were lost.

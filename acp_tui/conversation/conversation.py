@@ -18,16 +18,7 @@ from weakref import WeakValueDictionary
 
 from acp_tui.conversation.buffers import ByteRing, TextBuffer
 from acp_tui.conversation.elicitation import Elicitation, UrlVisit
-from acp_tui.conversation.entries import (
-    Compaction,
-    Entry,
-    EntryId,
-    Failure,
-    Message,
-    Remark,
-    TerminalState,
-    ToolCallEntry,
-)
+from acp_tui.conversation.entries import Compaction, Entry, EntryId, Failure, Message, TerminalState, ToolCallEntry
 from acp_tui.conversation.facts import (
     BackgroundWork,
     Command,
@@ -43,7 +34,7 @@ from acp_tui.conversation.facts import (
     Usage,
 )
 from acp_tui.conversation.tool_calls import TerminalId, ToolCallId
-from acp_tui.conversation.updates import MessageChunk, MessageReplaced, Role, StateReported
+from acp_tui.conversation.updates import MessageChunk, MessageReplaced, Remarked, Role, StateReported
 from acp_tui.values import dataclass
 
 KEPT: Final = 1_000
@@ -60,7 +51,7 @@ _PACKAGE: Final = "acp_tui.conversation"
 _MODULES: Final = frozenset(
     (
         _PACKAGE,
-        *(f"{_PACKAGE}.{name}" for name in ("buffers", "content", "elicitation", "entries", "tool_calls")),
+        *(f"{_PACKAGE}.{name}" for name in ("buffers", "content", "elicitation", "entries", "tool_calls", "updates")),
     )
 )
 """The modules of the values that an entry consists of."""
@@ -90,10 +81,10 @@ class EntryList(Sequence[Entry]):
         self._store = store
         self._places, self._sizes = array("Q"), array("Q")
         """Positions and sizes of the packed entries, which are all before the recent ones."""
-        self._recent = list(entries)
-        self._changed: dict[int, Entry] = {}
+        self.recent = list(entries)
+        self.changed: dict[int, Entry] = {}
         """Packed entries whose stored form is out of date, the latest last."""
-        self._held: WeakValueDictionary[int, Changing] = WeakValueDictionary()
+        self.held: WeakValueDictionary[int, Changing] = WeakValueDictionary()
         """Packed entries that something still holds."""
         self._weights: dict[int, int] = {}
         """The size in bytes of each entry in memory when it was last weighed."""
@@ -104,7 +95,7 @@ class EntryList(Sequence[Entry]):
         self._touches = 0
 
     def __len__(self) -> int:
-        return len(self._places) + len(self._recent)
+        return len(self._places) + len(self.recent)
 
     @overload
     def __getitem__(self, index: int) -> Entry: ...
@@ -116,10 +107,10 @@ class EntryList(Sequence[Entry]):
         if index < 0:
             index += len(self)
         if index >= len(self._places):
-            return self._recent[index - len(self._places)]
+            return self.recent[index - len(self._places)]
         if index < 0:
             raise IndexError(index)
-        entry = self._changed.get(index) or self._held.get(index)
+        entry = self.changed.get(index) or self.held.get(index)
         return self._unpacked(index) if entry is None else entry
 
     def __iter__(self) -> Iterator[Entry]:
@@ -141,9 +132,9 @@ class EntryList(Sequence[Entry]):
 
     def append(self, entry: Entry) -> None:
         """Add an entry at the end."""
-        self._recent.append(entry)
+        self.recent.append(entry)
         if self._store is not None:
-            if len(self._recent) >= KEPT + PACKED_AT_ONCE:
+            if len(self.recent) >= KEPT + PACKED_AT_ONCE:
                 self._pack(self._store)
             self._touch(self._store, len(self) - 1)
 
@@ -151,17 +142,17 @@ class EntryList(Sequence[Entry]):
         """Return the entry, which the caller is about to change."""
         entry = self[index]
         if index < len(self._places):
-            self._changed.pop(index, None)
-            self._changed[index] = entry
+            self.changed.pop(index, None)
+            self.changed[index] = entry
         if self._store is not None:
             self._touch(self._store, index)
         return entry
 
     def copied(self, copy: Callable[[Entry], Entry]) -> EntryList:
         """Return another list with the same entries: those in memory through `copy`, the others from the store."""
-        other = EntryList(map(copy, self._recent), self._store)
+        other = EntryList(map(copy, self.recent), self._store)
         other._places, other._sizes = self._places[:], self._sizes[:]
-        other._changed = {index: copy(entry) for index, entry in self._changed.items()}
+        other.changed = {index: copy(entry) for index, entry in self.changed.items()}
         other._weights, other._weight = self._weights.copy(), self._weight
         other._touched = self._touched.copy()
         return other
@@ -171,19 +162,19 @@ class EntryList(Sequence[Entry]):
     def _pack(self, store: Store) -> None:
         """Move entries far above the end into the store."""
         self._pack_recent(store, PACKED_AT_ONCE)
-        too_many = min(len(self._changed) - KEPT, PACKED_AT_ONCE)
-        for index in list(islice(self._changed, max(too_many, 0))):
-            self._put(store, index, self._changed.pop(index))
+        too_many = min(len(self.changed) - KEPT, PACKED_AT_ONCE)
+        for index in list(islice(self.changed, max(too_many, 0))):
+            self._put(store, index, self.changed.pop(index))
 
     def _pack_recent(self, store: Store, count: int) -> None:
-        for entry in self._recent[:count]:
+        for entry in self.recent[:count]:
             index = len(self._places)
             self._places.append(0)
             self._sizes.append(0)
             if _changes(entry):
-                self._held[index] = entry
+                self.held[index] = entry
             self._put(store, index, entry)
-        del self._recent[:count]
+        del self.recent[:count]
 
     def _put(self, store: Store, index: int, entry: Entry) -> bool:
         """Store an entry. Returns whether that worked."""
@@ -191,7 +182,7 @@ class EntryList(Sequence[Entry]):
             data = pickle.dumps(entry, pickle.HIGHEST_PROTOCOL)
             self._places[index], self._sizes[index] = store.put(data), len(data)
         except (OSError, ValueError, RecursionError):  # a full disk, or a raw value nested too deep
-            self._changed[index] = entry
+            self.changed[index] = entry
             return False
         self._weight -= self._weights.pop(index, 0)
         return True
@@ -208,9 +199,9 @@ class EntryList(Sequence[Entry]):
         *grown, latest = self._touched
         self._touched, self._touches = {latest: None}, 0
         for each in grown:
-            entry = self._changed.get(each) if each < len(self._places) else self[each]
+            entry = self.changed.get(each) if each < len(self._places) else self[each]
             if entry is not None:
-                weight = _weight(entry)
+                weight = weight_of(entry)
                 self._weight += weight - self._weights.get(each, 0)
                 self._weights[each] = weight
         if self._weight > KEPT_BYTES:
@@ -218,10 +209,10 @@ class EntryList(Sequence[Entry]):
 
     def _lighten(self, store: Store, latest: int) -> None:
         """Pack entries except the latest, earliest first, until memory use is half the limit."""
-        for index in [each for each in self._changed if each != latest]:
-            if self._weight <= KEPT_BYTES // 2 or not self._put(store, index, self._changed.pop(index)):
+        for index in [each for each in self.changed if each != latest]:
+            if self._weight <= KEPT_BYTES // 2 or not self._put(store, index, self.changed.pop(index)):
                 return
-        while self._weight > KEPT_BYTES // 2 and len(self._recent) > KEPT_HOWEVER_LONG:
+        while self._weight > KEPT_BYTES // 2 and len(self.recent) > KEPT_HOWEVER_LONG:
             self._pack_recent(store, 1)
 
     def _unpacked(self, index: int) -> Entry:
@@ -232,7 +223,7 @@ class EntryList(Sequence[Entry]):
         except Exception as error:  # noqa: BLE001 - the store may hold anything by now
             return Failure("An earlier entry of this conversation can't be read back", str(error))
         if _changes(entry):
-            self._held[index] = entry
+            self.held[index] = entry
         return entry
 
 
@@ -240,7 +231,7 @@ def _changes(entry: Entry) -> TypeGuard[Changing]:
     return isinstance(entry, Changing)
 
 
-def _weight(entry: Entry) -> int:
+def weight_of(entry: Entry) -> int:
     """Return about how many bytes an entry takes."""
     if isinstance(entry, Message) and all(isinstance(part, TextBuffer) for part in entry.parts):
         return sum(part.length for part in entry.parts if isinstance(part, TextBuffer))
@@ -372,7 +363,7 @@ class Conversation:
     @property
     def is_blank(self) -> bool:
         """Whether nothing has been said or done yet. The client's remarks don't count."""
-        return all(isinstance(entry, Remark) for entry in self.entries)
+        return all(isinstance(entry, Remarked) for entry in self.entries)
 
     @property
     def is_idle(self) -> bool:

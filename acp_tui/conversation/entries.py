@@ -4,13 +4,13 @@ from __future__ import annotations
 
 from collections.abc import Iterable
 from dataclasses import field
-from typing import Any, Final, NewType, TypeAlias
+from typing import Final, NewType, TypeAlias
 
 from acp_tui.conversation.buffers import ByteRing, TextBuffer
 from acp_tui.conversation.content import ContentBlock, Text, is_for_user
 from acp_tui.conversation.elicitation import FilledIn
 from acp_tui.conversation.tool_calls import TerminalId, ToolCall
-from acp_tui.conversation.updates import ElicitationAction, Role
+from acp_tui.conversation.updates import ElicitationAction, Reconnected, Remarked, Role, UnknownUpdate
 from acp_tui.values import dataclass
 
 EntryId = NewType("EntryId", int)
@@ -141,37 +141,6 @@ class Failure:
     stderr_tail: str = ""
 
 
-@dataclass(frozen=True, slots=True)
-class Restart:
-    """From here on another process speaks for the agent, or the same one over another connection."""
-
-    remembers: bool
-    """Whether it knows what was said above."""
-    is_loaded: bool = False
-    """Whether the conversation was loaded from the agent."""
-    why: str = ""
-    """Why it remembers nothing although asked to, or what it said unheard."""
-    forked_from: str = ""
-    """The title of the session this one forks from here on; "" for none."""
-    is_same: bool = False
-    """Whether only the connection is new."""
-
-
-@dataclass(frozen=True, slots=True)
-class Remark:
-    """A remark of the client about the session."""
-
-    text: str
-
-
-@dataclass(frozen=True, slots=True)
-class Unknown:
-    """An update of an unknown kind."""
-
-    kind: str
-    raw: Any
-
-
 Entry: TypeAlias = (
     Message
     | ToolCallEntry
@@ -181,9 +150,9 @@ Entry: TypeAlias = (
     | Subagent
     | TurnEnd
     | Failure
-    | Restart
-    | Remark
-    | Unknown
+    | Reconnected
+    | Remarked
+    | UnknownUpdate
 )
 
 
@@ -207,3 +176,8 @@ class TerminalState:
     signal: str | None = None
     seconds: float | None = None
     """How long the command ran; None while it runs, or if not measured."""
+
+    @property
+    def has_failed(self) -> bool:
+        """Whether the command is known to have failed. An agent may report an end without saying how."""
+        return self.signal is not None or self.exit_code not in (0, None)

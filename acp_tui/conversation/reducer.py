@@ -32,13 +32,10 @@ from acp_tui.conversation.entries import (
     Message,
     OwnCommand,
     Question,
-    Remark,
-    Restart,
     Subagent,
     TerminalState,
     ToolCallEntry,
     TurnEnd,
-    Unknown,
 )
 from acp_tui.conversation.facts import (
     BooleanOption,
@@ -151,8 +148,8 @@ def apply(conversation: Conversation, update: SessionUpdate) -> Change:
             return _disconnected(conversation, Failure(reason, stderr_tail=stderr_tail))
         case Reconnected():
             return _reconnected(conversation, update)
-        case Remarked(text):
-            return Change((_append(conversation, Remark(text)),))
+        case Remarked() | UnknownUpdate():
+            return Change((_append(conversation, update),))
         case PermissionAsked() | PermissionAnswered() | PermissionNoted():
             return _permission(conversation, update)
         case ElicitationAsked() | ElicitationAnswered() | ElicitationCompleted():
@@ -165,8 +162,6 @@ def apply(conversation: Conversation, update: SessionUpdate) -> Change:
             return apply_terminal(conversation, update)
         case CompactionChanged() | CompactionChunk():
             return _compaction(conversation, update)
-        case UnknownUpdate(kind, raw):
-            return Change((_append(conversation, Unknown(kind, raw)),))
         case (
             PlanReplaced()
             | CommandsReplaced()
@@ -462,13 +457,12 @@ def _disconnected(conversation: Conversation, failure: Failure) -> Change:
 
 
 def _reconnected(conversation: Conversation, update: Reconnected) -> Change:
-    restart = Restart(update.remembers, update.is_loaded, update.why, update.forked_from, update.is_same)
     if update.is_loaded:  # a loaded session starts a new conversation, without anything from the old process
-        return Change((_append(conversation, restart),))
+        return Change((_append(conversation, update),))
     let_go = _let_go(conversation)
     conversation.is_connected = True
     if update.is_same:
-        return Change((*let_go.entries, _append(conversation, restart)), let_go.facts)
+        return Change((*let_go.entries, _append(conversation, update)), let_go.facts)
     # Earlier IDs are free again: the new process may reuse them for something else.
     conversation.tool_call_entries.clear()
     conversation.message_entries.clear()
@@ -480,7 +474,7 @@ def _reconnected(conversation: Conversation, update: Reconnected) -> Change:
     conversation.options = conversation.commands = ()
     conversation.usage = conversation.cost_before = None
     facts = (*let_go.facts, Fact.PLAN, Fact.COMMANDS, Fact.OPTIONS, Fact.USAGE)
-    return Change((*let_go.entries, _append(conversation, restart)), facts)
+    return Change((*let_go.entries, _append(conversation, update)), facts)
 
 
 def _let_go(conversation: Conversation) -> Change:
@@ -592,11 +586,7 @@ def _permission(conversation: Conversation, update: PermissionAsked | Permission
     entry.waiting -= 1
     if asked.is_alone and not entry.call.is_settled:
         is_allowed = option is not None and not option.is_rejection
-        _settle_calls(
-            conversation,
-            tool_calls.COMPLETED if is_allowed else tool_calls.CANCELLED,
-            {asked.tool_call_id},
-        )
+        _settle_calls(conversation, tool_calls.COMPLETED if is_allowed else tool_calls.CANCELLED, {asked.tool_call_id})
     return Change((conversation.tool_call_entries[asked.tool_call_id],), (Fact.PERMISSIONS,))
 
 

@@ -23,13 +23,10 @@ from acp_tui.conversation.entries import (
     Message,
     OwnCommand,
     Question,
-    Remark,
-    Restart,
     Subagent,
     TerminalState,
     ToolCallEntry,
     TurnEnd,
-    Unknown,
 )
 from acp_tui.conversation.facts import PermissionOption, PermissionRequest, Plan, RequestKey, SessionId, Turn
 from acp_tui.conversation.tool_calls import ToolCall, ToolCallPatch
@@ -158,12 +155,10 @@ class _Retelling:
                     yield Disconnected(message, stderr_tail)
                 else:
                     yield TurnFailed(message, detail)
-            case Restart(remembers, is_loaded, why):
+            case Reconnected(remembers, is_loaded, why):
                 yield Reconnected(remembers, is_loaded, why)
-            case Remark(text):
-                yield Remarked(text)
-            case Unknown(kind, raw):
-                yield UnknownUpdate(kind, raw)
+            case Remarked() | UnknownUpdate():
+                yield entry
             case _:
                 assert_never(entry)
 

@@ -401,7 +401,7 @@ class Disconnected:
 
 @dataclass(frozen=True, slots=True)
 class Reconnected:
-    """An agent continues where the previous one left off."""
+    """From here on another process speaks for the agent, or the same one over another connection. Also an entry."""
 
     remembers: bool
     """Whether it has the previous session; otherwise it doesn't know what was said."""

@@ -13,17 +13,7 @@ from urllib.parse import SplitResult, urlsplit
 from acp_tui.conversation.visible import make_visible_line
 
 _UNPRINTABLE: Final = re.compile(r"[\x00-\x20\x7f-\xa0]")
-_SCRIPTS: Final = (
-    "LATIN",
-    "CYRILLIC",
-    "GREEK",
-    "ARMENIAN",
-    "HEBREW",
-    "ARABIC",
-    "CHEROKEE",
-    "THAI",
-    "GEORGIAN",
-)
+_SCRIPTS: Final = ("LATIN", "CYRILLIC", "GREEK", "ARMENIAN", "HEBREW", "ARABIC", "CHEROKEE", "THAI", "GEORGIAN")
 """Scripts whose letters look like those of other scripts."""
 
 

@@ -166,10 +166,7 @@ class Connection(ABC):
         return await self.request("session/new", self._workplace(workplace), read)
 
     async def fork_session(
-        self,
-        session_id: SessionId,
-        workplace: Workplace,
-        register: Callable[[SessionId, tuple[SessionUpdate, ...]], T],
+        self, session_id: SessionId, workplace: Workplace, register: Callable[[SessionId, tuple[SessionUpdate, ...]], T]
     ) -> T:
         """Open another session that knows what was said in this one. `register` works as in `new_session`."""
 
@@ -193,12 +190,7 @@ class Connection(ABC):
         await self._reopen("session/resume", session_id, self._workplace(workplace), on_opened, on_refused)
 
     async def _reopen(
-        self,
-        method: str,
-        session_id: SessionId,
-        params: Mapping[str, Any],
-        on_opened: OnOpened,
-        on_refused: OnRefused,
+        self, method: str, session_id: SessionId, params: Mapping[str, Any], on_opened: OnOpened, on_refused: OnRefused
     ) -> None:
         def read(result: Any) -> None:
             try:

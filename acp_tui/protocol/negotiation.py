@@ -24,12 +24,7 @@ NEWEST: Final = VERSIONS[-1]
 
 
 async def initialize(
-    connection: Connection,
-    wanted: Version,
-    name: str,
-    title: str,
-    version: str,
-    choose: Callable[[Connection], None],
+    connection: Connection, wanted: Version, name: str, title: str, version: str, choose: Callable[[Connection], None]
 ) -> Agreement:
     """Agree on the version and capabilities, over the `connection` used until then.
 

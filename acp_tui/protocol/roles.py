@@ -13,13 +13,7 @@ from typing import Any, Literal, Protocol, TypeAlias, runtime_checkable
 
 from acp_tui.conversation.content import Meta
 from acp_tui.conversation.elicitation import Elicitation, FormValues
-from acp_tui.conversation.facts import (
-    AskedCommand,
-    PermissionOption,
-    PermissionRequest,
-    RequestKey,
-    SessionId,
-)
+from acp_tui.conversation.facts import AskedCommand, PermissionOption, PermissionRequest, RequestKey, SessionId
 from acp_tui.conversation.tool_calls import TerminalId, ToolCallPatch
 from acp_tui.conversation.updates import ElicitationAction, SessionUpdate
 from acp_tui.values import dataclass

@@ -14,16 +14,7 @@ from typing import TYPE_CHECKING, Annotated, Any, ClassVar, Final, TypeAlias, Ty
 from acp_tui.conversation import UNSET, UnsetType
 from acp_tui.json_core import ValidationError
 from acp_tui.protocol import MalformedMessage
-from acp_tui.protocol.schemas import (
-    Around,
-    Before,
-    Bounds,
-    DefaultOnError,
-    Discriminator,
-    Model,
-    fields_of,
-    reader_of,
-)
+from acp_tui.protocol.schemas import Around, Before, Bounds, DefaultOnError, Discriminator, Model, fields_of, reader_of
 
 if TYPE_CHECKING:
     from pydantic_core.core_schema import ValidatorFunctionWrapHandler

@@ -205,7 +205,7 @@ class Peer:
             with anyio.move_on_after(self._unread_limit_s) as limit:
                 await self._taken.wait()
             if limit.cancelled_caught:
-                self._lose(AnswersUnread(self.waiting_bytes))
+                self.lose(AnswersUnread(self.waiting_bytes))
                 if self._tasks is not None:
                     self._tasks.cancel_scope.cancel()
 
@@ -237,7 +237,7 @@ class Peer:
                 self._signal()
         except (anyio.BrokenResourceError, anyio.ClosedResourceError):
             # The other side may still be talking, so reading continues, but no answer can be expected.
-            self._lose(ConnectionLost("the agent closed its input"))
+            self.lose(ConnectionLost("the agent closed its input"))
 
     # Receiving
 
@@ -260,10 +260,10 @@ class Peer:
                 finally:
                     # Before the tasks are cancelled, so that a task shielding a last request learns that it's in
                     # vain.
-                    self._lose(lost)
+                    self.lose(lost)
                     tasks.cancel_scope.cancel()
         finally:
-            self._lose(lost)
+            self.lose(lost)
         for end in (lost, self._lost):
             if end is not None and type(end) is not ConnectionLost:
                 raise end
@@ -393,7 +393,7 @@ class Peer:
 
     # Ending
 
-    def _lose(self, error: ConnectionLost) -> None:
+    def lose(self, error: ConnectionLost) -> None:
         if self._lost is None:
             self._lost = error
         self._outgoing.clear()

@@ -83,14 +83,7 @@ __all__ = [
 
 _HOMES: Final = {
     "acp_tui.client.settings.mcp": ("HttpServer", "StdioServer"),
-    "acp_tui.conversation.content": (
-        "Audio",
-        "BlobResource",
-        "Image",
-        "ResourceLink",
-        "Text",
-        "TextResource",
-    ),
+    "acp_tui.conversation.content": ("Audio", "BlobResource", "Image", "ResourceLink", "Text", "TextResource"),
     "acp_tui.conversation.facts": ("Plan", "PlanStep"),
     "acp_tui.conversation.tool_calls": ("TextDiff", "ToolCall"),
     "acp_tui.protocol.conformance": ("Finding", "Frame", "Severity"),

@@ -41,9 +41,7 @@ def acp_agent(_acp_bench: Bench) -> StartAgent:
 @pytest.fixture
 def acp_recording(_acp_bench: Bench) -> AcpRecording:
     """What passes between the test's agent and its client: to `save`, or to replay into conversations."""
-    from acp_tui.workbench.testing.bench import AcpRecording
-
-    return AcpRecording(_acp_bench)
+    return _acp_bench.recording
 
 
 @pytest.fixture

@@ -1,4 +1,4 @@
-"""What an agent that floods its client can do to the user: every kind of flood in a real terminal, with the goals.
+"""Measures what a flooding agent can do to the user: every kind of flood in a real terminal, with its goals.
 
     python tests/benchmarks/abuse.py [KIND ...]
 
@@ -95,7 +95,7 @@ WORKS: Final = (
 
 
 class Terminal:
-    """acp-tui in a PTY; every read is looked through for what is awaited."""
+    """acp-tui in a PTY. Every read is searched for the awaited text."""
 
     def __init__(self, env: dict[str, str], folder: str) -> None:
         self.pid, self._fd = pty.fork()
@@ -108,7 +108,7 @@ class Terminal:
         self._tail = b""
 
     def read(self, limit_s: float) -> bytes:
-        """What is printed next, b"" for nothing in that time; with the end of what came before."""
+        """The next output, preceded by the end of the previous; b"" if there is none in this time."""
         readable, _, _ = select.select([self._fd], [], [], limit_s)
         if not readable or self.is_gone:
             return b""
@@ -122,7 +122,7 @@ class Terminal:
         return seen
 
     def wait_for(self, what: bytes, limit_s: float) -> float | None:
-        """Seconds until this is printed; None where it is not."""
+        """Seconds until this is printed; None if it isn't."""
         begin = time.monotonic()
         while not self.is_gone and (left := begin + limit_s - time.monotonic()) > 0:
             if what in self.read(left):
@@ -130,24 +130,24 @@ class Terminal:
         return None
 
     def write(self, keys: bytes) -> None:
-        """Type."""
+        """Type this."""
         with suppress(OSError):
             os.write(self._fd, keys)
 
     def peak_mb(self) -> float:
-        """The most memory that it has had so far."""
+        """The most memory the process has used so far."""
         for line in Path(f"/proc/{self.pid}/status").read_text().splitlines():
             if line.startswith("VmHWM"):
                 return int(line.split()[1]) / 1000
         return 0.0
 
     def cpu_s(self) -> float:
-        """The processor's time that it has used so far."""
+        """The CPU time the process has used so far."""
         fields = Path(f"/proc/{self.pid}/stat").read_text().rpartition(")")[2].split()
         return (int(fields[11]) + int(fields[12])) / os.sysconf("SC_CLK_TCK")
 
     def end(self) -> None:
-        """Leave nothing behind."""
+        """End the process and clean up."""
         with suppress(ProcessLookupError):
             os.kill(self.pid, signal.SIGTERM)
         end = time.monotonic() + 8
@@ -162,7 +162,7 @@ class Terminal:
 
 @contextmanager
 def running(work: str) -> Iterator[Terminal]:
-    """acp-tui with this prompt sent just now."""
+    """acp-tui with this prompt just sent."""
     with own_home() as env, tempfile.TemporaryDirectory(prefix="acp-tui-abuse-") as folder:
         terminal = Terminal({**env, "TERM": "xterm-256color", "COLORTERM": "truecolor", "LC_ALL": "C.UTF-8"}, folder)
         try:
@@ -183,7 +183,7 @@ def running(work: str) -> Iterator[Terminal]:
 
 @dataclass
 class Row:
-    """What one flood did."""
+    """The measurements of one flood."""
 
     outcome: str = "no end"
     seconds: float = LIMIT_S
@@ -195,7 +195,7 @@ class Row:
 
     @property
     def is_good(self) -> bool:
-        """Whether the goals are met."""
+        """Whether it meets the goals."""
         return (
             self.outcome != "no end"
             and self.worst_echo_s <= WORST_ECHO_S
@@ -206,7 +206,7 @@ class Row:
 
 
 def flood(work: str) -> Row:
-    """Run it to its end, with keys typed all the while."""
+    """Run the flood to its end while typing keys."""
     row = Row()
     with running(work) as terminal:
         begin, cpu = time.monotonic(), terminal.cpu_s()
@@ -229,7 +229,7 @@ def flood(work: str) -> Row:
                 for outcome, mark in (("to its end", END), ("ended by us", ENDED_BY_US)):
                     if mark in seen:
                         row.outcome, row.seconds = outcome, now - begin
-                        end = min(end, now + 1.5)  # what is kept busy afterwards counts too
+                        end = min(end, now + 1.5)  # what still keeps the app busy afterwards counts, too
         if typed is not None:
             row.worst_echo_s = max(row.worst_echo_s, time.monotonic() - typed[1])
         if terminal.is_gone:
@@ -240,7 +240,7 @@ def flood(work: str) -> Row:
 
 
 def quit_s(work: str) -> float | None:
-    """Seconds from Ctrl+Q in the middle of the flood to the end of it."""
+    """Seconds from Ctrl+Q in the middle of the flood until the app has ended."""
     with running(work) as terminal:
         until = time.monotonic() + 0.5
         while time.monotonic() < until:

@@ -1,4 +1,4 @@
-"""What diffs cost: to be compared, laid out and drawn, and the longest time that one step takes from the event loop.
+"""Measures what it costs to compare, lay out, and draw diffs, and the longest single step on the event loop.
 
     python tests/benchmarks/diffs.py [ROUNDS]
 
@@ -40,7 +40,7 @@ class Texts(NamedTuple):
 
 
 class Figures(NamedTuple):
-    """Milliseconds, and rows at the end."""
+    """Milliseconds, and the final number of rows."""
 
     compare: float
     longest_step: float
@@ -53,13 +53,13 @@ class Figures(NamedTuple):
 
 
 def code(lines: int) -> list[str]:
-    """So many lines of a program."""
+    """This many lines of a program."""
     count = CODE.count("\n")
     return "".join([CODE.format(number) for number in range(-(-lines // count))]).splitlines(True)[:lines]
 
 
 def edited(lines: list[str], share: float) -> str:
-    """The lines with a part of them changed."""
+    """The lines, some of them changed."""
     chosen = set(random.Random(1).sample(range(len(lines)), int(len(lines) * share)))
     return "".join([line.replace("e", "E", 1) if at in chosen else line for at, line in enumerate(lines)])
 
@@ -83,20 +83,20 @@ def scenes() -> dict[str, Texts]:
 
 
 def milliseconds(work: Callable[[], object]) -> float:
-    """How long it takes."""
+    """Measure how long it takes."""
     begin = time.perf_counter()
     work()
     return (time.perf_counter() - begin) * 1e3
 
 
 def calibrate() -> None:
-    """Something that Python has to do."""
+    """A fixed piece of work in Python."""
     for _ in range(10):
         Counter(("the quick brown fox jumps over the lazy dog " * 800).split(" "))
 
 
 def measure(texts: Texts) -> Figures:
-    """One diff from its texts to the screen."""
+    """A diff, from its texts to the screen."""
     palette = palette_for(DARK)
     renderer = DiffRenderer(*texts)
     steps: list[float] = []

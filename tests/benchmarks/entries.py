@@ -1,4 +1,4 @@
-"""What a conversation costs at length, and what typing costs on a slow terminal.
+"""Measures what a long conversation costs, and what typing costs on a slow terminal.
 
     python tests/benchmarks/entries.py [ENTRIES ...] [--only inside|outside|slow] [--agent BENCH_AGENT]
 
@@ -48,23 +48,23 @@ SIZE: Final = (120, 40)
 LOOPS: Final = 1_000_000
 ROUNDS: Final = 15
 SLOW_LINKS: Final = {60_000: "p99 < 300", 20_000: "p99 < 200"}
-"""Bytes a second, and how soon a key is to be seen."""
+"""Bytes per second, and how soon a key must show."""
 UNLIMITED: Final = 1e9
 TICK_S: Final = 0.01
 LIMIT_S: Final = 2.0
-"""For what leads to no frame."""
+"""For work that draws no frame."""
 KEY_S: Final = 0.15
 ECHO_LIMIT_S: Final = 5.0
 KEYS: Final = 60
 LETTERS: Final = [chr(code) for code in range(0x0410, 0x0410 + 200)]
-"""Each is typed once, so that its first appearance is its echo."""
+"""Each is typed once, so its first appearance is its echo."""
 IDLE_S: Final = 10.0
 SETTLING_S: Final = 5.0
-"""Until the app has seen how slow a terminal is."""
+"""Until the app has noticed how slow the terminal is."""
 
 
 def loop_ms() -> float:
-    """The calibration: how long a fixed amount of Python takes now."""
+    """Calibrate: time a fixed amount of Python."""
     begin, total = time.process_time(), 0
     for number in range(LOOPS):
         total += number * number
@@ -75,7 +75,7 @@ def loop_ms() -> float:
 
 
 def updates(entries: int) -> Iterator[SessionUpdate]:
-    """So many entries: questions, answers with a list and some code, and edits with a diff."""
+    """This many entries: questions, answers with a list and code, and edits with a diff."""
     for number in range(entries):
         match number % 4:
             case 0:
@@ -93,7 +93,7 @@ def updates(entries: int) -> Iterator[SessionUpdate]:
 
 
 class Stage:
-    """A page whose frames are made to the last byte, and counted."""
+    """A page whose frames are rendered to the last byte and counted."""
 
     def __init__(self, page: Page, app: ScreenApp) -> None:
         self.page, self.app = page, app
@@ -104,7 +104,7 @@ class Stage:
         self.frames += 1
 
     async def cost_ms(self, act: Callable[[], object], is_done: Callable[[], bool]) -> float:
-        """CPU from the deed to the frame after `is_done`; then let everything come to rest, uncounted."""
+        """CPU time from the action to the frame after `is_done`. Then lets everything settle, uncounted."""
         await asyncio.sleep(0.05)  # a key holds frames back for a moment
         begin, frames, limit = time.process_time(), self.frames, time.monotonic() + LIMIT_S
         act()
@@ -115,11 +115,11 @@ class Stage:
         return cost
 
     def press(self, key: str) -> Callable[[], object]:
-        """Presses a key when it is called."""
+        """Presses a key when called."""
         return lambda: self.app.post_message(events.Key(key, key if len(key) == 1 else None))
 
     async def works(self) -> dict[str, float]:
-        """The median cost of every work."""
+        """The median cost of each task."""
         view, prompt, app = self.page.view, self.page.prompt, self.app
         costs: dict[str, list[float]] = {}
 
@@ -138,7 +138,7 @@ class Stage:
         for width in (100, 90, 80, 120, 110):
             resized = events.Resize(Size(width, SIZE[1]), Size(width, SIZE[1]))
             await note("resize", partial(app.post_message, resized), partial(self._has_width, width))
-        view.scroll_to_line(view.max_top_line // 2)  # something that folds is in view
+        view.scroll_to_line(view.max_top_line // 2)  # something foldable is in view
         for _ in range(4):
             await note("toggle all", view.toggle_all)
         for theme in ("acp-light", "acp-dark"):
@@ -157,12 +157,12 @@ def _differs(before: int, now: Callable[[], int]) -> bool:
 
 
 async def inside(entries: int) -> dict[str, float]:
-    """What every work costs with so many entries."""
+    """The cost of each task with this many entries."""
     HeadlessDriver.is_headless = property(lambda _: False)  # type: ignore[method-assign, assignment]
     app = ScreenApp()
     session = new_session(*updates(entries))
     async with app.run_test(size=SIZE, notifications=True) as pilot:
-        keep_what_is_loaded()  # as the app does once its first session is there
+        keep_what_is_loaded()  # as the app does once it has its first session
         await pilot.pause()
         begin = time.process_time()
         await show(pilot, session)
@@ -182,7 +182,7 @@ GOALS: Final = {
 
 
 def show_inside(lengths: list[int]) -> None:
-    """Print what every work costs, by length, and the longest over the calibration."""
+    """Print the cost of each task by length, and the longest divided by the calibration."""
     loop = statistics.median(loop_ms() for _ in range(5))
     columns = {length: asyncio.run(inside(length)) for length in lengths}
     print(
@@ -198,7 +198,7 @@ def show_inside(lengths: list[int]) -> None:
 
 
 class Terminal:
-    """A PTY that is read as fast as it is written, or at a speed; it shows nothing, and answers nothing."""
+    """A PTY that is read as fast as it is written, or at a given speed. It shows nothing and answers nothing."""
 
     def __init__(self, command: list[str], env: Mapping[str, str], bytes_a_second: float) -> None:
         self._speed = bytes_a_second
@@ -207,16 +207,16 @@ class Terminal:
         self.read = bytearray()
         self.pid, self._fd = pty.fork()
         if self.pid == 0:
-            time.sleep(0.05)  # the window has its size by then
+            time.sleep(0.05)  # by then, the window has its size
             os.execve(command[0], command, {**env, "TERM": "xterm-256color", "COLORTERM": "truecolor"})
         fcntl.ioctl(self._fd, termios.TIOCSWINSZ, struct.pack("HHHH", SIZE[1], SIZE[0], 0, 0))
 
     def write(self, text: str) -> None:
-        """The user types."""
+        """Type this."""
         os.write(self._fd, text.encode())
 
     def work(self, until_s: float, is_done: Callable[[], bool] = lambda: False) -> bool:
-        """Read until then; True as soon as it is done."""
+        """Read until this time; return True as soon as it is done."""
         while (now := time.monotonic()) < until_s:
             if is_done():
                 return True
@@ -231,7 +231,7 @@ class Terminal:
         return is_done()
 
     def wait_for(self, text: str, limit_s: float) -> float:
-        """Seconds until this is written; what was read before does not count."""
+        """Seconds until this is written. Earlier output doesn't count."""
         begin, start = time.monotonic(), len(self.read)
 
         def has_come() -> bool:
@@ -242,18 +242,18 @@ class Terminal:
         return time.monotonic() - begin
 
     def cpu_s(self) -> float:
-        """What the program has used so far."""
+        """The CPU time the program has used so far."""
         fields = Path(f"/proc/{self.pid}/stat").read_text().rpartition(")")[2].split()
         return (int(fields[11]) + int(fields[12])) / os.sysconf("SC_CLK_TCK")
 
     def rss_mb(self) -> float:
-        """The most that the program held."""
+        """The most memory the program has used."""
         status = Path(f"/proc/{self.pid}/status").read_text()
         found = re.search(r"VmHWM:\s+(\d+)", status)
         return int(found[1]) / 1000 if found else -1
 
     def echoes_ms(self, keys: int) -> list[float]:
-        """Type so many letters, and see how long each takes to come back."""
+        """Type this many letters, and time the echo of each."""
         echoes: list[float] = []
         for letter in LETTERS[:keys]:
             begin = time.monotonic()
@@ -266,7 +266,7 @@ class Terminal:
         return sorted(echoes)
 
     def close(self) -> None:
-        """End the program, and wait for it."""
+        """End the program and wait for it."""
         self.write("\x11\x11")  # twice: the agent is at work
         while os.waitpid(self.pid, os.WNOHANG) == (0, 0):
             self._speed = UNLIMITED
@@ -281,7 +281,7 @@ class Terminal:
 def terminal(bench_agent: Path, bytes_a_second: float = UNLIMITED) -> Iterator[Terminal]:
     """The program in a terminal, ready for a prompt."""
     command = [sys.executable, "-m", "acp_tui", "--", sys.executable, str(bench_agent)]
-    with own_home() as env:  # no draft of an earlier run comes back
+    with own_home() as env:  # no draft of an earlier run reappears
         opened = Terminal(command, env, bytes_a_second)
         try:
             opened.wait_for("Scripted", 30)
@@ -301,7 +301,7 @@ def _echo(echoes: list[float]) -> str:
 
 
 def show_outside(bench_agent: Path) -> None:
-    """Print what the whole program takes in a terminal."""
+    """Print what the whole program costs in a terminal."""
     with terminal(bench_agent) as quick:
         cpu = quick.cpu_s()
         quick.work(time.monotonic() + IDLE_S)
@@ -317,7 +317,7 @@ def show_outside(bench_agent: Path) -> None:
 
 
 def show_slow(bench_agent: Path) -> None:
-    """Print what typing takes over poor connections, while an answer streams."""
+    """Print what typing costs over slow connections while an answer streams."""
     for bytes_a_second, goal in SLOW_LINKS.items():
         for work in ("paced 100000 100", "prose 100000 1000"):
             with terminal(bench_agent, bytes_a_second) as slow:

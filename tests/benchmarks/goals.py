@@ -1,4 +1,4 @@
-"""What a user waits for, as figures with goals, of one commit or of two in turn; nothing is judged by seconds alone.
+"""Measures what users wait for, against goals, for one commit or two in turn; seconds alone decide nothing.
 
     python tests/benchmarks/goals.py [--rounds N] [--against COMMIT] [--bench FOLDER] [WORK ...]
 
@@ -51,13 +51,13 @@ Bare().run()
 
 
 class Goal(NamedTuple):
-    """A figure's limit: the most that it may be, or with `is_least` the least."""
+    """A limit: the most a figure may be, or with `is_least`, the least."""
 
     limit: float
     is_least: bool = False
 
     def is_met(self, value: float) -> bool:
-        """Whether the figure is good enough."""
+        """Whether the figure meets it."""
         return value >= self.limit if self.is_least else value <= self.limit
 
     def __str__(self) -> str:
@@ -89,7 +89,7 @@ Figures = dict[str, float]
 
 
 def loop_s() -> float:
-    """The calibration: the processor's time that a fixed amount of Python takes now."""
+    """Calibrate: the CPU time of a fixed amount of Python."""
     begin, total = time.process_time(), 0
     for number in range(ADDITIONS):
         total += number
@@ -109,12 +109,12 @@ class Side:
 
     @contextmanager
     def place(self) -> Iterator[dict[str, Any]]:
-        """How to run something there: as a user who starts for the first time, in an empty folder."""
+        """How to run something there as a first-time user, in an empty folder."""
         with own_home() as env, tempfile.TemporaryDirectory(prefix="acp-tui-benchmark-") as folder:
             yield {"env": {**env, "PYTHONPATH": str(self._tree)}, "cwd": folder}
 
     def in_terminal(self, command: list[str], *options: str) -> dict[str, Any]:
-        """What ptybench measures of a client; its command begins with Python's arguments."""
+        """What ptybench measures of a client, whose command begins with Python's arguments."""
         words = [sys.executable, str(self._bench / "ptybench.py"), *options, "--", sys.executable, *command]
         with self.place() as place:
             done = subprocess.run(words, capture_output=True, text=True, timeout=300, check=True, **place)
@@ -122,7 +122,7 @@ class Side:
         return figures
 
     def turn(self, prompt: str, *options: str, agent: Path | None = None, ready: str = "Scripted") -> dict[str, Any]:
-        """The same of a turn with an agent that plays `prompt`."""
+        """The same for a turn with an agent that plays `prompt`."""
         agent = agent or self._bench / "bench_agent.py"
         command = ["-m", "acp_tui", "--", sys.executable, str(agent)]
         return self.in_terminal(command, "--prompt", prompt, "--ready", ready, "--exclude", agent.stem, *options)
@@ -135,17 +135,17 @@ class Side:
             self.figures.setdefault(name, []).append(value)
 
     def median(self, name: str) -> float:
-        """Of all rounds."""
+        """The median of all rounds."""
         return statistics.median(self.figures[name])
 
 
 Work = Callable[[Side, float], Figures]
 
-# The works
+# The tasks
 
 
 def start(side: Side, loop: float) -> Figures:
-    """To the first frame and to the agent's title, with the demo agent; beside an app that is nothing but Textual."""
+    """The time to the first frame and to the agent's title, with the demo agent, compared with a bare Textual app."""
     with tempfile.NamedTemporaryFile("w", suffix=".py") as bare_app:
         bare_app.write(BARE_APP)
         bare_app.flush()
@@ -160,13 +160,13 @@ def start(side: Side, loop: float) -> Figures:
 
 
 def stream(side: Side, loop: float) -> Figures:
-    """10,000 chunks as fast as they come."""
+    """10,000 chunks as fast as they arrive."""
     turn = side.turn("stream 10000")
     return {"stream 10000, loops": turn["turn_s"] / loop, "stream 10000, RSS in MB": turn["peak_rss_mb"]}
 
 
 def paced(side: Side, _: float) -> Figures:
-    """Chunks at the pace of a model: first with keys, then without, as these are written too."""
+    """Chunks at a model's pace, with and without typing."""
     prompt = f"paced {PACED_CHUNKS} 100"
     echo, quiet = side.turn(prompt), side.turn(prompt, "--echo", "0")
     frames = quiet["turn_s"] * FRAMES_A_SECOND
@@ -182,18 +182,18 @@ def terminal(side: Side, _: float) -> Figures:
 
 
 def paragraph(side: Side, _: float) -> Figures:
-    """A message without an end of a line."""
+    """A message of one endless line."""
     figures: Figures = {}
     for size in (5, 12):
         turn = side.turn(f"paragraph {size}", "--marker", "FLOOD-ENDS-HERE", agent=HOSTILE, ready="Hostile")
-        # The end of the turn is shown before the last of it is drawn.
+        # The end of the turn shows before the last of it is drawn.
         figures[f"paragraph of {size} MB drawn, s"] = turn["turn_s"] + turn["after_cpu_s"]
         figures[f"paragraph of {size} MB, echo max ms"] = turn["echo_ms"]["max"]
     return figures
 
 
 def version(side: Side, _: float) -> Figures:
-    """What scripts ask for."""
+    """`--version`, which scripts call, compared with bare Python."""
     with side.place() as place:
         ours = _cpu_s([sys.executable, "-m", "acp_tui", "--version"], place)
         return {"--version / bare Python, CPU": ours / _cpu_s([sys.executable, "-c", "pass"], place)}
@@ -210,7 +210,7 @@ def _cpu_s(command: list[str], place: Mapping[str, Any]) -> float:
 
 
 def exec_start(side: Side, _: float) -> Figures:
-    """Until the agent's process runs; it ends at once."""
+    """The time until the agent's process runs; the agent ends right away."""
     with side.place() as place:
         stamp = Path(place["cwd"], "stamp")
         agent = [sys.executable, "-ISc", f"open({str(stamp)!r}, 'w').write(str(__import__('time').time()))"]
@@ -226,7 +226,7 @@ def tools(side: Side, loop: float) -> Figures:
 
 
 def history(side: Side, loop: float) -> Figures:
-    """2,500 pairs of messages, as a session that is loaded brings them."""
+    """2,500 pairs of messages, as a loaded session sends them."""
     turn = side.turn("history 2500")
     return {"history 2500, loops": turn["turn_s"] / loop, "history 2500, RSS in MB": turn["peak_rss_mb"]}
 
@@ -243,7 +243,7 @@ WORKS: Final[tuple[Work, ...]] = (
 
 @contextmanager
 def sides_of(against: str | None, bench: Path) -> Iterator[list[Side]]:
-    """The tree that this file is in, and the commit to compare it with in a worktree that goes when we do."""
+    """This file's tree, and the commit to compare with in a temporary worktree."""
     now = Side("now", ROOT, bench)
     if against is None:
         yield [now]
@@ -259,7 +259,7 @@ def sides_of(against: str | None, bench: Path) -> Iterator[list[Side]]:
 
 
 def table_of(sides: list[Side]) -> Iterator[str]:
-    """The medians as a table in Markdown."""
+    """The medians as a Markdown table."""
     now, *others = sides
     loops = [loop * 1000 for side in sides for loop in side.loops]
     spread = f"{min(loops):.0f} to {max(loops):.0f}"

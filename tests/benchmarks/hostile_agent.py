@@ -1,4 +1,4 @@
-"""An agent that floods its client: the first words of a prompt name what with and how often, as in "notices 5000".
+"""An agent that floods its client: a prompt's first words say with what and how often, as in "notices 5000".
 
 It uses the standard library only. Its turn ends with a message that says FLOOD-ENDS-HERE. With "unread" as a third
 word it stops reading its input when the flood begins.
@@ -26,7 +26,7 @@ _ids = count(1)
 
 
 def line(message: dict[str, Any]) -> bytes:
-    """A message as its line."""
+    """A message as a line."""
     return json.dumps({"jsonrpc": "2.0", **message}, separators=(",", ":")).encode() + b"\n"
 
 
@@ -37,7 +37,7 @@ def update(which: str, session: str = SESSION, **fields: Any) -> bytes:
 
 
 def request(method: str, request_id: object = None, **params: Any) -> bytes:
-    """A request of the session's."""
+    """A request in the session."""
     request_id = next(_ids) if request_id is None else request_id
     return line({"id": request_id, "method": method, "params": {"sessionId": SESSION, **params}})
 
@@ -48,11 +48,11 @@ def text(words: str) -> dict[str, Any]:
 
 
 def chunk(words: str, kind: str = "agent_message_chunk", session: str = SESSION) -> bytes:
-    """A piece of a message."""
+    """A chunk of a message."""
     return update(kind, session, content=text(words))
 
 
-# What it floods with: each gives the bytes of the number-th time.
+# The floods: each gives the bytes of its number-th item.
 
 
 def _tool_call(number: int) -> bytes:
@@ -113,7 +113,7 @@ def _chatty_terminal(number: int) -> bytes:
 
 
 def _ended_terminal(number: int) -> bytes:
-    time.sleep(0.05)  # so many at once are not run
+    time.sleep(0.05)  # the client doesn't run so many at once
     return request("terminal/create", command="head", args=["-c", "2000000", "/dev/zero"], cwd=str(Path.cwd()))
 
 
@@ -190,7 +190,7 @@ def _with_id(frame: bytes, request_id: str) -> bytes:
 
 
 def write(data: bytes) -> None:
-    """Write all of it, however long that takes."""
+    """Write all of it, however long it takes."""
     view = memoryview(data)
     while view:
         view = view[os.write(1, view) :]
@@ -212,7 +212,7 @@ def play(words: list[str]) -> None:
 
 
 def messages() -> Iterator[dict[str, Any]]:
-    """What the client sends; every line is read for itself, so that one can stop."""
+    """The client's messages. Reads line by line, so that it can stop."""
     pending = b""
     while data := os.read(0, 65536):
         *whole, pending = (pending + data).split(b"\n")
@@ -221,14 +221,14 @@ def messages() -> Iterator[dict[str, Any]]:
 
 
 def drain() -> None:
-    """Read, and do nothing with it."""
+    """Read and ignore it."""
     while os.read(0, 1 << 20):
         pass
     os._exit(0)
 
 
 def main() -> None:
-    """Serve until the client goes."""
+    """Serve until the client is gone."""
     for message in messages():
         method, request_id = message.get("method"), message.get("id")
         match method:
@@ -245,7 +245,7 @@ def main() -> None:
                     threading.Thread(target=drain, daemon=True).start()
                 play(words)
                 write(line({"id": request_id, "result": {"stopReason": "end_turn"}}))
-                threading.Event().wait()  # it stays until it is ended
+                threading.Event().wait()  # it stays until it is killed
             case _:
                 pass
 

@@ -1,4 +1,4 @@
-"""What it costs to attach to a long session: CPU seconds of a host and of its client, apart.
+"""Measures what it costs to attach to a long session: CPU seconds of the host and of its client, separately.
 
 Run it as `python tests/benchmarks/hosting.py [ENTRIES]`. The host is a process with a scripted agent; times are of the
 processes (user and system), so a busy machine changes little.

@@ -1,4 +1,4 @@
-"""What the inspector costs, from outside: over an agent that sends 2,000 frames a second, and over a long recording.
+"""Measures the inspector from outside: on an agent that sends 2,000 frames a second, and on a long recording.
 
     python tests/benchmarks/inspector.py [SECONDS] [FRAMES]
 
@@ -34,7 +34,7 @@ from own_home import own_home
 LOOPS: Final = 3_000_000
 HZ: Final = 2_000
 LETTERS: Final = "бгджзиклмнптфцчшщэюяБГДЖЗИЛПФЦЧШЩЭЮЯλμξπσφψω"
-"""None of them is anywhere else on the screen."""
+"""Letters that appear nowhere else on the screen."""
 KEY_S: Final = 0.08
 LIMIT_S: Final = 120.0
 TICKS: Final = os.sysconf("SC_CLK_TCK")
@@ -44,7 +44,7 @@ FAST: Final = "cpu < 0.60, echo p99 < 60, handle < 15"
 
 
 def loop_s() -> float:
-    """The calibration: how long a fixed amount of Python takes now."""
+    """Calibrate: time a fixed amount of Python."""
     begin, total = time.perf_counter(), 0
     for number in range(LOOPS):
         total += number * number
@@ -55,7 +55,7 @@ def loop_s() -> float:
 
 
 def play_agent() -> None:
-    """An agent on stdio that answers each prompt by so many seconds of updates."""
+    """An agent on stdio that answers each prompt with this many seconds of updates."""
     for line in sys.stdin:
         message = json.loads(line)
         match message.get("method"):
@@ -72,7 +72,7 @@ def play_agent() -> None:
 
 
 def send(fields: dict[str, Any]) -> None:
-    """A line to the client."""
+    """Send a line to the client."""
     sys.stdout.write(json.dumps({"jsonrpc": "2.0", **fields}) + "\n")
     sys.stdout.flush()
 
@@ -86,7 +86,7 @@ def flood(seconds: float) -> None:
 
 
 def update(number: int) -> dict[str, Any]:
-    """One of them."""
+    """One update."""
     text = {"type": "text", "text": f"word {number} of the **text**" + ("\n\n" if number % 40 == 0 else " ")}
     if number % 10:
         return {"sessionUpdate": "agent_message_chunk", "content": text}
@@ -96,7 +96,7 @@ def update(number: int) -> dict[str, Any]:
 
 
 def run_app(log: Path, words: list[str]) -> None:
-    """acp-tui, which writes how long its longest handles took, whenever it is asked to by SIGUSR1."""
+    """acp-tui, which writes its longest event handler's time whenever it gets SIGUSR1."""
     from asyncio import events
 
     run, longest = events.Handle._run, [0.0, 0.0]
@@ -130,13 +130,13 @@ class Screen:
         command = [sys.executable, __file__, "app", str(self._log), *words]
         self.pid, self._terminal = pty.fork()
         if self.pid == 0:
-            time.sleep(0.05)  # the window has its size by then
+            time.sleep(0.05)  # by then, the window has its size
             terminal = {"TERM": "xterm-256color", "COLORTERM": "truecolor", "LANG": "C.UTF-8"}
             os.execvpe(command[0], command, {**env, **terminal})
         fcntl.ioctl(self._terminal, termios.TIOCSWINSZ, struct.pack("HHHH", 40, 120, 0, 0))
         self._seen = ""
         self._times: list[tuple[int, float]] = []
-        """When so much of it had come."""
+        """When this much had arrived."""
         threading.Thread(target=self._read, daemon=True).start()
 
     def _read(self) -> None:
@@ -155,7 +155,7 @@ class Screen:
         os.write(self._terminal, keys.encode())
 
     def wait_for(self, text: str, since: int = 0) -> float:
-        """When this came out."""
+        """When this was printed."""
         end = time.monotonic() + LIMIT_S
         while time.monotonic() < end:
             found = self._seen.find(text, since)
@@ -166,11 +166,11 @@ class Screen:
 
     @property
     def mark(self) -> int:
-        """For `wait_for`: what comes from now on."""
+        """For `wait_for`: only count output from now on."""
         return len(self._seen)
 
     def type_for(self, seconds: float, erase: str = "\x15") -> list[float]:
-        """Type one letter after the other; gives how many ms the echo of each took."""
+        """Type letter by letter; return how many ms each echo took."""
         end, echoes = time.monotonic() + seconds, []
         while time.monotonic() < end:
             for letter in LETTERS:
@@ -186,17 +186,17 @@ class Screen:
 
     @property
     def cpu_s(self) -> float:
-        """What the app has used so far."""
+        """The CPU time the app has used so far."""
         fields = Path(f"/proc/{self.pid}/stat").read_bytes().rpartition(b")")[2].split()
         return (int(fields[11]) + int(fields[12])) / TICKS
 
     @property
     def rss_mb(self) -> float:
-        """What it holds."""
+        """The memory the app uses."""
         return int(Path(f"/proc/{self.pid}/statm").read_text().split()[1]) * PAGE / 1e6
 
     def longest_ms(self) -> tuple[float, ...]:
-        """The longest handle since it was asked last, by the clock and of the CPU."""
+        """The longest handler since the last call, by the clock and in CPU time."""
         self._log.unlink(missing_ok=True)
         os.kill(self.pid, signal.SIGUSR1)
         while not (self._log.exists() and self._log.read_text().endswith("\n")):
@@ -204,7 +204,7 @@ class Screen:
         return tuple(float(figure) * 1000 for figure in self._log.read_text().split())
 
     def close(self) -> None:
-        """End it."""
+        """End the app."""
         os.kill(self.pid, signal.SIGTERM)
         os.waitpid(self.pid, 0)
         os.close(self._terminal)
@@ -212,7 +212,7 @@ class Screen:
 
 @contextmanager
 def screen(*words: str) -> Iterator[Screen]:
-    """One that is ended in any case."""
+    """An app that is always ended."""
     with own_home() as env, tempfile.TemporaryDirectory() as folder:
         shown = Screen(list(words), Path(folder), env)
         try:
@@ -221,7 +221,7 @@ def screen(*words: str) -> Iterator[Screen]:
             shown.close()
 
 
-# What is measured
+# The measurements
 
 COLUMNS: Final = ("cpu s/s", "x loop", "echo p50", "p99", "max", "handle", "its cpu", "RSS MB")
 
@@ -232,7 +232,7 @@ def row(name: str, figures: list[float], goal: str) -> None:
 
 
 def measure_flood(name: str, keys: str, ready: str, seconds: float, goal: str) -> None:
-    """Over an agent at work; `keys` lead to where the letters are typed."""
+    """Over a busy agent. `keys` lead to where the letters are typed."""
     loop = loop_s()
     with screen("--", sys.executable, __file__, "agent") as shown:
         shown.wait_for(TITLE)
@@ -262,7 +262,7 @@ def spread(echoes: list[float]) -> tuple[float, float, float]:
 
 
 def measure_recording(frames: int) -> None:
-    """One that is read, searched and gone through."""
+    """A recording that is read, searched, and browsed."""
     with tempfile.TemporaryDirectory() as folder:
         file = Path(folder) / "long.jsonl"
         write_recording(file, frames)
@@ -291,14 +291,14 @@ def measure_recording(frames: int) -> None:
 
 
 def tell_step(shown: Screen, name: str, begin: float) -> None:
-    """Print how long it took, and its longest handle."""
+    """Print how long it took, and the longest handler."""
     took = time.monotonic() - begin
     longest = "".join(f"{figure:>9.1f}" for figure in shown.longest_ms())
     print(f"  {name:<44}{took:>7.2f}{longest}{shown.rss_mb:>9.0f}", flush=True)
 
 
 def write_recording(file: Path, frames: int) -> None:
-    """A session of so many updates."""
+    """A session of this many updates."""
     header = {"format": "acp-tui-recording", "version": 1, "agent": {"name": TITLE, "command": ["flood"]}}
     said: list[tuple[str, dict[str, Any]]] = [
         ("out", {"id": 1, "method": "initialize", "params": {"protocolVersion": 1}}),

@@ -1,4 +1,4 @@
-"""A home that is new for each run: no draft, history or setting of one run is in the next."""
+"""A new home folder for each run, so that no draft, history, or setting carries over to the next."""
 
 from __future__ import annotations
 
@@ -10,7 +10,7 @@ from contextlib import contextmanager
 
 @contextmanager
 def own_home() -> Iterator[dict[str, str]]:
-    """The environment of a user who starts for the first time, with the bytecode that an installation has."""
+    """The environment of a first-time user, with compiled bytecode as after an installation."""
     with tempfile.TemporaryDirectory(prefix="acp-tui-benchmark-") as home:
         folders = {f"XDG_{name}_HOME": f"{home}/{name.lower()}" for name in ("CONFIG", "STATE", "DATA", "CACHE")}
         kept = {name: value for name, value in os.environ.items() if name != "PYTHONDONTWRITEBYTECODE"}

@@ -1,4 +1,4 @@
-"""What terminals cost: a flood of 100 MB, twenty terminals at once, and a thousand that come and go.
+"""Measures terminals: a flood of 100 MB, twenty at once, and a thousand that start and end.
 
     python tests/benchmarks/terminals.py [MB] [CYCLES] [FOLDER OF PTYBENCH]
 
@@ -37,7 +37,7 @@ for number in range({size} // 66): write(line % number)
 
 
 def flood(megabytes: float) -> list[str]:
-    """A command line that prints so much, in lines of 66 bytes with a colour."""
+    """A command line that prints this much, in colored lines of 66 bytes."""
     return [sys.executable, "-c", FLOOD.format(size=int(megabytes * 1e6))]
 
 
@@ -58,12 +58,12 @@ def bare_speed(megabytes: float) -> float:
 
 
 def rss_mb() -> float:
-    """What this process holds now."""
+    """The memory this process uses now."""
     return int(Path("/proc/self/statm").read_text().split()[1]) * os.sysconf("SC_PAGE_SIZE") / 1e6
 
 
 class Sink:
-    """Takes the output of terminals as a conversation does."""
+    """Handles terminals' output as a conversation does."""
 
     def __init__(self) -> None:
         self.count = 0
@@ -78,7 +78,7 @@ class Sink:
 
 
 async def headless_speed(megabytes: float, terminals: int) -> tuple[float, float]:
-    """MB/s of so many terminals together without a screen, and by how many MB the process grew."""
+    """MB/s of this many terminals together without a screen, and by how many MB the process grew."""
     sink, before, begin = Sink(), rss_mb(), time.perf_counter()
     command, *args = flood(megabytes / terminals)
     ids = [await sink.terminals.create(command, args) for _ in range(terminals)]
@@ -97,7 +97,7 @@ def held() -> tuple[int, int, int]:
 
 
 async def cycles(count: int) -> tuple[tuple[int, int, int], tuple[int, int, int], float]:
-    """What is held before and after so many terminals were created, awaited and released; milliseconds for each."""
+    """Resources before and after this many terminals were created, awaited, and released; milliseconds for each."""
     sink = Sink()
 
     async def cycle() -> None:
@@ -105,7 +105,7 @@ async def cycles(count: int) -> tuple[tuple[int, int, int], tuple[int, int, int]
         await sink.terminals.wait_for_exit(terminal_id)
         await sink.terminals.release(terminal_id)
 
-    await cycle()  # what is started once and kept
+    await cycle()  # started once and kept
     before, begin = held(), time.perf_counter()
     for _ in range(count):
         await cycle()
@@ -116,7 +116,7 @@ async def cycles(count: int) -> tuple[tuple[int, int, int], tuple[int, int, int]
 
 
 def in_view(bench: Path, megabytes: int) -> dict[str, Any]:
-    """What ptybench measures of a turn whose command floods the tool card in view."""
+    """What ptybench measures of a turn whose command floods the visible tool card."""
     words = [sys.executable, str(bench / "ptybench.py"), "--prompt", f"termflood {megabytes}"]
     words += ["--ready", "Scripted", "--exclude", "bench_agent", "--"]
     words += [sys.executable, "-m", "acp_tui", "run", "--", sys.executable, str(bench / "bench_agent.py")]

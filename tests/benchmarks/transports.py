@@ -1,4 +1,4 @@
-"""What each way to an agent costs: from the prompt to the first chunk, and the client's CPU time for 10,000 chunks.
+"""Measures each transport: from the prompt to the first chunk, and the client's CPU time for 10,000 chunks.
 
     .venv/bin/python tests/benchmarks/transports.py [ROUNDS]
 
@@ -28,7 +28,7 @@ from acp_tui.conversation.conversation import Change
 CHUNKS: Final = 10_000
 WAYS: Final = ("stdio", "unix", "ws", "http")
 MOST_OF_STDIO: Final = 1.3
-"""The transports may cost so many times the CPU time of stdio."""
+"""The most a transport may cost, as a multiple of stdio's CPU time."""
 Send = Callable[[str], Awaitable[None]]
 
 
@@ -36,7 +36,7 @@ Send = Callable[[str], Awaitable[None]]
 
 
 async def answer(message: dict[str, Any], send: Send) -> None:
-    """Answer a request; a prompt with many chunks."""
+    """Answer a request; answer a prompt with many chunks."""
     results = {"initialize": {"protocolVersion": 1}, "session/new": {"sessionId": "s"}}
     method = message.get("method", "")
     if method == "session/prompt":
@@ -53,7 +53,7 @@ async def answer(message: dict[str, Any], send: Send) -> None:
 
 
 async def serve_stdio() -> None:
-    """Over stdin and stdout."""
+    """Serve over stdin and stdout."""
 
     async def send(text: str) -> None:
         sys.stdout.write(text + "\n")
@@ -65,7 +65,7 @@ async def serve_stdio() -> None:
 
 
 async def serve_websocket(address: str) -> None:
-    """At a port, or a Unix socket."""
+    """Serve on a port or a Unix socket."""
     from websockets.asyncio.server import ServerConnection, serve, unix_serve
 
     async def talk(connection: ServerConnection) -> None:
@@ -79,7 +79,7 @@ async def serve_websocket(address: str) -> None:
 
 
 async def serve_http(port: str) -> None:
-    """Streamable HTTP, as far as one session needs it."""
+    """Serve the part of Streamable HTTP that one session needs."""
     streams: dict[str, asyncio.StreamWriter] = {}
     opened = asyncio.Condition()
 
@@ -127,7 +127,7 @@ async def serve_http(port: str) -> None:
 
 @asynccontextmanager
 async def served(way: str) -> AsyncIterator[AgentCommand]:
-    """The agent behind one of the ways."""
+    """The agent behind one of the transports."""
     program = (sys.executable, __file__)
     if way == "stdio":
         yield AgentCommand(way, (*program, "--serve", way))
@@ -151,7 +151,7 @@ def free_port() -> int:
 
 
 async def turn(way: str) -> tuple[float, float]:
-    """Milliseconds from the prompt to the first chunk, and of CPU for the turn."""
+    """Milliseconds from the prompt to the first chunk, and CPU milliseconds for the turn."""
     first = 0.0
 
     def look(_: Change) -> None:
@@ -173,7 +173,7 @@ async def turn(way: str) -> tuple[float, float]:
 
 
 def main(rounds: int) -> int:
-    """Measure, and print the table; 1 where a way costs too much."""
+    """Measure and print the table; return 1 if a transport costs too much."""
     figures: dict[str, list[tuple[float, float]]] = {way: [] for way in WAYS}
     for _ in range(rounds):
         for way in WAYS:

@@ -1,4 +1,4 @@
-"""`acp-tui agents`, and what stands in its place where nobody can choose: text and JSON."""
+"""`acp-tui agents`, and the list printed when there is no terminal to choose on: text and JSON."""
 
 from __future__ import annotations
 
@@ -16,7 +16,7 @@ from support.registry_index import entry, npx
 
 @pytest.fixture(autouse=True)
 def on_path(tmp_path: Path, monkeypatch: pytest.MonkeyPatch) -> Path:
-    """Only these programs are there."""
+    """Only these programs are installed."""
     for program in ("npx", "sh"):
         (tmp_path / program).touch(mode=0o755)
     monkeypatch.setenv("PATH", str(tmp_path))
@@ -42,7 +42,7 @@ def test_without_an_agent_and_a_terminal_all_are_listed(agents_file: Path, capfd
     assert main([]) == 0
     out = capfd.readouterr().out
     assert "acp-tui mine           ready" in out
-    assert "acp-tui gemini         not here     gemini isn't on PATH; npm install -g @google/gemini-cli" in out
+    assert "acp-tui gemini         can't run    gemini isn't on PATH; npm install -g @google/gemini-cli" in out
     assert "acp-tui demo           ready" in out
     assert "acp-tui agents --update" in out
 
@@ -59,7 +59,7 @@ def test_the_columns_stand_one_below_the_other_beside_a_long_name_too(
     agents_file.write_text(f'[agents.{"x" * 60}]\ncommand = ["sh"]\n[agents.mine]\ncommand = ["sh"]\n')
     assert main(["agents"]) == 0
     lines = [line for line in capfd.readouterr().out.splitlines() if line.startswith("  acp-tui ")]
-    states = ("ready", "not here", "asks first")
+    states = ("ready", "can't run", "asks first")
     starts = {
         min(at for state in states if (at := line.find(f"   {state}")) >= 0) for line in lines if "xxx" not in line
     }

@@ -1,4 +1,4 @@
-"""What the command line is read as; nothing is started."""
+"""How the command line is parsed. Nothing is started."""
 
 from __future__ import annotations
 

@@ -1,4 +1,4 @@
-"""The report of `check`, as printed, and its exit status."""
+"""The printed report of `check`, and its exit status."""
 
 from __future__ import annotations
 

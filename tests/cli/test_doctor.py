@@ -1,4 +1,4 @@
-"""The report of the doctor, as printed."""
+"""The printed report of `doctor`."""
 
 from __future__ import annotations
 
@@ -38,7 +38,7 @@ def test_a_machine_is_told_of_without_an_agent(tmp_path: Path, capsys: pytest.Ca
     out = capsys.readouterr().out
     assert out.splitlines()[0] == "Machine"
     assert "  ✓ Python " in out
-    assert str(tmp_path) not in out  # it is the home
+    assert str(tmp_path) not in out  # that is the home
     assert out.splitlines()[-1] == "Ready."
 
 
@@ -58,11 +58,19 @@ def test_settings_that_cannot_be_read_are_wrong(tmp_path: Path, capsys: pytest.C
     assert out.splitlines()[-1] == "Not ready: see ✗ above."
 
 
+def test_a_rule_that_would_stop_a_start_is_wrong(tmp_path: Path, capsys: pytest.CaptureFixture[str]):
+    settings_file(tmp_path).write_text('[[refuse]]\nreason = "nothing to match"\n')
+    assert main(["doctor"]) == 1
+    out = capsys.readouterr().out
+    assert "✗ Settings    acp-tui doesn't start with an invalid rule" in out
+    assert "refuse[0] needs at least one of kind, path, command" in out
+
+
 def test_a_theme_and_a_command_that_are_not_there_are_counted(tmp_path: Path, capsys: pytest.CaptureFixture[str]):
     settings_file(tmp_path).write_text('nosuch = 1\n[appearance]\ntheme = "acp-lite"\n[keys]\nnothing = "f9"\n')
     assert main(["doctor"]) == 0
     out = capsys.readouterr().out
-    assert "3 things are wrong" in out
+    assert "3 problems" in out
     assert "there is no theme 'acp-lite'" in out
     assert "keys.nothing" in out
 

@@ -1,6 +1,6 @@
-"""Starting in poor surroundings: no home, no place to write, a terminal of a few cells, or none worth the name.
+"""Starting in a poor environment: no home, nowhere to write, a tiny terminal, or an unusable one.
 
-Each start is a real process on a terminal of its own.
+Each start is a real process on its own terminal.
 """
 
 from __future__ import annotations
@@ -31,16 +31,15 @@ class DrawnTerminal(TerminalProcess):
 
     @property
     def rows(self) -> list[str]:
-        """What stands on the screen."""
+        """What the screen shows."""
         return [row.rstrip() for row in self._screen.display]
 
     def shows(self, text: str) -> None:
-        """Wait until it stands on the screen."""
-        while not any(text in row for row in self.rows):
-            assert self.read(), f"it ended without {text!r}: {self.said[-2000:]!r}"
+        """Wait until the screen shows this."""
+        self.until(lambda: any(text in row for row in self.rows))
 
     def read(self) -> bytes:
-        """What comes next, drawn."""
+        """The next output, drawn."""
         data = super().read()
         self._stream.feed(data)
         return data
@@ -50,7 +49,7 @@ class DrawnTerminal(TerminalProcess):
 def started(
     *argv: str, env: Mapping[str, str | None], cwd: Path, size: tuple[int, int] = (80, 24)
 ) -> Iterator[DrawnTerminal]:
-    """acp-tui on a terminal of this size; None takes a variable away."""
+    """acp-tui on a terminal of this size; None removes a variable."""
     usual = {"TERM": "xterm-256color", "HOME": str(cwd)}
     environ = {name: value for name, value in {**usual, **env}.items() if value is not None}
     with process_on_terminal(argv, environ, cwd, size) as (process, fd):
@@ -58,7 +57,7 @@ def started(
 
 
 def demo_runs(terminal: DrawnTerminal, until: str = "Demo") -> None:
-    """The demo comes as far as this, and ends when it is told to; what stands there is still to be seen."""
+    """The demo starts this far, then quits on request; what it showed can still be read."""
     terminal.shows(until)
     terminal.type(QUIT)
     assert terminal.end() == 0
@@ -87,7 +86,7 @@ def test_without_a_home_that_of_the_user_is_taken(tmp_path: Path) -> None:
 
 def test_what_cannot_be_kept_stops_nothing(tmp_path: Path) -> None:
     (tmp_path / "file").touch()
-    nowhere = str(tmp_path / "file" / "folder")  # also for root, whom no mode keeps out
+    nowhere = str(tmp_path / "file" / "folder")  # for root, too, whom no mode keeps out
     env = {"XDG_STATE_HOME": nowhere, "XDG_CACHE_HOME": nowhere}
     with started("demo", env=env, cwd=tmp_path) as terminal:
         demo_runs(terminal)

@@ -1,4 +1,4 @@
-"""What the desk takes for an answer, on a terminal that the test types on."""
+"""What the permission desk accepts as an answer, on a terminal that the test types on."""
 
 from __future__ import annotations
 
@@ -14,8 +14,8 @@ import anyio
 import pytest
 
 from acp_tui.cli import permissions
-from acp_tui.cli.permissions import GUARD_S, PermissionDesk
-from acp_tui.cli.terminal import Terminal
+from acp_tui.cli.permissions import PermissionDesk
+from acp_tui.cli.terminal import GUARD_S, Terminal, has_typed
 from acp_tui.conversation.tool_calls import ToolCallId
 from support.agents import asked, in_session, in_turn, until
 
@@ -24,32 +24,33 @@ CHOICE = "Your choice, 1-2 (Ctrl+C cancels the turn): "
 
 @dataclass
 class Asking:
-    """A desk that has been asked, and its surroundings."""
+    """A desk with an open question, and its surroundings."""
 
     master: int
     slave: int
     session: Any = None
-    typed_in_the_guard: str = ""
+    typed_in_the_guard: list[str] = field(default_factory=list)
+    """One piece for each time that the guard waits."""
     slept: list[float] = field(default_factory=list)
     held: list[bool] = field(default_factory=list)
 
     async def sleep(self, seconds: float) -> None:
-        """Stands in for the guard's time; the user goes on typing meanwhile."""
+        """Replaces the guard's time; the user types meanwhile."""
         self.slept.append(seconds)
         if self.typed_in_the_guard:
-            os.write(self.master, self.typed_in_the_guard.encode())
-            self.typed_in_the_guard = ""
-            await anyio.wait_readable(self.slave)  # the line has passed through the terminal
+            os.write(self.master, self.typed_in_the_guard.pop(0).encode())
+            while not has_typed(self.slave):  # it has passed through the terminal
+                await anyio.lowlevel.checkpoint()
 
     @contextmanager
     def hold(self) -> Iterator[None]:
-        """Notes when output was held."""
+        """Records when output was held back."""
         self.held.append(True)
         yield
         self.held.append(False)
 
     async def shows(self, text: str) -> str:
-        """What the terminal shows up to `text`."""
+        """What the terminal shows, up to `text`."""
         shown = ""
         while text not in shown:
             await anyio.wait_readable(self.master)
@@ -72,7 +73,7 @@ def asking(monkeypatch: pytest.MonkeyPatch) -> Iterator[Asking]:
 
 @asynccontextmanager
 async def asked_at_a_desk(cwd: Path, asking: Asking) -> AsyncIterator[Any]:
-    """Gives the agent's end of the connection; the question has been parked."""
+    """The agent's end of the connection, once its question waits."""
     async with (
         in_session(cwd) as (session, wire),
         in_turn(session, wire),
@@ -89,12 +90,20 @@ async def asked_at_a_desk(cwd: Path, asking: Asking) -> AsyncIterator[Any]:
 
 async def test_a_line_typed_while_the_question_appears_answers_nothing(asking: Asking, tmp_path: Path) -> None:
     """R-PERM-9."""
-    asking.typed_in_the_guard = "1\n"
+    asking.typed_in_the_guard = ["1\n"]
     async with asked_at_a_desk(tmp_path, asking) as wire:
         await asking.shows(CHOICE)
         asking.type("2\n")
         assert (await wire.receive())["result"]["outcome"]["optionId"] == "second"
-    assert asking.slept == [GUARD_S, GUARD_S], "before the question, and behind the answer"
+    assert asking.slept == [GUARD_S] * 3, "before the question, behind what was typed, and behind the answer"
+
+
+async def test_the_end_of_a_line_that_began_too_soon_answers_nothing(asking: Asking, tmp_path: Path) -> None:
+    asking.typed_in_the_guard = ["step ", "1\n"]
+    async with asked_at_a_desk(tmp_path, asking) as wire:
+        await asking.shows(CHOICE)
+        asking.type("".join([*asking.typed_in_the_guard, "2\n"]))
+        assert (await wire.receive())["result"]["outcome"]["optionId"] == "second"
 
 
 @pytest.mark.parametrize("behind", ["2", "and the rest of the text\n", "\n"])

@@ -1,4 +1,4 @@
-"""`acp-tui exec` in this process: what is printed where, and every exit status."""
+"""`acp-tui exec` in this process: what it prints where, and every exit status."""
 
 from __future__ import annotations
 
@@ -23,13 +23,13 @@ from support.agents import our_children, scripted_argv
 
 @pytest.fixture(autouse=True)
 def no_terminal(monkeypatch: pytest.MonkeyPatch) -> None:
-    """Nobody is to be asked on the terminal that the tests may run on."""
+    """Ask nobody on the terminal the tests may run on."""
     monkeypatch.setattr(permissions, "open_terminal", lambda: None)
 
 
 @pytest.fixture(autouse=True)
 def no_hang() -> Iterator[None]:
-    """A turn that hangs fails its test."""
+    """Fail a test whose turn hangs."""
 
     def give_up(*_: object) -> None:
         raise TimeoutError("exec didn't end")
@@ -49,7 +49,7 @@ def nothing_is_left_or_logged(caplog: pytest.LogCaptureFixture) -> Iterator[None
 
 
 class Ran:
-    """What a call of `exec` left behind."""
+    """The results of a call of `exec`."""
 
     def __init__(self, status: int, out: str, err: str) -> None:
         self.status, self.out, self.err = status, out, err
@@ -160,7 +160,7 @@ ECHO = "p = open_session(); say(p['params']['prompt'][0]['text']); end(p); read(
 
 
 def piped(monkeypatch: pytest.MonkeyPatch, text: str | None) -> None:
-    """A pipe as stdin: with this text in it and closed, or open and silent."""
+    """A pipe as stdin: with this text and closed, or open and silent."""
     reading, writing = os.pipe()
     monkeypatch.setattr(sys, "stdin", os.fdopen(reading))
     if text is not None:
@@ -252,7 +252,7 @@ answer(p, messageId="u")
     ],
 )  # fmt: skip
 def test_it_ends_with_the_state_of_an_agent_of_version_2(run: Any, script: str, status: int, out: str):
-    """R2-TURN, R2-STATE, R2-ERR: the answer to the prompt ends nothing."""
+    """R2-TURN, R2-STATE, R2-ERR: the answer to the prompt doesn't end the turn."""
     ran = run(IN_TWO + script)
     assert (ran.status, ran.out) == (status, out), ran.err
 
@@ -291,7 +291,7 @@ def test_a_rejected_permission_counts_least(run: Any, after: str, status: int):
     assert run(TURN + "ask('reject_once'); outcome(); " + after).status == status
 
 
-# Permissions where nobody can be asked
+# Permissions without anyone to ask
 
 
 def test_an_always_option_is_never_taken_unasked_and_the_turn_is_cancelled(run: Any):

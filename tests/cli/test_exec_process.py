@@ -1,4 +1,4 @@
-"""`acp-tui exec` as a process of its own: pipes, signals, and a terminal to be asked on."""
+"""`acp-tui exec` as its own process: pipes, signals, and a terminal to ask on."""
 
 from __future__ import annotations
 
@@ -23,7 +23,7 @@ from support.on_terminal import all_end
 from support.waiting import LIMIT_S
 
 ROOT = Path(__file__).parents[2]
-# A session of its own, whose terminal is the one given; stdin, stdout and stderr stay as they are.
+# A process session of its own on the given terminal; stdin, stdout, and stderr stay as they are.
 ON_TERMINAL = """
 import fcntl, os, sys, termios
 os.setsid()
@@ -34,11 +34,11 @@ os.execv(sys.argv[2], sys.argv[2:])
 
 @pytest.fixture(autouse=True)
 def no_signal_is_ignored() -> Iterator[None]:
-    """exec leaves a signal ignored that was so from the start, as under nohup: which the tests may run under."""
+    """exec leaves a signal ignored if it was from the start, as under nohup, under which the tests may run."""
     numbers = (signal.SIGINT, signal.SIGTERM, signal.SIGHUP)
     ignored = [number for number in numbers if signal.getsignal(number) is signal.SIG_IGN]
     for number in ignored:
-        signal.signal(number, lambda *_: None)  # a handler is not inherited
+        signal.signal(number, lambda *_: None)  # a handler isn't inherited
     yield
     for number in ignored:
         signal.signal(number, signal.SIG_IGN)
@@ -62,7 +62,7 @@ def started(
         text=True,
         start_new_session=new_session,
     )
-    # A hang becomes an end of its output, and so a failure, not a hang of the tests.
+    # Turns a hang into an end of its output, and so into a failure.
     limit = Timer(LIMIT_S, process.kill)
     limit.start()
     try:
@@ -74,17 +74,17 @@ def started(
 
 
 def ended(process: subprocess.Popen[str]) -> tuple[int, str, str]:
-    """Status, stdout and stderr of a process that ends by itself, and leaves nothing."""
+    """Status, stdout, and stderr of a process that ends on its own and leaves nothing."""
     family = psutil.Process(process.pid).children(recursive=True)
     out, err = process.communicate(timeout=LIMIT_S)
     assert "Traceback" not in err, err
-    assert all_end(family)  # the guardian a moment after what it guards
+    assert all_end(family)  # the guardian exits a moment after what it guards
     return process.returncode, out, err
 
 
 @contextmanager
 def named_pipe(path: Path) -> Iterator[int]:
-    """A descriptor to both ends, so that no opening waits for another."""
+    """A descriptor open for both ends, so that opening either doesn't block."""
     os.mkfifo(path)
     descriptor = os.open(path, os.O_RDWR)
     yield descriptor
@@ -95,7 +95,7 @@ def named_pipe(path: Path) -> Iterator[int]:
 
 
 def test_a_command_that_asks_its_terminal_for_the_cursor_is_answered() -> None:
-    """Nobody sees that terminal, and the program waits for the answer all the same."""
+    """Nobody sees that terminal, but the program would wait for the answer."""
     pytest.importorskip("pyghostty")
     program = asking(b"ab\x1b[6n", until=b"R")
     script = f"""
@@ -196,7 +196,7 @@ class Terminal:
         os.write(self._master, text.encode())
 
     def wait_for(self, text: str) -> str:
-        """What was shown up to and with `text`."""
+        """What was shown, up to and including `text`."""
         deadline = monotonic() + LIMIT_S
         while text.encode() not in self._shown:
             ready, _, _ = select.select([self._master], [], [], max(0, deadline - monotonic()))
@@ -216,7 +216,7 @@ def terminal() -> Iterator[Terminal]:
 
 @contextmanager
 def asked(terminal: Terminal, script: str, config: Path | None = None) -> Iterator[subprocess.Popen[str]]:
-    """`exec` on that terminal, its stdin and stdout elsewhere."""
+    """`exec` on that terminal, with stdin and stdout elsewhere."""
     launcher = [sys.executable, "-I", "-S", "-c", ON_TERMINAL, terminal.device]
     with started([*launcher, *exec_argv(script)], new_session=False, config=config) as process:
         yield process

@@ -1,4 +1,4 @@
-"""What a permission request looks like on a terminal: all of it to be seen, and no more than fits."""
+"""How a permission request looks on a terminal: complete, and never longer than fits."""
 
 from __future__ import annotations
 
@@ -37,7 +37,7 @@ def test_what_is_nested_deeply_is_shown_all_the_same() -> None:
     for _ in range(100_000):
         deep = [deep]
     assert "] …: rm -rf /\n" in shown(raw_input=deep)
-    while isinstance(deep, list):  # at once it would be freed by recursion
+    while isinstance(deep, list):  # freed at once, this would recurse too deeply
         deep = deep.pop()
 
 

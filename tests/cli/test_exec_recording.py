@@ -1,4 +1,4 @@
-"""`exec` records where it is asked to, and only there."""
+"""`exec` records only if asked to, and only to that file."""
 
 from __future__ import annotations
 

@@ -1,4 +1,4 @@
-"""What the user's settings come to in `acp-tui exec`, and where it does not start with them."""
+"""How the user's settings affect `acp-tui exec`, and which of them keep it from starting."""
 
 from __future__ import annotations
 
@@ -29,13 +29,13 @@ command = {sys.executable!r}
 
 @pytest.fixture(autouse=True)
 def no_terminal(monkeypatch: pytest.MonkeyPatch) -> None:
-    """Nobody is to be asked on the terminal that the tests may run on."""
+    """Ask nobody on the terminal the tests may run on."""
     monkeypatch.setattr(permissions, "open_terminal", lambda: None)
 
 
 @pytest.fixture
 def run(capfd: pytest.CaptureFixture[str], tmp_path: Path, home: Path) -> Any:
-    """Writes settings.toml and calls `exec` with a scripted agent; gives status, stdout, stderr."""
+    """Writes settings.toml and calls `exec` with a scripted agent; returns status, stdout, and stderr."""
 
     def call(text: str, script: str) -> tuple[int, str, str]:
         file = settings_file()

@@ -1,4 +1,4 @@
-"""The word on a start that takes long: once, in time, and never behind its end."""
+"""The notice about a slow start: once, in time, and never after the start has ended."""
 
 from __future__ import annotations
 

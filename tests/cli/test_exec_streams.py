@@ -1,4 +1,4 @@
-"""When a turn's output comes, and as what: not behind a question, and harmless on a terminal."""
+"""When a turn's output appears, and where: never after a question, and harmless on a terminal."""
 
 from __future__ import annotations
 

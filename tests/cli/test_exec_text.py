@@ -1,4 +1,4 @@
-"""A turn as text: messages apart by one empty line, whatever the agent begins them with."""
+"""A turn as text: one empty line between messages, however the agent begins them."""
 
 from __future__ import annotations
 

@@ -1,4 +1,4 @@
-"""Before a package is downloaded and run: asked on the terminal, once; refused where there is none."""
+"""acp-tui asks on the terminal before it first downloads and runs a package; without a terminal, it refuses."""
 
 from __future__ import annotations
 
@@ -25,12 +25,16 @@ Typing = Callable[[str], None]
 
 @pytest.fixture
 def type_answer(monkeypatch: pytest.MonkeyPatch) -> Typing:
-    """The terminal, on which this is typed once it has been asked."""
+    """The terminal, on which this is typed once the question appears."""
 
     def prepare(answer: str) -> None:
         ours, theirs = pty.openpty()
         terminal = Terminal(theirs)
-        monkeypatch.setattr(terminal, "forget_typed", lambda: os.write(ours, answer.encode()))
+
+        async def type_it() -> None:
+            os.write(ours, answer.encode())
+
+        monkeypatch.setattr(terminal, "forget_typing", type_it)
         monkeypatch.setattr(terminal_module, "open_terminal", lambda: terminal)
 
     return prepare

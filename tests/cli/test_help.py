@@ -1,4 +1,4 @@
-"""The help: of commands and topics, as wide as the terminal, and as a man page."""
+"""Help for commands and topics: as wide as the terminal, and as a man page."""
 
 from __future__ import annotations
 

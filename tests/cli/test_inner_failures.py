@@ -1,4 +1,4 @@
-"""What goes wrong inside while the screen is drawn on is not lost: it is said when the terminal is free again."""
+"""Internal errors that occur while the screen is drawn are reported once the terminal is free again."""
 
 import logging
 

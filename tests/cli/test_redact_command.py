@@ -1,4 +1,4 @@
-"""`acp-tui redact` writes what can be given away, and says what was replaced without saying what it was."""
+"""`acp-tui redact` writes a file you can share, and reports what it replaced without revealing it."""
 
 from __future__ import annotations
 

@@ -1,4 +1,4 @@
-"""The references of settings and of keys, as the command line prints them."""
+"""The references of settings and keys, as the command line prints them."""
 
 from __future__ import annotations
 

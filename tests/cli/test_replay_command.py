@@ -1,4 +1,4 @@
-"""`acp-tui replay` and `acp-tui render`: what they take, and what they say of what they cannot use."""
+"""`acp-tui replay` and `acp-tui render`: what they accept, and how they report what they can't use."""
 
 from __future__ import annotations
 
@@ -17,7 +17,7 @@ from textual.app import App
 
 from acp_tui.cli import replay
 from acp_tui.cli.main import main, visible_output
-from acp_tui.cli.mock import _repeat
+from acp_tui.cli.mock import repeat_stderr
 from acp_tui.cli.replay import recording_of, run_inspect, run_render, run_replay
 from acp_tui.client.settings.tree import Settings
 from acp_tui.ui.base.app import BaseApp
@@ -36,7 +36,7 @@ USER = DemoUser()
 
 @pytest.fixture
 def runs(monkeypatch: pytest.MonkeyPatch) -> Callable[[str], tuple[Any, ...]]:
-    """Gives what a command line comes to; nothing is shown."""
+    """What a command line is parsed to; nothing is shown."""
     seen: list[tuple[Any, ...]] = []
 
     def note(*values: Any, **options: Any) -> int:
@@ -99,7 +99,7 @@ def test_each_way_to_call_them(line: str, values: tuple[Any, ...], runs: Callabl
         ("replay run.jsonl --speed fast", "fast isn't a number"),
         ("render run.jsonl", "and a file to write"),
         ("render run.jsonl -o a.svg --size big", "big isn't a size"),
-        ("render run.jsonl -o a.cast --speed 0", "leaves nothing of a film"),
+        ("render run.jsonl -o a.cast --speed 0", "can't make an animation"),
         ("render run.jsonl -o a.png --animate", "--animate makes an .svg"),
         ("render run.jsonl -o a.svg --at 3 --at-text done", "both name a moment"),
     ],
@@ -171,7 +171,7 @@ def test_what_is_rendered_can_be_read_by_the_user_only_also_where_it_was_there(t
 def test_a_scenario_is_recorded_as_it_would_have_happened_and_nothing_is_left(
     monkeypatch: pytest.MonkeyPatch,
 ) -> None:
-    # Here the test is the user: it answers the scripted agent.
+    # The test acts as the user, who answers the scripted agent.
     monkeypatch.setattr(rehearsal, "answer", lambda session, key, option: session.answer_permission(key, option))
     with recording_of("permissions") as file, open_playable(file) as recording:
         film = Film(recording)
@@ -194,7 +194,7 @@ def test_a_film_of_a_scenario_takes_its_time_and_ends_as_its_picture_does(
     player = pyte.Stream(screen)
     for _, _, output in frames:
         player.feed(output)
-    # The scenario asks three things at once, and says of each what became of it as the answers arrive.
+    # The scenario asks three things at once, and reports each outcome as the answers arrive.
     assert sorted(line.rstrip() for line in screen.display) == sorted(still.read_text().splitlines())
     assert frames[-1][0] > 4.0
     assert len(frames) > 5
@@ -221,7 +221,7 @@ def test_stderr_of_a_recorded_agent_reaches_clients_raw_and_terminals_made_visib
     for is_terminal in (False, True):
         monkeypatch.setattr(sys.stderr, "isatty", lambda is_terminal=is_terminal: is_terminal)
         with visible_output():
-            _repeat(line)
+            repeat_stderr(line)
         written.append(capfdbinary.readouterr().err)
     assert written[0] == line + b"\n"
     assert b"\x1b" not in written[1]

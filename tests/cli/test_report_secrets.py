@@ -1,4 +1,4 @@
-"""What a report must not say."""
+"""Reports contain no secrets."""
 
 from __future__ import annotations
 
@@ -96,5 +96,5 @@ def test_secrets_in_a_command_line_are_masked(words: list[str], shown: list[str]
 
 @pytest.mark.parametrize("word", ["a" * 500_000, "key" * 50_000, "eyJ-" * 50_000])
 def test_a_long_word_takes_no_longer_than_many_short_ones(word: str):
-    """With the square of its length it would take hours."""
+    """If it took quadratic time, this would run for hours."""
     assert clean(f"{word} api_key=12345").endswith(" api_key=***")

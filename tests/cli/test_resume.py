@@ -1,4 +1,4 @@
-"""`--resume` and `acp-tui sessions`: which session is meant, and what is said where none is."""
+"""`--resume` and `acp-tui sessions`: which session they pick, and what they say if there is none."""
 
 from __future__ import annotations
 
@@ -47,7 +47,7 @@ def test_each_way_to_call_it(line: str, values: dict[str, Any]) -> None:
 
 
 async def record(cwd: Path, prompt: str, agent: str = "somebody") -> str:
-    """Record a session; gives its id."""
+    """Record a session; return its ID."""
     plan = RecordingPlan(cwd, store=recording_store(RecordingSettings()))
     run = await play(replace(demo("markdown"), name=agent), plan, prompts=(prompt,))
     return next(iter(run.conversations))
@@ -76,7 +76,7 @@ async def test_an_unknown_id_says_which_there_are(tmp_path: Path, capsys: pytest
     with pytest.raises(SystemExit, match="2"):
         find_resumed("nope", tmp_path, None)
     said = capsys.readouterr().err
-    assert "no recorded session starts with 'nope'" in said
+    assert "no recorded session has an ID that starts with 'nope'" in said
     assert "Zebras? (somebody)" in said
 
 
@@ -107,7 +107,7 @@ async def test_sessions_are_listed_with_the_line_that_was_looked_for_and_as_json
     (listed,) = json.loads(capsys.readouterr().out)
     assert (listed["session_id"], listed["prompts"], listed["cwd"]) == (session_id, 1, str(tmp_path))
     assert main(["sessions", "lions", "--all"]) == 0
-    assert capsys.readouterr().out == "No session with 'lions' in it was recorded.\n"
+    assert capsys.readouterr().out == "No recorded session contains 'lions'.\n"
 
 
 async def test_a_session_is_exported_and_nothing_overwritten(

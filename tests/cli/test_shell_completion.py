@@ -1,4 +1,4 @@
-"""Completion as the shells themselves do it; skipped for those that are not installed."""
+"""Completion in real shells. Shells that aren't installed are skipped."""
 
 from __future__ import annotations
 
@@ -22,10 +22,10 @@ ACP_TUI = f"""\
 #!{sys.executable}
 import sys
 from acp_tui.cli import completion, main
-completion._names = lambda kind: {{"agent": ["claude", "gemini"], "scenario": ["coding", "long"]}}[kind.value]
+completion.names_of = lambda kind: {{"agent": ["claude", "gemini"], "scenario": ["coding", "long"]}}[kind.value]
 sys.exit(main.main())
 """
-"""The real one, but for the names, which depend on the machine."""
+"""The real completion, except for names, which depend on the machine."""
 CASES = [
     ("acp-tui ex", {"exec"}),
     ("acp-tui c", {"check", "claude", "completion"}),
@@ -54,7 +54,7 @@ CASES = [
 
 @pytest.fixture
 def place(tmp_path: Path) -> Path:
-    """A folder to complete in, with the programs that can be completed."""
+    """A folder to complete in, with the programs to complete."""
     (tmp_path / "project").mkdir()
     (tmp_path / "README.md").touch()
     programs = tmp_path / "bin"
@@ -68,7 +68,7 @@ def place(tmp_path: Path) -> Path:
 
 
 def run_in(place: Path, shell: str, *args: str) -> list[str]:
-    """The lines that a shell prints."""
+    """The lines a shell prints."""
     program = shutil.which(shell)
     if program is None:
         pytest.skip(f"{shell} isn't installed")
@@ -90,7 +90,7 @@ def in_bash(place: Path, line: str) -> set[str]:
         f"source completion.bash; COMP_WORDS=({words}); COMP_CWORD=$((${{#COMP_WORDS[@]}} - 1)); _acp_tui;"
         ' printf "%s\\n" "${COMPREPLY[@]}"',
     )
-    # A folder's slash is added by the line editor.
+    # The line editor adds a folder's slash.
     return {f"{each}/" if (place / each).is_dir() else each for each in lines if each}
 
 
@@ -116,7 +116,7 @@ zpty -w -n z "$1"$'\t'
 zpty -r z shown '*DONE*'
 print -r -- $shown
 """
-"""Completion works only within zsh's line editor: this types a line into one, and prints what it would add."""
+"""Completion works only inside zsh's line editor: this types a line into one, and prints what it would add."""
 
 
 def in_zsh(place: Path, line: str) -> set[str]:
@@ -142,7 +142,7 @@ def test_zsh_offers_what_fits(place: Path, line: str, offered: set[str]):
 
 
 def test_every_command_and_option_is_offered(monkeypatch: pytest.MonkeyPatch):
-    monkeypatch.setattr(completion, "_names", lambda _: [])
+    monkeypatch.setattr(completion, "names_of", lambda _: [])
     named = [command for command in COMMANDS if command.name]
     for shell in SCRIPTS:
         assert [offer.value for offer in completion.offers(shell, [""])] == [each.name for each in named]
@@ -171,7 +171,7 @@ def test_what_a_shell_waits_for_loads_neither_a_parser_nor_a_screen(place: Path)
 
 
 def test_names_that_a_shell_would_expand_are_not_offered(monkeypatch: pytest.MonkeyPatch, capsys):
-    monkeypatch.setattr(completion, "_names", lambda _: ["claude", "$(reboot)", "a b", "-x", "my.agent-2"])
+    monkeypatch.setattr(completion, "names_of", lambda _: ["claude", "$(reboot)", "a b", "-x", "my.agent-2"])
     assert main(["completion", "agents"]) == 0
     assert capsys.readouterr().out.split() == ["claude", "my.agent-2"]
 

@@ -1,4 +1,4 @@
-"""Files and terminals as an agent asks for them: served, asked about, or refused, as the user's policy has it."""
+"""Files and terminals an agent requests: served, asked about, or refused, according to the user's policy."""
 
 from __future__ import annotations
 
@@ -37,14 +37,14 @@ async def send(wire: Counterpart, method: str, request_id: int = 1, **params: An
 
 
 async def question(session: Session) -> tuple[PermissionRequest, ToolCallEntry]:
-    """The one that the user is asked."""
+    """The question the user is asked."""
     await until(session, lambda: bool(session.conversation.permissions))
     [request] = session.conversation.permissions.values()
     return request, session.conversation.tool_call(request.tool_call_id)
 
 
 async def answer(session: Session, option_id: str) -> ToolCallEntry:
-    """What the user makes of the question; gives its place in the conversation."""
+    """How the user answers; returns its place in the conversation."""
     request, entry = await question(session)
     session.answer_permission(request.key, option_id)
     return entry
@@ -87,7 +87,7 @@ async def test_what_lies_outside_is_served_once_the_user_allows_it(
         assert "result" in served
         assert (entry.call.status, entry.waiting) == ("completed", 0)
         await send(wire, method, request_id=2, **params)
-        request, _ = await question(session)  # once is once
+        request, _ = await question(session)  # once means once
         assert request.note == WHY_OUTSIDE
         session.answer_permission(request.key, REFUSE.option_id)
         assert "error" in await wire.receive()
@@ -200,7 +200,7 @@ async def test_what_is_off_is_not_advertised(policy: Policy, capability: tuple[s
     assert not offered
 
 
-# Standing rules
+# Rules
 
 
 def rule(**named: str) -> Policy:

@@ -1,4 +1,4 @@
-"""Agents as real processes: how they fail to start, what they may print, how they end, and that none is left."""
+"""Agents as real processes: failed starts, stray output, exits, and that none is left behind."""
 
 from __future__ import annotations
 
@@ -40,20 +40,20 @@ STUBBORN = "import os, signal; signal.signal(signal.SIGTERM, signal.SIG_IGN)\n"
 
 @pytest.fixture(autouse=True)
 def nothing_is_left() -> Iterator[None]:
-    """No process below ours outlives its test, not even as a zombie."""
+    """No process we started outlives its test, not even as a zombie."""
     yield
     assert our_children() == []
 
 
 @pytest.fixture
 def short_grace(monkeypatch: pytest.MonkeyPatch) -> None:
-    """The steps of the ladder, without its waits."""
+    """The steps of the shutdown, without their waits."""
     for name in ("CLOSE_GRACE_S", "TERMINATE_GRACE_S"):
         monkeypatch.setattr(process_module, name, 0.1)
 
 
 async def ended(processes: list[psutil.Process]) -> None:
-    """Wait until they are gone, or zombies of somebody else's: a killed process takes a moment to die."""
+    """Wait until they are gone, or are zombies that others must reap: a killed process takes a moment to die."""
     with anyio.fail_after(LIMIT_S):
         while any(process.is_running() and process.status() != "zombie" for process in processes):
             await anyio.lowlevel.checkpoint()
@@ -215,7 +215,7 @@ async def test_an_agent_that_stops_listening_is_given_up(tmp_path: Path, short_g
 
         tasks.start_soon(send_prompt)
         await until(session, lambda: agent_texts(session) == ["deaf"])
-        session.cancel()  # cannot be written any more
+        session.cancel()  # it can no longer be written
     assert session.conversation.turn is Turn.IDLE
 
 
@@ -263,7 +263,7 @@ async def test_a_daemon_that_holds_the_pipes_does_not_hold_us(tmp_path: Path, sh
     )
     async with running(script) as agent:
         await agent.initialize()
-    os.kill(int(pid_file.read_text()), signal.SIGKILL)  # it left the agent's group: no client can know of it
+    os.kill(int(pid_file.read_text()), signal.SIGKILL)  # it left the agent's group: no client can know about it
 
 
 async def test_no_agent_outlives_a_crash_of_the_body():
@@ -319,7 +319,7 @@ async def test_files_that_were_typed_beside_the_user_are_found_from_there(
 
 @pytest.mark.skipif(shutil.which("npx") is None, reason="npx isn't installed")
 async def test_what_npx_runs_is_not_the_project_s_and_works_in_the_project(home: Path, tmp_path: Path) -> None:
-    """Beside the agreed package stands one of the project's by the same name, and settings for npm."""
+    """Besides the agreed package, the project has one with the same name, and settings for npm."""
     package, project = tmp_path / "package", tmp_path / "a project"
     for folder, says in ((package, SAY_WHERE_IN_NODE), (project / "node_modules" / "packaged", "throw 1")):
         folder.mkdir(parents=True)
@@ -334,7 +334,7 @@ async def test_what_npx_runs_is_not_the_project_s_and_works_in_the_project(home:
 
 
 async def words_of(command: AgentCommand, folder: Path) -> list[str]:
-    """What it says on stderr, line by line, until its end."""
+    """Its stderr, line by line, until its end."""
     heard = bytearray()
     with anyio.fail_after(LIMIT_S):
         async with process_module.running_agent(command, heard.extend, folder) as process:
@@ -349,7 +349,7 @@ def test_an_agent_that_was_started_early_is_the_one_that_runs(tmp_path: Path) ->
     other = starting.started(command, tmp_path)
     try:
         assert process.pid != other.pid
-        starting.end_early()  # neither: both are somebody's by now
+        starting.end_early()  # neither: both IDs belong to others by now
         assert process.poll() is None
     finally:
         for each in (process, other):
@@ -368,5 +368,6 @@ def test_an_agent_that_was_started_early_for_nothing_is_ended(tmp_path: Path) ->
 
 def test_what_must_be_agreed_to_is_not_started_early(tmp_path: Path) -> None:
     command = AgentCommand("early", (sys.executable, "-c", "input()"), package=Package("npx", "early@1", "1"))
+    before = psutil.Process().children()
     starting.start_early(command, tmp_path)
-    assert starting._early == []
+    assert psutil.Process().children() == before

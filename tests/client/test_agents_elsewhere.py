@@ -1,4 +1,4 @@
-"""Agents in a container or on another machine: what of this one they are offered, and which MCP servers they get."""
+"""Agents in a container or on another machine: what they are offered here, and which MCP servers they get."""
 
 from __future__ import annotations
 
@@ -59,7 +59,7 @@ def test_an_agent_at_an_address_is_connected_to_and_not_run():
 def test_login_arguments_of_a_remote_agent_reach_the_other_side_and_no_shell(
     wrapper: list[str], argv: tuple[str, ...], tmp_path: Path
 ):
-    """R-AUTH-6. What leads there from here runs with this machine's rights."""
+    """R-AUTH-6. The wrapper runs with this machine's rights."""
     file = tmp_path / "agents.toml"
     file.write_text(f'[agents.a]\ncommand = ["a"]\nwrapper = {wrapper}\nenv = {{ B = "b" }}\n')
     command = read_user_agents(file, {}).agents["a"].command

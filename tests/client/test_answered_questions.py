@@ -1,4 +1,4 @@
-"""What stands in a conversation of a form or a page that was answered, and what of it goes into a recording."""
+"""What a conversation keeps of an answered form or page, and what of it is recorded."""
 
 from __future__ import annotations
 

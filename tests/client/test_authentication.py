@@ -1,4 +1,4 @@
-"""Logging in and out: which way may be asked of the agent, when a call is made again, and what a terminal would run."""
+"""Logging in and out: which methods the agent may be asked for, when a call is repeated, what a terminal would run."""
 
 from __future__ import annotations
 

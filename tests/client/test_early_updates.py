@@ -1,4 +1,4 @@
-"""Updates for sessions that are not known yet are kept within limits, of their number and of their bytes."""
+"""Updates for sessions that aren't known yet are kept, up to limits in number and bytes."""
 
 from __future__ import annotations
 

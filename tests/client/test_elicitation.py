@@ -1,4 +1,4 @@
-"""Elicitations over the wire: nobody but the user answers one, and each is answered once."""
+"""Elicitations over the wire: only the user answers them, each once."""
 
 from __future__ import annotations
 
@@ -187,7 +187,7 @@ async def test_an_unreadable_completion_is_dropped(tmp_path: Path):
         assert len(await waiting(session)) == 1
 
 
-# Taken back
+# Withdrawn
 
 
 async def test_cancel_is_sent_first_and_then_every_waiting_elicitation_is_cancelled(tmp_path: Path):
@@ -240,7 +240,7 @@ async def test_the_end_of_the_agent_takes_back_all_questions(tmp_path: Path):
         assert agent.elicitations == {}
 
 
-# Outside of sessions
+# Outside sessions
 
 
 async def test_a_login_may_ask_the_user_before_there_is_any_session():

@@ -1,4 +1,4 @@
-"""Methods beyond the protocol, in both directions."""
+"""Extension methods, in both directions."""
 
 from __future__ import annotations
 

@@ -1,4 +1,4 @@
-"""Files that are replaced whole: their modes, and that a failure leaves what was there and nothing else."""
+"""Replacing whole files: their modes, and that a failure leaves the old file and nothing else."""
 
 from __future__ import annotations
 
@@ -23,7 +23,7 @@ def file(tmp_path: Path) -> Path:
 
 @pytest.fixture
 def full_disk(monkeypatch: pytest.MonkeyPatch) -> None:
-    """What is written does not reach the disk."""
+    """Writes don't reach the disk."""
 
     def fail(_: int) -> None:
         raise OSError(errno.ENOSPC, os.strerror(errno.ENOSPC))

@@ -1,4 +1,4 @@
-"""Writing a file that runs later is asked about each time, however it is spelled and whatever the settings are."""
+"""Writing a file that runs later always asks, however its path is spelled and whatever the settings are."""
 
 from __future__ import annotations
 
@@ -178,7 +178,7 @@ def test_what_is_hidden_elsewhere_or_seen_at_home_is_not(tmp_path: Path, monkeyp
 
 
 def disguised(path: str, chance: random.Random) -> str:
-    """The path as a file system may take for the same one, below any folders."""
+    """The path in spellings that a file system may treat as the same, below any folders."""
     ways = [
         str.upper,
         str.title,
@@ -206,7 +206,7 @@ def test_no_disguise_of_generated_ones_goes_unnoticed() -> None:
 
 
 def generated_from_the_list(chance: random.Random) -> Iterator[str]:
-    """A path for every pattern, its wildcards filled in."""
+    """A path for every pattern, with its wildcards filled in."""
     for entry in RUNS_LATER:
         for pattern in entry.patterns:
             name = pattern.replace("[0-9]", str(chance.randrange(10)))
@@ -279,7 +279,7 @@ async def test_writing_a_build_file_is_not_asked_about(tmp_path: Path) -> None:
     assert (tmp_path / "package.json").read_text() == "{}"
 
 
-# As an agent meets it
+# As an agent sees it
 
 
 async def write(wire: Any, path: Path | str, content: str = "evil") -> None:
@@ -290,7 +290,7 @@ async def write(wire: Any, path: Path | str, content: str = "evil") -> None:
 @pytest.mark.parametrize("path", [".git/config", ".envrc", ".github/workflows/ci.yml", ".GIT/Hooks/x", "new/.mcp.json"])
 async def test_the_user_is_asked_with_the_reason_though_writing_is_on(tmp_path: Path, path: str) -> None:
     async with in_session(tmp_path, policy=Policy(write=Grant.ON)) as (session, wire):
-        for answer, is_written in ((REFUSE, False), (ALLOW, True), (REFUSE, True)):  # allowed is allowed once
+        for answer, is_written in ((REFUSE, False), (ALLOW, True), (REFUSE, True)):  # allowed means allowed once
             await write(wire, tmp_path / path)
             await until(session, lambda: bool(session.conversation.permissions))
             [request] = session.conversation.permissions.values()

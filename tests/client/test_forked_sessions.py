@@ -1,4 +1,4 @@
-"""A session is forked: another one goes on below what was said, each by itself, live and in a replay."""
+"""A forked session continues on its own from the shared conversation, live and in a replay."""
 
 from __future__ import annotations
 
@@ -15,8 +15,9 @@ from acp_tui.client.transcript.plan import RecordingPlan
 from acp_tui.client.transcript.replay import replayed
 from acp_tui.conversation.content import Text
 from acp_tui.conversation.conversation import Conversation
-from acp_tui.conversation.entries import Message, Restart
+from acp_tui.conversation.entries import Message
 from acp_tui.conversation.facts import SessionId
+from acp_tui.conversation.updates import Reconnected
 from support.agents import scripted
 from support.waiting import LIMIT_S
 
@@ -62,7 +63,7 @@ async def test_a_fork_goes_on_below_what_was_said_and_the_source_by_itself(tmp_p
             live = {session.session_id: session.conversation for session in (source, fork)}
     assert texts(source.conversation) == ["question", "the answer", "and here?", "still the first"]
     assert texts(fork.conversation) == ["question", "the answer", "in the fork?", "in the fork"]
-    [mark] = [entry for entry in fork.conversation.entries if isinstance(entry, Restart)]
+    [mark] = [entry for entry in fork.conversation.entries if isinstance(entry, Reconnected)]
     assert mark.forked_from == "The question"
     assert fork.conversation.options
     titles = [entry.call.title for entry in fork.conversation.entries if hasattr(entry, "call")]

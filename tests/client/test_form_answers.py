@@ -1,4 +1,4 @@
-"""What is sent for what a user wrote into a form, and what is said where it does not fit."""
+"""What is sent for what the user entered in a form, and the message if it isn't valid."""
 
 from typing import Any
 

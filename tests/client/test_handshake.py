@@ -1,4 +1,4 @@
-"""The handshake: what is offered, what is agreed on, and what is said where that fails."""
+"""The handshake: what is offered and agreed on, and the messages when it fails."""
 
 from __future__ import annotations
 

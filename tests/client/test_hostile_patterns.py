@@ -1,6 +1,6 @@
-"""Patterns of forms that would take seconds and gigabytes to read are not read; those that forms have are.
+"""Form patterns that would take seconds and gigabytes to compile are skipped; ordinary ones aren't.
 
-`ACP_TUI_HOSTILE_PATTERNS=20000` tries so many.
+`ACP_TUI_HOSTILE_PATTERNS=20000` tries that many.
 """
 
 from __future__ import annotations
@@ -58,7 +58,7 @@ def test_patterns_that_forms_have_are_read(pattern: str) -> None:
 
 @pytest.fixture(scope="module")
 def notes() -> dict[str, str]:
-    """What is said of hostile patterns, by a process that has 20 seconds and 1 GB for all of them."""
+    """The verdicts on hostile patterns, from a process with 20 seconds and 1 GB for all of them."""
     choice = random.Random(3)
     patterns = [*HOSTILE, *(generated(choice) for _ in range(COUNT))]
     script = (
@@ -82,7 +82,7 @@ def notes() -> dict[str, str]:
 
 
 def generated(choice: random.Random) -> str:
-    """Groups in groups with counts, with sets and escapes that could hide where they are."""
+    """Nested groups with counts, and with sets and escapes that could hide them."""
     pattern = "a"
     for _ in range(choice.randint(1, 40)):
         opening = choice.choice(

@@ -1,4 +1,4 @@
-"""Options of a session: which request sets one, what wins, and that nothing is sent that was not given to choose."""
+"""Session options: which request sets one, which value wins, and that only offered values are sent."""
 
 from __future__ import annotations
 
@@ -47,7 +47,7 @@ async def test_the_legacy_model_is_set_by_its_own_request_and_by_its_success(tmp
 
 
 async def test_config_options_win_over_modes_and_models(tmp_path: Path):
-    """R-CFG-1: also over a later word on the current mode."""
+    """R-CFG-1: even over a later report of the current mode."""
     config = [select("mode", "a", category="mode")]
     async with in_session(tmp_path, configOptions=config, modes=MODES, models=MODELS) as (session, wire):
         await wire.send(update("current_mode_update", currentModeId="do"))
@@ -72,7 +72,7 @@ async def test_an_answer_replaces_all_options_and_others_may_come_and_go(tmp_pat
 
 
 async def test_of_two_answers_and_an_update_the_last_on_the_wire_wins(tmp_path: Path):
-    """R-CFG-9: whatever was asked first, and in the midst of a turn too."""
+    """R-CFG-9: whatever was asked first, even in the middle of a turn."""
     async with in_session(tmp_path, configOptions=[select("x", "a")]) as (session, wire):
         async with in_turn(session, wire), anyio.create_task_group() as tasks:
             tasks.start_soon(session.set_option, "x", "b")

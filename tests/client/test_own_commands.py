@@ -1,4 +1,4 @@
-"""The user's own commands: they run beside the agent, and what they print goes with the next prompt if wanted."""
+"""The user's own commands run beside the agent, and their output can go with the next prompt."""
 
 from __future__ import annotations
 

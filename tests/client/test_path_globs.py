@@ -1,4 +1,4 @@
-"""Globs: what `*`, `**`, `?`, `[…]` and `{a,b}` stand for, against a matcher that tries everything."""
+"""Globs: what `*`, `**`, `?`, `[…]`, and `{a,b}` match, compared with an exhaustive matcher."""
 
 from __future__ import annotations
 
@@ -19,7 +19,7 @@ PARTS = st.sampled_from(["**", "*", "a", "*b", "?", "[ab]", "*.py", "a*"])
 
 
 def fits(parts: list[str], names: list[str]) -> bool:
-    """Whether the parts of a glob match the names or the first of them."""
+    """Whether a glob's parts match all names, or the first of them."""
     if not parts:
         return True
     if parts[0] == "**":

@@ -1,4 +1,4 @@
-"""Permission requests over the wire: nothing is answered but by the user, and everything is answered once."""
+"""Permission requests over the wire: only the user answers them, each once."""
 
 from __future__ import annotations
 
@@ -10,6 +10,7 @@ from typing import Any
 import anyio
 import pytest
 
+from acp_tui.client.sessions.access import StandingRules
 from acp_tui.client.sessions.session import Session
 from acp_tui.conversation.entries import ToolCallEntry
 from acp_tui.conversation.facts import RequestKey
@@ -93,9 +94,9 @@ async def test_cancel_is_sent_first_and_then_every_waiting_request_is_cancelled(
 async def test_what_the_cancelled_turn_has_answered_the_agent_cannot_withdraw(
     tmp_path: Path, monkeypatch: pytest.MonkeyPatch
 ):
-    """R-CANC-3: also where the rules are still being read."""
+    """R-CANC-3: even while the rules are still being read."""
     async with in_session(tmp_path) as (session, wire), in_turn(session, wire):
-        monkeypatch.setattr(session._rules, "against_call", lambda _: anyio.sleep_forever())
+        monkeypatch.setattr(StandingRules, "against_call", lambda *_: anyio.sleep_forever())
         await wire.send(asked(1, "a"))
         await settle()
         session.cancel()
@@ -172,7 +173,7 @@ async def test_a_request_in_which_two_options_have_one_id_is_refused(tmp_path: P
         assert session.conversation.permissions == {}
 
 
-# What the agent says of a file
+# What the agent claims about a file
 
 
 @pytest.mark.parametrize(
@@ -234,7 +235,7 @@ async def test_no_file_outside_is_looked_into_and_none_that_would_block(
 
 
 def _looked(session: Session) -> anyio.Event:
-    """Set when the session has looked into a request."""
+    """Set when the session has checked a request."""
     done, look = anyio.Event(), session.machine.doubts_about
 
     async def looking(diffs: Sequence[TextDiff]) -> list[str]:

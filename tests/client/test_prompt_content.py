@@ -1,4 +1,4 @@
-"""What of a prompt goes to an agent: blocks that it does not take become the next best, and the user is told."""
+"""What the agent receives of a prompt: unsupported blocks are replaced by the next best, and the user is told."""
 
 from __future__ import annotations
 
@@ -31,7 +31,7 @@ BLOB = BlobResource("file:///a/b.bin", "aGk=")
 
 
 async def sent(cwd: Path, capabilities: Any, *blocks: ContentBlock) -> tuple[list[Any], tuple[str, ...], Any]:
-    """The blocks on the wire, what the user is told, and the prompt as the conversation shows it."""
+    """The blocks on the wire, what the user is told, and the prompt in the conversation."""
     async with in_memory() as (agent, wire):
         async with anyio.create_task_group() as tasks:
             tasks.start_soon(agent.initialize)

@@ -1,4 +1,4 @@
-"""The queue of a session: in which order prompts are given, and what a user can do with one of them."""
+"""A session's queue: the order of its prompts, and what a user can do with each."""
 
 from __future__ import annotations
 

@@ -1,4 +1,4 @@
-"""No call of ours makes git run what a repository configures, whatever is planted and however fast it is swapped."""
+"""None of our calls makes git run what a repository configures, whatever is planted and however fast it is swapped."""
 
 from __future__ import annotations
 
@@ -25,7 +25,7 @@ from support.waiting import LIMIT_S
 pytestmark = pytest.mark.skipif(shutil.which("git") is None, reason="git isn't installed")
 
 FLIPS: Final = int(os.environ.get("ACP_TUI_GIT_FLIPS", "10"))
-"""Looks at a repository whose configuration is being swapped."""
+"""Reads a repository while its configuration is being swapped."""
 SOURCE: Final = Path(__file__).parents[2] / "acp_tui"
 NAMES_OF_GIT: Final = {
     "client/permissions/launchers.py": "reads command lines, for rules",
@@ -52,7 +52,7 @@ STARTERS: Final = {
     "workbench/demo/version_two.py": "the demo agent's own commands, as its scenario has them",
     "ui/tab/agent.py": "an agent's own login",
     "ui/kit/clipboard.py": "the system's clipboard",
-    "ui/shell/notifier.py": "the user's own for notices",
+    "ui/kit/programs.py": "the user's own, for notices and the status line",
     "ui/textual_gaps/internals.py": "the user's editor",
 }
 HOOKS: Final = (
@@ -61,7 +61,7 @@ HOOKS: Final = (
     *("pre-rebase", "prepare-commit-msg", "reference-transaction", "sendemail-validate", "update"),
     *("fsmonitor-watchman", "query-watchman", "virtual-filesystem", "pre-command", "post-command"),
 )
-# Each key's value is a command that leaves a file of the key's name.
+# Each key's value is a command that creates a file with the key's name.
 COMMAND_KEYS: Final = (
     *("filter.evil.clean", "filter.evil.smudge", "filter.evil.process", "filter.lfs.clean"),
     *("filter.lfs.process", "filter.a=b.clean", "diff.external", "diff.evil.command", "diff.evil.textconv"),
@@ -86,7 +86,7 @@ ATTRIBUTES: Final = "* filter=evil diff=evil merge=evil ident text=auto eol=crlf
 
 
 class Plant:
-    """A repository with every trap that there is, and the folder where a trap that is sprung leaves its name."""
+    """A repository with every kind of trap, and the folder where a sprung trap leaves its name."""
 
     def __init__(self, base: Path) -> None:
         self.root = base / "root"
@@ -112,25 +112,25 @@ class Plant:
             f"\turl = ext::touch% {self.sprung}/promisor\n\tpartialclonefilter = blob:none\n"
         )
         self.hostile_by_clean = self.harmless + self._configuration(but=("process", "vcs"))
-        """Without what goes wrong before anything else can."""
+        """Without what fails before anything else can."""
         (base / "attributes").write_text(ATTRIBUTES)
         (self.root / ".git/info/attributes").write_text(ATTRIBUTES)
         (self.root / ".git/config.worktree").write_text(self._configuration("worktree."))
         for folder in ("hooks", "evil-hooks"):
             for hook in HOOKS:
-                self._script(self.root / ".git" / folder / hook, f"hook.{hook}")
+                self.script(self.root / ".git" / folder / hook, f"hook.{hook}")
 
     def git(self, *words: str) -> None:
-        """As a user would call it."""
+        """Call git as a user would."""
         subprocess.run(["git", *words], cwd=self.root, check=True, capture_output=True, timeout=LIMIT_S)
 
     def configure(self, text: str) -> None:
-        """Put another configuration in the place of the one that is there."""
+        """Replace the current configuration with another."""
         (self.root / ".git/config.new").write_text(text)
         (self.root / ".git/config.new").replace(self.root / ".git/config")
 
     def unsettle(self) -> None:
-        """Leave git nothing but contents to tell what has changed."""
+        """Leave git only contents to tell what has changed."""
         for name in ("clean", "sub/clean", "large.lfs"):
             os.utime(self.root / name)
         os.utime(self.root / ".git/index", (1, 1))
@@ -144,7 +144,7 @@ class Plant:
         (self.root / ".git/objects" / blob[:2] / blob[2:]).unlink()
 
     def names(self) -> set[str]:
-        """The traps that were sprung."""
+        """The sprung traps."""
         return {path.name for path in self.sprung.iterdir()}
 
     def _configuration(self, prefix: str = "", but: Sequence[str] = ()) -> str:
@@ -155,7 +155,7 @@ class Plant:
             if name in but:
                 continue
             heading = f'[{section} "{subsection}"]' if subsection else f"[{section}]"
-            script = self._script(self.sprung.parent / "traps" / f"{prefix}{key}".replace("/", "_"), prefix + key)
+            script = self.script(self.sprung.parent / "traps" / f"{prefix}{key}".replace("/", "_"), prefix + key)
             is_shell = section == "alias"
             lines.append(f'{heading}\n\t{name} = "{"!" if is_shell else ""}{script}"\n')
         for key in FILE_KEYS:
@@ -163,7 +163,7 @@ class Plant:
             lines.append(f"[{section}]\n\t{name} = {self.sprung}/{prefix}{key}\n")
         return "".join(lines)
 
-    def _script(self, path: Path, name: str) -> Path:
+    def script(self, path: Path, name: str) -> Path:
         path.parent.mkdir(parents=True, exist_ok=True)
         canary = self.sprung / name.replace("/", "_")
         path.write_text(f"#!/bin/sh\ntouch '{canary}'\ncat\n")
@@ -177,7 +177,7 @@ def plant(tmp_path: Path) -> Plant:
 
 
 async def look_at_everything(root: Path) -> None:
-    """All that we ever ask of git in a folder."""
+    """Everything we ever ask of git in a folder."""
     with anyio.fail_after(LIMIT_S):
         await list_files(root)
         tracker = ChangeTracker(root)
@@ -222,7 +222,7 @@ async def test_nothing_that_is_planted_is_run(plant: Plant, by: str) -> None:
 
 
 async def test_nothing_is_run_of_a_configuration_that_is_swapped_all_the_time(plant: Plant) -> None:
-    """As an agent does that may write files: what is looked for before a call is there only after."""
+    """Like an agent that may write files: what is checked before a call appears only after it."""
     is_over = threading.Event()
 
     def swap() -> None:
@@ -277,8 +277,8 @@ async def test_nothing_is_run_wherever_the_configuration_stands(plant: Plant, ki
 async def test_no_variable_of_gits_own_and_no_relative_folder_counts(
     plant: Plant, monkeypatch: pytest.MonkeyPatch, tmp_path: Path
 ) -> None:
-    fake = plant._script(plant.root / "git", "git")
-    plant._script(tmp_path / "exec/git-ls-files", "exec-path")
+    fake = plant.script(plant.root / "git", "git")
+    plant.script(tmp_path / "exec/git-ls-files", "exec-path")
     for name in (
         "GIT_EXTERNAL_DIFF",
         "GIT_SSH_COMMAND",
@@ -305,12 +305,12 @@ async def test_no_variable_of_gits_own_and_no_relative_folder_counts(
 async def test_files_to_trace_into_are_not_written_whoever_configures_them(
     plant: Plant, monkeypatch: pytest.MonkeyPatch, tmp_path: Path
 ) -> None:
-    """Git takes these from the user's own file, which an agent in the home folder may have written."""
+    """Git takes these from the user's own file, which an agent may have written if the home is its workspace."""
     user = tmp_path / "user"
     user.write_text("".join(f"[trace2]\n\t{key[7:]} = {plant.sprung}/{key}\n" for key in FILE_KEYS))
     monkeypatch.setenv("GIT_CONFIG_GLOBAL", str(user))
     subprocess.run(["git", "ls-files"], cwd=plant.root, check=True, capture_output=True)
-    assert plant.names() == set(FILE_KEYS)  # so that what follows can fail
+    assert plant.names() == set(FILE_KEYS)  # so that the following can fail
     for name in FILE_KEYS:
         (plant.sprung / name).unlink()
     await look_at_everything(plant.root)
@@ -324,11 +324,11 @@ async def test_a_repository_whose_files_never_end_is_given_up(plant: Plant, monk
         await ask_git(plant.root, "cat-file", "--batch", question=b"1" * 40 + b"\n")
 
 
-# The door
+# The only entry point
 
 
 def calls(count: int) -> Iterator[list[str]]:
-    """Calls of any subcommand with any options; the same ones in every run."""
+    """Calls of any subcommand with any options; the same in every run."""
     chance = random.Random(20261122)
     told = subprocess.run(["git", "--list-cmds=builtins"], check=True, capture_output=True, text=True)
     commands = [

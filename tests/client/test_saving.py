@@ -1,4 +1,4 @@
-"""What an agent sent as bytes is saved under a harmless name, whole or not at all."""
+"""Bytes sent by an agent are saved under a harmless name, completely or not at all."""
 
 from __future__ import annotations
 

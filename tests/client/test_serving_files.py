@@ -1,4 +1,4 @@
-"""`fs/*` as an agent meets it on the wire; what a workspace serves is tested beside it."""
+"""`fs/*` as an agent sees it on the wire. The workspace has its own tests."""
 
 from __future__ import annotations
 
@@ -49,7 +49,7 @@ async def test_a_file_is_written_and_the_answer_is_empty(cwd: Path):
 async def test_files_are_read_one_at_a_time_and_none_while_answers_are_unread(
     cwd: Path, monkeypatch: pytest.MonkeyPatch
 ):
-    """Forty answers of sixty megabytes are not to be in memory at once."""
+    """Forty answers of sixty megabytes must not be in memory at once."""
     read, has_room, under_way, most, count = Workspace.read_text_file, anyio.Event(), 0, 0, 0
 
     async def read_and_count(*args: Any, **options: Any) -> str:
@@ -63,7 +63,7 @@ async def test_files_are_read_one_at_a_time_and_none_while_answers_are_unread(
     monkeypatch.setattr(Workspace, "read_text_file", read_and_count)
     params = {"sessionId": "s1", "path": str(cwd / "a.txt")}
     async with in_session(cwd) as (session, wire):
-        monkeypatch.setattr(session._connection, "until_room", has_room.wait)
+        monkeypatch.setattr(session.connection, "until_room", has_room.wait)
         for number in range(40):
             await wire.send(request(f"r{number}", "fs/read_text_file", params))
         await settle()

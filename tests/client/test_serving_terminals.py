@@ -1,4 +1,4 @@
-"""`terminal/*` as an agent meets it on the wire, and what the session shows and leaves; PTYs are tested beside it."""
+"""`terminal/*` as an agent sees it on the wire, and what the session shows. PTYs have their own tests."""
 
 from __future__ import annotations
 
@@ -16,7 +16,7 @@ SLEEP = ("-S", "-c", "import signal; print('up', flush=True); signal.pause()")
 
 
 async def call(wire: Counterpart, method: str, terminal: str | None = None, **params: Any) -> Any:
-    """The response without its frame: the result, or the error."""
+    """The response's result or error, without its frame."""
     about = {} if terminal is None else {"terminalId": terminal}
     request = {"sessionId": "s1", **about, **params}
     await wire.send({"jsonrpc": "2.0", "id": 1, "method": f"terminal/{method}", "params": request})

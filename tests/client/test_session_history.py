@@ -1,4 +1,4 @@
-"""Sessions of the past as one list, of what an agent lists and of what was recorded."""
+"""Past sessions in one list, from what the agent lists and what was recorded."""
 
 from __future__ import annotations
 

@@ -1,4 +1,4 @@
-"""Who follows a session: several at once, each until it unsubscribes, and none at the expense of another."""
+"""A session's listeners: several at once, until each unsubscribes, without affecting one another."""
 
 from __future__ import annotations
 

@@ -1,4 +1,4 @@
-"""Sessions that were there before: loaded with their history, resumed without, opened the best way there is."""
+"""Existing sessions: loaded with their history, resumed without it, or opened in the best available way."""
 
 from __future__ import annotations
 
@@ -60,7 +60,7 @@ async def test_a_load_is_answered_by_null_or_by_nothing_much(tmp_path: Path, res
 
 
 async def test_a_session_loaded_while_it_is_open_begins_afresh_and_replaces_the_old_one(tmp_path: Path):
-    """R-SESS-5: nothing is there twice; what waited in the old one is taken back."""
+    """R-SESS-5: nothing appears twice; what waited in the old session is withdrawn."""
     async with capable() as (agent, wire):
         old = await open_session(agent, wire, tmp_path)
         await wire.send(said("history"), asked(1, "a"))
@@ -110,7 +110,7 @@ async def test_a_session_is_opened_once_at_a_time(tmp_path: Path):
 
 
 async def test_a_session_is_not_loaded_in_the_middle_of_its_turn(tmp_path: Path):
-    """R-PROMPT-3: the fresh one would not know of the prompt in flight."""
+    """R-PROMPT-3: the fresh session wouldn't know about the prompt in flight."""
     async with capable() as (agent, wire):
         session = await open_session(agent, wire, tmp_path)
         async with in_turn(session, wire):
@@ -120,7 +120,7 @@ async def test_a_session_is_not_loaded_in_the_middle_of_its_turn(tmp_path: Path)
 
 
 async def test_a_replaced_session_sends_nothing_any_more(tmp_path: Path):
-    """R-SESS-12: its id is another's now."""
+    """R-SESS-12: its ID now belongs to another."""
     async with capable() as (agent, wire):
         old = await open_session(agent, wire, tmp_path)
         new = await exchange(agent.load_session(S1, tmp_path), wire, "session/load")

@@ -1,4 +1,4 @@
-"""Names, pins and archived sessions: kept in a file of ours, heard by agents that take them, and seen in a replay."""
+"""Names, pins, and archived sessions: saved in our own file, sent to agents that support them, shown in a replay."""
 
 from __future__ import annotations
 

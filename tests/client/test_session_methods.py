@@ -1,4 +1,4 @@
-"""Sessions over the wire beside new and load: list, close, delete, several at once, more directories."""
+"""Session methods beyond new and load: list, close, delete, several sessions at once, additional folders."""
 
 from __future__ import annotations
 
@@ -26,7 +26,7 @@ S1 = SessionId("s1")
 CANCELLED = {"outcome": {"outcome": "cancelled"}}
 
 
-# What is not offered is not sent
+# What isn't offered isn't sent
 
 
 @pytest.mark.parametrize(
@@ -232,7 +232,7 @@ async def test_a_session_that_is_not_open_is_deleted_just_so():
 
 
 async def test_updates_of_two_sessions_apply_in_wire_order_before_a_later_response(tmp_path: Path):
-    """R-UPD-2, R-SESS-12, R-ORD-1: 10,000 updates of two sessions, and a response behind each half of them."""
+    """R-UPD-2, R-SESS-12, R-ORD-1: 10,000 updates of two sessions, and a response after each half of them."""
     words = [f"{number} " for number in range(10_000)]
     async with capable() as (agent, wire):
         sessions = [await open_session(agent, wire, tmp_path, name) for name in ("s1", "s2")]

@@ -1,4 +1,4 @@
-"""Sessions on one connection: routing, order, turns and options."""
+"""Sessions on one connection: routing, order, turns, and options."""
 
 from __future__ import annotations
 

@@ -1,4 +1,4 @@
-"""An agent's stderr stands in its log line by line, however the pipe cuts it."""
+"""An agent's stderr is logged line by line, no matter how the pipe splits it."""
 
 from __future__ import annotations
 

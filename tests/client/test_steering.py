@@ -1,4 +1,4 @@
-"""A prompt is sent into the turn that runs, where the agent offers that; what came of it is in the conversation."""
+"""A prompt sent into the running turn, if the agent offers that, with its outcome in the conversation."""
 
 from __future__ import annotations
 
@@ -15,7 +15,7 @@ from acp_tui.client.transcript.replay import replayed
 from acp_tui.conversation.content import Text
 from acp_tui.conversation.entries import Message
 from acp_tui.conversation.facts import SessionId
-from support.agents import scripted
+from support.agents import scripted, until
 from support.waiting import LIMIT_S
 
 BEFORE = dedent("""
@@ -31,7 +31,7 @@ AFTER = 'say("as you say")\nanswer(prompt, stopReason="end_turn")\nserve_until_c
 
 
 async def steered(outcome: str, tmp_path: Path) -> tuple[bool, list[str]]:
-    """Whether the turn took it, and all that was said; the replay says the same."""
+    """Whether the turn accepted it, and everything that was said. The replay says the same."""
     plan = RecordingPlan(tmp_path, file=tmp_path / "run.jsonl")
     with anyio.fail_after(LIMIT_S):
         async with open_hub() as hub:
@@ -41,8 +41,7 @@ async def steered(outcome: str, tmp_path: Path) -> tuple[bool, list[str]]:
             taken = False
             async with anyio.create_task_group() as tasks:
                 tasks.start_soon(session.send_prompt, [Text("walk")])
-                while not session.conversation.entries or len(session.conversation.entries) < 2:
-                    await anyio.lowlevel.checkpoint()
+                await until(session, lambda: len(session.conversation.entries) >= 2)
                 taken = await session.steer([Text("turn left")])
     assert replayed(tmp_path / "run.jsonl") == {SessionId("s1"): session.conversation}
     return taken, [entry.text for entry in session.conversation.entries if isinstance(entry, Message)]

@@ -1,4 +1,4 @@
-"""What an agent's subagents say reaches the session they work for, over both versions; a replay says the same."""
+"""What subagents say reaches the session they work for, in both versions and in a replay."""
 
 from __future__ import annotations
 

@@ -1,4 +1,4 @@
-"""A command runs as it was when the user was asked: in that folder, with those programs, whatever is swapped since."""
+"""A command runs as it was when the user was asked: in that folder, with those programs, whatever is swapped later."""
 
 from __future__ import annotations
 
@@ -109,7 +109,10 @@ async def session_end(wire: Counterpart, terminal: str) -> None:
 
 @pytest.mark.parametrize("_number", range(SESSIONS))
 async def test_a_folder_that_is_swapped_all_the_time_leads_no_command_out_unasked(ws: Path, _number: int):
-    """Terminals are on: nothing is asked in the workspace. Each try races a thread that swaps the folder for a link."""
+    """Terminals are on, so nothing is asked in the workspace.
+
+    Each try races a thread that swaps the folder for a link.
+    """
     sub, kept, outside = ws / "sub", ws / "kept", ws.parent / "elsewhere"
     stop = Event()
 
@@ -143,7 +146,7 @@ async def test_a_folder_that_is_swapped_all_the_time_leads_no_command_out_unaske
 
 
 async def _answered(session: Session, wire: Counterpart) -> dict[str, Any]:
-    """What the agent gets; where the user is asked, since the link was met, they refuse."""
+    """What the agent gets. If the user is asked, because the link was seen, they refuse."""
     answers: list[dict[str, Any]] = []
 
     async def receive() -> None:

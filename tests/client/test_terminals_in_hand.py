@@ -1,4 +1,4 @@
-"""What the user does with the terminals of a session: typing, size, Ctrl+C, the end; keys are the screen's matter."""
+"""What the user does with a session's terminals: type, resize, interrupt, end. The screen handles the keys."""
 
 from __future__ import annotations
 
@@ -26,7 +26,7 @@ NOBODYS = TerminalId("nobody's")
 
 @asynccontextmanager
 async def running(cwd: Path, source: str) -> AsyncIterator[tuple[Session, TerminalState]]:
-    """A session in which this runs, and is ready."""
+    """A session in which this command runs and is ready."""
     async with in_session(cwd) as (session, _):
         await session.machine.create_terminal(sys.executable, ["-S", "-c", source], (), None, None)
         [state] = session.conversation.terminals.values()

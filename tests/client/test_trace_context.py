@@ -27,7 +27,7 @@ async def test_every_request_carries_the_trace_context(tmp_path: Path):
 
 
 async def test_no_other_key_is_sent(tmp_path: Path):
-    """R-EXT-3: `_meta` has no keys of ours but those that are reserved for this."""
+    """R-EXT-3: of the keys in `_meta`, we send only those reserved for this."""
     offer = ClientOffer(trace_context={**TRACE, "tracestate": "v=1", "x-request-id": "7"})
     async with in_session(tmp_path, offer=offer) as (session, wire), in_turn(session, wire) as prompt:
         assert prompt["params"]["_meta"] == {**TRACE, "tracestate": "v=1"}

@@ -1,4 +1,4 @@
-"""Sessions with an agent of version 2: what is asked of it, what it tells and asks, and what a user can do."""
+"""Sessions with agents of version 2: what we ask of them, what they report and ask, and what a user can do."""
 
 from __future__ import annotations
 
@@ -45,12 +45,12 @@ IDLE = {"sessionUpdate": "state_update", "state": "idle", "stopReason": "end_tur
 
 
 def told(*updates: Any) -> list[Any]:
-    """Updates, as the wire has them."""
+    """Updates, as on the wire."""
     return [notification("session/update", {"sessionId": "s1", "update": update}) for update in updates]
 
 
 def asked(request_id: int, **params: Any) -> dict[str, Any]:
-    """A permission request, as the wire has it."""
+    """A permission request, as on the wire."""
     params = {"sessionId": "s1", "title": "May I?", "options": [ALLOW, REJECT], **params}
     return {"jsonrpc": "2.0", "id": request_id, "method": "session/request_permission", "params": params}
 
@@ -89,7 +89,7 @@ async def session_of_two(
 
 @asynccontextmanager
 async def turn_of_two(session: Session, wire: Counterpart) -> AsyncIterator[None]:
-    """A turn that runs; it is ended when the block ends, where it has not been."""
+    """A running turn. When the block ends, the turn ends, too."""
     async with anyio.create_task_group() as tasks:
         tasks.start_soon(session.send_prompt, REPLY)
         prompt = await wire.expect("session/prompt")
@@ -107,7 +107,7 @@ def only_call(session: Session, name: str = "c") -> ToolCall:
 
 
 async def test_what_a_session_begins_with_is_in_the_answer(tmp_path: Path):
-    """R2-CFG, R2-CMD: groups and booleans too, and commands with their input."""
+    """R2-CFG, R2-CMD: including groups, booleans, and commands with input."""
     command = {
         "type": "command",
         "name": "review",
@@ -188,7 +188,7 @@ async def test_resuming_alone_asks_for_no_history_and_shows_what_goes_on(tmp_pat
 
 
 async def test_login_and_logout_go_by_their_new_names(tmp_path: Path):
-    """R2-AUTH: an unknown kind of login is left out, and a terminal's variables come as pairs."""
+    """R2-AUTH: unknown kinds of login are left out, and a terminal's variables arrive as pairs."""
     methods = [
         {"type": "agent", "methodId": "key", "name": "Key"},
         {"type": "terminal", "methodId": "tty", "name": "T", "env": [{"name": "A", "value": "1"}]},
@@ -214,7 +214,7 @@ async def test_login_and_logout_go_by_their_new_names(tmp_path: Path):
 
 
 async def test_mcp_servers_are_sent_as_the_agent_can_use_them(tmp_path: Path):
-    """R2-MCP: one that is started needs the agent's word, and has a type."""
+    """R2-MCP: one that the agent starts requires its capability, and has a type."""
     files, docs = StdioServer("files", "/bin/files"), HttpServer("http", "docs", "https://docs.example/mcp")
     async with agent_of_two() as (agent, wire), anyio.create_task_group() as tasks:
         with pytest.raises(Unsupported):
@@ -293,7 +293,7 @@ async def test_a_prompt_held_back_and_cancelled_ends_its_turn(tmp_path: Path):
 
 
 async def test_a_further_prompt_is_left_to_the_agent(tmp_path: Path):
-    """R2-QUEUE: it is sent while the turn runs, and both are over with the last idle."""
+    """R2-QUEUE: it is sent while the turn runs, and the last idle ends both."""
     async with session_of_two(tmp_path) as (session, wire):
         taken: list[bool] = []
         async with anyio.create_task_group() as tasks:
@@ -369,7 +369,7 @@ async def test_reports_of_a_tool_call_keep_clear_and_append(tmp_path: Path):
 
 
 async def test_a_diff_is_read_from_its_patch_and_its_changes(tmp_path: Path):
-    """R2-DIFF: one item for each file, whether there is a text of it or not."""
+    """R2-DIFF: one item per file, with or without its text."""
     patch = (
         "diff --git /w/a /w/a\n--- /w/a\n+++ /w/a\n@@ -7,2 +7,3 @@\n one\n-two\n+2\n+3\n"
         "diff --git /w/new /w/new\nnew file mode 100644\n--- /dev/null\n+++ /w/new\n@@ -0,0 +1 @@\n+n\n"
@@ -399,7 +399,7 @@ async def test_a_diff_is_read_from_its_patch_and_its_changes(tmp_path: Path):
 
 
 async def test_a_terminal_of_the_agents_prints_its_bytes_and_its_snapshot_replaces_them(tmp_path: Path):
-    """R2-TERM: a character may come in two pieces."""
+    """R2-TERM: a character may arrive in two pieces."""
     printed = "é\n".encode()
     pieces = [b64encode(part).decode() for part in (printed[:1], printed[1:])]
     async with session_of_two(tmp_path) as (session, wire):
@@ -451,7 +451,7 @@ async def test_a_tool_call_and_a_terminal_are_stopped_alone_where_the_agent_offe
 
 
 async def test_files_and_terminals_are_not_served(tmp_path: Path):
-    """R2-FS: they are gone from the protocol."""
+    """R2-FS: these methods no longer exist."""
     async with session_of_two(tmp_path) as (_, wire):
         for number, method in enumerate(("fs/read_text_file", "fs/write_text_file", "terminal/create")):
             params = {"sessionId": "s1", "path": "/etc/passwd", "content": "", "command": "true"}
@@ -486,7 +486,7 @@ async def test_a_question_about_a_tool_call_has_its_own_title(tmp_path: Path):
     ],
 )
 async def test_a_question_about_no_tool_call_stands_for_itself(tmp_path: Path, subject: Any):
-    """R2-PERM: with its answer it is settled."""
+    """R2-PERM: the answer settles it."""
     async with session_of_two(tmp_path) as (session, wire), turn_of_two(session, wire):
         await wire.send(asked(7, subject=subject))
         await settle()
@@ -503,7 +503,7 @@ async def test_a_question_about_no_tool_call_stands_for_itself(tmp_path: Path, s
 
 
 async def test_a_rule_of_the_users_refuses_the_command_that_is_asked_for(tmp_path: Path):
-    """R2-PERM: also where the tool call tells nothing of it."""
+    """R2-PERM: even if the tool call says nothing about it."""
     rule = RefusalRule(kind="execute", command="rm")
     policy = Policy(refuse=(rule,))
     async with session_of_two(tmp_path, policy=policy) as (session, wire), turn_of_two(session, wire):
@@ -538,7 +538,7 @@ async def test_a_question_that_is_taken_back_goes_and_says_so(tmp_path: Path):
 
 
 async def test_questions_of_background_work_survive_a_cancel(tmp_path: Path):
-    """R2-CANC: the agent takes back those of the turn itself."""
+    """R2-CANC: the agent withdraws the turn's own questions."""
     async with session_of_two(tmp_path) as (session, wire), turn_of_two(session, wire):
         await wire.send(asked(7))
         await settle()
@@ -570,7 +570,7 @@ async def test_forms_are_asked_as_before(tmp_path: Path):
         assert any(isinstance(entry, Question) for entry in session.conversation.entries)
 
 
-# What is told beside
+# Other reports
 
 
 async def test_several_plans_stand_side_by_side_and_go_by_their_ids(tmp_path: Path):

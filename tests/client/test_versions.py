@@ -1,4 +1,4 @@
-"""Which version of the protocol is spoken: what is asked, what agents answer, and what the user hears."""
+"""Which version of the protocol is spoken: what we request, what agents answer, and what the user is told."""
 
 from __future__ import annotations
 
@@ -17,7 +17,7 @@ INFO = {"name": "two", "version": "2"}
 
 
 async def answered(result: Any, command: AgentCommand | None = None) -> tuple[int | None, Any]:
-    """The version that is spoken after this answer, and what was asked."""
+    """The version spoken after this answer, and what was requested."""
     async with in_memory(command=command) as (agent, wire):
         async with anyio.create_task_group() as tasks:
             tasks.start_soon(agent.initialize)
@@ -27,7 +27,7 @@ async def answered(result: Any, command: AgentCommand | None = None) -> tuple[in
 
 
 async def refused(code: int, data: Any, command: AgentCommand | None = None) -> UnsupportedProtocol:
-    """What is said where the agent refuses the handshake."""
+    """The error if the agent refuses the handshake."""
     async with in_memory(command=command) as (agent, wire), anyio.create_task_group() as tasks:
         found: list[UnsupportedProtocol] = []
 
@@ -74,7 +74,7 @@ async def test_a_user_who_wants_version_1_has_it_asked_as_it_always_was():
 
 
 async def test_a_refused_version_names_those_of_both_sides():
-    """R2-INIT: -32022 says which versions the agent speaks."""
+    """R2-INIT: error -32022 says which versions the agent speaks."""
     error = await refused(-32022, {"requested": 2, "supported": [3, 4]})
     assert str(error) == "played speaks versions 3 and 4 of ACP, and acp-tui speaks versions 1 and 2"
     assert "update" in error.hint
@@ -99,7 +99,7 @@ async def test_an_agent_that_has_only_version_2_says_so_to_a_user_who_wants_1():
 
 
 def test_nothing_of_version_2_is_loaded_for_an_agent_of_version_1():
-    """Its models take time to make, and most agents do not need them."""
+    """Its models take time to build, and most agents don't need them."""
     script = (
         "import sys, acp_tui.client.sessions.hub, acp_tui.client.sessions.driver;"
         "sys.exit(any(name.startswith('acp_tui.protocol.v2') for name in sys.modules))"

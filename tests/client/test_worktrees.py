@@ -1,4 +1,4 @@
-"""Worktrees of real repositories: made without running what the repository configures, copied back, removed."""
+"""Worktrees of real repositories: created without running anything they configure, copied back, and removed."""
 
 from __future__ import annotations
 
@@ -26,7 +26,7 @@ pytestmark = [
 
 
 class Repository:
-    """A repository with one commit, in a folder of its own."""
+    """A repository with one commit, in its own folder."""
 
     def __init__(self, root: Path) -> None:
         self.root = root
@@ -52,7 +52,7 @@ class Repository:
         ).stdout
 
     def commit(self, message: str) -> None:
-        """All that there is."""
+        """Everything in the folder."""
         self.git("add", "-A")
         self.git("commit", "-qm", message)
 
@@ -132,7 +132,7 @@ async def test_a_commit_cannot_write_outside_or_into_git(repository: Repository,
 async def test_a_commit_with_a_link_and_a_folder_of_one_name_writes_nothing_outside(
     repository: Repository, tmp_path: Path, inner_mode: str
 ) -> None:
-    """Git makes no such commit, and takes one over from a server as it is."""
+    """Git doesn't create such a commit, but accepts one from a server."""
     outside = tmp_path / "outside"
     outside.mkdir()
 

@@ -1,4 +1,4 @@
-"""Every duty of a client of ACP v1 has a test, and the table that says which one is true."""
+"""Every duty of an ACP v1 client has a test, and the table of those tests is correct."""
 
 from __future__ import annotations
 
@@ -38,7 +38,7 @@ def test_the_tests_of_a_requirement_exist(requirement_id: str) -> None:
 @needs_requirements
 def test_every_id_is_one_of_the_requirements() -> None:
     named = {*table(), *not_built(), *ids_named_by_tests()}
-    # Those of the agent registry are no duties of the protocol's.
+    # Those of the agent registry aren't duties of the protocol.
     assert sorted(each for each in named - requirements().keys() if not each.startswith("R-REG-")) == []
 
 

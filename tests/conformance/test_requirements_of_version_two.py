@@ -1,4 +1,4 @@
-"""Each difference of version 2 that is described beside the repository has a test that names it."""
+"""Each documented difference of version 2 has a test that names it."""
 
 from __future__ import annotations
 

@@ -42,7 +42,7 @@ def test_memory_stays_near_the_limit_whatever_the_size_of_the_appends() -> None:
         for _ in range(200_000 // size):
             ring.append(b"x" * size)
         assert len(ring.read()) == 10_000
-        assert ring._stored <= 10_000 + CHUNK_BYTES + size
+        assert ring.stored <= 10_000 + CHUNK_BYTES + size
 
 
 def test_a_reader_gets_only_what_is_new() -> None:
@@ -83,9 +83,9 @@ def test_dropping_costs_no_more_than_what_is_dropped() -> None:
     ring = ByteRing(1_000_000)
     for _ in range(250):
         ring.append(b"x" * 4096)
-    chunks = len(ring._chunks)
+    stored = ring.stored
     ring.append(b"y" * 4096)
-    assert len(ring._chunks) == chunks
+    assert ring.stored == stored
 
 
 def test_an_offset_beyond_the_end_gives_nothing() -> None:

@@ -1,4 +1,4 @@
-"""Whom a content block is for: the user, unless its annotations name others only."""
+"""A content block is for the user, unless its annotations name only others."""
 
 import pytest
 

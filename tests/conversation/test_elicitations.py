@@ -1,4 +1,4 @@
-"""Elicitations in a conversation: what waits, what was agreed to, what is over."""
+"""Elicitations in a conversation: open, accepted, and finished ones."""
 
 from acp_tui.conversation.conversation import NOTHING, Change
 from acp_tui.conversation.elicitation import Elicitation, FilledIn, Form, UrlVisit

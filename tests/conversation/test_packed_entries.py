@@ -1,4 +1,4 @@
-"""Early entries of a long conversation are packed into a store; whoever reads or changes them sees no difference."""
+"""Early entries of a long conversation are packed into a store, and reading or changing them works as before."""
 
 from __future__ import annotations
 
@@ -13,10 +13,10 @@ from hypothesis import strategies as st
 
 from acp_tui.conversation import conversation as state
 from acp_tui.conversation.conversation import KEPT, KEPT_HOWEVER_LONG, PACKED_AT_ONCE, Conversation, EntryList
-from acp_tui.conversation.entries import Failure, Message, Remark, Unknown
+from acp_tui.conversation.entries import Failure, Message
 from acp_tui.conversation.reducer import apply
 from acp_tui.conversation.tool_calls import TextDiff
-from acp_tui.conversation.updates import SessionUpdate, UnknownUpdate
+from acp_tui.conversation.updates import Remarked, SessionUpdate, UnknownUpdate
 from support.folding import agent, ask, call, fold, prompt, thought, user
 
 LONG = 4 * KEPT
@@ -29,6 +29,8 @@ class Memory:
         self.data = bytearray()
         self.reads = 0
         self.is_full = False
+        self.planted = b""
+        """What somebody wrote in the place of all that was stored."""
 
     def put(self, data: bytes) -> int:
         if self.is_full:
@@ -38,7 +40,7 @@ class Memory:
 
     def get(self, place: int, size: int) -> bytes:
         self.reads += 1
-        return bytes(self.data[place : place + size])
+        return self.planted or bytes(self.data[place : place + size])
 
 
 def packing(*updates: SessionUpdate) -> tuple[Conversation, Memory]:
@@ -50,7 +52,7 @@ def packing(*updates: SessionUpdate) -> tuple[Conversation, Memory]:
 
 
 def in_memory(entries: EntryList) -> int:
-    return len(entries._recent) + len(entries._changed)
+    return len(entries.recent) + len(entries.changed)
 
 
 def test_memory_holds_the_last_entries_only() -> None:
@@ -59,7 +61,7 @@ def test_memory_holds_the_last_entries_only() -> None:
     assert len(entries) == LONG
     assert in_memory(entries) <= KEPT + PACKED_AT_ONCE
     assert [entry.text for entry in entries if isinstance(entry, Message)] == [f"message {n}" for n in range(LONG)]
-    assert len(entries._held) == 0
+    assert len(entries.held) == 0
     reads = store.reads
     assert entries[-1] == Message("agent", f"m{LONG - 1}", entries[-1].parts)  # type: ignore[union-attr]
     assert entries[LONG - 3 :] == list(entries)[-3:]
@@ -67,7 +69,7 @@ def test_memory_holds_the_last_entries_only() -> None:
 
 
 def bytes_in_memory(entries: EntryList) -> int:
-    kept = [*entries._recent[:-KEPT_HOWEVER_LONG], *entries._changed.values()]
+    kept = [*entries.recent[:-KEPT_HOWEVER_LONG], *entries.changed.values()]
     return sum(len(pickle.dumps(entry)) for entry in kept)
 
 
@@ -90,7 +92,7 @@ def test_long_entries_are_packed_earlier(kind: str, monkeypatch: pytest.MonkeyPa
 
 def test_a_chunk_of_one_growing_message_costs_no_look_at_all_of_it(monkeypatch: pytest.MonkeyPatch) -> None:
     weighed: list[object] = []
-    monkeypatch.setattr(state, "_weight", lambda entry: weighed.append(entry) or 1)
+    monkeypatch.setattr(state, "weight_of", lambda entry: weighed.append(entry) or 1)
     packing(*(agent("word ", "m") for _ in range(1_000)))
     assert weighed == []
 
@@ -166,7 +168,7 @@ class Attack:
 
 
 def by_name(module: str, name: str) -> bytes:
-    """A pickle of what has this name there."""
+    """A pickle of the object with this name in that module."""
     names = b"".join(pickle.SHORT_BINUNICODE + bytes([len(each)]) + each.encode() for each in (module, name))
     return pickle.PROTO + b"\x04" + names + pickle.STACK_GLOBAL + pickle.STOP
 
@@ -187,8 +189,7 @@ def by_name(module: str, name: str) -> bytes:
 def test_a_store_that_somebody_wrote_to_runs_nothing(payload: bytes) -> None:
     conversation, store = packing(*(agent("a", f"m{number}") for number in range(LONG)))
     entries = conversation.entries
-    store.data[:] = payload
-    entries._places[0], entries._sizes[0] = 0, len(payload)
+    store.planted = payload
     assert isinstance(entries[0], Failure)
 
 
@@ -216,9 +217,9 @@ def test_a_packed_conversation_equals_one_in_memory(said: list[SessionUpdate], k
 
 
 def test_an_entry_list_ends() -> None:
-    entries = EntryList([Remark("one")])
+    entries = EntryList([Remarked("one")])
     with pytest.raises(IndexError):
         entries[1]
     with pytest.raises(IndexError):
         entries[-2]
-    assert Unknown("x", None) not in entries
+    assert UnknownUpdate("x", None) not in entries

@@ -1,11 +1,11 @@
-"""Facts beside the entries: plan, commands, options, info, usage, notices; and the entries that are rare."""
+"""Facts beside the entries: plan, commands, options, info, usage, and notices; and rare entries."""
 
 import pytest
 
 from acp_tui.conversation import UNSET, Unset
 from acp_tui.conversation.content import Image, Text
 from acp_tui.conversation.conversation import MAX_NOTICE_CHARACTERS, MAX_NOTICES, Change
-from acp_tui.conversation.entries import Compaction, EntryId, Unknown
+from acp_tui.conversation.entries import Compaction, EntryId
 from acp_tui.conversation.facts import (
     BooleanOption,
     Choice,
@@ -175,7 +175,7 @@ def test_unset_is_one_value_that_names_itself() -> None:
 
 
 def test_usage_is_a_snapshot() -> None:
-    """R-USAGE-1, R-POST-4: it may be odd, and a cost that is not repeated is gone."""
+    """R-USAGE-1, R-POST-4: it may be odd, and a cost that isn't repeated is removed."""
     odd = Usage(used=200, size=0, cost_amount=1.5, cost_currency="credits")
     assert fold(UsageReported(Usage(1, 2)), UsageReported(odd)).usage == odd
     assert fold(UsageReported(odd), UsageReported(Usage(1, 2))).usage == Usage(1, 2)
@@ -239,7 +239,7 @@ def test_an_unknown_update_is_kept_whole_where_it_came() -> None:
     """R-LEN-4, R-UNS-1."""
     raw = {"sessionUpdate": "hologram_update", "beams": 3}
     conversation = fold(agent("a"), UnknownUpdate("hologram_update", raw), agent("b"))
-    assert conversation.entries[1] == Unknown("hologram_update", raw)
+    assert conversation.entries[1] == UnknownUpdate("hologram_update", raw)
     assert last_change(agent("a"), UnknownUpdate("k", raw)) == Change((EntryId(1),))
 
 

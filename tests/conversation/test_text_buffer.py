@@ -1,4 +1,4 @@
-"""TextBuffer: grows by pieces; what an append and a look at the end cost does not depend on its length."""
+"""TextBuffer grows in pieces; appending and reading the end cost the same at any length."""
 
 import pytest
 from hypothesis import given, settings
@@ -40,15 +40,15 @@ def test_a_reader_that_comes_back_for_what_is_new_gets_everything_once() -> None
 
 
 def test_an_append_copies_nothing_that_was_there() -> None:
-    """Counted in the pieces held, since time would wobble: the very objects, none joined."""
+    """Counted in the stored pieces, because time would vary: the same objects, none joined."""
     pieces = [f"piece {n}" for n in range(1000)]
-    held = buffer_of(*pieces)._pieces
+    held = buffer_of(*pieces).pieces
     assert len(held) == 1000
     assert all(kept is piece for kept, piece in zip(held, pieces, strict=True))
 
 
 class CountedPieces(list[str]):
-    """Counts how many pieces are looked at."""
+    """Counts how many pieces are read."""
 
     looked_at = 0
 
@@ -61,7 +61,7 @@ class CountedPieces(list[str]):
 @pytest.mark.parametrize("length", [10, 10_000])
 def test_a_look_at_the_end_costs_what_it_returns_and_not_the_text(length: int) -> None:
     buffer = buffer_of(*("0123456789" for _ in range(length)))
-    counted = buffer._pieces = CountedPieces(buffer._pieces)
+    counted = buffer.pieces = CountedPieces(buffer.pieces)
     assert buffer.since(buffer.length - 25) == "567890123456789" + "0123456789"
     assert counted.looked_at == 3
 
@@ -69,11 +69,11 @@ def test_a_look_at_the_end_costs_what_it_returns_and_not_the_text(length: int) -
 def test_a_text_is_joined_once_and_stays_joined() -> None:
     buffer = buffer_of("a", "b", "c")
     assert buffer.text is buffer.text
-    assert buffer._pieces == ["abc"]
+    assert buffer.pieces == ["abc"]
 
 
 def test_empty_pieces_are_not_kept() -> None:
-    assert buffer_of("", "a", "", "")._pieces == ["a"]
+    assert buffer_of("", "a", "", "").pieces == ["a"]
 
 
 def test_buffers_with_the_same_text_are_equal_however_it_was_cut() -> None:

@@ -1,4 +1,4 @@
-"""What is said beside the title of a tool call that is no more than the name of a tool."""
+"""The detail shown beside a tool call's title if that is only the tool's name."""
 
 from __future__ import annotations
 

@@ -1,4 +1,4 @@
-"""Turns: begun by a prompt, ended by the agent alone; how they ended stays visible."""
+"""Turns: a prompt starts one, only the agent ends it, and how it ended stays visible."""
 
 import pytest
 

@@ -1,4 +1,4 @@
-"""Paths and commands: what passes for ASCII is marked, and words of any language are left as they are."""
+"""In paths and commands, look-alikes of ASCII are marked, and words in any language are left alone."""
 
 import unicodedata
 
@@ -12,7 +12,7 @@ from acp_tui.conversation.visible import (
     make_visible_command,
     make_visible_path,
 )
-from acp_tui.conversation.visible.confusables import _letters, _signs
+from acp_tui.conversation.visible.confusables import letters, signs
 from acp_tui.conversation.visible.look_alikes import IN_WORDS
 from acp_tui.conversation.visible.text import code_ranges
 
@@ -90,7 +90,7 @@ def test_ascii_comes_back_as_the_same_object() -> None:
 
 
 def test_the_table_gives_ascii_for_what_is_none() -> None:
-    for char, look in (_letters() | _signs()).items():
+    for char, look in (letters() | signs()).items():
         assert not char.isascii()
         assert look.isascii()
         assert len(char) == 1
@@ -98,7 +98,7 @@ def test_the_table_gives_ascii_for_what_is_none() -> None:
 
 def test_what_unicode_itself_takes_for_an_ascii_sign_is_in_the_table() -> None:
     wide = [chr(code) for code in range(0xFF01, 0xFF5F) if not chr(code).isalnum()]
-    assert {char: unicodedata.normalize("NFKC", char) for char in wide}.items() <= _signs().items()
+    assert {char: unicodedata.normalize("NFKC", char) for char in wide}.items() <= signs().items()
 
 
 @given(st.text(st.characters(codec=None) | st.sampled_from("aо–／ \u00a0🏴"), max_size=20))

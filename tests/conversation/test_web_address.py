@@ -1,4 +1,4 @@
-"""Addresses that an agent names: what could mislead about where they lead is found, and nothing else."""
+"""Addresses from agents: whatever could mislead about their destination is found, and nothing else."""
 
 import pytest
 

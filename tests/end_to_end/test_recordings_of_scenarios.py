@@ -1,4 +1,4 @@
-"""Every shipped scenario, recorded: its replay is the session; redacted, it looks the same wherever it was made."""
+"""Every shipped scenario, recorded: its replay equals the session, and a redacted one looks the same everywhere."""
 
 from __future__ import annotations
 
@@ -16,7 +16,7 @@ from support.recordings import as_recorded, redacted, replayed_whole
 from support.shapes import shape
 
 PICTURED = ("coding", "terminal")
-"""Scenarios whose pictures are compared too; what the others say is all that their pictures show."""
+"""Scenarios whose pictures are compared, too; the others' pictures show only what they say."""
 
 
 @pytest.fixture(scope="module", params=shipped.names())
@@ -24,15 +24,23 @@ def scenario(request: pytest.FixtureRequest) -> str:
     return str(request.param)
 
 
-@pytest.fixture(scope="module")
-def homes(tmp_path_factory: pytest.TempPathFactory) -> Path:
-    """Of all users."""
-    return tmp_path_factory.mktemp("home")
+@pytest.fixture(scope="session")
+def played() -> dict[str, dict[str, list[Led]]]:
+    """What was played so far, by scenario: its tests may come in any order, and on any worker."""
+    return {}
 
 
 @pytest.fixture(scope="module")
-def runs_by_user(scenario: str, homes: Path) -> dict[str, list[Led]]:
-    """Played by two users, each at home. What is redacted keeps its width, so their names are equally long."""
+def runs_by_user(
+    scenario: str, played: dict[str, dict[str, list[Led]]], tmp_path_factory: pytest.TempPathFactory
+) -> dict[str, list[Led]]:
+    """Played by two users, each at home. Redacted text keeps its width, so their names are equally long."""
+    if scenario not in played:
+        played[scenario] = _played_by_two(scenario, tmp_path_factory.mktemp("home"))
+    return played[scenario]
+
+
+def _played_by_two(scenario: str, homes: Path) -> dict[str, list[Led]]:
     runs: dict[str, list[Led]] = {}
 
     async def play(user: str) -> None:
@@ -54,7 +62,7 @@ def runs(runs_by_user: dict[str, list[Led]]) -> list[Led]:
 
 
 def test_a_replay_equals_the_session(runs: list[Led]) -> None:
-    """fold(live) == fold(replay(recording)), terminals too."""
+    """fold(live) == fold(replay(recording)), including terminals."""
     for run in runs:
         replay = replayed_whole(run.recording)
         assert replay.conversations == run.as_recorded
@@ -77,7 +85,7 @@ def test_redacted_it_says_the_same_whoever_has_played_it(runs_by_user: dict[str,
 
 
 def outlines(recording: Path) -> list[set[str]]:
-    """What is said in each conversation, in no order: what comes behind a turn may come before the next prompt."""
+    """What each conversation contains, in no order: what follows a turn may come before the next prompt."""
     replay = replayed_whole(recording)
     told = map(outline, (replay.outside, *replay.conversations.values()))
     texts = (re.findall(r"^\S+ = (?:TextBuffer\()?['\"](.*)['\"]\)?$", each, flags=re.MULTILINE) for each in told)

@@ -1,4 +1,4 @@
-"""A whole turn with an agent that is built on the protocol's official Python SDK."""
+"""A whole turn with an agent on the protocol's official Python SDK."""
 
 from __future__ import annotations
 

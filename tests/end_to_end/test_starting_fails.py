@@ -1,4 +1,4 @@
-"""An agent that cannot be started: the screen says so at once, and the exit status says it to scripts."""
+"""If an agent can't start, the screen says so right away, and scripts learn it from the exit status."""
 
 from __future__ import annotations
 

@@ -1,4 +1,4 @@
-"""A token shows nowhere: in no list of processes, recording, log, or report, and not in the inspector."""
+"""A token appears in no list of processes, recording, log, or report, and not in the inspector."""
 
 from __future__ import annotations
 
@@ -33,7 +33,7 @@ from_each = pytest.mark.parametrize(
 
 
 class Gossip:
-    """An agent that looks around while it works, and repeats what it is shown."""
+    """An agent that looks around while it works, and repeats what it finds."""
 
     def __init__(self) -> None:
         self.command_lines: list[str] = []

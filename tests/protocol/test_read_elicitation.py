@@ -1,4 +1,4 @@
-"""Elicitations as the wire has them, read as values; and the answers, held against the official schema."""
+"""Elicitations on the wire, read as values; and their answers, validated against the official schema."""
 
 from __future__ import annotations
 

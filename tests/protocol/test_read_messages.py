@@ -1,4 +1,4 @@
-"""What the agent's responses and requests say, as plain values."""
+"""An agent's responses and requests as plain values."""
 
 from __future__ import annotations
 

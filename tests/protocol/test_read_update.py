@@ -1,4 +1,4 @@
-"""What each kind of session update says to a conversation."""
+"""What each kind of session update means for a conversation."""
 
 from __future__ import annotations
 

@@ -1,4 +1,4 @@
-"""Importing the wire types must not slow the start: no model is built, no screen library is loaded."""
+"""Importing the wire types must not slow down the start: it builds no model and loads no screen library."""
 
 from __future__ import annotations
 

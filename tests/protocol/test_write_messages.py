@@ -1,4 +1,4 @@
-"""What a client sends, held against the official schema."""
+"""What a client sends, validated against the official schema."""
 
 from __future__ import annotations
 
@@ -56,7 +56,7 @@ BLOCKS: list[ContentBlock] = [
 
 
 def assert_valid(name: str, value: Any) -> None:
-    # Without checking the schema itself, which takes half a second.
+    # Without validating the schema itself, which takes half a second.
     schema = {"$ref": f"#/$defs/{name}", "$defs": schema_v1()["$defs"]}
     jsonschema.Draft202012Validator(schema).validate(value)
 

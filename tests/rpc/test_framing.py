@@ -1,4 +1,4 @@
-"""FrameSplitter: whole lines out of any pieces, and no line over the ceiling."""
+"""FrameSplitter: whole lines from any pieces, and no line over the limit."""
 
 import pytest
 from hypothesis import given, settings

@@ -1,4 +1,4 @@
-"""The connected pair of memory streams: what one end sends the other receives, in pieces as large as it asks for."""
+"""The connected pair of memory streams: one end receives what the other sends, in pieces as large as it asks for."""
 
 import anyio
 import pytest

@@ -1,4 +1,4 @@
-"""Which answer belongs to which request: by the side that asked, and by ids that are equal in type too."""
+"""Which answer belongs to which request: matched by the asking side, and by IDs of the same type."""
 
 from __future__ import annotations
 

@@ -1,4 +1,4 @@
-"""Peer, under a side that floods it and reads nothing: what waits is bounded, and the end says why."""
+"""Peer, flooded by a side that reads nothing: the backlog is limited, and the end states the reason."""
 
 from typing import Any
 
@@ -24,7 +24,7 @@ ANSWER_BYTES = 5_000
 
 
 class Answering:
-    """Gives long answers, and counts those that it has made."""
+    """Gives long answers, and counts those it has made."""
 
     def __init__(self) -> None:
         self.made = 0

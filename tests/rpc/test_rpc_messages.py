@@ -1,4 +1,4 @@
-"""Messages: what a line means, however odd it is, and what is written is strict JSON-RPC."""
+"""Messages: what a line means, however odd, and that everything written is strict JSON-RPC."""
 
 import json
 from typing import Any
@@ -7,6 +7,8 @@ import pytest
 
 from acp_tui.rpc import ErrorCode, RequestFailed, RequestId
 from acp_tui.rpc.messages import (
+    MAX_CONTAINERS,
+    MAX_VALUES,
     PIECE_CHARACTERS,
     Failure,
     Junk,
@@ -59,7 +61,7 @@ def test_the_keys_tell_request_notification_and_response_apart(line: bytes, mess
 
 @pytest.mark.parametrize("line", [b'{"jsonrpc":"2.0","id":7}', b'{"id":7,"error":null}'])
 def test_a_response_that_left_out_its_empty_result_is_a_response(line: bytes) -> None:
-    """Written by what drops undefined or null values; taken for junk, its request would wait for ever."""
+    """Written by serializers that drop undefined or null values; treated as junk, its request would wait forever."""
     assert read_message(line) == Result(7, None)
 
 
@@ -119,7 +121,7 @@ def test_a_request_with_an_impossible_id_is_answered_with_the_id_null(request_id
 
 @pytest.mark.parametrize("method", ["5", "false", "{}"])
 def test_a_request_with_an_impossible_method_is_answered_under_its_own_id(method: str) -> None:
-    """R-RPC-4: whoever asks is answered."""
+    """R-RPC-4: every request is answered."""
     answer = read_junk(b'{"id":"a","method":%s}' % method.encode()).answer
     assert answer is not None
     assert (json.loads(answer)["id"], read_failure(answer).code) == ("a", ErrorCode.INVALID_REQUEST)
@@ -219,6 +221,26 @@ def test_json_that_is_nested_too_deep_is_no_message(deep: bytes) -> None:
 
 def test_json_with_much_in_it_that_is_not_deep_is_one() -> None:
     assert isinstance(read_message(b'{"method":"m","params":[' + b"{}," * 999 + b"[]]}"), Notification)
+
+
+@pytest.mark.parametrize("one", [b"[]", b'{"":0}', b'["\\\\"]', b'["]["]', b'{"\\"":[]}'])
+def test_a_line_of_too_many_lists_and_objects_is_no_message(one: bytes) -> None:
+    message = read_message(b'{"method":"m","params":[' + b",".join([one] * (MAX_CONTAINERS + 1)) + b"]}")
+    assert isinstance(message, Junk)
+    assert "100,000" in message.reason
+
+
+@pytest.mark.parametrize("one", [b"0", b'""', b'"\\\\"', b'"\\""', b'","', b"1e5"])
+def test_a_line_of_too_many_values_is_no_message(one: bytes) -> None:
+    message = read_message(b'{"method":"m","params":[' + b",".join([one] * (MAX_VALUES + 2)) + b"]}")
+    assert isinstance(message, Junk)
+    assert "1,000,000" in message.reason
+
+
+@pytest.mark.parametrize("text", ["[]", "{},", '"', '\\"', "\\", '\\",[', '","'])
+def test_of_what_stands_in_a_text_nothing_counts_as_a_value(text: str) -> None:
+    line = write_notification("m", {"content": text * (2 * MAX_VALUES // len(text)), "more": [{}, text]})
+    assert isinstance(read_message(line), Notification)
 
 
 @pytest.mark.parametrize("size", [PIECE_CHARACTERS - 1, PIECE_CHARACTERS, PIECE_CHARACTERS + 1, 3 * PIECE_CHARACTERS])

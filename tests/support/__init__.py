@@ -1,1 +1,1 @@
-"""What tests of several packages share; it holds no tests of its own."""
+"""Helpers shared by several packages' tests. It contains no tests."""

@@ -1,4 +1,4 @@
-"""Agents for tests of the client: scripted ones as real processes, and one in memory that the test itself plays."""
+"""Agents for tests of the client: scripted ones as real processes, and one in memory played by the test."""
 
 from __future__ import annotations
 
@@ -36,7 +36,7 @@ REPLY = [Text("go")]
 
 
 def scripted_argv(script: str) -> tuple[str, ...]:
-    """The command of a process that runs `script` with the words of `scripted_agent`."""
+    """The command of a process that runs `script` with the names of `scripted_agent`."""
     return (sys.executable, "-I", "-S", str(_SCRIPTED), dedent(script))
 
 
@@ -47,7 +47,7 @@ def scripted(script: str) -> AgentCommand:
 
 @asynccontextmanager
 async def running(script: str | AgentCommand, offer: ClientOffer | None = None) -> AsyncIterator[Agent]:
-    """A scripted agent, or another, as a process."""
+    """A scripted agent, or another one, as a process."""
     command = scripted(script) if isinstance(script, str) else script
     with anyio.fail_after(TEST_LIMIT_S):
         async with open_hub() as hub:
@@ -55,28 +55,28 @@ async def running(script: str | AgentCommand, offer: ClientOffer | None = None) 
 
 
 def our_children() -> list[psutil.Process]:
-    """The processes below this one, zombies too; without the guardian, as long as it has something to guard."""
+    """The processes below this one, including zombies, without the guardian as long as it guards something."""
     children: list[psutil.Process] = psutil.Process().children(recursive=True)
     return [child for child in children if child.pid != guard.pid]
 
 
 @dataclass
 class MemoryProcess:
-    """Stands in for an AgentProcess that the test plays."""
+    """Stands in for an AgentProcess; the test plays the agent."""
 
     stream: ByteStream
     stderr_tail: str = ""
     given: Mapping[str, str] = field(default_factory=dict)
 
     async def wait_for_end(self, timeout_s: float) -> None:
-        """There is no process to end."""
+        """Do nothing: there is no process."""
 
     def describe_exit(self) -> str:
         """How it ended."""
         return "closed its output"
 
     def loss(self, title: str) -> AgentLost:
-        """The same for the user."""
+        """The same, in words for the user."""
         return AgentLost(f"{title} {self.describe_exit()}", detail=self.stderr_tail)
 
 
@@ -87,7 +87,7 @@ async def in_memory(
     command: AgentCommand | None = None,
     recordings: RecordingPlan | None = None,
 ) -> AsyncIterator[tuple[Agent, Counterpart]]:
-    """An agent of a hub, and the far end of its connection for the test to play."""
+    """An agent of a hub, and the far end of its connection for the test."""
     with connected() as (wire, stream), anyio.fail_after(TEST_LIMIT_S), pytest.MonkeyPatch.context() as patch:
 
         @asynccontextmanager
@@ -102,7 +102,7 @@ async def in_memory(
 
 
 async def open_session(agent: Agent, wire: Counterpart, cwd: Path, session_id: str = "s1", **setup: Any) -> Session:
-    """A session, whose opening the agent answers with `setup`."""
+    """A session that the agent opens with `setup`."""
     sessions: list[Session] = []
 
     async def open_it() -> None:
@@ -115,7 +115,7 @@ async def open_session(agent: Agent, wire: Counterpart, cwd: Path, session_id: s
 
 
 async def shake_hands(agent: Agent, wire: Counterpart, name: str = "played", answer: Any = None) -> Any:
-    """The handshake, by default of version 1; gives what the client sent."""
+    """Do the handshake, by default in version 1; return what the client sent."""
     async with anyio.create_task_group() as tasks:
         tasks.start_soon(agent.initialize)
         request = await wire.expect("initialize")
@@ -141,7 +141,7 @@ async def in_session(
 
 @asynccontextmanager
 async def in_turn(session: Session, wire: Counterpart) -> AsyncIterator[Any]:
-    """A prompt that was sent, as the agent got it; when the block ends the turn is ended, where it has not been."""
+    """A prompt that was sent, as the agent received it. When the block ends, the turn ends, too."""
     async with anyio.create_task_group() as tasks:
         tasks.start_soon(session.send_prompt, REPLY)
         prompt = await wire.expect("session/prompt")
@@ -150,13 +150,13 @@ async def in_turn(session: Session, wire: Counterpart) -> AsyncIterator[Any]:
 
 
 def said(text: str, session_id: str = "s1") -> dict[str, Any]:
-    """A piece of a message, as the wire has it."""
+    """A chunk of a message, as on the wire."""
     chunk = {"sessionUpdate": "agent_message_chunk", "content": {"type": "text", "text": text}}
     return notification("session/update", {"sessionId": session_id, "update": chunk})
 
 
 def asked(request_id: Any, *options: str, call_id: str = "call", session_id: str = "s1") -> dict[str, Any]:
-    """A permission request, as the wire has it, with options of these ids."""
+    """A permission request, as on the wire, with options with these IDs."""
     params = {
         "sessionId": session_id,
         "toolCall": {"toolCallId": call_id, "title": "Delete everything"},

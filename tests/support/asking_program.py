@@ -1,4 +1,4 @@
-"""A program that asks its terminal something and waits for the answer, as `vim`, `fzf` and shells do."""
+"""A program that queries its terminal and waits for the answer, as `vim`, `fzf`, and shells do."""
 
 from __future__ import annotations
 
@@ -17,5 +17,5 @@ os.write(1, b'\\r\\ngot ' + answer.hex().encode() + b'\\r\\n')
 
 
 def asking(*writes: bytes, until: bytes, before: str = "") -> str:
-    """Its source: it writes these pieces apart, and prints in hexadecimal what it gets up to `until`."""
+    """Its source: it writes these pieces separately, and prints in hexadecimal what it gets, up to `until`."""
     return _SOURCE.format(writes=writes, until=until, before=before, pause_s=0.05 if len(writes) > 1 else 0)

@@ -1,7 +1,7 @@
-"""Recordings after accidents: cut off, with lines lost, doubled, in another order, flipped bits and junk.
+"""Recordings after accidents: cut off, with lines lost, doubled, or reordered, bits flipped, and junk.
 
-How many a test tries is said by the environment variable BROKEN_RECORDINGS; the default is for every day, 1,000 and
-more are for whoever has the time: `BROKEN_RECORDINGS=1000 pytest tests/workbench/mock tests/workbench/redact`.
+The environment variable BROKEN_RECORDINGS sets how many a test tries. The default suits everyday runs; with more time,
+use 1,000 or more: `BROKEN_RECORDINGS=1000 pytest tests/workbench/mock tests/workbench/redact`.
 """
 
 from __future__ import annotations
@@ -65,7 +65,7 @@ def _lines(name: str) -> tuple[bytes, ...]:
 
 @st.composite
 def broken_recordings(draw: Callable[[st.SearchStrategy[Any]], Any]) -> bytes:
-    """A recording after some accidents; mostly one of which the first line, which tells its kind, was spared."""
+    """A recording after some accidents. Its first line, which identifies the format, usually survives."""
     whole = list(_lines(draw(st.sampled_from(SCENARIOS + AGENTS))))
     head = whole.pop(0) if draw(st.integers(0, 9)) else b""
     for _ in range(draw(st.integers(1, 6))):
@@ -90,7 +90,7 @@ def _after_accident(draw: Callable[[st.SearchStrategy[Any]], Any], whole: list[b
             whole[at] = _flipped(whole[at], draw(st.integers(0, 1 << 20)))
         case "join":
             whole[at] = whole[at].rstrip(b"\n")
-        case _:  # who said it
+        case _:  # who sent it
             whole[at] = (
                 whole[at].replace(b'"type":"in"', b'"type":"out"')
                 if other % 2

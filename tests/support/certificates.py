@@ -1,4 +1,4 @@
-"""Certificates of a CA that a test makes for itself, with the program openssl."""
+"""Certificates of a CA that a test makes for itself with openssl."""
 
 from __future__ import annotations
 
@@ -11,23 +11,23 @@ from pathlib import Path
 import pytest
 
 NAME = "agent.example"
-"""Whom the certificates are for; nobody is called that."""
+"""The host that the certificates are for; no real host has this name."""
 _KEY = ("-newkey", "ec", "-pkeyopt", "ec_paramgen_curve:P-256", "-nodes")
 
 
 @dataclass(frozen=True)
 class Authority:
-    """A CA; its folder holds its certificate and those that it has signed."""
+    """A CA. Its folder contains its certificate and those it has signed."""
 
     folder: Path
 
     @property
     def certificate(self) -> Path:
-        """What a client trusts."""
+        """The certificate that a client trusts."""
         return self.folder / "ca.pem"
 
     def issue(self, names: str, days: int = 2) -> tuple[Path, Path]:
-        """A certificate and its key, for names such as `DNS:agent.example,IP:127.0.0.1`; 0 days: it is too old."""
+        """A certificate and its key for names such as `DNS:agent.example,IP:127.0.0.1`; with 0 days, it has expired."""
         stem = self.folder / f"{abs(hash(names))}-{days}"
         request, certificate, key, extension = (stem.with_suffix(end) for end in (".csr", ".pem", ".key", ".ext"))
         extension.write_text(f"subjectAltName={names}\n")
@@ -37,14 +37,14 @@ class Authority:
         return certificate, key
 
     def context(self, names: str, days: int = 2) -> ssl.SSLContext:
-        """For a server that shows such a certificate."""
+        """For a server that presents this certificate."""
         context = ssl.SSLContext(ssl.PROTOCOL_TLS_SERVER)
         context.load_cert_chain(*self.issue(names, days))
         return context
 
 
 def authority(folder: Path) -> Authority:
-    """A new CA. Skips the test where there is no openssl."""
+    """A new CA. Skips the test if openssl isn't installed."""
     if shutil.which("openssl") is None:
         pytest.skip("certificates are made with openssl, which isn't installed")
     _openssl(

@@ -1,4 +1,4 @@
-"""What a tracker lists after another look at the disk."""
+"""What a tracker lists after rescanning the disk."""
 
 from pathlib import Path
 
@@ -7,18 +7,18 @@ from acp_tui.client.changes.tracker import ChangeTracker
 
 
 async def changes(tracker: ChangeTracker) -> dict[str, FileChange]:
-    """What has changed, by path."""
+    """The changes, by path."""
     await tracker.rescan()
     return dict(tracker.changes)
 
 
 async def kinds(tracker: ChangeTracker) -> dict[str, str]:
-    """What kind of change each path has."""
+    """The kind of each path's change."""
     return {path: change.kind for path, change in (await changes(tracker)).items()}
 
 
 def let_the_clock_tick(directory: Path) -> None:
-    """Until a file made now is younger than those made before."""
+    """Wait until a new file is younger than the earlier ones."""
     newest = max(path.lstat().st_ctime_ns for path in directory.rglob("*"))
     probe = directory.parent / "probe"
     while True:

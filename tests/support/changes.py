@@ -1,4 +1,4 @@
-"""A workspace with changes and the screens that show them: what a test does to both, and reads from them."""
+"""A workspace with changes, and the screens that show them: how tests change and read both."""
 
 from __future__ import annotations
 
@@ -34,7 +34,7 @@ BEGAN: Final = datetime(2026, 11, 22, 14, 3)
 
 
 def make_repository(root: Path, files: dict[str, bytes]) -> None:
-    """A repository in which these files are committed."""
+    """A repository with these files committed."""
     if shutil.which("git") is None:
         pytest.skip("git isn't installed")
     root.mkdir()
@@ -45,7 +45,7 @@ def make_repository(root: Path, files: dict[str, bytes]) -> None:
 
 
 def write(root: Path, files: dict[str, bytes]) -> None:
-    """Give files these contents."""
+    """Write these files."""
     for name, data in files.items():
         path = root / name
         path.parent.mkdir(parents=True, exist_ok=True)
@@ -67,7 +67,7 @@ class ChangesApp(App[None]):
         self.theme = theme
 
     def on_mount(self) -> None:
-        """Begin to follow."""
+        """Start to follow."""
         self.desk = ChangesDesk(self, self._root, self._limits, now=lambda: BEGAN)
         self.desk.start()
 
@@ -81,7 +81,7 @@ class ChangesPage(DialogPage):
         self.desk = app.desk
 
     async def change(self, files: dict[str, bytes]) -> None:
-        """Give files these contents; the desk knows it."""
+        """Write these files, and let the desk notice."""
         write(self.root, files)
         await self.desk.rescan()
         await self.settled()
@@ -99,16 +99,16 @@ class ChangesPage(DialogPage):
         await self.until_shown("by anyone")
 
     async def until(self, condition: Callable[[], bool]) -> None:
-        """Wait for what a thread or the watch brings."""
+        """Wait for the result of a thread or the watch."""
         await until_so(self.pilot, condition, lambda: self.text)
         await self.settled()
 
     async def until_shown(self, text: str) -> None:
-        """Wait until this is to be read."""
+        """Wait until the screen shows this."""
         await self.until(lambda: text in self.words)
 
     async def press_until(self, text: str, *keys: str) -> None:
-        """Press these keys, and wait for what that brings to be read."""
+        """Press these keys, and wait until the screen shows their result."""
         await self.press(*keys)
         await self.until_shown(text)
 
@@ -119,7 +119,7 @@ def looks_as_it_did(
     look: tuple[str, tuple[int, int]],
     prepare: Callable[[ChangesPage], Awaitable[None]],
 ) -> bool:
-    """Whether a picture of what `prepare` brings about is the one that was taken."""
+    """Whether the screen after `prepare` matches its stored picture."""
     theme, size = look
     app = ChangesApp(root, theme=theme)
 
@@ -138,7 +138,7 @@ async def open_changes(
     size: tuple[int, int] = (100, 30),
     limits: Limits | None = None,
 ) -> AsyncIterator[ChangesPage]:
-    """The app, and a desk that knows what all files are."""
+    """The app, with a desk that has read all files."""
     app = ChangesApp(root, limits=limits)
     with anyio.fail_after(TEST_LIMIT_S):
         async with app.run_test(size=size, notifications=True) as pilot:

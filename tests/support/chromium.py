@@ -1,4 +1,4 @@
-"""A headless Chromium, led over its DevTools protocol: what is typed, clicked and seen on a page."""
+"""A headless Chromium, controlled over its DevTools protocol: types, clicks, and reads pages."""
 
 from __future__ import annotations
 
@@ -32,11 +32,11 @@ class BrowserPage:
         self._answers: dict[int, asyncio.Future[Any]] = {}
         self._session = ""
         self.screen = pyte.Screen(80, 24)
-        """What the page was sent, as a terminal shows it."""
+        """What the page was sent, as a terminal would show it."""
         self._stream = pyte.ByteStream(self.screen)
 
     async def read(self) -> None:
-        """Take the answers, until the browser is gone."""
+        """Receive answers until the browser is gone."""
         with suppress(ConnectionClosed):
             async for frame in self._connection:
                 message = json.loads(frame)
@@ -48,7 +48,7 @@ class BrowserPage:
     def _note(self, event: str, params: Any) -> None:
         frame = params.get("response", {})
         if event == "Network.webSocketFrameReceived" and frame["opcode"] == 2:
-            # pyte takes the markers of an update, and colours beyond its own, for text.
+            # pyte takes the markers of an update, and colors it doesn't know, as text.
             self._stream.feed(re.sub(rb"\x1b\[[?<>=][0-9;]*[a-z]", b"", b64decode(frame["payloadData"])))
         elif event == "Network.webSocketFrameSent" and frame["payloadData"].startswith('["resize"'):
             size = json.loads(frame["payloadData"])[1]
@@ -64,11 +64,11 @@ class BrowserPage:
         return "\n".join(self.screen.display)
 
     async def until_it_shows(self, text: str) -> None:
-        """Wait until this is on the screen."""
+        """Wait until the screen shows this."""
         await until(lambda: text in self.text, partial(asyncio.sleep, 0.02), lambda: self.text)
 
     async def click_on(self, text: str) -> None:
-        """Click on this word of the screen, from the last row on that has it."""
+        """Click this word, in the last row of the screen that contains it."""
         row = max(number for number, line in enumerate(self.screen.display) if text in line)
         column = self.screen.display[row].index(text) + len(text) // 2
         place = await self.value(
@@ -79,7 +79,7 @@ class BrowserPage:
         await self.click(x + (column + 0.5) * width / self.screen.columns, y + (row + 0.5) * height / self.screen.lines)
 
     async def call(self, method: str, **params: Any) -> Any:
-        """A method of the DevTools protocol; gives its result."""
+        """Call a method of the DevTools protocol; return its result."""
         number = next(self._ids)
         answer = self._answers[number] = asyncio.get_running_loop().create_future()
         session = {"sessionId": self._session} if self._session else {}
@@ -89,7 +89,7 @@ class BrowserPage:
         return message["result"]
 
     async def attach(self) -> None:
-        """Lead the page rather than the browser."""
+        """Control the page rather than the browser."""
         targets = (await self.call("Target.getTargets"))["targetInfos"]
         page = next(target for target in targets if target["type"] == "page")
         attached = await self.call("Target.attachToTarget", targetId=page["targetId"], flatten=True)
@@ -97,11 +97,11 @@ class BrowserPage:
         await self.call("Network.enable")
 
     async def value(self, script: str) -> Any:
-        """What a line of JavaScript comes to."""
+        """The value of a line of JavaScript."""
         return (await self.call("Runtime.evaluate", expression=script, returnByValue=True))["result"].get("value")
 
     async def type(self, text: str) -> None:
-        """Press the keys of a text, Enter for a line end."""
+        """Type this text; a line break is Enter."""
         for letter in text:
             key = {"key": "Enter", "code": "Enter", "windowsVirtualKeyCode": 13, "text": "\r"}
             given = key if letter == "\n" else {"key": letter, "text": letter}
@@ -110,12 +110,12 @@ class BrowserPage:
             await self.call("Input.dispatchKeyEvent", type="keyUp", **given)
 
     async def click(self, x: float, y: float) -> None:
-        """Press and let go of the mouse there."""
+        """Click there."""
         for kind in ("mouseMoved", "mousePressed", "mouseReleased"):
             await self.call("Input.dispatchMouseEvent", type=kind, x=x, y=y, button="left", clickCount=1)
 
     async def screenshot(self, file: Path) -> None:
-        """What is to be seen."""
+        """Save a picture of the page."""
         file.write_bytes(b64decode((await self.call("Page.captureScreenshot"))["data"]))
 
 

@@ -1,4 +1,4 @@
-"""Reads back the blocks that drawn Markdown shows, and those that HTML describes, in one form; draws nothing."""
+"""Reads the blocks that drawn Markdown shows, and those that HTML describes, into one form. Draws nothing."""
 
 from __future__ import annotations
 
@@ -18,15 +18,15 @@ from acp_tui.ui.rendering.markdown import MarkdownRenderer
 from acp_tui.ui.rendering.palette import Palette
 
 WIDTH: Final = 400
-"""Nothing in the examples is wrapped here."""
+"""Wide enough that no example wraps."""
 _STYLES: Final[dict[str, Any]] = {
-    field.name: Style(meta={field.name: True}) for field in fields(Palette) if field.name != "dark"
+    field.name: Style(meta={field.name: True}) for field in fields(Palette) if field.type == "Style"
 }
 NAMED: Final = Palette(**_STYLES)
-"""Each style says its own name, so that a segment tells what it is."""
+"""Styles that contain their own names, so a segment tells what it is."""
 
 Marked: TypeAlias = tuple[str, frozenset[str]]
-"""A character and the marks that it is shown with."""
+"""A character and its marks."""
 _MARKS: Final = {"em": "emphasis", "strong": "strong", "code": "code", "a": "link", "del": "strikethrough"}
 _HEADINGS: Final = {"heading_1": "h1", "heading_2": "h2", "heading": "h3"}
 _SPACE: Final = " \t\n"
@@ -34,7 +34,7 @@ _SPACE: Final = " \t\n"
 
 @dataclass(frozen=True, slots=True)
 class Level:
-    """A quote, or an item by its number or bullet."""
+    """A quote, or an item with its number or bullet."""
 
     mark: str
     is_new: bool
@@ -43,12 +43,12 @@ class Level:
 
 @dataclass(frozen=True, slots=True)
 class Block:
-    """A leaf of the document: a paragraph, heading, code block, rule or row of a table, and where it stands."""
+    """A leaf of the document: a paragraph, heading, code block, rule, or table row, and where it is."""
 
     path: tuple[Level, ...]
     kind: str
     lines: tuple[tuple[Marked, ...], ...]
-    """Without white space at their ends, and with one space where there is any within."""
+    """Without white space at the ends, and with single spaces inside."""
 
     def __str__(self) -> str:
         """The block as a failing test shows it."""
@@ -74,14 +74,14 @@ def _code_line(line: str) -> tuple[Marked, ...]:
 
 
 def drawn_blocks(source: str) -> list[Block]:
-    """The blocks that a reader sees where `source` is drawn."""
+    """The blocks a reader sees when `source` is drawn."""
     renderer = MarkdownRenderer(source)
     renderer.finish()
     return list(_Rows().read(renderer.lines(WIDTH, NAMED)))
 
 
 def drawn_text(source: str) -> str:
-    """All that is drawn, the targets of links as well."""
+    """Everything drawn, including link targets."""
     renderer = MarkdownRenderer(source)
     renderer.finish()
     return "\n".join([strip.text for strip in renderer.lines(WIDTH, NAMED)])
@@ -136,7 +136,7 @@ class _Rows:
 
 
 def _split(segments: list[Segment]) -> tuple[list[Segment], list[Segment]]:
-    """The margin of a row, and what stands right of it."""
+    """A row's margin, and what is to the right of it."""
     at = 0
     while at < len(segments) and (
         _names(segments[at]) & {"quote_bar", "list_marker", "task_done", "task_open"}
@@ -186,7 +186,7 @@ _ATTRIBUTE: Final = re.compile(r'([a-z]+)="([^"]*)"')
 
 
 def html_blocks(html: str, source: str) -> list[Block]:
-    """The blocks of `html`; tags that are written in `source` are text."""
+    """The blocks of `html`; tags written in `source` are text."""
     reader = _Html(source)
     for found in _TAG.finditer(html):
         if found["tag"] and found.group() not in source:
@@ -214,7 +214,7 @@ def html_targets(html: str, source: str) -> list[str]:
 
 
 class _Html:
-    """Follows the tags; what is not in a block of its own is a paragraph of its container."""
+    """Follows the tags. Text outside a block becomes a paragraph of its container."""
 
     def __init__(self, source: str) -> None:
         self.blocks: list[Block] = []
@@ -268,7 +268,7 @@ class _Html:
                 self.end_block()
 
     def add_html(self, text: str) -> None:
-        """HTML that is written in the source."""
+        """HTML written in the source."""
         if not self._kind:
             self._begin("p")
             self._is_html = True
@@ -304,14 +304,14 @@ class _Html:
         self._lines = [] if kind in ("hr", "empty") else [[]]
 
     def end_block(self) -> None:
-        """End the block that is open."""
+        """End the open block."""
         for lines in self._parts():
             self.blocks.append(Block(tuple(self._path), self._kind, lines))
             self._path = [Level(level.mark, False) for level in self._path]
         self._kind, self._is_html = "", False
 
     def _parts(self) -> list[tuple[tuple[Marked, ...], ...]]:
-        """The lines of the block; empty ones part what is written in HTML, as a reader sees it."""
+        """The block's lines; empty lines split HTML into parts, as a reader sees it."""
         if not self._kind:
             return []
         if self._kind == "pre":

@@ -1,6 +1,6 @@
-"""What a client of ACP may send when it sends it: the official schema, and the gates that both sides open.
+"""What an ACP client may send and when: the official schema, and the gates both sides open.
 
-It judges one connection from its messages alone. What an agent sends is not judged: tests make agents say anything.
+It judges a connection by its messages alone. It doesn't judge the agent's: tests make agents send anything.
 """
 
 from __future__ import annotations
@@ -20,7 +20,7 @@ EXEMPT_METHODS: Final = {
     ),
     "session/set_model": "removed from the protocol and still answered by many agents; the schema has none (R-OLD-1)",
 }
-"""Methods without a definition; those that begin with "_" are extensions, which the schema leaves open (R-EXT-1)."""
+"""Methods without a definition. Those that begin with "_" are extensions, which the schema leaves open (R-EXT-1)."""
 
 ALLOWED_EARLY: Final = {
     "$/cancel_request": "a handshake that the user gives up is canceled like any other request (R-INIT-10)",
@@ -39,17 +39,17 @@ GATES: Final[dict[str, tuple[str, ...]]] = {
     "session/unarchive": ("sessionCapabilities", "archive"),
     "logout": ("auth", "logout"),
 }
-"""Requests of the client, and the agent's capability that allows them."""
+"""The client's requests, and the agent's capability that allows each."""
 
 OFFERS: Final[dict[str, tuple[str, ...]]] = {
     "fs/read_text_file": ("fs", "readTextFile"),
     "fs/write_text_file": ("fs", "writeTextFile"),
     **{f"terminal/{name}": ("terminal",) for name in ("create", "output", "wait_for_exit", "kill", "release")},
 }
-"""Requests of the agent, and the client's capability without which it may not serve them."""
+"""The agent's requests, and the client's capability required to serve each."""
 
 DRAFTS: Final = frozenset({"subagents"})
-"""What the client offers beyond the schema of version 1; it stands in the unstable one."""
+"""What the client offers beyond the version 1 schema; it is in the unstable one."""
 
 BLOCK_GATES: Final = {"image": "image", "audio": "audio", "resource": "embeddedContext"}
 
@@ -61,7 +61,7 @@ def _has(capabilities: Any, path: tuple[str, ...]) -> bool:
 
 
 def _key(request_id: Any) -> tuple[type, Any]:
-    """An id with its type: 1 and "1" are two."""
+    """An ID with its type: 1 and "1" differ."""
     return type(request_id), request_id
 
 
@@ -74,7 +74,7 @@ def _without_drafts(params: dict[str, Any]) -> dict[str, Any]:
 
 
 class Conduct:
-    """Follows one connection and notes what the client was not allowed to send when it sent it."""
+    """Follows one connection and notes what the client wasn't allowed to send when it sent it."""
 
     def __init__(self) -> None:
         self.violations: list[str] = []
@@ -95,7 +95,7 @@ class Conduct:
     # From the client
 
     def sent(self, message: dict[str, Any]) -> None:
-        """The client sends this."""
+        """Judge a frame from the client."""
         extra = set(message) - {"jsonrpc", "id", "method", "params", "result", "error"}
         if message.get("jsonrpc") != "2.0" or extra:
             self._note("not an envelope of JSON-RPC 2.0 (R-RPC-1, R-RPC-9)", message)
@@ -125,7 +125,7 @@ class Conduct:
             self._note(f"not a {name}, {flaw}", message)
 
     def _check_initialize(self, message: dict[str, Any], params: dict[str, Any]) -> None:
-        """It has the shape of every version: each is right without the fields of the other."""
+        """It has the shape of every version: each is valid without the other's fields."""
         others = {1: {"info", "capabilities"}, 2: {"clientInfo", "clientCapabilities"}}
         for version, left_out in others.items():
             own = {key: value for key, value in params.items() if key not in left_out}
@@ -212,7 +212,7 @@ class Conduct:
     def _sent_answer(self, message: dict[str, Any]) -> None:
         requests = self._to_answer.get(_key(message.get("id")), [])
         if not requests:
-            # JSON-RPC answers what is no request at all, a batch for one, under the id null.
+            # JSON-RPC answers an invalid request, such as a batch, with the ID null.
             if not (message.get("id") is None and "error" in message):
                 self._note("it answers no open request of the agent's (R-RPC-4)", message)
             return
@@ -242,7 +242,7 @@ class Conduct:
     # From the agent
 
     def received(self, message: dict[str, Any]) -> None:
-        """The agent says this; what cannot be read opens no gate."""
+        """Learn from a frame of the agent. Unreadable ones open no gate."""
         if isinstance(message.get("method"), str):
             if "id" in message:
                 self._to_answer[_key(message["id"])].append(message)
@@ -277,7 +277,7 @@ class Conduct:
             self._learn_choices(params.get("sessionId"), update)
 
     def _learn_choices(self, session_id: Any, told: dict[str, Any]) -> None:
-        """The modes, models and options that this gives to choose from."""
+        """The modes, models, and options this offers."""
         for source, outer, inner, key in (
             ("mode", "modes", "availableModes", "id"),
             ("model", "models", "availableModels", "modelId"),
@@ -295,6 +295,6 @@ def _is_absolute(path: str) -> bool:
 
 
 def _refuses(request: dict[str, Any], option_id: Any) -> bool:
-    """To refuse, nobody needs to be asked: a standing rule of the user's may do it."""
+    """Whether the option rejects. That needs no question: a rule of the user's may do it."""
     options = request["params"].get("options", ())
     return any(option["optionId"] == option_id and option["kind"] == "reject_once" for option in options)

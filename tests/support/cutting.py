@@ -1,4 +1,4 @@
-"""Connections that break: a proxy on loopback that counts the bytes which pass."""
+"""Connections that break: a local proxy that counts the bytes that pass."""
 
 from __future__ import annotations
 
@@ -18,7 +18,7 @@ from support.served import websocket_server
 
 
 class CuttingProxy:
-    """Leads connections on to an address, and breaks each off once so many bytes have passed."""
+    """Forwards connections to an address, and cuts each after this many bytes."""
 
     def __init__(self, port: int, bytes_until_cut: Callable[[], int | None]) -> None:
         self.cuts = 0
@@ -27,7 +27,7 @@ class CuttingProxy:
         self._open: list[anyio.CancelScope] = []
 
     def cut(self) -> None:
-        """Break off what is open now."""
+        """Cut the open connections."""
         for scope in self._open:
             scope.cancel()
 
@@ -60,7 +60,7 @@ class CuttingProxy:
 
 
 def _reset(stream: SocketStream) -> None:
-    """Closing it says no goodbye, as where a cable is pulled out."""
+    """Close it without a goodbye, as if a cable was unplugged."""
     raw = stream.extra(SocketAttribute.raw_socket)
     raw.setsockopt(socket.SOL_SOCKET, socket.SO_LINGER, struct.pack("ii", 1, 0))
 

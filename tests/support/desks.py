@@ -1,6 +1,6 @@
-"""The whole app with a scripted agent: what a test does there, what it sees, and what the agent was sent.
+"""The whole app with a scripted agent: what tests do there, what they see, and what the agent was sent.
 
-It says nothing of how a dialog looks; tests read that from the rows of the screen.
+It doesn't know how a dialog looks; tests read that from the rows of the screen.
 """
 
 from __future__ import annotations
@@ -31,43 +31,43 @@ SESSION: Final = """
 handshake()
 answer(expect("session/new"), sessionId="s1")
 """
-"""An agent that offers nothing beside a session."""
+"""An agent that offers only sessions."""
 
 
 class Desk(Page):
-    """A page of which the agent is a process, with the frames that went to it."""
+    """A page with an agent process, and the frames sent to that agent."""
 
     log: FrameLog
 
     @property
     def shown_session(self) -> Session:
         """The session on the screen."""
-        session = self._screen.session
+        session = self.screen.session
         assert session is not None
         return session
 
     @property
-    def _screen(self) -> SessionScreen:
+    def screen(self) -> SessionScreen:
         screen = self.pilot.app.screen_stack[0]
         assert isinstance(screen, SessionScreen)
         return screen
 
     @property
     def tabs(self) -> list[Tab]:
-        """From left to right."""
+        """The tabs from left to right."""
         app = self.pilot.app
         assert isinstance(app, AcpTuiApp)
         return list(app.tabs)
 
-    # What is to be seen
+    # What shows
 
     async def shows(self, *texts: str) -> None:
-        """Wait until all of it is to be seen."""
+        """Wait until all of it shows."""
         await self.until(lambda: all(text in self.words for text in texts))
         await self.settled()
 
     async def hides(self, text: str) -> None:
-        """Wait until it is not to be seen any more."""
+        """Wait until it no longer shows."""
         await self.until(lambda: text not in self.words)
         await self.settled()
 
@@ -87,21 +87,21 @@ class Desk(Page):
         await self.press_slowly("enter")
 
     async def offers(self) -> list[str]:
-        """The titles of the commands in the palette, which is opened for that and closed again."""
+        """The titles of the palette's commands. Opens and closes the palette."""
         await self.press("ctrl+p")
         titles = [row.label for row in self.pilot.app.screen.query_one(RowList).rows]
         await self.press("escape")
         return titles
 
     async def do(self, command: str) -> None:
-        """What no palette offers may be written, or have a key."""
-        await self._screen.run_action(f"do('{command}')")
+        """Run a command by its ID, whether or not the palette offers it."""
+        await self.screen.run_action(f"do('{command}')")
 
-    # What the agent got
+    # What the agent received
 
     def let_go_on(self) -> None:
-        """Send the agent a `_go_on`, for which its script waits."""
-        agent = self._screen.link.agent
+        """Send the agent a `_go_on`, which its script waits for."""
+        agent = self.screen.link.agent
         assert agent is not None
         agent.notify_extension("_go_on", None)
 
@@ -110,7 +110,7 @@ class Desk(Page):
         return [frame.get("params") for frame in self._sent() if frame.get("method") == method]
 
     def answers(self) -> list[Any]:
-        """The result, or else the error, of each request of the agent's, in the order of the answers."""
+        """The result or error of each of the agent's requests, in the order of the answers."""
         return [frame.get("result", frame.get("error")) for frame in self._sent() if "method" not in frame]
 
     def _sent(self) -> Iterator[dict[str, Any]]:
@@ -121,25 +121,25 @@ class Desk(Page):
         return (event[1] for event in events if isinstance(event, tuple) and event[0] is direction)
 
     async def hears(self, text: str) -> None:
-        """Wait until the agent has sent a frame with this in it."""
+        """Wait until the agent has sent a frame that contains this."""
         await self.until(lambda: any(text.encode() in frame for frame in self._frames(Direction.IN)))
         await self.settled()
 
     async def gets(self, method: str, times: int = 1) -> list[Any]:
-        """Wait until the agent was sent this so often; gives the params of each."""
+        """Wait until the agent has received this so many times; return the params of each."""
         await self.until(lambda: len(self.sent(method)) >= times)
         await self.settled()
         return self.sent(method)
 
     async def gets_answers(self, times: int = 1) -> list[Any]:
-        """Wait until so many requests of the agent's are answered."""
+        """Wait until so many of the agent's requests are answered."""
         await self.until(lambda: len(self.answers()) >= times)
         await self.settled()
         return self.answers()
 
 
 OpenDesk: TypeAlias = Callable[..., AbstractAsyncContextManager[Desk]]
-"""Opens a desk with an agent that runs these pieces of script, one after the other."""
+"""Opens a desk with an agent that runs these pieces of script in order."""
 
 
 @asynccontextmanager
@@ -150,7 +150,7 @@ async def desk_of(
     settings: Settings | None = None,
     opening: Opening | None = None,
 ) -> AsyncIterator[Desk]:
-    """A desk of an agent that works in `cwd`; no longer than a page is open."""
+    """A desk of an agent that works in `cwd`, with a time limit."""
     command = scripted("\n".join(dedent(piece) for piece in script))
     async with open_agent_page(command, cwd, settings=settings, opening=opening) as page:
         desk = Desk(page.pilot, page.session, page.connection, page.clock)

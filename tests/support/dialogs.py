@@ -19,11 +19,11 @@ from support.waiting import TEST_LIMIT_S
 
 SIZE: Final = (100, 30)
 NOTHING: Final = object()
-"""No result yet; None is one."""
+"""No result yet; None is a result."""
 
 
 class DialogApp(App[None]):
-    """Shows a dialog as soon as it runs and keeps what it gives."""
+    """Shows a dialog as soon as it runs, and keeps its result."""
 
     CSS_PATH: Final = [*stylesheets()]  # type: ignore[misc]
 
@@ -37,7 +37,7 @@ class DialogApp(App[None]):
         self.theme = theme
 
     def on_mount(self) -> None:
-        """Show it."""
+        """Show the dialog."""
         self.push_screen(self._dialog, self._keep)
 
     def _keep(self, result: Any) -> None:
@@ -53,7 +53,7 @@ class DialogPage:
 
     @property
     def result(self) -> Any:
-        """What the dialog gave; NOTHING while it is open."""
+        """The dialog's result; NOTHING while it is open."""
         return self.app.result
 
     @property
@@ -68,22 +68,22 @@ class DialogPage:
 
     @property
     def words(self) -> str:
-        """What the screen says, however its lines break."""
+        """The screen's text, however its lines break."""
         return " ".join(word for word in self.text.split() if word not in "│╭╮╰╯▌▐")
 
     async def press(self, *keys: str) -> None:
-        """Press these keys, one after the other."""
+        """Press these keys in order."""
         for key in keys:
             self.app.post_message(Key(key, " " if key == "space" else key if len(key) == 1 else None))
             await self.settled()
 
     async def write(self, text: str) -> None:
-        """Paste where the focus is."""
+        """Paste into the focused widget."""
         self.app.post_message(Paste(text))
         await self.settled()
 
     async def click(self, text: str) -> None:
-        """Click on the first place where this text stands."""
+        """Click the first place that shows this text."""
         row = next((at for at, line in enumerate(self.lines) if text in line), None)
         assert row is not None, f"{text!r} isn't on the screen:\n{self.text}"
         column = self.lines[row].index(text)
@@ -92,13 +92,13 @@ class DialogPage:
         await self.settled()
 
     async def settled(self) -> None:
-        """Every message is worked off, laid out and painted."""
+        """Wait until all messages are handled, laid out, and painted."""
         await settle(self.pilot)
         await self.pilot.wait_for_animation()
         await settle(self.pilot)
 
     async def until(self, condition: Callable[[], bool]) -> None:
-        """Wait for what a worker brings."""
+        """Wait for a worker's result."""
         await until_so(self.pilot, condition, lambda: self.text)
 
 
@@ -106,7 +106,7 @@ class DialogPage:
 async def open_dialog(
     dialog: Screen[Any], *, size: tuple[int, int] = SIZE, theme: str = DARK.name
 ) -> AsyncIterator[DialogPage]:
-    """The dialog, open, no longer than `TEST_LIMIT_S`."""
+    """The dialog, open for at most `TEST_LIMIT_S`."""
     app = DialogApp(dialog, theme=theme)
     with anyio.fail_after(TEST_LIMIT_S):
         async with app.run_test(size=size, notifications=True) as pilot:

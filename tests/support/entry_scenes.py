@@ -1,4 +1,4 @@
-"""What a conversation can hold, each kind of entry in each of its states; how it should look is not said here."""
+"""Everything a conversation can contain: each kind of entry in each state. How it should look is up to the tests."""
 
 from __future__ import annotations
 
@@ -92,7 +92,7 @@ for number, unit in PART.findall(text):
 
 
 def _terminal(name: str, title: str, output: str, status: str, *exited: int | str) -> Updates:
-    """A tool call that shows a terminal, whose command may have ended by an exit code or a signal."""
+    """A tool call with a terminal, whose command may have ended with an exit code or a signal."""
     terminal = TerminalId(name)
     ends: Updates = [
         TerminalExited(terminal, end, None) if isinstance(end, int) else TerminalExited(terminal, None, end)
@@ -110,7 +110,7 @@ def _terminal(name: str, title: str, output: str, status: str, *exited: int | st
 
 
 def messages() -> Updates:
-    """A prompt of several lines, an answer, blocks that are no text."""
+    """A prompt of several lines, an answer, and blocks that aren't text."""
     return [
         prompt("Why does `parse` forget the hours?\n\nAnd please add a test."),
         agent(ANSWER),
@@ -130,7 +130,7 @@ def thoughts() -> Updates:
 
 
 def tool_call_statuses() -> Updates:
-    """Every status, one that nobody knows too."""
+    """Every status, including an unknown one."""
     statuses = ("pending", "in_progress", "completed", "failed", "cancelled", "paused")
     places = (Location("/project/durations.py", 7),)
     return [
@@ -140,7 +140,7 @@ def tool_call_statuses() -> Updates:
 
 
 def tool_call_kinds() -> Updates:
-    """Every kind, one that nobody knows too, with some content."""
+    """Every kind, including an unknown one, with some content."""
     content = (BlockContent(Text("one\n\ntwo\n\nthree\n\nfour\n\nfive")),)
     return [
         call(kind, title=f"A call of the kind {kind}", kind=kind, status="completed", content=content)
@@ -149,12 +149,12 @@ def tool_call_kinds() -> Updates:
 
 
 def raw_input() -> Updates:
-    """A call without content, to be opened."""
+    """A call without content, to open."""
     return [call("c", title="fetch", kind="fetch", status="completed", raw_input={"url": "https://example.org"})]
 
 
 def diffs() -> Updates:
-    """A file that is edited, one that is new, one whose text is deleted."""
+    """A file that is edited, a new one, and a deleted one."""
     return [
         call("edit", title="Edit durations.py", kind="edit", status="completed", content=(EDIT,)),
         call(
@@ -175,7 +175,7 @@ def diffs() -> Updates:
 
 
 def long_diff() -> Updates:
-    """A diff that is folded."""
+    """A folded diff."""
     return [call("long", title="Edit table.py", kind="edit", status="completed", content=(LONG_DIFF,))]
 
 
@@ -190,13 +190,13 @@ def terminals() -> Updates:
 
 
 def long_terminal() -> Updates:
-    """More output than is shown."""
+    """More output than fits."""
     output = "".join(f"\x1b[2m{number:4}\x1b[0m compiling module_{number}.py\r\n" for number in range(1, 101))
     return _terminal("t", "make", output, "completed", 0)
 
 
 def own_commands() -> Updates:
-    """Of the user's: one that waits for him, one that is done, with a long output."""
+    """The user's own commands: one that waits for input, and a finished one with long output."""
     lines = "".join(f"{number:4} compiled\r\n" for number in range(1, 41))
     first, second = TerminalId("o1"), TerminalId("o2")
     return [
@@ -208,7 +208,7 @@ def own_commands() -> Updates:
 
 
 def restarts() -> Updates:
-    """The agent comes back: it remembers, it does not, it cannot, and it tells all once more."""
+    """The agent restarts: it remembers, doesn't remember, can't resume, or replays everything."""
     return [
         prompt("go"),
         Disconnected("Agent exited with code 1"),
@@ -220,13 +220,13 @@ def restarts() -> Updates:
 
 
 def turn_ends() -> Updates:
-    """Every way in which a turn ends without being done."""
+    """Every way a turn can end early."""
     reasons = ("cancelled", "refusal", "max_tokens", "max_turn_requests", "out_of_coffee")
     return [TurnEnded(reason) for reason in reasons]
 
 
 def failures() -> Updates:
-    """The agent's own error, and its end."""
+    """The agent's own error, and its exit."""
     stderr = "".join(f'  File "agent.py", line {number}, in step\n' for number in range(1, 16)) + "KeyError: 'x'\n"
     return [
         prompt("go"),
@@ -237,7 +237,7 @@ def failures() -> Updates:
 
 
 def rare_updates() -> Updates:
-    """Compactions, and an update that nobody knows."""
+    """Compactions, and an unknown update."""
     return [
         CompactionChanged("a", "in_progress"),
         CompactionChanged("b", "completed", (Text("The user wants the parser fixed; it is."),)),
@@ -276,7 +276,7 @@ def one_request() -> Updates:
 
 
 def three_requests() -> Updates:
-    """A command without an option that refuses it, and two more that wait."""
+    """A command without a reject option, and two more requests that wait."""
     push = ToolCallPatch(
         ToolCallId("push"),
         title="git push --force origin main",
@@ -291,5 +291,5 @@ def three_requests() -> Updates:
 
 
 def long_request() -> Updates:
-    """A diff that is longer than the card."""
+    """A diff longer than the card."""
     return [ask(1, "long", title="Edit table.py", kind="edit", content=(LONG_DIFF,))]

@@ -1,4 +1,4 @@
-"""Recordings made by hand for replays: a session of two turns, with a question and a terminal."""
+"""Hand-made recordings for replays: a session of two turns, with a question and a terminal."""
 
 from __future__ import annotations
 
@@ -30,7 +30,7 @@ OPTIONS: Final = [
 
 
 def sent(at: float, request_id: int, method: str, **params: Any) -> Frame:
-    """A request of the client's."""
+    """A request from the client."""
     message = {"jsonrpc": "2.0", "id": request_id, "method": method, "params": params}
     return Frame(at, Direction.OUT, json.dumps(message).encode())
 
@@ -49,7 +49,7 @@ def told(at: float, session: str = "s", **update: Any) -> Frame:
 
 
 def said(at: float, text: str, session: str = "s") -> Frame:
-    """A piece of a message of the agent's."""
+    """A chunk of the agent's message."""
     return told(at, session, sessionUpdate="agent_message_chunk", content={"type": "text", "text": text})
 
 
@@ -67,7 +67,7 @@ def begun(at: float = 0.0, session: str = "s", request_id: int = 1) -> list[Even
 
 
 def two_turns() -> list[Event]:
-    """A question that is answered after 2.5 s, a command that prints, and a second turn after a long pause."""
+    """A question answered after 2.5 s, a command that prints, and a second turn after a long pause."""
     session, terminal = SessionId("s"), TerminalId("t")
     question = {
         "jsonrpc": "2.0",
@@ -106,21 +106,21 @@ def two_turns() -> list[Event]:
 
 
 def film_of(folder: Path, events: Iterable[Event]) -> Film:
-    """A film of these events, read to its end; its file is open until the test is over."""
+    """A film of these events, read to its end. Its file is open until the test ends."""
     film = unread_film_of(folder, events)
     film.read_on()
     return film
 
 
 def unread_film_of(folder: Path, events: Iterable[Event]) -> Film:
-    """The same, still to be read."""
+    """The same, not read yet."""
     file = folder / "recording.jsonl"
     write(file, events, HEADER)
     return Film(open_recording(file))
 
 
 def form(values: dict[str, Any]) -> list[Event]:
-    """A session in which the agent asks for a form, and two seconds later the user has filled it in."""
+    """A session in which the agent asks for a form, which the user fills in two seconds later."""
     fields = {
         "name": {"type": "string", "title": "Name"},
         "signed": {"type": "boolean", "title": "Signed"},

@@ -1,4 +1,4 @@
-"""Short words for the updates that tests fold into conversations."""
+"""Short names for the updates that tests fold into conversations."""
 
 from __future__ import annotations
 
@@ -21,7 +21,7 @@ from acp_tui.conversation.updates import (
 
 
 def fold(*updates: SessionUpdate) -> Conversation:
-    """A new conversation of these updates."""
+    """A new conversation made of these updates."""
     conversation = Conversation()
     for update in updates:
         apply(conversation, update)
@@ -29,7 +29,7 @@ def fold(*updates: SessionUpdate) -> Conversation:
 
 
 def last_change(*updates: SessionUpdate) -> Change:
-    """What the last of these updates touched."""
+    """What the last of these updates changed."""
     return apply(fold(*updates[:-1]), updates[-1])
 
 
@@ -39,22 +39,22 @@ def chunk(role: Role, text: str, message_id: str | None = None) -> MessageChunk:
 
 
 def agent(text: str, message_id: str | None = None) -> MessageChunk:
-    """A piece of what the agent says."""
+    """A chunk of the agent's message."""
     return chunk("agent", text, message_id)
 
 
 def user(text: str, message_id: str | None = None) -> MessageChunk:
-    """A piece of what the agent reports the user to have said."""
+    """A chunk of the user's message, as the agent reports it."""
     return chunk("user", text, message_id)
 
 
 def thought(text: str, message_id: str | None = None) -> MessageChunk:
-    """A piece of what the agent thinks."""
+    """A chunk of the agent's thoughts."""
     return chunk("thought", text, message_id)
 
 
 def prompt(text: str) -> PromptSent:
-    """The user sends a text."""
+    """The user sends text."""
     return PromptSent((Text(text),))
 
 
@@ -68,13 +68,13 @@ REJECT = PermissionOption("opt-2", "No", "reject_once")
 
 
 def ask(key: int, call_id: str, **reported: Any) -> PermissionAsked:
-    """The agent wants a decision on a tool call, to be allowed or rejected."""
+    """The agent asks for permission for a tool call, with the options to allow or reject it."""
     request = PermissionRequest(RequestKey(key), ToolCallId(call_id), (ALLOW, REJECT))
     return PermissionAsked(request, ToolCallPatch(ToolCallId(call_id), **reported))
 
 
 def texts(conversation: Conversation) -> list[tuple[str, str]]:
-    """The entries from top to bottom: a message's role and text, any other's class and what names it."""
+    """The entries from top to bottom: a message's role and text; for others, the class and its identifying value."""
     return [_outline(entry) for entry in conversation.entries]
 
 

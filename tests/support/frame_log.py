@@ -1,7 +1,7 @@
-"""Every frame that a client of ours sent or got in a test, and what it must not have sent.
+"""Every frame a client of ours sent or received in a test, and violations among those it sent.
 
-It sees each Peer in this process whose handler is the client's connection; processes of their own are out of reach.
-What is wrong is `conduct`'s to say.
+It sees each Peer in this process whose handler is the client's connection; other processes are out of reach. `conduct`
+decides what is a violation.
 """
 
 from __future__ import annotations
@@ -23,29 +23,29 @@ from acp_tui.rpc import Direction, Peer, Tap
 from support.conduct import Conduct
 
 TESTS: Final = str(Path(__file__).parents[1])
-ASKS: Final = ("ask_permission", "Client._answer")
-"""Where a user's answer comes from that is no key of Textual's: the line mode's terminal, the client of a host."""
+ASKS: Final = ("ask_permission", "Client.answer")
+"""Where a user's answer may come from if not from Textual's keys: plain mode's terminal, a host's client."""
 
 
-# What is seen
+# What it sees
 
 
 @dataclass(frozen=True, slots=True)
 class Chosen:
-    """The user chose an option of a permission request; in a wire's events it stands before its answer."""
+    """The user chose an option of a permission request. Among a wire's events, it comes before its answer."""
 
     option_id: str
 
 
 @dataclass(eq=False)
 class Wire:
-    """One connection of a client, its events in the order in which they happened."""
+    """One connection of a client, with its events in order."""
 
     handler: Connection
     events: list[tuple[Direction, bytes] | Chosen] = field(default_factory=list)
 
     def teed(self, tap: Tap | None) -> Tap:
-        """A tap that keeps each frame and passes it on."""
+        """A tap that stores each frame and passes it on."""
 
         def keep(direction: Direction, frame: bytes) -> None:
             self.events.append((direction, frame))
@@ -56,7 +56,7 @@ class Wire:
 
 
 class FrameLog:
-    """The wires of the test that runs."""
+    """The wires of the current test."""
 
     def __init__(self) -> None:
         self.wires: list[Wire] = []
@@ -64,11 +64,11 @@ class FrameLog:
         self._judged = 0
 
     def begin(self) -> None:
-        """Forget the test before."""
+        """Forget the previous test."""
         self.wires, self.unlicensed, self._judged = [], [], 0
 
     def violations(self) -> list[str]:
-        """What must not have happened since `begin`; told once."""
+        """The violations since `begin`, reported once."""
         seen = sum(len(wire.events) for wire in self.wires) + len(self.unlicensed)
         if seen == self._judged:
             return []
@@ -83,7 +83,7 @@ class FrameLog:
         return self.wires[-1].teed(tap)
 
     def choose(self, session: Session, key: RequestKey, option_id: str) -> None:
-        """A session is told the user's choice: keep it, and who says that it is the user's."""
+        """Note the user's choice for a session, and who vouches that it is the user's."""
         request = session.conversation.permissions.get(key)
         option = next((o for o in request.options if o.option_id == option_id), None) if request else None
         if option is None:
@@ -91,11 +91,11 @@ class FrameLog:
         if not option.is_rejection and not _is_the_users():
             self.unlicensed.append(f"{option.name!r} was chosen no key, a click or the test itself")
         for wire in self.wires:
-            if wire.handler.peer is getattr(session._connection, "peer", None):
+            if wire.handler.peer is getattr(session.connection, "peer", None):
                 wire.events.append(Chosen(option_id))
 
     def install(self, patch: pytest.MonkeyPatch) -> None:
-        """See the peers and the choices that are made from now on."""
+        """Watch all peers and choices from now on."""
         open_peer, answer = Peer.__init__, Session.answer_permission
 
         def init(peer: Peer, stream: Any, handler: Any, *, tap: Tap | None = None, **options: Any) -> None:
@@ -113,7 +113,7 @@ class FrameLog:
 
 
 def mark_answers_of_the_user(patch: pytest.MonkeyPatch) -> None:
-    """Let each answer of the permission card know whether it was made while a key or a click was handled."""
+    """Note for each answer of the permission card whether it was made while a key or a click was handled."""
     from textual import events
 
     from acp_tui.ui.permission.permission_card import PermissionCard
@@ -130,9 +130,9 @@ def mark_answers_of_the_user(patch: pytest.MonkeyPatch) -> None:
 
 
 def _is_the_users() -> bool:
-    """The test said so itself, the terminal was asked, or the message of the card came of a key or a click.
+    """Whether the test said so itself, the terminal was asked, or the card's message came from a key or a click.
 
-    A host passes on what one of its clients has answered: that client's own wire is judged.
+    A host passes on what one of its clients answered; that client's own wire is judged.
     """
     caller = sys._getframe(3)
     if caller.f_code.co_filename.startswith(TESTS) or caller.f_code.co_qualname in ASKS:
@@ -147,11 +147,11 @@ def _locals_of_callers() -> Iterator[Any]:
         frame = frame.f_back
 
 
-# What must not be sent
+# Violations
 
 
 def judge(wire: Wire) -> list[str]:
-    """What the client sent on this wire and must not have sent."""
+    """What the client sent on this wire although it wasn't allowed to."""
     conduct = Conduct()
     for event in wire.events:
         if isinstance(event, Chosen):
@@ -164,7 +164,7 @@ def judge(wire: Wire) -> list[str]:
 
 
 def _received(frame: bytes) -> dict[str, Any] | None:
-    """The agent's message; None for one that opens no gate, as nearly all updates, and for junk."""
+    """The agent's message; None if it opens no gate, like nearly all updates, or is junk."""
     if b'"session/update"' in frame and b"config_option_update" not in frame and b'"id"' not in frame:
         return None
     try:

@@ -1,4 +1,4 @@
-"""Where the protocol's schema, golden messages and recorded traffic lie, beside the repository; tests skip without."""
+"""Where the protocol's schema, golden messages, and recorded traffic are, beside the repository. Tests skip without."""
 
 from __future__ import annotations
 
@@ -21,12 +21,12 @@ needs_schema = pytest.mark.skipif(not SCHEMA_V1.exists(), reason="the protocol's
 
 
 def golden_files() -> list[Path]:
-    """The golden messages; one that does not exist where there are none, so that its test is skipped."""
+    """The golden messages; without them, one that doesn't exist, so that its test is skipped."""
     return sorted(GOLDEN.glob("*.json")) or [GOLDEN / "absent.json"]
 
 
 def read_or_skip(path: Path) -> Any:
-    """The JSON of a file."""
+    """A file's JSON."""
     if not path.exists():
         pytest.skip(f"{path} isn't beside the repository")
     return json.loads(path.read_text())
@@ -34,18 +34,18 @@ def read_or_skip(path: Path) -> Any:
 
 @cache
 def schema_v1() -> Any:
-    """The whole schema; one without types where it is absent, so that tests made from it can be collected."""
+    """The whole schema; if it is missing, one without types, so that tests made from it can be collected."""
     return json.loads(SCHEMA_V1.read_text()) if SCHEMA_V1.exists() else {"$defs": {}}
 
 
 @cache
 def schema_v2() -> Any:
-    """The same of version 2, with its unstable parts."""
+    """The same for version 2, with its unstable parts."""
     return json.loads(SCHEMA_V2.read_text()) if SCHEMA_V2.exists() else {"$defs": {}}
 
 
 def recorded_messages(path: Path, direction: str = "in") -> Iterator[dict[str, Any]]:
-    """The messages of a recording that went in one direction: "in" is from the agent."""
+    """A recording's messages in one direction: "in" is from the agent."""
     for line in path.read_text().splitlines():
         frame = json.loads(line)
         if frame["dir"] == direction and isinstance(frame.get("msg"), dict):

@@ -1,4 +1,4 @@
-"""Hosts as real processes of a user of their own, for tests that attach to them."""
+"""Hosts as real processes with their own home, for tests that attach to them."""
 
 from __future__ import annotations
 
@@ -25,12 +25,12 @@ from support.waiting import LIMIT_S, TEST_LIMIT_S
 
 @dataclass(frozen=True)
 class User:
-    """Somebody with a home folder of a short name, as the address of a socket has little room."""
+    """A user with a short home path, since a socket's address has little room."""
 
     home: Path
 
     def run(self, *words: str, **variables: str) -> subprocess.CompletedProcess[str]:
-        """Run a command of acp-tui to its end."""
+        """Run an acp-tui command to its end."""
         return subprocess.run(
             [sys.executable, "-m", "acp_tui", *words],
             env={**environment(self.home), **variables},
@@ -43,7 +43,7 @@ class User:
         )
 
     def host(self, *words: str, **variables: str) -> Place:
-        """Begin a host in the background; its agent is the last of the words."""
+        """Start a host in the background; the last of the words is its agent."""
         done = self.run("host", *words, **variables)
         assert done.returncode == 0, done.stdout + done.stderr
         (name,) = (line.split()[0] for line in done.stdout.splitlines() if " is hosted: " in line)
@@ -52,13 +52,14 @@ class User:
 
 @contextmanager
 def a_user() -> Iterator[User]:
-    """Whose hosts end with the block."""
+    """A user whose hosts end with the block."""
     home = Path(tempfile.mkdtemp(prefix="u"))
     user = User(home)
     try:
         yield user
     finally:
-        user.run("host", "--stop")
+        if any((home / "state" / "acp-tui" / "hosts").glob("*.sock")):
+            user.run("host", "--stop")
         shutil.rmtree(home)
 
 
@@ -71,12 +72,15 @@ def process_of(place: Place) -> psutil.Process:
 
 
 def _listens(process: psutil.Process, path: Path) -> bool:
-    return any(each.laddr == str(path) for each in process.net_connections("unix"))
+    try:
+        return any(each.laddr == str(path) for each in process.net_connections("unix"))
+    except psutil.NoSuchProcess:  # the host of another test, which ends just now
+        return False
 
 
 @asynccontextmanager
 async def attached_to(place: Place, session_id: str = "s1") -> AsyncIterator[tuple[Agent, Session]]:
-    """The host's session, as one more client has it."""
+    """The host's session, seen by another client."""
     with anyio.fail_after(TEST_LIMIT_S):
         async with open_hub() as hub:
             agent = await attached(hub, place.command)

@@ -1,4 +1,4 @@
-"""A host in memory: its agent is played by the test, its clients are clients as acp-tui is one, or played too."""
+"""A host in memory: the test plays its agent; its clients are like acp-tui, or played by the test too."""
 
 from __future__ import annotations
 
@@ -29,7 +29,7 @@ from support.waiting import TEST_LIMIT_S
 
 @dataclass
 class Hosted:
-    """A host, and what a test does with it."""
+    """A host, and what a test can do with it."""
 
     host: Host
     session: Session
@@ -41,12 +41,12 @@ class Hosted:
     _scopes: list[anyio.CancelScope] = field(default_factory=list)
 
     async def attach(self, name: str = "client") -> Session:
-        """The session as one more client has it."""
+        """The session as another client sees it."""
         agent = await self.connect(name)
         return await agent.load_session(SessionId(self.session.session_id), self.session.cwd)
 
     async def connect(self, name: str = "client") -> Agent:
-        """One more client."""
+        """Another client."""
         near, far = connected_pair()
         self._streams[name] = near
         self._tasks.start_soon(self.host.serve, far)
@@ -56,7 +56,7 @@ class Hosted:
 
     @asynccontextmanager
     async def played(self) -> AsyncIterator[Counterpart]:
-        """A client that the test plays: one that knows nothing beyond ACP."""
+        """A client that the test plays, which knows only ACP."""
         with connected() as (wire, stream):
             async with anyio.create_task_group() as tasks:
                 tasks.start_soon(self.host.serve, stream)
@@ -73,9 +73,9 @@ async def hosted(
     ways: Sequence[Any] = (),
     **setup: Any,
 ) -> AsyncIterator[Hosted]:
-    """A host with one session, whose opening the agent answers with `setup`.
+    """A host with one session, which the agent opens with `setup`.
 
-    `offers` is the `_meta` of what it says of itself, `ways` those to log in.
+    `offers` is the `_meta` of its capabilities, and `ways` are its login methods.
     """
     with connected() as (wire, stream), anyio.fail_after(TEST_LIMIT_S), pytest.MonkeyPatch.context() as patch:
         streams: dict[str, ByteStream] = {"played": stream}

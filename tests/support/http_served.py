@@ -1,4 +1,4 @@
-"""An agent behind Streamable HTTP on loopback: to the agent each connection looks like a WebSocket."""
+"""An agent behind Streamable HTTP on loopback; to the agent, each connection looks like a WebSocket."""
 
 from __future__ import annotations
 
@@ -16,17 +16,17 @@ from acp_tui.client.agents.catalogue import command_at
 from acp_tui.client.agents.command import AgentCommand
 
 ON_THE_CONNECTION = ("initialize", "session/new", "session/load", "session/resume")
-"""Answers to these come on the connection's stream, all else on the session's."""
+"""Their answers come on the connection's stream, all others on the session's."""
 
 
 class HttpConnection:
-    """What a server knows of one client."""
+    """What a server knows about one client."""
 
     def __init__(self) -> None:
         self._tell, self._frames = anyio.create_memory_object_stream[str](1000)
         self._streams: dict[str, asyncio.StreamWriter] = {}
         self._early: dict[str, list[str]] = {}
-        """What was said before the client has opened the stream."""
+        """Messages from before the client opened the stream."""
         self._asked_in: dict[str, str] = {}
         self._first = anyio.Event()
         self._answer = ""
@@ -38,7 +38,7 @@ class HttpConnection:
         return self._frames.__aiter__()
 
     async def send(self, text: str) -> None:
-        """Say something, on the stream that it belongs to. Raises ConnectionClosed."""
+        """Send something on the stream it belongs to. Raises ConnectionClosed."""
         if self.is_closed:
             raise ConnectionClosedError(None, None)
         message = json.loads(text)
@@ -64,7 +64,7 @@ class HttpConnection:
 
     @property
     def is_followed(self) -> bool:
-        """Whether there is a stream to it."""
+        """Whether it has a stream."""
         return bool(self._streams)
 
     def close(self) -> None:
@@ -82,7 +82,7 @@ class HttpConnection:
         return self._answer
 
     async def hear(self, body: bytes) -> None:
-        """Take a message of the client's."""
+        """Take a message from the client."""
         message = json.loads(body)
         method, params = message.get("method"), message.get("params", {})
         if "id" in message and method is not None and method not in ON_THE_CONNECTION:
@@ -91,7 +91,7 @@ class HttpConnection:
             await self._tell.send(body.decode())
 
     async def open(self, session: str, writer: asyncio.StreamWriter) -> None:
-        """A stream of events; what waits for it goes first."""
+        """A stream of events, which begins with those that waited for it."""
         writer.write(b"HTTP/1.1 200 OK\r\nContent-Type: text/event-stream\r\nTransfer-Encoding: chunked\r\n\r\n")
         self._streams[session] = writer
         for text in self._early.pop(session, ()):
@@ -100,7 +100,7 @@ class HttpConnection:
 
 @asynccontextmanager
 async def http_server(handler: Callable[[Any], Awaitable[None]], **options: Any) -> AsyncIterator[AgentCommand]:
-    """An agent at an address, whose connections `handler` has, each in a task."""
+    """An agent at an address; `handler` gets each connection, in its own task."""
     async with anyio.create_task_group() as tasks, _serving(handler, tasks, options) as command:
         yield command
         tasks.cancel_scope.cancel()
@@ -135,7 +135,7 @@ async def _serving(
                 elif method == "GET":
                     await connection.open(headers.get("acp-session-id", ""), writer)
                     with suppress(ConnectionError):
-                        await reader.read()  # nothing comes but the end
+                        await reader.read()  # nothing else comes before the end
                     connection.close()
                     return
                 elif method == "DELETE":
@@ -145,7 +145,7 @@ async def _serving(
                     await connection.hear(body)
                     writer.write(_response("202 Accepted"))
         writer.close()
-        if begun is not None and not begun.is_followed:  # it has never heard that there is a connection
+        if begun is not None and not begun.is_followed:  # it doesn't know that there is a connection
             begun.close()
 
     async with await asyncio.start_server(talk, "127.0.0.1", 0, **options) as server:

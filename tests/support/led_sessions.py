@@ -1,6 +1,6 @@
-"""Agents that are recorded while a user leads them through all that they can do.
+"""Agents that are recorded while a scripted user takes them through everything they can do.
 
-The user answers everything, logs in where that is wanted, and cancels what would go on for ever.
+The user answers everything, logs in if required, and cancels what would never end.
 """
 
 from __future__ import annotations
@@ -35,31 +35,31 @@ from support.recordings import EVERYTHING, User, as_recorded, demo
 from support.waiting import LIMIT_S, TEST_LIMIT_S
 
 PATIENCE_S: Final = 2.0
-"""After it, whatever of a scenario still goes on has said all that it will say."""
+"""After this time, whatever still runs in a scenario has sent everything."""
 
 _starting: Final = anyio.Lock()
-"""There is one working directory for all."""
+"""Because all share one working directory."""
 
 
 @dataclass
 class Led:
-    """One run of an agent, as it was seen live."""
+    """One run of an agent, as seen live."""
 
     recording: Path
     conversations: dict[SessionId, Conversation] = field(default_factory=dict)
-    """By session id, those of sessions that were closed too."""
+    """By session ID, including closed sessions."""
     outside: Conversation = field(default_factory=Conversation)
-    """What belongs to no session."""
+    """Updates that belong to no session."""
 
     @property
     def as_recorded(self) -> dict[SessionId, Conversation]:
-        """The conversations, as a replay tells them."""
+        """The conversations, as a replay shows them."""
         return {name: as_recorded(conversation) for name, conversation in self.conversations.items()}
 
 
 @dataclass
 class Lead:
-    """Leads one agent that runs."""
+    """Leads one running agent."""
 
     agent: Agent
     cwd: Path
@@ -69,7 +69,7 @@ class Lead:
     users: dict[SessionId, User] = field(default_factory=dict)
 
     async def begin(self) -> Session:
-        """A new session, behind a login where one is wanted."""
+        """Open a session, after a login if required."""
 
         async def log_in(wanted: AuthenticationRequired) -> bool:
             await self.agent.authenticate(wanted.methods[0].method_id)
@@ -78,16 +78,17 @@ class Lead:
         return self.attend(await logged_in(lambda: self.agent.new_session(self.cwd), log_in))
 
     def attend(self, session: Session) -> Session:
-        """Answer what is asked in it from now on."""
+        """Answer its questions from now on."""
         user = self.users[session.session_id] = User(self.agent, session)
         self.tasks.start_soon(user.attend)
         self.seen.conversations[session.session_id] = session.conversation
         return session
 
     async def prompt(self, session: Session, text: str, *, cancels: bool = False) -> None:
-        """One turn; `cancels` it as soon as the agent has said something. One that goes silent is cancelled anyway.
+        """Take a turn.
 
-        Raises AgentLost, also for an agent that does not hear that it is cancelled.
+        `cancels` cancels it as soon as the agent has sent something; a silent one is canceled anyway. Raises AgentLost,
+        also if an agent doesn't react to the cancellation.
         """
         user, entries = self.users[session.session_id], len(session.conversation.entries)
         lost: AgentLost | None = None
@@ -98,7 +99,7 @@ class Lead:
             try:
                 await session.send_prompt([Text(text), *session.commands.take()])
             except (AgentRefused, AuthenticationRequired):
-                pass  # the conversation says so
+                pass  # the conversation reports it
             except AgentLost as error:
                 lost = error
             tasks.cancel_scope.cancel()
@@ -112,7 +113,7 @@ class Lead:
         await self.agent.stop()
 
     async def _is_silent(self, user: User) -> None:
-        """Until nothing was heard for our patience, and not because the machine had no time for those who talk."""
+        """Wait until nothing arrives for this long, not counting time in which the machine was too busy."""
         await user.hears_nothing(self.patience_s)
         while any(child.status() == psutil.STATUS_RUNNING for child in our_children()):
             await user.hears_nothing(self.patience_s)
@@ -122,20 +123,20 @@ class Lead:
         user.session.cancel()
 
     async def run_own(self, session: Session, line: str) -> None:
-        """A command of the user's own, to its end."""
+        """Run a command of the user's own to its end."""
         await session.commands.run(line)
         terminals = session.conversation.terminals
         await self.users[session.session_id].sees(lambda _: all(each.has_exited for each in terminals.values()))
 
     async def set_options(self, session: Session) -> None:
-        """Set every option to each of its values, and to what it was."""
+        """Set every option to each of its values, then back."""
         for option in session.conversation.options:
             for value in (*_values_of(option), option.value):
                 with suppress(AgentRefused):
                     await session.set_option(option.option_id, value)
 
     async def visit_kept_sessions(self) -> None:
-        """Open all sessions that the agent lists, resume them, close them and delete one."""
+        """Open, resume, and close all sessions the agent lists, and delete one."""
         capabilities = self.agent.capabilities
         for session_id in await self._listed():
             if capabilities.load_session:
@@ -173,9 +174,9 @@ async def lead(
     within_s: float = TEST_LIMIT_S,
     start_limit_s: float = LIMIT_S,
 ) -> Led:
-    """Record an agent, from its start, on the tour that begins behind its handshake, to its end, whoever brings that.
+    """Record an agent from its start, through the tour after its handshake, to its end, whoever ends it.
 
-    It is waited for as long as something happens, or less than `patience_s` nothing; for the handshake `start_limit_s`.
+    Waits as long as something happens, or nothing for less than `patience_s`; for the handshake, `start_limit_s`.
     """
     seen = Led(recording)
     with anyio.fail_after(within_s):
@@ -184,8 +185,8 @@ async def lead(
             async with _starting:
                 with chdir(cwd):  # where some agents work, whatever their session's folder is
                     agent = await hub.start_agent(command, offer=EVERYTHING, recordings=plan)
-            seen.outside = agent._outside
-            with suppress(AgentLost):  # the conversations say so
+            seen.outside = agent.outside
+            with suppress(AgentLost):  # the conversations report it
                 await agent.initialize(start_limit_s)
                 await tour(Lead(agent, cwd, seen, tasks, patience_s))
             tasks.cancel_scope.cancel()
@@ -196,7 +197,7 @@ async def lead(
 
 
 async def lead_scenario(name: str, folder: Path) -> list[Led]:
-    """A scenario with all its turns; where the agent does not survive one, another goes on with the next."""
+    """Play all turns of a scenario. If the agent doesn't survive one, another agent continues with the next."""
     scenario, runs = load(name), list[Led]()
     prompts = deque(_prompts(scenario))
     command = replace(demo(name), env={"HOME": str(folder.parent)})
@@ -210,12 +211,12 @@ async def lead_scenario(name: str, folder: Path) -> list[Led]:
 
 
 def start_limit_s(name: str) -> float:
-    """How long to wait for the handshake of this scenario: not for one that never comes."""
+    """How long to wait for this scenario's handshake: briefly for one that never comes."""
     return PATIENCE_S if load(name).initialize.hang else LIMIT_S
 
 
 def _prompts(scenario: Scenario) -> Iterator[str]:
-    """One for each turn that is the scenario's own."""
+    """A prompt for each turn of the scenario's own."""
     for turn in scenario.turns:
         if turn.match is None:
             yield "Go on."

@@ -1,4 +1,4 @@
-"""acp-tui on a terminal that shows lines, read as text and typed on; it says nothing of what should be there."""
+"""acp-tui on a terminal that shows lines: tests read its text and type. It doesn't know what should be there."""
 
 from __future__ import annotations
 
@@ -10,12 +10,12 @@ from support.terminal_process import TerminalProcess, process_on_terminal
 
 
 class LineTerminal(TerminalProcess):
-    """What it says is waited for in the order in which it comes."""
+    """Waits for its text in the order in which it arrives."""
 
     _seen = 0
 
     def shows(self, text: str) -> None:
-        """Wait until it comes, behind what was waited for before."""
+        """Wait until this appears, after what was awaited before."""
         wanted = text.encode().replace(b"\n", b"\r\n")
         while (at := self.said.find(wanted, self._seen)) < 0:
             assert self.read(), f"it ended without {text!r}:\n{self.text}"
@@ -24,7 +24,7 @@ class LineTerminal(TerminalProcess):
 
 @contextmanager
 def line_terminal(*argv: str, cwd: Path, env: Mapping[str, str] | None = None) -> Iterator[LineTerminal]:
-    """acp-tui with these arguments, on a dumb terminal; whatever it keeps, it keeps below `cwd`."""
+    """acp-tui with these arguments on a dumb terminal; it stores everything below `cwd`."""
     environ = {"TERM": "dumb", "HOME": str(cwd), **(env or {})}
     with process_on_terminal(argv, environ, cwd) as (process, fd):
         yield LineTerminal(process, fd)

@@ -1,4 +1,4 @@
-"""A connection as frames, written message by message, and what the rules make of it."""
+"""A connection as frames, written message by message, and the rules' verdict on it."""
 
 from __future__ import annotations
 
@@ -23,7 +23,7 @@ AGENT = {"name": "agent", "version": "1"}
 
 
 class Talk:
-    """Plays both sides; a second passes with each message unless `wait` says otherwise."""
+    """Plays both sides. Each message takes a second unless `wait` says otherwise."""
 
     def __init__(self) -> None:
         self.linter = Linter()
@@ -33,32 +33,32 @@ class Talk:
 
     @property
     def broken(self) -> set[str]:
-        """The ids of the rules that were broken."""
+        """The IDs of the broken rules."""
         return {finding.rule.rule_id for finding in self.findings}
 
     def line(self, raw: bytes, direction: Direction = Direction.IN) -> None:
-        """A line passes, whatever it is."""
+        """Add any line."""
         self.now += 1
         self.findings += self.linter.feed(Frame(direction, self.now, raw))
 
     def message(self, direction: Direction, **message: Any) -> None:
-        """A message passes."""
+        """Add a message."""
         self.line(json.dumps({"jsonrpc": "2.0", **message}).encode(), direction)
 
     def end(self) -> None:
-        """The connection is over."""
+        """End the connection."""
         self.findings += self.linter.finish()
 
     # The client
 
     def ask(self, method: str, **params: Any) -> int:
-        """The client asks; gives the id."""
+        """The client sends a request; returns its ID."""
         request_id = next(self._ids)
         self.message(Direction.OUT, id=request_id, method=method, params=params)
         return request_id
 
     def tell(self, method: str, **params: Any) -> None:
-        """The client tells."""
+        """The client sends a notification."""
         self.message(Direction.OUT, method=method, params=params)
 
     def reply(self, request_id: Any, **result: Any) -> None:
@@ -76,7 +76,7 @@ class Talk:
         self.message(Direction.IN, id=request_id, error={"code": code, "message": "no"})
 
     def request(self, method: str, request_id: Any = 900, **params: Any) -> None:
-        """The agent asks something of session s1."""
+        """The agent sends a request in session s1."""
         self.message(Direction.IN, id=request_id, method=method, params={"sessionId": "s1", **params})
 
     def update(self, kind: str, /, session: str = "s1", **fields: Any) -> None:
@@ -86,7 +86,7 @@ class Talk:
         self.message(Direction.IN, method="session/update", params=params)
 
     def say(self, text: str, kind: str = "agent_message_chunk") -> None:
-        """The agent says something."""
+        """The agent sends a chunk of a message."""
         self.update(kind, content={"type": "text", "text": text})
 
     # Both
@@ -111,7 +111,7 @@ class Talk:
         self.answer(self.ask("session/new", cwd="/w", mcpServers=[]), sessionId="s1", **result)
 
     def prompt(self) -> int:
-        """Begin a turn; gives the prompt's id."""
+        """Begin a turn; return the prompt's ID."""
         return self.ask("session/prompt", sessionId="s1", prompt=[{"type": "text", "text": "how are you?"}])
 
     def turn(self) -> None:
@@ -138,6 +138,6 @@ def talk_of_two() -> Talk:
 
 
 def talk_in_turn() -> tuple[Talk, int]:
-    """Up to a prompt that is not answered yet."""
+    """Up to an unanswered prompt."""
     talk = talk_with_session()
     return talk, talk.prompt()

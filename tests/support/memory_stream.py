@@ -16,7 +16,7 @@ class MemoryStream(ByteStream):
         self._rest = b""
 
     async def send(self, item: bytes) -> None:
-        """Hand `item` to the other end; waits while it has not taken what came before."""
+        """Pass `item` to the other end; wait while it hasn't taken the previous one."""
         await self._outgoing.send(item)
 
     async def receive(self, max_bytes: int = 65536) -> bytes:
@@ -26,7 +26,7 @@ class MemoryStream(ByteStream):
         return data[:max_bytes]
 
     async def send_eof(self) -> None:
-        """End this direction; the other one stays open."""
+        """End this direction; the other stays open."""
         await self._outgoing.aclose()
 
     async def aclose(self) -> None:
@@ -36,7 +36,7 @@ class MemoryStream(ByteStream):
 
 
 def connected_pair() -> tuple[MemoryStream, MemoryStream]:
-    """Two ends: what one sends, the other receives."""
+    """Two ends; each receives what the other sends."""
     there_send, there_receive = anyio.create_memory_object_stream[bytes](16)
     back_send, back_receive = anyio.create_memory_object_stream[bytes](16)
     return MemoryStream(there_send, back_receive), MemoryStream(back_send, there_receive)

@@ -1,6 +1,6 @@
 """Messages made from the official schema: valid ones with everything that is allowed, and broken ones.
 
-The same seed gives the same message. Keys that begin with `UNKNOWN_KEY` are strewn in, as newer agents would send them.
+The same seed gives the same message. Keys that begin with `UNKNOWN_KEY` are mixed in, as newer agents might send them.
 """
 
 from __future__ import annotations
@@ -22,14 +22,14 @@ OPEN_UNIONS: Final = {
     "SessionUpdate": "sessionUpdate",
     "ElicitationPropertySchema": "type",
 }
-"""Unions that get variants which nobody knows yet, and the key that tells the variant (R-LEN-4)."""
+"""Unions that get unknown variants, and the key that tells the variant (R-LEN-4)."""
 OPEN_ENUMS: Final = frozenset(
     {
         *("ToolKind", "ToolCallStatus", "PlanEntryPriority", "PlanEntryStatus", "PermissionOptionKind"),
         *("StopReason", "Role", "StringFormat"),
     }
 )
-"""Closed in the schema, open in us: an agent may be newer than we are."""
+"""Closed in the schema, open for us, since an agent may be newer than we are."""
 
 STRINGS: Final = (
     *("", "x", "end_turn", "null", "  ", "a\nb\r\n", "\x1b[31mred\x1b[0m", "\x00", "[b]markup[/b]"),
@@ -68,7 +68,7 @@ class Messages:
     """An endless source of values of the schema's definitions."""
 
     def __init__(self, seed: int, definitions: dict[str, Any] | None = None) -> None:
-        """Of version 1 where no other `definitions` are given."""
+        """Those of version 1, unless other `definitions` are given."""
         self._random = Random(seed)
         self._definitions: dict[str, Any] = schema_v1()["$defs"] if definitions is None else definitions
 
@@ -77,7 +77,7 @@ class Messages:
         return self._named(name, 0)
 
     def broken(self, value: Any) -> Any:
-        """The value with one to three of its parts missing or wrong; it may happen to be valid still."""
+        """The value with one to three parts missing or invalid. By chance, it may still be valid."""
         broken = copy.deepcopy(value)
         for _ in range(self._random.randint(1, 3)):
             places = list(_places(broken))
@@ -114,7 +114,7 @@ class Messages:
         return value
 
     def _parts(self, schema: dict[str, Any]) -> Iterator[dict[str, Any]]:
-        """Of each way in which a schema is composed, what has to hold besides what it says itself."""
+        """For each way a schema is composed, what must hold in addition."""
         yield from schema.get("allOf", ())
         for key in ("oneOf", "anyOf"):
             if key in schema:
@@ -162,7 +162,7 @@ class Messages:
         fitting = [number for number in INTEGERS if number < 2 ** (bits - 1)]
         return self._random.choice(fitting if "minimum" in schema else [*fitting, -1])
 
-    # Of no definition
+    # Without a definition
 
     def _meta(self) -> Any:
         return self._random.choice((None, {}, {"example.org/key": self._any(0)}, self._any_object()))
@@ -181,7 +181,7 @@ class Messages:
 
 
 def without_unknown_keys(value: Any) -> Any:
-    """The value as it would be without the keys that were strewn in."""
+    """The value without the keys that were mixed in."""
     if isinstance(value, list):
         return [without_unknown_keys(item) for item in value]
     if isinstance(value, dict):

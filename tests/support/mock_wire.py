@@ -23,7 +23,7 @@ OPTIONS = [
     {"optionId": "r1", "name": "No", "kind": "reject_once"},
 ]
 AT_ONCE = " (0.000s)"
-"""Where all of these recordings are."""
+"""The folder of all these recordings."""
 NEW = request(1, "session/new", {"cwd": "/rec/p", "mcpServers": []})
 
 
@@ -38,7 +38,7 @@ def went(*messages: Any) -> list[Event]:
 
 
 def says(text: str) -> dict[str, Any]:
-    """A piece of the agent's message."""
+    """A chunk of the agent's message."""
     update = {"sessionUpdate": "agent_message_chunk", "content": {"type": "text", "text": text}}
     return notification("session/update", {"sessionId": "s", "update": update})
 
@@ -73,7 +73,7 @@ class Mocked:
     notes: list[str]
 
     async def open(self) -> None:
-        """Open the session, in another folder and by another id of the request."""
+        """Open the session, in another folder and with another request ID."""
         await self.client.send(request("n", "session/new", {"cwd": "/live", "mcpServers": []}))
         assert await self.client.receive() == response("n", {"sessionId": "s"})
 
@@ -82,7 +82,7 @@ class Mocked:
 async def mocked(
     *events: Event, patience_s: float = PATIENCE_S, timeout_s: float | None = None
 ) -> AsyncIterator[Mocked]:
-    """A mock of these events, no longer than `LIMIT_S`."""
+    """A mock of these events, for at most `LIMIT_S`."""
     departures: list[str] = []
     notes: list[str] = []
     agent = MockAgent(

@@ -1,4 +1,4 @@
-"""A recording as an agent for a hub, and conversations without what is made up anew each time."""
+"""A recording as an agent for a hub, and conversations without the parts that differ from run to run."""
 
 from __future__ import annotations
 
@@ -17,13 +17,13 @@ CLOCKS = ("at", "seconds")
 
 
 def mock_of(recording: Path | str, *options: str) -> AgentCommand:
-    """The command of a mock that does not wait; under the name of the demo agent, which messages may hold."""
+    """The command of a mock without pauses, named like the demo agent, since messages may contain the name."""
     argv = (sys.executable, "-m", "acp_tui", "mock", str(recording), "--speed", "0", *options)
     return AgentCommand("demo", argv)
 
 
 def outline(conversation: Conversation, cwd: Path | None = None) -> str:
-    """All of a conversation but what clocks say, names that the client makes up, and the folder where one is given."""
+    """Everything in a conversation except clock times, names the client makes up, and the folder, if one is given."""
     names: dict[str, str] = {}
     told = "\n".join(_lines(conversation, ""))
     if cwd is not None:

@@ -1,4 +1,4 @@
-"""acp-tui as a user has it: a process on a terminal of its own, which shows, takes keys, is resized and closed."""
+"""acp-tui as users run it: a process on its own terminal, which shows text, takes keys, resizes, and closes."""
 
 from __future__ import annotations
 
@@ -22,7 +22,7 @@ import pyte
 
 from support.waiting import LIMIT_S
 
-# A session of its own, whose terminal is its stdin.
+# A process session of its own, whose terminal is its stdin.
 LAUNCHER = """
 import fcntl, os, sys, termios
 os.setsid()
@@ -43,7 +43,7 @@ class OnTerminal:
     def __init__(self, process: subprocess.Popen[bytes], master: int, slave: int, size: tuple[int, int]) -> None:
         self.process = process
         self.written = bytearray()
-        """All that it has written."""
+        """Everything it has written."""
         self._master = master
         self._slave = slave
         self._modes = termios.tcgetattr(slave)
@@ -52,7 +52,7 @@ class OnTerminal:
 
     @property
     def shown(self) -> str:
-        """What stands on the screen."""
+        """What the screen shows."""
         return "\n".join(self._screen.display)
 
     def type(self, text: str) -> None:
@@ -60,31 +60,31 @@ class OnTerminal:
         os.write(self._master, text.encode())
 
     def prompt(self, text: str) -> None:
-        """Write a prompt and send it."""
+        """Type a prompt and send it."""
         self.wait_for("●")  # there is a session
         self.type(text)
         self.wait_for(text)
         self.type("\r")
 
     def resize(self, columns: int, rows: int) -> None:
-        """Give the window another size."""
+        """Resize the window."""
         self._screen.resize(rows, columns)
         set_size(self._master, (columns, rows))
 
     def read(self, limit_s: float = 0.0) -> bool:
-        """Take what it has written by then; False where that is nothing, or it can write no more."""
+        """Take what it has written by then; return False if that is nothing, or nothing more can come."""
         if not select.select([self._master], [], [], limit_s)[0]:
             return False
         try:
             data = os.read(self._master, 1 << 16)
-        except OSError:  # EIO: nobody holds the other side
+        except OSError:  # EIO: nobody holds the other side open
             return False
         self.written += data
         self._stream.feed(data)
         return bool(data)
 
     def until(self, is_so: Callable[[], bool]) -> None:
-        """Read until it is so, which must not take too long, nor last beyond its end."""
+        """Read until the condition holds. Fails if that takes too long, or if the output ends first."""
         deadline = monotonic() + LIMIT_S
         while not is_so():
             has_ended = self.process.poll() is not None
@@ -93,30 +93,30 @@ class OnTerminal:
             assert monotonic() < deadline, self.shown
 
     def wait_for(self, text: str) -> None:
-        """Until this stands on the screen."""
+        """Wait until the screen shows this."""
         self.until(lambda: text in self.shown)
 
     def wait_for_end(self) -> int:
-        """Read to its end; its exit status."""
+        """Read to its end; return its exit status."""
         self.until(lambda: self.process.poll() is not None)
         while self.read():
             pass
         return self.process.returncode
 
     def is_as_before(self) -> bool:
-        """Whether the terminal works again as it did before: for one that still exists."""
+        """Whether the terminal, if it still exists, works again as before."""
         ends = self.written.rfind(b"\x1b[?1049l")
         begins = self.written.rfind(b"\x1b[?1049h")
         return ends > begins and termios.tcgetattr(self._slave) == self._modes
 
     def close_window(self) -> None:
-        """Close the terminal: who runs in it gets SIGHUP, and can neither read nor write any more."""
+        """Close the terminal: its process gets SIGHUP, and can no longer read or write."""
         os.close(self._slave)
         os.close(self._master)
         self._slave = self._master = -1
 
     def close(self) -> None:
-        """End what is left."""
+        """End whatever is left."""
         self.process.kill()
         self.process.wait()
         if self._master >= 0:
@@ -131,7 +131,7 @@ def on_terminal(
     size: tuple[int, int] = (80, 24),
     launcher: str = LAUNCHER,
 ) -> Iterator[OnTerminal]:
-    """acp-tui with these arguments, and a home of its own."""
+    """acp-tui with these arguments and its own home."""
     master, slave = pty.openpty()
     set_size(master, size)
     process = subprocess.Popen(
@@ -150,25 +150,25 @@ def on_terminal(
 
 
 def set_size(terminal: int, size: tuple[int, int]) -> None:
-    """Columns and rows; who runs in it is told."""
+    """Columns and rows; its process is notified."""
     columns, rows = size
     fcntl.ioctl(terminal, termios.TIOCSWINSZ, struct.pack("HHHH", rows, columns, 0, 0))
 
 
 def environment(home: Path) -> dict[str, str]:
-    """Nothing of the user's own: no settings, no history, no proxy for colours."""
+    """The environment of a user with an empty home, and a terminal with all colors."""
     folders = {f"XDG_{name}_HOME": str(home / name.lower()) for name in ("CONFIG", "STATE", "CACHE", "DATA")}
     return {**os.environ, **folders, "HOME": str(home), "TERM": "xterm-256color", "COLORTERM": "truecolor"}
 
 
 def below(process: subprocess.Popen[Any]) -> list[psutil.Process]:
-    """The processes that it has started, and those that they have."""
+    """Its child processes, and their children."""
     found: list[psutil.Process] = psutil.Process(process.pid).children(recursive=True)
     return found
 
 
 def all_end(processes: list[psutil.Process], limit_s: float = LIMIT_S) -> bool:
-    """Whether they end by then; what nobody reaps has ended too."""
+    """Whether they end by then; unreaped ones count as ended."""
     deadline = monotonic() + limit_s
     while left := [process for process in processes if _runs(process)]:
         if monotonic() > deadline:

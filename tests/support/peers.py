@@ -1,4 +1,4 @@
-"""The other end of a connection, in memory and under the test's control; it knows nothing of ACP's methods."""
+"""The other end of a connection, in memory and controlled by the test. It knows none of ACP's methods."""
 
 from __future__ import annotations
 
@@ -20,12 +20,12 @@ from acp_tui.rpc.peer import MAX_WAITING_BYTES
 from support.memory_stream import MemoryStream
 from support.waiting import LIMIT_S
 
-# In memory a message takes a handful of turns of the loop; anyio's own wait for idleness takes 0.1 s each time.
+# In memory, a message takes a handful of rounds of the loop; anyio's own wait for idleness takes 0.1 s each time.
 _TURNS_TO_SETTLE = 60
 
 
 class Counterpart:
-    """Says what the test wants said, byte by byte if need be, and reads what the code under test sends."""
+    """Sends what the test says, byte by byte if necessary, and reads what the code under test sends."""
 
     def __init__(self, outgoing: MemoryObjectSendStream[bytes], incoming: MemoryObjectReceiveStream[bytes]) -> None:
         self._outgoing = outgoing
@@ -34,19 +34,19 @@ class Counterpart:
         self._lines: deque[bytes] = deque()
 
     async def send_bytes(self, data: bytes) -> None:
-        """Say exactly this."""
+        """Send exactly this."""
         await self._outgoing.send(data)
 
     async def send(self, *messages: object) -> None:
-        """Say these as JSON, one a line, all in one write."""
+        """Send these as JSON, one per line, in a single write."""
         await self.send_bytes(b"".join(json.dumps(message).encode() + b"\n" for message in messages))
 
     async def answer(self, request: Any, result: Any) -> None:
-        """Answer a request that was received."""
+        """Answer a received request."""
         await self.send(response(request["id"], result))
 
     async def refuse(self, request: Any, code: int, message: str, data: Any = None) -> None:
-        """Answer a request that was received with an error."""
+        """Answer a received request with an error."""
         error = {"code": code, "message": message, **({} if data is None else {"data": data})}
         await self.send({"jsonrpc": "2.0", "id": request["id"], "error": error})
 
@@ -61,13 +61,13 @@ class Counterpart:
         return json.loads(await self.receive_line())
 
     async def expect(self, method: str) -> Any:
-        """The next message, which has to be this method's."""
+        """The next message, which must be of this method."""
         message = await self.receive()
         assert message.get("method") == method, message
         return message
 
     async def receive_all(self) -> list[Any]:
-        """Every message sent by the time that nothing moves any more; none is an answer too."""
+        """Every message sent by the time nothing moves any more; possibly none."""
         await settle()
         with suppress(anyio.WouldBlock, anyio.EndOfStream):
             while True:
@@ -77,11 +77,11 @@ class Counterpart:
         return [json.loads(line) for line in lines]
 
     async def close_output(self) -> None:
-        """Say no more; the other side reads an end of stream."""
+        """Stop sending; the other side reads the end of the stream."""
         await self._outgoing.aclose()
 
     async def close_input(self) -> None:
-        """Listen no more; the other side's writes fail."""
+        """Stop reading; the other side's writes fail."""
         await self._incoming.aclose()
 
     def _take(self, data: bytes) -> None:
@@ -91,7 +91,7 @@ class Counterpart:
 
 @contextmanager
 def connected(buffered_writes: float = math.inf) -> Iterator[tuple[Counterpart, ByteStream]]:
-    """A counterpart, and the stream that leads to it; its input takes so many writes before they wait."""
+    """A counterpart, and the stream to it. Its input accepts this many writes before they wait."""
     to_stream, from_counterpart = anyio.create_memory_object_stream[bytes](math.inf)
     to_counterpart, from_stream = anyio.create_memory_object_stream[bytes](buffered_writes)
     with to_stream, from_counterpart, to_counterpart, from_stream:
@@ -99,13 +99,13 @@ def connected(buffered_writes: float = math.inf) -> Iterator[tuple[Counterpart, 
 
 
 async def settle() -> None:
-    """Let every other task run until it waits for something that only the test can bring."""
+    """Let every other task run until it waits for something only the test can provide."""
     for _ in range(_TURNS_TO_SETTLE):
         await anyio.lowlevel.checkpoint()
 
 
 class RecordingHandler:
-    """Keeps what it is told, and serves the methods it is given."""
+    """Stores what it receives, and serves the given methods."""
 
     def __init__(self, **methods: Callable[[Any], Awaitable[Any]]) -> None:
         self.methods = methods
@@ -113,17 +113,17 @@ class RecordingHandler:
         self.junk: list[tuple[bytes, str]] = []
 
     def on_notification(self, method: str, params: Any) -> None:
-        """Keep it."""
+        """Store it."""
         self.notifications.append((method, params))
 
     def on_request(self, method: str, params: Any) -> Awaitable[Any]:
-        """Serve it, where the method is known."""
+        """Serve it, if the method is known."""
         if method not in self.methods:
             raise RequestFailed(ErrorCode.METHOD_NOT_FOUND, f"no {method} here", {"method": method})
         return self.methods[method](params)
 
     def on_junk(self, line: bytes, reason: str) -> None:
-        """Keep it."""
+        """Store it."""
         self.junk.append((line, reason))
 
 
@@ -136,7 +136,7 @@ async def serving(
     buffered_writes: float = math.inf,
     max_waiting_bytes: int = MAX_WAITING_BYTES,
 ) -> AsyncIterator[tuple[Peer, Counterpart]]:
-    """A peer that is being served, and its counterpart; no longer than `LIMIT_S`."""
+    """A running peer and its counterpart, for at most `LIMIT_S`."""
     with connected(buffered_writes) as (counterpart, stream), anyio.fail_after(LIMIT_S):
         peer = Peer(
             stream,
@@ -152,15 +152,15 @@ async def serving(
 
 
 def request(request_id: Any, method: str, params: Any = None) -> dict[str, Any]:
-    """A request as the wire has it."""
+    """A request, as on the wire."""
     return {"jsonrpc": "2.0", "id": request_id, "method": method, "params": params}
 
 
 def notification(method: str, params: Any = None) -> dict[str, Any]:
-    """A notification as the wire has it."""
+    """A notification, as on the wire."""
     return {"jsonrpc": "2.0", "method": method, "params": params}
 
 
 def response(request_id: Any, result: Any) -> dict[str, Any]:
-    """A successful response as the wire has it."""
+    """A successful response, as on the wire."""
     return {"jsonrpc": "2.0", "id": request_id, "result": result}

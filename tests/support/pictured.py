@@ -1,4 +1,4 @@
-"""Recordings as texts and pictures of the screen, by what `acp-tui render` uses, without what no machine repeats."""
+"""Recordings as text and pictures, made the way `acp-tui render` does, without what differs between machines."""
 
 from __future__ import annotations
 
@@ -24,7 +24,7 @@ async def pictured(recording: Path, size: tuple[int, int] = LARGE, suffix: str =
 
 
 class TextPicture(SingleFileSnapshotExtension):
-    """A text that is kept in a file of its own."""
+    """Text stored in its own file."""
 
     file_extension = "txt"
     _file_extension = "txt"
@@ -32,7 +32,7 @@ class TextPicture(SingleFileSnapshotExtension):
 
 
 class SvgPicture(TextPicture):
-    """A picture that is."""
+    """A picture stored in its own file."""
 
     file_extension = "svg"
     _file_extension = "svg"

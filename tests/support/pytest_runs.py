@@ -1,4 +1,4 @@
-"""A pytest within a test, for what only a whole run shows."""
+"""Runs pytest within a test, for what only a whole run shows."""
 
 import os
 import subprocess
@@ -7,8 +7,8 @@ from pathlib import Path
 
 
 def run_pytest(folder: Path, *options: str) -> str:
-    """Run pytest there with the plugins that the kit knows of and no others; gives what it prints."""
-    # Ours may be one of several workers: this is a run of its own.
+    """Run pytest there with only the plugins the kit knows; return its output."""
+    # This process may be one of several workers; the new run isn't.
     environ = {name: value for name, value in os.environ.items() if not name.startswith("PYTEST_XDIST")}
     plugins = ("acp_tui.testing.plugin", "syrupy", "pytest_textual_snapshot")
     ran = subprocess.run(

@@ -1,7 +1,7 @@
-"""Real coding agents, which lie beside the repository and run offline against a stand-in for their model's API.
+"""Real coding agents, installed beside the repository, that run offline against a stand-in for their model's API.
 
-What a session with one of them shows, and how its recording is made fit to be given away; whoever has no such agents
-can read and replay what is in tests/data/recordings.
+Defines a session with each of them, and how to make its recording fit for sharing. Without these agents, you can still
+read and replay what is in tests/data/recordings.
 """
 
 from __future__ import annotations
@@ -40,17 +40,17 @@ INSTALLED_IN: Final = {
 }
 NAMES: Final = tuple(INSTALLED_IN)
 WITHOUT_A_MODEL: Final = frozenset({"pysdk", "tssdk"})
-"""They start in a moment."""
+"""Agents that start quickly."""
 RECORDINGS: Final = Path(__file__).parents[1] / "data/recordings"
 PATIENCE_S: Final = 60.0
 WITHIN_S: Final = 240.0
 PROJECT: Final = "/home/user/project"
 MAX_TEXT: Final = 300
-"""Of what an agent tells of its commands: one sends the texts of all its skills along, half a megabyte."""
+"""The most to keep of an agent's commands: one sends the text of all its skills, half a megabyte."""
 
 
 def why_not(name: str) -> str | None:
-    """Why the agent cannot run here; None where it can."""
+    """Why the agent can't run here; None if it can."""
     if not AGENTS.is_dir():
         return f"there are no agents in {AGENTS}"
     if not (PREFIX / INSTALLED_IN[name]).is_dir():
@@ -61,7 +61,7 @@ def why_not(name: str) -> str | None:
 
 
 def command(name: str) -> AgentCommand:
-    """How the agent is started; the two small ones without a model."""
+    """How the agent starts; the two small ones have no model."""
     argv: tuple[str, ...]
     env: dict[str, str]
     match name:
@@ -74,11 +74,11 @@ def command(name: str) -> AgentCommand:
     return AgentCommand(name, argv, env)
 
 
-# What is done with it
+# The tours
 
 
 async def short_tour(lead: Lead) -> None:
-    """One turn of each kind, none of them long."""
+    """One short turn of each kind."""
     session = await lead.begin()
     for prompt in ("HELLO", "WRITE", "RUN", "PLAN"):
         await lead.prompt(session, prompt)
@@ -87,12 +87,12 @@ async def short_tour(lead: Lead) -> None:
 
 
 async def long_tour(lead: Lead) -> None:
-    """The same, behind a session of which the long turn is cancelled, and which is read again in the end."""
+    """The same, after a session whose long turn is canceled and which is loaded again at the end."""
     session = await lead.begin()
     await lead.prompt(session, "LONG", cancels=True)
     await short_tour(lead)
     if lead.agent.capabilities.load_session:
-        with suppress(AgentRefused):  # one has not written it down yet
+        with suppress(AgentRefused):  # one agent hasn't saved it yet
             lead.attend(await lead.agent.load_session(session.session_id, lead.cwd))
 
 
@@ -112,11 +112,11 @@ async def lead_agent(name: str, folder: Path, tour: Any = USUAL_TOUR) -> Led:
     return await lead(command(name), project, folder / f"{name}.jsonl", tour, PATIENCE_S, WITHIN_S)
 
 
-# What can be given away of it
+# What can be shared of it
 
 
 def given_away(recording: Path) -> Path:
-    """The recording without places, names and what nobody needs, by `acp-tui redact`; beside it."""
+    """The recording without places, names, and unneeded parts, made by `acp-tui redact` in the same folder."""
     plain, out = recording.with_suffix(".plain.jsonl"), recording.with_suffix(".given_away.jsonl")
     with recording.open(encoding="utf-8") as lines:
         plain.write_text("".join(_tidied(line, recording.parent / "project") for line in lines), encoding="utf-8")
@@ -125,7 +125,7 @@ def given_away(recording: Path) -> Path:
 
 
 def version_in(recording: Path) -> str:
-    """The version of the agent, as it told it."""
+    """The version the agent reports."""
     said = re.search(
         r'"result":.*?"(?:agentInfo|info)":\{[^}]*"version":"([^"]*)"', recording.read_text(encoding="utf-8")
     )
@@ -141,13 +141,13 @@ def _tidied(line: str, project: Path) -> str:
 
 
 def _places(project: Path) -> Iterator[tuple[str, str]]:
-    """Where this machine has things, and where they might be on any."""
+    """Paths on this machine, and neutral ones for them."""
     yield str(project), PROJECT
     yield str(project.resolve()), PROJECT
     yield (
         str(project).removeprefix("/"),
         PROJECT.removeprefix("/"),
-    )  # as one tells it that takes / for its folder
+    )  # as an agent reports it that uses / as its folder
     yield str(project).replace("/", "-"), PROJECT.replace("/", "-")
     yield str(PREFIX), "/opt/agents"
     yield str(AGENTS), "/opt/agents"

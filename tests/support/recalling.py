@@ -1,6 +1,6 @@
-"""A page whose prompt remembers: earlier prompts and drafts in the state folder of the test's own home.
+"""A page whose prompt remembers: earlier prompts and drafts in the test's own state folder.
 
-A second page of the same test is acp-tui started again.
+A second page in the same test is like a restart of acp-tui.
 """
 
 from __future__ import annotations
@@ -22,14 +22,14 @@ ELSEWHERE: Final = Path("/home/me/src/other-project")
 
 @asynccontextmanager
 async def open_recalling_page(*, size: tuple[int, int] = SIZE, is_shown: bool = True) -> AsyncIterator[Page]:
-    """A page that has loaded what is kept."""
+    """A page that has loaded the saved prompts and drafts."""
     async with open_page(size=size, is_shown=is_shown) as page:
         await remembers(page)
         yield page
 
 
 async def remembers(page: Page) -> Recall:
-    """Wait until what is kept is loaded."""
+    """Wait until they are loaded."""
     await page.until(lambda: bool(_recalls(page)))
     await page.settled()
     return _recalls(page)[0]
@@ -40,20 +40,20 @@ def _recalls(page: Page) -> list[Recall]:
 
 
 def kept(*texts: str, folder: Path = CWD, at: str = "2026-11-20T12:00:00+00:00") -> None:
-    """These were sent in earlier runs, the first one first."""
+    """Prompts sent in earlier runs, oldest first."""
     history_file().append([PastPrompt(text, str(folder), at, "Agent") for text in texts])
 
 
 def history_file() -> HistoryFile:
-    """Where sent prompts are kept."""
+    """Where sent prompts are saved."""
     return HistoryFile(state_folder() / "history.jsonl", 100)
 
 
 def kept_texts() -> Sequence[str]:
-    """The prompts that are kept, the first one first."""
+    """The saved prompts, oldest first."""
     return [prompt.text for prompt in history_file().read()]
 
 
 def draft_file() -> DraftFile:
-    """Where drafts are kept."""
+    """Where drafts are saved."""
     return DraftFile(state_folder() / "drafts.json")

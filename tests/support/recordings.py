@@ -1,4 +1,4 @@
-"""Runs of the demo agent that are recorded, with a user who answers everything; and recordings made of events."""
+"""Recorded runs of the demo agent, with a user who answers everything; and recordings made of events."""
 
 from __future__ import annotations
 
@@ -38,7 +38,7 @@ EVERYTHING = ClientOffer(elicitation_form=True, elicitation_url=True)
 
 @dataclass
 class Run:
-    """What a run came to."""
+    """The result of a run."""
 
     conversations: dict[SessionId, Conversation] = field(default_factory=dict)
     troubles: list[str] = field(default_factory=list)
@@ -46,7 +46,7 @@ class Run:
 
 @dataclass
 class User:
-    """Answers what is asked in a session by the option at one place, or cancels once so many requests wait."""
+    """Answers a session's questions with the option at one position, or cancels once this many requests wait."""
 
     agent: Agent
     session: Session
@@ -54,18 +54,18 @@ class User:
     cancels_at: int | None = None
     changed: anyio.Event = field(default_factory=anyio.Event)
     typed: set[TerminalId] = field(default_factory=set)
-    """Terminals that were answered."""
+    """Terminals that already got an answer."""
 
     def __post_init__(self) -> None:
         self.session.subscribe(self.note)
         self.agent.on_elicitations = self.note
 
     def note(self, *_: object) -> None:
-        """Something has changed."""
+        """Notice a change."""
         self.changed.set()
 
     async def attend(self) -> None:
-        """Until the turn is over, and this is cancelled."""
+        """Work until the turn is over and this is canceled."""
         while True:
             await self.changed.wait()
             self.changed = anyio.Event()
@@ -86,25 +86,25 @@ class User:
             self._type()
 
     def _choice(self, request: PermissionRequest) -> PermissionOption:
-        """The one at our place; not for ever, where that stands first."""
+        """The option at our position. Never an "always" option listed first."""
         once = (option for option in request.options if option.kind == "allow_once")
         chosen = request.options[self.option]
         return next(once, chosen) if self.option == 0 else chosen
 
     def _type(self) -> None:
-        """Say yes to each command that waits for input, once."""
+        """Answer yes to each command that waits for input, once."""
         for terminal in self.session.conversation.terminals.values():
             if terminal.is_waiting and terminal.terminal_id not in self.typed:
                 self.typed.add(terminal.terminal_id)
                 self.session.machine.type_into(terminal.terminal_id, b"y\r")
 
     async def sees(self, is_so: Callable[[Conversation], bool]) -> None:
-        """Until it is so."""
+        """Wait until the condition holds."""
         while not is_so(self.session.conversation):
             await self.changed.wait()
 
     async def hears_nothing(self, for_s: float) -> None:
-        """Until nothing has changed for so long."""
+        """Wait until nothing changes for this long."""
         while True:
             with anyio.move_on_after(for_s) as silence:
                 await self.changed.wait()
@@ -114,7 +114,7 @@ class User:
 
 
 def filled_in(form: Form) -> FormValues:
-    """The defaults, and the first choice where one is required."""
+    """The defaults, and the first choice for required fields."""
     values: FormValues = {}
     for each in form.fields:
         default: Any = getattr(each, "default", None)
@@ -128,7 +128,7 @@ def filled_in(form: Form) -> FormValues:
 
 
 def demo(name: str, protocol: Literal[1, 2] = 1) -> AgentCommand:
-    """The demo agent with a scenario, without waiting."""
+    """The demo agent with a scenario, without delays."""
     return AgentCommand("demo", (sys.executable, "-m", "acp_tui.demo", name, "--speed", "0"), protocol=protocol)
 
 
@@ -140,7 +140,7 @@ async def play(
     option: int = 0,
     cancels_at: int | None = None,
 ) -> Run:
-    """Turns in one session of an agent that is recorded, from its start to its end."""
+    """Turns in one session with a recorded agent, from its start to its end."""
     agent_command = demo(command) if isinstance(command, str) else command
     run = Run()
     with anyio.fail_after(LIMIT_S):
@@ -151,7 +151,7 @@ async def play(
             user = User(agent, session, option, cancels_at)
             async with anyio.create_task_group() as tasks:
                 tasks.start_soon(user.attend)
-                with suppress(AgentLost):  # the conversation says so
+                with suppress(AgentLost):  # the conversation reports it
                     for prompt in prompts:
                         await session.send_prompt([Text(prompt)])
                 tasks.cancel_scope.cancel()
@@ -160,7 +160,7 @@ async def play(
 
 
 def replayed_whole(file: Path) -> Replay:
-    """The replay of a recording, at its end, in which every line could be read."""
+    """The replay of a recording, at its end, with every line readable."""
     with open_recording(file) as recording:
         replay = Replay(recording)
         assert not any(isinstance(step.event, UnknownEvent | Dropped) for step in replay.events)
@@ -170,7 +170,7 @@ def replayed_whole(file: Path) -> Replay:
 
 
 def as_recorded(conversation: Conversation) -> Conversation:
-    """The conversation as its recording tells it: what was filled into forms is masked there."""
+    """The conversation as recorded, in which form values are masked."""
     entries = [
         replace(entry, values=tuple(replace(value, value=MASK) for value in entry.values))
         if isinstance(entry, Question)
@@ -181,7 +181,10 @@ def as_recorded(conversation: Conversation) -> Conversation:
 
 
 def redacted(recording: Path) -> Path:
-    """The recording as it can be given away by whoever's home is above its folder; it lies beside it."""
+    """The recording as it can be shared, for the user whose home is above its folder.
+
+    It is written beside the original.
+    """
     out, home = recording.with_suffix(".redacted.jsonl"), recording.parents[1]
     if not out.exists():
         redact(recording, out, Wishes(), {"HOME": str(home), "USER": home.name}, "hagar")
@@ -189,7 +192,7 @@ def redacted(recording: Path) -> Path:
 
 
 def write(path: Path, events: Iterable[Event], header: Header | None = None, *, is_raw: bool = False) -> None:
-    """A recording of these events, written as in a run."""
+    """A recording of these events, written as in a real run."""
     troubles: list[str] = []
     recorder = Recorder(
         header or Header("agent", ("agent",), started_at="2026-11-21T12:00:00+00:00"),
@@ -197,6 +200,6 @@ def write(path: Path, events: Iterable[Event], header: Header | None = None, *, 
         on_trouble=troubles.append,
     )
     for event in events:
-        recorder._put(event)
+        recorder.put(event)
     recorder.close()
     assert troubles == []

@@ -1,4 +1,4 @@
-"""Recordings of a few events, before and after they are redacted."""
+"""Recordings of a few events, before and after redaction."""
 
 from __future__ import annotations
 
@@ -59,14 +59,14 @@ class Redacted:
         return redact(source, out, Wishes(**wishes), environ or {}, host, full_names)
 
     def said(self, number: int) -> str:
-        """What a message says, the first event being 1."""
+        """The text of a message; the first event is 1."""
         text = self.lines[number]["frame"]["params"]["update"]["content"]["text"]
         assert isinstance(text, str)
         return text
 
 
 def strings_of(recording: Path) -> list[str]:
-    """All keys and values of its lines, in their order."""
+    """All keys and values of its lines, in order."""
 
     def of(value: Any) -> list[str]:
         if isinstance(value, dict):

@@ -1,4 +1,4 @@
-"""Rules that refuse, and what they are held against, in one root."""
+"""Rules that refuse, and the requests they are tested on, in one workspace root."""
 
 from __future__ import annotations
 
@@ -13,7 +13,7 @@ ROOT = Path("/project")
 
 
 def rule(kind: str | None = None, path: str | None = None, command: str | None = None) -> RefusalRule:
-    """A rule of the user's, with a reason."""
+    """A user's rule with a reason."""
     return RefusalRule(kind, path, command, "because")
 
 

@@ -1,4 +1,4 @@
-"""Entries of an agent registry, each with one thing about it."""
+"""Entries of an agent registry, each with one peculiarity."""
 
 from __future__ import annotations
 
@@ -8,7 +8,7 @@ BASE = {"name": "Some Agent", "version": "1.2.3", "description": "Does things"}
 
 
 def entry(agent_id: str, **distribution: Any) -> dict[str, Any]:
-    """An agent that is distributed so."""
+    """An agent with this distribution."""
     return {"id": agent_id, **BASE, "distribution": distribution}
 
 

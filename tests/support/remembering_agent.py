@@ -1,4 +1,4 @@
-"""An agent behind a WebSocket that goes on without its client: what it has said is its record, and it replays that."""
+"""An agent behind a WebSocket that continues without its client, remembers what it said, and replays it."""
 
 from __future__ import annotations
 
@@ -20,26 +20,26 @@ class Remembered:
     def __init__(self, session_id: str) -> None:
         self.session_id = session_id
         self.record: list[dict[str, Any]] = []
-        """Every update, the prompts among them, in order."""
+        """Every update in order, including prompts."""
         self.question: tuple[str, anyio.Event] | None = None
-        """The call that waits for the user's permission."""
+        """The call that waits for permission."""
         self.answers: list[tuple[str, str]] = []
-        """Calls that were decided, and how."""
+        """Decided calls, and the decisions."""
         self.is_working = False
         self.changed = anyio.Event()
 
     def note(self, kind: str, **fields: Any) -> None:
-        """Say something; whoever is connected hears it."""
+        """Send something to whoever is connected."""
         self.record.append({"sessionUpdate": kind, **fields})
         self.tell()
 
     def tell(self) -> None:
-        """Something has changed."""
+        """Notice a change."""
         self.changed.set()
         self.changed = anyio.Event()
 
     def said(self) -> list[tuple[str, ...]]:
-        """Who said what, and what became of each call."""
+        """Who said what, and each call's outcome."""
         said: list[tuple[str, ...]] = []
         for update in self.record:
             match update:
@@ -56,13 +56,13 @@ class Remembered:
 
 
 class RememberingAgent:
-    """Serves any number of connections, one after the other or at once."""
+    """Serves any number of connections, in sequence or at once."""
 
     def __init__(self, tasks: TaskGroup, seed: int, **capabilities: Any) -> None:
         self.sessions: dict[str, Remembered] = {}
         self.connections = 0
         self.on_prompt: Callable[[], None] = lambda: None
-        """Called when a prompt has come."""
+        """Called when a prompt arrives."""
         self._tasks = tasks
         self._random = Random(seed)
         self._capabilities = capabilities
@@ -77,7 +77,7 @@ class RememberingAgent:
             self.connections -= 1
 
     def initialized(self) -> dict[str, Any]:
-        """What it says of itself."""
+        """Its answer to initialize."""
         return {"protocolVersion": 1, "agentCapabilities": self._capabilities}
 
     def begin(self) -> Remembered:
@@ -87,7 +87,7 @@ class RememberingAgent:
         return session
 
     def work(self, session: Remembered, prompt: str) -> anyio.Event:
-        """Take a turn, whoever listens; gives what is set at its end."""
+        """Take a turn, whether or not anyone listens; return the event set at its end."""
         session.is_working = True
         session.note("user_message_chunk", content={"type": "text", "text": prompt})
         self.on_prompt()
@@ -125,7 +125,7 @@ class _Served:
         self._asked: dict[str, tuple[Remembered, str]] = {}
 
     async def run(self) -> None:
-        """Until the client is gone."""
+        """Serve until the client is gone."""
         with suppress(ConnectionClosed):
             async for frame in self._connection:
                 await self._hear(json.loads(frame))
@@ -167,7 +167,7 @@ class _Served:
         await self._send(method="session/update", params={"sessionId": session.session_id, "update": update})
 
     async def _follow(self, session: Remembered, at: int) -> None:
-        """Send what comes from here on, but not what the other side has said itself."""
+        """Send everything from here on, except what the other side sent itself."""
         asked = None
         self._sent = at
         with suppress(ConnectionClosed):

@@ -1,4 +1,4 @@
-"""The table of requirements and the tests that prove them, and what there is to hold it against; it proves nothing."""
+"""The table of requirements and the tests that prove them, and how to check it. It proves nothing itself."""
 
 from __future__ import annotations
 
@@ -16,7 +16,7 @@ TESTS: Final = Path(__file__).parents[1]
 TABLE: Final = TESTS / "conformance" / "requirements.toml"
 REQUIREMENTS: Final = SCHEMA_V1.parents[2] / "requirements.md"
 CLIENT_SECTIONS: Final = frozenset({*range(1, 18), 20})
-"""Of version 1; the others are about what is old, unstable or of version 2."""
+"""Those of version 1; the others concern old or unstable parts, or version 2."""
 
 _SECTION = re.compile(r"## (\d+)\.")
 _REQUIREMENT = re.compile(r"- (R-[A-Z0-9]+-\d+) (.*)")
@@ -32,13 +32,13 @@ class Requirement:
 
     @property
     def is_must(self) -> bool:
-        """A duty of every client of version 1."""
+        """Whether it is a duty of every version 1 client."""
         return "MUST" in self.text and self.section in CLIENT_SECTIONS
 
 
 @cache
 def requirements() -> dict[str, Requirement]:
-    """All requirements by id; empty where they are not beside the repository."""
+    """All requirements by ID; empty if they aren't beside the repository."""
     found: dict[str, Requirement] = {}
     section = 0
     for line in REQUIREMENTS.read_text().splitlines() if REQUIREMENTS.exists() else ():
@@ -51,18 +51,18 @@ def requirements() -> dict[str, Requirement]:
 
 @dataclass(frozen=True, slots=True)
 class Proof:
-    """What the table says of one requirement."""
+    """The table's entry for a requirement."""
 
     means: str
     tests: tuple[str, ...]
-    """Each as `file::name`, the file from the folder of the tests on."""
+    """The tests, each as `file::name`, relative to the tests folder."""
     lacks: str | None = None
-    """The part of it that no test proves yet."""
+    """The part that no test proves yet."""
 
 
 @cache
 def table() -> dict[str, Proof]:
-    """What is proved, by id."""
+    """The proven requirements, by ID."""
     return {
         requirement_id: Proof(entry["means"], tuple(entry["tests"]), entry.get("lacks"))
         for requirement_id, entry in _read()["proved"].items()
@@ -71,7 +71,7 @@ def table() -> dict[str, Proof]:
 
 @cache
 def not_built() -> dict[str, str]:
-    """What has no test, as there is nothing to test yet, with the reason."""
+    """Requirements without a test because there is nothing to test yet, with the reason."""
     reasons: dict[str, str] = _read().get("not_built", {})
     return reasons
 
@@ -94,6 +94,6 @@ def known_tests() -> frozenset[str]:
 
 @cache
 def ids_named_by_tests() -> frozenset[str]:
-    """The requirements that are named anywhere in the tests, as far as they are whole ids."""
+    """The requirements named anywhere in the tests by their full ID."""
     text = "\n".join(path.read_text() for path in TESTS.rglob("test_*.py"))
     return frozenset(re.findall(r"R-[A-Z0-9]+-\d+", text))

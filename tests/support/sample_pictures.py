@@ -1,4 +1,4 @@
-"""Small pictures, made when a test wants them, as base64."""
+"""Small pictures, made on demand, as base64."""
 
 from __future__ import annotations
 
@@ -17,7 +17,7 @@ WHITE: Final = (240, 240, 240)
 
 
 def encoded(image: Image.Image, form: str = "PNG") -> str:
-    """The picture in this format; WebP without loss."""
+    """The picture in this format; WebP is lossless."""
     file = BytesIO()
     image.save(file, form, lossless=True) if form == "WEBP" else image.save(file, form)
     return b64encode(file.getvalue()).decode("ascii")
@@ -31,7 +31,7 @@ def quarters(side: int = 2) -> Image.Image:
 
 
 def chart() -> Image.Image:
-    """Bars and a disc on a clear ground, 64 by 36 pixels."""
+    """Bars and a disc on a transparent background, 64 by 36 pixels."""
     image = Image.new("RGBA", (64, 36), (0, 0, 0, 0))
     draw = ImageDraw.Draw(image)
     for number, (height, color) in enumerate(((12, BLUE), (20, GREEN), (16, RED), (30, BLUE))):
@@ -41,7 +41,7 @@ def chart() -> Image.Image:
 
 
 def png_header(width: int, height: int) -> str:
-    """A PNG file that claims this size and holds nothing of it."""
+    """A PNG file that claims this size but contains no pixels."""
     header = b"IHDR" + struct.pack(">IIBBBBB", width, height, 8, 2, 0, 0, 0)
     data = b"\x89PNG\r\n\x1a\n"
     for chunk in (header, b"IDAT" + zlib.compress(bytes(100)), b"IEND"):

@@ -1,4 +1,4 @@
-"""What the scripted agent sends while a client in memory does with it all that its scenario offers."""
+"""What the scripted agent sends while a client in memory uses everything its scenario offers."""
 
 from __future__ import annotations
 
@@ -10,7 +10,7 @@ from acp_tui.workbench.demo import script
 
 ENDLESS: Final = {"exit", "hang"}
 ANSWERS: Final = [("allow_once", "accept"), ("reject_once", "decline"), ("reject_once", "cancel")]
-"""What is chosen of the options of a permission request, and what is made of an elicitation."""
+"""The choice among a permission request's options, and the answer to an elicitation."""
 
 
 async def frames_of(
@@ -21,7 +21,7 @@ async def frames_of(
     cwd: str = "/project",
     protocol: int = 1,
 ) -> list[tuple[Direction, bytes]]:
-    """One turn of a scenario, each frame once; `connect` is the fixture of tests/demo."""
+    """One turn of a scenario, with each frame once; `connect` is the fixture of tests/workbench/demo."""
     frames: dict[tuple[Direction, bytes], None] = {}
     played = _alone(shipped, turn)
     of_two = protocol == 2
@@ -45,7 +45,7 @@ async def frames_of(
 
 
 def _alone(shipped: script.Scenario, turn: script.ScriptedTurn) -> script.Scenario:
-    """A scenario of this one turn, for any prompt, without what would never end."""
+    """A scenario of only this turn, for any prompt, without steps that never end."""
     steps = tuple(step for step in turn.steps if not _is_endless(step))
     initialize = replace(shipped.initialize, hang=False)
     return replace(shipped, turns=(replace(turn, match=None, steps=steps),), initialize=initialize)
@@ -61,7 +61,7 @@ def _is_endless(step: script.Step) -> bool:
 
 
 async def _use_kept_sessions(keeping: script.Keeping, client: Any, *, of_two: bool) -> None:
-    """Every method for sessions that are kept, as far as the scenario offers it."""
+    """Call every method for saved sessions that the scenario offers."""
     if "list" in keeping.offers or of_two:
         await client.peer.request("session/list", {}, read_error=str)  # the login may be over
     for old in keeping.sessions:

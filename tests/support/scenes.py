@@ -1,6 +1,6 @@
-"""Sessions to take pictures of: every kind of entry in each of its states, and scenes as a user meets them.
+"""Sessions to take pictures of: every kind of entry in each state, and typical scenes.
 
-What is in them is fixed, so that the pictures are the same on every machine.
+Their contents are fixed, so the pictures are the same on every machine.
 """
 
 from __future__ import annotations
@@ -60,12 +60,12 @@ def _facts() -> Updates:
 
 
 def empty_start() -> Updates:
-    """A session in which nothing was said."""
+    """An empty session."""
     return _facts()
 
 
 def streaming() -> Updates:
-    """In the midst of an answer."""
+    """In the middle of an answer."""
     read = call(
         "read",
         title="Read durations.py",
@@ -85,12 +85,12 @@ def streaming() -> Updates:
 
 
 def permission() -> Updates:
-    """A decision to take."""
+    """A decision to make."""
     return [*_facts(), prompt("Fix the duration parser"), *plan()[1:], *one_request()]
 
 
 def terminal() -> Updates:
-    """Tests run."""
+    """Tests are running."""
     return [
         *_facts(),
         prompt("Run the tests"),
@@ -103,12 +103,12 @@ def terminal() -> Updates:
 
 
 def failure() -> Updates:
-    """The agent is gone."""
+    """The agent has stopped."""
     return [*_facts(), *failures()]
 
 
 def long_conversation() -> Updates:
-    """More than the screen holds."""
+    """More than fits on the screen."""
     said = [
         update
         for number in range(1, 31)
@@ -130,7 +130,7 @@ SCENES: Final[Mapping[str, tuple[Scene, tuple[str, ...]]]] = {
     "failure": (failure, ()),
     "long_conversation": (long_conversation, ("pageup",)),
 }
-"""What the user meets, with the keys that lead there."""
+"""The scenes, with the keys that lead to each."""
 
 STATES: Final[Mapping[str, tuple[Scene, tuple[str, ...]]]] = {
     "messages": (messages, ()),
@@ -161,4 +161,4 @@ STATES: Final[Mapping[str, tuple[Scene, tuple[str, ...]]]] = {
     "card_long": (long_request, ("tab", "pagedown")),
     "help": (plan, ("f1",)),
 }
-"""Every kind of entry and of what stands beside the conversation, in each of its states."""
+"""Every kind of entry, and everything beside the conversation, in each state."""

@@ -1,6 +1,6 @@
-"""The official schema of ACP, of either version, as the judge of single messages; tests skip where it is absent.
+"""The official ACP schemas, which judge single messages; without them, tests skip.
 
-Stricter than the schema itself in one point: a key that a type does not know is a flaw (R-RPC-9), `_meta` aside.
+It is stricter than the schema in one point: unknown keys of a type are flaws (R-RPC-9), except in `_meta`.
 """
 
 from __future__ import annotations
@@ -13,9 +13,9 @@ from jsonschema import Draft202012Validator  # type: ignore[import-untyped]
 from support.golden import schema_v1, schema_v2
 
 Shape = Literal["Request", "Response", "Notification"]
-"""What a message is to its method; the schema's definitions end on these words."""
+"""A message's role in its method; names of the schema's definitions end with these words."""
 Side = Literal["agent", "client", "protocol"]
-"""Who takes the request or notification up; a response has the side of its request."""
+"""Which side handles the request or notification. A response has its request's side."""
 
 _COMPOSED: Final = ("$ref", "allOf", "anyOf", "oneOf", "properties")
 
@@ -27,7 +27,7 @@ def _definitions(version: int) -> dict[str, Any]:
 
 @cache
 def definitions(version: int = 1) -> dict[tuple[str, Side, Shape], str]:
-    """The definition's name of each method, side and shape; empty where there is no schema."""
+    """The definition's name for each method, side, and shape; empty without a schema."""
     shapes: tuple[Shape, ...] = ("Request", "Response", "Notification")
     return {
         (definition["x-method"], definition["x-side"], shape): name
@@ -38,13 +38,13 @@ def definitions(version: int = 1) -> dict[tuple[str, Side, Shape], str]:
 
 
 def definition_for(method: str, side: Side, shape: Shape, version: int = 1) -> str | None:
-    """The definition's name; None where the protocol has no such message."""
+    """The definition's name; None if the protocol has no such message."""
     names = definitions(version)
     return names.get((method, side, shape)) or names.get((method, "protocol", shape))
 
 
 def flaws(name: str, value: Any, version: int = 1) -> list[str]:
-    """What is wrong with `value` as the definition `name`, each with its place."""
+    """The flaws of `value` as the definition `name`, each with its place."""
     return [f"{error.json_path}: {error.message[:300]}" for error in _validator(name, version).iter_errors(value)]
 
 
@@ -60,7 +60,7 @@ def _strict_definitions(version: int) -> dict[str, Any]:
 
 
 def _strict(schema: Any) -> Any:
-    """The schema with every value inside it closed; a type itself stays open, as others are made of it by `allOf`."""
+    """The schema with every nested value closed. Types stay open, since others are built from them with `allOf`."""
     if isinstance(schema, list):
         return [_strict(part) for part in schema]
     if not isinstance(schema, dict):

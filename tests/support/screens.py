@@ -1,6 +1,6 @@
-"""A session screen without an agent: a built conversation, a connection that records, a clock that stands still.
+"""A session screen without an agent: a prepared conversation, a connection that records, a clock that stands still.
 
-It does not say how anything should look: tests read that from the rows of `Page.text`.
+It doesn't know how anything should look; tests read that from the rows of `Page.text`.
 """
 
 from __future__ import annotations
@@ -54,14 +54,14 @@ CWD: Final = Path("/project")
 AGENT: Final = "Agent"
 SIZE: Final = (100, 30)
 LOADING: Final = re.compile("    │ …[ ▐]*")
-"""What stands in the place of a terminal until then."""
+"""Shown in place of a terminal until then."""
 FRAMES: Final = frozenset("│╭╮╰╯▌▐─")
 
 W = TypeVar("W", bound=Widget)
 
 
 class Clock:
-    """Seconds that pass when a test says so."""
+    """Time that advances only when a test says so."""
 
     def __init__(self) -> None:
         self.now_s = 1000.0
@@ -70,12 +70,12 @@ class Clock:
         return self.now_s
 
     def pass_guard(self) -> None:
-        """From now on what the user does counts, whichever key it is and however long it may have been held."""
+        """From now on, the user's actions count, whichever key it is and however long it may have been held."""
         self.now_s += max(GUARD_S, REPEAT_S) + 0.1
 
 
 class RecordedConnection:
-    """Takes the place of a connection to an agent: keeps what a session sends; the test ends its turns."""
+    """Replaces the connection to an agent: stores what a session sends. The test ends its turns."""
 
     accepts_prompts = withdraws_questions = is_lost = False
 
@@ -84,7 +84,7 @@ class RecordedConnection:
         self.cancels = 0
         self.options: list[tuple[str, str | bool]] = []
         self.refusal: ClientError | None = None
-        """What a wish to set an option is answered with, instead of being met."""
+        """The error that answers a request to set an option; None: it is set."""
         self._on_end: Callable[[TurnEnded | TurnFailed], None] | None = None
         self._ended: anyio.Event | None = None
 
@@ -107,7 +107,7 @@ class RecordedConnection:
         self._ended.set()
 
     def cancel(self, session_id: SessionId) -> None:
-        """Count it; the turn goes on until `end_turn`."""
+        """Count it; the turn continues until `end_turn`."""
         self.cancels += 1
 
     async def set_option(
@@ -117,7 +117,7 @@ class RecordedConnection:
         value: str | bool,
         on_update: Callable[[SessionUpdate], None],
     ) -> None:
-        """Do as told, or refuse."""
+        """Set the option, or refuse."""
         if self.refusal is not None:
             raise self.refusal
         self.options.append((option.option_id, value))
@@ -125,14 +125,14 @@ class RecordedConnection:
 
 
 class ScreenApp(AcpTuiApp):
-    """The app with a screen that waits for a session to be shown."""
+    """The app with a screen that waits for a session."""
 
     def __init__(self, *, theme: str = DARK.name, clock: Clock | None = None) -> None:
         super().__init__(
             cast(Any, SimpleNamespace(agents=[])),
             AgentCommand(AGENT, ("agent",)),
             CWD,
-            settings=Settings(appearance=Appearance(theme, reduced_motion=True)),  # pictures stand still
+            settings=Settings(appearance=Appearance(theme, reduced_motion=True)),  # pictures must not move
         )
         self.clock = clock or Clock()
 
@@ -142,9 +142,9 @@ class ScreenApp(AcpTuiApp):
 
 
 def new_session(*updates: SessionUpdate, connection: RecordedConnection | None = None) -> Session:
-    """An open session in /project that has said this so far."""
+    """An open session in /project that has received these updates."""
     session = Session(SessionId("s"), CWD, cast(Any, connection or RecordedConnection()), Quirks(), _explain)
-    session.now = lambda: None  # what a picture shows must not depend on the time of day
+    session.now = lambda: None  # a picture must not depend on the time of day
     for update in updates:
         session.apply(update)
     return session
@@ -163,20 +163,20 @@ async def show(pilot: Pilot[Any], session: Session) -> None:
 
 
 async def settled(pilot: Pilot[Any]) -> None:
-    """Wait until no frame of the conversation is due, and every message is worked off, laid out and painted."""
+    """Wait until the conversation has no frame due, and all messages are handled, laid out, and painted."""
     await settle(pilot, lambda: _is_frame_due(pilot))
 
 
 def _is_frame_due(pilot: Pilot[Any]) -> bool:
-    # What is covered is not drawn before it is seen again.
+    # What is covered isn't drawn before it is visible again.
     session = pilot.app.screen_stack[0]
     panels = session.query(SessionPanel)
-    # A panel that is being made has no conversation in it yet, one that is taken away none any more.
+    # A panel that is being created has no conversation yet, and one that is being removed no longer has one.
     return session.is_current and not all(panel.query(ConversationView) and panel.is_settled for panel in panels)
 
 
 def rows(pilot: Pilot[Any]) -> list[Strip]:
-    """The screen as it is painted, from top to bottom."""
+    """The screen as painted, from top to bottom."""
     # As Textual sets it to paint: without what lies below, a dialog is drawn on nothing, and remembers that.
     token = visible_screen_stack.set(pilot.app._background_screens)
     try:
@@ -186,7 +186,7 @@ def rows(pilot: Pilot[Any]) -> list[Strip]:
 
 
 class Page:
-    """What a test does to the screen and reads from it. Its async methods return when the screen has settled."""
+    """How a test acts on the screen and reads it. Its async methods return when the screen has settled."""
 
     def __init__(self, pilot: Pilot[Any], session: Session, connection: RecordedConnection, clock: Clock) -> None:
         self.pilot = pilot
@@ -199,57 +199,57 @@ class Page:
     # What happens
 
     async def settled(self) -> None:
-        """Nothing moves any more."""
+        """Wait until nothing moves any more."""
         await settled(self.pilot)
 
     @property
     def toasts(self) -> Sequence[Notification]:
-        """What the user is told beside the conversation."""
+        """The notices shown to the user."""
         return tuple(self.pilot.app._notifications)
 
     async def until(self, condition: Callable[[], bool]) -> None:
-        """Wait for what a thread or a process brings."""
+        """Wait for a thread's or a process's result."""
         await until_so(self.pilot, condition, lambda: self.text)
 
     async def emulator_loaded(self) -> None:
-        """Wait for the terminal emulator, which a thread loads when the first terminal is looked at."""
+        """Wait for the terminal emulator, which a thread loads when the first terminal is shown."""
         await self.until(lambda: not any(LOADING.fullmatch(line) for line in self.lines))
         await self.settled()
 
     async def apply(self, *updates: SessionUpdate) -> None:
-        """The agent says so."""
+        """The agent sends these updates."""
         for update in updates:
             self.session.apply(update)
         await self.settled()
 
     async def ask(self, call_id: str, *options: PermissionOption, **reported: Any) -> None:
-        """The agent asks for a decision on a tool call, by default to be allowed or rejected."""
+        """The agent asks for permission for a tool call, by default with options to allow or reject it."""
         patch = ToolCallPatch(ToolCallId(call_id), **reported)
         decision = self.session.request_permission(PermissionQuestion(patch, options or (ALLOW, REJECT)))
-        # No task group: a failed assertion would come out of it wrapped in groups, and be hard to read.
+        # No task group: it would wrap a failed assertion in exception groups, which are hard to read.
         self._asked[call_id] = asyncio.ensure_future(decision)
         await self.settled()
 
     async def elicit(self, elicitation: Elicitation) -> None:
-        """The agent asks for a form to be filled in, or a page to be visited."""
+        """The agent asks the user to fill in a form or visit a page."""
         answer = asyncio.ensure_future(self.session.elicit(elicitation))
         self._elicited.append(cast("asyncio.Future[ElicitationAnswer]", answer))
         await self.settled()
 
     @property
     def answers(self) -> list[tuple[str, FormValues | None]]:
-        """What the agent got for its forms and pages so far."""
+        """The answers to forms and pages so far."""
         done = [asked.result() for asked in self._elicited if asked.done() and not asked.cancelled()]
         return [(answer.action, answer.values) for answer in done]
 
     async def gets_answer(self) -> tuple[str, FormValues | None]:
-        """Wait until the agent has got an answer to a form or a page; gives the last."""
+        """Wait until the agent has an answer to a form or a page; return the last."""
         await self.until(lambda: bool(self.answers))
         await self.settled()
         return self.answers[-1]
 
     def withdraw(self) -> None:
-        """The agent asks for nothing any more."""
+        """The agent withdraws all its requests."""
         for answer in self._elicited:
             answer.cancel()
         for decision in self._asked.values():
@@ -257,7 +257,7 @@ class Page:
 
     @property
     def decisions(self) -> dict[str, str | None]:
-        """What the agent got as answers so far, by tool call: an option's id, or None for cancelled."""
+        """The answers to permission requests so far, by tool call: an option's ID, or None for canceled."""
         return {call_id: asked.result() for call_id, asked in self._asked.items() if asked.done()}
 
     async def end_turn(self, stop_reason: str = "end_turn") -> None:
@@ -268,25 +268,25 @@ class Page:
     # What the user does
 
     async def press(self, *keys: str) -> None:
-        """Press these keys, one after the other: names as Textual has them, or letters and digits."""
+        """Press these keys in order: Textual's names, or letters and digits."""
         for key in keys:
             self.pilot.app.post_message(Key(key, " " if key == "space" else key if len(key) == 1 else None))
             await self.settled()
 
     async def press_at_once(self, *keys: str) -> None:
-        """Press these keys faster than anything is done with them, as over a slow line."""
+        """Press these keys faster than they are handled, as over a slow line."""
         for key in keys:
             self.pilot.app.post_message(Key(key, key if len(key) == 1 else None))
         await self.settled()
 
     async def press_slowly(self, *keys: str) -> None:
-        """Press these keys with so much time before each that it counts as an answer."""
+        """Press these keys, each after enough time to count as an answer."""
         for key in keys:
             self.clock.pass_guard()
             await self.press(key)
 
     async def write(self, text: str) -> None:
-        """Write into the prompt."""
+        """Type into the prompt."""
         self.prompt.insert(text)
         await self.settled()
 
@@ -296,14 +296,14 @@ class Page:
         await self.press_slowly("enter")
 
     async def click(self, text: str) -> None:
-        """Click on the first place where this text stands."""
+        """Click the first place that shows this text."""
         column, row = self._place_of(text)
         widget, region = self.pilot.app.screen.get_widget_at(column, row)
         await self.pilot.click(widget, offset=(column - region.x, row - region.y))
         await self.settled()
 
     async def click_slowly(self, text: str) -> None:
-        """Go to the card that asks, and click on this as an answer."""
+        """Go to the card that asks, and click this as an answer."""
         await self.press_slowly("tab")
         self.clock.pass_guard()
         await self.click(text)
@@ -314,7 +314,7 @@ class Page:
         return cell_len(self.lines[row].partition(text)[0]), row
 
     async def use_mouse(self, kind: type[MouseDown | MouseUp], text: str) -> None:
-        """Press or release the mouse on the first place where this text stands."""
+        """Press or release the mouse at the first place that shows this text."""
         column, row = self._place_of(text)
         self.pilot.app.post_message(
             kind(None, column, row, 0, 0, 1, False, False, False, screen_x=column, screen_y=row)
@@ -322,11 +322,11 @@ class Page:
         await self.settled()
 
     async def enter_card(self) -> None:
-        """Go to the permission card and let the time pass in which keys do not count."""
+        """Go to the permission card, and let the time pass in which keys don't count."""
         await self.press("tab")
         self.clock.pass_guard()
 
-    # What is to be seen
+    # What shows
 
     @property
     def lines(self) -> list[str]:
@@ -340,7 +340,7 @@ class Page:
 
     @property
     def front_lines(self) -> list[str]:
-        """The rows of the dialog in front, without what is dimmed around it; else those of the screen."""
+        """The rows of the front dialog, without the dimmed rest; without a dialog, those of the screen."""
         screen = self.pilot.app.screen
         if not screen.is_modal or not screen.query(Frame):
             return self.lines
@@ -350,7 +350,7 @@ class Page:
 
     @property
     def words(self) -> str:
-        """What the screen says, or the dialog in front of it, however its lines break."""
+        """The text of the screen, or of the front dialog, however its lines break."""
         text = "\n".join([*self.front_lines, *self._said_above])
         return " ".join(word for word in text.split() if not set(word) <= FRAMES)
 
@@ -365,7 +365,7 @@ class Page:
 
     @property
     def draft(self) -> str:
-        """What is written in the prompt."""
+        """The prompt's text."""
         return self.prompt.text
 
     @property
@@ -380,12 +380,12 @@ class Page:
 
     @property
     def card(self) -> PermissionCard:
-        """The permission card; it may be hidden."""
+        """The permission card, which may be hidden."""
         return self._one(PermissionCard)
 
     @property
     def plan(self) -> PlanView:
-        """The plan; it may be hidden."""
+        """The plan, which may be hidden."""
         return self._one(PlanView)
 
     def _one(self, kind: type[W]) -> W:
@@ -396,7 +396,7 @@ class Page:
 async def open_page(
     *updates: SessionUpdate, size: tuple[int, int] = SIZE, theme: str = DARK.name, is_shown: bool = True
 ) -> AsyncIterator[Page]:
-    """A page with a session that has said this so far, shown or not yet; no longer than `TEST_LIMIT_S`."""
+    """A page with a session that has received these updates, shown or not yet, for at most `TEST_LIMIT_S`."""
     app = ScreenApp(theme=theme)
     connection = RecordedConnection()
     session = new_session(*updates, connection=connection)
@@ -410,7 +410,7 @@ async def open_page(
 
 
 class AgentApp(AcpTuiApp):
-    """The app as it is, but for the clock."""
+    """The real app, except for the clock."""
 
     clock: Clock
 
@@ -431,7 +431,7 @@ async def open_agent_page(
     settings: Settings | None = None,
     opening: Opening | None = None,
 ) -> AsyncIterator[Page]:
-    """A page of the whole app with an agent's process; it makes its own session. No longer than `TEST_LIMIT_S`."""
+    """A page of the whole app with an agent process; it opens its own session. Runs for at most `TEST_LIMIT_S`."""
     with anyio.fail_after(TEST_LIMIT_S):
         async with open_hub() as hub:
             app = AgentApp(hub, command, cwd, settings=settings)

@@ -1,6 +1,6 @@
-"""An agent as a real process: runs the lines of its one argument, with the few words below in scope.
+"""An agent as a real process: runs the Python lines in its only argument, with the few names below in scope.
 
-It uses the standard library only and starts in some 20 ms; it checks nothing that it is sent.
+It uses only the standard library and starts in about 20 ms. It doesn't check what it receives.
 """
 
 from __future__ import annotations
@@ -14,7 +14,7 @@ _ids = count(1)
 
 
 def read() -> Any:
-    """The client's next message; the agent ends with its input."""
+    """The client's next message; the agent exits at the end of its input."""
     line = sys.stdin.readline()
     if not line:
         sys.exit(0)
@@ -22,7 +22,7 @@ def read() -> Any:
 
 
 def expect(method: str) -> Any:
-    """The next message of this method; others are passed over."""
+    """The next message of this method; skips others."""
     while (message := read()).get("method") != method:
         pass
     return message
@@ -50,12 +50,12 @@ def update(kind: str, session: str = "s1", **fields: Any) -> None:
 
 
 def say(text: str) -> None:
-    """Send a piece of a message."""
+    """Send a chunk of a message."""
     update("agent_message_chunk", content={"type": "text", "text": text})
 
 
 def ask(*kinds: str) -> int:
-    """Ask for a permission with one option of each kind, whose id is the kind's; gives the request's id."""
+    """Ask for permission with one option of each kind, whose ID is the kind; return the request's ID."""
     options = [{"optionId": kind, "name": kind, "kind": kind} for kind in kinds]
     call = {"toolCallId": "call", "title": "Delete everything"}
     request_id = next(_ids)
@@ -65,7 +65,7 @@ def ask(*kinds: str) -> int:
 
 
 def outcome() -> str:
-    """What the client's next message decides on a permission."""
+    """The decision in the client's next message."""
     decided = read()["result"]["outcome"]
     return str(decided.get("optionId", decided["outcome"]))
 
@@ -76,7 +76,7 @@ def handshake(**fields: Any) -> None:
 
 
 def open_session() -> Any:
-    """Answer all up to a session, and give the request of its first prompt."""
+    """Answer everything up to a session, and return the request of its first prompt."""
     handshake()
     answer(expect("session/new"), sessionId="s1")
     return expect("session/prompt")
@@ -88,7 +88,7 @@ def end(prompt: Any, stop_reason: str = "end_turn") -> None:
 
 
 def serve_until_closed() -> None:
-    """Read on, and end with the input."""
+    """Keep reading, and exit at the end of the input."""
     while True:
         read()
 

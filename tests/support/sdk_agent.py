@@ -12,7 +12,7 @@ from acp import schema
 
 
 class SdkAgent:
-    """Thinks, plans, reads a file, edits it under permission, runs a command, and says how all that went."""
+    """Thinks, plans, reads a file, edits it with permission, runs a command, and reports the results."""
 
     def on_connect(self, conn: Any) -> None:
         self._client = conn
@@ -73,5 +73,5 @@ class SdkAgent:
 
 
 if __name__ == "__main__":
-    # It lacks the methods that it does not offer, which the SDK's protocol class asks for all the same.
+    # It lacks the methods it doesn't offer, although the SDK's protocol class demands them.
     asyncio.run(acp.run_agent(cast(Any, SdkAgent())))

@@ -1,4 +1,4 @@
-"""The client of the protocol's official Python SDK, doing what the client of a recording did. Knows no screen."""
+"""The client of the protocol's official Python SDK, which repeats what a recorded client did. Has no screen."""
 
 from __future__ import annotations
 
@@ -25,24 +25,24 @@ Wire: TypeAlias = dict[str, Any]
 
 @dataclass
 class Followed:
-    """What came of it."""
+    """The results."""
 
     updates: list[Any] = field(default_factory=list)
-    """As the SDK gave them to the client."""
+    """As the SDK passed them to the client."""
     frames: list[Any] = field(default_factory=list)
-    """Whatever else was JSON too, in the order of the wire."""
+    """Any other JSON, in wire order."""
     served: list[str] = field(default_factory=list)
     """The agent's requests."""
     answers: list[Any] = field(default_factory=list)
-    """To the client's requests, as the SDK gave them."""
+    """Answers to the client's requests, as the SDK passed them."""
     said: str = ""
-    """On stderr."""
+    """Its stderr."""
     status: int | None = None
     changed: anyio.Event = field(default_factory=anyio.Event)
 
     @property
     def departures(self) -> list[str]:
-        """What the mock had to say of this client."""
+        """The mock's reports about this client."""
         return [line for line in self.said.splitlines() if line.startswith("acp-tui mock: frame")]
 
     def see(self, event: Any) -> None:
@@ -52,13 +52,13 @@ class Followed:
         self.touch()
 
     def touch(self) -> None:
-        """Something came."""
+        """Notice a new frame."""
         self.changed.set()
         self.changed = anyio.Event()
 
 
 class RecordedClient:
-    """Answers each question as the recorded client answered it, in the words of the SDK."""
+    """Answers each question as the recorded client did, in the SDK's terms."""
 
     def __init__(self, script: Script, followed: Followed) -> None:
         self._followed = followed
@@ -118,7 +118,7 @@ class RecordedClient:
 
 
 async def follow(recording: Path, cwd: Path) -> Followed:
-    """Do with a strict mock of a recording what its client did, in another folder, until all has been said."""
+    """Do with a strict mock of a recording what its client did, in another folder, until everything was sent."""
     with open_recording(recording) as events:
         script = read_script(events)
     followed = Followed()
@@ -148,7 +148,7 @@ class _Following:
         self._cwd = cwd
         self._answered: set[Step] = set()
         self._sent: list[Any] = []
-        """Ids of the recorded requests; their places are the SDK's ids."""
+        """IDs of the recorded requests; their positions are the SDK's IDs."""
 
     async def to_the_end(self) -> None:
         async with anyio.create_task_group() as tasks:
@@ -232,7 +232,7 @@ class _Following:
 
 
 def json_of(steps: list[Step]) -> Iterator[Any]:
-    """What the agent says in these, as far as it is JSON."""
+    """The agent's frames among these, if they are JSON."""
     for step in steps:
         if step.is_ours and step.message is not None:
             with suppress(ValueError):

@@ -1,4 +1,4 @@
-"""Secrets as services give them out, made anew each time: none of them opens anything."""
+"""Secrets in the formats of real services, newly made each time; none of them opens anything."""
 
 from __future__ import annotations
 
@@ -15,12 +15,12 @@ B64: Final = ALNUM + "+/"
 
 
 def some(chars: str, count: int) -> Callable[[Random], str]:
-    """So many of these, digits and letters of both cases among them where there are such."""
+    """This many of these characters, including digits and letters of both cases if there are any."""
 
     def made(random: Random) -> str:
         text = "".join(random.choices(chars, k=count))
         sure = "".join(char for char in "7aQ" if char in chars)[: count - 1]
-        # Within, since no key ends or begins with a sign.
+        # Only inside, since no key ends or begins with a sign.
         body = sure + text[len(sure) : -1].strip("-_+/")
         return body + "".join(random.choices([c for c in chars if c.isalnum()], k=count - len(body)))
 
@@ -35,13 +35,21 @@ def parts(*makers: str | Callable[[Random], str]) -> Callable[[Random], str]:
     return lambda random: "".join(each if isinstance(each, str) else each(random) for each in makers)
 
 
-# By the name of the service, what one of its keys is, whole.
+# Complete keys, by the name of their service.
 SHAPED: Final[dict[str, Callable[[Random], str]]] = {
     "1Password": parts("A3-", some(UPPER, 6), "-", some(UPPER, 11), *(["-", some(UPPER, 5)] * 3)),
+    "Asana": parts("1/1", some("123456789", 15), ":", some(HEX, 32)),
+    "Asana, for an app": parts("2/1", some("123456789", 15), "/1", some("123456789", 15), ":", some(HEX, 32)),
+    "Confluent": key("cflt", B64, 60),
     "Cursor": key("crsr_", HEX, 64),
     "Cursor in the cloud": key("key_", HEX, 64),
+    "Dropbox": key("sl.", URL, 140),
+    "Dropbox, for a user": key("sl.u.", URL, 140),
+    "Elastic": key("essu_", B64, 60, "=="),
     "Fly, opaque": key("fo1_", URL, 43),
     "PostHog": key("phx_", ALNUM, 43),
+    "Snyk": parts("snyk_uat.", some(HEX, 8), ".", some(URL, 90)),
+    "Snyk, service": parts("snyk_sat.", some(HEX, 8), ".", some(URL, 90)),
     "Sourcegraph": parts("sgp_", some(HEX, 16), "_", some(HEX, 40)),
     "AWS access key id": key("AKIA", UPPER, 16),
     "AWS temporary key id": key("ASIA", UPPER, 16),
@@ -88,7 +96,7 @@ SHAPED: Final[dict[str, Callable[[Random], str]]] = {
     "the Python index": key("pypi-AgEI", URL, 160),
     "xAI": key("xai-", ALNUM, 80),
 }
-# What is found by what stands before it: the text, in which the secret stands.
+# Found by the text before it: that text with the secret in it.
 _PASSWORD: Final = some(ALNUM, 14)
 _RANDOM: Final = some(ALNUM, 40)
 _HOOK: Final = parts("T0", some(ALNUM, 8), "/B0", some(ALNUM, 8), "/", some(ALNUM, 24))
@@ -111,7 +119,7 @@ NAMED: Final[dict[str, tuple[str, Callable[[Random], str]]]] = {
     "a PGP key": ("-----BEGIN PGP PRIVATE KEY BLOCK-----\n\n{}\n-----END PGP PRIVATE KEY BLOCK-----", some(B64, 64)),
     "Telegram bot": ("bot110201543:{}", key("AA", URL, 33)),
 }  # fmt: skip
-# What nobody can tell from a word, a hash or an id.
+# Indistinguishable from a word, a hash, or an ID.
 UNTOLD: Final[dict[str, tuple[str, Callable[[Random], str]]]] = {
     "a password in a sentence": ("it opens with {} now", _PASSWORD),
     "hexadecimal": ("found {}", some(HEX, 40)),

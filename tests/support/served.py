@@ -1,4 +1,4 @@
-"""Agents behind a WebSocket on loopback, one process for each connection, and servers that misbehave."""
+"""Agents behind a WebSocket on loopback, one process per connection, and servers that misbehave."""
 
 from __future__ import annotations
 
@@ -21,7 +21,7 @@ Serve = Callable[[ServerConnection], Awaitable[None]]
 
 @asynccontextmanager
 async def websocket_server(handler: Serve, **options: Any) -> AsyncIterator[AgentCommand]:
-    """An agent at an address, whose connections `handler` has."""
+    """An agent at an address; `handler` gets each connection."""
     async with serve(handler, "127.0.0.1", 0, compression=None, **options) as server:
         port = next(iter(server.sockets)).getsockname()[1]
         yield command_at(f"ws://127.0.0.1:{port}/acp")
@@ -29,13 +29,13 @@ async def websocket_server(handler: Serve, **options: Any) -> AsyncIterator[Agen
 
 @asynccontextmanager
 async def unix_websocket_server(handler: Serve, path: Path) -> AsyncIterator[AgentCommand]:
-    """The same at a Unix socket."""
+    """The same, at a Unix socket."""
     async with unix_serve(handler, str(path), compression=None):
         yield command_at(f"unix://{path}")
 
 
 def agent_behind(command: AgentCommand) -> Serve:
-    """Lead each connection to a process of its own."""
+    """Connect each client to its own process."""
 
     async def lead(connection: ServerConnection) -> None:
         near = WebSocketStream(connection)
@@ -55,7 +55,7 @@ def agent_behind(command: AgentCommand) -> Serve:
 
 
 async def hang_up(connection: ServerConnection) -> None:
-    """Read one message, and go without a word."""
+    """Read one message, and leave without a word."""
     with suppress(ConnectionClosed):
         await connection.recv()
     connection.transport.abort()

@@ -1,4 +1,4 @@
-"""Calls of sessions with an agent in memory that can do all of it: made by the client, answered by the test."""
+"""Session calls to an agent in memory that supports all of them: made by the client, answered by the test."""
 
 from __future__ import annotations
 
@@ -26,7 +26,7 @@ T = TypeVar("T")
 
 @asynccontextmanager
 async def capable(capabilities: Any = ALL) -> AsyncIterator[tuple[Agent, Counterpart]]:
-    """An agent in memory that says it can do all this."""
+    """An agent in memory that offers all of this."""
     async with in_memory() as (agent, wire):
         async with anyio.create_task_group() as tasks:
             tasks.start_soon(agent.initialize)
@@ -36,7 +36,7 @@ async def capable(capabilities: Any = ALL) -> AsyncIterator[tuple[Agent, Counter
 
 
 async def exchange(call: Awaitable[T], wire: Counterpart, method: str, *said_first: Any, **result: Any) -> T:
-    """Make a call of the client, which the agent answers after saying something."""
+    """Make a client call, which the agent answers after sending some updates."""
     results: list[T] = []
 
     async def make() -> None:
@@ -50,7 +50,7 @@ async def exchange(call: Awaitable[T], wire: Counterpart, method: str, *said_fir
 
 
 async def refused(call: Awaitable[Any], wire: Counterpart, method: str, code: int = -32603) -> None:
-    """The same, where the agent refuses."""
+    """The same, but the agent refuses."""
     async with anyio.create_task_group() as tasks:
 
         async def make() -> None:

@@ -1,4 +1,4 @@
-"""Where the sessions' dialog has its sessions from, in tests: as a user has them, and as nobody should."""
+"""Sources for the sessions dialog in tests: realistic ones, and hostile ones."""
 
 from __future__ import annotations
 
@@ -25,7 +25,7 @@ def recorded(
     cwd: Path = Path("/project"),
     last_at: float = 2.0,
 ) -> PastSession:
-    """A session as it was recorded."""
+    """A recorded session."""
     name = SessionId(session_id)
     file = Path(f"/recordings/{session_id}".replace("\0", ""))
     whole = RecordedSession(name, agent, (agent,), cwd, title, last_at, last_at, prompts, (file,))
@@ -33,7 +33,7 @@ def recorded(
 
 
 class NoSessions:
-    """An agent that lists nothing, and no recordings; what is to be otherwise, is overridden."""
+    """No agent sessions and no recordings; tests override what they need."""
 
     agent = "agent"
 
@@ -69,7 +69,7 @@ class NoSessions:
 
 
 class SampleSessions(NoSessions):
-    """Sessions in each of the ways, in two folders."""
+    """Sessions from each source, in two folders."""
 
     agent = "claude"
 

@@ -1,4 +1,4 @@
-"""settings.toml as a text, read into the tree."""
+"""settings.toml as text, read into the tree."""
 
 from __future__ import annotations
 
@@ -10,10 +10,10 @@ ENVIRON = {"HOME": "/home/u", "WORK": "/work", "PARENT": "00-1-2-01"}
 
 
 def read(text: str) -> SettingsRead:
-    """What is read of it, from a file called F."""
+    """The result of reading it as a file named F."""
     return interpret(tomllib.loads(text), "F", ENVIRON)
 
 
 def said(text: str) -> list[str]:
-    """What is wrong with it."""
+    """Its problems."""
     return [str(problem) for problem in read(text).problems]

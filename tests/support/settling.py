@@ -1,7 +1,7 @@
-"""When an app has done all it can do: by the event loop and the queues of its widgets, not by the time that passes.
+"""Tells when an app has done all it can: by the event loop and its widgets' queues, not by elapsed time.
 
 Textual's own way sends a callback through every widget, each of which then looks for idle handlers: a quarter of the
-work of a short test. And a time without work says little on a machine that is busy with something else.
+work of a short test. And a time without work says little on a machine that is busy with other things.
 """
 
 from __future__ import annotations
@@ -23,19 +23,20 @@ from textual.screen import Screen
 from support.waiting import until
 
 POLL_S: Final = 0.004
-"""Between two looks at what no task of the loop brings about: a thread, a process, a frame that is due."""
+"""The pause between two looks at what no task of the loop brings about: a thread, a process, a frame that is due."""
 LOOK_S: Final = 0.015
-"""Between two looks at the screen, for which it is painted."""
+"""The pause between two looks at the screen, for which it is painted."""
 THREAD_S: Final = 1.0
-"""What takes a thread longer is a wait of its own, or is held up by the test."""
+"""A thread that takes longer needs its own wait, or is held up by the test."""
 SPINS: Final = 500
-"""A task that runs in every round of the loop (a cancellation that is delivered again and again) holds up nobody."""
+"""A task that runs in every round of the loop, such as a cancellation delivered again and again, must not block this.
+"""
 
 _begun: WeakKeyDictionary[asyncio.AbstractEventLoop, dict[object, float]] = WeakKeyDictionary()
 
 
 def install(patch: pytest.MonkeyPatch) -> None:
-    """From now on, threads that were asked for something are known."""
+    """From now on, track threads that have work."""
     in_thread, in_executor = to_thread.run_sync, asyncio.BaseEventLoop.run_in_executor
 
     async def run_sync(*args: Any, **kwargs: Any) -> Any:
@@ -69,7 +70,10 @@ def _is_thread_at_work() -> bool:
 
 
 async def _has_worked_off(pilot: Pilot[Any], timeout: float = 30.0) -> bool:
-    """Wait until no task of the loop can go on, and the app and its widgets wait for messages; False if it crashed."""
+    """Wait until no task of the loop can continue, and the app and its widgets wait for messages.
+
+    False if it crashed.
+    """
     app, loop = pilot.app, asyncio.get_running_loop()
     ready: Any = loop._ready  # type: ignore[attr-defined]
     deadline, spins, is_polled = monotonic() + timeout, 0, False
@@ -79,7 +83,7 @@ async def _has_worked_off(pilot: Pilot[Any], timeout: float = 30.0) -> bool:
             return False
         if ready and spins < SPINS:
             spins, is_polled = spins + 1, False
-        elif not is_polled:  # the next round looks at files and timers
+        elif not is_polled:  # the next round checks files and timers
             is_polled = True
         elif all(map(_is_waiting, (app, *app.screen.walk_children(with_self=True)))):
             return True
@@ -98,7 +102,7 @@ def _is_waiting(pump: MessagePump) -> bool:
 
 
 async def settle(pilot: Pilot[Any], is_due: Callable[[], bool] = bool) -> None:
-    """Wait until every message is worked off, laid out and painted, and nothing `is_due`."""
+    """Wait until all messages are handled, laid out, and painted, and nothing `is_due`."""
     is_quiet = False
 
     async def step() -> None:
@@ -128,7 +132,7 @@ def _wants_painting(screen: Screen[Any]) -> bool:
 
 
 async def until_so(pilot: Pilot[Any], is_so: Callable[[], object], shown: Callable[[], str] = str) -> None:
-    """Wait for what a thread or a process brings, with the screen laid out and painted before each look at it."""
+    """Wait for a thread's or a process's result. Lays out and paints the screen before each look at it."""
     await until(is_so, partial(_look_again, pilot), shown)
 
 

@@ -1,4 +1,4 @@
-"""What a conversation looks like, whatever its words are: each letter and digit of its texts counts as any other."""
+"""The look of a conversation regardless of its words: each letter and digit counts as any other."""
 
 from __future__ import annotations
 
@@ -13,7 +13,7 @@ from acp_tui.conversation.conversation import EntryList
 
 
 def shape(value: Any) -> Any:
-    """The same values and sizes, with texts that differ in nothing but letters and digits made equal."""
+    """The same values and sizes; texts that differ only in letters and digits become equal."""
     match value:
         case Enum():
             return value

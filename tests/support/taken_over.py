@@ -1,4 +1,4 @@
-"""A screen on which programs run in terminals, and one of them has the keyboard."""
+"""A screen where programs run in terminals, and one of them has the keyboard."""
 
 from __future__ import annotations
 
@@ -27,15 +27,15 @@ sys.stdout.write({first!r} + 'ready\\r\\n')
 sys.stdout.flush()
 while True: print(repr(os.read(0, 1000)), end='\\r\\n', flush=True)
 """
-"""Says what it gets, byte by byte, once it has printed `first`."""
+"""Prints what it receives, byte by byte, after printing `first`."""
 
 
 class TakenOver(Page):
-    """A page on which a program runs; `f6` gives it the keyboard."""
+    """A page with a running program; `f6` gives it the keyboard."""
 
     @property
     def state(self) -> TerminalState:
-        """Of the program's terminal."""
+        """Those of the program's terminal."""
         return next(iter(self.session.conversation.terminals.values()))
 
     @property
@@ -45,27 +45,27 @@ class TakenOver(Page):
 
     @property
     def terminal(self) -> TakenTerminal:
-        """The terminal that does."""
+        """The terminal that fills the window."""
         return self.pilot.app.screen.query_one(TakenTerminal)
 
     async def shows(self, text: str) -> None:
-        """Wait until this is to be seen."""
+        """Wait until the screen shows this."""
         await self.until(lambda: text in self.text)
 
     async def takes_over(self) -> None:
-        """Give the keyboard to the program, and wait until it has printed something and knows its size."""
+        """Give the program the keyboard, and wait until it has printed something and knows its size."""
         await self.press("f6")
         await self.until(lambda: self.is_taken_over and bool(self.lines[1]))
         await self.until(lambda: (self.state.columns, self.state.rows) == self.terminal.size)
 
     async def mouse(self, kind: type[events.MouseEvent], x: int, y: int, button: int = 0) -> None:
-        """The mouse does something at a cell of the terminal."""
+        """Send a mouse event at a cell of the terminal."""
         await self.pilot._post_mouse_events([kind], self.terminal, offset=(x, y), button=button)
         await self.settled()
 
     @property
     def said(self) -> str:
-        """What the last toast said; nothing where there is none yet."""
+        """The last notice's text; empty if there is none yet."""
         return next((note.message for note in reversed([*self.pilot.app._notifications])), "")
 
 
@@ -84,11 +84,11 @@ async def running(cwd: Path, source: str, size: tuple[int, int] = (100, 30)) -> 
 
 @asynccontextmanager
 async def showing(*updates: SessionUpdate, size: tuple[int, int] = (100, 30)) -> AsyncIterator[TakenOver]:
-    """A page on which terminals are shown that no program runs in."""
+    """A page that shows terminals without running programs."""
     async with open_page(*updates, size=size) as page:
         yield TakenOver(page.pilot, page.session, page.connection, page.clock)
 
 
 def opened(name: str) -> list[SessionUpdate]:
-    """A command of the user's, in a terminal of its own."""
+    """A user's command in its own terminal."""
     return [TerminalOpened(TerminalId(name), f"run {name}"), CommandRun(f"run {name}", TerminalId(name))]

@@ -1,6 +1,6 @@
-"""acp-tui as a process on a terminal of its own: what it writes is read as it comes, and keys are typed.
+"""acp-tui as a process on its own terminal: its output is read as it arrives, and keys are typed.
 
-Whether the terminal is one that can be drawn on, and what should stand there, is for whoever starts it.
+Callers decide what terminal it is and what it should show.
 """
 
 from __future__ import annotations
@@ -14,7 +14,7 @@ import subprocess
 import sys
 import termios
 import time
-from collections.abc import Iterator, Mapping, Sequence
+from collections.abc import Callable, Iterator, Mapping, Sequence
 from contextlib import contextmanager
 from pathlib import Path
 
@@ -22,12 +22,12 @@ from support.waiting import LIMIT_S, TEST_LIMIT_S
 
 
 class TerminalProcess:
-    """The process, and all that its terminal was sent."""
+    """The process, and everything its terminal was sent."""
 
     def __init__(self, process: subprocess.Popen[bytes], fd: int) -> None:
         self.process = process
         self.said = b""
-        """All that came, raw."""
+        """Everything received, raw."""
         self._fd = fd
         self._deadline = time.monotonic() + TEST_LIMIT_S
 
@@ -40,19 +40,24 @@ class TerminalProcess:
         """Type it."""
         os.write(self._fd, keys.encode())
 
+    def until(self, is_so: Callable[[], object]) -> None:
+        """Read until it is so."""
+        while not is_so():
+            assert self.read(), f"it ended before:\n{self.text}"
+
     def end(self) -> int:
-        """Wait for its end; gives the status."""
+        """Wait for its end; return the status."""
         while self.read():
             pass
         return self.process.wait(LIMIT_S)
 
     def read(self) -> bytes:
-        """What comes next; nothing at the end."""
+        """The next output; empty at the end."""
         ready = select.select([self._fd], [], [], max(0.0, self._deadline - time.monotonic()))[0]
         assert ready, f"nothing more came:\n{self.text}"
         try:
             data = os.read(self._fd, 1 << 16)
-        except OSError:  # Linux, where nobody holds the other end any more
+        except OSError:  # Linux, once nobody holds the other end
             return b""
         self.said += data
         return data
@@ -62,7 +67,7 @@ class TerminalProcess:
 def process_on_terminal(
     argv: Sequence[str], environ: Mapping[str, str], cwd: Path, size: tuple[int, int] = (80, 24)
 ) -> Iterator[tuple[subprocess.Popen[bytes], int]]:
-    """acp-tui with these arguments, and our side of its terminal of so many columns and rows."""
+    """acp-tui with these arguments, and our side of its terminal with this many columns and rows."""
     master, slave = pty.openpty()
     columns, rows = size
     fcntl.ioctl(slave, termios.TIOCSWINSZ, struct.pack("HHHH", rows, columns, 0, 0))

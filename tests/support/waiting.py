@@ -1,6 +1,6 @@
-"""The limits of every wait in the tests, and the one way to poll.
+"""The time limits of all waits in tests, and the one way to poll.
 
-What a test waits for is its own; a limit only ends what would hang, so it is far beyond what a busy machine needs.
+A limit only ends a test that hangs, so it is far longer than a busy machine needs.
 """
 
 from __future__ import annotations
@@ -12,17 +12,17 @@ from typing import Any, Final
 import anyio
 
 LIMIT_S: Final = 60.0
-"""For one thing that is to happen."""
+"""For a single event."""
 TEST_LIMIT_S: Final = 180.0
-"""For all that one test waits for, one thing after the other."""
+"""For all waits of one test together."""
 HANG_S: Final = 2 * TEST_LIMIT_S
-"""A test that runs longer waits for nothing that could be given up: its process is ended."""
+"""Such a test waits for nothing that could be abandoned, so its process is ended."""
 
 
 async def until(
     is_so: Callable[[], object], step: Callable[[], Awaitable[object]], shown: Callable[[], str] = str
 ) -> None:
-    """Take steps until it is so; `shown` says in the failure how far it came."""
+    """Take steps until the condition holds; in a failure, `shown` tells how far it got."""
     deadline = monotonic() + LIMIT_S
     while not is_so():
         assert monotonic() < deadline, f"it never happened:\n{shown()}"
@@ -30,18 +30,18 @@ async def until(
 
 
 class Bell:
-    """Rings whenever something may have become so; for what tells of its changes, no polling."""
+    """Signals that the condition may hold now: for things that report their changes, without polling."""
 
     def __init__(self) -> None:
         self._rung = anyio.Event()
 
     def ring(self, *_: Any) -> None:
-        """Let those who wait look again. Takes whatever a listener is told."""
+        """Wake those who wait. Accepts any arguments of a listener."""
         self._rung.set()
         self._rung = anyio.Event()
 
     async def until(self, is_so: Callable[[], object], shown: Callable[[], str] = str) -> None:
-        """Wait until it is so; `shown` says in the failure how far it came."""
+        """Wait until the condition holds; in a failure, `shown` tells how far it got."""
         try:
             with anyio.fail_after(LIMIT_S):
                 while not is_so():

@@ -111,9 +111,7 @@ async def _options(chat: Chat, _: str) -> None:
         chat.say("this session has no settings")
         return
     chosen = await choose(
-        chat.console,
-        "What do you want to change?",
-        [f"{option.name}: {value_name(option)}" for option in options],
+        chat.console, "What do you want to change?", [f"{option.name}: {value_name(option)}" for option in options]
     )
     if chosen is not None:
         await _choose_value(chat, options[chosen])
@@ -302,11 +300,7 @@ class _Host:
 
 
 def run_plain(
-    command: AgentCommand,
-    cwd: Path,
-    settings: Settings,
-    notes: Sequence[str],
-    record: RecordTo | None = None,
+    command: AgentCommand, cwd: Path, settings: Settings, notes: Sequence[str], record: RecordTo | None = None
 ) -> int:
     """Work with the agent line by line until the user ends it. Returns the exit status.
 

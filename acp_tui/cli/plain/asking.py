@@ -411,7 +411,7 @@ class AgentStart:
     async def trusts(self, project: trust.ProjectServers) -> bool:
         """Whether to use a project's MCP servers."""
         self._console.say(f"The project's file {make_visible_line(str(project.file))} names MCP servers:")
-        self._console.say("\n".join(map(_server_words, project.declared.servers)))
+        self._console.say("\n".join(map(server_words, project.declared.servers)))
         return await confirm(self._console, "Use them until the file changes?")
 
     def say_error(self, error: SettingsError) -> None:
@@ -419,7 +419,7 @@ class AgentStart:
         self._console.say(error_text(error))
 
 
-def _server_words(server: mcp.Server) -> str:
+def server_words(server: mcp.Server) -> str:
     """Describe what would run or be contacted, and which of the user's variables it would get."""
     if isinstance(server, mcp.StdioServer):
         names = ", ".join(name for name, _ in server.env)

@@ -110,7 +110,7 @@ class Chat:
                 console=self.console,
                 restart=self.start_agent,
             )
-            self._driver = SessionDriver(self._start, self._start, self.cwd)
+            self._driver = SessionDriver(self._start, self._start.log_in, self.cwd)
             try:
                 await self.start_agent()
                 await self.begin()
@@ -221,11 +221,7 @@ class Chat:
             self._teller = Teller(session.conversation, session.cwd, self._outbox, self.settings.conversation)
             self._teller.tell_all()
         self._permissions = Permissions(
-            session,
-            self.console,
-            self._outbox,
-            on_shown=self._teller.note_asked,
-            queue_first=self._say_first,
+            session, self.console, self._outbox, on_shown=self._teller.note_asked, queue_first=self._say_first
         )
         self._questions = Questions(session, self.agent.title, self.console, self._outbox)
         self._unsubscribe = session.subscribe(self._hear)

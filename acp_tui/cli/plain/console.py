@@ -227,12 +227,19 @@ class Console:
     def _read_answer(self, prompt: str, *, is_guarded: bool) -> str | None:
         while True:
             if is_guarded:
-                self._sleep(GUARD_S)
-                _forget_typed()
+                self._forget_typing()
             line = self._read(prompt)
             if not (is_guarded and line and self._is_followed()):
                 return None if line is None else line.strip()
             print("Ignored: more was typed after it.")
+
+    def _forget_typing(self) -> None:
+        """As `Terminal.forget_typing`."""
+        is_typing = True
+        while is_typing and not self._interrupts:
+            _forget_typed()
+            self._sleep(GUARD_S)
+            is_typing = has_typed(sys.stdin.fileno())
 
     def _is_followed(self) -> bool:
         """Whether more comes right after a line: then it's part of a paste or a text. Raises Woken after Ctrl+C."""
@@ -400,10 +407,7 @@ def _run_program(argv: Sequence[str], env: Mapping[str, str]) -> int:
 
 @contextmanager
 def _handled_signals(
-    on_wake: Callable[..., None],
-    on_interrupt: Callable[..., None],
-    on_hangup: Callable[..., None],
-    told_fd: int,
+    on_wake: Callable[..., None], on_interrupt: Callable[..., None], on_hangup: Callable[..., None], told_fd: int
 ) -> Iterator[None]:
     """Handle signals within the block, and write their numbers to `told_fd`."""
     handlers = {

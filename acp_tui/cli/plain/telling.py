@@ -37,22 +37,13 @@ from acp_tui.conversation.entries import (
     Message,
     OwnCommand,
     Question,
-    Remark,
-    Restart,
     Subagent,
     ToolCallEntry,
     TurnEnd,
-    Unknown,
 )
 from acp_tui.conversation.facts import Fact, Plan, SessionId
-from acp_tui.conversation.tool_calls import (
-    FAILED,
-    SETTLED,
-    TerminalId,
-    ToolCall,
-    ToolCallContent,
-    ToolCallId,
-)
+from acp_tui.conversation.tool_calls import FAILED, SETTLED, TerminalId, ToolCall, ToolCallContent, ToolCallId
+from acp_tui.conversation.updates import Reconnected, Remarked, UnknownUpdate
 from acp_tui.conversation.visible import make_visible, make_visible_line
 from acp_tui.conversation.wording import answer_words, forked, subagent_state, value_name
 from acp_tui.values import dataclass
@@ -263,7 +254,7 @@ class Teller:
     def _tell_compaction(self, entry_id: EntryId, entry: Compaction) -> None:
         self._others.add(entry_id)
         status = make_visible_line(entry.error or entry.status.replace("_", " "))
-        self._outbox.put(ours(f"the agent compacts its context: {status}"))
+        self._outbox.put(ours(f"the agent is compacting its context: {status}"))
 
     # Facts
 
@@ -332,19 +323,19 @@ def _words(entry: Entry) -> str:
             return ours(f"the turn ended: {make_visible_line(stop_reason)}")
         case Failure(message, detail, stderr_tail):
             return ours(make_visible("\n".join(filter(None, (message, detail, stderr_tail.strip())))))
-        case Restart(forked_from=title) if title:
+        case Reconnected(forked_from=title) if title:
             return ours(make_visible_line(forked(title)))
-        case Restart(remembers, _, why):
+        case Reconnected(remembers, _, why):
             knows = "knows" if remembers else "has no memory of"
             told = f"the agent restarted here; it {knows} the conversation above"
             return ours("\n".join(filter(None, (told, make_visible(why)))))
-        case Remark(text):
+        case Remarked(text):
             return ours(make_visible_line(text))
         case Question():
             return ours(_question_words(entry))
         case OwnCommand(line):
             return ours(f"you run: {make_visible_line(line)}")
-        case Unknown(kind):
+        case UnknownUpdate(kind):
             return ours(f"an update acp-tui doesn't know: {make_visible_line(kind)}")
         case _:
             raise AssertionError(f"{entry} is told as it changes")

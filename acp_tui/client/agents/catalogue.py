@@ -18,8 +18,8 @@ from pathlib import Path
 from typing import Final
 
 from acp_tui.client.agents.address import read_address
-from acp_tui.client.agents.command import AgentCommand, Package
-from acp_tui.client.agents.demo_agent import DEMO, demo_command, with_project
+from acp_tui.client.agents.command import DEMO, AgentCommand, Package
+from acp_tui.client.agents.demo_agent import demo_command, with_project
 from acp_tui.client.agents.registry import (
     Archive,
     CachedRegistry,
@@ -257,7 +257,7 @@ def _unknown(name: str, listed: Iterable[ListedAgent], agents_file: Path) -> Age
     else:
         advice = f"known: {', '.join(names)}"
     return AgentNotFound(
-        f"no agent is called {name!r}",
+        f"no agent is named {name!r}",
         hint=f"{advice}\n  to list all: acp-tui agents; any command that speaks ACP: acp-tui --"
         f" COMMAND; to name your own: {agents_file}",
     )
@@ -267,10 +267,7 @@ def _all(user: UserAgents, cached: CachedRegistry | None, place: Place) -> tuple
     """One agent per name. A name in the user's file hides all others, even if its entry is invalid."""
     entries = {entry.agent_id: entry for entry in cached.registry.entries} if cached is not None else {}
     of_user = [_of_user(agent, place) for agent in user.agents.values()]
-    others = [
-        _demo(),
-        *(_of_known(known, entries.get(known.registry_id), place) for known in KNOWN_AGENTS.values()),
-    ]
+    others = [_demo(), *(_of_known(known, entries.get(known.registry_id), place) for known in KNOWN_AGENTS.values())]
     taken = {*KNOWN_AGENTS, DEMO, *(known.registry_id for known in KNOWN_AGENTS.values())}
     others += (_of_registry(entry, place) for entry in entries.values() if entry.agent_id not in taken)
     theirs = {*user.agents, *user.problems}

@@ -14,6 +14,9 @@ from acp_tui.values import dataclass
 if TYPE_CHECKING:
     from acp_tui.client.agents.address import Address  # most agents are commands
 
+DEMO: Final = "demo"
+"""The name of the agent that is part of acp-tui."""
+
 
 @dataclass(frozen=True, slots=True)
 class Quirks:

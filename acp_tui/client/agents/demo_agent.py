@@ -13,9 +13,8 @@ from dataclasses import replace
 from pathlib import Path
 from typing import Final, Literal
 
-from acp_tui.client.agents.command import AgentCommand
+from acp_tui.client.agents.command import DEMO, AgentCommand
 
-DEMO: Final = "demo"
 _GREETING: Final = "This agent plays a script. Type anything to start it."
 _PROJECT: Final = Path(__file__).with_name("demo_project")
 _SUFFIX: Final = ".txt"

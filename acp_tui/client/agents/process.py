@@ -118,10 +118,7 @@ class AgentProcess:
     """A running agent, made by `running_agent`."""
 
     def __init__(
-        self,
-        process: subprocess.Popen[bytes],
-        given: Mapping[str, str],
-        on_stderr: Callable[[bytes], None],
+        self, process: subprocess.Popen[bytes], given: Mapping[str, str], on_stderr: Callable[[bytes], None]
     ) -> None:
         assert process.stdin is not None
         assert process.stdout is not None

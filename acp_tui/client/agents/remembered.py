@@ -12,7 +12,7 @@ from hashlib import sha256
 from pathlib import Path
 from typing import Final, TypeAlias
 
-from acp_tui.client.agents.command import AgentCommand
+from acp_tui.client.agents.command import DEMO, AgentCommand
 from acp_tui.client.errors import SettingsError
 from acp_tui.client.files import replace_file
 from acp_tui.client.settings.location import state_folder
@@ -52,6 +52,18 @@ def note_used(name: str, file: Path) -> None:
     names = [name, *(other for other in recent_agents(file) if other != name)]
     with suppress(OSError):
         write_kept(file, names[:MOST_RECENT])
+
+
+def introduction(command: AgentCommand, file: Path) -> str:
+    """Note that an agent is used. Returns what it runs if its user has never seen that, otherwise "".
+
+    A package needs consent, and asking for it shows the command. The demo is part of acp-tui.
+    """
+    if not command.is_listed:
+        return ""
+    is_new = command.package is None and command.name != DEMO and command.name not in recent_agents(file)
+    note_used(command.name, file)
+    return f"{command.name} {command.way}" if is_new else ""
 
 
 MOST_KEPT: Final = 20

@@ -19,15 +19,7 @@ import httpx
 from anyio.abc import TaskGroup, TaskStatus
 
 from acp_tui.client.agents.address import Address
-from acp_tui.client.agents.endings import (
-    OPEN_LIMIT_S,
-    Ended,
-    RemoteStream,
-    failure,
-    proxy_for,
-    proxy_refusal,
-    refusal,
-)
+from acp_tui.client.agents.endings import OPEN_LIMIT_S, Ended, RemoteStream, failure, proxy_for, proxy_refusal, refusal
 from acp_tui.client.agents.http_connections import Transport, body_of, proxy_at
 from acp_tui.json_core import from_json
 from acp_tui.rpc.messages import (
@@ -38,6 +30,7 @@ from acp_tui.rpc.messages import (
     Key,
     Recent,
     RequestFailed,
+    has_too_many_values,
     key_of,
     write_failure,
 )
@@ -303,6 +296,8 @@ class HttpStream(RemoteStream):
 
     def _note(self, session_id: str, line: bytes) -> bool:
         """Note requests and answers. True if the message will be delivered later."""
+        if has_too_many_values(line):
+            return False  # its reader reports that
         try:
             message = from_json(line)
         except ValueError:

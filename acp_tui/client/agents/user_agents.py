@@ -32,17 +32,7 @@ headers = { Authorization = "Bearer ${BUILD_TOKEN}" }
 """
 _AS_IN: Final = f"it should look like:\n{EXAMPLE}"
 _KEYS: Final = ("command", "env", "wrapper", "runs", "files", "mcp", "protocol", "description")
-_URL_KEYS: Final = (
-    "url",
-    "headers",
-    "token_command",
-    "insecure",
-    "cwd",
-    "files",
-    "mcp",
-    "protocol",
-    "description",
-)
+_URL_KEYS: Final = ("url", "headers", "token_command", "insecure", "cwd", "files", "mcp", "protocol", "description")
 _HEADER: Final = re.compile(r"[A-Za-z0-9!#$%&'*+.^_`|~-]+")
 """A valid name of an HTTP header."""
 

@@ -53,11 +53,7 @@ _TEXT_TYPES: Final = {
     ".yaml": "application/yaml",
     ".yml": "application/yaml",
 }
-_COMPRESSED_TYPES: Final = {
-    "gzip": "application/gzip",
-    "bzip2": "application/x-bzip2",
-    "xz": "application/x-xz",
-}
+_COMPRESSED_TYPES: Final = {"gzip": "application/gzip", "bzip2": "application/x-bzip2", "xz": "application/x-xz"}
 
 
 def media_type(head: bytes) -> str | None:
@@ -86,7 +82,7 @@ def _guess(suffix: str) -> str | None:
 
 
 _PIECE_BYTES: Final = 1 << 16
-_SCANNED_BYTES: Final = 64 << 20  # a second or two of counting lines
+SCANNED_BYTES: Final = 64 << 20  # a second or two of counting lines
 _SPECIAL_KINDS: Final = {
     stat.S_IFIFO: "named pipe",
     stat.S_IFSOCK: "socket",
@@ -130,7 +126,7 @@ def open_regular(path: Path) -> Iterator[BufferedReader]:
     Raises: SpecialFile, OSError.
     """
     _require_regular(path.stat())  # before opening it, which alone can activate a device
-    with open(path, "rb", opener=_open_at_once) as file:
+    with open(path, "rb", opener=open_at_once) as file:
         _require_regular(os.fstat(file.fileno()))  # it may have been swapped since
         yield file
 
@@ -161,14 +157,14 @@ def read_lines(file: BufferedReader, lines: LineRange, limit_bytes: int) -> tupl
         if ended + 1 >= lines.first:
             wanted.append(piece)
             wanted_bytes += len(piece)
-        if wanted_bytes > limit_bytes or scanned_bytes > _SCANNED_BYTES:
+        if wanted_bytes > limit_bytes or scanned_bytes > SCANNED_BYTES:
             raise TooMuch
         line_has_begun = not piece.endswith(b"\n")  # a long line arrives in several pieces
         ended += not line_has_begun
     return b"".join(wanted), ended + line_has_begun
 
 
-def _open_at_once(path: str, flags: int) -> int:
+def open_at_once(path: str, flags: int) -> int:
     """O_NONBLOCK: opening a named pipe must not wait for its other end."""
     return os.open(path, flags | os.O_NONBLOCK | os.O_NOCTTY)
 

@@ -12,22 +12,14 @@ from types import MappingProxyType
 from typing import Final
 
 import anyio
+import watchfiles
 from anyio import from_thread, to_thread
 from anyio.abc import TaskStatus
 
 from acp_tui.client.changes.baseline import Baseline, KeptState
 from acp_tui.client.changes.capture import capture
 from acp_tui.client.changes.tree import SKIPPED_DIRECTORIES, Tree, is_within, name_of, signature, swap
-from acp_tui.client.changes.values import (
-    FileChange,
-    FileState,
-    Hunk,
-    Limits,
-    Review,
-    Swapped,
-    review,
-    without_hunk,
-)
+from acp_tui.client.changes.values import FileChange, FileState, Hunk, Limits, Review, Swapped, review, without_hunk
 from acp_tui.values import dataclass
 
 DEFAULT_LIMITS: Final = Limits()
@@ -398,8 +390,6 @@ def _follow(
     on_started: Callable[[], None],
     on_events: Callable[[Happened], None],
 ) -> None:
-    import watchfiles  # loads a native library, which must not delay the start
-
     started = False
     for events in watchfiles.watch(
         *directories,

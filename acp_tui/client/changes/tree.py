@@ -91,10 +91,7 @@ class Tree:
 
     def _list(self, path: str) -> Listing:
         try:
-            with (
-                self._open([*filter(None, path.split("/"))], _LIST) as directory,
-                os.scandir(directory) as entries,
-            ):
+            with self._open([*filter(None, path.split("/"))], _LIST) as directory, os.scandir(directory) as entries:
                 return _listing(path, list(entries))
         except OSError as error:
             return Listing(path, [], [], False, _reason(error))

@@ -52,6 +52,7 @@ from acp_tui.conversation import UNSET, content, entries, tool_calls
 from acp_tui.conversation.buffers import TextBuffer
 from acp_tui.conversation.conversation import Conversation, SubagentState
 from acp_tui.conversation.facts import Plan, TurnUsage, Usage
+from acp_tui.conversation.updates import Reconnected, Remarked, UnknownUpdate
 from acp_tui.conversation.visible import hidden_characters
 from acp_tui.conversation.wording import subagent_state
 
@@ -66,9 +67,9 @@ _TYPES: Final[Mapping[type, str]] = {
     entries.Compaction: "compaction",
     entries.TurnEnd: "turn_end",
     entries.Failure: "failure",
-    entries.Restart: "restart",
-    entries.Remark: "remark",
-    entries.Unknown: "unknown",
+    Reconnected: "restart",
+    Remarked: "remark",
+    UnknownUpdate: "unknown",
     content.Text: "text",
     content.Image: "image",
     content.Audio: "audio",

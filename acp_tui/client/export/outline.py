@@ -32,15 +32,12 @@ from acp_tui.conversation.entries import (
     Message,
     OwnCommand,
     Question,
-    Remark,
-    Restart,
     Subagent,
     ToolCallEntry,
     TurnEnd,
-    Unknown,
 )
 from acp_tui.conversation.facts import Plan, PlanStep, SessionId, Usage
-from acp_tui.conversation.updates import Role
+from acp_tui.conversation.updates import Reconnected, Remarked, Role, UnknownUpdate
 from acp_tui.conversation.visible import hidden_characters
 from acp_tui.conversation.wording import (
     STOP_REASONS,
@@ -73,13 +70,7 @@ class ExportFacts:
 
     @classmethod
     def now(
-        cls,
-        agent_title: str,
-        cwd: Path,
-        session_id: str,
-        title: str | None,
-        *,
-        agent_version: str | None = None,
+        cls, agent_title: str, cwd: Path, session_id: str, title: str | None, *, agent_version: str | None = None
     ) -> Self:
         """The facts of an export at the current time."""
         exported_at = datetime.now().astimezone().isoformat(timespec="seconds")
@@ -165,13 +156,13 @@ def _section(entry: Entry, facts: ExportFacts, terminals: Terminals) -> Section:
             return Section("event", "Turn ended", (Note(STOP_REASONS.get(stop_reason, stop_reason)),))
         case Failure():
             return _failure(entry)
-        case Restart():
+        case Reconnected():
             return _restart(entry)
         case Subagent(session_id):
             return Section("event", f"Subagent {session_id}", ())
-        case Remark(text):
+        case Remarked(text):
             return Section("event", "Note", (Note(text),))
-        case Unknown(kind, raw):
+        case UnknownUpdate(kind, raw):
             title = f"{kind}: an update acp-tui doesn't know"
             return Section("event", title, (json_code(raw),), is_folded=True)
         case _:
@@ -199,7 +190,7 @@ def _question(question: Question) -> Section:
     return Section("event", "Question", (Typed(question.message), *page, *values, outcome))
 
 
-def _restart(restart: Restart) -> Section:
+def _restart(restart: Reconnected) -> Section:
     words = "It continues this session." if restart.remembers else "It has no memory of the conversation above."
     if restart.forked_from:
         return Section("event", "Forked", (Note(forked(restart.forked_from)),))

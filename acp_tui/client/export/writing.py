@@ -64,12 +64,7 @@ NOT_REDACTED: Final = "It isn't redacted: look at it before you share it."
 
 
 def export(
-    conversation: Conversation,
-    facts: ExportFacts,
-    path: Path,
-    plain_text: PlainText,
-    *,
-    overwrite: bool = False,
+    conversation: Conversation, facts: ExportFacts, path: Path, plain_text: PlainText, *, overwrite: bool = False
 ) -> None:
     """Write `path` in the format of its suffix.
 

@@ -267,11 +267,11 @@ def named(sessions: Sequence[HostedSession], name: str) -> HostedSession:
     what = (
         "several sessions are hosted"
         if not name
-        else f"no session is called {name!r}"
+        else f"no hosted session is named {name!r}"
         if not found
         else f"{name!r} matches several sessions"
     )
-    raise HostNotFound(what, hint=f"name one by its host or its id:\n{known}")
+    raise HostNotFound(what, hint=f"choose one by its host or its ID:\n{known}")
 
 
 async def stopped(name: str | None, folder: Path | None = None) -> list[str]:
@@ -279,8 +279,8 @@ async def stopped(name: str | None, folder: Path | None = None) -> list[str]:
     places = await to_thread.run_sync(_places, folder or hosts_folder())
     wanted = [place for place in places if name in (None, place.name)]
     if name is not None and not wanted:
-        known = ", ".join(place.name for place in places) or "there is none"
-        raise HostNotFound(f"no host is called {name!r}", hint=f"hosts: {known}")
+        known = ", ".join(place.name for place in places)
+        raise HostNotFound(f"no host is named {name!r}", hint=f"running: {known}" if known else "none is running")
     for place in wanted:
         async with _connected(place.command) as agent:
             await agent.send_extension(own_methods.STOP, {})

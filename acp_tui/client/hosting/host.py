@@ -126,7 +126,7 @@ class Host:
         self.ended = anyio.Event()
         """Set when there is nothing left to host."""
         self._tasks = tasks
-        self._clients: list[Client] = []
+        self.clients: list[Client] = []
         self._turns: dict[SessionId, _Turns] = defaultdict(_Turns)
         self._began_at = time.time()
         agent.on_elicitations = self._look_at_questions
@@ -135,18 +135,18 @@ class Host:
         """Serve one client until it disconnects."""
         async with anyio.create_task_group() as tasks:
             client = Client(self, stream, tasks)
-            self._clients.append(client)
+            self.clients.append(client)
             try:
                 await client.peer.serve()
             except ConnectionLost:
                 pass  # it sent too much or read too little, and is treated as disconnected
             finally:
-                self._clients.remove(client)
+                self.clients.remove(client)
                 tasks.cancel_scope.cancel()
 
     async def say_goodbye(self) -> None:
         """Wait until all clients have received what was sent."""
-        for client in tuple(self._clients):
+        for client in tuple(self.clients):
             await client.peer.flush()
 
     # Sessions
@@ -163,19 +163,19 @@ class Host:
         elif isinstance(update, PromptJoined):
             joining = self._turns[told.session_id].joining
             asker = joining if joining is not None and not joining.follows else None
-        for client in tuple(self._clients):
+        for client in tuple(self.clients):
             if client is not asker:
                 client.tell(told, update, change)
         if Fact.PERMISSIONS in change.facts or Fact.ELICITATIONS in change.facts:
             self._look_at_questions()
         elif isinstance(update, ToolCallReported | TerminalOpened) and told.conversation.permissions:
-            for client in tuple(self._clients):
+            for client in tuple(self.clients):
                 client.ask_anew(told, update)
         if isinstance(update, Disconnected):
             self.ended.set()
 
     def _look_at_questions(self) -> None:
-        for client in tuple(self._clients):
+        for client in tuple(self.clients):
             client.look_at_questions()
 
     def begin_turn(self, told: Session, client: Client, blocks: Sequence[ContentBlock]) -> _Turn:
@@ -221,7 +221,7 @@ class Host:
     async def close(self, told: Session, by: Client) -> None:
         """Close a session for all clients. Closing the last one ends the host."""
         gone = Disconnected("The session was closed in another terminal.")
-        for client in self._clients:
+        for client in self.clients:
             if client is not by:
                 client.tell(told, gone, Change())
         await self.agent.close_session(told)
@@ -253,7 +253,7 @@ class Host:
             "title": conversation.title,
             "turn": conversation.turn.name.lower(),
             "waiting": asked,
-            "attached": sum(client.has_open(one.session_id) for client in self._clients),
+            "attached": sum(client.has_open(one.session_id) for client in self.clients),
         }
 
 
@@ -446,16 +446,16 @@ class Client:
         session_id, update = telling.led(told.session_id, update)
         said = telling.update_of(update)
         if said is not None:
-            self._notify(v1.SESSION_UPDATE, {"sessionId": session_id, "update": said})
+            self.notify(v1.SESSION_UPDATE, {"sessionId": session_id, "update": said})
         elif session_id != told.session_id:
             pass  # updates of subagents that can't be expressed are left out
         elif self.follows:
-            self._notify(own_methods.UPDATE, own_methods.write_update(told.session_id, update))
+            self.notify(own_methods.UPDATE, own_methods.write_update(told.session_id, update))
         elif isinstance(update, PromptSent | PromptJoined):
             for block in update.blocks:
                 self._say(told, MessageChunk("user", block))
 
-    def _notify(self, method: str, params: Any) -> None:
+    def notify(self, method: str, params: Any) -> None:
         try:
             self.peer.notify(method, params)
         except ConnectionLost:
@@ -525,14 +525,14 @@ class Client:
             try:
                 said = await answer
                 if not question.has_changed:
-                    self._answer(key, told, said)
+                    self.answer(key, told, said)
             except (RpcError, MalformedMessage, ValueError):
                 pass  # it couldn't ask, or there was no answer: the question waits for another client
         if question.has_changed and self._asked.get(key) is question:
             del self._asked[key]
             self.look_at_questions()
 
-    def _answer(self, key: RequestKey, told: Session | None, said: Any) -> None:
+    def answer(self, key: RequestKey, told: Session | None, said: Any) -> None:
         """Pass on the user's choice. If the client only dismissed a permission request, it keeps waiting."""
         if told is not None and key in told.conversation.permissions:
             outcome = decode(RequestPermissionResponse, said).outcome

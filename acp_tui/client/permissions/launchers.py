@@ -88,10 +88,7 @@ _SAYS_AND_ENDS: Final = frozenset({"--version", "--help", "-V", "-v", "-h", "-ve
 _INPUT: Final = re.compile(r"-|/dev/(stdin|fd/.*)|/proc/self/fd/.*")
 _CODE_OF_TOOLS: Final = (
     (re.compile("[gmn]?awk"), re.compile(r"system|\||@load|-f\s*-")),
-    (
-        re.compile("g?sed"),
-        re.compile(r"(?:^|[;{}\n!\d$/,])\s*e(?:\s|$)|[^\w\s-][gpimIM\d]*e[gpimIM\d]*(?:[\s;}]|$)"),
-    ),
+    (re.compile("g?sed"), re.compile(r"(?:^|[;{}\n!\d$/,])\s*e(?:\s|$)|[^\w\s-][gpimIM\d]*e[gpimIM\d]*(?:[\s;}]|$)")),
 )
 """Tools whose small languages can run a command, and what that looks like."""
 _SETS_A_NAME: Final = {"hash": "-p", "enable": "-f", "bind": "-x", "complete": "-C"}
@@ -122,8 +119,7 @@ _GIT_VALUES: Final = frozenset({"-C", "-c", "--git-dir", "--work-tree", "--names
 _GIT_REPEATS: Final = frozenset({"foreach", "run"})
 """The command follows these words in `git submodule foreach` and `git bisect run`."""
 _GIT_LINE_OPTION: Final = re.compile(
-    r"-[xO](.*)|--(?:exec|extcmd|open-files-in-pager|upload-pack|receive-pack|[a-z]+-filter)(?:=(.*))?",
-    re.DOTALL,
+    r"-[xO](.*)|--(?:exec|extcmd|open-files-in-pager|upload-pack|receive-pack|[a-z]+-filter)(?:=(.*))?", re.DOTALL
 )
 
 

@@ -17,15 +17,7 @@ from typing import TYPE_CHECKING, Any, Final
 from acp_tui.client.path_globs import Places, is_file_url
 from acp_tui.client.permissions.command_search import CommandSearch
 from acp_tui.client.permissions.launchers import program_name
-from acp_tui.client.permissions.shell_lines import (
-    ANY,
-    ANY_PART,
-    NOT_TOLD,
-    Words,
-    as_written,
-    is_told,
-    split_words,
-)
+from acp_tui.client.permissions.shell_lines import ANY, ANY_PART, NOT_TOLD, Words, as_written, is_told, split_words
 from acp_tui.conversation.tool_calls import ToolCall, changed_paths
 from acp_tui.values import dataclass
 
@@ -80,10 +72,7 @@ def subject_of_write(path: str) -> Subject:
 
 
 def subject_of_command(
-    command: str,
-    args: Sequence[str] = (),
-    cwd: str | Path | None = None,
-    env: Iterable[tuple[str, str]] = (),
+    command: str, args: Sequence[str] = (), cwd: str | Path | None = None, env: Iterable[tuple[str, str]] = ()
 ) -> Subject:
     """The agent starts a program. Without `args`, `command` may be a shell command line."""
     search = CommandSearch()
@@ -187,16 +176,68 @@ def _texts(fields: Iterable[tuple[str, Any, Any]]) -> Iterator[tuple[str, str]]:
 
 
 def _paths_in(commands: tuple[Words, ...], cwd: str | None) -> Iterator[str]:
-    """The words that may be paths, including after `=` and `@`, and a program called by its path."""
-    written = filter(None, map(as_written, commands))
-    words = (word for command in written for word in command[0 if "/" in command[0] else 1 :])
-    for word in dict.fromkeys(words):
+    """The words that may be paths, including after `=` and `@`, and a program called by its path.
+
+    Each counts in the folders that the commands before it may have gone to, and open in places if its word is.
+    """
+    bases, told = [""], set[str]()
+    for words in commands:
+        bases = _bases_behind(words, bases)
+        for path in _paths_of(words):
+            is_absolute = path.startswith(("/", "~", ANY)) or is_file_url(path)
+            for base in [""] if is_absolute else bases:
+                is_below = cwd is not None and not is_absolute and not base.startswith(("/", "~", ANY))
+                place = "/".join(filter(None, (cwd if is_below else "", base, path)))
+                if place not in told:
+                    told.add(place)
+                    yield place
+
+
+def _paths_of(words: Words) -> Iterator[str]:
+    written = as_written(words)
+    spellings = chain(written if "/" in (written or ("",))[0] else written[1:], map(_open_path, words))
+    for word in dict.fromkeys(spellings):
         value = word.partition("=")[2]
         glued = word[2:].lstrip("@=") if word.startswith("-") and not word.startswith("--") else ""
         behind = (value, value.lstrip("@<"), word.partition(":")[2], glued)
-        spellings = dict.fromkeys((word.removeprefix("@"), *behind))
-        for path in (spelling for spelling in spellings if spelling and not spelling.startswith("-")):
-            yield path if cwd is None or path.startswith(("/", "~")) or is_file_url(path) else f"{cwd}/{path}"
+        found = dict.fromkeys((word.removeprefix("@"), *behind))
+        yield from (path for path in found if path and not path.startswith("-"))
+
+
+_HERE: Final = re.compile(rf"(?<![^=@:<])(?:[{ANY}{ANY_PART}]\$(?:PWD\b|\{{PWD\}})|~\+)(?=/|\Z)")
+_HOME: Final = re.compile(rf"(?<![^=@:<])[{ANY}{ANY_PART}]\$(?:HOME\b|\{{HOME\}})(?=/|\Z)")
+_VARIABLE: Final = re.compile(rf"[{ANY}{ANY_PART}]\$(?:\{{[^}}]*\}}?|\w+|.?)|(?<![^=@:<])~[+-]\d*(?=/|\Z)")
+
+
+def _open_path(word: str) -> str:
+    """The word with the folders that are told, and with `ANY` for variables that aren't. "" if it's as written."""
+    path = _VARIABLE.sub(ANY, _HOME.sub("~", _HERE.sub(".", word)))
+    return "" if path == word and is_told(word) else path
+
+
+_GOES: Final = frozenset({"cd", "chdir", "pushd"})
+_GOES_FIRST: Final = re.compile(r"-C(.*)|--(?:directory|chdir|cwd|work-tree)(?:=(.*))?", re.DOTALL)
+"""Options of `git`, `make`, `tar`, `env`, and others that name the folder to work in."""
+_MAX_BASES: Final = 8
+
+
+def _bases_behind(words: Words, bases: list[str]) -> list[str]:
+    """The folders, from the working directory, in which this command and the ones behind it may look for files."""
+    program = as_written(words[:1])
+    goes_to: list[str] = []
+    if program and program_name(program[0]) in _GOES:
+        goes_to = [word for word in words[1:] if word == "-" or not word.startswith("-")][:1] or ["~"]
+    else:
+        for word, after in zip(words, (*words[1:], ""), strict=True):
+            if option := _GOES_FIRST.fullmatch(word):
+                goes_to.append(option[1] or option[2] or after)
+    for folder in filter(None, goes_to):
+        path = ANY if folder == "-" else _open_path(folder) or folder
+        is_absolute = path.startswith(("/", "~", ANY))
+        bases = [*dict.fromkeys([*bases, *(path if is_absolute or not base else f"{base}/{path}" for base in bases)])]
+        if len(bases) > _MAX_BASES:
+            bases = [*bases[:_MAX_BASES], ANY]
+    return bases
 
 
 __all__ = [

@@ -13,12 +13,14 @@ from collections.abc import Iterator
 from itertools import islice, pairwise, takewhile
 from typing import Final, NamedTuple, TypeAlias
 
+from acp_tui.client.path_globs import OPEN, WILDCARD
+
 Words: TypeAlias = tuple[str, ...]
 """A program and its arguments."""
 
-ANY: Final = "\ue003"
+ANY: Final = OPEN
 """In a word, precedes what may become any text, including several words."""
-ANY_PART: Final = "\ue004"
+ANY_PART: Final = WILDCARD
 """In a word, precedes what may become any text within that word."""
 NOT_TOLD: Final = (ANY,)
 """A command about which nothing is known."""

@@ -19,14 +19,7 @@ from typing import Final, Literal, TypeAlias
 import anyio
 import anyio.to_thread
 
-from acp_tui.client.processes.table import (
-    Process,
-    family,
-    group_exists,
-    is_running,
-    process_table,
-    signal_all,
-)
+from acp_tui.client.processes.table import Process, family, group_exists, is_running, process_table, signal_all
 
 log = logging.getLogger(__name__)
 
@@ -42,18 +35,18 @@ class Guard:
 
     def __init__(self) -> None:
         self._watched: dict[int, Scope] = {}
-        self._guardian: subprocess.Popen[bytes] | None = None
+        self.process: subprocess.Popen[bytes] | None = None
 
     @property
     def pid(self) -> int | None:
         """The guardian's process ID; None while there is nothing to guard."""
-        return None if self._guardian is None else self._guardian.pid
+        return None if self.process is None else self.process.pid
 
     def watch(self, leader: int, scope: Scope) -> None:
         """Guard a process that leads a session, from now on."""
         self._watched[leader] = scope
         self._tell(f"watch {leader} {scope}\n")
-        if self._guardian is None:
+        if self.process is None:
             self._start()
 
     def note_exit(self, leader: int) -> None:
@@ -74,7 +67,7 @@ class Guard:
         # -I and -S keep the user's directory and environment out of it. It starts in 20 ms, in parallel.
         command = [sys.executable, "-I", "-S", "-c", _MAIN, str(_PACKAGES)]
         try:
-            self._guardian = subprocess.Popen(
+            self.process = subprocess.Popen(
                 command,
                 bufsize=0,
                 stdin=subprocess.PIPE,
@@ -86,22 +79,22 @@ class Guard:
         except OSError as error:
             log.warning("no guardian could be started: if acp-tui is killed, agents may live on (%s)", error)
             return
-        assert self._guardian.stdin is not None
-        os.set_blocking(self._guardian.stdin.fileno(), False)
+        assert self.process.stdin is not None
+        os.set_blocking(self.process.stdin.fileno(), False)
         self._tell("".join(f"watch {leader} {scope}\n" for leader, scope in self._watched.items()))
 
     def _tell(self, orders: str) -> None:
-        if self._guardian is not None and self._guardian.stdin is not None:
+        if self.process is not None and self.process.stdin is not None:
             try:
-                self._guardian.stdin.write(orders.encode())
+                self.process.stdin.write(orders.encode())
             except (
                 BrokenPipeError
             ):  # it was killed; the next process that starts brings another one, which guards everything
                 self._end()
 
     def _end(self) -> None:
-        if self._guardian is not None:
-            guardian, self._guardian = self._guardian, None
+        if self.process is not None:
+            guardian, self.process = self.process, None
             guardian.kill()
             guardian.communicate()  # closes the pipe and reaps it
 

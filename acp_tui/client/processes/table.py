@@ -141,7 +141,7 @@ def _can_hold_processes() -> bool:
     return HAS_PROC
 
 
-_CAN_HOLD: Final = _can_hold_processes()
+CAN_HOLD: Final = _can_hold_processes()
 
 
 def signal_all(leader: int, processes: Iterable[Process], number: int) -> None:
@@ -186,7 +186,7 @@ def signal_each(processes: Iterable[Process], number: int) -> None:
 
 
 def _signal(process: Process, number: int) -> None:
-    if not _CAN_HOLD:
+    if not CAN_HOLD:
         if is_running(process):
             os.kill(process.pid, number)
         return

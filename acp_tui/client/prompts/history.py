@@ -38,12 +38,7 @@ def said_now(text: str, folder: str, agent: str) -> PastPrompt:
 
 def line_of(prompt: PastPrompt) -> bytes:
     """The prompt as a line, with its newline. What looks like a secret isn't kept."""
-    fields = {
-        "text": masked_text(prompt.text),
-        "folder": prompt.folder,
-        "time": prompt.at,
-        "agent": prompt.agent,
-    }
+    fields = {"text": masked_text(prompt.text), "folder": prompt.folder, "time": prompt.at, "agent": prompt.agent}
     return encoded(fields) + b"\n"
 
 

@@ -58,20 +58,7 @@ def _around(before: str, sign: str, rest: str, *, is_random: bool = False) -> Sh
     return Shape(sign, f"{_BEGIN}{before}{re.escape(sign)}{rest}", is_random=is_random)
 
 
-AWS_IDS: Final = (
-    "AKIA",
-    "ASIA",
-    "ABIA",
-    "ACCA",
-    "AGPA",
-    "AIDA",
-    "AROA",
-    "ANPA",
-    "ANVA",
-    "AIPA",
-    "APKA",
-    "ASCA",
-)
+AWS_IDS: Final = ("AKIA", "ASIA", "ABIA", "ACCA", "AGPA", "AIDA", "AROA", "ANPA", "ANVA", "AIPA", "APKA", "ASCA")
 """The prefixes of IDs of Amazon's keys. 16 letters and digits follow."""
 _HEX: Final = "[0-9a-f]"
 _B64: Final = "[A-Za-z0-9+/]"
@@ -170,6 +157,10 @@ SHAPES: Final = (
     *_shapes(r"[A-Za-z0-9]{16,}", "LTAI", is_random=True), *_shapes(r"[A-Za-z0-9]{30,}", "AKID", is_random=True),
     *_behind(r"[A-Za-z0-9]{64}", "api.softlayer.com/soap/v3/", "api.softlayer.com/soap/v3.1/",
              "api.softlayer.com/rest/v3/", "api.softlayer.com/rest/v3.1/"),
+    *_shapes(r"(?:u\.)?[\w-]{60,}", "sl.", is_random=True), *_shapes(r"[A-Za-z0-9+/=]{30,}", "essu_"),
+    *_shapes(r"\d{9,17}(?:/\d{9,17})?:[0-9a-f]{32}(?![A-Za-z0-9])", "1/1", "2/1"),
+    *_shapes(rf"{_B64}{{56,}}", "cflt", is_random=True),
+    *_shapes(r"[\w-]{8}\.[\w-]{16,}(?:\.[\w-]+)*", "snyk_uat.", "snyk_sat."),
     # Personal keys
     *_shapes(r"[A-Z0-9]{20,}", "AGE-SECRET-KEY-", "AGE-PLUGIN-", kind="private key"),
     *_shapes(r"[1-9A-HJ-NP-Za-km-z]{80,}", "xprv", "yprv", "zprv", "tprv", kind="private key"),

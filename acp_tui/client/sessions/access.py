@@ -19,14 +19,7 @@ from acp_tui.client.settings.tree import RefusalRule, Settings
 from acp_tui.conversation import UNSET, tool_calls
 from acp_tui.conversation.content import Text
 from acp_tui.conversation.facts import PermissionOption
-from acp_tui.conversation.tool_calls import (
-    BlockContent,
-    Location,
-    ToolCall,
-    ToolCallContent,
-    ToolCallId,
-    ToolCallPatch,
-)
+from acp_tui.conversation.tool_calls import BlockContent, Location, ToolCall, ToolCallContent, ToolCallId, ToolCallPatch
 from acp_tui.conversation.updates import SessionUpdate, ToolCallReported
 from acp_tui.protocol.roles import ClientOffer
 from acp_tui.rpc import ErrorCode, RequestFailed
@@ -210,11 +203,7 @@ def _refused(wish: Wish, place: Place, rule: RefusalRule) -> ToolCallPatch:
 
 
 def _question(
-    wish: Wish,
-    place: Place,
-    *,
-    content: Sequence[ToolCallContent] | None = None,
-    status: str = tool_calls.PENDING,
+    wish: Wish, place: Place, *, content: Sequence[ToolCallContent] | None = None, status: str = tool_calls.PENDING
 ) -> ToolCallPatch:
     """The question as a tool call whose ID no agent can know, so no agent can change its text."""
     where = "" if place.inside else " (outside the workspace)"

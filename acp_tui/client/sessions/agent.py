@@ -121,15 +121,15 @@ class Agent:
         self._recorder: Recorder | None = None
         self._table = SessionTable()
         # What the agent asks outside any session is folded the same way as a session's updates.
-        self._outside = Conversation()
+        self.outside = Conversation()
         # While a session is being opened, two sessions may share an ID. The key tells whose question is answered.
         self._question_keys = count(1)
-        self._questions = Elicitations(self._outside, self._apply_outside, self._question_keys)
+        self._questions = Elicitations(self.outside, self._apply_outside, self._question_keys)
         role = ClientRole(self._table, self.log, self._questions, extensions or Extensions())
         self.protocol_version: int | None = None
         """The negotiated version of ACP; None before the handshake."""
         # Until the handshake chooses one.
-        self._connection: Connection = ConnectionV1(role, self._offer)
+        self.connection: Connection = ConnectionV1(role, self._offer)
         self.lost: AgentLost | None = None
         self.frames: FrameLog | None = None
         """The last frames on the wire, if a user interface can show them."""
@@ -192,8 +192,8 @@ class Agent:
                 async with open_channel(self.command, self._on_stderr, self._cwd) as channel:
                     self._channel = channel
                     self._record(channel)
-                    peer = Peer(channel.stream, self._connection, tap=self._see)
-                    self._connection.peer = peer
+                    peer = Peer(channel.stream, self.connection, tap=self._see)
+                    self.connection.peer = peer
                     task_status.started()
                     await self._serve(peer, channel)
         finally:
@@ -301,7 +301,7 @@ class Agent:
                 f"{self.title} hasn't answered within {limit_s:g} s",
                 hint=f"it may still be downloading: run {self.command.line} yourself, or raise agent.start_limit_s",
             )
-        self.protocol_version = self._connection.version
+        self.protocol_version = self.connection.version
         self.identity, self.capabilities = agreed.identity, agreed.capabilities
         self.auth_methods = agreed.auth_methods
         if self.identity is not None:
@@ -309,10 +309,10 @@ class Agent:
 
     def _handshake(self) -> Awaitable[Agreement]:
         def choose(connection: Connection) -> None:
-            self._connection = connection
+            self.connection = connection
 
         wanted = self.command.protocol or NEWEST
-        return initialize(self._connection, wanted, "acp-tui", "acp-tui", __version__, choose)
+        return initialize(self.connection, wanted, "acp-tui", "acp-tui", __version__, choose)
 
     # Logging in and out
 
@@ -324,7 +324,7 @@ class Agent:
         method = self._auth_method(method_id)
         self._require(method.kind == "agent", f"{method.name!r} without a terminal")
         with self._in_phase(Phase.AUTHENTICATING):
-            await self._ask(self._connection.authenticate(method_id))
+            await self._ask(self.connection.authenticate(method_id))
 
     def login_command(self, method_id: str) -> AgentCommand:
         """The command to run in a terminal to log in. Exit status 0 means success; restart the agent after that.
@@ -339,13 +339,13 @@ class Agent:
     def _auth_method(self, method_id: str) -> AuthMethod:
         method = next((method for method in self.auth_methods if method.method_id == method_id), None)
         if method is None:
-            raise Unsupported(f"{self.title} has no login method called {method_id!r}")
+            raise Unsupported(f"{self.title} has no login method with the ID {method_id!r}")
         return method
 
     async def logout(self) -> None:
         """Log out. Open sessions may require a login afterward (R-AUTH-9). Raises Unsupported."""
         self._require(self.capabilities.logout, "logging out (auth.logout)")
-        await self._ask(self._connection.logout())
+        await self._ask(self.connection.logout())
 
     # Sessions
 
@@ -375,7 +375,7 @@ class Agent:
 
         with self._in_phase(Phase.OPENING):
             with self._table.awaiting():
-                session = await self._ask(self._connection.new_session(workplace, register))
+                session = await self._ask(self.connection.new_session(workplace, register))
             await self._table.close_retired()
             self._set_phase(Phase.READY)
         return session
@@ -402,7 +402,7 @@ class Agent:
 
         with self._in_phase(Phase.OPENING):
             with self._table.awaiting():
-                session = await self._ask(self._connection.fork_session(source.session_id, workplace, register))
+                session = await self._ask(self.connection.fork_session(source.session_id, workplace, register))
             await self._table.close_retired()
             self._set_phase(Phase.READY)
         return session
@@ -428,7 +428,7 @@ class Agent:
         if known is not None and known.conversation.turn is not Turn.IDLE:
             raise PromptInProgress("the session is in the middle of a turn", hint="wait, or cancel the turn")
         session = self._session(session_id, workplace, attend)
-        return await self._reopen(session, workplace, self._connection.load_session)
+        return await self._reopen(session, workplace, self.connection.load_session)
 
     async def resume_session(
         self,
@@ -452,11 +452,11 @@ class Agent:
             return await self._resume_open(known, workplace, attend)
         session = self._session(session_id, workplace, attend, earlier)
         if earlier is None:
-            return await self._reopen(session, workplace, self._connection.resume_session)
+            return await self._reopen(session, workplace, self.connection.resume_session)
         why = UNHEARD if earlier.has_missed else ""
         session.apply(Reconnected(remembers=True, why=why, is_same=earlier.is_cut_off))
         try:
-            return await self._reopen(session, workplace, self._connection.resume_session)
+            return await self._reopen(session, workplace, self.connection.resume_session)
         except ClientError as error:
             session.disconnect(str(error))
             raise
@@ -475,11 +475,7 @@ class Agent:
         self._require(can_open, "opening old sessions (loadSession, sessionCapabilities.resume)")
         open_it = self.load_session if self.capabilities.load_session else self.resume_session
         return await open_it(
-            session_id,
-            cwd,
-            attend,
-            additional_directories=additional_directories,
-            mcp_servers=mcp_servers,
+            session_id, cwd, attend, additional_directories=additional_directories, mcp_servers=mcp_servers
         )
 
     def _session(
@@ -493,7 +489,7 @@ class Agent:
         session = Session(
             session_id,
             workplace.cwd,
-            self._connection,
+            self.connection,
             self._quirks,
             self._explain,
             additional_directories=workplace.additional_directories,
@@ -547,7 +543,7 @@ class Agent:
             for update in state:
                 session.apply(update)
 
-        call = self._connection.resume_session(session.session_id, workplace, resumed, lambda: None)
+        call = self.connection.resume_session(session.session_id, workplace, resumed, lambda: None)
         await self._ask(call)
         return session
 
@@ -560,7 +556,7 @@ class Agent:
         """
         self._require(self.capabilities.list_sessions, "listing sessions (sessionCapabilities.list)")
         try:
-            return await self._ask(self._connection.list_sessions(cwd, cursor))
+            return await self._ask(self.connection.list_sessions(cwd, cursor))
         except AgentRefused as error:
             if cursor is None or error.code != ErrorCode.INVALID_PARAMS:
                 raise
@@ -582,7 +578,7 @@ class Agent:
             if self.capabilities.close_session and session.conversation.is_connected:
                 # The request goes out before the answers to the questions, because their tasks haven't run yet.
                 with suppress(ClientError), anyio.move_on_after(CLOSE_LIMIT_S):
-                    await self._ask(self._connection.close_session(session.session_id))
+                    await self._ask(self.connection.close_session(session.session_id))
         finally:
             self._table.remove(session)
             if self._recorder is not None:
@@ -595,24 +591,24 @@ class Agent:
         session = self.sessions.get(session_id)
         if session is not None:
             await self.close_session(session)
-        await self._ask(self._connection.delete_session(session_id))
+        await self._ask(self.connection.delete_session(session_id))
 
     async def archive_session(self, session_id: SessionId, is_archived: bool) -> None:
         """Have the agent archive or unarchive a session. Does nothing if the agent doesn't offer that."""
         if self.capabilities.archive and self.lost is None:
-            await self._ask(self._connection.archive_session(session_id, is_archived))
+            await self._ask(self.connection.archive_session(session_id, is_archived))
 
     # Questions outside any session
 
     @property
     def elicitations(self) -> dict[RequestKey, Elicitation]:
         """Questions outside any session that wait for the user, oldest first. Read-only."""
-        return self._outside.elicitations
+        return self.outside.elicitations
 
     @property
     def visits(self) -> dict[str, UrlVisit]:
         """Pages that the user agreed to visit outside any session, by elicitation ID."""
-        return self._outside.visits
+        return self.outside.visits
 
     def answer_elicitation(self, key: RequestKey, action: ElicitationAction, values: FormValues | None = None) -> None:
         """Like `Session.answer_elicitation`, for a question outside any session."""
@@ -626,7 +622,7 @@ class Agent:
         self._start_limit.deadline = math.inf
         if self._recorder is not None:
             self._recorder.own(None, update)
-        reducer.apply(self._outside, update)
+        reducer.apply(self.outside, update)
         if self.on_elicitations is not None:
             self.on_elicitations()
 
@@ -635,7 +631,7 @@ class Agent:
     async def send_extension(self, method: str, params: Any) -> Any:
         """Send an extension request and return its raw result. Raises ValueError for a name without "_"."""
         require_extension_name(method)
-        return await self._ask(self._connection.request_extension(method, params))
+        return await self._ask(self.connection.request_extension(method, params))
 
     def notify_extension(self, method: str, params: Any) -> None:
         """Send an extension notification.
@@ -644,7 +640,7 @@ class Agent:
         """
         require_extension_name(method)
         with suppress(RpcError):
-            self._connection.notify_extension(method, params)
+            self.connection.notify_extension(method, params)
 
     # Errors
 
@@ -667,8 +663,7 @@ class Agent:
         elif common := [version for version in VERSIONS if version in theirs]:
             hint = f"start it with --protocol {common[-1]}"
         return UnsupportedProtocol(
-            f"{self.title} speaks {shown_versions(theirs)} of ACP, and acp-tui speaks {ours}".rstrip(","),
-            hint=hint,
+            f"{self.title} speaks {shown_versions(theirs)} of ACP, and acp-tui speaks {ours}".rstrip(","), hint=hint
         )
 
     async def _explain(self, error: RpcError | MalformedMessage) -> ClientError:

@@ -9,7 +9,7 @@ from functools import partial
 from itertools import chain, repeat
 from pathlib import Path
 from random import uniform
-from typing import Final, Protocol, TypeVar
+from typing import Final, Protocol, TypeAlias, TypeVar
 
 import anyio
 from anyio import to_thread
@@ -35,6 +35,8 @@ from acp_tui.rpc import Tap
 from acp_tui.values import dataclass
 
 T = TypeVar("T")
+LogIn: TypeAlias = Callable[[AuthenticationRequired], Awaitable[bool]]
+"""Lets the user log in, and returns whether to try again."""
 PAUSES_S: Final = (0.2, 1.0, 2.0, 4.0, 8.0, 15.0, 30.0)
 """Pauses between attempts to reconnect. The last one repeats."""
 
@@ -116,10 +118,10 @@ async def start_agent(
     return agent
 
 
-async def logged_in(call: Callable[[], Awaitable[T]], log_in: Callable[[AuthenticationRequired], Awaitable[bool]]) -> T:
+async def logged_in(call: Callable[[], Awaitable[T]], log_in: LogIn) -> T:
     """Make `call`. Each time the agent requires a login, let the user log in and repeat the call (R-AUTH-3).
 
-    `log_in` returns whether to try again. Raises AuthenticationRequired if it returns False or there's no login method.
+    Raises AuthenticationRequired if that's not worth trying again or there's no login method.
     """
     while True:
         try:
@@ -202,10 +204,10 @@ def usable_servers(
 class SessionDriver:
     """Opens the sessions of one agent. Calls raise ClientError, and log in first if the agent requires it."""
 
-    def __init__(self, link: Linked, front: Front, cwd: Path) -> None:
+    def __init__(self, link: Linked, log_in: LogIn, cwd: Path) -> None:
         """New sessions work in `cwd`."""
         self._link = link
-        self._front = front
+        self._log_in = log_in
         self._cwd = cwd
 
     @property
@@ -239,10 +241,7 @@ class SessionDriver:
             return await self._opened(lambda agent, **added: agent.open_session(session_id, cwd, attend, **added))
 
     async def go_on(
-        self,
-        earlier: Session,
-        refused: Callable[[AgentRefused], str],
-        show: Callable[[Session], None] | None = None,
+        self, earlier: Session, refused: Callable[[AgentRefused], str], show: Callable[[Session], None] | None = None
     ) -> Session:
         """Continue a session of an earlier process as far as the agent remembers it, otherwise in a new one below it.
 
@@ -280,7 +279,7 @@ class SessionDriver:
             added = self._link.additions or Additions()
             return await call(self.agent, additional_directories=added.directories, mcp_servers=added.servers)
 
-        return await logged_in(call_agent, self._front.log_in)
+        return await logged_in(call_agent, self._log_in)
 
 
 def _put_back(earlier: Session, loaded: Session) -> str:

@@ -239,7 +239,7 @@ class Session:
         self.is_closed = False
         self.has_missed = earlier is not None and earlier.has_missed
         self._listeners: Listeners = earlier._listeners if earlier is not None else Listeners()
-        self._connection = connection
+        self.connection = connection
         self._explain = explain
         self._capabilities = capabilities or AgentCapabilities()
         keys = count(1) if keys is None else keys
@@ -262,7 +262,7 @@ class Session:
             self._rules,
             access,
             self.apply,
-            lambda: self._connection.until_room(),
+            lambda: self.connection.until_room(),
         )
         """The files and terminals of this machine that the agent gets."""
         self.commands = OwnCommands(self.machine, self.apply)
@@ -317,10 +317,10 @@ class Session:
         if self.conversation.turn is not Turn.IDLE:
             raise PromptInProgress("the agent is still working on the last prompt", hint="wait, or cancel the turn")
         sendable, unlike = fit(blocks, self._capabilities)
-        self.apply(PromptSent(sendable, (*notes, *unlike), self._connection.accepts_prompts))
+        self.apply(PromptSent(sendable, (*notes, *unlike), self.connection.accepts_prompts))
         self._failure = None
         try:
-            await self._connection.prompt(self.session_id, sendable, self._prompt_answered)
+            await self.connection.prompt(self.session_id, sendable, self._prompt_answered)
             await self._until_idle()
         except RpcError as error:
             raise await self._explain(error) from error
@@ -338,11 +338,11 @@ class Session:
             return await self._send_another(sendable, (*notes, *unlike))
 
         def show() -> None:
-            if not self._connection.accepts_prompts:  # otherwise the agent reports it, like every prompt
+            if not self.connection.accepts_prompts:  # otherwise the agent reports it, like every prompt
                 self.apply(PromptJoined(sendable, (*notes, *unlike)))
 
         try:
-            return await self._connection.steer(self.session_id, sendable, show)
+            return await self.connection.steer(self.session_id, sendable, show)
         except RpcError as error:
             raise await self._explain(error) from error
 
@@ -355,7 +355,7 @@ class Session:
             return False
         self.apply(PromptSent(tuple(sendable), tuple(notes), awaits_id=True))
         try:
-            await self._connection.prompt(self.session_id, sendable, self._prompt_answered)
+            await self.connection.prompt(self.session_id, sendable, self._prompt_answered)
         except RpcError as error:
             raise await self._explain(error) from error
         return True
@@ -387,7 +387,7 @@ class Session:
             raise SessionClosed("the session is closed", hint="open it again, or start a new one")
 
     def _prompt_answered(self, update: SessionUpdate) -> None:
-        if not self._connection.withdraws_questions:
+        if not self.connection.withdraws_questions:
             self._cancel_permissions()
         if isinstance(update, TurnEnded | TurnFailed):
             self.has_missed = False
@@ -398,9 +398,9 @@ class Session:
         # Another session may be open under the ID of a closed one.
         if self.is_closed or self.conversation.turn is not Turn.RUNNING:
             return
-        self._connection.cancel(self.session_id)
+        self.connection.cancel(self.session_id)
         self.apply(CancelRequested())
-        if not self._connection.withdraws_questions:
+        if not self.connection.withdraws_questions:
             self._cancel_questions()
 
     async def cancel_tool_call(self, call_id: ToolCallId) -> None:
@@ -411,7 +411,7 @@ class Session:
         call = self.conversation.tool_call(call_id).call
         if call.is_settled or not call.is_cancellable:
             raise Unsupported("the agent can't stop only this tool call")
-        await self._ask(self._connection.cancel_tool_call(self.session_id, call_id))
+        await self._ask(self.connection.cancel_tool_call(self.session_id, call_id))
 
     async def cancel_terminal(self, terminal_id: TerminalId) -> None:
         """Ask the agent to stop the command in one of its terminals. Raises Unsupported."""
@@ -419,14 +419,14 @@ class Session:
         terminal = self.conversation.terminals.get(terminal_id)
         if terminal is None or terminal.has_exited or not terminal.is_cancellable:
             raise Unsupported("the agent can't stop only this command")
-        await self._ask(self._connection.cancel_terminal(self.session_id, terminal_id))
+        await self._ask(self.connection.cancel_terminal(self.session_id, terminal_id))
 
     def cancel_subagent(self, subagent: SubagentState) -> None:
         """Ask the agent to stop one of its subagents. Raises Unsupported."""
         self._require_open()
         if not subagent.is_cancellable or subagent.conversation.is_idle:
             raise Unsupported("the agent doesn't offer to stop this subagent alone")
-        self._connection.cancel(subagent.session_id)
+        self.connection.cancel(subagent.session_id)
 
     async def _ask(self, call: Awaitable[None]) -> None:
         try:
@@ -483,7 +483,7 @@ class Session:
         title = " ".join(title.split())
         if self._capabilities.set_title and self.conversation.is_connected and not self.is_closed:
             try:
-                title = await self._connection.set_title(self.session_id, title)
+                title = await self.connection.set_title(self.session_id, title)
             except (RpcError, MalformedMessage) as error:
                 raise await self._explain(error) from error
         self.apply(Renamed(title))
@@ -498,7 +498,7 @@ class Session:
         option = next((option for option in self.conversation.options if option.option_id == option_id), None)
         if option is None or not _is_offered(option, value):
             raise Unsupported(f"the session has no option {option_id!r} with the value {value!r}")
-        await self._ask(self._connection.set_option(self.session_id, option, value, self.apply))
+        await self._ask(self.connection.set_option(self.session_id, option, value, self.apply))
 
     # What the agent asks
 
@@ -566,7 +566,7 @@ class Session:
         An agent that withdraws its questions itself may still ask for work that runs outside the turn.
         """
         is_cancelling = self.conversation.turn is Turn.CANCELLING
-        return self.is_closed or (is_cancelling and not self._connection.withdraws_questions)
+        return self.is_closed or (is_cancelling and not self.connection.withdraws_questions)
 
     async def _decision(self, key: RequestKey, request: PermissionRequest | None = None) -> str | None:
         """The outcome of a request, decided by the user or by a rule.
@@ -593,7 +593,7 @@ class Session:
             self._permissions.forget(key)
             # The agent withdrew the request, so the question must not stay on the screen.
             if key in self.conversation.permissions:
-                is_withdrawn = not self._connection.is_lost
+                is_withdrawn = not self.connection.is_lost
                 self.apply(PermissionAnswered(key, None, self.now(), is_withdrawn=is_withdrawn))
 
     def elicit(self, elicitation: Elicitation) -> Awaitable[ElicitationAnswer]:

@@ -10,8 +10,7 @@ from itertools import pairwise
 from pathlib import Path
 from typing import Final, NoReturn
 
-from acp_tui.client.agents.command import AgentCommand, Quirks
-from acp_tui.client.agents.demo_agent import DEMO
+from acp_tui.client.agents.command import DEMO, AgentCommand, Quirks
 from acp_tui.client.errors import ClientError
 from acp_tui.client.secrets.masking import MASK, Masker
 from acp_tui.client.sessions.session import Session

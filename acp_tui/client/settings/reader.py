@@ -111,14 +111,10 @@ class SettingsRead:
     found: frozenset[str] = field(default=frozenset(), compare=False)
     """The keys of all settings that are in the file and valid."""
 
-    def checked(self) -> Settings:
-        """The settings, for callers that need all of them to be valid.
-
-        Raises SettingsError that names every problem.
-        """
-        if self.problems:
-            raise SettingsError("\n".join(problem.text for problem in self.problems))
-        return self.settings
+    @property
+    def rule_problems(self) -> tuple[Problem, ...]:
+        """The problems with rules. acp-tui doesn't start with one, since that rule couldn't refuse anything."""
+        return tuple(problem for problem in self.problems if problem.key.startswith("refuse"))
 
 
 def read_settings(file: Path, environ: Mapping[str, str] | None = None) -> SettingsRead:

@@ -55,7 +55,7 @@ READ_ELSEWHERE: Final[Mapping[str, str]] = {
 """Sections of the same file that other modules read."""
 
 
-StatusPart: TypeAlias = Literal["mode", "model", "tokens", "background", "pages", "changes"]
+StatusPart: TypeAlias = Literal["mode", "model", "tokens", "background", "pages", "changes", "command"]
 STATUS_PARTS: Final[tuple[StatusPart, ...]] = get_args(StatusPart)
 
 
@@ -71,8 +71,7 @@ class Appearance:
     )
     reduced_motion: bool = setting(False, "Whether to turn off animation, as with TEXTUAL_ANIMATIONS=none.")
     ascii: bool = setting(
-        False,
-        "Whether to draw lines and icons in ASCII. acp-tui always does if the locale isn't UTF-8.",
+        False, "Whether to draw lines and icons in ASCII. acp-tui always does if the locale isn't UTF-8."
     )
     images: Literal["auto", "kitty", "blocks", "off"] = setting(
         "auto",
@@ -92,8 +91,24 @@ class Appearance:
     status: tuple[StatusPart, ...] = setting(
         STATUS_PARTS,
         "What the status line shows on its right, in this order: the agent's mode and model, tokens"
-        " and cost, work in the background, pages you opened for the agent, and changed files. If"
-        " there isn't room for all, the first are left out.",
+        " and cost, work in the background, pages you opened for the agent, changed files, and what"
+        " `status_command` prints. If there isn't room for all, the first are left out.",
+    )
+    status_command: tuple[str, ...] = setting(
+        (),
+        "A program and its arguments, run without a shell in the session's folder; the status line"
+        " shows the first line it prints. It runs when a session opens, a turn ends, or the branch"
+        " changes. ACP_TUI_CWD, ACP_TUI_SESSION, ACP_TUI_AGENT, ACP_TUI_TITLE, ACP_TUI_MODEL,"
+        " ACP_TUI_TOKENS, and ACP_TUI_COST tell it about the session. It is stopped after 5 seconds.",
+        runs_program=True,
+    )
+    status_command_every_s: float = setting(
+        60.0, "How often `status_command` also runs while the agent is idle; 0: never.", unit="seconds", minimum=0
+    )
+    links: bool = setting(
+        True,
+        "Whether files and addresses in conversations are links (OSC 8). Ctrl+click opens a file in"
+        " your editor and a page in your browser, if your terminal doesn't do it itself.",
     )
     prompt_marks: bool = setting(
         True,
@@ -107,18 +122,10 @@ class ConversationSettings:
     """How much of a conversation is shown before it's unfolded."""
 
     fold_kinds: tuple[str, ...] = setting(
-        QUIET_KINDS,
-        "Kinds of tool calls to fold unless they fail.",
-        allowed=KINDS,
-        project="choose",
+        QUIET_KINDS, "Kinds of tool calls to fold unless they fail.", allowed=KINDS, project="choose"
     )
     diff_lines: int = setting(
-        24,
-        "How much of a diff to show.",
-        unit="lines",
-        minimum=0,
-        maximum=MAX_FOLDED_LINES,
-        project="choose",
+        24, "How much of a diff to show.", unit="lines", minimum=0, maximum=MAX_FOLDED_LINES, project="choose"
     )
     text_lines: int = setting(
         6,
@@ -129,12 +136,7 @@ class ConversationSettings:
         project="choose",
     )
     prompt_lines: int = setting(
-        20,
-        "How much of your prompt to show.",
-        unit="lines",
-        minimum=0,
-        maximum=MAX_FOLDED_LINES,
-        project="choose",
+        20, "How much of your prompt to show.", unit="lines", minimum=0, maximum=MAX_FOLDED_LINES, project="choose"
     )
     terminal_lines: int = setting(
         12,
@@ -174,15 +176,15 @@ class AgentSettings:
         minimum=0,
         applies="next agent",
     )
-    trace_context: TraceContext = setting(
-        TraceContext(),
-        "W3C trace context to send with every request to an agent.",
-        applies="next agent",
-    )
     enter_while_working: Literal["queue", "steer"] = setting(
         "queue",
         "What Enter does with a prompt while the agent works: queue it until the turn ends, or"
         " send it into the turn if the agent supports that. Alt+T does the other.",
+    )
+    trace_context: TraceContext = setting(
+        TraceContext(),
+        "W3C trace context to send with every request to an agent.",
+        applies="next agent",
     )
 
 
@@ -194,25 +196,13 @@ class Workspace:
     """
 
     read: OnAskOff = setting(
-        "on",
-        "Files an agent reads through acp-tui.",
-        fallback="ask",
-        project="narrow",
-        applies="next agent",
+        "on", "Files an agent reads through acp-tui.", fallback="ask", project="narrow", applies="next agent"
     )
     write: OnAskOff = setting(
-        "on",
-        "Files an agent writes through acp-tui.",
-        fallback="ask",
-        project="narrow",
-        applies="next agent",
+        "on", "Files an agent writes through acp-tui.", fallback="ask", project="narrow", applies="next agent"
     )
     terminals: OnAskOff = setting(
-        "on",
-        "Commands an agent runs through acp-tui.",
-        fallback="ask",
-        project="narrow",
-        applies="next agent",
+        "on", "Commands an agent runs through acp-tui.", fallback="ask", project="narrow", applies="next agent"
     )
     additional_directories: tuple[Path, ...] = setting(
         (),
@@ -258,12 +248,7 @@ class HistorySettings:
         applies="next start",
     )
     max_entries: int = setting(
-        10_000,
-        "How many prompts to keep.",
-        unit="prompts",
-        minimum=1,
-        maximum=100_000,
-        applies="next start",
+        10_000, "How many prompts to keep.", unit="prompts", minimum=1, maximum=100_000, applies="next start"
     )
 
 

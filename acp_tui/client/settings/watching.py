@@ -8,6 +8,7 @@ from pathlib import Path
 from typing import Final
 
 import anyio
+import watchfiles
 
 DEBOUNCE_MS: Final = 900
 STEP_MS: Final = 300
@@ -43,8 +44,6 @@ async def events_in(folders: Iterable[str]) -> AsyncIterator[frozenset[str] | No
 
     Raises OSError or RuntimeError if the system doesn't allow watching.
     """
-    import watchfiles  # loads a native library, which must not delay the start
-
     while True:
         try:
             async for events in watchfiles.awatch(

@@ -34,13 +34,13 @@ def _change(file: Path, path: Sequence[str], value: TomlValue | None) -> None:
     try:
         target = Path(os.path.realpath(file))  # keep a link a link
         for _ in range(MAX_TRIES):
-            before = _content(target)
+            before = content_of(target)
             after = _changed(file, before, path, value)
             # The lambda is called before this returns, so `before` is from this round.
             if after == before or replace_file(
                 target,
                 after,
-                lambda: _content(target) == before,  # noqa: B023
+                lambda: content_of(target) == before,  # noqa: B023
                 is_ours=False,
             ):
                 return
@@ -52,7 +52,7 @@ def _change(file: Path, path: Sequence[str], value: TomlValue | None) -> None:
     raise SettingsError(f"{file} keeps being changed by another program", hint="try again")
 
 
-def _content(file: Path) -> bytes:
+def content_of(file: Path) -> bytes:
     try:
         return file.read_bytes()
     except FileNotFoundError:

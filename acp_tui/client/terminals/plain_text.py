@@ -51,10 +51,7 @@ _TAB_CELLS: Final = 8
 
 _SIGNS: Final = ("\r", "\x08", "\x1b[1K", "\x1b[2K", "\x1b[G", "\x1b[1G")
 """A line with none of these is shown as printed. Erasing after its end changes nothing."""
-_CLEARINGS: Final = (
-    *("\r\x1b[K", "\r\x1b[0K", "\r\x1b[2K"),
-    *("\x1b[2K\r", "\x1b[2K\x1b[G", "\x1b[2K\x1b[1G"),
-)
+_CLEARINGS: Final = (*("\r\x1b[K", "\r\x1b[0K", "\r\x1b[2K"), *("\x1b[2K\r", "\x1b[2K\x1b[G", "\x1b[2K\x1b[1G"))
 """After one of these, the line is as if nothing had been printed."""
 _ERASES: Final = re.compile(r"\x1b\[\d*[KG]")
 # Characters that take one cell each and don't combine, as far as progress bars use them.

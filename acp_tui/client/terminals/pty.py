@@ -76,10 +76,9 @@ LONGEST_PAUSE_S: Final = 8.0
 """The longest interval between two checks of a silent command."""
 
 # The system call numbers of read, and of select and pselect6.
-_READS, _SELECTS = {
-    "x86_64": ({0}, {23, 270}),
-    "aarch64": ({63}, {72}),
-}.get(platform.machine(), (set[int](), set[int]()))
+_READS, _SELECTS = {"x86_64": ({0}, {23, 270}), "aarch64": ({63}, {72})}.get(
+    platform.machine(), (set[int](), set[int]())
+)
 
 
 class InputWatch:
@@ -210,12 +209,7 @@ class Pty:
     """
 
     def __init__(
-        self,
-        on_data: Callable[[bytes], None],
-        on_end: Callable[[], None],
-        budget: ReadBudget,
-        columns: int,
-        rows: int,
+        self, on_data: Callable[[bytes], None], on_end: Callable[[], None], budget: ReadBudget, columns: int, rows: int
     ) -> None:
         self._on_data = on_data
         self._on_end = on_end

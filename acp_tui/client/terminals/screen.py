@@ -63,13 +63,7 @@ class TerminalScreen:
     between are returned as blank ones.
     """
 
-    def __init__(
-        self,
-        state: TerminalState,
-        make: MakeEmulator,
-        feeder: Feeder,
-        on_change: Callable[[], None],
-    ) -> None:
+    def __init__(self, state: TerminalState, make: MakeEmulator, feeder: Feeder, on_change: Callable[[], None]) -> None:
         self.state = state
         self._ring = state.output
         self._make = make
@@ -88,7 +82,7 @@ class TerminalScreen:
         self._fit()
         if self.is_feeding:
             return
-        emulator, data = self._awake, self._next_piece()
+        emulator, data = self.awake, self._next_piece()
         if len(data) <= AT_ONCE_BYTES:
             self._feed(emulator, data)
         else:
@@ -109,7 +103,7 @@ class TerminalScreen:
         """Free the emulator if possible. The next use of the terminal creates another one from the ring."""
         if self.can_rest:
             self._count_at_rest = self.line_count
-            self._awake.close()
+            self.awake.close()
             self._emulator, self._fed = None, 0
 
     @property
@@ -120,20 +114,20 @@ class TerminalScreen:
                 return self._count_at_rest
             self._count_at_rest = None
         with self._lock:
-            return self._awake.line_count
+            return self.awake.line_count
 
     def lines(self, start: int, stop: int) -> list[Line]:
         """Some of its lines."""
         if self._emulator is None:
             self.update()
         with self._lock:
-            lines = self._awake.lines(start, stop)
+            lines = self.awake.lines(start, stop)
         return lines + [[] for _ in range(stop - start - len(lines))]
 
     def window(self, top: int | None = None) -> Window:
         """The screen, or as many rows starting at line `top`. All parts are from the same moment."""
         with self._lock:
-            emulator = self._awake
+            emulator = self.awake
             live_top = emulator.screen_top
             top = live_top if top is None else max(0, min(top, live_top))
             column, line = emulator.cursor
@@ -144,14 +138,14 @@ class TerminalScreen:
     def modes(self) -> TerminalModes:
         """The program's modes: how to type, paste, and click, and whether to show the cursor."""
         with self._lock:
-            return self._awake.modes
+            return self.awake.modes
 
     @property
     def _is_behind(self) -> bool:
         return self.state.output is not self._ring or self._fed < self.state.output.end or self.is_feeding
 
     @property
-    def _awake(self) -> Emulator:
+    def awake(self) -> Emulator:
         if self._emulator is None:
             self._emulator = self._make(*self._size, SCROLLBACK_LINES)
             if self._preparation:

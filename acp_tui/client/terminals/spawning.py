@@ -138,13 +138,7 @@ class Order:
 
     @classmethod
     def now(
-        cls,
-        command: str,
-        args: Sequence[str],
-        env: Mapping[str, str],
-        cwd: Path,
-        folder: int,
-        commands_in: CommandsIn,
+        cls, command: str, args: Sequence[str], env: Mapping[str, str], cwd: Path, folder: int, commands_in: CommandsIn
     ) -> Self:
         """An order for the programs that exist now. Blocks."""
         order = cls(command, tuple(args), env, cwd, folder, commands_in)

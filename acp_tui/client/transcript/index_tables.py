@@ -28,10 +28,7 @@ CREATE INDEX parts_by_time ON parts (last_at);
 """
 # With trigrams, LIKE uses an index. Without them (SQLite before 3.34, or without FTS5), it scans everything, which is
 # slower but correct.
-WORDS: Final = (
-    "CREATE VIRTUAL TABLE words USING fts5(text, tokenize = 'trigram')",
-    "CREATE TABLE words (text TEXT)",
-)
+WORDS: Final = ("CREATE VIRTUAL TABLE words USING fts5(text, tokenize = 'trigram')", "CREATE TABLE words (text TEXT)")
 
 
 def require_tables(db: sqlite3.Connection) -> None:

@@ -30,6 +30,7 @@ from acp_tui.client.transcript.events import (
 from acp_tui.conversation.facts import SessionId
 from acp_tui.json_core import from_json
 from acp_tui.rpc import Direction
+from acp_tui.rpc.messages import has_too_many_values
 from acp_tui.values import dataclass
 
 FORMAT: Final = "acp-tui-recording"
@@ -207,7 +208,9 @@ def _frame(value: dict[str, Any]) -> bytes:
 
 
 def parsed(data: bytes) -> dict[str, Any] | list[Any] | None:
-    """The object or list; None for anything else, and for JSON that only some parsers accept."""
+    """The object or list; None for anything else, for JSON that only some parsers accept, and for too many values."""
+    if has_too_many_values(data):
+        return None
     try:
         value = from_json(data, allow_inf_nan=False, cache_strings="none")
     except ValueError:
@@ -216,6 +219,8 @@ def parsed(data: bytes) -> dict[str, Any] | list[Any] | None:
 
 
 def _object(line: bytes) -> dict[str, Any] | None:
+    if has_too_many_values(line):
+        return None
     try:
         value = json.loads(line)
     except (ValueError, RecursionError):

@@ -121,7 +121,7 @@ class Recorder:
 
     def tap(self, direction: Direction, frame: bytes) -> None:
         """Record a frame (rpc.peer.Tap)."""
-        self._put(Frame(self._now(), direction, frame), len(frame))
+        self.put(Frame(self._now(), direction, frame), len(frame))
 
     def stderr(self, data: bytes) -> None:
         """Record output from the agent's stderr."""
@@ -130,7 +130,7 @@ class Recorder:
             whole.append(self._stderr)
             self._stderr = b""
         for line in whole:
-            self._put(Stderr(self._now(), line), len(line))
+            self.put(Stderr(self._now(), line), len(line))
 
     def own(self, session_id: SessionId | None, update: SessionUpdate) -> None:
         """Record a change to a session, unless only the agent's frames can have caused it."""
@@ -146,15 +146,15 @@ class Recorder:
         elif isinstance(update, TerminalExited):
             self._note_cut(update.terminal_id)
         size = len(update.data) if isinstance(update, TerminalOutput) else 0
-        self._put(Own(self._now(), session_id, update), size)
+        self.put(Own(self._now(), session_id, update), size)
 
     def closed(self, session_id: SessionId) -> None:
         """Record that a session was closed and its updates are now ignored."""
-        self._put(Closed(self._now(), session_id))
+        self.put(Closed(self._now(), session_id))
 
     def resized(self, columns: int, rows: int) -> None:
         """Record the new size of the screen."""
-        self._put(Resized(self._now(), columns, rows))
+        self.put(Resized(self._now(), columns, rows))
 
     def exited(self, how: str) -> None:
         """Record that the agent has ended."""
@@ -162,7 +162,7 @@ class Recorder:
             self.stderr(b"\n")
         for terminal_id in tuple(self._printed):
             self._note_cut(terminal_id)
-        self._put(Exited(self._now(), how))
+        self.put(Exited(self._now(), how))
 
     def close(self) -> None:
         """Write the remaining events and end. Blocks for at most `CLOSE_S`."""
@@ -175,7 +175,7 @@ class Recorder:
     def _now(self) -> float:
         return monotonic() - self._begun
 
-    def _put(self, event: Event, size: int = 0) -> None:
+    def put(self, event: Event, size: int = 0) -> None:
         prompt, self._prompt = self._prompt, None
         if prompt is not None:
             is_sent = isinstance(event, Frame) and event.direction is Direction.OUT
@@ -203,7 +203,7 @@ class Recorder:
     def _note_cut(self, terminal_id: str) -> None:
         dropped = self._printed.pop(terminal_id, 0) - self._limits.terminal_bytes
         if dropped > 0:
-            self._put(TerminalCut(self._now(), terminal_id, dropped))
+            self.put(TerminalCut(self._now(), terminal_id, dropped))
 
     # The thread
 
@@ -254,11 +254,7 @@ class _Writer:
     """Writes batches to a file up to its size limit. After the first failure, it writes nothing more."""
 
     def __init__(
-        self,
-        header: Header,
-        outlet: Outlet,
-        environ: Mapping[str, str] | None,
-        on_trouble: Callable[[str], None],
+        self, header: Header, outlet: Outlet, environ: Mapping[str, str] | None, on_trouble: Callable[[str], None]
     ) -> None:
         self._header = replace(header, is_raw=outlet.is_raw)
         self._open_file = outlet.open_file

@@ -173,8 +173,7 @@ class Replay:
         if session is not None and key in session.conversation.elicitations:
             action = value.get("action")
             self._sessions.apply(
-                session,
-                ElicitationAnswered(key, action if action in ("accept", "decline") else "cancel"),
+                session, ElicitationAnswered(key, action if action in ("accept", "decline") else "cancel")
             )
 
     def _sent(self, method: str, params: _Params) -> _Read | None:

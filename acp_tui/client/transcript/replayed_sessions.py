@@ -160,10 +160,7 @@ class ReplayedSessions:
             self._early.clear()
 
     def add(
-        self,
-        session_id: SessionId,
-        state: Sequence[SessionUpdate],
-        forked_from: ReplayedSession | None = None,
+        self, session_id: SessionId, state: Sequence[SessionUpdate], forked_from: ReplayedSession | None = None
     ) -> None:
         """Add a new session, or a fork of one."""
         session = self.open[session_id] = ReplayedSession(session_id)

@@ -320,12 +320,7 @@ def _require_public(asked: str, directory: Directory, name: str, private: Privat
 
 
 def _stopped(
-    asked: str,
-    start: _Start,
-    directory: Directory,
-    names: Names,
-    obstacle: OSError,
-    private: PrivateFolders,
+    asked: str, start: _Start, directory: Directory, names: Names, obstacle: OSError, private: PrivateFolders
 ) -> Place:
     """The end of a walk that can't continue to the first of these names."""
     *parents, name = names

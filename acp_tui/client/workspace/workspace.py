@@ -37,12 +37,9 @@ from acp_tui.values import dataclass
 #   doesn't end a line (nor do the other separators of `str.splitlines`).
 # - A NUL in the first 8 KiB means binary. After that, only the requested lines have to be valid.
 
-_CHUNK_BYTES: Final = 1 << 20
+CHUNK_BYTES: Final = 1 << 20
 _SNIFFED_BYTES: Final = 8192
-_FOREIGN_MARKS: Final = (
-    codecs.BOM_UTF16_LE,
-    codecs.BOM_UTF16_BE,
-)  # UTF-32's little-endian mark begins with UTF-16's
+_FOREIGN_MARKS: Final = (codecs.BOM_UTF16_LE, codecs.BOM_UTF16_BE)  # UTF-32's little-endian mark begins with UTF-16's
 
 Piece: TypeAlias = tuple[int, bytes]
 """Bytes of a file, and their offset in it."""
@@ -86,7 +83,7 @@ def read_text(place: Place, lines: LineRange, max_bytes: int) -> str:
 def _chunks(fd: int) -> Iterator[Piece]:
     """The file's bytes as they are read. Its size isn't used, because files in /proc have none."""
     offset = 0
-    while chunk := os.read(fd, _CHUNK_BYTES):
+    while chunk := os.read(fd, CHUNK_BYTES):
         yield offset, chunk
         offset += len(chunk)
 
@@ -277,11 +274,7 @@ class Workspace:
     """A session's directories on disk, as its agent may use them (ACP v1, file-system)."""
 
     def __init__(
-        self,
-        roots: Sequence[Path],
-        *,
-        private: Sequence[Path] = (),
-        max_read_bytes: int = DEFAULT_MAX_READ_BYTES,
+        self, roots: Sequence[Path], *, private: Sequence[Path] = (), max_read_bytes: int = DEFAULT_MAX_READ_BYTES
     ) -> None:
         """Resolve the roots: the session's cwd, then its additional directories; all absolute.
 

@@ -4,12 +4,7 @@ A terminal obeys control characters. Readers are misled by characters that are i
 others. None of them are removed silently: each becomes a visible stand-in.
 """
 
-from acp_tui.conversation.visible.confusables import (
-    Confusable,
-    confusables,
-    make_visible_command,
-    make_visible_path,
-)
+from acp_tui.conversation.visible.confusables import Confusable, confusables, make_visible_command, make_visible_path
 from acp_tui.conversation.visible.text import (
     collapse_blanks,
     collapse_blanks_in_line,

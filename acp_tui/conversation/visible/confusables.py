@@ -118,13 +118,13 @@ def _marked(text: str) -> str:
 
 
 @cache
-def _letters() -> dict[str, str]:
+def letters() -> dict[str, str]:
     """What passes for ASCII within a word."""
     return _read(IN_WORDS) | _LETTERS
 
 
 @cache
-def _signs() -> dict[str, str]:
+def signs() -> dict[str, str]:
     """What passes for ASCII anywhere."""
     return _read(ANYWHERE) | _SIGNS
 
@@ -139,10 +139,10 @@ def _item() -> re.Pattern[str]:
 
     A word consists of letters and digits of any script, their marks, and look-alikes of them.
     """
-    signs = re.escape("".join(_signs())) + character_set(SPACES) + "\u2800"
-    others = re.escape("".join(char for char in _letters() if not char.isalnum()))
+    suspicious = re.escape("".join(signs())) + character_set(SPACES) + "\u2800"
+    others = re.escape("".join(char for char in letters() if not char.isalnum()))
     # Signs come first, because Unicode classifies some of them as letters.
-    return re.compile(rf"(?P<sign>[{signs}])|(?:(?![{signs}])(?:[^\W_]|[{others}])[\u0300-\u036f]*)+")
+    return re.compile(rf"(?P<sign>[{suspicious}])|(?:(?![{suspicious}])(?:[^\W_]|[{others}])[\u0300-\u036f]*)+")
 
 
 @cache
@@ -157,12 +157,12 @@ def _find(text: str) -> Iterator[Confusable]:
         if item["sign"] is None:
             yield from _in_word(item[0], item.start(), is_ascii_else)
         elif not _is_chinese(item[0], text[item.start() - 1 : item.start()], text[item.end() : item.end() + 1]):
-            yield Confusable(item.start(), item.end(), _signs().get(item[0], " "))
+            yield Confusable(item.start(), item.end(), signs().get(item[0], " "))
 
 
 def _passes(letter: str) -> bool:
     """Whether a letter is ASCII or could pass for it."""
-    return letter.isascii() or letter in _letters() or bool(_forms().match(letter))
+    return letter.isascii() or letter in letters() or bool(_forms().match(letter))
 
 
 def _is_chinese(sign: str, before: str, after: str) -> bool:
@@ -186,14 +186,14 @@ def _in_word(word: str, start: int, is_ascii_else: bool) -> Iterator[Confusable]
     for at, char in enumerate(word, start):
         look = _compatible(char, has_wide and not has_ascii)
         if look is None and could_be_ascii and not (has_wide and _is_full_width(char)):
-            look = None if is_latin and char in _LATIN else _letters().get(char)
+            look = None if is_latin and char in _LATIN else letters().get(char)
         if look:
             yield Confusable(at, at + 1, look)
 
 
 def _is_accented(char: str) -> bool:
     """Whether a character is a non-ASCII Latin letter that resembles no ASCII letter."""
-    return "\u00c0" <= char <= "\u024f" and char not in _letters()
+    return "\u00c0" <= char <= "\u024f" and char not in letters()
 
 
 def _is_full_width(char: str) -> bool:

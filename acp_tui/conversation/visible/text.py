@@ -82,10 +82,7 @@ _FLAGS: Final = "|".join(
 )
 
 _SUSPICIOUS: Final = "".join(
-    map(
-        character_set,
-        (_CONTROLS, _INVISIBLE, _HALVES, _UNNAMED, _JOINERS, _SELECTORS, SPACES, _BRAILLE_BLANK),
-    )
+    map(character_set, (_CONTROLS, _INVISIBLE, _HALVES, _UNNAMED, _JOINERS, _SELECTORS, SPACES, _BRAILLE_BLANK))
 )
 _ASCII_CONTROL: Final = re.compile("[\x00-\x08\x0b-\x1f\x7f]")
 

@@ -8,14 +8,7 @@ from __future__ import annotations
 
 from typing import Final
 
-from acp_tui.protocol.conformance import (
-    exchange,
-    handshake,
-    messages,
-    sessions,
-    tool_calls,
-    version_two,
-)
+from acp_tui.protocol.conformance import exchange, handshake, messages, sessions, tool_calls, version_two
 from acp_tui.protocol.conformance.exchange import Answered, Event, Exchange, LineCheck
 from acp_tui.protocol.conformance.messages import PROBE
 from acp_tui.protocol.conformance.rule import Finding, Frame, Judge, Rule, Severity
@@ -109,10 +102,7 @@ class Linter:
     def ended(self, *, exit_code: int | None, waited_s: float, had_to_be_terminated: bool) -> tuple[Finding, ...]:
         """Check how the agent ended after its stdin was closed. `exit_code` is None if unknown."""
         exchange.judge_end(
-            self._judge,
-            exit_code=exit_code,
-            waited_s=waited_s,
-            had_to_be_terminated=had_to_be_terminated,
+            self._judge, exit_code=exit_code, waited_s=waited_s, had_to_be_terminated=had_to_be_terminated
         )
         return self._judge.taken()
 

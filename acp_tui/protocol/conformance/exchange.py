@@ -78,12 +78,7 @@ ERROR_OBJECT: Final = Rule(
     "R-ERR-2",
 )
 PARAMS: Final = Rule(
-    "A-RPC-9",
-    Severity.ERROR,
-    "Params is an object.",
-    "If there are none, send {}.",
-    "overview",
-    "R-RPC-6",
+    "A-RPC-9", Severity.ERROR, "Params is an object.", "If there are none, send {}.", "overview", "R-RPC-6"
 )
 ANSWERED: Final = Rule(
     "A-RPC-10",
@@ -93,18 +88,7 @@ ANSWERED: Final = Rule(
     "overview",
     "R-RPC-4",
 )
-RULES: Final = (
-    VERSION,
-    MESSAGE,
-    ID,
-    UNIQUE_ID,
-    KNOWN_ID,
-    NO_ANSWER,
-    EITHER,
-    ERROR_OBJECT,
-    PARAMS,
-    ANSWERED,
-)
+RULES: Final = (VERSION, MESSAGE, ID, UNIQUE_ID, KNOWN_ID, NO_ANSWER, EITHER, ERROR_OBJECT, PARAMS, ANSWERED)
 
 
 @dataclass(frozen=True, slots=True)

@@ -89,16 +89,7 @@ UNKNOWN_NOTIFICATION: Final = Rule(
     "extensibility",
     "R-RPC-5",
 )
-RULES: Final = (
-    SHAPE,
-    NULL,
-    KNOWN_WORDS,
-    OWN_KEYS,
-    DRAFTS,
-    OWN_METHODS,
-    UNKNOWN_METHOD,
-    UNKNOWN_NOTIFICATION,
-)
+RULES: Final = (SHAPE, NULL, KNOWN_WORDS, OWN_KEYS, DRAFTS, OWN_METHODS, UNKNOWN_METHOD, UNKNOWN_NOTIFICATION)
 
 PROBE: Final = "_acp-tui.check/unknown"
 """A method no agent has.
@@ -213,16 +204,9 @@ _STATUSES: Final = frozenset({"pending", "in_progress", "completed", "failed"})
 _KINDS: Final = "read edit delete move search execute think fetch switch_mode other"
 KNOWN_VALUES: Final[dict[type[WireModel], dict[str, frozenset[str]]]] = {
     ToolCallFields: {"status": _STATUSES, "kind": frozenset(_KINDS.split())},
-    PlanEntry: {
-        "priority": frozenset({"high", "medium", "low"}),
-        "status": _STATUSES - {"failed"},
-    },
-    PermissionOption: {
-        "kind": frozenset({"allow_once", "allow_always", "reject_once", "reject_always"}),
-    },
-    PromptResponse: {
-        "stop_reason": frozenset({"end_turn", "max_tokens", "max_turn_requests", "refusal", "cancelled"}),
-    },
+    PlanEntry: {"priority": frozenset({"high", "medium", "low"}), "status": _STATUSES - {"failed"}},
+    PermissionOption: {"kind": frozenset({"allow_once", "allow_always", "reject_once", "reject_always"})},
+    PromptResponse: {"stop_reason": frozenset({"end_turn", "max_tokens", "max_turn_requests", "refusal", "cancelled"})},
     Notice: {"severity": frozenset({"info", "warning", "error", "other"})},
     Annotations: {"audience": frozenset({"assistant", "user"})},
     CompactionUpdate: {"status": frozenset({"in_progress", "completed", "failed", "cancelled", "other"})},

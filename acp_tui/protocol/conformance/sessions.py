@@ -436,10 +436,7 @@ class TurnCheck(Check):
         begin = turn.prompt.index
         self._judge.check(SUCCEEDS, True, "")
         self._judge.check(
-            NOT_CANCELLED,
-            reason != "cancelled",
-            "a turn ended as canceled, but the client didn't cancel it",
-            begin,
+            NOT_CANCELLED, reason != "cancelled", "a turn ended as canceled, but the client didn't cancel it", begin
         )
         if reason == "end_turn":
             self._judge.check(HEARD, begin in self._active, "a turn ended without any output", begin)

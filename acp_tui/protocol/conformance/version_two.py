@@ -10,6 +10,7 @@ from acp_tui.protocol.conformance.exchange import Answered, Asked, Event, Told
 from acp_tui.protocol.conformance.rule import Judge, Rule, Severity, shown
 from acp_tui.protocol.conformance.scene import Check, Scene
 from acp_tui.protocol.v1.inbound import read_session_page
+from acp_tui.protocol.v2 import inbound
 from acp_tui.rpc.messages import Recent
 
 SHAPE: Final = Rule(
@@ -99,9 +100,6 @@ class VersionTwoCheck(Check):
     """Tracks the sessions of a connection, starting with the answer to `initialize`."""
 
     def __init__(self, judge: Judge, scene: Scene) -> None:
-        # Loaded with the first agent that speaks it.
-        from acp_tui.protocol.v2 import inbound
-
         super().__init__(judge, scene)
         self._sessions: Recent[str, _Session] = Recent()
         self._results: Mapping[str, Callable[[Any], Any]] = {

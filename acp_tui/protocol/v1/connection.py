@@ -219,12 +219,7 @@ def _tool_call_of(request: agent_requests.ElicitationMode) -> ToolCallId | None:
 
 def _visit(request: agent_requests.ElicitationUrlMode) -> elicitation.UrlVisit:
     return elicitation.UrlVisit(
-        UNPARKED,
-        request.message,
-        request.elicitation_id,
-        request.url,
-        _tool_call_of(request),
-        meta=request.meta,
+        UNPARKED, request.message, request.elicitation_id, request.url, _tool_call_of(request), meta=request.meta
     )
 
 

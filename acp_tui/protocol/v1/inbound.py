@@ -41,20 +41,9 @@ from acp_tui.conversation.updates import (
     UsageReported,
 )
 from acp_tui.protocol import MalformedMessage
-from acp_tui.protocol.roles import (
-    AgentCapabilities,
-    AgentIdentity,
-    Agreement,
-    AuthMethod,
-    PermissionQuestion,
-)
+from acp_tui.protocol.roles import AgentCapabilities, AgentIdentity, Agreement, AuthMethod, PermissionQuestion
 from acp_tui.protocol.v1 import agent_requests, initialize, session, subagents, updates
-from acp_tui.protocol.v1.inbound_content import (
-    read_agent_terminals,
-    read_block,
-    read_tool_call,
-    read_turn_usage,
-)
+from acp_tui.protocol.v1.inbound_content import read_agent_terminals, read_block, read_tool_call, read_turn_usage
 from acp_tui.protocol.wire import decode
 
 Updates: TypeAlias = tuple[SessionUpdate, ...]
@@ -229,10 +218,7 @@ def read_initialize_response(result: Any) -> Agreement:
     identity = None if info is None else AgentIdentity(info.name, info.version, info.title)
     methods = tuple(map(_auth_method, response.auth_methods))
     return Agreement(
-        response.protocol_version,
-        identity,
-        _capabilities(response.agent_capabilities, response.meta),
-        methods,
+        response.protocol_version, identity, _capabilities(response.agent_capabilities, response.meta), methods
     )
 
 

@@ -163,9 +163,7 @@ def _printed(terminal_id: TerminalId, part: dict[str, Any]) -> SessionUpdate | N
 def _exited(terminal_id: TerminalId, part: dict[str, Any]) -> SessionUpdate:
     exit_code, signal = part.get("exit_code"), part.get("signal")
     return TerminalExited(
-        terminal_id,
-        exit_code if type(exit_code) is int else None,
-        signal if isinstance(signal, str) else None,
+        terminal_id, exit_code if type(exit_code) is int else None, signal if isinstance(signal, str) else None
     )
 
 

@@ -5,16 +5,7 @@ from __future__ import annotations
 from typing import Annotated, Any, Literal, TypeAlias
 
 from acp_tui.protocol.schemas import Before, DefaultOnError, Discriminator, Tag, field
-from acp_tui.protocol.wire import (
-    Items,
-    Lenient,
-    LenientFlag,
-    NullIsEmpty,
-    UInt16,
-    Variant,
-    WireModel,
-    kind_of,
-)
+from acp_tui.protocol.wire import Items, Lenient, LenientFlag, NullIsEmpty, UInt16, Variant, WireModel, kind_of
 
 
 class Implementation(WireModel):
@@ -168,8 +159,7 @@ def _auth_kind(value: Any) -> str:
 
 
 AuthMethod: TypeAlias = Annotated[
-    Annotated[AuthMethodAgent, Tag("agent")] | Annotated[AuthMethodTerminal, Tag("terminal")],
-    Discriminator(_auth_kind),
+    Annotated[AuthMethodAgent, Tag("agent")] | Annotated[AuthMethodTerminal, Tag("terminal")], Discriminator(_auth_kind)
 ]
 """Any other type, including the removed `env_var`, counts as an agent's (R-AUTH-1)."""
 

@@ -50,9 +50,7 @@ def _capabilities(offer: ClientOffer) -> initialize.ClientCapabilities:
         session=_session_capabilities(offer),
         auth=initialize.AuthCapabilities(terminal=True) if offer.auth_terminal else None,
         elicitation=_some(
-            initialize.ElicitationCapabilities,
-            form=_marker(offer.elicitation_form),
-            url=_marker(offer.elicitation_url),
+            initialize.ElicitationCapabilities, form=_marker(offer.elicitation_form), url=_marker(offer.elicitation_url)
         ),
         subagents=_marker(offer.subagents),
         # Without this, claude-agent-acp 0.23 doesn't report the output of commands it runs itself.

@@ -6,17 +6,7 @@ from typing import Annotated, Any, Literal, TypeAlias
 
 from acp_tui.protocol.schemas import Discriminator, FirstMatch, Tag, field
 from acp_tui.protocol.v1.content import ContentBlock
-from acp_tui.protocol.wire import (
-    Int64,
-    Items,
-    Lenient,
-    NullIsEmpty,
-    OptionalItems,
-    UInt64,
-    Variant,
-    WireModel,
-    kind_of,
-)
+from acp_tui.protocol.wire import Int64, Items, Lenient, NullIsEmpty, OptionalItems, UInt64, Variant, WireModel, kind_of
 
 
 class EnvVariable(WireModel):
@@ -42,22 +32,24 @@ class McpServerStdio(WireModel):
     env: NullIsEmpty[EnvVariable]
 
 
-class McpServerHttp(Variant):
+class RemoteServer(Variant):
+    """What all kinds of servers at an address have."""
+
+    name: str
+    url: str
+    headers: NullIsEmpty[HttpHeader]
+
+
+class McpServerHttp(RemoteServer):
     """A server over streamable HTTP."""
 
     type: Literal["http"] = "http"
-    name: str
-    url: str
-    headers: NullIsEmpty[HttpHeader]
 
 
-class McpServerSse(Variant):
+class McpServerSse(RemoteServer):
     """A server over server-sent events."""
 
     type: Literal["sse"] = "sse"
-    name: str
-    url: str
-    headers: NullIsEmpty[HttpHeader]
 
 
 def _transport(value: Any) -> str:
@@ -223,13 +215,10 @@ class NewSessionResponse(SessionSetup):
     session_id: str
 
 
-class LoadSessionRequest(WireModel):
+class LoadSessionRequest(NewSessionRequest):
     """`session/load`: the agent replays the history before answering."""
 
     session_id: str
-    cwd: str
-    mcp_servers: NullIsEmpty[McpServer]
-    additional_directories: NullIsEmpty[str] = field(default_factory=list)
 
 
 class LoadSessionResponse(SessionSetup):

@@ -69,11 +69,7 @@ from acp_tui.protocol.wire import to_wire
 
 Wire: TypeAlias = dict[str, Any]
 
-_CHUNKS: Final = {
-    "user": "user_message_chunk",
-    "agent": "agent_message_chunk",
-    "thought": "agent_thought_chunk",
-}
+_CHUNKS: Final = {"user": "user_message_chunk", "agent": "agent_message_chunk", "thought": "agent_thought_chunk"}
 _OF_TERMINALS: Final = frozenset({"terminal_info", "terminal_output", "terminal_output_delta", "terminal_exit"})
 """Keys of a tool call's `_meta` that were already passed on as updates, so repeating them would duplicate output."""
 

@@ -100,9 +100,7 @@ class ConnectionV2(Connection):
             "value": value,
         }
         await self.request(
-            "session/set_config_option",
-            request,
-            lambda result: on_update(inbound.read_config_options(result)),
+            "session/set_config_option", request, lambda result: on_update(inbound.read_config_options(result))
         )
 
     # What the agent answers

@@ -50,17 +50,13 @@ from acp_tui.conversation.updates import (
     UsageReported,
 )
 from acp_tui.protocol import MalformedMessage
-from acp_tui.protocol.roles import (
-    AgentCapabilities,
-    AgentIdentity,
-    Agreement,
-    AuthMethod,
-    PermissionQuestion,
-)
+from acp_tui.protocol.roles import AgentCapabilities, AgentIdentity, Agreement, AuthMethod, PermissionQuestion
 from acp_tui.protocol.v1 import inbound as v1
+from acp_tui.protocol.v1.content import Content, Terminal
 from acp_tui.protocol.v1.inbound import Updates, offers_steering
 from acp_tui.protocol.v1.inbound_content import read_agent_terminals, read_block, read_location
 from acp_tui.protocol.v1.subagents import read_cancellable, read_state
+from acp_tui.protocol.v1.updates import AvailableCommand
 from acp_tui.protocol.v2 import models
 from acp_tui.protocol.v2.patches import Patch, read_git_patch
 from acp_tui.protocol.wire import decode
@@ -132,11 +128,11 @@ def _each(read: Callable[[S], Any], items: list[S] | None | UnsetType) -> tuple[
 
 def _content(item: models.ToolCallContent) -> Iterator[ToolCallContent]:
     match item:
-        case models.Content():
+        case Content():
             yield BlockContent(read_block(item.content), item.meta)
         case models.Diff():
             yield from _diff(item)
-        case models.Terminal():
+        case Terminal():
             yield TerminalContent(TerminalId(item.terminal_id), item.meta)
         case dict():
             yield UnknownContent(item["type"], item)
@@ -250,7 +246,7 @@ def _commands(update: Any) -> Updates:
     return (_commands_replaced(report.available_commands, report.meta),)
 
 
-def _commands_replaced(commands: list[models.AvailableCommand], meta: Meta | None = None) -> CommandsReplaced:
+def _commands_replaced(commands: list[AvailableCommand], meta: Meta | None = None) -> CommandsReplaced:
     read = (
         Command(one.name, one.description, None if one.input is None else one.input.hint, one.meta) for one in commands
     )

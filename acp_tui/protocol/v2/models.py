@@ -7,11 +7,11 @@ from typing import Annotated, Any, Literal, TypeAlias
 
 from acp_tui.conversation import UNSET
 from acp_tui.protocol.schemas import Before, DefaultOnError, Discriminator, FirstMatch, Tag, field
-from acp_tui.protocol.v1.content import ContentBlock, ToolCallLocation
+from acp_tui.protocol.v1.content import Content, ContentBlock, Terminal, ToolCallLocation
 from acp_tui.protocol.v1.initialize import Implementation, Marker
 from acp_tui.protocol.v1.session import EnvVariable, SessionConfigSelectOption
 from acp_tui.protocol.v1.subagents import CancelCapabilities
-from acp_tui.protocol.v1.updates import PlanEntry
+from acp_tui.protocol.v1.updates import AvailableCommand, PlanEntry
 from acp_tui.protocol.wire import (
     UNKNOWN,
     Int64,
@@ -144,20 +144,6 @@ ConfigOption: TypeAlias = Annotated[ConfigSelect | ConfigBoolean, Discriminator(
 """Another type is malformed, so it's dropped from its list."""
 
 
-class TextCommandInput(WireModel):
-    """Free text after a command's name."""
-
-    hint: str
-
-
-class AvailableCommand(WireModel):
-    """A slash command. One of an unknown type shows its name and description."""
-
-    name: str
-    description: str
-    input: Lenient[TextCommandInput] = None
-
-
 class SessionSetup(WireModel):
     """A session's initial state, new or resumed."""
 
@@ -215,20 +201,6 @@ class Diff(Variant):
     type: Literal["diff"] = "diff"
     changes: Items[PathChange]
     patch: Lenient[DiffPatch] = None
-
-
-class Content(Variant):
-    """A content block in a tool call."""
-
-    type: Literal["content"] = "content"
-    content: ContentBlock
-
-
-class Terminal(Variant):
-    """One of the agent's terminals shown in a tool call."""
-
-    type: Literal["terminal"] = "terminal"
-    terminal_id: str
 
 
 ToolCallContent: TypeAlias = Annotated[

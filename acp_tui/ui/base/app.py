@@ -29,17 +29,13 @@ from acp_tui.client.settings.tree import Appearance, Settings
 from acp_tui.ui.commands.command import Command
 from acp_tui.ui.commands.keymap import AS_BUILT, BY_ID, Keymap, keymap_of, places_of
 from acp_tui.ui.commands.keys import Keys
-from acp_tui.ui.kit.terminal_colours import has_unicode
+from acp_tui.ui.kit.terminal_colors import has_unicode
 from acp_tui.ui.kit.themes import ANSI_DARK, DARK, OWN_THEMES, THEME_NAMES, stylesheets, theme_notes
 from acp_tui.ui.kit.toasts import Toasts
 from acp_tui.ui.rendering.ascii import Ascii
+from acp_tui.ui.rendering.links import WithoutLinks
 from acp_tui.ui.textual_gaps.driver import Pacing
-from acp_tui.ui.textual_gaps.internals import (
-    Removal,
-    bindings_of_key,
-    forget_callbacks,
-    tell_every_first_size,
-)
+from acp_tui.ui.textual_gaps.internals import Removal, bindings_of_key, forget_callbacks, tell_every_first_size
 from acp_tui.ui.textual_gaps.lean_strips import make_strips_lean
 
 if TYPE_CHECKING:
@@ -99,6 +95,7 @@ class Looks:
         app.theme = ANSI_DARK if app.no_color else self._known(appearance.theme)
         app.animation_level = "none" if appearance.reduced_motion else self._animations
         filters: list[LineFilter] = [NoColor(enabled=app.no_color), Ascii(enabled=appearance.ascii)]
+        filters.append(WithoutLinks(enabled=not appearance.links))
         self._filters = [each for each in filters if each.enabled]
 
     def draw_anew(self) -> None:
@@ -121,9 +118,7 @@ class Looks:
     def fitted(self, chosen: Appearance) -> Appearance:
         """Fill in unset values to match the terminal. Its theme is known only from the start."""
         return replace(
-            chosen,
-            theme=chosen.theme or self._terminal_theme,
-            ascii=chosen.ascii or not has_unicode(self._environ),
+            chosen, theme=chosen.theme or self._terminal_theme, ascii=chosen.ascii or not has_unicode(self._environ)
         )
 
     def try_on(self, name: str | None) -> None:
@@ -164,10 +159,7 @@ class BaseApp(App[None]):
     clock: Callable[[], float] = staticmethod(time.monotonic)
 
     def __init__(
-        self,
-        settings: Settings | None = None,
-        notes: Sequence[str] = (),
-        environ: Mapping[str, str] = os.environ,
+        self, settings: Settings | None = None, notes: Sequence[str] = (), environ: Mapping[str, str] = os.environ
     ) -> None:
         """`notes` is what the user should know about the settings."""
         self.pacing = Pacing(self)  # Textual asks for a driver immediately

@@ -12,9 +12,8 @@ from rich.style import Style
 from acp_tui.client.changes import FileChange, FileState
 from acp_tui.client.workspace.runs_later import BUILD_FILE, BUILD_FILE_MEANS, is_build_file
 from acp_tui.conversation.visible import make_visible_line, make_visible_path
-from acp_tui.ui.kit.row_list import cut
 from acp_tui.ui.rendering.palette import Palette
-from acp_tui.ui.rendering.wrapping import width_cells
+from acp_tui.ui.rendering.wrapping import cut, width_cells
 
 LETTERS: Final = {"added": "A", "modified": "M", "deleted": "D", "mode": "M", "type": "T"}
 WORDS: Final = {
@@ -49,13 +48,7 @@ def change_segments(change: FileChange, width: int, most_lines: int, palette: Pa
         style = palette.warning if change.before_unknown is not None else palette.muted
         aside = [Segment(cut(note, max(room - width_cells(path + mark), _cells(aside))), style)] if aside else []
     fill = room + len(GAP) - width_cells(path + mark) - _cells(aside)
-    return [
-        head,
-        Segment(path, palette.text),
-        Segment(mark, palette.warning),
-        Segment(" " * max(fill, 1)),
-        *aside,
-    ]
+    return [head, Segment(path, palette.text), Segment(mark, palette.warning), Segment(" " * max(fill, 1)), *aside]
 
 
 def _cells(segments: Sequence[Segment]) -> int:
@@ -69,10 +62,7 @@ def _letter_style(change: FileChange, palette: Palette) -> Style:
 
 def _counts(change: FileChange, palette: Palette) -> list[Segment]:
     added, removed = count_words(change)
-    return [
-        Segment(added.rjust(COUNT_CELLS), palette.success),
-        Segment(removed.rjust(COUNT_CELLS), palette.error),
-    ]
+    return [Segment(added.rjust(COUNT_CELLS), palette.success), Segment(removed.rjust(COUNT_CELLS), palette.error)]
 
 
 def _bar(change: FileChange, most_lines: int, palette: Palette) -> list[Segment]:

@@ -54,12 +54,7 @@ class ChangesDesk:
         """The changes, the summary, or the notes changed. Sent to each screen of the stack."""
 
     def __init__(
-        self,
-        app: App[Any],
-        cwd: Path,
-        limits: Limits | None = None,
-        *,
-        now: Callable[[], datetime] = datetime.now,
+        self, app: App[Any], cwd: Path, limits: Limits | None = None, *, now: Callable[[], datetime] = datetime.now
     ) -> None:
         """Runs from `start` to `end`, or until the app exits. None for the tracker's default limits."""
         self.root = cwd
@@ -70,7 +65,7 @@ class ChangesDesk:
         self._now = now
         self._tracker: ChangeTracker | None = None
         self._ready = anyio.Event()
-        self._following: Worker[None] | None = None
+        self.following: Worker[None] | None = None
         self._failure = ""
         self._done: list[Swapped] = []
         """The reverts, last one at the end."""
@@ -82,12 +77,12 @@ class ChangesDesk:
 
     def start(self) -> None:
         """Read the files and start following them."""
-        self._following = self._app.run_worker(self._follow(), group="changes")
+        self.following = self._app.run_worker(self._follow(), group="changes")
 
     def end(self) -> None:
         """Stop following."""
-        if self._following is not None:
-            self._following.cancel()
+        if self.following is not None:
+            self.following.cancel()
 
     async def ready(self) -> None:
         """Wait until all files are read, or reading failed. After that, the agent may start."""

@@ -26,7 +26,7 @@ from acp_tui.ui.rendering.palette import PLAIN, Palette
 if TYPE_CHECKING:
     from acp_tui.ui.changes.follower import ChangesDesk, ChangesSince
 
-KEYS: Final = "Enter review · r revert · R revert all · u undo · g look again · Esc back"
+KEYS: Final = "Enter review · r revert · R revert all · u undo · g refresh · Esc back"
 
 
 class ChangeList(RowList, can_focus=True):
@@ -65,7 +65,7 @@ class ChangeList(RowList, can_focus=True):
         now_at = next((index for index, change in enumerate(changes) if change.path >= path), len(changes) - 1)
         self.show([PickerRow(change, change.path) for change in changes], now_at if changes else NOWHERE)
         if top and at != NOWHERE:
-            self.scroll_to(y=top + now_at - at, animate=False, force=True)
+            self.go_to_line(top + now_at - at)
 
     def _row_segments(self, index: int, width: int, palette: Palette) -> list[Segment]:
         if index == self.cursor and self.app.current_theme.ansi:
@@ -79,7 +79,7 @@ class ChangeList(RowList, can_focus=True):
 
     def action_go_page(self, direction: int) -> None:
         """Move the cursor by a page."""
-        self.page(direction)
+        self.move_page(direction)
         self.post_message(self.Moved())
 
     def action_choose(self) -> None:
@@ -101,7 +101,7 @@ class ChangesScreen(ModalScreen[None]):
         Binding("r", "revert", "Revert the file", show=False),
         Binding("R", "revert_all", "Revert all files", show=False),
         Binding("u", "undo", "Undo the last revert", show=False),
-        Binding("g,f5", "rescan", "Look at all files again", show=False),
+        Binding("g,f5", "rescan", "Read all files again", show=False),
     ]
 
     def __init__(self, desk: ChangesDesk | ChangesSince) -> None:
@@ -129,7 +129,7 @@ class ChangesScreen(ModalScreen[None]):
 
     def on_mount(self) -> None:
         """Show the list."""
-        self._list.focus()
+        self.set_focus(self._list)
         self.on_changes_desk_changed()
 
     def on_changes_desk_changed(self) -> None:

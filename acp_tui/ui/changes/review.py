@@ -67,11 +67,7 @@ class HunkView(StripView):
     def go_to(self, hunk: int) -> None:
         """Scroll to the nearest hunk. The first hunk includes the lines above it."""
         self._mark(hunk)
-        self.scroll_to_row(self._starts[self.hunk] if self.hunk else 0)
-
-    def scroll_to_row(self, row: int) -> None:
-        """Scroll so that this row is first, as far as possible."""
-        self.scroll_to(y=row, animate=False, force=True)
+        self.go_to_line(self._starts[self.hunk] if self.hunk else 0)
 
     def watch_scroll_y(self, old_value: float, new_value: float) -> None:
         """Move the bar to a hunk in view."""
@@ -127,9 +123,9 @@ class ReviewScreen(ModalScreen[None]):
         Binding("home", "go_to_end(-1)", "To the beginning", show=False),
         Binding("end", "go_to_end(1)", "To the end", show=False),
         Binding("n", "go_to_hunk(1)", "Next hunk", show=False),
-        Binding("p", "go_to_hunk(-1)", "Hunk before", show=False),
+        Binding("p", "go_to_hunk(-1)", "Previous hunk", show=False),
         Binding("right_square_bracket", "go_to_file(1)", "Next file", show=False),
-        Binding("left_square_bracket", "go_to_file(-1)", "File before", show=False),
+        Binding("left_square_bracket", "go_to_file(-1)", "Previous file", show=False),
         Binding("s", "toggle_columns", "One column or two", show=False),
         Binding("c", "toggle_context", "The whole file, or the changes", show=False),
         Binding("x", "revert_hunk", "Revert the hunk", show=False),
@@ -289,7 +285,7 @@ class ReviewScreen(ModalScreen[None]):
             "x: revert hunk",
             "X: file" if is_brief else "X: revert file",
             "u: undo",
-            "g: again" if is_brief else "g: look again",
+            "g: refresh",
             "e: edit",
             "Esc: back",
         ]
@@ -324,7 +320,7 @@ class ReviewScreen(ModalScreen[None]):
 
     def action_scroll_by(self, lines: int) -> None:
         """Scroll by `lines`."""
-        self._view.scroll_to_row(self._view.scroll_offset.y + lines)
+        self._view.go_to_line(self._view.scroll_offset.y + lines)
 
     def action_page(self, direction: int) -> None:
         """Scroll by a page."""
@@ -332,7 +328,7 @@ class ReviewScreen(ModalScreen[None]):
 
     def action_go_to_end(self, direction: int) -> None:
         """Go to the beginning for -1, to the end for 1."""
-        self._view.scroll_to_row(0 if direction < 0 else len(self._lines))
+        self._view.go_to_line(0 if direction < 0 else len(self._lines))
 
     def action_go_to_hunk(self, step: int) -> None:
         """Go to the next or the previous hunk."""

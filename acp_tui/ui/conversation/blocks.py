@@ -10,18 +10,11 @@ from rich.segment import Segment
 from rich.style import Style
 from textual.strip import Strip
 
-from acp_tui.conversation.content import (
-    Audio,
-    BlobResource,
-    ContentBlock,
-    Image,
-    ResourceLink,
-    Text,
-    TextResource,
-)
+from acp_tui.conversation.content import Audio, BlobResource, ContentBlock, Image, ResourceLink, Text, TextResource
 from acp_tui.conversation.visible import make_visible_line
 from acp_tui.ui.conversation.drawing import Drawing, Joined, Scene
 from acp_tui.ui.conversation.images import Found
+from acp_tui.ui.rendering.links import to_file, to_page
 from acp_tui.ui.rendering.pictures import Picture
 from acp_tui.ui.rendering.wrapping import wrap
 
@@ -97,7 +90,7 @@ class BlockLines:
         """The block in at most `width` cells, with text in `style`."""
         found = self._find(scene)
         if self._drawn is None or self._drawn[:3] != (scene, width, found):
-            self._drawn = (scene, width, found, _draw(self._block, found, width, style))
+            self._drawn = (scene, width, found, _draw(self._block, found, width, style, scene.palette.folder))
         return self._drawn[3]
 
     def _find(self, scene: Scene) -> Found:
@@ -106,8 +99,11 @@ class BlockLines:
         return scene.pictures.find(self._block.data, self._drawing)
 
 
-def _draw(block: ContentBlock, found: Found, width: int, style: Style) -> Sequence[Strip]:
+def _draw(block: ContentBlock, found: Found, width: int, style: Style, folder: str) -> Sequence[Strip]:
     label = block_label(block)
+    if isinstance(block, ResourceLink):
+        is_file = block.uri.startswith(f"{FILE_SCHEME}/")
+        style += to_file(folder, _place(block.uri)) if is_file else to_page(block.uri)
     if isinstance(found, Picture):
         caption = f"{_unbracketed(label)}, {found.size[0]} × {found.size[1]}"
         return Joined(found.lines(width), wrap([(caption, style)], width))

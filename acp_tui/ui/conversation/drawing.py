@@ -105,6 +105,16 @@ class Drawing(Protocol):
     def close(self) -> None:
         """Nothing more will be added to the entry, but it may still change."""
 
+    @property
+    def is_measured(self) -> bool:
+        """Whether the number of lines is exact. What scrolls by unseen is only counted roughly."""
+
+    def measure(self, rows: range | None, place: int) -> int:
+        """Draw the lines in `rows` that aren't measured, or without `rows` measure some, from the end.
+
+        Returns where the row `place` is now.
+        """
+
     def lines(self, scene: Scene) -> Sequence[Strip]:
         """The lines, at their natural length and at most as wide as the scene."""
 
@@ -145,6 +155,12 @@ class KeptDrawing(ABC):
 
     def close(self) -> None:  # noqa: B027 - not every drawing has something to close
         """Do nothing: nothing is kept open."""
+
+    is_measured = True
+
+    def measure(self, rows: range | None, place: int) -> int:
+        """Do nothing: it is drawn as a whole."""
+        return place
 
     def lines(self, scene: Scene) -> Sequence[Strip]:
         """The lines."""
@@ -198,20 +214,20 @@ class Indented(Lines):
         self._first = first or indent
         self._ground = ground
         self._width = width
-        self._made: dict[int, tuple[Strip, Strip]] = {}
+        self.made: dict[int, tuple[Strip, Strip]] = {}
 
     def __len__(self) -> int:
         return len(self._lines)
 
     def _line(self, at: int) -> Strip:
         line = self._lines[at]
-        made = self._made.get(at)
+        made = self.made.get(at)
         if made is None or made[0] is not line:
-            if len(self._made) >= MAX_MADE:
+            if len(self.made) >= MAX_MADE:
                 # Drop the oldest half, and Textual's caches with it: a long answer streams by only once.
-                for old in list(self._made)[: MAX_MADE // 2]:
-                    del self._made[old]
-            made = self._made[at] = (line, self._indented(line, self._indent if at else self._first))
+                for old in list(self.made)[: MAX_MADE // 2]:
+                    del self.made[old]
+            made = self.made[at] = (line, self._indented(line, self._indent if at else self._first))
         return made[1]
 
     def _indented(self, line: Strip, indent: Segment) -> Strip:

@@ -23,23 +23,10 @@ from textual.widget import Widget
 
 from acp_tui.conversation import tool_calls
 from acp_tui.conversation.conversation import Conversation
-from acp_tui.conversation.entries import (
-    Compaction,
-    Entry,
-    Failure,
-    Message,
-    OwnCommand,
-    Question,
-    Remark,
-    Restart,
-    Subagent,
-    TerminalState,
-    ToolCallEntry,
-    TurnEnd,
-    Unknown,
-)
+from acp_tui.conversation.entries import Entry, Message, OwnCommand, Question, Subagent, TerminalState, ToolCallEntry
 from acp_tui.conversation.tool_calls import TerminalContent, TextDiff, ToolCallContent
 from acp_tui.ui.conversation.drawing import Scene
+from acp_tui.ui.conversation.notes import NOTE_STATES
 from acp_tui.ui.conversation.pool import LiveView
 from acp_tui.ui.rendering.palette import Palette
 from acp_tui.ui.textual_gaps.placing import rules_for
@@ -261,16 +248,6 @@ def _states(*words: str) -> frozenset[str]:
     return _STATES[words]
 
 
-_NOTES: Final[dict[type[object], str]] = {
-    Failure: "failure",
-    TurnEnd: "turn-end",
-    Restart: "restart",
-    Remark: "remark",
-    Compaction: "compaction",
-    Unknown: "unknown",
-}
-
-
 def command_state(state: TerminalState | None) -> str:
     """The state of a user's command, in one word."""
     if state is None or not state.has_exited:
@@ -307,10 +284,10 @@ def kind_of(entry: Entry, *, is_run: bool = False, command: str = "") -> Kind:
         case OwnCommand():
             return CommandView, _states(command)
         case _:
-            return NoteView, _states(_NOTES[type(entry)])
+            return NoteView, _states(NOTE_STATES[type(entry)])
 
 
-PARTS: Final = {f"entry--{each.name.replace('_', '-')}": each.name for each in fields(Palette) if each.name != "dark"}
+PARTS: Final = {f"entry--{each.name.replace('_', '-')}": each.name for each in fields(Palette) if each.type == "Style"}
 """The palette field that each component class sets."""
 THEME_COLORS: Final = {
     "foreground": "text",

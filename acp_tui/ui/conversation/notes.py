@@ -10,7 +10,8 @@ from rich.style import Style
 from textual.strip import Strip
 
 from acp_tui.conversation.content import Text
-from acp_tui.conversation.entries import Compaction, Failure, Question, Remark, Restart, TurnEnd, Unknown
+from acp_tui.conversation.entries import Compaction, Failure, Question, TurnEnd
+from acp_tui.conversation.updates import Reconnected, Remarked, UnknownUpdate
 from acp_tui.conversation.visible import make_visible, make_visible_line
 from acp_tui.conversation.web_address import host_of
 from acp_tui.conversation.wording import STOP_REASONS, answer_words, forked
@@ -54,10 +55,7 @@ class QuestionDrawing(KeptDrawing):
             host = make_visible_line(host_of(self._question.url) or self._question.url)
             return [[(host, palette.text)]]
         return [
-            [
-                (f"{make_visible_line(each.name)}: ", palette.muted),
-                (make_visible_line(each.value), palette.text),
-            ]
+            [(f"{make_visible_line(each.name)}: ", palette.muted), (make_visible_line(each.value), palette.text)]
             for each in self._question.values
         ]
 
@@ -67,7 +65,17 @@ def _outcome(question: Question, palette: Palette) -> tuple[str, Style]:
     return answer_words(question) + when(question.at), styles[question.action]
 
 
-Note: TypeAlias = Compaction | Failure | Remark | Restart | TurnEnd | Unknown
+Note: TypeAlias = Compaction | Failure | Remarked | Reconnected | TurnEnd | UnknownUpdate
+
+NOTE_STATES: Final[dict[type[object], str]] = {
+    Failure: "failure",
+    TurnEnd: "turn-end",
+    Reconnected: "restart",
+    Remarked: "remark",
+    Compaction: "compaction",
+    UnknownUpdate: "unknown",
+}
+"""The CSS state of each kind of note."""
 
 INDENT: Final = "  "
 MAX_STDERR_LINES: Final = 12
@@ -103,9 +111,9 @@ class NoteDrawing(KeptDrawing):
             case TurnEnd(stop_reason):
                 style = palette.muted if stop_reason == "cancelled" else palette.warning
                 return [(f"■ {make_visible_line(STOP_REASONS.get(stop_reason, stop_reason))}", style)]
-            case Restart() as restart:
+            case Reconnected() as restart:
                 return _restart(restart, palette)
-            case Remark(text):
+            case Remarked(text):
                 return [(f"! {make_visible_line(text)}", palette.warning)]
             case Failure() as failure:
                 return self._failure(failure, scene)
@@ -114,7 +122,7 @@ class NoteDrawing(KeptDrawing):
                 words = make_visible_line(status.replace("_", " "))
                 lines = [(f"{mark} context compaction: {words}", palette.muted)]
                 return lines + ([(make_visible(error), palette.error)] if error else [])
-            case Unknown(kind, raw):
+            case UnknownUpdate(kind, raw):
                 lines = [(f"? {make_visible_line(kind)}: an update acp-tui doesn't know", palette.muted)]
                 text = make_visible(json.dumps(raw, ensure_ascii=False, indent=2, default=str))
                 return lines + ([(text, palette.muted)] if self._is_open else [])
@@ -147,10 +155,10 @@ class NoteDrawing(KeptDrawing):
 
     def toggle(self) -> bool:
         """Show the note whole, or its summary. A note of one line doesn't fold."""
-        return super().toggle() and not isinstance(self._note, TurnEnd | Remark | Restart)
+        return super().toggle() and not isinstance(self._note, TurnEnd | Remarked | Reconnected)
 
 
-def _restart(restart: Restart, palette: Palette) -> list[tuple[str, Style]]:
+def _restart(restart: Reconnected, palette: Palette) -> list[tuple[str, Style]]:
     said = RECONNECTED if restart.is_same else RESTARTED
     words = said[restart.remembers]
     if restart.is_loaded:
@@ -182,6 +190,12 @@ class Undrawable:
 
     def close(self) -> None:
         """Do nothing: nothing is kept open."""
+
+    is_measured = True
+
+    def measure(self, rows: range | None, place: int) -> int:
+        """Do nothing: it has one line."""
+        return place
 
     def lines(self, scene: Scene) -> Sequence[Strip]:
         """One line that says so."""

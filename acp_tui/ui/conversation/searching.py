@@ -22,9 +22,9 @@ from acp_tui.conversation.entries import (
     Question,
     TerminalState,
     ToolCallEntry,
-    Unknown,
 )
 from acp_tui.conversation.tool_calls import BlockContent, FileChange, TerminalContent, TerminalId, TextDiff
+from acp_tui.conversation.updates import UnknownUpdate
 from acp_tui.ui.conversation.column import Column
 from acp_tui.ui.rendering.wrapping import Cut, Gutter, Joint, width_cells
 from acp_tui.values import dataclass
@@ -212,8 +212,8 @@ class Searching:
         return True
 
     def _look(self, entry: int) -> Looked:
-        """Search an entry as it is drawn."""
-        if entry in self._left:
+        """Search an entry as it is drawn, or return what was found before if it isn't measured."""
+        if entry in self._left and self._column.is_whole(entry):
             self._left.discard(entry)
             looked = self._find(entry)
             if looked.count:
@@ -372,7 +372,7 @@ def _texts(entry: Entry, terminals: Terminals) -> Iterator[str]:
             yield from _words_of(entry.summary or ())
         case Failure():
             yield entry.stderr_tail
-        case Unknown():
+        case UnknownUpdate():
             yield _as_json(entry.raw)
 
 

@@ -15,9 +15,8 @@ from acp_tui.conversation.facts import SessionId
 from acp_tui.conversation.visible import make_visible_line
 from acp_tui.conversation.wording import spent_words, subagent_state
 from acp_tui.ui.conversation.drawing import KeptDrawing, Scene
-from acp_tui.ui.kit.row_list import cut
 from acp_tui.ui.rendering.palette import Palette
-from acp_tui.ui.rendering.wrapping import Gutter, width_cells, wrap
+from acp_tui.ui.rendering.wrapping import Gutter, cut, width_cells, wrap
 
 GLYPHS: Final = {
     "running": "◐",

@@ -27,30 +27,17 @@ from acp_tui.conversation.tool_calls import (
     ToolCallContent,
     changed_paths,
 )
-from acp_tui.conversation.tool_text import (
-    HERE,
-    Markdown,
-    Subject,
-    parts_of,
-    shown_location,
-    shown_path,
-    subject_of,
-)
-from acp_tui.conversation.visible import (
-    make_visible,
-    make_visible_command,
-    make_visible_line,
-    make_visible_path,
-)
+from acp_tui.conversation.tool_text import HERE, Markdown, Subject, parts_of, shown_location, shown_path, subject_of
+from acp_tui.conversation.visible import make_visible, make_visible_command, make_visible_line, make_visible_path
 from acp_tui.ui.conversation.blocks import BlockLines, block_label
 from acp_tui.ui.conversation.drawing import Indented, Joined, KeptDrawing, Scene, folded
 from acp_tui.ui.conversation.terminals import TerminalLines, state_of_command
-from acp_tui.ui.kit.row_list import cut
 from acp_tui.ui.rendering.diff import Comparisons
+from acp_tui.ui.rendering.links import NO_LINK, to_file, to_page
 from acp_tui.ui.rendering.markdown import MarkdownRenderer
 from acp_tui.ui.rendering.palette import Palette
 from acp_tui.ui.rendering.plain import plain_lines
-from acp_tui.ui.rendering.wrapping import Gutter, width_cells, wrap
+from acp_tui.ui.rendering.wrapping import Gutter, cut, width_cells, wrap
 
 
 class ToolText:
@@ -208,10 +195,14 @@ class ToolCallDrawing(KeptDrawing):
         width = scene.width - len(RAIL) - 2
         ends = [(f"  {word}", palette.status_word)] if word else []
         title = make_visible_line(call.shown_title)
-        subject = self._subject(scene, width - width_cells(title) - sum(len(text) for text, _ in ends))
-        places = [place for place in self._places(scene) if place not in call.shown_title + subject]
-        asides = filter(None, (subject, make_visible_path(", ".join(places))))
-        spans = [(title, palette.text), *((f"  {aside}", palette.muted) for aside in asides), *ends]
+        subject, link = self._subject(scene, width - width_cells(title) - sum(len(text) for text, _ in ends))
+        asides = [("  ", palette.muted), (subject, palette.muted + link)] if subject else []
+        between = "  "
+        for place, link in self._places(scene).items():
+            if place not in call.shown_title + subject:
+                asides += [(between, palette.muted), (make_visible_path(place), palette.muted + link)]
+                between = ", "
+        spans = [(title, palette.text), *asides, *ends]
         # The agent chooses the title, which may be very long. Show it whole only when the call is unfolded.
         lines = wrap(spans, width)
         shown = lines if self._is_open else lines[:2]
@@ -219,22 +210,24 @@ class ToolCallDrawing(KeptDrawing):
         indent = [Gutter(" " * len(RAIL))]
         return [Strip([*(indent if row else icons), *line]) for row, line in enumerate(shown)]
 
-    def _subject(self, scene: Scene, room: int) -> str:
-        """What the call works on or runs, cut to one line; "" if the title or a diff below says it."""
+    def _subject(self, scene: Scene, room: int) -> tuple[str, Style]:
+        """What the call works on or runs, cut to one line, and its link; "" if the title or a diff below says it."""
         self._is_cut = False
         subject = subject_of(self._entry.call, scene.terminals)
         if subject is None:
-            return ""
+            return "", NO_LINK
+        link = NO_LINK
         if not subject.is_command:
+            link = to_page(subject.text)
             subject = Subject(shown_path(subject.text, scene.cwd))
             named = (*self._diffed(scene), *self._places(scene))
             if subject.text in named or subject.text in self._entry.call.shown_title:
-                return ""
+                return "", NO_LINK
         if self._is_open:
-            return subject.visible
+            return subject.visible, link
         shown = cut(subject.visible, max(room - 2, MIN_SUBJECT_CELLS))
         self._is_cut = shown != subject.visible
-        return shown
+        return shown, link
 
     def _told(self, title: str, scene: Scene) -> str:
         """The full text of the header, without cuts."""
@@ -245,16 +238,16 @@ class ToolCallDrawing(KeptDrawing):
     def _diffed(self, scene: Scene) -> list[str]:
         return [shown_path(path, scene.cwd) for path in changed_paths(self._entry.call.content)]
 
-    def _places(self, scene: Scene) -> list[str]:
-        """The first places that the call works on, without those that diffs below name."""
-        call = self._entry.call
-        places = [shown_location(location, scene.cwd) for location in call.locations[:3]]
+    def _places(self, scene: Scene) -> dict[str, Style]:
+        """The first places that the call works on, without those that diffs below name, and their links."""
+        call, folder = self._entry.call, scene.palette.folder
+        places = {shown_location(each, scene.cwd): to_file(folder, each.path, each.line) for each in call.locations[:3]}
         if call.kind == "execute":  # that's where commands run anyway
-            places = [place for place in places if place != HERE]
+            places.pop(HERE, None)
         diffed = self._diffed(scene)
         if self._shown(scene.folds.diff_lines, scene) == 0:
-            return places or diffed[:3]
-        return [place for place in places if place not in diffed]
+            return places or {path: to_file(folder, path) for path in diffed[:3]}
+        return {place: link for place, link in places.items() if place not in diffed}
 
     def _item(self, item: ToolCallContent, scene: Scene, width: int) -> list[Sequence[Strip]]:
         match item:

@@ -7,6 +7,7 @@ slices of a few milliseconds, so that a flood of output never delays a key.
 from __future__ import annotations
 
 from collections.abc import Callable, Iterable, Sequence
+from dataclasses import replace
 from typing import ClassVar, Final, Self, cast
 
 from rich.segment import Segment
@@ -38,12 +39,12 @@ from acp_tui.ui.conversation.selecting import Selecting
 from acp_tui.ui.conversation.terminals import TerminalScreens
 from acp_tui.ui.conversation.window import Bakery, Scrolling
 from acp_tui.ui.kit.frames import FLOOD_FRAME_S, FRAME_S, Frames
-from acp_tui.ui.kit.line_window import line_at
+from acp_tui.ui.kit.line_window import WHEEL_LINES, line_at
 from acp_tui.ui.kit.themes import palette_for, stylesheet
 from acp_tui.ui.rendering.ascii import Ascii
+from acp_tui.ui.rendering.palette import Palette
 from acp_tui.ui.textual_gaps.driver import RETRY_S, has_room
 
-WHEEL_LINES: Final = 3
 PREPARING_S: Final = 0.03
 """Time after a frame that lacked widgets until spare ones are made."""
 SLICE_S: Final = 0.004
@@ -80,6 +81,13 @@ class ConversationView(Widget, can_focus=True):
     class SubagentLeft(Message):
         """Posted when the user wants to go back to the agent that started this one."""
 
+    class LinkChosen(Message):
+        """Posted when the user wants to open a link."""
+
+        def __init__(self, target: str) -> None:
+            super().__init__()
+            self.target = target
+
     class Searched(Message):
         """Posted when the state of the search changes."""
 
@@ -104,6 +112,8 @@ class ConversationView(Widget, can_focus=True):
         self._folds = folds
         self._pictures: Pictures | None = None
         self._scene: Scene | None = None
+        self._colors: Palette | None = None
+        """The theme's palette that the scene was made with."""
         self.frames = Frames(self._draw_frame, self._frame_s)
         self.terminal_screens = TerminalScreens(self._mark_terminals, self._mark_terminal)
         """The screens of the conversation's terminals. Each terminal has one emulator, whatever shows it."""
@@ -252,17 +262,22 @@ class ConversationView(Widget, can_focus=True):
             self.frames.schedule(max(held_s, RETRY_S))
             return
         is_time_up = self.frames.time_slice(SLICE_S)
-        self.column.mark_scene()
+        is_at_rest = not (self.column.mark_scene() or self.column.dirty)
         is_done = self._work_ahead(is_time_up)
         if is_done:
             with self.scrolling.standing_still():
                 is_done = self.column.read_dirty(is_time_up)
-        is_done = is_done and self._work_on(is_time_up)
+        is_done = is_done and self.work_on(is_time_up)
+        if is_done and is_at_rest:
+            with self.scrolling.standing_still():
+                is_done = self.column.measure_rest(is_time_up)
         if is_done or self.frames.now >= self.frames.shown_at + FRAME_S:
             self.frames.shown_at = self.frames.now
             self.show_length()
         if not is_done:
             self.frames.schedule(PAUSE_S)
+        elif not self.column.is_measured:
+            self.frames.schedule()
 
     def _note_measured(self, entry: int) -> None:
         self._searching.mark(entry)
@@ -290,7 +305,7 @@ class ConversationView(Widget, can_focus=True):
         else:
             self.scroll_to_row(index, row, above=self.outer_size.height // 3)
 
-    def _work_on(self, is_time_up: Callable[[], bool]) -> bool:
+    def work_on(self, is_time_up: Callable[[], bool]) -> bool:
         is_done = self._searching.work(is_time_up)
         self._tell_standing()
         return is_done
@@ -304,14 +319,15 @@ class ConversationView(Widget, can_focus=True):
         """The scene that entries are drawn in now."""
         width = self.outer_size.width - 1  # minus the scroll bar
         theme = self.app.current_theme
-        palette = palette_for(theme)
-        if self._scene is None or self._scene.width != width or self._scene.palette is not palette:
+        colors = palette_for(theme)
+        if self._scene is None or self._scene.width != width or self._colors is not colors:
+            self._colors = colors
             # The terminal's own 16 colors aren't enough for pictures.
             pictures = None if theme.ansi else self._pictures
             terminals = self.conversation.terminals
             self._scene = Scene(
                 width,
-                palette,
+                replace(colors, folder=self._cwd),
                 terminals,
                 self.terminal_screens,
                 self._cwd,
@@ -549,6 +565,7 @@ class ConversationView(Widget, can_focus=True):
             self._is_dragging = True
             self._drag_to(y)
         else:
+            self._measure_in_view()
             self.selecting.begin(self.top_line + y, x)
             self.refresh()
         self.capture_mouse()
@@ -568,8 +585,15 @@ class ConversationView(Widget, can_focus=True):
         return event.screen_offset - self.region.offset
 
     def _select_to(self, y: int, x: int) -> None:
+        self._measure_in_view()
         if self.selecting.move(self.top_line + max(0, min(y, self.outer_size.height - 1)), x):
             self.refresh()
+
+    def _measure_in_view(self) -> None:
+        """Measure all of the entries in view, so that what is selected in them stays in its rows."""
+        with self.scrolling.standing_still():
+            for index in self.column.heights.between(range(self.top_line, self.top_line + self.outer_size.height)):
+                self.column.read(index)
 
     def _scroll_on(self, beyond: int, x: int) -> None:
         """Keep scrolling while the mouse stays beyond an edge, faster the farther away it is."""
@@ -606,9 +630,7 @@ class ConversationView(Widget, can_focus=True):
     def focus(self, scroll_visible: bool = True) -> Self:
         """Focus the entry at the bottom of the view, or the view itself if there are no entries."""
         stop = self._pool.views.get(self.tab_stop)
-        if stop is None:
-            return super().focus(scroll_visible=False)
-        self.screen.set_focus(stop, scroll_visible=False)
+        self.screen.set_focus(self if stop is None else stop, scroll_visible=False)
         return self
 
     def allow_focus(self) -> bool:
@@ -636,7 +658,7 @@ class ConversationView(Widget, can_focus=True):
         if self.conversation.entries:
             self.action_follow()
             self._choose(len(self.conversation.entries) - 1)
-        else:
+        elif self.screen.focused is None:
             self.focus()
 
     def _choose(self, index: int) -> None:
@@ -731,13 +753,19 @@ class ConversationView(Widget, can_focus=True):
         return self.column.is_prompt(index) and self._has_lines(index)
 
     def on_click(self, event: events.Click) -> None:
-        """Put the cursor on an entry; a click on its first line folds it. Two clicks select a word, three a line."""
+        """Put the cursor on an entry; a click on its first line folds it. Two clicks select a word, three a line.
+
+        With Ctrl, a click opens a link.
+        """
         x, y = self._place_of(event)
         line = self.top_line + y
         place = self.column.heights.at(line)
         if place is None or x >= self.outer_size.width - 1 or event.button != 1:
             return
-        if event.chain == 2:
+        if event.ctrl:
+            if link := self._link_at(x, y):
+                self.post_message(self.LinkChosen(link))
+        elif event.chain == 2:
             self.selecting.select_word(line, x)
         elif event.chain >= 3:
             self.selecting.select_line(line)
@@ -746,6 +774,11 @@ class ConversationView(Widget, can_focus=True):
             if place[1] == 0:
                 self.toggle(place[0])
         self.refresh()
+
+    def _link_at(self, x: int, y: int) -> str:
+        """The target of the link in this cell; "" if there is none."""
+        cell = [*self.render_line(y).crop(x, x + 1)]
+        return (cell[0].style and cell[0].style.link) or "" if cell else ""
 
     # Selecting and finding
 

@@ -125,7 +125,7 @@ class CapabilityCard(ModalScreen[None]):
     def on_mount(self) -> None:
         """Draw the card, and focus it for scrolling."""
         self._draw()
-        self.query_one(VerticalScroll).focus()
+        self.set_focus(self.query_one(VerticalScroll))
 
     def _draw(self) -> None:
         self._body.update(card_text(self._facts, is_open=self._is_open))
@@ -215,11 +215,7 @@ class OptionsDialog(ModalScreen[Chosen | None]):
 
     def compose(self) -> ComposeResult:
         """The options with their values, in the agent's order."""
-        rows = FilteredList(
-            _option_rows(self._options),
-            has_search=False,
-            empty="This agent has no session settings",
-        )
+        rows = FilteredList(_option_rows(self._options), has_search=False, empty="This agent has no session settings")
         keys = "↑ ↓ move · Enter change · Esc close"
         yield Frame(shown_line("Session settings"), keys, rows)
 
@@ -254,11 +250,7 @@ def _option_rows(options: Sequence[ConfigOption]) -> list[PickerRow[ConfigOption
 
 def _choice_row(choice: Choice, current: str) -> PickerRow[str]:
     return PickerRow(
-        choice.value,
-        choice.name,
-        choice.description or "",
-        choice.group or "",
-        is_current=choice.value == current,
+        choice.value, choice.name, choice.description or "", choice.group or "", is_current=choice.value == current
     )
 
 
@@ -285,12 +277,7 @@ class LoginDialog(ModalScreen[LoginMethod | None]):
     BINDINGS: ClassVar[list[BindingType]] = [Binding("escape", "back", "Cancel", show=False)]
 
     def __init__(
-        self,
-        agent_title: str,
-        methods: Sequence[LoginMethod],
-        authenticate: Authenticate,
-        *,
-        reason: str = "",
+        self, agent_title: str, methods: Sequence[LoginMethod], authenticate: Authenticate, *, reason: str = ""
     ) -> None:
         """`reason` is what the agent said when it asked for a login."""
         super().__init__(classes=f"dialog {ASKING}")

@@ -22,11 +22,13 @@ from acp_tui.ui.dialogs.trust import agreed_command
 from acp_tui.ui.kit.clipboard import copy
 from acp_tui.ui.kit.filtered_list import FilteredList
 from acp_tui.ui.kit.frame import Frame, shown, shown_line
-from acp_tui.ui.kit.row_list import GAP, NumberedRows, PickerRow, aligned, cut
+from acp_tui.ui.kit.row_list import GAP, NumberedRows, PickerRow, aligned
+from acp_tui.ui.rendering.wrapping import cut
 
 MOST_NAME_CELLS: Final = 20
 MOST_TITLE_CELLS: Final = 20
 MOST_WAY_CELLS: Final = 34
+TITLES_FROM_COLUMNS: Final = 80
 
 
 class SearchLine(Input):
@@ -59,7 +61,9 @@ class AgentList(FilteredList):
     def show_agents(self, agents: Sequence[ListedAgent]) -> None:
         """Show these agents from now on."""
         names = _column([agent.name for agent in agents], MOST_NAME_CELLS)
-        titles = _column([_title(agent) for agent in agents], MOST_TITLE_CELLS)
+        # On a narrow screen, a title is only told of the agent at the cursor.
+        has_titles = self.app.size.width >= TITLES_FROM_COLUMNS
+        titles = _column([_title(agent) if has_titles else "" for agent in agents], MOST_TITLE_CELLS)
         ways = _column([agent.obstacle or _how(agent.command) for agent in agents], MOST_WAY_CELLS)
         self.show_rows(_row(agent, *cells) for agent, *cells in zip(agents, names, titles, ways, strict=True))
 
@@ -89,7 +93,7 @@ def _row(agent: ListedAgent, name: str, title: str, way: str) -> PickerRow[Liste
     """`name`, `title`, and `way` are already aligned in columns."""
     return PickerRow(
         agent,
-        f"{name}{GAP}{title}",
+        f"{name}{GAP}{title}" if title else name,
         agent.description,
         _group(agent),
         is_disabled_reason=agent.obstacle,
@@ -106,7 +110,7 @@ def _group(agent: ListedAgent) -> str:
     if agent.is_recent:
         return "Used last"
     if agent.obstacle:
-        return "Not here"
+        return "Not installed"
     return "Ready" if agent.command.package is None else "Ready once you agree"
 
 
@@ -125,7 +129,7 @@ def _about(agent: ListedAgent) -> Content:
     head = f"{agent.title} {agent.version}".strip()
     lines = [Content.assemble(shown_line(head, "bold"), f" ({agent.source.shown})")]
     if agent.obstacle:
-        lines.append(shown_line(f"Not here: {agent.obstacle}", "$text-warning"))
+        lines.append(shown_line(f"Can't run here: {agent.obstacle}", "$text-warning"))
     if agent.remedy:
         lines.append(shown_line(f"To install it: {agent.remedy}"))
     if agent.description:

@@ -11,8 +11,8 @@ from typing import Final, TypeAlias
 
 from acp_tui.client.sessions.session_history import PastSession
 from acp_tui.conversation.visible import make_visible_line
-from acp_tui.ui.kit.row_list import GAP, PickerRow, aligned, cut, short_folder, short_time
-from acp_tui.ui.rendering.wrapping import width_cells
+from acp_tui.ui.kit.row_list import GAP, PickerRow, aligned, short_folder, short_time
+from acp_tui.ui.rendering.wrapping import cut, width_cells
 
 TITLE_CELLS: Final = 32
 """Cells reserved for the title."""
@@ -42,13 +42,7 @@ Judge: TypeAlias = Callable[[PastSession], tuple[Way, str]]
 
 
 def session_rows(
-    sessions: Iterable[PastSession],
-    *,
-    judge: Judge,
-    here: Path | None,
-    now: datetime,
-    cells: int,
-    group: str = "",
+    sessions: Iterable[PastSession], *, judge: Judge, here: Path | None, now: datetime, cells: int, group: str = ""
 ) -> list[PickerRow[str]]:
     """A row for each session, with its facts in columns. The folder is shown only if it isn't `here`.
 
@@ -118,11 +112,11 @@ def _whole(session: PastSession, why: str) -> str:
             (
                 why and f"can't be opened: {why}",
                 f"{when:%Y-%m-%d %H:%M}" if when else session.told_time,
-                shlex.join(session.command) or session.agent,
                 "archived" * session.is_archived,
                 _prompts(session),
                 str(session.cwd),
                 session.session_id,
+                shlex.join(session.command) or session.agent,
             ),
         )
     )

@@ -38,6 +38,7 @@ from acp_tui.ui.commands.keys import keys_in_force
 from acp_tui.ui.conversation.terminals import TerminalScreens, state_of_command, strip_of
 from acp_tui.ui.kit.answer_guard import AnswerGuard
 from acp_tui.ui.kit.frames import FLOOD_FRAME_S, Frames
+from acp_tui.ui.kit.line_window import WHEEL_LINES
 from acp_tui.ui.rendering.palette import PLAIN
 
 if TYPE_CHECKING:
@@ -46,7 +47,6 @@ if TYPE_CHECKING:
 LEAVE_KEY: Final = "ctrl+right_square_bracket"
 LEAVE_KEYS_AT_THE_END: Final = frozenset({LEAVE_KEY, "enter", "escape"})
 FRAME_S: Final = 1 / 60
-WHEEL_LINES: Final = 3
 
 Row: TypeAlias = tuple[Line, int | None]
 """A line, and the cell of the cursor in it."""
@@ -277,13 +277,7 @@ class TakenTerminal(Widget, can_focus=True):
         modifiers = 4 * event.shift + 8 * event.meta + 16 * event.ctrl
         self._tell(
             encode_mouse(
-                button,
-                column,
-                row,
-                self._modes,
-                is_pressed=is_pressed,
-                is_motion=is_motion,
-                modifiers=modifiers,
+                button, column, row, self._modes, is_pressed=is_pressed, is_motion=is_motion, modifiers=modifiers
             )
         )
 
@@ -341,12 +335,7 @@ class TakeOver(Screen[None]):
     """Gives keyboard and mouse to the program in a terminal. Closes when the user leaves."""
 
     def __init__(
-        self,
-        session: Session,
-        state: TerminalState,
-        screens: TerminalScreens,
-        *,
-        clock: Callable[[], float],
+        self, session: Session, state: TerminalState, screens: TerminalScreens, *, clock: Callable[[], float]
     ) -> None:
         """`screens` are those of the view that shows the session's conversation."""
         super().__init__()
@@ -365,7 +354,7 @@ class TakeOver(Screen[None]):
 
     def on_mount(self) -> None:
         """Subscribe to changes of the session."""
-        self._view.focus()
+        self.set_focus(self._view)
         self._unsubscribe = self._session.subscribe(self._on_change)
 
     def on_unmount(self) -> None:

@@ -18,12 +18,7 @@ from textual.content import Content
 from textual.widgets import Button, Static
 
 from acp_tui.client.agents.command import AgentCommand
-from acp_tui.client.agents.remembered import (
-    agree,
-    consent_file,
-    is_agreed,
-    what_runs,
-)
+from acp_tui.client.agents.remembered import agree, consent_file, is_agreed, what_runs
 from acp_tui.client.errors import SettingsError
 from acp_tui.client.loading_variables import Row, rows_of
 from acp_tui.client.secrets.masking import masked_text
@@ -72,16 +67,14 @@ class TrustQuestion(QuestionScreen[bool]):
             self._question,
             "y yes · n no · ↑ ↓ read on · Esc no",
             VerticalScroll(
-                Static(Content("\n").join(self._lines), markup=False),
-                classes="dialog-body",
-                can_focus=False,
+                Static(Content("\n").join(self._lines), markup=False), classes="dialog-body", can_focus=False
             ),
             Horizontal(no, yes, classes="dialog-buttons"),
         )
 
     def on_mount(self) -> None:
         """Focus No, so that Enter means no."""
-        self.query_one("#no").focus()
+        self.set_focus(self.query_one("#no"))
 
     def answer_by(self, button: Button) -> None:
         """Answer with this button."""

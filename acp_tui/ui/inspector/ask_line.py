@@ -126,7 +126,7 @@ class AskLine(Horizontal):
 
 
 MASKED = "Known secrets are masked. Look at it before you share it."
-RAW = "SECRETS ARE KEPT, because R was pressed."
+RAW = "SECRETS ARE NOT MASKED, because you pressed R."
 
 
 class SaveDialog(ExportDialog):
@@ -143,11 +143,7 @@ class SaveDialog(ExportDialog):
         about = shown_line(RAW if self._is_raw else MASKED, "$text-error" if self._is_raw else "")
         title = shown_line(f"Write {self._what} to a file")
         yield Frame(
-            title,
-            "Enter write · Esc close",
-            Input(self._proposed, id="file"),
-            Static(about, markup=False),
-            self._said,
+            title, "Enter write · Esc close", Input(self._proposed, id="file"), Static(about, markup=False), self._said
         )
 
 
@@ -171,11 +167,7 @@ def save_all(inspection: Inspection, *, folder: Path) -> SaveDialog:
     async def write(path: Path, is_replaced: bool) -> None:
         try:
             await save_frames(
-                path,
-                header,
-                inspection.shown_lines(),
-                is_raw=is_raw and header.is_raw,
-                overwrite=is_replaced,
+                path, header, inspection.shown_lines(), is_raw=is_raw and header.is_raw, overwrite=is_replaced
             )
         except FileIsThere as error:
             raise FileExists(path) from error

@@ -78,12 +78,7 @@ def _style(role: Role, palette: Palette) -> Style:
 
 MOST_LINES: Final = 3_000
 """The maximum number of lines to unfold together."""
-WAYS: Final = {
-    Kind.IN: "from the agent",
-    Kind.OUT: "to the agent",
-    Kind.STDERR: "on stderr",
-    Kind.NOTE: "",
-}
+WAYS: Final = {Kind.IN: "from the agent", Kind.OUT: "to the agent", Kind.STDERR: "on stderr", Kind.NOTE: ""}
 
 
 class FrameView(LineWindow):
@@ -145,13 +140,7 @@ class FrameView(LineWindow):
     def _about(self, detail: Detail, palette: Palette) -> Iterator[Span]:
         row = detail.row
         what = "" if row.form is Form.TEXT else "no message" if row.form is Form.JUNK else row.form.value
-        parts = (
-            f"#{row.position}",
-            f"{row.at_s:.3f} s",
-            clock_at(self._started_at, row.at_s),
-            WAYS[row.kind],
-            what,
-        )
+        parts = (f"#{row.position}", f"{row.at_s:.3f} s", clock_at(self._started_at, row.at_s), WAYS[row.kind], what)
         yield " · ".join(filter(None, (*parts, size(row.size)))), palette.muted
         yield from self._about_partner(detail, palette)
         for note in detail.notes:
@@ -165,17 +154,11 @@ class FrameView(LineWindow):
         if row.form is Form.REQUEST and row.partner is None:
             yield f"{method} {'has no answer' if detail.is_over else 'waits for its answer'}", palette.warning
         elif row.form is Form.REQUEST and row.took_s is not None:
-            yield (
-                f"{method}, answered in {duration(row.took_s)} by #{row.partner} ({key} goes there)",
-                palette.text,
-            )
+            yield (f"{method}, answered in {duration(row.took_s)} by #{row.partner} ({key} goes there)", palette.text)
         elif row.form is Form.RESPONSE and row.partner is None:
             yield "it answers no request", palette.warning
         elif row.form is Form.RESPONSE and row.took_s is not None:
-            yield (
-                f"response to {method}, #{row.partner}, in {duration(row.took_s)} ({key} goes there)",
-                palette.text,
-            )
+            yield (f"response to {method}, #{row.partner}, in {duration(row.took_s)} ({key} goes there)", palette.text)
 
     def _draw(self, line: int, width: int, palette: Palette) -> Strip:
         strip = self._rows[line][0]

@@ -14,9 +14,8 @@ from textual.strip import Strip
 from acp_tui.client.transcript.events import Header
 from acp_tui.client.transcript.frame_log import Kind
 from acp_tui.conversation.visible import make_visible_line
-from acp_tui.ui.kit.row_list import cut
 from acp_tui.ui.rendering.palette import Palette
-from acp_tui.ui.rendering.wrapping import Span, width_cells
+from acp_tui.ui.rendering.wrapping import Span, cut, width_cells
 from acp_tui.workbench.inspect import Inspection, Standing
 from acp_tui.workbench.inspect.index import Form, Glimpse, Row
 
@@ -31,10 +30,7 @@ def row_strip(row: Row, glimpse: Glimpse, width: int, palette: Palette, waited_s
     """Draw a row `width` cells wide. `waited_s` is how long a request has been waiting; None: no response will come."""
     is_narrow = width < NARROW_CELLS
     end = "" if is_narrow else f"{size(row.size):>8}"
-    spans = [
-        *_begin(row, palette, is_narrow=is_narrow),
-        *_what(row, glimpse, palette, waited_s, width),
-    ]
+    spans = [*_begin(row, palette, is_narrow=is_narrow), *_what(row, glimpse, palette, waited_s, width)]
     return Strip([*_fitted(spans, width - len(end)), Segment(end, palette.muted)])
 
 

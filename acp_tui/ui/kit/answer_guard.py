@@ -40,7 +40,7 @@ class _Press(NamedTuple):
 class AnswerGuard:
     """Opens after a pause, because earlier keys were meant for something else."""
 
-    _last: ClassVar[_Press | None] = None
+    last_press: ClassVar[_Press | None] = None
 
     def __init__(self, clock: Callable[[], float]) -> None:
         """Starts armed; `clock` returns seconds."""
@@ -86,12 +86,12 @@ class AnswerGuard:
             # A key that waited while the question appeared was meant for what was there before.
             is_in_vain = not self._is_answer and not may_be_held and at_s >= self._armed_at
             seen = (self, self._version) if is_in_vain else None
-            AnswerGuard._last = _Press(self._clock, key, at_s, seen)
+            AnswerGuard.last_press = _Press(self._clock, key, at_s, seen)
         return self._is_answer
 
     def _may_be_held(self, key: str, at_s: float) -> bool:
         """Whether the key may be held since before the question appeared, or since it counted."""
-        last = self._last
+        last = self.last_press
         return (
             last is not None
             and bool(key)
@@ -105,15 +105,19 @@ class AnswerGuard:
 
         So the key that ends it is deliberate and not held.
         """
-        self._opens_at, AnswerGuard._last = -math.inf, None
+        self._opens_at, AnswerGuard.last_press = -math.inf, None
 
     def press(self, event: MouseDown, what: object) -> None:
         """Record a mouse press on `what`."""
         self._pressed = (self._version, what) if self.takes(event) else None
 
     def is_click_on(self, what: object) -> bool:
-        """Whether the mouse was pressed on `what`, and the question hasn't changed since."""
+        """Whether the mouse was pressed on `what`, and the question hasn't changed since. It restarts the pause.
+
+        Otherwise, the second click of a slow double click would count: the first one brings the focus.
+        """
         pressed, self._pressed = self._pressed, None
+        self._opens_at = max(self._opens_at, self._clock() + GUARD_S)
         return pressed == (self._version, what)
 
 

@@ -17,7 +17,7 @@ class Frames:
 
     def __init__(self, draw: Callable[[], None], frame_s: Callable[[float], float]) -> None:
         """`frame_s` returns the length of a frame at a given time of the loop."""
-        self._draw = draw
+        self.draw = draw
         self._frame_s = frame_s
         self._loop: asyncio.AbstractEventLoop | None = None
         self._context = contextvars.copy_context()
@@ -47,7 +47,7 @@ class Frames:
         """Draw now."""
         self._handle = None
         if self._loop is not None:
-            self._draw()
+            self.draw()
 
     @property
     def is_scheduled(self) -> bool:

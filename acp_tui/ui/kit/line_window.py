@@ -1,7 +1,7 @@
-"""Widgets that show a window onto lines, and their scroll bar.
+"""Widgets that show lines and scroll them: `LineView` for all that rest, `LineWindow` for lines that come in floods.
 
-`LineWindow` draws only the lines in view; subclasses provide the lines and the cursor. `StripView` shows finished
-lines.
+Both draw only the lines in view; subclasses provide them and the cursor. `LineWindow` has its own scroll bar, as the
+conversation has, because Textual's repaints all rows whenever the number of lines changes.
 """
 
 from __future__ import annotations
@@ -16,10 +16,9 @@ from textual.scroll_view import ScrollView
 from textual.strip import Strip
 from textual.widget import Widget
 
-from acp_tui.ui.kit.row_list import cut
 from acp_tui.ui.kit.themes import palette_for
 from acp_tui.ui.rendering.palette import PLAIN, Palette
-from acp_tui.ui.rendering.wrapping import width_cells
+from acp_tui.ui.rendering.wrapping import cut, width_cells
 
 
 def handle_rows(total: int, height: int, top_line: int) -> range:
@@ -43,7 +42,7 @@ class LineWindow(Widget, can_focus=True):
     """Lines, one of them under the cursor."""
 
     ALLOW_SELECT = False
-    COMPONENT_CLASSES: ClassVar[set[str]] = {"line-window--cursor"}
+    COMPONENT_CLASSES: ClassVar[set[str]] = {"line--cursor"}
 
     def __init__(self, *, id: str | None = None) -> None:  # noqa: A002 - Textual's own name for it
         super().__init__(id=id)
@@ -92,11 +91,7 @@ class LineWindow(Widget, can_focus=True):
 
     def render_line(self, y: int) -> Strip:
         """A row: the margin, a line, and a part of the scroll bar."""
-        palette, ground, line = (
-            palette_for(self.app.current_theme),
-            self.visual_style.rich_style,
-            self.top + y,
-        )
+        palette, ground, line = (palette_for(self.app.current_theme), self.visual_style.rich_style, self.top + y)
         bar = Segment("▐" if y in self.thumb else " ", ground + palette.rule)
         if not 0 <= line < self.total:
             said = cut(self.empty_text if y == 1 and not self.total else "", self.line_width)
@@ -105,7 +100,7 @@ class LineWindow(Widget, can_focus=True):
         is_at_cursor = self._has_cursor(line)
         margin = Segment("▎" if is_at_cursor else " ", ground + palette.accent)
         if is_at_cursor and self.has_focus:
-            ground += self.get_component_rich_style("line-window--cursor")
+            ground += self.get_component_rich_style("line--cursor")
             # What is readable in the terminal's own colors isn't known.
             palette = PLAIN if self.app.current_theme.ansi else palette
         strip = self._draw(line, self.line_width, palette).adjust_cell_length(self.line_width)
@@ -176,17 +171,75 @@ class LineWindow(Widget, can_focus=True):
         self.scroll_to_line(line_at(y, self.total, self.size.height))
 
 
-class StripView(ScrollView, can_focus=False):
-    """Shows lines drawn by others for its width."""
+class LineView(ScrollView, can_focus=False):
+    """Lines that are drawn when they come into view, and Textual's scroll bar beside them."""
 
+    COMPONENT_CLASSES: ClassVar[set[str]] = {"line--cursor"}
     DEFAULT_CSS = """
-    StripView {
-        height: auto;
-        overflow-y: auto;
-        overflow-x: hidden;
-        scrollbar-size-vertical: 1;
-    }
+    LineView { height: auto; overflow-y: auto; overflow-x: hidden; scrollbar-size-vertical: 1; }
     """
+
+    def draw_line(self, line: int, width: int) -> Strip:
+        """Draw a line, `width` cells wide if possible."""
+        raise NotImplementedError
+
+    def is_at_cursor(self, line: int) -> bool:
+        """Whether to highlight the line."""
+        return False
+
+    def redraw(self) -> None:
+        """Draw for another theme."""
+        self.refresh()
+
+    def on_mount(self) -> None:
+        """Redraw when the theme changes."""
+        self.watch(self.app, "theme", self.redraw, init=False)
+
+    def count_lines(self, count: int) -> None:
+        """Set the number of lines, and draw them."""
+        self.virtual_size = Size(self.scrollable_content_region.width, count)
+        self.refresh()
+
+    def render_line(self, y: int) -> Strip:
+        """One of the lines in view."""
+        width = self.scrollable_content_region.width
+        ground = self.visual_style.rich_style
+        line = self.scroll_offset.y + y
+        if line >= self.virtual_size.height:
+            return Strip.blank(width, ground)
+        if self.is_at_cursor(line):
+            ground = self.get_component_rich_style("line--cursor")
+        return self.draw_line(line, width).adjust_cell_length(width).apply_style(ground)
+
+    # Scrolling
+
+    @property
+    def page_lines(self) -> int:
+        """How many lines a page key moves by."""
+        return max(self.scrollable_content_region.height - 1, 1)
+
+    def go_to_line(self, line: int) -> None:
+        """Scroll so that this line is first, as far as there are enough lines below."""
+        self.scroll_to(y=line, animate=False, force=True)
+
+    def reveal(self, lines: range) -> None:
+        """Scroll as little as needed to show these lines; if they don't fit, the first ones."""
+        least = lines.stop - self.scrollable_content_region.height
+        self.go_to_line(min(max(self.scroll_offset.y, least), lines.start))
+
+    def page(self, direction: int) -> None:
+        """Scroll by a page: up for -1, down for 1."""
+        self.go_to_line(self.scroll_offset.y + direction * self.page_lines)
+
+    def clicked_line(self, event: events.Click) -> int | None:
+        """The line that was clicked; None outside of the lines."""
+        place = event.get_content_offset(self)
+        line = -1 if place is None else self.scroll_offset.y + place.y
+        return line if 0 <= line < self.virtual_size.height else None
+
+
+class StripView(LineView):
+    """Shows lines drawn by others for its width."""
 
     def __init__(self, *, id: str | None = None) -> None:  # noqa: A002 - Textual's own name for it
         super().__init__(id=id)
@@ -196,19 +249,8 @@ class StripView(ScrollView, can_focus=False):
         """Show these lines in `height` rows."""
         self._strips = strips
         self.styles.height = height
-        self.virtual_size = Size(self.scrollable_content_region.width, len(strips))
-        self.refresh()
+        self.count_lines(len(strips))
 
-    def render_line(self, y: int) -> Strip:
+    def draw_line(self, line: int, width: int) -> Strip:
         """One of the lines."""
-        width = self.scrollable_content_region.width
-        background = self.visual_style.rich_style
-        row = self.scroll_offset.y + y
-        if row >= len(self._strips):
-            return Strip.blank(width, background)
-        return self._strips[row].adjust_cell_length(width).apply_style(background)
-
-    def page(self, direction: int) -> None:
-        """Scroll by a page: up for -1, down for 1."""
-        height = self.scrollable_content_region.height
-        self.scroll_to(y=self.scroll_offset.y + direction * max(height - 1, 1), animate=False, force=True)
+        return self._strips[line]

@@ -12,19 +12,20 @@ from rich.style import Style
 from textual import events
 from textual.geometry import Size
 from textual.message import Message
-from textual.scroll_view import ScrollView
 from textual.strip import Strip
 
 from acp_tui.conversation.visible import make_visible_line
+from acp_tui.ui.kit.line_window import LineView
 from acp_tui.ui.kit.themes import palette_for
 from acp_tui.ui.rendering.palette import Palette
-from acp_tui.ui.rendering.wrapping import fold, width_cells
+from acp_tui.ui.rendering.wrapping import BLANK, cut, width_cells
 from acp_tui.values import dataclass
 
 V = TypeVar("V")
 NOWHERE: Final = -1
 GAP: Final = "   "
 MIN_LABEL_CELLS: Final = 16
+MIN_CELLS: Final = 4
 MOST_FOLDER_CELLS: Final = 24
 MOST_NUMBERED: Final = 9
 
@@ -46,13 +47,8 @@ class PickerRow(Generic[V]):
     """Shown in full at the end of the row. The label gets the rest."""
 
 
-class RowList(ScrollView, can_focus=False):
+class RowList(LineView):
     """Rows, one of them under the cursor."""
-
-    COMPONENT_CLASSES: ClassVar[set[str]] = {"row-list--cursor"}
-    DEFAULT_CSS = """
-    RowList { height: auto; overflow-y: auto; overflow-x: hidden; scrollbar-size-vertical: 1; }
-    """
 
     class Clicked(Message):
         """The user clicked on a row, and the cursor moved there."""
@@ -98,7 +94,7 @@ class RowList(ScrollView, can_focus=False):
             group = row.group
             self._line_of.append(len(self._lines))
             self._lines.append(index)
-        self.virtual_size = Size(self.scrollable_content_region.width, len(self._lines))
+        self.count_lines(len(self._lines))
         self.refresh(layout=True)
         self.move_to(cursor)
 
@@ -131,60 +127,50 @@ class RowList(ScrollView, can_focus=False):
         self.move_to(max(0, min(last, start + step)))
         return self.cursor != before
 
-    def page(self, direction: int) -> bool:
+    def move_page(self, direction: int) -> bool:
         """Move the cursor by a page: up for -1, down for 1."""
-        return self.move(direction * max(self.scrollable_content_region.height - 1, 1))
+        return self.move(direction * self.page_lines)
 
     def _reveal(self) -> None:
-        if self.row is None:
-            return
-        line, height = self._line_of[self.cursor], self.scrollable_content_region.height
-        # Include the heading above.
-        top = line - 1 if line and isinstance(self._lines[line - 1], str) else line
-        y = self.scroll_offset.y
-        if top < y:
-            self.scroll_to(y=top, animate=False, force=True)
-        elif line >= y + height:
-            self.scroll_to(y=line - height + 1, animate=False, force=True)
+        if self.row is not None:
+            line = self._line_of[self.cursor]
+            # Include the heading above.
+            top = line - 1 if line and isinstance(self._lines[line - 1], str) else line
+            self.reveal(range(top, line + 1))
+
+    def row_at(self, event: events.Click) -> int | None:
+        """The index of the clicked row; None for headings, the frame, and the space below."""
+        line = self.clicked_line(event)
+        what = None if line is None else self._lines[line]
+        return what if isinstance(what, int) else None
 
     def on_click(self, event: events.Click) -> None:
         """Move the cursor to the clicked row and report it."""
-        line = self.scroll_offset.y + event.y
-        what = self._lines[line] if line < len(self._lines) else ""
-        if isinstance(what, int):
-            self.move_to(what)
-            self.post_message(self.Clicked(self, what))
+        index = self.row_at(event)
+        if index is not None:
+            self.move_to(index)
+            self.post_message(self.Clicked(self, index))
 
     # Drawing
-
-    def on_mount(self) -> None:
-        """Redraw when the theme changes."""
-        self.watch(self.app, "theme", self._on_theme, init=False)
-
-    def _on_theme(self) -> None:
-        self.refresh()
 
     def mark_of(self, index: int) -> str:
         """The mark before a row, `mark_cells` wide."""
         return "◉ " if self.rows[index].is_current else "  "
 
-    def render_line(self, y: int) -> Strip:
+    def draw_line(self, line: int, width: int) -> Strip:
         """A row or a heading."""
-        width = self.scrollable_content_region.width
-        ground = self.visual_style.rich_style
-        line = self.scroll_offset.y + y
-        if line >= len(self._lines) or width < 4:
-            return Strip.blank(width, ground)
+        if width < MIN_CELLS:
+            return BLANK
         palette = palette_for(self.app.current_theme)
         what = self._lines[line]
-        if isinstance(what, str):
-            indent = " " * self.heading_indent
-            segments = [Segment(cut(indent + make_visible_line(what), width), palette.muted)]
-        else:
-            segments = self._row_segments(what, width, palette)
-            if what == self.cursor:
-                ground = self.get_component_rich_style("row-list--cursor")
-        return Strip(segments).adjust_cell_length(width).apply_style(ground)
+        if isinstance(what, int):
+            return Strip(self._row_segments(what, width, palette))
+        indent = " " * self.heading_indent
+        return Strip([Segment(cut(indent + make_visible_line(what), width), palette.muted)])
+
+    def is_at_cursor(self, line: int) -> bool:
+        """Whether the row under the cursor is in this line."""
+        return self._lines[line] == self.cursor
 
     def _row_segments(self, index: int, width: int, palette: Palette) -> list[Segment]:
         row = self.rows[index]
@@ -198,11 +184,7 @@ class RowList(ScrollView, can_focus=False):
         if index == self.cursor:
             # In the terminal's own colors, muted text is unreadable on the cursor's background.
             label_style, end_style = label_style + Style(bold=True), palette.text
-        return [
-            Segment(self.mark_of(index), palette.accent),
-            Segment(label, label_style),
-            Segment(end, end_style),
-        ]
+        return [Segment(self.mark_of(index), palette.accent), Segment(label, label_style), Segment(end, end_style)]
 
 
 class NumberedRows(RowList):
@@ -234,14 +216,6 @@ def aligned(texts: Sequence[str], most_cells: int | None = None) -> list[str]:
     widths = [width_cells(text) for text in texts]
     column = max((width for width in widths if most_cells is None or width <= most_cells), default=0)
     return [text + " " * max(column - width, 0) for text, width in zip(texts, widths, strict=True)]
-
-
-def cut(text: str, width: int) -> str:
-    """Cut one line to `width` cells, ending with an ellipsis if it's longer."""
-    text = text[: width * 8]  # measuring takes time in proportion to the length, and no row shows more
-    if width_cells(text) <= width:
-        return text
-    return text[: fold(text, max(width - 1, 2))[0].stop] + "…"
 
 
 def short_folder(folder: Path, here: Path | None) -> str:

@@ -17,7 +17,7 @@ from textual.color import Color
 from textual.constants import COLOR_SYSTEM
 from textual.theme import BUILTIN_THEMES, Theme
 
-from acp_tui.ui.kit.terminal_colours import Shade
+from acp_tui.ui.kit.terminal_colors import Shade
 from acp_tui.ui.rendering.palette import Palette
 
 
@@ -39,11 +39,7 @@ DARK: Final = Theme(
     surface="#1c1e26",
     panel="#262933",
     dark=True,
-    variables={
-        "foreground-muted": "#9497a1",
-        "text-disabled": "#9497a1",
-        **reversed_selection("#d5d9e5", "#16171d"),
-    },
+    variables={"foreground-muted": "#9497a1", "text-disabled": "#9497a1", **reversed_selection("#d5d9e5", "#16171d")},
 )
 LIGHT: Final = Theme(
     name="acp-light",
@@ -58,11 +54,7 @@ LIGHT: Final = Theme(
     surface="#f1efe9",
     panel="#e4e1d8",
     dark=False,
-    variables={
-        "foreground-muted": "#5e5f64",
-        "text-disabled": "#5e5f64",
-        **reversed_selection("#24262e", "#fbfaf7"),
-    },
+    variables={"foreground-muted": "#5e5f64", "text-disabled": "#5e5f64", **reversed_selection("#24262e", "#fbfaf7")},
 )
 OWN_THEMES: Final = (DARK, LIGHT)
 ANSI_DARK: Final = "ansi-dark"

@@ -104,7 +104,7 @@ def theme_from(name: str, text: str) -> Theme:
     if not _NAME.fullmatch(name):
         raise WrongTheme("its name may have letters, digits, - and _ only, and at most 40 of them")
     if name in THEME_NAMES:
-        raise WrongTheme("its name is that of another theme")
+        raise WrongTheme("another theme already has this name")
     try:
         document = tomllib.loads(text)
     except tomllib.TOMLDecodeError as error:
@@ -128,7 +128,7 @@ def _color(key: str, value: object) -> Color:
     except ColorParseError:
         color = None
     if color is None or color.a != 1 or color.ansi is not None:
-        raise WrongTheme(f"{key} must be a color such as #7aa2f7 that nothing shines through")
+        raise WrongTheme(f"{key} must be an opaque color such as #7aa2f7")
     return color
 
 
@@ -142,12 +142,7 @@ def _legible_words(theme: Theme) -> dict[str, str]:
 
     muted = legible(ground.blend(ink, 0.6))
     words = {f"text-{each}": legible(Color.parse(getattr(theme, each))) for each in WORDS}
-    return {
-        "foreground-muted": muted,
-        "text-disabled": muted,
-        **words,
-        **reversed_selection(ink.hex, ground.hex),
-    }
+    return {"foreground-muted": muted, "text-disabled": muted, **words, **reversed_selection(ink.hex, ground.hex)}
 
 
 def _illegible(theme: Theme) -> Iterator[str]:
@@ -171,4 +166,4 @@ def _illegible(theme: Theme) -> Iterator[str]:
 def _too_weak(key: str, ink: Color, ground: Color, least: float = TEXT_CONTRAST) -> Iterator[str]:
     found = contrast(ink, ground)
     if found < least:
-        yield f"{key} is too close to foreground: text has a contrast of {found:.1f} there and needs {least}"
+        yield f"{key} is too close to foreground: the contrast of text is {found:.1f}, and must be at least {least}"

@@ -154,8 +154,8 @@ class FullRequest(RequestPane):
         last = len(self._drawn.hunks) - 1
         if last < 0:
             return
-        end = "Only one change" if not last else "The first change" if index < 0 else "The last change"
-        self.warn("" if last and 0 <= index <= last else end)
+        which = "only" if not last else "first" if index < 0 else "last"
+        self.warn("" if last and 0 <= index <= last else f"This is the {which} change")
         self._go_to(self._row_of_change(max(0, min(index, last))))
 
     def _change_from(self, row: int) -> int:
@@ -177,13 +177,7 @@ class PermissionReview(ModalScreen[None]):
     BINDINGS: ClassVar[list[BindingType]] = bindings_of("leave_review")
 
     def __init__(
-        self,
-        card: RequestPane,
-        asked: Asked,
-        *,
-        clock: Callable[[], float],
-        drawing: SubjectDrawing,
-        typed: str = "",
+        self, card: RequestPane, asked: Asked, *, clock: Callable[[], float], drawing: SubjectDrawing, typed: str = ""
     ) -> None:
         """`card` gets the answers; `drawing` may have drawn the same request before."""
         super().__init__()
@@ -198,7 +192,7 @@ class PermissionReview(ModalScreen[None]):
     def on_mount(self) -> None:
         """Show the request."""
         self._pane.show_request(self.asked)
-        self._pane.focus()
+        self.set_focus(self._pane)
 
     def show_request(self, asked: Asked | None) -> None:
         """Show the request as it is now. Closes if it isn't the one that was opened."""

@@ -37,8 +37,8 @@ from acp_tui.ui.commands.table import bindings_of
 from acp_tui.ui.kit.answer_guard import GUARD_S, AnswerGuard
 from acp_tui.ui.kit.editors import MAX_NUMBER, SECRET_WARNING, ChoiceRows, FieldEditor, name_of
 from acp_tui.ui.kit.frame import shown, shown_line
-from acp_tui.ui.kit.row_list import cut
 from acp_tui.ui.kit.toasts import ASKING, place_toasts
+from acp_tui.ui.rendering.wrapping import cut
 from acp_tui.ui.textual_gaps.internals import bindings_of_key, press_in, take_waiting_keys
 
 Action: TypeAlias = Literal["accept", "decline", "cancel"]

@@ -158,7 +158,7 @@ class RequestView(Vertical):
         self._chosen, self._shows_raw, self._warning = None, False, ""
         self._pending = self._start
         self._draw_news()
-        self._options.scroll_to(y=0, animate=False, force=True)
+        self._options.go_to_line(0)
 
     def _draw_news(self) -> None:
         begin_s = time.monotonic()
@@ -353,7 +353,7 @@ class RequestView(Vertical):
             return
         rows, top = self._option_rows[self._chosen], self._options.scroll_offset.y
         y = min(max(top, rows.stop - height), rows.start)
-        self._options.scroll_to(y=y, animate=False, force=True)
+        self._options.go_to_line(y)
 
     # What was in view
 

@@ -288,10 +288,7 @@ class SubjectDrawing:
                 return [*label, *self._text(text, look, look.palette.text)]
             case BlockContent(UnknownBlock(kind, raw)):
                 unknown = f"[{make_visible_line(kind)}: a kind of content acp-tui doesn't know]"
-                return [
-                    *wrap([(unknown, look.palette.warning)], look.width),
-                    *self._rows(raw, "content", look),
-                ]
+                return [*wrap([(unknown, look.palette.warning)], look.width), *self._rows(raw, "content", look)]
             case BlockContent(block):
                 label = plain_lines(block_label(block), look.width, look.palette.muted)
                 return [*label, *self._rows(_other_facts(block), "", look)]
@@ -299,10 +296,7 @@ class SubjectDrawing:
                 return _terminal(terminals.get(terminal_id), look)
             case UnknownContent(kind, raw):
                 unknown = f"[{make_visible_line(kind)}: a kind of content acp-tui doesn't know]"
-                return [
-                    *wrap([(unknown, look.palette.warning)], look.width),
-                    *self._rows(raw, "content", look),
-                ]
+                return [*wrap([(unknown, look.palette.warning)], look.width), *self._rows(raw, "content", look)]
             case FileChange():
                 return wrap([(make_visible_path(item.words), look.palette.text)], look.width)
             case TextDiff():
@@ -512,10 +506,7 @@ def _terminal(state: TerminalState | None, look: Look) -> list[Strip]:
         return wrap([("[a terminal acp-tui doesn't know]", muted)], look.width)
     if state.command is None:
         return wrap([("[a terminal whose command isn't reported]", muted)], look.width)
-    lines = [
-        *wrap([("terminal", muted)], look.width),
-        *command_lines(state.command, look.palette, look.width),
-    ]
+    lines = [*wrap([("terminal", muted)], look.width), *command_lines(state.command, look.palette, look.width)]
     if state.cwd is not None:
         lines += wrap([(f"in {make_visible_path(state.cwd)}", muted)], look.width)
     return lines

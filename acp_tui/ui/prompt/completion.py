@@ -246,7 +246,7 @@ class Completion:
             case "up" | "down":
                 self._list.move(1 if event.key == "down" else -1)
             case "pageup" | "pagedown":
-                self._list.page(1 if event.key == "pagedown" else -1)
+                self._list.move_page(1 if event.key == "pagedown" else -1)
             case "enter" | "tab":
                 return self._take(event)
             case "escape":

@@ -20,9 +20,9 @@ from acp_tui.client.prompts import PastPrompt, PromptHistory, Query
 from acp_tui.conversation.visible import make_visible_line
 from acp_tui.ui.commands.keys import caught_up
 from acp_tui.ui.commands.table import bindings_of
-from acp_tui.ui.kit.row_list import GAP, MIN_LABEL_CELLS, PickerRow, RowList, cut, short_folder, short_time
+from acp_tui.ui.kit.row_list import GAP, MIN_LABEL_CELLS, PickerRow, RowList, short_folder, short_time
 from acp_tui.ui.rendering.palette import Palette
-from acp_tui.ui.rendering.wrapping import width_cells
+from acp_tui.ui.rendering.wrapping import cut, width_cells
 
 MOST_ROWS: Final = 8
 ROWS_AROUND: Final = 14
@@ -199,7 +199,7 @@ class HistorySearch(Vertical):
 
     def action_page(self, direction: int) -> None:
         """Page into the past, or back."""
-        self._rows.page(direction)
+        self._rows.move_page(direction)
 
     def action_toggle_all(self) -> None:
         """Search all projects, or only this one."""

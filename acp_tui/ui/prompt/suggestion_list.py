@@ -12,10 +12,10 @@ from textual.geometry import Offset
 from textual.strip import Strip
 
 from acp_tui.conversation.visible import make_visible_line
-from acp_tui.ui.kit.row_list import GAP, NOWHERE, PickerRow, RowList, cut
+from acp_tui.ui.kit.row_list import GAP, NOWHERE, PickerRow, RowList
 from acp_tui.ui.kit.toasts import ASKING
 from acp_tui.ui.rendering.palette import Palette
-from acp_tui.ui.rendering.wrapping import width_cells
+from acp_tui.ui.rendering.wrapping import cut, width_cells
 from acp_tui.values import dataclass
 
 
@@ -109,17 +109,15 @@ class SuggestionList(RowList):
         is_asked = any(widget.display for widget in self.screen.query(f".{ASKING}"))
         self.styles.overlay = "none" if is_asked else "screen"
         self.styles.offset = Offset(0, 0 if is_asked else -height)
-        self.scroll_to(y=0, animate=False, force=True)
+        self.go_to_line(0)
         self.display = True
 
     def on_click(self, event: events.Click) -> None:
         """Choose the clicked row. Clicks on the frame and on headings do nothing."""
         event.prevent_default()
-        place = event.get_content_offset(self)
-        line = self.scroll_offset.y + place.y if place is not None else len(self._lines)
-        what = self._lines[line] if line < len(self._lines) else ""
-        if isinstance(what, int):
-            self.move_to(what)
+        index = self.row_at(event)
+        if index is not None:
+            self.move_to(index)
             self._choose()
 
     def on_resize(self) -> None:

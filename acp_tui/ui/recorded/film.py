@@ -168,8 +168,8 @@ def open_playable(path: Path) -> Recording:
     if recording.header.version > VERSION:
         recording.close()
         raise RecordingUnreadable(
-            f"{path} was made by a later acp-tui: its format has the version {recording.header.version},"
-            f" and this one reads {VERSION}",
+            f"{path} was made by a newer acp-tui: its format is version {recording.header.version},"
+            f" and this acp-tui reads up to version {VERSION}",
             hint="update acp-tui",
         )
     return recording

@@ -75,8 +75,7 @@ def png_of(svg: str) -> bytes:
         cairosvg: Any = import_module("cairosvg")  # an optional dependency that only PNG needs
     except ImportError as error:
         raise CannotRender(
-            "a PNG needs cairosvg, which isn't installed",
-            hint="pip install 'acp-tui[png]', or write an .svg",
+            "a PNG needs cairosvg, which isn't installed", hint="pip install 'acp-tui[png]', or write an .svg"
         ) from error
     except OSError as error:  # its library is missing
         raise CannotRender("a PNG needs the library cairo", hint=f"{error}") from error

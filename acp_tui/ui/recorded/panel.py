@@ -45,7 +45,7 @@ class RecordedPanel(SessionPanel):
         self.conversation = conversation
         self._shown_notices = conversation.notice_count
         self._main.show(conversation, self._cwd)
-        self._show_facts()
+        self.show_facts()
 
 
 class RecordedView(ConversationView):
@@ -76,9 +76,9 @@ class ReplayPanel(RecordedPanel):
         images: Wanted,
     ) -> None:
         """`answer_to` and `reply_to` return the recorded answers to requests, and to forms and pages."""
-        super().__init__(conversation, cwd, folds=folds, images=images)
         self._answer_to = answer_to
         self._reply_to = reply_to
+        super().__init__(conversation, cwd, folds=folds, images=images)
 
     def compose(self) -> ComposeResult:
         """From top to bottom."""
@@ -86,11 +86,14 @@ class ReplayPanel(RecordedPanel):
         plan = PlanView()
         plan.can_focus = False  # its keys belong to the replay
         yield plan
-        yield RecordedCard(self._answer_to)
+        yield self.card
         yield Static(id="elicitation", markup=False)
 
-    def _show_facts(self) -> None:
-        super()._show_facts()
+    def _new_card(self) -> DockedRequest:
+        return RecordedCard(self._answer_to)
+
+    def show_facts(self) -> None:
+        super().show_facts()
         cards = [
             question_card(elicitation, self._reply_to(elicitation.key))
             for elicitation in self.conversation.elicitations.values()

@@ -23,7 +23,7 @@ from acp_tui.client.errors import AgentRefused, AuthenticationRequired, ClientEr
 from acp_tui.client.files import replace_file
 from acp_tui.client.sessions.access import INTERACTIVE
 from acp_tui.client.sessions.agent import Agent
-from acp_tui.client.sessions.driver import logged_in
+from acp_tui.client.sessions.driver import Link, SessionDriver
 from acp_tui.client.sessions.hub import open_hub
 from acp_tui.client.sessions.session import WHY_ACTS_ITSELF, Session
 from acp_tui.client.transcript.events import Event, Own
@@ -31,12 +31,7 @@ from acp_tui.client.transcript.plan import RecordingPlan
 from acp_tui.conversation.content import Text
 from acp_tui.conversation.elicitation import ChoiceField, Elicitation, Form, FormValues, MultiChoiceField
 from acp_tui.conversation.facts import PermissionOption, PermissionRequest, RequestKey
-from acp_tui.conversation.updates import (
-    ElicitationAction,
-    ElicitationAnswered,
-    PermissionAnswered,
-    TerminalExited,
-)
+from acp_tui.conversation.updates import ElicitationAction, ElicitationAnswered, PermissionAnswered, TerminalExited
 from acp_tui.ui.recorded.formats import CannotRender
 from acp_tui.values import dataclass
 from acp_tui.workbench import demo as shipped
@@ -186,7 +181,7 @@ async def _record(
 
 async def _play(agent: Agent, attendant: _Attendant, cwd: Path, prompts: Sequence[str]) -> None:
     await agent.initialize()
-    session = await logged_in(lambda: agent.new_session(cwd), attendant.log_in)
+    session = await SessionDriver(Link(agent), attendant.log_in, cwd).begin()
     attendant.session = session
     session.subscribe(attendant.look)
     for prompt in prompts:

@@ -131,8 +131,8 @@ def _lines(film: Film) -> Iterator[str]:
     header = film.header
     yield f"File     {film.recording.path}"
     yield f"Agent    {film.agent}: {shlex.join(header.argv)}"
-    yield f"Folder   {header.cwd or 'not known'}"
-    yield f"Begun    {header.started_at or 'not known'}"
+    yield f"Folder   {header.cwd or 'unknown'}"
+    yield f"Started  {header.started_at or 'unknown'}"
     yield f"Length   {clock(film.length_s)}, {film.length:,} events"
     yield f"Secrets  {'recorded' if header.is_raw else 'not recorded'}"
     if film.problems:
@@ -468,12 +468,7 @@ class ReplayApp(BaseApp):
         super().__init__(settings, notes)
         self.keymap = replay_keymap(self.keymap)
         self._make_screen = partial(
-            ReplayScreen,
-            film,
-            pace=pace or Pace(),
-            until=until,
-            is_followed=is_followed,
-            settings=self.settings,
+            ReplayScreen, film, pace=pace or Pace(), until=until, is_followed=is_followed, settings=self.settings
         )
 
     def on_mount(self) -> None:

@@ -19,7 +19,7 @@ from acp_tui.client.line_comparison import Steps
 from acp_tui.client.workspace.runs_later import BUILD_FILE, is_build_file
 from acp_tui.conversation.tool_calls import HunkStart, TextDiff
 from acp_tui.conversation.tool_text import shown_path
-from acp_tui.conversation.visible import make_visible_path
+from acp_tui.conversation.visible import make_visible_line, make_visible_path
 from acp_tui.ui.rendering.diff_blocks import (
     Block,
     BlockRows,
@@ -40,7 +40,7 @@ from acp_tui.ui.rendering.diff_text import (
     DiffSyntax,
     ShownLine,
     Spelling,
-    has_colours,
+    has_colors,
     hunk_header,
     language_of,
     line_styles,
@@ -49,9 +49,10 @@ from acp_tui.ui.rendering.diff_text import (
     skipped_lines,
 )
 from acp_tui.ui.rendering.highlight import load_language
+from acp_tui.ui.rendering.links import to_file
 from acp_tui.ui.rendering.palette import PLAIN, Palette
 from acp_tui.ui.rendering.plain import plain_lines
-from acp_tui.ui.rendering.wrapping import CUT, Gutter, LineRange, Row
+from acp_tui.ui.rendering.wrapping import CUT, Gutter, LineRange, Row, wrap
 
 DiffLayout: TypeAlias = Literal["unified", "columns"]
 """Old and new lines below each other, or side by side."""
@@ -79,11 +80,7 @@ class DiffRenderer:
     """The changes of one file."""
 
     def __init__(
-        self,
-        path: str,
-        old_text: str | None,
-        new_text: str | None,
-        parts: tuple[HunkStart, ...] = (),
+        self, path: str, old_text: str | None, new_text: str | None, parts: tuple[HunkStart, ...] = ()
     ) -> None:
         """`old_text` is None for a new file, `new_text` for a deleted one; `parts` is as in `TextDiff.hunks`."""
         self.path = path
@@ -177,11 +174,7 @@ class DiffRenderer:
     # How it looks
 
     def lines(
-        self,
-        width: int,
-        palette: Palette,
-        layout: DiffLayout = "unified",
-        context: int | None = CONTEXT_LINES,
+        self, width: int, palette: Palette, layout: DiffLayout = "unified", context: int | None = CONTEXT_LINES
     ) -> DiffRows:
         """Return the diff as lines of at most `width` cells. Lines of either text fill the width.
 
@@ -220,7 +213,7 @@ class DiffRenderer:
         if wants_columns and not has_room:
             above += plain_lines(_TOO_NARROW, look.width, look.palette.warning)
         is_wide = wants_columns and has_room
-        syntax = self._syntax if has_colours(look.palette) else None
+        syntax = self._syntax if has_colors(look.palette) else None
         most = MAX_CHARACTERS_OF_WHOLE if look.context is None else MAX_CHARACTERS
         spelling = Spelling(syntax, self.diff.crlf, most)
         columns = (TwoColumns if is_wide else OneColumn)(*self._finish(), spelling, look.width, look.palette)
@@ -251,7 +244,10 @@ class DiffRenderer:
         notes = [note for note in (kind, self._what_happened(), *counts) if note]
         if diff.crlf:
             notes.append("CRLF line ends")
-        strips = plain_lines("  ".join([make_visible_path(look.path), *notes]), look.width, palette.diff_title)
+        name, told = make_visible_line(make_visible_path(look.path)), "".join(f"  {note}" for note in notes)
+        style = palette.diff_title + to_file(palette.folder, look.path)
+        spans = [(name, style), (told, palette.diff_title)] if style.link else [(f"{name}{told}", style)]
+        strips = wrap(spans, look.width)
         if diff.approximate:
             strips += plain_lines(_TOO_LONG, look.width, palette.warning)
         return strips
@@ -372,10 +368,7 @@ class OneColumn:
 
     def _strip(self, shown: ShownLine, part: LineRange, continues: bool) -> Strip:
         style, _ = line_styles(shown.line.kind, self._palette)
-        segments = [
-            *self._gutter(shown.line, style, continues),
-            *shown.segments(part, self._room, self._palette),
-        ]
+        segments = [*self._gutter(shown.line, style, continues), *shown.segments(part, self._room, self._palette)]
         return Strip(segments, self._gutter_cells + max(self._room, part.cells))
 
     def _gutter(self, line: DiffLine, style: Style, continues: bool) -> list[Segment]:
@@ -405,10 +398,7 @@ class TwoColumns:
         self._gutter_cells = self._digits + len("  - ")
         self._left_cells = (width - len(RULE)) // 2
         self._right_cells = width - len(RULE) - self._left_cells
-        self.rooms: tuple[int, ...] = (
-            self._left_cells - self._gutter_cells,
-            self._right_cells - self._gutter_cells,
-        )
+        self.rooms: tuple[int, ...] = (self._left_cells - self._gutter_cells, self._right_cells - self._gutter_cells)
 
     def rows(self, pieces: Iterable[Piece]) -> Iterator[Row]:
         """The rows of `pieces`, pair by pair."""

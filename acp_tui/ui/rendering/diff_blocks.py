@@ -214,15 +214,15 @@ class BlockRows(Lines):
         self._columns = columns
         self._rows: Rows | None = None
         count = block.row_count(columns.rooms, columns.sizes)
-        self._count = len(self._drawn()) if count is None else count
+        self._count = len(self.drawn()) if count is None else count
 
     def __len__(self) -> int:
         return self._count
 
     def _line(self, at: int) -> Strip:
-        return self._drawn()[at]
+        return self.drawn()[at]
 
-    def _drawn(self) -> Rows:
+    def drawn(self) -> Rows:
         if self._rows is None:
             self._rows = Rows(self._columns.rows(self._block.pieces))
         return self._rows
@@ -232,7 +232,7 @@ class DiffRows(Lines):
     """Sequences of rows, one below the other. There may be many."""
 
     def __init__(self, runs: Sequence[Sequence[Strip]] = ()) -> None:
-        self._runs = runs
+        self.runs = runs
         self._starts = [0, *accumulate(map(len, runs))]
 
     def __len__(self) -> int:
@@ -240,4 +240,4 @@ class DiffRows(Lines):
 
     def _line(self, at: int) -> Strip:
         run = bisect_right(self._starts, at) - 1
-        return self._runs[run][at - self._starts[run]]
+        return self.runs[run][at - self._starts[run]]

@@ -85,7 +85,7 @@ def language_of(path: str) -> str:
     return _LANGUAGES.get(name.rpartition(".")[2], "")
 
 
-def has_colours(palette: Palette) -> bool:
+def has_colors(palette: Palette) -> bool:
     """Whether code can be colored. Without background colors, the text color shows what changed."""
     return palette.diff_added.bgcolor is not None
 

@@ -336,13 +336,13 @@ def _languages(get_all_lexers: Callable[..., Any]) -> dict[str, str]:
     return {alias.lower(): name for name, aliases, _, _ in get_all_lexers(plugins=False) for alias in aliases}
 
 
-_lexers: Final[dict[str, Any]] = {}
+lexers: Final[dict[str, Any]] = {}
 
 
 def _loaded(find: Callable[[str], Any], name: str) -> Any | None:
-    if name not in _lexers and len(_lexers) < MAX_LANGUAGES:
-        _lexers[name] = find(name)()
-    return _lexers.get(name)
+    if name not in lexers and len(lexers) < MAX_LANGUAGES:
+        lexers[name] = find(name)()
+    return lexers.get(name)
 
 
 def load_language(language: str) -> Steps:
@@ -410,10 +410,7 @@ class CodePanel:
         first = parts[0]
         room = max(self._inner - len(CONTINUATION), 1)
         rest = fold(text[first.stop :], room)
-        return [
-            first,
-            *(LineRange(start + first.stop, stop + first.stop, cells) for start, stop, cells in rest),
-        ]
+        return [first, *(LineRange(start + first.stop, stop + first.stop, cells) for start, stop, cells in rest)]
 
     def _lazy_row(self, number: int, part: LineRange, continues: bool, indent: Indent) -> Strip:
         spans = self._highlighter.spans(number, self._palette, self._palette.code_block)

@@ -12,6 +12,7 @@ from typing import TYPE_CHECKING, Final, TypeAlias
 from rich.style import Style
 
 from acp_tui.conversation.visible import make_visible
+from acp_tui.ui.rendering.links import to_code, to_target
 from acp_tui.ui.rendering.palette import Palette
 from acp_tui.ui.rendering.wrapping import Span
 
@@ -27,7 +28,6 @@ MAX_CHARACTERS: Final = 20_000
 MAX_BRACKETS: Final = 1_000
 """Text beyond these limits is shown as written, because nested brackets take quadratic time."""
 _PLAIN: Final = re.compile(r"[^\n\\`*_~\[\]!<&]*")
-_LINKABLE: Final = ("http://", "https://", "mailto:")
 _STYLE_FIELDS: Final = {"strong": "strong", "em": "emphasis", "s": "strikethrough"}
 
 Lines: TypeAlias = list[list[Span]]
@@ -77,7 +77,8 @@ class _Flattener:
                 case "hardbreak":
                     self._lines.append([])
                 case "code_inline":
-                    self._add(token.content, self._styles[-1] + self._palette.code)
+                    code = self._styles[-1] + self._palette.code
+                    self._add(token.content, code + to_code(self._palette.folder, token.content))
                 case "link_open":
                     self._open_link(str(token.attrs.get("href", "")))
                 case "link_close":
@@ -106,8 +107,7 @@ class _Flattener:
         target = make_visible(target)
         self._targets.append(target)
         self._link_text.clear()
-        style = self._styles[-1] + self._palette.link
-        self._styles.append(style + Style(link=target) if target.startswith(_LINKABLE) else style)
+        self._styles.append(self._styles[-1] + self._palette.link + to_target(self._palette.folder, target))
 
     def _close_link(self) -> None:
         self._styles.pop()

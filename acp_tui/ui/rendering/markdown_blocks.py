@@ -169,13 +169,7 @@ class BlockPainter:
     """Paints the blocks of one parsed text at one width."""
 
     def __init__(
-        self,
-        md: MarkdownIt,
-        env: EnvType,
-        palette: Palette,
-        width: int,
-        lines: Sequence[str],
-        context: Context,
+        self, md: MarkdownIt, env: EnvType, palette: Palette, width: int, lines: Sequence[str], context: Context
     ) -> None:
         """`lines` are the lines of the parsed text. Blank lines inside lists and quotes are shown as written."""
         self.leaf: Leaf | None = None

@@ -21,9 +21,7 @@ MAX_DEPTH: Final = 20
 _STAND_IN: Final = "___\n"
 _QUOTE: Final = re.compile(r" {0,3}> ?")
 _ITEM: Final = re.compile(r"( {0,3}(?:[-+*]|\d{1,9}[.)]))( {1,4}(?! )|)")
-_CONTAINERS: Final = frozenset(
-    ("blockquote_open", "bullet_list_open", "ordered_list_open", "list_item_open"),
-)
+_CONTAINERS: Final = frozenset(("blockquote_open", "bullet_list_open", "ordered_list_open", "list_item_open"))
 
 Leaf: TypeAlias = CodePanel | TableLayout
 """A block that is drawn row by row and can continue."""
@@ -193,11 +191,7 @@ class OpenBlock:
         before, last = self._tokens[levels[-1].children[-2]], self._tokens[at]
         if levels[-1].is_list:
             # The previous item stays open, so that the last one isn't parsed as the first of its list.
-            levels = [
-                *levels[:-1],
-                replace(levels[-1], children=levels[-1].children[:-1]),
-                _Level(before, ()),
-            ]
+            levels = [*levels[:-1], replace(levels[-1], children=levels[-1].children[:-1]), _Level(before, ())]
         if (openers := self._openers(levels)) is None:
             return None
         # A link definition between the two may span more lines, so it stays with the block that follows.

@@ -26,6 +26,8 @@ class Palette:
 
     dark: bool = True
     """Whether the styles are meant for a dark background."""
+    folder: str = ""
+    """Where paths start that text links to; with "", it links to web pages only."""
 
     text: Style = NO_STYLE
     muted: Style = NO_STYLE

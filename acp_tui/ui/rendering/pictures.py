@@ -139,10 +139,10 @@ def _half_blocks(image: Image) -> Rows:
     rows = [pixels[at : at + width] for at in range(0, len(pixels), width)]
     pairs = zip_longest(rows[::2], rows[1::2], fillvalue=[CLEAR] * width)
     # Styles are expensive, so make only those in view.
-    return Rows(partial(_row, upper, lower) for upper, lower in pairs)
+    return Rows(partial(row_of, upper, lower) for upper, lower in pairs)
 
 
-def _row(upper: list[Pixel], lower: list[Pixel]) -> Strip:
+def row_of(upper: list[Pixel], lower: list[Pixel]) -> Strip:
     cells = groupby(zip(upper, lower, strict=True))
     return Strip([_segment(*cell, len(list(run))) for cell, run in cells], len(upper))
 

@@ -15,7 +15,7 @@ from textual.events import Key, Paste
 from textual.message import Message
 from textual.widgets import Static
 
-from acp_tui.client.settings.tree import Settings, StatusPart
+from acp_tui.client.settings.tree import Appearance, Settings
 from acp_tui.conversation.conversation import Change, Conversation, SubagentState
 from acp_tui.conversation.entries import ToolCallEntry
 from acp_tui.conversation.facts import Fact, PermissionRequest, SessionId, Turn
@@ -34,6 +34,7 @@ from acp_tui.ui.prompt import PromptInput
 from acp_tui.ui.prompt.input import Rejection
 from acp_tui.ui.session.plan_view import PlanView
 from acp_tui.ui.session.status import Work, doing, facts_of, state_of, title_of
+from acp_tui.ui.session.status_command import StatusCommand
 from acp_tui.ui.session.welcome import Welcome
 from acp_tui.ui.textual_gaps.internals import forget_toasts, press_in
 
@@ -114,11 +115,18 @@ class SessionPanel(Vertical):
         """The subagent that is shown instead, after those that led to it."""
         self._subagent_view: ConversationView | None = None
         self.welcome = Welcome(agent, greeting)
+        self.card = self._new_card()
+        """The permission card. It is visible while a request waits."""
         self._is_empty = True
         self._shown_request: PermissionRequest | None = None
         self._shown_notices = 0
         self.work = Work(conversation, clock)
         """How long the turn takes, and what the agent is doing."""
+        self.status_command: StatusCommand | None = None
+        """The user's own part of the status line; None without a session."""
+        if session is not None:
+            facts = {"ACP_TUI_AGENT": agent, "ACP_TUI_SESSION": session.session_id}
+            self.status_command = StatusCommand(self, conversation, session.cwd, facts, self._look, self._warn)
         self._noticed_at = -NOTICES_EVERY_S
         self._toasts: deque[tuple[str, str]] = deque()
         """Titles and texts of the notices that may be on the screen."""
@@ -133,7 +141,10 @@ class SessionPanel(Vertical):
         yield self._main
         yield self.welcome
         yield PlanView()
-        yield PermissionCard(clock=self._clock, write=self._write)
+        yield self.card
+
+    def _new_card(self) -> DockedRequest:
+        return PermissionCard(clock=self._clock, write=self._write)
 
     @property
     def title(self) -> str:
@@ -150,9 +161,13 @@ class SessionPanel(Vertical):
         """One of the status line's states."""
         return state_of(self.conversation)
 
-    def facts(self, parts: Sequence[StatusPart], changes: str) -> tuple[str, ...]:
-        """These parts of the status line; `changes` is what the list of changes says."""
-        return facts_of(self.conversation, parts, changes=changes)
+    def facts(self, appearance: Appearance, changes: str) -> tuple[str, ...]:
+        """The parts of the status line; `changes` is what the list of changes says."""
+        line = ""
+        if self.status_command is not None:
+            self.status_command.look(appearance)
+            line = self.status_command.line
+        return facts_of(self.conversation, appearance.status, changes=changes, command=line)
 
     def use_settings(self, settings: Settings) -> None:
         """Apply the settings for folds and pictures."""
@@ -165,7 +180,7 @@ class SessionPanel(Vertical):
         self._main.show(self.conversation, self._cwd)
         if self.session is not None:
             self._unsubscribe = self.session.subscribe(self._on_change)
-        self._show_facts()
+        self.show_facts()
 
     def on_unmount(self) -> None:
         """Unsubscribe; the session goes on."""
@@ -259,13 +274,6 @@ class SessionPanel(Vertical):
         message.stop()
         self.leave_subagent()
 
-    @property
-    def card(self) -> DockedRequest:
-        """The permission card. It is visible while a request waits."""
-        card = self.query_one("DockedRequest")
-        assert isinstance(card, DockedRequest)
-        return card
-
     def _on_change(self, change: Change) -> None:
         """Mark a change. Called for every change, even during a flood, so it shows only what is asked."""
         self.work.note_change()
@@ -298,7 +306,7 @@ class SessionPanel(Vertical):
 
     def look_at_requests(self) -> None:
         """Show the next request, unless the screen is being removed."""
-        if self.query("DockedRequest"):
+        if self.card.is_attached:
             self._show_permissions()
 
     @property
@@ -312,14 +320,14 @@ class SessionPanel(Vertical):
             return
         wait_s = self._looked_at + FRAME_S - time.monotonic()
         if wait_s > 0:
-            self._look_handle = self._later(wait_s, self._show_facts)
+            self._look_handle = self._later(wait_s, self.show_facts)
         else:
-            self._show_facts()
+            self.show_facts()
 
     def _later(self, wait_s: float, show: Callable[[], None]) -> asyncio.TimerHandle:
         return asyncio.get_running_loop().call_later(wait_s, show, context=self._look_context)
 
-    def _show_facts(self) -> None:
+    def show_facts(self) -> None:
         if self._look_handle is not None:
             self._look_handle.cancel()
             self._look_handle = None
@@ -402,6 +410,9 @@ class SessionPanel(Vertical):
             title, text = (_shortened(each) for each in (notice.title, notice.description or ""))
             self._show_toast(make_visible(title), make_visible(text), severity)
 
+    def _warn(self, text: str) -> None:
+        self.notify(text, severity="warning", markup=False)
+
     def _show_waiting_notices(self) -> None:
         self._notice_handle = None
         self._show_notices()
@@ -439,10 +450,15 @@ class SessionPanel(Vertical):
     def on_permission_card_appeared(self, message: PermissionCard.Appeared) -> None:
         """Focus the card if the user isn't writing or pressing keys, so that an answer takes one key."""
         message.stop()
-        prompt = next(iter(self.screen.query(PromptInput)), None)
-        card = self.card
-        if prompt is not None and prompt.is_free and isinstance(card, PermissionCard) and card.display:
-            card.take_focus()
+        if self.session is None:
+            return  # in a picture, the pause before a card is how long drawing takes
+        if any(prompt.is_free for prompt in self.screen.query(PromptInput)):
+            self.take_up_request()
+
+    def take_up_request(self) -> None:
+        """Focus the permission card, if a request waits."""
+        if isinstance(self.card, PermissionCard) and self.card.display:
+            self.card.take_focus()
 
     def on_permission_card_left(self, message: PermissionCard.Left) -> None:
         """Post the message again: it wouldn't bubble on from here, because it was posted while handling another."""

@@ -15,10 +15,9 @@ from acp_tui.conversation.facts import Plan, PlanStep
 from acp_tui.conversation.visible import make_visible_line
 from acp_tui.ui.commands.table import bindings_of
 from acp_tui.ui.kit.line_window import StripView
-from acp_tui.ui.kit.row_list import cut
 from acp_tui.ui.kit.themes import palette_for
 from acp_tui.ui.rendering.palette import Palette
-from acp_tui.ui.rendering.wrapping import Span, wrap
+from acp_tui.ui.rendering.wrapping import Span, cut, wrap
 
 STEP_GLYPHS: Final = {"completed": "✓", "in_progress": "◐", "pending": "○"}
 PRIORITIES: Final = ("high", "low")
@@ -49,21 +48,18 @@ class PlanView(StripView, can_focus=True):
         was_done = self._is_done
         self._plans, self._is_settled = plans, is_settled
         self._is_open = self._is_open and (was_done or not self._is_done)
-        self._draw()
+        self.redraw()
 
     @property
     def _is_done(self) -> bool:
         return self._is_settled and all(plan.current is None for plan in self._plans)
 
-    def on_mount(self) -> None:
-        """Draw again when the theme changes."""
-        self.watch(self.app, "theme", self._draw, init=False)
-
     def on_resize(self) -> None:
         """Draw for the new width."""
-        self._draw()
+        self.redraw()
 
-    def _draw(self) -> None:
+    def redraw(self) -> None:
+        """Draw what to show now."""
         self.display = bool(self._plans) and (self._is_open or not self._is_done)
         if not self.display:
             return
@@ -80,13 +76,12 @@ class PlanView(StripView, can_focus=True):
         width -= 1  # minus the scroll bar
         for marker, plan in zip(["▾ ", *["  "] * len(self._plans)], self._plans, strict=False):
             yield _head(marker, plan, width, palette)
-            for step in plan.steps:
-                yield from _step(step, width, palette)
+            yield from step_lines(plan, width, palette)
 
     def action_toggle_plan(self) -> None:
         """Switch between all steps and one line."""
         self._is_open = not self._is_open
-        self._draw()
+        self.redraw()
 
     def action_read(self, lines: int) -> None:
         """Scroll by so many lines, if they don't fit."""
@@ -124,19 +119,18 @@ def _head(marker: str, plan: Plan, width: int, palette: Palette, *, others: int 
     )
 
 
-def step_spans(step: PlanStep, style: Style, palette: Palette) -> list[Span]:
+def step_lines(plan: Plan, width: int, palette: Palette) -> Iterator[Strip]:
+    """The steps of a plan, each wrapped below its text."""
+    for step in plan.steps:
+        style = {"completed": palette.muted, "in_progress": palette.accent}.get(step.status, palette.text)
+        before = f"  {STEP_GLYPHS.get(step.status, '?')} "
+        for line in wrap(_spans(step, style, palette), width - INDENT):
+            yield Strip([Segment(before, style), *line], INDENT + line.cell_length)
+            before = " " * INDENT
+
+
+def _spans(step: PlanStep, style: Style, palette: Palette) -> list[Span]:
     """The step's text, followed by its priority if that is "high" or "low"."""
     # A non-breaking space, so that the priority isn't on a line of its own.
     mark = [(f"\u00a0·\u00a0{step.priority}", palette.warning if step.priority == "high" else palette.muted)]
     return [(make_visible_line(step.content), style), *(mark if step.priority in PRIORITIES else ())]
-
-
-def _step(step: PlanStep, width: int, palette: Palette) -> Iterator[Strip]:
-    """A step, wrapped below its text."""
-    styles = {"completed": palette.muted, "in_progress": palette.accent}
-    style = styles.get(step.status, palette.text)
-    text = step_spans(step, style, palette)
-    before = f"  {STEP_GLYPHS.get(step.status, '?')} "
-    for line in wrap(text, width - INDENT):
-        yield Strip([Segment(before, style), *line], INDENT + line.cell_length)
-        before = " " * INDENT

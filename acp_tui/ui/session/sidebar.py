@@ -11,23 +11,21 @@ from rich.segment import Segment
 from rich.style import Style
 from textual import events
 from textual.binding import BindingType
-from textual.geometry import Size
 from textual.message import Message
-from textual.scroll_view import ScrollView
 from textual.strip import Strip
 
 from acp_tui.client.changes import FileChange
-from acp_tui.conversation.facts import Plan, PlanStep, SessionId
+from acp_tui.conversation.facts import Plan, SessionId
 from acp_tui.conversation.visible import make_visible_line, make_visible_path
 from acp_tui.ui.changes.changed_files import count_words, cut_left, note_in_place_of_counts
 from acp_tui.ui.commands.keys import keys_in_force
 from acp_tui.ui.commands.table import bindings_of
 from acp_tui.ui.conversation.subagents import GLYPHS, state_style
-from acp_tui.ui.kit.row_list import cut
+from acp_tui.ui.kit.line_window import LineView
 from acp_tui.ui.kit.themes import palette_for
 from acp_tui.ui.rendering.palette import Palette
-from acp_tui.ui.rendering.wrapping import Span, width_cells, wrap
-from acp_tui.ui.session.plan_view import STEP_GLYPHS, step_spans
+from acp_tui.ui.rendering.wrapping import Span, cut, width_cells, wrap
+from acp_tui.ui.session.plan_view import step_lines
 from acp_tui.values import dataclass
 
 INDENT: Final = 2
@@ -74,10 +72,7 @@ class SidebarState:
     @property
     def sections(self) -> tuple[Section, ...]:
         """The sections from top to bottom, without those that have nothing to show."""
-        unknown = {
-            Section.CHANGES: not self.are_changes_known,
-            Section.SUBAGENTS: not self.subagents,
-        }
+        unknown = {Section.CHANGES: not self.are_changes_known, Section.SUBAGENTS: not self.subagents}
         return tuple(each for each in Section if not unknown.get(each, False))
 
     def part(self, section: Section) -> tuple[object, ...]:
@@ -162,14 +157,7 @@ def _plans(plans: Sequence[Plan], width: int, palette: Palette) -> Iterator[Stri
     for number, plan in enumerate(plans):
         if number:
             yield Strip([])
-        for step in plan.steps:
-            yield from _step(step, width, palette)
-
-
-def _step(step: PlanStep, width: int, palette: Palette) -> Iterator[Strip]:
-    style = {"completed": palette.muted, "in_progress": palette.accent}.get(step.status, palette.text)
-    spans = step_spans(step, style, palette)
-    return _indented(spans, width, Segment(f"{' ' * INDENT}{STEP_GLYPHS.get(step.status, '?')} ", style))
+        yield from step_lines(plan, width, palette)
 
 
 def _files(state: SidebarState, width: int, palette: Palette) -> Iterator[Line]:
@@ -211,14 +199,11 @@ SIDEBAR_FROM_COLUMNS: Final = 150
 """From this width on, the sidebar is shown by default."""
 
 
-class Sidebar(ScrollView, can_focus=True):
+class Sidebar(LineView, can_focus=True):
     """The sidebar. With the focus, it has a cursor on a heading, a subagent, or a file."""
 
     FOCUS_ON_CLICK = False
-    COMPONENT_CLASSES: ClassVar[set[str]] = {"sidebar--cursor"}
-    DEFAULT_CSS = """
-    Sidebar { dock: right; height: 100%; overflow-y: auto; overflow-x: hidden; scrollbar-size-vertical: 1; }
-    """
+    DEFAULT_CSS = "Sidebar { dock: right; height: 100%; }"
 
     BINDINGS: ClassVar[list[BindingType]] = bindings_of(place="sidebar")
 
@@ -259,20 +244,17 @@ class Sidebar(ScrollView, can_focus=True):
         self._folded ^= {section}
         self._draw(section)
 
-    def on_mount(self) -> None:
-        """Draw again when the theme changes."""
-        self.watch(self.app, "theme", self._draw_all, init=False)
-
     def on_resize(self) -> None:
         """Draw for the new width."""
-        self._draw_all()
+        self.redraw()
 
     def watch_has_focus(self, has_focus: bool) -> None:
         """Show or hide the cursor and the keys."""
         super().watch_has_focus(has_focus)
         self._draw()
 
-    def _draw_all(self) -> None:
+    def redraw(self) -> None:
+        """Draw everything again."""
         self._draw(*Section)
 
     def _draw(self, *sections: Section) -> None:
@@ -288,9 +270,8 @@ class Sidebar(ScrollView, can_focus=True):
                 self._drawn[section] = self._section(section, width)
             lines += [*self._drawn[section], GAP]
         self._lines = [*lines, *self._key_lines(width)]
-        self.virtual_size = Size(width, len(self._lines))
+        self.count_lines(len(self._lines))
         self._keep_cursor()
-        self.refresh()
 
     def _section(self, section: Section, width: int) -> list[Line]:
         palette = palette_for(self.app.current_theme)
@@ -302,17 +283,13 @@ class Sidebar(ScrollView, can_focus=True):
         text = keys_in_force(self).hint(KEYS).replace("; ", " · ")
         return [Line(strip) for strip in wrap([(text, palette_for(self.app.current_theme).muted)], width)]
 
-    def render_line(self, y: int) -> Strip:
+    def draw_line(self, line: int, width: int) -> Strip:
         """One of the lines."""
-        width = self.scrollable_content_region.width
-        ground = self.visual_style.rich_style
-        row = self.scroll_offset.y + y
-        if row >= len(self._lines):
-            return Strip.blank(width, ground)
-        line = self._lines[row]
-        if self.has_focus and line.target == self.cursor:
-            ground = self.get_component_rich_style("sidebar--cursor")
-        return Strip([*line.strip, Segment("")]).adjust_cell_length(width).apply_style(ground)
+        return self._lines[line].strip
+
+    def is_at_cursor(self, line: int) -> bool:
+        """Whether the line is the one that keys act on."""
+        return self.has_focus and self._lines[line].target == self.cursor
 
     # Actions
 
@@ -339,17 +316,14 @@ class Sidebar(ScrollView, can_focus=True):
         at = targets.index(self.cursor) + step
         self.cursor = targets[max(0, min(at, len(targets) - 1))]
         row = next(row for row, line in enumerate(self._lines) if line.target == self.cursor)
-        height = self.scrollable_content_region.height
         # Below the last of them there may be more lines to read.
         last = len(self._lines) - 1 if self.cursor == targets[-1] else row
-        top = min(max(self.scroll_offset.y, last - height + 1), row)
-        self.scroll_to(y=top, animate=False, force=True)
+        self.reveal(range(row, last + 1))
         self.refresh()
 
     def action_page(self, direction: int) -> None:
         """Scroll by a page: up for -1, down for 1."""
-        height = self.scrollable_content_region.height
-        self.scroll_to(y=self.scroll_offset.y + direction * max(height - 1, 1), animate=False, force=True)
+        self.page(direction)
 
     def action_choose(self) -> None:
         """Fold or unfold the section, review the file, or show the subagent's conversation."""
@@ -363,8 +337,8 @@ class Sidebar(ScrollView, can_focus=True):
 
     def on_click(self, event: events.Click) -> None:
         """Choose what was clicked. The focus stays where it is."""
-        row = self.scroll_offset.y + event.y
-        target = self._lines[row].target if row < len(self._lines) else None
+        line = self.clicked_line(event)
+        target = self._lines[line].target if line is not None else None
         if target is not None:
             self.cursor = target
             self.action_choose()

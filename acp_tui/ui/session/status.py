@@ -35,17 +35,18 @@ def state_of(conversation: Conversation) -> str:
 
 
 def facts_of(
-    conversation: Conversation, parts: Sequence[StatusPart] = STATUS_PARTS, *, changes: str = ""
+    conversation: Conversation, parts: Sequence[StatusPart] = STATUS_PARTS, *, changes: str = "", command: str = ""
 ) -> tuple[str, ...]:
     """These parts of the status line in this order, without those of which there is nothing to say.
 
-    `changes` is what the list of changes says. The rest is what the agent reported last.
+    `changes` is what the list of changes says, and `command` what the user's command printed. The rest is what the
+    agent reported last.
     """
-    shown = [fact for part in parts for fact in _part(conversation, part, changes)]
+    shown = [fact for part in parts for fact in _part(conversation, part, changes, command)]
     return tuple(map(make_visible_line, shown))
 
 
-def _part(conversation: Conversation, part: StatusPart, changes: str) -> Iterator[str]:
+def _part(conversation: Conversation, part: StatusPart, changes: str, command: str) -> Iterator[str]:
     match part:
         case "mode" | "model":
             yield from (_value(option) for option in conversation.options if option.category == part)
@@ -62,6 +63,9 @@ def _part(conversation: Conversation, part: StatusPart, changes: str) -> Iterato
         case "changes":
             if changes:
                 yield changes
+        case "command":
+            if command:
+                yield command
 
 
 def _value(option: ConfigOption) -> str:
@@ -133,10 +137,7 @@ class Work:
         now = self._clock()
         took = now - (now if self._began is None else self._began)
         silent = now - self._heard
-        words = [
-            duration(took) if took >= 1 else "",
-            f"silent for {duration(silent)}" * (silent >= SILENCE_S),
-        ]
+        words = [duration(took) if took >= 1 else "", f"silent for {duration(silent)}" * (silent >= SILENCE_S)]
         return " · ".join(filter(None, words)), _activity(self._conversation)
 
 

@@ -115,6 +115,11 @@ class StatusLine(Static):
         self._timer: Timer | None = None
         self._frames = 0
 
+    @property
+    def is_ticking(self) -> bool:
+        """Whether a timer redraws it, because something moves."""
+        return self._timer is not None
+
     def show(self, status: Status) -> None:
         """Show this status from now on."""
         if status != self._status or status.work is not None:

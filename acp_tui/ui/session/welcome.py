@@ -18,10 +18,10 @@ from acp_tui.conversation.visible import make_visible_line
 from acp_tui.ui.commands.keys import follow_keys, keys_in_force
 from acp_tui.ui.commands.table import bindings_of
 from acp_tui.ui.kit.line_window import StripView
-from acp_tui.ui.kit.row_list import NOWHERE, NumberedRows, PickerRow, RowList, cut
+from acp_tui.ui.kit.row_list import NOWHERE, NumberedRows, PickerRow, RowList
 from acp_tui.ui.kit.themes import palette_for
 from acp_tui.ui.rendering.palette import Palette
-from acp_tui.ui.rendering.wrapping import width_cells, wrap
+from acp_tui.ui.rendering.wrapping import cut, width_cells, wrap
 
 LABEL_CELLS: Final = 8
 """Cells of the labels of facts."""

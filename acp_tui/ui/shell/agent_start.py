@@ -12,7 +12,7 @@ from anyio import to_thread
 from textual.app import App
 
 from acp_tui.client.agents.command import AgentCommand, Phase
-from acp_tui.client.agents.remembered import note_used, recent_agents, recent_file
+from acp_tui.client.agents.remembered import introduction, recent_file
 from acp_tui.client.errors import AgentStartFailed
 from acp_tui.client.sessions.access import INTERACTIVE, policy_of
 from acp_tui.client.sessions.agent import Agent
@@ -68,12 +68,8 @@ async def ready_to_start(app: App[Any], command: AgentCommand) -> AgentCommand:
         raise AgentStartFailed(f"{command.name} wasn't started, because you didn't agree to run it")
     if command.place_note:
         _say(app, f"{command.name} {command.place_note}.", severity="warning")
-    if command.is_listed:
-        is_first = command.name not in await to_thread.run_sync(recent_agents, recent_file())
-        introduces_itself = bool(command.greeting)
-        if is_first and command.package is None and not introduces_itself:
-            _say(app, f"{command.name} {command.way}")
-        await to_thread.run_sync(note_used, command.name, recent_file())
+    if news := await to_thread.run_sync(introduction, command, recent_file()):
+        _say(app, news)
     return agreed
 
 

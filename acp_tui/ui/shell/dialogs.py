@@ -7,7 +7,7 @@ from __future__ import annotations
 
 from collections.abc import Callable, Collection, Coroutine, Iterable, Iterator, Sequence
 from dataclasses import replace
-from typing import TYPE_CHECKING, Any, ClassVar, Final, TypeAlias
+from typing import Any, ClassVar, Final, TypeAlias
 
 from textual.app import App, ComposeResult
 from textual.binding import Binding, BindingType
@@ -15,6 +15,7 @@ from textual.content import Content
 from textual.screen import ModalScreen
 
 from acp_tui.client.errors import ClientError
+from acp_tui.client.hosting.finding import HostedSession, hosted_sessions
 from acp_tui.client.sessions.marks import SessionMarks, key_of
 from acp_tui.client.sessions.session_history import RereadSession
 from acp_tui.client.settings.project_settings import ProjectSettings
@@ -36,11 +37,8 @@ from acp_tui.ui.tab.loading import preloaded
 from acp_tui.ui.tab.reopening import LeftSession, left_sessions
 from acp_tui.ui.tab.tabs import Tab, Tabs
 
-if TYPE_CHECKING:
-    from acp_tui.client.hosting.finding import HostedSession
-
 Close: TypeAlias = Callable[[Tab], Coroutine[Any, Any, None]]
-ShowHosted: TypeAlias = "Callable[[HostedSession], Coroutine[Any, Any, None]]"
+ShowHosted: TypeAlias = Callable[[HostedSession], Coroutine[Any, Any, None]]
 KEYS: Final = "Enter go to it · Alt+↑ ↓ move it · Alt+P pin it · Alt+W close it · Esc close"
 
 
@@ -55,12 +53,7 @@ class Board(ModalScreen[None]):
         Binding("alt+down", "move(1)", "Move the tab down", show=False, priority=True),
     ]
 
-    def __init__(
-        self,
-        tabs: Tabs,
-        close: Close,
-        show_hosted: ShowHosted,
-    ) -> None:
+    def __init__(self, tabs: Tabs, close: Close, show_hosted: ShowHosted) -> None:
         """`close` closes a tab after confirmation; `show_hosted` shows a hosted session."""
         super().__init__(classes="dialog")
         self._tabs = tabs
@@ -83,11 +76,6 @@ class Board(ModalScreen[None]):
         self.run_worker(self._look_for_hosts())
 
     async def _look_for_hosts(self) -> None:
-        await preloaded(["acp_tui.client.hosting.finding"])
-        from acp_tui.client.hosting.finding import (
-            hosted_sessions,
-        )  # loading point: on first use
-
         self._hosted = await hosted_sessions()
         self._show()
 

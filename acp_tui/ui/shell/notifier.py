@@ -6,18 +6,14 @@ A terminal that doesn't report its focus counts as focused.
 from __future__ import annotations
 
 import os
-import signal
-import subprocess
 import time
 from base64 import b64encode
-from collections.abc import Callable, Coroutine, Iterable, Mapping, Sequence
-from contextlib import suppress
+from collections.abc import Callable, Coroutine, Iterable, Mapping
 from typing import TYPE_CHECKING, Any, Final, Literal, Protocol, TypeAlias
-
-import anyio
 
 from acp_tui.conversation.conversation import Conversation
 from acp_tui.conversation.wording import duration
+from acp_tui.ui.kit.programs import run_program
 from acp_tui.ui.rendering.ascii import TABLE
 from acp_tui.ui.rendering.kitty import through_tmux
 from acp_tui.ui.session.status import doing
@@ -29,33 +25,6 @@ if TYPE_CHECKING:
     from acp_tui.client.settings.tree import Notifications, Settings
 
 LIMIT_S: Final = 10.0
-
-
-async def run_command(argv: Sequence[str], env: Mapping[str, str], limit_s: float = LIMIT_S) -> str:
-    """Run a command with `env` added to the environment. Returns the problem, "" for none. Leaves no processes."""
-    try:
-        process = await anyio.open_process(
-            list(argv),
-            stdin=subprocess.DEVNULL,
-            stdout=subprocess.DEVNULL,
-            stderr=subprocess.DEVNULL,
-            env={**os.environ, **env},
-            start_new_session=True,
-        )
-    except (OSError, ValueError) as error:
-        return f"can't be run: {error}"
-    status = None
-    try:
-        with anyio.move_on_after(limit_s):
-            status = await process.wait()
-    finally:
-        with suppress(ProcessLookupError, PermissionError):
-            os.killpg(process.pid, signal.SIGKILL)
-        with anyio.CancelScope(shield=True):
-            await process.wait()
-    if status is None:
-        return f"took longer than {limit_s:g} s and was ended"
-    return f"ended with status {status}" if status else ""
 
 
 BELL: Final = "\a"
@@ -289,7 +258,7 @@ class Notifier:
             "ACP_TUI_CWD": str(tab.session.cwd) if tab.session is not None else "",
         }
         command = self._settings.command
-        problem = await run_command(command, env)
+        problem, _ = await run_program(command, env, LIMIT_S)
         if problem and not self._has_failed:
             self._has_failed = True
             self._app.notify(f"notifications.command: {command[0]} {problem}", severity="warning", markup=False)

@@ -209,6 +209,10 @@ class Actions:
         """Open a tool call's file in the editor."""
         await self._entries.edit_location()
 
+    async def open_link(self, target: str) -> None:
+        """Open the file or page that a link leads to."""
+        await self._entries.open_link(target)
+
     async def save_attached(self) -> None:
         """Save a file the agent attached."""
         await self._entries.save_attached()
@@ -221,6 +225,8 @@ class Actions:
 
     async def search_history(self) -> None:
         """Search earlier prompts."""
+        if self._prompt.redoes():  # Ctrl+R has another meaning in Vim's normal mode
+            return
         if self._host.writing.recall is None:
             self._host.say("Your earlier prompts are still being loaded.")
         else:
@@ -265,7 +271,7 @@ class Actions:
             self._host.say("Your draft isn't empty: send or clear it first.", severity="warning")
             return False
         self._prompt.set_draft(text)
-        self._prompt.focus()
+        self._host.screen.set_focus(self._prompt)
         return True
 
     async def paste(self) -> None:
@@ -372,7 +378,7 @@ class Actions:
         if not prompts:
             self._host.say("There is no prompt to continue from yet.")
             return
-        prompt = await self._choose_prompt(conversation, prompts, "Go on from which prompt?")
+        prompt = await self._choose_prompt(conversation, prompts, "Continue from which prompt?")
         if prompt is not None:
             await self._go_on_from(session, prompt)
 
@@ -592,7 +598,7 @@ CONDITIONS: Final[Mapping[str, Condition]] = {
     "stop_one": _of_conversation(lambda conversation: bool(stoppable_in(conversation))),
     "copy_reply": _of_conversation(lambda conversation: bool(last_reply(conversation))),
     "copy_code": _of_conversation(lambda conversation: bool(last_code(conversation))),
-    "edit_queue": _of_session(lambda session: bool(session.queue.prompts)),
+    **dict.fromkeys(("edit_queue", "send_queued_now"), _of_session(lambda session: bool(session.queue.prompts))),
     "fork_session": _can_fork,
     "rename_session": lambda tab: tab.session is not None,
     "fork_from_prompt": _was_said,

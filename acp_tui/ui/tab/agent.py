@@ -30,7 +30,6 @@ from acp_tui.client.sessions.driver import SessionDriver, additions_for, until_c
 from acp_tui.client.sessions.session import Session
 from acp_tui.client.settings import mcp, trust
 from acp_tui.client.settings.location import settings_file
-from acp_tui.conversation.entries import Remark
 from acp_tui.conversation.facts import SelectOption, SessionId
 from acp_tui.conversation.updates import Remarked
 from acp_tui.conversation.visible import make_visible_line
@@ -44,7 +43,7 @@ from acp_tui.ui.dialogs.agent_offers import (
 )
 from acp_tui.ui.dialogs.trust import TrustDialog, TrustQuestion
 from acp_tui.ui.kit.filtered_list import ReadingScreen
-from acp_tui.ui.kit.row_list import cut
+from acp_tui.ui.rendering.wrapping import cut
 from acp_tui.ui.tab.host import TabHost
 from acp_tui.ui.tab.questions import QuestionsController
 
@@ -304,7 +303,7 @@ class SessionsController:
 
     @property
     def _driver(self) -> SessionDriver:
-        return SessionDriver(self._host.link, self._agent, self._host.cwd)
+        return SessionDriver(self._host.link, self._agent.log_in, self._host.cwd)
 
     def _show(self, session: Session) -> None:
         self._host.run(self._host.show(session))
@@ -317,7 +316,7 @@ class SessionsController:
         if added.servers_left_out:
             remarks.append(f"MCP servers: {'; '.join(added.servers_left_out)}")
         for remark in remarks:
-            if Remark(remark) not in session.conversation.entries:
+            if Remarked(remark) not in session.conversation.entries:
                 session.apply(Remarked(remark))
         return session
 

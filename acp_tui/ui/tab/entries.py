@@ -15,24 +15,9 @@ from acp_tui.client.errors import ClientError
 from acp_tui.client.saving import Saveable, SavingFailed, save_block
 from acp_tui.client.sessions.session import Session
 from acp_tui.conversation.buffers import TextBuffer
-from acp_tui.conversation.content import (
-    Audio,
-    BlobResource,
-    ContentBlock,
-    Image,
-    TextResource,
-    is_for_user,
-)
+from acp_tui.conversation.content import Audio, BlobResource, ContentBlock, Image, TextResource, is_for_user
 from acp_tui.conversation.conversation import Conversation, snapshot
-from acp_tui.conversation.entries import (
-    Compaction,
-    Entry,
-    EntryId,
-    Message,
-    OwnCommand,
-    TerminalState,
-    ToolCallEntry,
-)
+from acp_tui.conversation.entries import Compaction, Entry, EntryId, Message, OwnCommand, TerminalState, ToolCallEntry
 from acp_tui.conversation.facts import SessionId
 from acp_tui.conversation.tool_calls import (
     BlockContent,
@@ -47,9 +32,11 @@ from acp_tui.conversation.visible import make_visible_line, make_visible_path
 from acp_tui.ui.conversation.blocks import block_label
 from acp_tui.ui.conversation.subagents import name_of
 from acp_tui.ui.dialogs.take_over import TakeOver
+from acp_tui.ui.kit.browser import open_page
 from acp_tui.ui.kit.clipboard import copy
 from acp_tui.ui.kit.editor import edit
 from acp_tui.ui.kit.filtered_list import Picker, PickerRow
+from acp_tui.ui.rendering.links import file_of
 from acp_tui.ui.session.panel import SessionPanel
 from acp_tui.ui.tab.host import TabHost
 
@@ -122,10 +109,10 @@ class EntriesController:
         rows = [
             PickerRow("again", "Edit it and send it again here", "the agent remembers all that was said"),
             PickerRow("fork", "Fork the session, and send it there", "that one remembers all that was said"),
-            PickerRow("anew", "Begin anew from there", "the new session gets only the conversation before it"),
+            PickerRow("anew", "Start a new session from there", "the new session gets only the conversation before it"),
         ]
         offered = [row for row in rows if can_fork or row.value != "fork"]
-        title = "Go on from that prompt"
+        title = "Continue from that prompt"
         return await self._host.screen.app.push_screen_wait(Picker(title, offered, search=False))
 
     # One entry
@@ -135,13 +122,24 @@ class EntriesController:
         location = await self._choose(locations_of, self._shown, "Which file do you want to open?", "names no file")
         if location is None:
             return
-        file = self._cwd / location.path
-        if not await to_thread.run_sync(_exists, file):
-            self._say(f"There is no file {make_visible_path(location.path)}")
+        await self._edit(self._cwd / location.path, location.line, self._shown(location))
+
+    async def open_link(self, target: str) -> None:
+        """Open the file that a link leads to in the user's editor, or the page in the browser."""
+        file = file_of(target)
+        if file is not None:
+            await self._edit(Path(file.path), file.line, file.path)
             return
-        problem = edit(self._host.screen.app, file, location.line)
+        problem = await open_page(target)
+        self._say(problem or f"Opened in your browser: {make_visible_line(target)}", is_problem=bool(problem))
+
+    async def _edit(self, file: Path, line: int | None, shown: str) -> None:
+        if not await to_thread.run_sync(_exists, file):
+            self._say(f"There is no file {make_visible_path(shown)}")
+            return
+        problem = edit(self._host.screen.app, file, line)
         # An editor in its own window leaves no other trace here.
-        opened = f"Opened in your editor: {make_visible_path(self._shown(location))}"
+        opened = f"Opened in your editor: {make_visible_path(shown)}"
         self._say(problem or opened, is_problem=bool(problem))
 
     async def save_attached(self) -> None:

@@ -10,13 +10,7 @@ from anyio import move_on_after
 from acp_tui.client.errors import ClientError
 from acp_tui.ui.base.app import keep_what_is_loaded
 from acp_tui.ui.tab.host import Opening, OpensSessions, TabHost
-from acp_tui.ui.tab.loading import (
-    BEFORE_A_COMMAND,
-    BEFORE_A_SESSION,
-    BEFORE_AN_AGENT,
-    BEFORE_TAKING_STOCK,
-    preloaded,
-)
+from acp_tui.ui.tab.loading import BEFORE_A_COMMAND, BEFORE_A_SESSION, BEFORE_AN_AGENT, BEFORE_TAKING_STOCK, preloaded
 
 if TYPE_CHECKING:
     from acp_tui.client.agents.command import Phase

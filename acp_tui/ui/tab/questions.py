@@ -2,15 +2,15 @@
 
 from __future__ import annotations
 
-import webbrowser
 from collections.abc import Iterator, Sequence
 from functools import partial
 from typing import TYPE_CHECKING, Any
 
-from anyio import Event, to_thread
+from anyio import Event
 
 from acp_tui.ui.commands.keymap import is_writing
 from acp_tui.ui.commands.keys import note_question_gone
+from acp_tui.ui.kit.browser import open_page
 from acp_tui.ui.kit.toasts import ASKING
 from acp_tui.ui.prompt import PromptInput
 from acp_tui.ui.textual_gaps.internals import press_in
@@ -174,8 +174,8 @@ class QuestionsController:
 
     async def _visit(self, url: str) -> None:
         """Open the page that the user agreed to."""
-        if not await to_thread.run_sync(webbrowser.open, url):
-            self._host.say(f"Couldn't start a browser. The page is {url}", severity="warning")
+        if problem := await open_page(url):
+            self._host.say(problem, severity="warning")
 
 
 class _KeysGo:

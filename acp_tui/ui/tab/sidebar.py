@@ -11,13 +11,7 @@ from acp_tui.conversation.tool_calls import TerminalId
 from acp_tui.conversation.wording import from_home, session_facts, spent_words, subagent_state
 from acp_tui.ui.conversation.subagents import name_of
 from acp_tui.ui.prompt import PromptInput
-from acp_tui.ui.session.sidebar import (
-    SIDEBAR_FROM_COLUMNS,
-    Section,
-    Sidebar,
-    SidebarState,
-    SubagentRow,
-)
+from acp_tui.ui.session.sidebar import SIDEBAR_FROM_COLUMNS, Section, Sidebar, SidebarState, SubagentRow
 from acp_tui.ui.tab.host import TabHost
 
 if TYPE_CHECKING:
@@ -68,7 +62,7 @@ class SidebarController:
             self._wish = sidebar is None
             self.look()
         else:
-            sidebar.focus()
+            self._host.screen.set_focus(sidebar)
 
     def toggle_plan(self) -> bool:
         """Fold or unfold the plan in the sidebar. Returns False if the sidebar is hidden."""
@@ -110,7 +104,7 @@ class SidebarController:
 
     def _hide(self, sidebar: Sidebar) -> None:
         if sidebar.has_focus:
-            self._host.screen.query_one(PromptInput).focus()
+            self._host.screen.set_focus(self._host.screen.query_one(PromptInput))
         sidebar.display = False
         self._host.screen.remove_class("-with-sidebar")
         self._unsubscribe()

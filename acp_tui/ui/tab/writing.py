@@ -268,16 +268,25 @@ class Writing:
     async def help(self) -> None:
         """Load completion and earlier prompts, unless the tab is closed by then."""
         await preloaded(BEFORE_WRITING)
-        if self._host.screen.query(PromptInput):  # none if the tab or the app has been closed
-            self._begin_to_suggest()
-            await self._begin_to_recall()
+        if not self._host.screen.query(PromptInput):
+            return
+        from acp_tui.ui.prompt import completion, recall, vim  # loading point: BEFORE_WRITING
 
-    async def _begin_to_recall(self) -> None:
-        """Load earlier prompts, and offer the saved draft."""
-        from acp_tui.ui.prompt.recall import Recall  # loaded after the first frame
+        def surroundings() -> completion.Surroundings:
+            session, panel = self._host.session, self._host.panel
+            cwd = session.cwd if session is not None else self._host.cwd
+            conversation = panel.conversation if panel is not None else None
+            return completion.Surroundings(cwd, conversation, self._host.agent_title)
 
+        self._prompt.assistants.insert(0, completion.Completion(self._prompt, surroundings))
+        self._prompt.modes = vim.VimKeys(self._prompt)
         memory = self._host.shell.prompt_memory
-        recall = Recall(self._host.screen, self._prompt, memory, self._host.cwd, self._queued)
+        await self._begin_to_recall(
+            recall.Recall(self._host.screen, self._prompt, memory, self._host.cwd, self._queued)
+        )
+
+    async def _begin_to_recall(self, recall: Recall) -> None:
+        """Load earlier prompts, and offer the saved draft."""
         await recall.begin(lambda: not self._sent_early)
         # Not earlier: what the user is writing now isn't a saved draft.
         self.recall = recall
@@ -286,16 +295,6 @@ class Writing:
         for text in self._sent_early:
             recall.sent(text, self._host.agent_title)
         self._sent_early.clear()
-
-    def _begin_to_suggest(self) -> None:
-        from acp_tui.ui.prompt.completion import Completion, Surroundings  # loaded after the first frame
-
-        def surroundings() -> Surroundings:
-            session, panel = self._host.session, self._host.panel
-            cwd = session.cwd if session is not None else self._host.cwd
-            return Surroundings(cwd, panel.conversation if panel is not None else None, self._host.agent_title)
-
-        self._prompt.assistants.insert(0, Completion(self._prompt, surroundings))
 
     def show_session(self, session: Session | None) -> None:
         """Use the prompt for this session from now on."""
@@ -406,7 +405,7 @@ class Writing:
         text = self.prompting.take(session, key) if session is not None else None
         if is_edited and text is not None:
             self._put_before(text)
-            self._prompt.focus()
+            self._host.screen.set_focus(self._prompt)
 
     def _put_before(self, text: str | None) -> None:
         if text is not None:

@@ -20,13 +20,7 @@ from anyio import to_thread
 
 from acp_tui.client.agents.command import AgentCommand
 from acp_tui.client.agents.process import CLOSE_GRACE_S
-from acp_tui.client.errors import (
-    AgentLost,
-    AgentRefused,
-    AuthenticationRequired,
-    ClientError,
-    UnsupportedProtocol,
-)
+from acp_tui.client.errors import AgentLost, AgentRefused, AuthenticationRequired, ClientError, UnsupportedProtocol
 from acp_tui.client.sessions.access import Grant, Policy
 from acp_tui.client.sessions.agent import Agent
 from acp_tui.client.sessions.driver import Refusing
@@ -344,12 +338,7 @@ class Examination:
         recordings = RecordingPlan(workspace, file=record.file, is_file_raw=record.is_raw)
         async with open_hub() as hub:
             agent = await hub.start_agent(
-                self._command,
-                cwd=workspace,
-                offer=OFFER,
-                policy=POLICY,
-                tap=self._see,
-                recordings=recordings,
+                self._command, cwd=workspace, offer=OFFER, policy=POLICY, tap=self._see, recordings=recordings
             )
             is_done = False
             try:
@@ -396,9 +385,7 @@ class Examination:
             how = await to_thread.run_sync(_how_it_exited, recording)
             status = _STATUS.search(how)
             found = self._linter.ended(
-                exit_code=int(status[1]) if status else None,
-                waited_s=CLOSE_GRACE_S,
-                had_to_be_terminated=is_slow,
+                exit_code=int(status[1]) if status else None, waited_s=CLOSE_GRACE_S, had_to_be_terminated=is_slow
             )
             self.report.add(found)
 

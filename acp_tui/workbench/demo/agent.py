@@ -419,9 +419,7 @@ def _parser() -> argparse.ArgumentParser:
     parser.add_argument("scenario", nargs="?", default=DEFAULT, help="a shipped scenario, or the path of a .toml file")
     parser.add_argument("--speed", type=_speed, default=1.0, help="2 is twice as fast, 0 has no delays (default: 1)")
     parser.add_argument(
-        "--own-ids",
-        action="store_true",
-        help="use session ids that are unique across runs (default: demo-1, ...)",
+        "--own-ids", action="store_true", help="use session ids that are unique across runs (default: demo-1, ...)"
     )
     parser.add_argument("--login", action="store_true", help="log in on this terminal, for the next agent that starts")
     return parser

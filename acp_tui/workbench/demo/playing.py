@@ -127,11 +127,7 @@ async def _subagent(turn: Turn, step: script.Subagent) -> Ending:
             reason = "refusal" if isinstance(ending, RequestFailed) else ending or "end_turn"
     finally:
         work.session.cancel_turn = None
-        count = {
-            "totalTokens": 20 * work.spoken,
-            "inputTokens": 14 * work.spoken,
-            "outputTokens": 6 * work.spoken,
-        }
+        count = {"totalTokens": 20 * work.spoken, "inputTokens": 14 * work.spoken, "outputTokens": 6 * work.spoken}
         tell({"state": "idle", "stopReason": reason, "usage": count})
     return None
 
@@ -171,12 +167,7 @@ def _change_config(turn: Turn, values: Mapping[str, str | bool]) -> None:
 
 AUTH_REQUIRED: Final = -32000
 FLOOD_FLUSH: Final = 64
-JUNK: Final = (
-    "npm warn deprecated left-pad@1.3.0: use String.prototype.padStart()",
-    "[]",
-    "null",
-    "{not json",
-)
+JUNK: Final = ("npm warn deprecated left-pad@1.3.0: use String.prototype.padStart()", "[]", "null", "{not json")
 
 
 async def _auth_required(turn: Turn, fault: script.Fault) -> Ending:
@@ -292,12 +283,7 @@ async def read(turn: Turn, step: script.Read) -> Outcome:
     try:
         text = await turn.client.read_text_file(turn.session.id, path, step.line, step.limit)
     except RequestFailed as error:
-        _refuse(
-            turn,
-            call,
-            f"`{step.path}` couldn't be read: {_why(error)}.",
-            silent=bool(step.missing),
-        )
+        _refuse(turn, call, f"`{step.path}` couldn't be read: {_why(error)}.", silent=bool(step.missing))
         return step.missing
     turn.session.files_read[path] = text
     language = path.rpartition(".")[2]

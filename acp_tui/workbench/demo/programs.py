@@ -31,7 +31,7 @@ def progress() -> int:
     return 0
 
 
-def colours() -> int:
+def colors() -> int:
     """The 16 colors, a part of the 256, a gradient, and the attributes."""
     for first in (30, 90):
         show("".join(f"\x1b[{first + n}m ●●● \x1b[0m" for n in range(8)) + "\n", 0.15)
@@ -56,8 +56,8 @@ def fail() -> int:
 def lines() -> int:
     """Two thousand lines."""
     for number in range(1, 2001):
-        colour = 31 + number % 6
-        show(f"\x1b[2m{number:5d}\x1b[0m \x1b[{colour}m{'▪' * (number % 40)}\x1b[0m\n", 0.001)
+        color = 31 + number % 6
+        show(f"\x1b[2m{number:5d}\x1b[0m \x1b[{color}m{'▪' * (number % 40)}\x1b[0m\n", 0.001)
     return 0
 
 
@@ -76,7 +76,7 @@ def wait() -> int:
         time.sleep(3600)
 
 
-PROGRAMS = {"ask": ask, "colours": colours, "fail": fail, "lines": lines, "progress": progress, "wait": wait}
+PROGRAMS = {"ask": ask, "colors": colors, "fail": fail, "lines": lines, "progress": progress, "wait": wait}
 
 if __name__ == "__main__":
     sys.exit(PROGRAMS[sys.argv[1]]())

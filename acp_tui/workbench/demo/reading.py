@@ -70,22 +70,10 @@ NAMED: Final = Shape({"id": str, "name": str, "description?": str})
 COMMANDS: Final = [Shape({"name": str, "description": str, "hint?": str}, _command)]
 VALUE: Final = Shape({"value": str, "name": str, "description?": str})
 OPTION: Final = Shape(
-    {
-        "id": str,
-        "name": str,
-        "description?": str,
-        "category?": str,
-        "current": object,
-        "options?": [VALUE],
-    },
-    _option,
+    {"id": str, "name": str, "description?": str, "category?": str, "current": object, "options?": [VALUE]}, _option
 )
 SESSION: Final = Shape(
-    {
-        "commands?": COMMANDS,
-        "modes?": Shape({"current": str, "available?": [NAMED]}, _modes),
-        "config?": [OPTION],
-    },
+    {"commands?": COMMANDS, "modes?": Shape({"current": str, "available?": [NAMED]}, _modes), "config?": [OPTION]},
     script.SessionSetup,
 )
 
@@ -115,12 +103,7 @@ def _patch(**fields: Any) -> script.ToolPatch:
 
 
 CONTENT: Final = Shape(
-    {
-        "text?": str,
-        "block?": dict,
-        "terminal?": str,
-        "diff?": Shape({"path": str, "new": str, "old?": str}, _diff),
-    },
+    {"text?": str, "block?": dict, "terminal?": str, "diff?": Shape({"path": str, "new": str, "old?": str}, _diff)},
     _content,
 )
 TOOL: Final[dict[str, Kind]] = {
@@ -136,8 +119,7 @@ TOOL: Final[dict[str, Kind]] = {
 }
 NEW_TOOL: Final = {"id?": str, "title": str} | {key: kind for key, kind in TOOL.items() if key != "title?"}
 PERMISSION_OPTION: Final = Shape(
-    {"id": str, "name": str, "kind": OPTION_KINDS},
-    lambda **option: {"optionId": option.pop("id"), **option},
+    {"id": str, "name": str, "kind": OPTION_KINDS}, lambda **option: {"optionId": option.pop("id"), **option}
 )
 
 
@@ -149,13 +131,7 @@ def _permission(permission: Any, allowed: Any = (), rejected: Any = ()) -> scrip
 # Forms
 
 LIMITS: Final[dict[str, dict[str, Kind]]] = {
-    "string": {
-        "min_length?": int,
-        "max_length?": int,
-        "pattern?": str,
-        "default?": str,
-        "format?": FORMATS,
-    },
+    "string": {"min_length?": int, "max_length?": int, "pattern?": str, "default?": str, "format?": FORMATS},
     "number": {"minimum?": float, "maximum?": float, "default?": float},
     "integer": {"minimum?": int, "maximum?": int, "default?": int},
     "boolean": {"default?": bool},
@@ -255,8 +231,7 @@ def _fault(values: dict[str, Any], place: Place) -> script.Step:
     kind = read(tuple(FAULTS), values["fault"], place.key("fault"))
     return read(  # type: ignore[no-any-return]
         Shape(
-            {"fault": str} | FAULTS[kind],
-            lambda fault, late=(), **parameters: script.Fault(fault, parameters, late),
+            {"fault": str} | FAULTS[kind], lambda fault, late=(), **parameters: script.Fault(fault, parameters, late)
         ),
         values,
         place,
@@ -318,16 +293,11 @@ STEPS: Final[dict[str, Kind]] = {
     ),
     "write": Shape({"write": Shape({"path": str, "content": str, "id?": str})}, lambda write: script.Write(**write)),
     "permission": Shape(
-        {
-            "permission": Shape(TOOL | {"options?": [PERMISSION_OPTION]}),
-            "allowed?": SOME,
-            "rejected?": SOME,
-        },
+        {"permission": Shape(TOOL | {"options?": [PERMISSION_OPTION]}), "allowed?": SOME, "rejected?": SOME},
         _permission,
     ),
     "run": Shape(
-        {"run": RUN, "succeeded?": SOME, "failed?": SOME},
-        lambda run, **branches: script.Run(**run, **branches),
+        {"run": RUN, "succeeded?": SOME, "failed?": SOME}, lambda run, **branches: script.Run(**run, **branches)
     ),
     "form": Shape({"form": FORM, **ELICITED}, lambda form, **branches: script.Elicit(**form, **branches)),
     "visit": Shape({"visit": VISIT, **ELICITED}, lambda visit, **branches: script.Elicit(**visit, **branches)),
@@ -339,8 +309,7 @@ STEPS: Final[dict[str, Kind]] = {
     "notify": Shape({"notify": EXTENSION}, lambda notify: script.NotifyExtension(*notify)),
     "wait_s": Shape({"wait_s": Seconds}, lambda wait_s: script.Wait(wait_s)),
     "usage": Shape(
-        {"usage": Shape({"used": Count, "size": Count, "cost?": float, "currency?": str}, _usage)},
-        lambda usage: usage,
+        {"usage": Shape({"used": Count, "size": Count, "cost?": float, "currency?": str}, _usage)}, lambda usage: usage
     ),
     "title": Shape({"title": str}, lambda title: _sent("session_info_update", title=title)),
     "info": Shape({"info": Shape({"title?": str, "updated_at?": str}, _info)}, lambda info: info),
@@ -353,17 +322,13 @@ STEPS: Final[dict[str, Kind]] = {
         lambda compact: script.Compact(**compact),
     ),
     "commands": Shape(
-        {"commands": COMMANDS},
-        lambda commands: _sent("available_commands_update", availableCommands=list(commands)),
+        {"commands": COMMANDS}, lambda commands: _sent("available_commands_update", availableCommands=list(commands))
     ),
     "mode": Shape({"mode": str}, lambda mode: script.SwitchMode(mode)),
     "config": Shape({"config": dict}, lambda config: script.ChangeConfig(config)),
     "together": Shape({"together": SOME}, script.Together),
     "subagent": Shape(
-        {
-            "subagent": Shape({"title": str, "description?": str, "cancel?": bool}),
-            "does": SOME,
-        },
+        {"subagent": Shape({"title": str, "description?": str, "cancel?": bool}), "does": SOME},
         lambda subagent, does: script.Subagent(does=does, **subagent),
     ),
     "stop": Shape({"stop": STOP_REASONS}, lambda stop: script.Stop(stop)),

@@ -74,15 +74,7 @@ def _read_message(line: Line, value: dict[str, Any]) -> Entry:
     if "result" in value or "error" in value:
         session = _name(as_object(value.get("result")).get("sessionId"))
         is_error = value.get("error") is not None
-        return Entry(
-            at_s,
-            kind,
-            Form.RESPONSE,
-            len(data),
-            session=session,
-            key=key_of(value),
-            is_error=is_error,
-        )
+        return Entry(at_s, kind, Form.RESPONSE, len(data), session=session, key=key_of(value), is_error=is_error)
     return Entry(at_s, kind, Form.JUNK, len(data), is_error=kind is Kind.IN)
 
 
@@ -315,9 +307,7 @@ class FrameIndex:
         """Complete a response with what only its request contains."""
         asked = self.row(request)
         return entry._replace(
-            method=asked.label.method,
-            update=asked.label.update,
-            session=entry.session or asked.session,
+            method=asked.label.method, update=asked.label.update, session=entry.session or asked.session
         )
 
     def _append(self, entry: Entry, partner: int | None) -> None:
@@ -391,10 +381,5 @@ class FrameIndex:
         """The columns of these lines that a search needs."""
         part = slice(start - self.first, stop - self.first)
         return Columns(
-            start,
-            self._kind[part],
-            self._form[part],
-            self._label[part],
-            self._session[part],
-            self._flags[part],
+            start, self._kind[part], self._form[part], self._label[part], self._session[part], self._flags[part]
         )

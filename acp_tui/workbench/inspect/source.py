@@ -19,14 +19,7 @@ from acp_tui.client.secrets.masking import Masker
 from acp_tui.client.transcript import lines as recorded
 from acp_tui.client.transcript.events import Dropped, Exited, Frame, Header, Stderr
 from acp_tui.client.transcript.frame_log import ENDED, FrameLog, Kind, Line
-from acp_tui.client.transcript.lines import (
-    MAX_LINE_BYTES,
-    BadLine,
-    open_recording,
-    parsed,
-    read_event,
-    written_frame,
-)
+from acp_tui.client.transcript.lines import MAX_LINE_BYTES, BadLine, open_recording, parsed, read_event, written_frame
 from acp_tui.rpc import Direction
 from acp_tui.workbench.inspect.outline import pretty
 

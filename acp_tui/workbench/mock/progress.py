@@ -84,10 +84,7 @@ class Progress:
 
     def is_to_be_answered_now(self, request: Step) -> bool:
         """Whether to respond now: the response's turn has passed, or it would wait for a message not sent yet."""
-        if request.answer is None or request.method in (
-            PROMPT,
-            *OPENERS,
-        ):  # much may come before these responses
+        if request.answer is None or request.method in (PROMPT, *OPENERS):  # much may come before these responses
             return False
         return request.answer in self._skipped or any(self._unsaid_before(request))
 

@@ -26,12 +26,7 @@ class RedactionFailed(ClientError):
 
 
 def redact(
-    source: Path,
-    out: Path,
-    wishes: Wishes,
-    environ: Mapping[str, str],
-    host: str,
-    full_names: Iterable[str] = (),
+    source: Path, out: Path, wishes: Wishes, environ: Mapping[str, str], host: str, full_names: Iterable[str] = ()
 ) -> Report:
     """Write a redacted copy of a recording to a new file that only its owner can read. Blocks.
 

@@ -477,10 +477,7 @@ class Beginnings:
             self._pattern = None
         if any(_begins(each, secret) for each in self._secrets[first]):
             return
-        self._secrets[first] = [
-            *(each for each in self._secrets[first] if not _begins(secret, each)),
-            secret,
-        ]
+        self._secrets[first] = [*(each for each in self._secrets[first] if not _begins(secret, each)), secret]
         self._longest = max(self._longest, min(len(secret.text), MAX_BEGUN))
 
     def at_end(self, text: str) -> Iterator[tuple[int, int, Secret]]:

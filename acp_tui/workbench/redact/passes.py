@@ -44,17 +44,7 @@ from acp_tui.workbench.redact.places import (
     strings,
     tells_a_place,
 )
-from acp_tui.workbench.redact.texts import (
-    OVERLAP,
-    Hit,
-    Redacted,
-    Redactor,
-    Streams,
-    as_bytes,
-    as_text,
-    bytes_of,
-    total,
-)
+from acp_tui.workbench.redact.texts import OVERLAP, Hit, Redacted, Redactor, Streams, as_bytes, as_text, bytes_of, total
 
 
 @dataclass(frozen=True, slots=True)
@@ -498,7 +488,7 @@ def _models(model: type[WireModel]) -> list[type[WireModel]]:
     return [model, *below]
 
 
-GREY: Final = 128
+GRAY: Final = 128
 MAX_PIXELS: Final = 50_000_000
 _SILENCE: Final = (
     b"RIFF\x24\x00\x00\x00WAVEfmt \x10\x00\x00\x00\x01\x00\x01\x00\x40\x1f\x00\x00\x80\x3e\x00\x00"
@@ -516,5 +506,5 @@ def blanked(data: str) -> str:
     if size[0] * size[1] > MAX_PIXELS:
         size, kind = (1, 1), "PNG"
     blank = io.BytesIO()
-    Image.new("L", size, GREY).save(blank, kind)
+    Image.new("L", size, GRAY).save(blank, kind)
     return b64encode(blank.getvalue()).decode()

@@ -109,38 +109,11 @@ MAX_ROOTS: Final = 100
 MAX_DEPTH: Final = 200
 BLOCKS_KEYS: Final = 4
 """The maximum number of `content` keys in an update with one block."""
-_PATH_KEYS: Final = (
-    "path",
-    "file_path",
-    "filePath",
-    "abs_path",
-    "absolute_path",
-    "filename",
-    "notebook_path",
-)
-_SAID_OF_SECRETS: Final = (
-    "provider",
-    "type",
-    "kind",
-    "protocol",
-    "description",
-    "title",
-    "label",
-    "placeholder",
-)
+_PATH_KEYS: Final = ("path", "file_path", "filePath", "abs_path", "absolute_path", "filename", "notebook_path")
+_SAID_OF_SECRETS: Final = ("provider", "type", "kind", "protocol", "description", "title", "label", "placeholder")
 """Keys in an object with a secret's name whose values aren't secret."""
 _TELLING: Final = frozenset(
-    (
-        "stderr",
-        "terminal_output",
-        "terminal_output_delta",
-        "session/prompt",
-        "image",
-        "audio",
-        "blob",
-        "cwd",
-        "headers",
-    )
+    ("stderr", "terminal_output", "terminal_output_delta", "session/prompt", "image", "audio", "blob", "cwd", "headers")
 )
 """Strings that occur whenever a string's place says something about it. See `Reading`."""
 
@@ -225,8 +198,7 @@ class Reading:
             self._piece(("base64" if "base64" in line else "text",), (kind,), line_end="\n")
         elif kind == "terminal_output":
             self._piece(
-                ("base64" if "base64" in line else "text",),
-                ("terminal", line.get("session"), line.get("terminal_id")),
+                ("base64" if "base64" in line else "text",), ("terminal", line.get("session"), line.get("terminal_id"))
             )
         elif "toolCall" in line:
             self._tool_call(str(line.get("session")), _object(line["toolCall"]), ("toolCall",))
@@ -270,11 +242,7 @@ class Reading:
             terminal = (params.get("sessionId"), "terminal", update.get("terminalId"))
             self._bytes((*at, "data") if kind.endswith("chunk") else (*at, "output", "data"), terminal)
         elif isinstance(kind, str) and kind.endswith("_chunk"):
-            about = (
-                params.get("sessionId"),
-                kind,
-                *map(update.get, ("compactionId", "toolCallId")),
-            )
+            about = (params.get("sessionId"), kind, *map(update.get, ("compactionId", "toolCallId")))
             message = update.get("messageId")
             within = ("content",) if "content" in _object(update.get("content")) else ()
             self._places[*at, "content", *within, "text"] = Piece(

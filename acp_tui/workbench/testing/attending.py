@@ -341,10 +341,7 @@ def _values(fields: list[Field] | tuple[Field, ...]) -> Iterator[tuple[str, obje
             case TextField():
                 yield field.name, field.default or "..."
             case NumberField():
-                yield (
-                    field.name,
-                    next((each for each in (field.default, field.minimum) if each is not None), 1),
-                )
+                yield (field.name, next((each for each in (field.default, field.minimum) if each is not None), 1))
             case BooleanField():
                 yield field.name, True
             case ChoiceField():

@@ -111,8 +111,7 @@ class Bench:
                 return place
         where = " nor ".join(map(str, places))
         raise AgentNotStarted(
-            f"there is no file {where}",
-            advice="To run a program on PATH, pass a string: acp_agent('my-agent --acp').",
+            f"there is no file {where}", advice="To run a program on PATH, pass a string: acp_agent('my-agent --acp')."
         )
 
     def _recording(self, name: str) -> Path:
@@ -132,6 +131,11 @@ class Bench:
         if isinstance(error, AgentFailure):
             return []
         return [(f"agent {link.name}", link.seen()) for link in self._links]
+
+    @property
+    def recording(self) -> AcpRecording:
+        """The recording of the agent started last, or any other."""
+        return AcpRecording(self)
 
     def close(self) -> list[AgentFailure]:
         """Stop every agent and its resources; return failures that weren't reported."""

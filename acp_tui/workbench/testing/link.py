@@ -144,11 +144,7 @@ class Link:
 
     def seen(self) -> str:
         """What to show below a failure."""
-        parts = [
-            frames_text(self.frames, self.workspace),
-            self._stderr_seen(),
-            recording_text(self.recording),
-        ]
+        parts = [frames_text(self.frames, self.workspace), self._stderr_seen(), recording_text(self.recording)]
         return "\n\n".join(part for part in parts if part)
 
     def _stderr_seen(self) -> str:

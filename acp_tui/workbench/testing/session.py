@@ -63,9 +63,7 @@ class AcpSession:
         """Set an option. Raises NotOffered if the agent doesn't offer the option or value."""
         __tracebackhide__ = True
         self._link.ask(
-            f"setting {option_id!r} to {value!r}",
-            lambda: self._session.set_option(option_id, value),
-            timeout_s,
+            f"setting {option_id!r} to {value!r}", lambda: self._session.set_option(option_id, value), timeout_s
         )
 
     def set_mode(self, mode: str, *, timeout_s: float | None = None) -> None:
@@ -259,11 +257,7 @@ def _blocks(prompt: Prompt) -> list[ContentBlock]:
 
 
 def _wait_until(
-    link: Link,
-    watch: Watch,
-    is_so: Callable[[], bool],
-    is_over: Callable[[], bool],
-    timeout_s: float | None,
+    link: Link, watch: Watch, is_so: Callable[[], bool], is_over: Callable[[], bool], timeout_s: float | None
 ) -> None:
     __tracebackhide__ = True
     if not link.ask("what the test waits for", lambda: watch.until(is_so, is_over), timeout_s):

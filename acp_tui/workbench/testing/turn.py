@@ -23,14 +23,7 @@ from acp_tui.conversation.updates import ElicitationAction
 from acp_tui.conversation.visible import make_visible_line
 from acp_tui.protocol.conformance import Frame
 from acp_tui.values import dataclass
-from acp_tui.workbench.testing.failures import (
-    AgentFailure,
-    calls_text,
-    frames_text,
-    paths_of,
-    quoted,
-    recording_text,
-)
+from acp_tui.workbench.testing.failures import AgentFailure, calls_text, frames_text, paths_of, quoted, recording_text
 
 Wanted: TypeAlias = str | re.Pattern[str] | None
 """A part of a text, or a pattern to find in it; None: any text."""
@@ -280,12 +273,7 @@ class Turn:
     # What can be asserted
 
     def assert_tool_call(
-        self,
-        title: Wanted = None,
-        *,
-        kind: str | None = None,
-        status: str | None = None,
-        path: str | None = None,
+        self, title: Wanted = None, *, kind: str | None = None, status: str | None = None, path: str | None = None
     ) -> ToolCall:
         """Assert that there is a matching tool call, and return it.
 

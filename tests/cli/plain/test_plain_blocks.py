@@ -1,4 +1,4 @@
-"""How a growing text is cut into finished blocks."""
+"""How growing text is split into finished blocks."""
 
 from __future__ import annotations
 

@@ -1,4 +1,4 @@
-"""How a prompt of several lines is typed."""
+"""How to type a prompt of several lines."""
 
 from __future__ import annotations
 

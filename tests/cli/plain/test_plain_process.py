@@ -1,4 +1,4 @@
-"""The line mode as a user has it: a process on a terminal, typed on."""
+"""Plain mode as users run it: a process on a terminal that the test types on."""
 
 from __future__ import annotations
 
@@ -83,7 +83,7 @@ def test_a_prompt_of_several_lines_attaches_a_file_and_takes_output_along(tmp_pa
         terminal.shows("> ")
         terminal.type("!echo out\\put" + ENTER)
         terminal.shows("its output goes with")
-        terminal.shows("* exit 0")  # else that is told in the midst of the answer
+        terminal.shows("* exit 0")  # otherwise this is printed in the middle of the answer
         terminal.type("first \\" + ENTER)
         terminal.shows("... ")
         terminal.type("second @nothing.py" + ENTER)

@@ -1,4 +1,4 @@
-"""The line mode with an agent at an address: a connection that breaks is made again by itself."""
+"""Plain mode with a remote agent: it reconnects on its own when the connection breaks."""
 
 from __future__ import annotations
 
@@ -61,7 +61,7 @@ def _use(url: str, proxy: CuttingProxy, agent: RememberingAgent, words: str, cwd
 
 @pytest.mark.parametrize("scheme", ["ws", "http"])
 async def test_a_prompt_of_a_script_is_not_sent_again(scheme: str) -> None:
-    """It may have been carried out in part: what to do is for the script to decide."""
+    """It may have been carried out in part, so the script must decide."""
     async with anyio.create_task_group() as tasks:
         agent = RememberingAgent(tasks, 1, **RESUME)
         async with cut_often(agent, lambda: None, scheme) as (command, proxy):

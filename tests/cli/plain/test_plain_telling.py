@@ -1,4 +1,4 @@
-"""What is told of a conversation, line by line."""
+"""How plain mode prints a conversation, line by line."""
 
 from __future__ import annotations
 
@@ -40,7 +40,7 @@ DIFF = TextDiff("/project/a.py", "new\n", "old\n")
 
 
 class Told:
-    """A conversation, and what is told of it."""
+    """A conversation, and what plain mode prints of it."""
 
     def __init__(self, **shown: Any) -> None:
         self._lines: list[str] = []
@@ -53,7 +53,7 @@ class Told:
             self.teller.tell(reducer.apply(self.conversation, update))
 
     async def lines(self) -> list[str]:
-        """What was told since the last time."""
+        """What was printed since the last call."""
         async with anyio.create_task_group() as tasks:
             tasks.start_soon(self._outbox.run)
             with anyio.fail_after(LIMIT_S):

@@ -1,4 +1,4 @@
-"""A machine of the test's own: its programs, its platform, and the files that a catalogue is made from."""
+"""A machine controlled by the test: its programs, its platform, and the files that make up a catalogue."""
 
 from __future__ import annotations
 
@@ -16,7 +16,7 @@ MakePlace = Callable[..., Place]
 
 @pytest.fixture
 def make_place(tmp_path: Path) -> MakePlace:
-    """A place with these programs on PATH, this agents.toml and these agents in the registry that was fetched."""
+    """A machine with these programs on PATH, this agents.toml, and these agents in the fetched registry."""
 
     def make(
         *programs: str,

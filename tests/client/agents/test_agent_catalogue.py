@@ -1,4 +1,4 @@
-"""Which agents can run here, by what, and why not."""
+"""Which agents can run here, how, and why others can't."""
 
 from __future__ import annotations
 

@@ -1,4 +1,4 @@
-"""What was agreed to, and what was used last: kept for the user only, and lost without harm."""
+"""Consent to packages and recently used agents: private to the user, and harmless to lose."""
 
 from __future__ import annotations
 
@@ -7,8 +7,16 @@ from pathlib import Path
 
 import pytest
 
-from acp_tui.client.agents.command import AgentCommand, Package
-from acp_tui.client.agents.remembered import MOST_KEPT, agree, is_agreed, note_used, recent_agents, what_runs
+from acp_tui.client.agents.command import DEMO, AgentCommand, Package
+from acp_tui.client.agents.remembered import (
+    MOST_KEPT,
+    agree,
+    introduction,
+    is_agreed,
+    note_used,
+    recent_agents,
+    what_runs,
+)
 from acp_tui.client.errors import SettingsError
 
 COMMAND = AgentCommand("some", ("npx", "-y", "some@1.0.0"), {"A": "1"}, package=Package("npx", "some@1.0.0", "1.0.0"))
@@ -93,3 +101,21 @@ def test_a_broken_list_of_recent_agents_is_as_good_as_none(file: Path, content: 
 def test_a_recent_agent_that_cannot_be_noted_is_nobodys_trouble(tmp_path: Path):
     (tmp_path / "file").touch()
     note_used("a", tmp_path / "file" / "recent.json")
+
+
+LISTED = AgentCommand("gemini", ("gemini", "--acp"), is_listed=True)
+
+
+def test_a_listed_agent_is_introduced_before_its_first_run_only(file: Path):
+    assert introduction(LISTED, file) == "gemini runs: gemini --acp"
+    assert introduction(LISTED, file) == ""
+    assert recent_agents(file) == ("gemini",)
+
+
+@pytest.mark.parametrize(
+    "command",
+    [replace(LISTED, is_listed=False), replace(LISTED, package=COMMAND.package), replace(LISTED, name=DEMO)],
+    ids=["typed by the user", "shown when asking for consent", "part of acp-tui"],
+)
+def test_an_agent_whose_command_needs_no_word_is_not_introduced(command: AgentCommand, file: Path):
+    assert introduction(command, file) == ""

@@ -1,4 +1,4 @@
-"""The registry's index: what of it counts, and that nothing can be smuggled in by it."""
+"""The registry's index: which entries count, and that nothing can be smuggled in through it."""
 
 from __future__ import annotations
 
@@ -179,7 +179,7 @@ def test_an_environment_that_redirects_packages_is_refused(name: str):
 
 
 def test_the_version_that_is_fetched_is_the_one_that_is_named():
-    """Some entries say another version of themselves than their package has."""
+    """Some entries state a different version than their package has."""
     (only,) = read(npx("some", "some-agent@1.2.4-beta.1")).entries
     assert (only.version, only.packages[0].version) == ("1.2.3", "1.2.4-beta.1")
 

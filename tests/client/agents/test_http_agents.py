@@ -1,4 +1,4 @@
-"""Agents behind Streamable HTTP: failures are said in words, and what proves who we are goes nowhere else."""
+"""Agents over Streamable HTTP: failures are explained, and credentials go nowhere else."""
 
 from __future__ import annotations
 
@@ -21,7 +21,7 @@ from acp_tui.conversation.content import Text
 from support.agents import running
 
 Answer = Callable[[str, dict[str, str], Any], bytes | None]
-"""What a server says to a method, its headers and its body; None: it hangs up."""
+"""A server's answer to a method, with its headers and body; None: it hangs up."""
 INITIALIZED = json.dumps({"jsonrpc": "2.0", "id": 1, "result": {"protocolVersion": 1}}).encode()
 
 
@@ -35,13 +35,13 @@ def response(status: str, body: bytes = b"", **headers: str) -> bytes:
 
 
 def stream(*events: bytes) -> bytes:
-    """A stream of events that goes on."""
+    """A stream of events that continues."""
     body = b"".join(b"data: %b\r\n\r\n" % event for event in events)
     return b"HTTP/1.1 200 OK\r\nContent-Type: text/event-stream\r\n\r\n" + body
 
 
 def greeting(method: str, body: Any) -> bytes | None:
-    """What a server says that works; None for what it is not asked before a session."""
+    """What a working server answers; None for what it isn't asked before a session."""
     if method == "GET":
         return stream()
     if body.get("method") == "initialize":
@@ -163,7 +163,7 @@ async def test_a_command_gives_the_token_anew_for_each_connection(tmp_path: Path
 
 @pytest.fixture
 def most_bytes(monkeypatch: pytest.MonkeyPatch) -> int:
-    """What a message may have, for servers that send more."""
+    """The limit of a message, for servers that send more."""
     monkeypatch.setattr(streamable_http, "DEFAULT_MAX_FRAME_BYTES", 1 << 16)
     return 1 << 16
 
@@ -229,7 +229,7 @@ async def test_a_server_opens_no_streams_of_sessions_that_were_not_asked_for():
         if method == "GET":
             names.append(headers.get("acp-session-id", ""))
             return stream() if names[-1] else stream(*events)
-        if method == "DELETE" or body["method"] == "initialize":  # that is answered behind the others
+        if method == "DELETE" or body["method"] == "initialize":  # that is answered after the others
             return response("200 OK", Acp_Connection_Id="c")
         answer = {"jsonrpc": "2.0", "id": body["id"], "result": answers[body["method"]]}
         return response("200 OK", json.dumps(answer).encode())
@@ -241,7 +241,7 @@ async def test_a_server_opens_no_streams_of_sessions_that_were_not_asked_for():
         assert names == ["", "real"]
 
 
-# A server that takes its time, or knows no measure
+# A server that is slow, or sends without limit
 
 
 @pytest.fixture
@@ -252,7 +252,7 @@ def in_a_hurry(monkeypatch: pytest.MonkeyPatch) -> None:
 @pytest.mark.usefixtures("in_a_hurry")
 @pytest.mark.parametrize("trickle", [b"", b"HTTP/1.1 200 OK\r\nX: ", b"HTTP/1.1 200 OK\r\n\r\n{"])
 async def test_a_server_whose_answer_never_ends_is_given_up(trickle: bytes):
-    """Each byte comes in time, and there is always another one."""
+    """Each byte arrives in time, and there is always another one."""
 
     async def talk(_: asyncio.StreamReader, writer: asyncio.StreamWriter) -> None:
         writer.write(trickle)

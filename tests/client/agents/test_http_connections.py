@@ -1,4 +1,4 @@
-"""Bodies that come in chunks: read as they are meant, wherever the network cuts them."""
+"""Chunked bodies are read correctly, no matter where the network splits them."""
 
 from __future__ import annotations
 

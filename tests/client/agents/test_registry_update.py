@@ -1,4 +1,4 @@
-"""Fetching the registry from a server on loopback: what is kept, and that a failure keeps what there was."""
+"""Fetching the registry from a local server: what is kept, and that a failure keeps the previous copy."""
 
 from __future__ import annotations
 
@@ -20,7 +20,7 @@ INDEX = json.dumps({"version": "1.0.0", "agents": [npx()]}).encode()
 
 
 class Server:
-    """Answers with what the test sets, and keeps what it was asked."""
+    """Answers as the test says, and stores the requests."""
 
     def __init__(self) -> None:
         self.status = 200
@@ -48,7 +48,7 @@ def server() -> Iterator[Server]:
                 made.ended.wait(30)
 
         def log_message(self, *_: Any) -> None:
-            """Nobody reads it."""
+            """Discard it."""
 
     with _serving(Handler) as url:
         made.url = url

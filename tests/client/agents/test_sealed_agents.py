@@ -1,6 +1,6 @@
-"""Agents behind TLS and behind proxies, over both transports: real certificates, and a proxy on loopback.
+"""Agents behind TLS and proxies, over both transports: real certificates, and a local proxy.
 
-No name is looked up: the proxy leads every name to this machine.
+No name is resolved: the proxy connects every name to this machine.
 """
 
 from __future__ import annotations
@@ -56,7 +56,7 @@ async def greets(connection: Any) -> None:
 
 @asynccontextmanager
 async def agent_at(scheme: str, tls: ssl.SSLContext | None) -> AsyncIterator[int]:
-    """Such an agent; gives its port."""
+    """Start such an agent; return its port."""
     async with AsyncExitStack() as stack:
         if scheme.startswith("ws"):
             command = await stack.enter_async_context(websocket_server(greets, ssl=tls))
@@ -154,7 +154,7 @@ async def test_a_server_that_breaks_off_before_tls_is_said_so(scheme: str):
 
 @dataclass
 class Proxy:
-    """Leads CONNECT, and whole addresses, to a port of this machine; keeps what it was asked."""
+    """Connects CONNECT requests and whole addresses to a local port; stores the requests."""
 
     port: int = 0
     leads_to: int = 0

@@ -1,4 +1,4 @@
-"""agents.toml: what an entry may say, and that a mistake costs only itself."""
+"""agents.toml: what an entry may contain, and that a mistake affects only its own entry."""
 
 from __future__ import annotations
 

@@ -1,4 +1,4 @@
-"""Agents behind a WebSocket: all that works with a process works there, and each way to fail is said in its words."""
+"""Agents over WebSocket work as processes do, and each kind of failure has its own message."""
 
 from __future__ import annotations
 
@@ -94,7 +94,7 @@ async def test_messages_arrive_in_order_whatever_frames_they_come_in(tmp_path: P
 
 @pytest.mark.parametrize("cut", [3, 60, -7, -4, -2, -1])
 async def test_an_answer_to_the_handshake_may_come_in_pieces(cut: int, tmp_path: Path):
-    """The pieces of a proxy end anywhere, and the first frame may come with the last of them."""
+    """A proxy's pieces may end anywhere, and the last may contain the first frame."""
     port = 0
 
     async def piecewise(near: Any) -> None:
@@ -255,7 +255,7 @@ def test_an_address_with_a_password_in_it_is_refused_and_the_password_not_repeat
 
 
 async def test_pings_of_a_server_that_does_not_read_fill_no_memory():
-    """They are answered as long as it takes the answers."""
+    """They are answered, however long the answers take."""
     waiting: list[int] = []
 
     class Watched(LineConnection):

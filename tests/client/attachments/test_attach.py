@@ -1,4 +1,4 @@
-"""Which files a prompt's text attaches, and as what blocks."""
+"""Which files the text of a prompt attaches, and as which blocks."""
 
 from __future__ import annotations
 
@@ -22,7 +22,7 @@ def only_text(text: str) -> Attached:
 
 
 def attached(text: str, cwd: Path, limits: Limits | None = None) -> list[object]:
-    """The blocks behind the text, where nothing went wrong."""
+    """The blocks after the text, if there were no problems."""
     result = attach(text, cwd, limits=limits or Limits())
     assert result.problems == ()
     assert result.blocks[0] == Text(text)

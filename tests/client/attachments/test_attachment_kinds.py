@@ -1,4 +1,4 @@
-"""What bytes are taken for, pasted or read, and what MIME type a name gives them."""
+"""How pasted or read bytes are classified, and which MIME type a name implies."""
 
 from __future__ import annotations
 

@@ -1,4 +1,4 @@
-"""What the user is told where a file cannot be attached as asked, and what is done instead."""
+"""What the user is told when a file can't be attached as requested, and what happens instead."""
 
 from __future__ import annotations
 
@@ -29,17 +29,17 @@ def test_a_named_pipe_is_named_and_never_waited_for(tmp_path: Path) -> None:
 
 
 def test_a_pipe_that_takes_a_files_place_is_not_waited_for(tmp_path: Path, monkeypatch: pytest.MonkeyPatch) -> None:
-    """Between the look at a file and its opening."""
+    """Between checking a file and opening it."""
     file, pipe = tmp_path / "file", tmp_path / "pipe"
     file.touch()
     os.mkfifo(pipe)
-    real_open = reading_module._open_at_once
-    monkeypatch.setattr(reading_module, "_open_at_once", lambda _path, flags: real_open(str(pipe), flags))
+    real_open = reading_module.open_at_once
+    monkeypatch.setattr(reading_module, "open_at_once", lambda _path, flags: real_open(str(pipe), flags))
     assert attachments("@file", tmp_path) == ((), ("'file' is a named pipe, so it isn't attached.",))
 
 
 def test_devices_and_sockets_are_not_opened(tmp_path: Path, monkeypatch: pytest.MonkeyPatch) -> None:
-    monkeypatch.chdir(tmp_path)  # the path of a socket must be short
+    monkeypatch.chdir(tmp_path)  # a socket's path must be short
     with socket.socket(socket.AF_UNIX) as listener:
         listener.bind("socket")
         blocks, problems = attachments("@/dev/zero @socket", tmp_path)
@@ -80,13 +80,13 @@ def test_a_disk_that_fails_is_a_problem_not_an_exception(tmp_path: Path, monkeyp
 def test_a_file_that_vanishes_is_told_and_left_out(tmp_path: Path, monkeypatch: pytest.MonkeyPatch) -> None:
     file = tmp_path / "a"
     file.touch()
-    real_open = reading_module._open_at_once
+    real_open = reading_module.open_at_once
 
     def open_too_late(path: str, flags: int) -> int:
         file.unlink()
         return real_open(path, flags)
 
-    monkeypatch.setattr(reading_module, "_open_at_once", open_too_late)
+    monkeypatch.setattr(reading_module, "open_at_once", open_too_late)
     assert attachments("@a", tmp_path) == ((), ("'a' is gone, so it isn't attached.",))
 
 
@@ -130,7 +130,7 @@ def test_lines_above_the_limit_become_a_link(tmp_path: Path) -> None:
 
 
 def test_lines_far_into_a_huge_file_are_not_searched_for(tmp_path: Path, monkeypatch: pytest.MonkeyPatch) -> None:
-    monkeypatch.setattr(reading_module, "_SCANNED_BYTES", 10)
+    monkeypatch.setattr(reading_module, "SCANNED_BYTES", 10)
     (tmp_path / "a").write_text("12345\n" * 3)
     blocks, problems = attachments("@a:3", tmp_path)
     assert blocks == (ResourceLink((tmp_path / "a").as_uri(), "a", mime_type="text/plain", size=18),)

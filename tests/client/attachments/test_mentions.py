@@ -1,4 +1,4 @@
-"""What of a prompt's text counts as a mention of a file, before anyone looks at the disk."""
+"""What counts as a mention of a file in a prompt, before the disk is read."""
 
 from __future__ import annotations
 

@@ -1,4 +1,4 @@
-"""A workspace to change, with git and without, and a tracker that has looked at it."""
+"""A workspace with or without git, and a tracker that has scanned it."""
 
 import shutil
 import subprocess
@@ -39,7 +39,7 @@ def root(tmp_path: Path) -> Path:
 
 @pytest.fixture
 def repository(root: Path, git: Callable[..., str]) -> Path:
-    """A repository with clean files, and one that is ignored."""
+    """A repository with clean files, and an ignored one."""
     git(root, "init", "-q")
     (root / "sub").mkdir()
     (root / "clean").write_bytes(b"one\ntwo\nthree\n")
@@ -53,7 +53,7 @@ def repository(root: Path, git: Callable[..., str]) -> Path:
 
 @pytest.fixture(params=["git", "no git"])
 def workspace(request: pytest.FixtureRequest, root: Path) -> Path:
-    """The same files in a repository and in none."""
+    """The same files, in a repository and outside any."""
     if request.param == "git":
         request.getfixturevalue("repository")
     else:
@@ -65,7 +65,7 @@ def workspace(request: pytest.FixtureRequest, root: Path) -> Path:
 
 @pytest.fixture
 def track() -> Track:
-    """Follow a directory within a block, from what it is at the beginning."""
+    """Follow a folder within a block, starting from its current state."""
 
     @asynccontextmanager
     async def track(root: Path, limits: Limits | None = None) -> AsyncIterator[ChangeTracker]:

@@ -1,4 +1,4 @@
-"""Which files are listed as changed, and with what."""
+"""Which files are listed as changed, and with which details."""
 
 import os
 import socket

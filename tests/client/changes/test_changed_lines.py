@@ -1,4 +1,4 @@
-"""Where two texts differ: exact for putting them together again, whatever they are."""
+"""Where two texts differ: exactly enough to rebuild either from the other."""
 
 import pytest
 from hypothesis import given
@@ -17,7 +17,7 @@ def test_lines_joined_are_the_text(text: bytes) -> None:
 
 
 def require_exact(before: tuple[bytes, ...], after: tuple[bytes, ...], hunks: tuple[Hunk, ...]) -> None:
-    """What lies between hunks is equal, and something does."""
+    """Between hunks, both texts are equal, and there is something between them."""
     ends = [(0, 0), *((hunk.before_end, hunk.after_end) for hunk in hunks)]
     starts = [*((hunk.before_start, hunk.after_start) for hunk in hunks), (len(before), len(after))]
     between = [(before[x:u], after[y:v]) for (x, y), (u, v) in zip(ends, starts, strict=True)]

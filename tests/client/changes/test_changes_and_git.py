@@ -1,4 +1,4 @@
-"""Which files are listed as changed where git is asked, and where it cannot be."""
+"""Which files are listed as changed when git can be asked, and when it can't."""
 
 import hashlib
 import os
@@ -45,7 +45,7 @@ async def test_a_file_that_git_converts_is_compared_as_it_was_on_disk(repository
 
 
 async def test_files_that_were_only_touched_need_no_copies(repository: Path, track: Track) -> None:
-    """As after a copy of the whole repository: git's times say nothing, and the contents are what it has."""
+    """As after copying the whole repository: git's times mean nothing, but the contents match."""
     for path in ("clean", "sub/clean", ".gitignore"):
         os.utime(repository / path, (1, 1))
     async with track(repository, Limits(max_total_bytes=0)) as tracker:
@@ -72,7 +72,7 @@ async def test_a_mixture_of_line_ends_is_said_to_be_unknown_rather_than_guessed(
 async def test_an_index_that_names_files_elsewhere_reaches_none_of_them(
     repository: Path, track: Track, git: Git
 ) -> None:
-    """No git makes such an index, but whoever writes one byte by byte can."""
+    """Git doesn't write such an index, but someone else can, byte by byte."""
     secret = repository.parent / "secret-file"
     secret.write_bytes(b"secret\n")
     (repository / "xx").mkdir()

@@ -1,4 +1,4 @@
-"""What changed after a moment of a session, such as a prompt, and the way back to that moment."""
+"""What changed since a moment of a session, such as a prompt, and how to revert to that moment."""
 
 import os
 from collections.abc import Callable
@@ -16,7 +16,7 @@ Track = Callable[..., AbstractAsyncContextManager[ChangeTracker]]
 
 
 async def undo_to(tracker: ChangeTracker, moment: Moment) -> None:
-    """Revert all that changed since."""
+    """Revert everything that changed since."""
     for path in await tracker.since(moment):
         await tracker.revert_file(await tracker.review_since(moment, path))
 

@@ -1,4 +1,4 @@
-"""Changes that are noticed by themselves, and what happens where they cannot be."""
+"""Changes are noticed automatically; and what happens where that isn't possible."""
 
 import os
 from collections.abc import AsyncIterator, Callable, Iterator
@@ -15,7 +15,7 @@ from support.waiting import LIMIT_S, Bell
 
 
 class Seen:
-    """A tracker, and a way to wait for what it says."""
+    """A tracker, and a way to wait for its reports."""
 
     def __init__(self, root: Path, limits: Limits) -> None:
         self._bell = Bell()

@@ -1,4 +1,4 @@
-"""What is on the disk after a change was taken back, or was refused to be."""
+"""What is on the disk after a revert, or after a refused one."""
 
 import os
 from collections.abc import Callable

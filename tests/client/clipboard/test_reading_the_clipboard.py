@@ -1,4 +1,4 @@
-"""Reading the desktop's clipboard: by tools that the tests put in the place of the system's own."""
+"""Reads the desktop's clipboard, with tools that the tests put in place of the system's own."""
 
 from __future__ import annotations
 
@@ -22,7 +22,7 @@ esac
 
 @pytest.fixture
 def desktop(tmp_path: Path) -> Path:
-    """A folder with an `xclip` that gives what lies beside it."""
+    """A folder with an `xclip` that prints the files beside it."""
     tool = tmp_path / "xclip"
     tool.write_text(XCLIP.format(folder=tmp_path))
     tool.chmod(0o755)

@@ -1,4 +1,4 @@
-"""Which paths a few letters mean, and which come first."""
+"""Which paths match a few typed letters, and in which order."""
 
 import pytest
 

@@ -1,4 +1,4 @@
-"""A look at the lines of a range that is being written."""
+"""A preview of the lines in a range while the user types it."""
 
 from pathlib import Path
 

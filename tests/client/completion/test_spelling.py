@@ -1,4 +1,4 @@
-"""How a path is written behind `@`: what is written is read back as the same path, or is not offered."""
+"""How a path is written after `@`: it reads back as the same path, or isn't offered."""
 
 import pytest
 from hypothesis import given

@@ -1,4 +1,4 @@
-"""Which files there are to be mentioned, with git and without; and what stands in folders elsewhere."""
+"""Which files can be mentioned, with and without git, and what other folders contain."""
 
 import os
 import subprocess
@@ -104,7 +104,7 @@ async def test_a_folder_that_is_not_there_has_no_files(tmp_path: Path) -> None:
     assert found(await files_of(tmp_path / "none"), "") == []
 
 
-# Paths that are written out
+# Complete paths
 
 
 @pytest.fixture

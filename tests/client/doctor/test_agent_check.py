@@ -1,4 +1,4 @@
-"""What is found out about an agent; each is a process that a script plays."""
+"""What `doctor` finds out about an agent. Each agent is a process that follows a script."""
 
 from __future__ import annotations
 
@@ -32,7 +32,7 @@ async def checked(
     policy: Policy | None = None,
     limit_s: float = 20,
 ) -> AgentCheck:
-    """A check that is done."""
+    """A finished check."""
     command = scripted(script) if isinstance(script, str) else script
     check = AgentCheck(command, cwd, policy or Policy(), _no_servers, start_limit_s=limit_s, turn_limit_s=limit_s)
     with anyio.fail_after(LIMIT_S):
@@ -42,7 +42,7 @@ async def checked(
 
 
 def found(check: AgentCheck, topic: str) -> Finding:
-    """What was found about it."""
+    """Its finding on this topic."""
     (finding,) = (each for each in check.findings if each.topic == topic)
     return finding
 
@@ -144,7 +144,7 @@ async def test_a_turn_without_an_end_is_cancelled_and_given_up(tmp_path: Path, m
 def test_what_the_user_turned_off_stays_off(tmp_path: Path):
     policy = Policy(read=Grant.OFF, write=Grant.OFF, terminals=Grant.ON)
     check = AgentCheck(scripted(SESSION), tmp_path, policy, _no_servers)
-    assert (check._policy.read, check._policy.write, check._policy.terminals) == (
+    assert (check.policy.read, check.policy.write, check.policy.terminals) == (
         Grant.OFF,
         Grant.OFF,
         Grant.ASK,

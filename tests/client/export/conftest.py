@@ -1,4 +1,4 @@
-"""What a test of exports needs: the facts of a session, and a conversation with an entry of every kind."""
+"""Fixtures for exports: a session's facts, and a conversation with an entry of every kind."""
 
 import pytest
 

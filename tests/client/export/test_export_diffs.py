@@ -1,4 +1,4 @@
-"""Unified diffs of exports: what `diff -u` writes, in bounded work, with nothing invisible."""
+"""Unified diffs in exports: the same as `diff -u`, with bounded work and nothing invisible."""
 
 import random
 from collections import Counter, deque
@@ -15,7 +15,7 @@ LINES = st.lists(st.sampled_from(["a", "b", "c", "", "+d", "-e", "@@ f"]), max_s
 
 
 def applied(diff: str, old: str) -> str:
-    """`old` with the diff applied, as `patch` does it; fails where the two do not fit."""
+    """`old` with the diff applied, as by `patch`; fails if they don't match."""
     source = old.splitlines(keepends=True)
     result: list[str] = []
     at = 0
@@ -79,7 +79,7 @@ def test_texts_that_take_too_long_to_compare_count_as_replaced(monkeypatch: pyte
 
 
 def repeated(seed: int, count: int = 400) -> tuple[str, str]:
-    """Texts of few different lines, some of them changed: there are many ways to compare them."""
+    """Texts of few different lines, partly changed, so that there are many ways to compare them."""
     choice = random.Random(seed)
     lines = choice.choices(["{\n", "}\n", "\n", "    return\n", f"{choice.random()}\n"], k=count)
     changed = [choice.choice(["{\n", "\n", "new\n"]) if choice.random() < 0.3 else line for line in lines]

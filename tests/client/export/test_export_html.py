@@ -1,4 +1,4 @@
-"""The HTML page: what stands on it, and that it can do nothing but be read."""
+"""The HTML page: its contents, and that it can only be read."""
 
 import base64
 import hashlib
@@ -83,7 +83,7 @@ ATTRIBUTES = {
 
 
 class Reader(HTMLParser):
-    """Reads a page as a browser does, and fails where it holds what it must not."""
+    """Reads a page as a browser does, and fails if it contains anything forbidden."""
 
     def __init__(self, page: str) -> None:
         super().__init__()

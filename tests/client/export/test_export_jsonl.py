@@ -1,4 +1,4 @@
-"""JSON Lines: the documented shape, and that no text is lost."""
+"""JSON Lines: the documented shape, with no text lost."""
 
 import json
 from typing import Any

@@ -1,6 +1,6 @@
-"""Nothing on an exported page runs, is loaded from elsewhere, or leads anywhere but to the web or a mail address.
+"""An exported page runs and loads nothing, and links only to the web and to mail addresses.
 
-ACP_TUI_HOSTILE_LINKS=20000 tries as many pages as that.
+ACP_TUI_HOSTILE_LINKS=20000 tries that many pages.
 """
 
 from __future__ import annotations
@@ -103,7 +103,7 @@ FORMS: Final = (
 
 
 def mangled(target: str, chance: random.Random) -> str:
-    """The target, written in one of the ways that filters overlook and renderers understand."""
+    """The target, written in one of the ways that filters miss and renderers understand."""
     at = chance.randrange(len(target))
     match chance.randrange(14):
         case 0:
@@ -131,14 +131,14 @@ def mangled(target: str, chance: random.Random) -> str:
 
 
 def hostile_text(chance: random.Random) -> str:
-    """Some such links behind each other, or within each other's lines."""
+    """Several such links in a row, or inside each other's lines."""
     forms = (chance.choice(FORMS) for _ in range(chance.randint(1, 4)))
     between = chance.choice(("\n\n", "\n", " ", "", " ` ", "\n> ", " | "))
     return between.join(form.replace("{0}", mangled(chance.choice(TARGETS), chance)) for form in forms)
 
 
 def conversation_of(text: str) -> Conversation:
-    """The text in every place that a page has for it."""
+    """The text in every place a page has for it."""
     spoken: list[SessionUpdate] = [
         prompt(text),
         agent(text),
@@ -166,11 +166,11 @@ def facts_of(text: str) -> ExportFacts:
     return ExportFacts(text, text, text, text, text, text)
 
 
-# The readers of both forms
+# The readers of both formats
 
 
 class _AllowsAll(MarkdownIt):
-    """A renderer that makes a link of whatever is one: it relies on the page."""
+    """A renderer that makes links of anything that may be one, and relies on the page."""
 
     def validateLink(self, url: str) -> bool:
         return True

@@ -1,4 +1,4 @@
-"""The Markdown page: what stands on it, and that nothing an agent says reaches beyond its place."""
+"""The Markdown page: its contents, and that an agent's text can't break out of its place."""
 
 import re
 from itertools import pairwise
@@ -19,7 +19,7 @@ from acp_tui.conversation.visible import hidden_characters, make_visible, make_v
 from support.folding import agent, call, fold, prompt, thought
 
 FACTS = ExportFacts("Demo Agent", "/project", "s-1")
-# What can be structure, often enough that some of it is.
+# Characters that may form structure, often enough that some do.
 PIECES = (
     *"`~#<>!-=|[]()&;*_\\ \t\n1.:ax\r\x1b\u202e",
     *("```", "~~~~", "`` ", "<!--", "<script>", "<div hidden>", "</", "]]>", "<?", "![a](b)", "&#8238;"),

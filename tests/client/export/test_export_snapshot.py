@@ -1,4 +1,4 @@
-"""A snapshot is equal to the conversation when it is taken, and stays so whatever is said afterwards."""
+"""A snapshot equals the conversation when it is taken, and later changes don't affect it."""
 
 from copy import deepcopy
 

@@ -1,4 +1,4 @@
-"""What pages say of a tool's text, and of forms and pages that the agent asked for."""
+"""How pages show a tool's text, and the forms and pages an agent asked for."""
 
 from __future__ import annotations
 

@@ -1,4 +1,4 @@
-"""Exporting into a file: by its suffix, whole or not at all, never over what exists unless told to."""
+"""Exporting to a file: the suffix chooses the format, it is written whole or not at all, overwrites only on demand."""
 
 import stat
 import sys
@@ -155,7 +155,7 @@ def test_the_proposed_name_fits_into_a_file_system() -> None:
 
 
 def calls_made(run: Callable[[], object]) -> int:
-    """How many calls of Python functions it takes: a measure of work that no clock disturbs."""
+    """How many Python calls it takes: a measure of work that no clock disturbs."""
     count = 0
 
     def note(frame: FrameType, event: str, _: object) -> None:

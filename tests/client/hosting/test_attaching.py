@@ -1,4 +1,4 @@
-"""Several terminals on one session: all see the same, whenever they come, and a turn goes on without any of them."""
+"""Several terminals attached to one session all see the same, and a turn continues without any of them."""
 
 from __future__ import annotations
 
@@ -38,7 +38,7 @@ def same(*sessions: Session) -> bool:
 
 def _comparable(conversation: Conversation) -> dict[str, Any]:
     looks = shown(conversation)
-    # Modes of old are options like the others behind a host, and its terminals are not ours.
+    # Behind a host, legacy modes are options like any others, and its terminals aren't ours.
     looks["options"] = [(option.option_id, option.value) for option in conversation.options]
     looks["terminals"] = {key: state[:-1] for key, state in looks["terminals"].items()}
     return looks
@@ -90,7 +90,7 @@ async def test_a_turn_goes_on_where_its_client_has_gone(tmp_path: Path) -> None:
         await its.wire.answer(prompt, {"stopReason": "end_turn"})
         await until(its.session, lambda: its.session.conversation.is_idle)
         assert agent_texts(its.session) == ["still here"]
-        assert await its.wire.receive_all() == []  # nothing was cancelled
+        assert await its.wire.receive_all() == []  # nothing was canceled
 
 
 async def test_prompts_of_two_clients_are_sent_one_after_the_other(tmp_path: Path) -> None:

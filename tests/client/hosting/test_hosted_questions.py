@@ -1,4 +1,4 @@
-"""Questions behind a host: asked in every terminal, answered once by a user, and never by the host."""
+"""A host's questions appear in every terminal, and are answered once, by a user, never by the host."""
 
 from __future__ import annotations
 
@@ -22,7 +22,7 @@ pytestmark = pytest.mark.anyio
 
 
 def key_of(session: Session) -> int:
-    """The key of the one question that waits."""
+    """The key of the only waiting question."""
     (key,) = [*session.conversation.permissions, *session.conversation.elicitations]
     return key
 
@@ -82,7 +82,7 @@ async def test_a_client_of_others_is_told_by_a_cancelled_request(tmp_path: Path)
 
 
 async def test_an_answer_to_what_a_call_was_before_it_changed_counts_for_nothing(tmp_path: Path) -> None:
-    """A client far away, or behind a flood, still shows what was asked at first."""
+    """A client far away, or behind on updates, still shows what was asked first."""
     async with hosted(tmp_path) as its, its.played() as client:
         await client.send(request(1, "session/load", {"sessionId": "s1", "cwd": "/", "mcpServers": []}))
         await client.receive()
@@ -212,15 +212,15 @@ async def test_a_cancelled_turn_takes_its_questions_back_everywhere(tmp_path: Pa
 
 
 async def test_an_update_of_a_host_asks_nothing_that_nobody_would_get_the_answer_to(tmp_path: Path) -> None:
-    """Else a server that only looks like a host has a card stand there for ever."""
+    """Otherwise a server that only resembles a host could leave a card there forever."""
     forged = [
         PermissionAsked(PermissionRequest(RequestKey(5), ToolCallId("c"), ()), ToolCallPatch(ToolCallId("c"))),
         ElicitationAsked(Form(RequestKey(6), "Your password?", ())),
     ]
     async with hosted(tmp_path) as its:
         one = await its.attach("one")
-        (client,) = its.host._clients
+        (client,) = its.host.clients
         for each in forged:
-            client._notify(own_methods.UPDATE, own_methods.write_update(its.session.session_id, each))
+            client.notify(own_methods.UPDATE, own_methods.write_update(its.session.session_id, each))
         await settle()
         assert not waits(one)

@@ -1,6 +1,6 @@
-"""Lines that hide what they run: a rule refuses the command, or the user is asked; bash itself says what was run.
+"""Lines that hide what they run are refused by a rule or asked about. Bash itself says what ran.
 
-`ACP_TUI_HIDDEN_COMMANDS=2000` tries so many lines.
+`ACP_TUI_HIDDEN_COMMANDS=2000` tries that many lines.
 """
 
 from __future__ import annotations
@@ -71,16 +71,16 @@ WORDS = [
     "while read a; do $a; done <<< 'deploy now'",
     "deploy n$(echo ow)",
 ]
-"""Each runs `deploy now`; `$BIN` is where it lies."""
+"""Each runs `deploy now`; `$BIN` is its folder."""
 
 
 def in_python(line: str) -> str:
-    """A program for Python that runs it."""
+    """A Python program that runs it."""
     return f"import subprocess; subprocess.run(['bash', '-c', {line!r}])"
 
 
 def alias(line: str) -> str:
-    """A name of its own, since an alias that runs itself never ends."""
+    """A different name, since an alias that runs itself never ends."""
     return f"x{len(line)}"
 
 
@@ -125,7 +125,7 @@ WRAPPERS: list[Callable[[str], str]] = [
 
 @pytest.fixture(scope="module")
 def bin_folder(tmp_path_factory: pytest.TempPathFactory) -> Path:
-    """Where `deploy` lies, which says in the file `told` that it was called."""
+    """The folder of `deploy`, which notes each call in the file `told`."""
     folder = tmp_path_factory.mktemp("bin")
     for name in ("deploy", "deploy.exe"):
         (folder / name).write_text('#!/bin/sh\n[ "$1" = now ] && echo ran >> "$TOLD"\nexit 0\n')
@@ -134,7 +134,7 @@ def bin_folder(tmp_path_factory: pytest.TempPathFactory) -> Path:
 
 
 def runs_it(line: str, folder: Path, bin_folder: Path) -> bool:
-    """Whether bash, given this line, has run `deploy now`."""
+    """Whether bash, given this line, ran `deploy now`."""
     told = folder / "told"
     told.unlink(missing_ok=True)
     (folder / "now").touch()
@@ -164,7 +164,7 @@ def runs_it(line: str, folder: Path, bin_folder: Path) -> bool:
 
 
 def passes(subject: Subject) -> bool:
-    """Whether `DEPLOY` neither refuses nor asks."""
+    """Whether the `DEPLOY` rule neither refuses nor asks."""
     return not refuses(DEPLOY, subject) and doubtful([DEPLOY], subject) is None
 
 

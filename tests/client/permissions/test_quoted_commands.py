@@ -1,6 +1,6 @@
-"""Words in any quotes: read as bash reads them, so that no quoting takes a command out of its rule.
+"""Quoted words are parsed as bash parses them, so quoting gets no command past its rule.
 
-`ACP_TUI_HOSTILE_COMMANDS=10000` tries so many lines.
+`ACP_TUI_HOSTILE_COMMANDS=10000` tries that many lines.
 """
 
 from __future__ import annotations
@@ -22,7 +22,7 @@ SPECIAL = "$`\"'\\{},*?[]~#&;|<>() \t\n!é"
 
 
 def in_ansi(choice: random.Random, char: str) -> str:
-    """One of the ways of writing `char` within `$'...'`."""
+    """One of the ways to write `char` inside `$'...'`."""
     code = ord(char)
     ways = [f"\\u{code:04x}", f"\\U{code:08x}", "".join(f"\\x{byte:02X}" for byte in char.encode())]
     if code < 128:
@@ -37,7 +37,7 @@ def in_ansi(choice: random.Random, char: str) -> str:
 
 
 def quoted(choice: random.Random, text: str) -> str:
-    """`text` for bash, each piece in quotes of some kind; nothing is between them, or what comes to nothing."""
+    """`text` for bash, each piece in some kind of quotes, with nothing between them or something empty."""
     written = ""
     while text:
         size = choice.randint(1, len(text))
@@ -61,13 +61,13 @@ def line_of(choice: random.Random, words: list[str]) -> str:
     between = [" ", "\t ", " \\\n", "${IFS}"]
     line = ""
     for word in words:
-        # A backslash-newline or `$IFS` directly behind another is no blank of its own.
+        # A backslash-newline or `$IFS` directly after another isn't a separate blank.
         line += (choice.choice(between) if line else "") + quoted(choice, word)
     return line
 
 
 def braced(choice: random.Random, depth: int) -> str:
-    """Letters and alternatives, which may have alternatives inside."""
+    """Letters and alternatives, which may contain alternatives."""
     pieces = []
     for _ in range(choice.randint(1, 3)):
         within = ",".join(braced(choice, depth - 1) for _ in range(choice.randint(1, 3))) if depth else ""

@@ -1,4 +1,4 @@
-"""first_match: a rule refuses what meets all that it names, however the agent spells it, and nothing else."""
+"""first_match: a rule refuses what matches all of its parts, however the agent spells it, and nothing else."""
 
 from __future__ import annotations
 

@@ -1,4 +1,4 @@
-"""first_match: which commands a rule covers, wherever in a line or a request they stand."""
+"""first_match: which commands a rule covers, anywhere in a line or a request."""
 
 from __future__ import annotations
 

@@ -85,10 +85,10 @@ def test_a_glob_leaves_other_paths_alone(glob: str, path: str) -> None:
 @pytest.mark.parametrize("ignores_case", [True, False])
 def test_case_is_ignored_where_the_disk_does(ignores_case: bool, monkeypatch: pytest.MonkeyPatch) -> None:
     monkeypatch.setattr(path_globs, "IGNORES_CASE", ignores_case)
-    path_globs._pattern.cache_clear()
+    path_globs.pattern_of.cache_clear()
     subject = subject_of_read("/PROJECT/secrets/A.key")
     assert refuses(rule(path="Secrets/*.KEY"), subject) is ignores_case
-    path_globs._pattern.cache_clear()
+    path_globs.pattern_of.cache_clear()
 
 
 def test_a_link_into_what_is_refused_is_refused(tmp_path: Path) -> None:
@@ -164,7 +164,84 @@ def test_the_disk_is_asked_only_where_a_rule_depends_on_a_place(links_followed: 
         "git show HEAD:config/db.yml",
         "scp config/db.yml host:",
         "curl FILE:///project/config/db.yml",
+        "cat $PWD/config/db.yml",
+        'cat "${PWD}/config/db.yml"',
+        "cat ~+/config/db.yml",
+        "cat ~-/config/db.yml",
+        "cat $(pwd)/config/db.yml",
+        "cat `pwd`/config/db.yml",
+        "cat $OLDPWD/db.yml",
+        'cat "$dir"/db.yml',
+        "cat $dir/config/db.yml",
+        "cat ${dir}db.yml",
+        "cat --file=$PWD/config/db.yml",
+        "cat < $PWD/config/db.yml",
+        "cat config/*.yml",
+        "cat */db.yml",
+        "cat con*/db.yml",
+        "cat config/d?.yml",
+        "cat config/[cd]b.yml",
+        "cat config/$name",
+        "cat config/db.$end",
+        "cat config/../config/d*",
+        "cat $dir/../config/db.yml",
+        "cat x/*/../../config/*.yml",
+        "cd config && cat db.yml",
+        "cd config; cat < db.yml",
+        "cd ./config && cat db.yml",
+        "cd src && cd ../config && cat db.yml",
+        "cd src; cd $OLDPWD; cat config/db.yml",
+        "cd /project/config && cat db.yml",
+        "cd $PWD/config && cat db.yml",
+        "cd $dir && cat db.yml",
+        "cd - && cat db.yml",
+        "cd con*; cat db.yml",
+        "(cd config; cat db.yml)",
+        "sh -c 'cd config && cat db.yml'",
+        "pushd config && cat db.yml",
+        "cd src && cat ../config/db.yml",
+        "git -C config show HEAD:db.yml",
+        "tar -C config -c db.yml",
+        "tar --directory=config -c db.yml",
+        "env -C config cat db.yml",
+        "make -Cconfig db.yml",
     ],
 )
 def test_a_file_that_a_command_names_is_covered_however_it_is_glued(line: str) -> None:
     assert refuses(rule(path="config/db.yml"), subject_of_command(line, (), ROOT))
+
+
+@pytest.mark.parametrize(
+    "line",
+    [
+        "cat $name",
+        "cat $dir/other.yml",
+        "cat $PWD/db.yml",
+        "cat ~+/db.yml",
+        "cat *.md",
+        "cat config/*.json",
+        "cat config/e*",
+        "cd src && cat db.yml",
+        "cd src; cd lib; cat config/db.yml.txt",
+        "cat db.yml; cd config",
+        "cd config && make",
+        "grep -C 3 db.yml",
+        "tar -C build -c db.yml",
+        "echo $(date) $USER",
+    ],
+)
+def test_a_command_that_cannot_mean_the_file_is_left_alone(line: str) -> None:
+    assert not refuses(rule(path="config/db.yml"), subject_of_command(line, (), ROOT))
+
+
+@pytest.mark.parametrize(
+    "line", ["cat $HOME/.ssh/id_rsa", 'cat "${HOME}"/.ssh/id*', "cd; cat .ssh/x", "cd ~/.ssh && cat x"]
+)
+def test_a_file_at_home_is_covered_however_home_is_spelled(line: str) -> None:
+    assert refuses(rule(path="~/.ssh/"), subject_of_command(line, (), ROOT))
+
+
+def test_a_wildcard_finds_no_hidden_file() -> None:
+    assert not refuses(rule(path=".env"), subject_of_command("cat *", (), ROOT))
+    assert refuses(rule(path=".env"), subject_of_command("cat .e*", (), ROOT))
+    assert refuses(rule(path=".env"), subject_of_command("cat $dir/.env", (), ROOT))

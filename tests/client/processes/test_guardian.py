@@ -1,4 +1,4 @@
-"""The guardian: whom it ends when its input ends, whom it leaves alone, and that it is there no longer than needed."""
+"""The guardian: which processes it ends when its input closes, which it leaves alone, and when it exits itself."""
 
 from __future__ import annotations
 
@@ -32,7 +32,7 @@ Start: TypeAlias = Callable[[str], list[int]]
 
 @pytest.fixture
 def start() -> Iterator[Start]:
-    """Starts a stubborn leader of a session, which runs the code given, and gives the pids that it prints in a line."""
+    """Starts a stubborn session leader that runs this code; returns the PIDs it prints on one line."""
     with ExitStack() as started:
 
         def run(code: str) -> list[int]:
@@ -51,7 +51,7 @@ def start() -> Iterator[Start]:
 
 @pytest.fixture(autouse=True)
 def no_grace(monkeypatch: pytest.MonkeyPatch) -> None:
-    """The steps without their waits."""
+    """The steps, without their waits."""
     for name in ("GRACE_S", "TERMINATE_GRACE_S"):
         monkeypatch.setattr(guardian, name, 0.0)
 
@@ -64,7 +64,7 @@ def watched(*orders: str) -> list[Watched]:
 
 
 def gone(pids: list[int]) -> bool:
-    """Whether none of them runs."""
+    """Whether none of them is running."""
     return not any(map(row_of, pids))
 
 
@@ -175,10 +175,10 @@ def test_a_guardian_that_was_killed_is_replaced_by_one_that_knows_all(guard: Gua
 def test_the_end_of_its_input_makes_the_guardian_end_those_and_itself(guard: Guard, start: Start) -> None:
     pids = start(CHILD)
     guard.watch(pids[0], "session")
-    assert guard._guardian is not None
-    assert guard._guardian.stdin is not None
-    guard._guardian.stdin.close()
-    assert guard._guardian.wait(LIMIT_S) == 0
+    assert guard.process is not None
+    assert guard.process.stdin is not None
+    guard.process.stdin.close()
+    assert guard.process.wait(LIMIT_S) == 0
     assert gone(pids)
 
 

@@ -1,4 +1,4 @@
-"""Who belongs to a process, read from the table of processes; and that a signal never reaches a stranger."""
+"""Which processes belong together, according to the process table; and that no signal ever reaches a stranger."""
 
 from __future__ import annotations
 
@@ -24,7 +24,7 @@ from acp_tui.client.processes.table import (
 
 LEADER = Process(100, 1, 100, 100, "t0")
 CHILD = Process(101, 100, 100, 100, "t1")
-JOB = Process(102, 1, 102, 100, "t2")  # its parent ended; a group of its own in the same session
+JOB = Process(102, 1, 102, 100, "t2")  # its parent has ended; in its own group, but in the same session
 DAEMON = Process(103, 101, 103, 103, "t3")  # setsid
 OF_DAEMON = Process(104, 103, 104, 103, "t4")
 STRANGER = Process(200, 1, 200, 200, "t5")
@@ -74,15 +74,15 @@ def test_the_table_holds_this_process(monkeypatch: pytest.MonkeyPatch, has_proc:
 
 def test_a_group_exists_while_it_has_members() -> None:
     assert group_exists(os.getpgrp())
-    assert not group_exists(2**22 + 1)  # beyond the largest pid of Linux and of macOS
+    assert not group_exists(2**22 + 1)  # above the largest PID of Linux and macOS
 
 
-@pytest.mark.parametrize("can_hold", sorted({table._CAN_HOLD, False}))
+@pytest.mark.parametrize("can_hold", sorted({table.CAN_HOLD, False}))
 @pytest.mark.skipif(not table.HAS_PROC, reason="tells two processes of one number apart by /proc")
 def test_a_new_process_of_an_old_number_is_not_signalled(
     monkeypatch: pytest.MonkeyPatch, sleeper: Process, can_hold: bool
 ) -> None:
-    monkeypatch.setattr(table, "_CAN_HOLD", can_hold)
+    monkeypatch.setattr(table, "CAN_HOLD", can_hold)
     signal_each([Process(sleeper.pid, sleeper.parent, sleeper.group, sleeper.session, "long ago")], signal.SIGKILL)
     assert is_running(sleeper)
     signal_each([sleeper], signal.SIGKILL)

@@ -1,4 +1,4 @@
-"""Drafts: what is kept of them in their file, and which of them is offered."""
+"""Drafts: which are saved in their file, and which is offered."""
 
 from __future__ import annotations
 

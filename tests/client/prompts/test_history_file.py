@@ -1,4 +1,4 @@
-"""The file of past prompts: what is kept of them, by several at once, and what a crash or a full disk does to it."""
+"""The prompt history file: what it keeps, with several writers, after a crash, and on a full disk."""
 
 from __future__ import annotations
 
@@ -144,7 +144,7 @@ def test_a_very_long_prompt_is_not_kept(file: HistoryFile) -> None:
 
 
 def test_several_processes_that_write_and_shrink_at_once_lose_nothing(path: Path) -> None:
-    """Each prompt is the latest for a moment: none may be lost, however often the file is written anew."""
+    """Each prompt is the latest for a moment; none may be lost, however often the file is rewritten."""
     code = """
 import sys
 from pathlib import Path

@@ -1,4 +1,4 @@
-"""Past prompts in memory: which of them are recalled, in which order, and how they are found."""
+"""Past prompts in memory: which can be recalled, in which order, and how search finds them."""
 
 from __future__ import annotations
 

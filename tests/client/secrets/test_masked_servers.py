@@ -1,4 +1,4 @@
-"""No secret of an MCP server gets into a log (R-MCP-3)."""
+"""No secret of an MCP server reaches a log (R-MCP-3)."""
 
 from __future__ import annotations
 

@@ -1,4 +1,4 @@
-"""A field that asks for a secret is recognized in many languages and disguises; others are left alone (R-ELIC-13)."""
+"""Fields that ask for a secret are recognized in many languages and disguises; others aren't (R-ELIC-13)."""
 
 from __future__ import annotations
 

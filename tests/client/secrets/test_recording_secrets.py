@@ -1,4 +1,4 @@
-"""No secret gets into a recording, wherever it stands, and what is masked keeps its shape."""
+"""No secret reaches a recording, wherever it appears, and masked values keep their shape."""
 
 from __future__ import annotations
 
@@ -86,7 +86,7 @@ def test_a_known_secret_is_masked_in_all_that_comes_later(direction: Direction, 
         Exited(0.0, f"exited because of {SECRET}"),
     )
     assert SECRET not in text
-    assert f"[{'*' * len(SECRET)}]" in text  # a terminal's screen stays as it was
+    assert f"[{'*' * len(SECRET)}]" in text  # a terminal's screen is unchanged
 
 
 def test_an_answer_to_a_form_is_masked_and_others_are_not(tmp_path: Path) -> None:
@@ -136,7 +136,7 @@ def test_a_private_key_on_stderr_is_masked_line_by_line_to_its_end_and_no_furthe
     text = written(tmp_path, *(Stderr(0.0, line.encode()) for line in lines))
     assert not any(line in text for line in body if line)
     assert lines[-1] in text
-    assert Masker().line(body[0]) == "***"  # where its beginning has scrolled out of the log
+    assert Masker().line(body[0]) == "***"  # if its beginning has scrolled out of the log
 
 
 def test_a_key_that_never_ends_does_not_hide_what_an_agent_says_for_ever(tmp_path: Path) -> None:
@@ -147,7 +147,7 @@ def test_a_key_that_never_ends_does_not_hide_what_an_agent_says_for_ever(tmp_pat
 
 @pytest.mark.parametrize("word", ["a" * 500_000, "token" * 50_000, "eyJ-" * 50_000, "://" * 50_000])
 def test_a_long_word_takes_no_longer_than_many_short_ones(word: str) -> None:
-    """With the square of its length it would take hours, and the screen would stand still."""
+    """If it took quadratic time, this would run for hours, and the screen would freeze."""
     assert Masker().line(f"{word} token={SECRET}") == f"{word} token=***"
 
 
@@ -208,7 +208,7 @@ def test_a_raw_recording_says_so_and_keeps_all(tmp_path: Path) -> None:
 
 
 def shape(value: Any) -> Any:
-    """The types and keys without the values."""
+    """The types and keys, without the values."""
     if isinstance(value, dict):
         return {key: shape(item) for key, item in value.items()}
     return [shape(item) for item in value] if isinstance(value, list) else type(value)

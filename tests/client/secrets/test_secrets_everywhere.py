@@ -1,7 +1,7 @@
-"""Secrets of many sorts, through every way into a run of the real client with an agent that is a process of its own.
+"""Secrets of many kinds, through every way into a run of the real client with an agent process.
 
-What is masked where, and what is kept on purpose, stands in the table of `acp_tui/client/secrets/README.md`, and this
-holds the table, cell by cell.
+The table in `acp_tui/client/secrets/README.md` says what is masked where, and what is kept on purpose. These tests
+prove it, cell by cell.
 """
 
 from __future__ import annotations
@@ -80,17 +80,17 @@ serve_until_closed()
 
 @dataclass
 class Stores:
-    """What a run has left behind, as texts."""
+    """What a run left behind, as text."""
 
     kept: Mapping[str, str]
 
     def where(self, secret: str) -> set[str]:
-        """The stores in which it stands."""
+        """The stores that contain it."""
         return {store for store, text in self.kept.items() if secret in text}
 
 
 async def run(folder: Path, said: Mapping[str, str], env: Mapping[str, str]) -> Stores:
-    """A turn in which all of it is said; a key is the way that it takes."""
+    """A turn that contains all of them; each key is the way it takes."""
     (folder / "said.json").write_text(json.dumps(said))
     (folder / "terminal.txt").write_text(said["terminal"] + "\n")
     names = {"SAID": folder / "said.json", "TERMINAL": folder / "terminal.txt", "CWD": folder}
@@ -133,7 +133,7 @@ async def run(folder: Path, said: Mapping[str, str], env: Mapping[str, str]) -> 
 
 
 def table() -> Iterator[tuple[str, dict[str, bool]]]:
-    """The rows of the table, and of each store whether it keeps what the row is about."""
+    """The table's rows, and for each store whether it keeps what the row is about."""
     text = (Path(str(secrets_room.__file__)).parent / "README.md").read_text()
     rows = [[cell.strip() for cell in row.strip("|").split("|")] for row in re.findall(r"^\|.*\|$", text, re.MULTILINE)]
     head = rows[0][1:]

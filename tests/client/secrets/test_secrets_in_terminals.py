@@ -1,4 +1,4 @@
-"""What an agent of version 2 prints comes in base64: its secrets are masked in recordings all the same."""
+"""An agent of version 2 sends output in base64; secrets in it are masked in recordings all the same."""
 
 from __future__ import annotations
 

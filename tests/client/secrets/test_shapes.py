@@ -1,4 +1,4 @@
-"""Keys of services are found wherever they stand, whole, and what only looks a little like one stays."""
+"""Service keys are found anywhere, whole; text that only resembles one stays."""
 
 from __future__ import annotations
 
@@ -81,7 +81,7 @@ def test_hashes_ids_and_words_stay() -> None:
     "piece", ["a", "sk-", "eyJ", "://", "AKIA", "=a:", "key=", "-----BEGIN ", "MTE.", "12345678:", "cookie: ", "Aa0-"]
 )  # fmt: skip
 def test_a_long_line_takes_no_longer_than_many_short_ones(piece: str) -> None:
-    """With the square of its length it would take hours."""
+    """If it took quadratic time, this would run for hours."""
     masked_text(piece * (400_000 // len(piece)))
     Masker().line(piece * (400_000 // len(piece)))
 
@@ -96,7 +96,7 @@ def test_a_key_is_found_wherever_it_stands_in_megabytes() -> None:
 
 @pytest.mark.parametrize("filler", ["x", "word ", "a=b\n", r"\n%3D[", "Nn"])
 def test_a_key_is_masked_wherever_in_a_long_text_it_stands(filler: str) -> None:
-    """A long text is searched in pieces, so that other threads get their turn; their edges hide nothing."""
+    """A long text is searched in pieces, so that other threads can run; nothing hides at their edges."""
     edges = [each * size + by for each in (1, 2) for size in (1 << 14, 1 << 16) for by in (-20, -7, 0, 5)]
     for service in list(SHAPED)[:2]:
         secret = SHAPED[service](Random(service))

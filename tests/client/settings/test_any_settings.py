@@ -1,4 +1,4 @@
-"""No document, and no file at all, fails the reader of settings.toml."""
+"""No document, and no file of any kind, crashes the reader of settings.toml."""
 
 from __future__ import annotations
 
@@ -32,7 +32,7 @@ SECTIONS = st.dictionaries(KEYS, VALUES, max_size=6) | st.lists(st.dictionaries(
 def test_no_document_fails_the_reader_and_what_it_gives_is_complete(document: dict[str, Any]) -> None:
     result = interpret(document, "F", ENVIRON)
 
-    hash(result.settings)  # all of it are values: no list and no table of the document has come through
+    hash(result.settings)  # all of it are valid values: no list and no table of the document got through
     assert all(problem.text.startswith(f"F: {problem.key} ") for problem in result.problems)
     assert all(rule.kind or rule.path or rule.command for rule in result.settings.refuse)
     assert all(path.is_absolute() for path in result.settings.workspace.additional_directories)

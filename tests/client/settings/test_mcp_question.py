@@ -1,4 +1,4 @@
-"""What the question about a project's MCP servers says of the user's environment."""
+"""What the question about a project's MCP servers says about the user's environment."""
 
 from __future__ import annotations
 
@@ -126,7 +126,7 @@ def test_what_looks_like_a_secret_is_flagged_by_its_value():
 
 
 def test_a_decision_made_before_the_variables_were_shown_is_asked_again(tmp_path: Path):
-    """Earlier versions kept the digest of the file alone."""
+    """Earlier versions stored only the file's digest."""
     import hashlib
 
     project = _project(tmp_path / "p", {"s": {"url": "https://a.example", "headers": {"K": "${TOKEN:-}"}}})

@@ -1,4 +1,4 @@
-"""MCP servers on their way from a declaration to the wire."""
+"""MCP servers, from their declaration to the wire."""
 
 from __future__ import annotations
 
@@ -29,7 +29,7 @@ SSE = HttpServer("sse", "news", "https://news.example/sse")
 
 @pytest.fixture
 def program(tmp_path: Path) -> Path:
-    """A program in a folder that can stand on PATH."""
+    """A program in a folder that can be on PATH."""
     program = tmp_path / "bin" / "files"
     program.parent.mkdir()
     program.write_text("#!/bin/sh\n")

@@ -1,4 +1,4 @@
-"""What a project may set for those who work in it, and what it may not."""
+"""What a project may set for the people who work in it, and what it may not."""
 
 from __future__ import annotations
 
@@ -169,7 +169,7 @@ def test_a_link_is_not_followed(project: Path, tmp_path: Path) -> None:
         read_project_settings(project)
 
 
-# Where nobody can be asked
+# Without anyone to ask
 
 
 def test_it_counts_once_it_is_trusted_and_only_as_it_was_then(project: Path, tmp_path: Path) -> None:

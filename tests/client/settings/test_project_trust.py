@@ -1,4 +1,4 @@
-"""Whether a project's MCP servers may be used, remembered by place and content."""
+"""Trust in a project's MCP servers, remembered by location and content."""
 
 from __future__ import annotations
 

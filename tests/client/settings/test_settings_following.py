@@ -1,4 +1,4 @@
-"""A settings file that changes is noticed, however it is written."""
+"""A change to the settings file is noticed, however it is written."""
 
 from __future__ import annotations
 
@@ -16,7 +16,7 @@ from support.waiting import LIMIT_S
 
 
 async def first_change(files: tuple[Path, ...], do: Callable[[], object]) -> frozenset[Path]:
-    """What is told of what `do` does."""
+    """The reports while `do` runs."""
     told: list[frozenset[Path]] = []
 
     async def listen() -> None:
@@ -78,11 +78,11 @@ async def test_what_lies_beside_it_is_not_told(tmp_path: Path) -> None:
 async def test_a_name_that_is_not_utf8_ends_nothing_and_a_change_behind_it_is_told(
     tmp_path: Path, monkeypatch: pytest.MonkeyPatch
 ) -> None:
-    """An agent can make one where it works, beside the settings of the project."""
+    """An agent can create one in its workspace, beside the project's settings."""
     monkeypatch.setattr(watching, "AGAIN_S", 0.0)
     file = tmp_path / ".acp-tui.toml"
     bad = tmp_path / os.fsdecode(b"bad\xff\x9b")
     if sys.platform == "darwin":
         pytest.skip("its disks hold no such name")
-    # It may have been touched: what happened while nobody looked is not known.
+    # It may have been changed: nobody was watching.
     assert await first_change((file,), lambda: bad.write_text("x")) == {file}

@@ -1,4 +1,4 @@
-"""settings.toml, read into the tree: what is set, what is not, and files that cannot be read."""
+"""Reads settings.toml into the tree: what is set, what isn't, and unreadable files."""
 
 from __future__ import annotations
 
@@ -83,7 +83,7 @@ def test_every_setting_can_be_set(file: Path) -> None:
         Settings(
             Appearance("nord", images="blocks"),
             ConversationSettings(("edit", "other"), 0, 10_000, 7, 5, "open"),
-            AgentSettings(2.5, TraceContext("00-1-2-01", "a=b", "c=d")),
+            AgentSettings(2.5, trace_context=TraceContext("00-1-2-01", "a=b", "c=d")),
             Workspace("ask", "off", "on", directories),
             Changes(0, 2, 3),
             TerminalSettings(4),
@@ -141,15 +141,14 @@ def test_servers_are_left_to_their_own_reader() -> None:
     assert read("mcp = 5") == SettingsRead(Settings())
 
 
-# The whole
+# Rules and the rest
 
 
-def test_whoever_wants_all_or_nothing_gets_every_problem_in_one_error() -> None:
-    with pytest.raises(SettingsError) as failure:
-        read("appearance = 5\nchanges = 5").checked()
+def test_problems_with_rules_are_told_from_all_others() -> None:
+    found = read('[appearance]\ntheme = 5\n[[refuse]]\nreason = "x"')
 
-    assert str(failure.value) == "F: appearance is 5; allowed: a table\nF: changes is 5; allowed: a table"
-    assert read("").checked() == Settings()
+    assert [problem.key for problem in found.problems] == ["appearance.theme", "refuse[0]"]
+    assert [problem.key for problem in found.rule_problems] == ["refuse[0]"]
 
 
 @pytest.mark.parametrize(

@@ -1,4 +1,4 @@
-"""The documentation of all settings, made from the tree."""
+"""The documentation of all settings, generated from the tree."""
 
 from __future__ import annotations
 

@@ -1,4 +1,4 @@
-"""One setting is changed in the file, and all else in it stays."""
+"""Changing one setting in the file leaves everything else in it unchanged."""
 
 from __future__ import annotations
 
@@ -146,7 +146,7 @@ def test_a_link_stays_a_link(file: Path, tmp_path: Path) -> None:
 def test_what_was_written_meanwhile_is_not_lost(file: Path, monkeypatch: pytest.MonkeyPatch) -> None:
     given_file(file, COMMENTED)
     contents = iter([COMMENTED, COMMENTED + "kind = 'edit'\n"])
-    real = writing._content
+    real = writing.content_of
 
     def content(path: Path) -> bytes:
         for text in contents:
@@ -154,7 +154,7 @@ def test_what_was_written_meanwhile_is_not_lost(file: Path, monkeypatch: pytest.
             break
         return real(path)
 
-    monkeypatch.setattr(writing, "_content", content)
+    monkeypatch.setattr(writing, "content_of", content)
     write_setting(file, READ, "ask")
 
     assert tomllib.loads(file.read_text())["refuse"] == [{"command": "git push", "kind": "edit"}]
@@ -175,7 +175,7 @@ def test_nothing_is_left_behind_beside_the_file(file: Path, monkeypatch: pytest.
     assert file.read_text() == COMMENTED
 
 
-# What cannot be changed
+# What can't be changed
 
 
 def test_a_file_that_cannot_be_understood_is_left_alone_and_the_line_is_named(file: Path) -> None:

@@ -144,7 +144,7 @@ def test_a_file_that_is_of_no_use_is_said_with_an_example(file: Path, content: b
 
 
 def test_servers_that_come_while_we_run_are_not_used_and_that_is_said(file: Path) -> None:
-    """An agent that runs a command can write there; it is not to have its own server started with it."""
+    """An agent that runs a command can write there; that must not start a server of its choice."""
     file.write_text('[mcp.mine]\ncommand = "a"\n')
     first = servers_at_start(file)
     assert servers_at_start(file) == first

@@ -1,4 +1,4 @@
-"""What is wrong in settings.toml costs nothing else, and is said with its key and what is allowed."""
+"""An invalid value in settings.toml affects nothing else, and is reported with its key and the allowed values."""
 
 from __future__ import annotations
 
@@ -156,7 +156,7 @@ def test_an_item_that_is_no_table_is_no_rule() -> None:
     ]
 
 
-# What means nothing
+# Keys that mean nothing
 
 
 @pytest.mark.parametrize(

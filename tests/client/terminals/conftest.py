@@ -1,8 +1,8 @@
-"""Terminals of a session in a fresh directory, with everything that they say recorded."""
+"""A session's terminals in a new folder, with everything they report recorded."""
 
 from __future__ import annotations
 
-from collections.abc import AsyncIterator, Sequence
+from collections.abc import AsyncIterator, Callable, Mapping, Sequence
 from dataclasses import dataclass, field
 from pathlib import Path
 
@@ -15,18 +15,32 @@ from support.waiting import LIMIT_S
 
 @dataclass(slots=True)
 class Session:
-    """What a session is to its terminals: it holds them and hears them."""
+    """What a session is to its terminals: it owns them and hears their events. A test may hear them instead."""
 
     cwd: Path
     heard: dict[str, bytearray] = field(default_factory=dict)
     exits: list[tuple[str, ExitStatus]] = field(default_factory=list)
     spoke: anyio.Event = field(default_factory=anyio.Event)
     terminals: Terminals = field(init=False)
+    on_output: Callable[[str, bytes], None] = field(init=False)
+    on_waiting: Callable[[str, bool], None] = field(init=False)
 
     def __post_init__(self) -> None:
-        self.terminals = Terminals(self.cwd, on_output=self._on_output, on_exit=self._on_exit)
+        self.on_output = self._hear
+        self.on_waiting = lambda _id, _is_waiting: None
+        self.open_terminals()
 
-    def _on_output(self, terminal_id: str, data: bytes) -> None:
+    def open_terminals(self, base_env: Mapping[str, str] | None = None) -> None:
+        """Have other terminals from now on."""
+        self.terminals = Terminals(
+            self.cwd,
+            base_env=base_env,
+            on_output=lambda terminal_id, data: self.on_output(terminal_id, data),
+            on_exit=self._on_exit,
+            on_waiting=lambda terminal_id, is_waiting: self.on_waiting(terminal_id, is_waiting),
+        )
+
+    def _hear(self, terminal_id: str, data: bytes) -> None:
         self.heard.setdefault(terminal_id, bytearray()).extend(data)
         self.spoke.set()
         self.spoke = anyio.Event()
@@ -49,7 +63,7 @@ class Session:
         return self.terminals.output(terminal_id)
 
     async def shell(self, script: str) -> str:
-        """Start a script, and come back at once."""
+        """Start a script, and return right away."""
         return await self.terminals.create("/bin/sh", ["-c", script])
 
     async def until_heard(self, terminal_id: str, what: bytes) -> None:

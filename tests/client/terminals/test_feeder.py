@@ -1,4 +1,4 @@
-"""The thread of the emulators as the program ends."""
+"""The emulators' thread at exit."""
 
 import subprocess
 import sys

@@ -1,4 +1,4 @@
-"""A command that waits for input is told from one that works, and from one that waits for something else."""
+"""A command that waits for input is told apart from one that works or waits for something else."""
 
 from __future__ import annotations
 
@@ -30,12 +30,12 @@ def _looks_soon(monkeypatch: pytest.MonkeyPatch) -> None:
 
 
 class Ears:
-    """Hears of every terminal whether it waits."""
+    """Hears from every terminal whether it waits."""
 
     def __init__(self, session: Session) -> None:
         self.heard: list[bool] = []
         self._bell = Bell()
-        session.terminals._on_waiting = self._hear
+        session.on_waiting = self._hear
 
     def _hear(self, _id: str, is_waiting: bool) -> None:
         self.heard.append(is_waiting)
@@ -91,7 +91,7 @@ async def test_a_command_that_waits_for_something_else_is_not(session: Session, 
 
 
 class FakeLoop:
-    """Time that passes when a test says so."""
+    """Time that advances only when a test says so."""
 
     def __init__(self) -> None:
         self.now = 0.0

@@ -1,4 +1,4 @@
-"""What an agent reads of a terminal's output."""
+"""What an agent gets of a terminal's output."""
 
 from __future__ import annotations
 
@@ -70,6 +70,6 @@ def test_a_character_that_is_still_arriving_is_left_out_until_the_end() -> None:
     ],
 )
 def test_a_lot_of_anything_is_read_in_linear_time(piece: bytes) -> None:
-    # Were any of it quadratic, this would take longer than a test may.
+    # If any of it were quadratic, this would take longer than a test may.
     plain_text(piece * (300_000 // len(piece)), is_complete=True)
     plain_text(b"x" * 100_000 + piece * (100_000 // len(piece)), is_complete=True)

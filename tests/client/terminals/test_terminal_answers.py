@@ -1,4 +1,4 @@
-"""Programs that ask their terminal something, for real on a PTY: each gets its answer, whoever looks or does not."""
+"""Programs on a real PTY that query their terminal get an answer, whether or not anyone watches."""
 
 from __future__ import annotations
 
@@ -19,7 +19,7 @@ pytest.importorskip("pyghostty")
 
 
 async def got(session: Session, *writes: bytes, until: bytes, before: str = "") -> bytes:
-    """What such a program reads from its terminal up to `until`, having written these pieces one by one."""
+    """What such a program reads from its terminal, up to `until`, after writing these pieces one by one."""
     script = asking(*writes, until=until, before=before)
     snapshot = await session.run(sys.executable, "-S", "-c", script)
     return bytes.fromhex(snapshot.output.partition("got ")[2].strip())

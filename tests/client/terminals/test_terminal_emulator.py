@@ -1,4 +1,4 @@
-"""The emulators: what they show, where the cursor is, what they answer, and that they can be closed."""
+"""The emulators: what they show, where the cursor is, what they answer, and how they close."""
 
 from __future__ import annotations
 
@@ -129,7 +129,7 @@ def test_long_lines_wrap_and_flow_anew_on_resize(emulator: Emulator) -> None:
         ("0", None),
     ],
 )
-def test_styles_and_colours_are_kept(emulator: Emulator, sgr: str, style: CellStyle | None) -> None:
+def test_styles_and_colors_are_kept(emulator: Emulator, sgr: str, style: CellStyle | None) -> None:
     assert style_of(emulator, sgr) == style
 
 
@@ -151,7 +151,7 @@ def test_backgrounds_reach_to_the_edge_on_rows_with_and_without_text(emulator: E
     assert {segment.style for line in emulator.lines() for segment in line} == {blue}
 
 
-def test_a_true_colour_background_fills_blank_rows_too(emulator: Emulator) -> None:
+def test_a_true_color_background_fills_blank_rows_too(emulator: Emulator) -> None:
     emulator.feed(b"\x1b[48;2;9;8;7m\x1b[2J")
     assert emulator.lines()[3][0].style == CellStyle(background=(9, 8, 7))
 

@@ -1,4 +1,4 @@
-"""Terminals in number and at speed: what is kept, how often the listener is called, and that nothing is left behind."""
+"""Many and fast terminals: what is kept, how often the listener is called, and that nothing is left behind."""
 
 from __future__ import annotations
 
@@ -22,7 +22,7 @@ if TYPE_CHECKING:
 
 MB = 1_000_000
 FLOOD = "import sys\nline = b'0123456789' * 100 + b'\\n'\nfor _ in range({lines}): sys.stdout.buffer.write(line)"
-"""Prints 1001 bytes a line, and 1002 with the carriage return that the PTY adds."""
+"""Prints 1001 bytes per line; the PTY adds a carriage return."""
 
 pytestmark = pytest.mark.skipif(not Path("/proc/self/fd").exists(), reason="counts what /proc tells")
 
@@ -44,7 +44,7 @@ async def test_a_flood_of_20_mb_is_counted_whole_and_kept_to_the_limit(session: 
         pieces.append(len(data))
         kept.append(data)
 
-    session.terminals._on_output = take
+    session.on_output = take
     output = await session.run(sys.executable, "-c", FLOOD.format(lines=20 * MB // 1002), limit=50_000)
     assert sum(pieces) == kept.end == 20 * MB // 1002 * 1002
     assert len(output.output) <= 50_000
@@ -54,9 +54,9 @@ async def test_a_flood_of_20_mb_is_counted_whole_and_kept_to_the_limit(session: 
 
 async def test_a_flood_calls_the_listener_by_the_wake_and_not_by_the_read(session: Session) -> None:
     pieces: list[int] = []
-    session.terminals._on_output = lambda _id, data: pieces.append(len(data))
+    session.on_output = lambda _id, data: pieces.append(len(data))
     await session.run(sys.executable, "-c", FLOOD.format(lines=5 * MB // 1002))
-    # The last is what was left when the command ended, and may be larger.
+    # The last is what remained when the command ended, and may be larger.
     assert max(pieces[:-1]) <= WAKE_BYTES + READ_BYTES
 
 
@@ -79,7 +79,7 @@ async def test_fifty_terminals_one_after_the_other_leave_nothing_behind(session:
         await session.terminals.release(terminal_id)
 
     with anyio.fail_after(TEST_LIMIT_S):
-        await cycle("sleep 100")  # what is started once and kept: worker threads, the watch for children
+        await cycle("sleep 100")  # started once and kept: worker threads, the child watcher
         before = open_files(), threading.active_count(), children()
         for number in range(50):
             await cycle("sleep 100" if number % 10 == 0 else "echo out")

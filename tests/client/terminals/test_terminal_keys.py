@@ -1,4 +1,4 @@
-"""What a program in a terminal gets for keys, pastes and the mouse, in the modes that it has set."""
+"""What a program in a terminal receives for keys, pastes, and the mouse, in the modes it has set."""
 
 from __future__ import annotations
 

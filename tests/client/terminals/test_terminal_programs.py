@@ -1,4 +1,4 @@
-"""Programs that draw on the whole screen, run for real on a PTY: what the emulator shows of them, and what is left."""
+"""Full-screen programs on a real PTY: what the emulator shows of them, and what they leave."""
 
 from __future__ import annotations
 
@@ -20,7 +20,7 @@ COLUMNS, ROWS = 80, 24
 
 
 class Program:
-    """A command on a PTY, an emulator that is fed what it prints."""
+    """A command on a PTY, with an emulator fed with its output."""
 
     def __init__(self, cwd: Path) -> None:
         pytest.importorskip("pyghostty")
@@ -42,7 +42,7 @@ class Program:
         return ["".join(segment.text for segment in line).rstrip() for line in self.emulator.lines()]
 
     async def until(self, is_there: Callable[[list[str]], bool]) -> None:
-        """Wait for what is on the screen."""
+        """Wait until the screen shows it."""
         await self._bell.until(lambda: is_there(self.rows), lambda: "\n".join(self.rows))
 
     def press(self, *keys: str) -> None:
@@ -60,7 +60,7 @@ class Program:
 
 @asynccontextmanager
 async def running(cwd: Path, command: str, *args: str) -> AsyncIterator[Program]:
-    """The program, until the test is done with it; the test is skipped where it is not installed."""
+    """The program, until the test is done with it. Skips the test if it isn't installed."""
     if shutil.which(command) is None:
         pytest.skip(f"{command} isn't installed")
     program = Program(cwd)

@@ -1,4 +1,4 @@
-"""How a command is started: its terminal, environment, directory, signals, and what is said when it cannot be."""
+"""How a command starts: its terminal, environment, folder, and signals, and the error if it can't start."""
 
 from __future__ import annotations
 
@@ -13,7 +13,7 @@ import pytest
 
 from acp_tui.client.agents.command import AgentCommand
 from acp_tui.client.agents.starting import start_of
-from acp_tui.client.terminals import Terminals, TerminalSpawnFailed
+from acp_tui.client.terminals import TerminalSpawnFailed
 from support.waiting import LIMIT_S
 
 if TYPE_CHECKING:
@@ -61,7 +61,7 @@ async def test_signals_do_what_they_do_by_default(session: Session) -> None:
         "print([getsignal(n) is SIG_DFL for n in (SIGHUP, SIGTERM, SIGQUIT)], pthread_sigmask(SIG_BLOCK, []))"
     )
     assert await python(session, code) == "[True, True, True] set()\n"
-    # Python itself ignores SIGPIPE, so that another program has to be asked: `yes` ends quietly, or says so.
+    # Python itself ignores SIGPIPE, so another program has to be asked: `yes` ends quietly, or says so.
     assert (await session.run("/bin/sh", "-c", "yes | head -n 1")).output == "y\n"
 
 
@@ -89,7 +89,7 @@ async def run_env(tmp_path: Path, session: Session) -> Session:
         "PAGER": "less",
         "KEPT": "yes",
     }
-    session.terminals = Terminals(tmp_path, base_env=base, on_output=session._on_output, on_exit=session._on_exit)
+    session.open_terminals(base)
     return session
 
 
@@ -102,9 +102,9 @@ async def test_the_environment_is_the_inherited_one_suited_to_our_terminal(run_e
 async def test_what_opens_a_host_is_handed_to_no_agent_and_no_command(
     monkeypatch: pytest.MonkeyPatch, session: Session, tmp_path: Path
 ) -> None:
-    """An agent in a container could attach by it, and answer what it asks itself."""
+    """An agent in a container could use it to attach, and answer its own questions."""
     monkeypatch.setenv("ACP_TUI_HOST_TOKEN", "s3cret")
-    session.terminals = Terminals(tmp_path, on_output=session._on_output, on_exit=session._on_exit)
+    session.open_terminals()
     printed = (await session.run("env")).output
     assert "PATH=" in printed
     assert "s3cret" not in printed
@@ -226,7 +226,7 @@ async def test_failures_and_cancellations_leave_nothing_behind(session: Session)
     async with anyio.create_task_group() as tasks:
         for _ in range(5):
             tasks.start_soon(session.shell, "sleep 1000")
-        await anyio.lowlevel.checkpoint()  # the launchers are on their way
+        await anyio.lowlevel.checkpoint()  # the launchers are running
         tasks.cancel_scope.cancel()
     with anyio.fail_after(LIMIT_S):
         while left_behind() != before:

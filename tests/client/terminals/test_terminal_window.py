@@ -1,4 +1,4 @@
-"""What a terminal's screen gives to one who types into it: its window and its size."""
+"""What a user who types into a terminal gets: its window and its size."""
 
 from __future__ import annotations
 
@@ -15,7 +15,7 @@ EMULATORS = [make_emulator, PlainEmulator]
 
 
 class Opened:
-    """A terminal of 20 by 4; output so short that no thread is needed for it."""
+    """A terminal of 20 by 4, with so little output that it needs no thread."""
 
     def __init__(self, *, make: MakeEmulator = make_emulator, output: bytes = b"") -> None:
         self.state = TerminalState(TerminalId("t"), columns=20, rows=4)
@@ -29,7 +29,7 @@ class Opened:
         self.screen.update()
 
     def rows(self, top: int | None = None) -> list[str]:
-        """The rows of the window, as far as there is something on them."""
+        """The rows of the window that aren't empty."""
         return ["".join(part.text for part in line) for line in self.screen.window(top).lines]
 
 

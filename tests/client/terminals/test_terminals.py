@@ -1,4 +1,4 @@
-"""Terminals as a session uses them: output, exits, kills and releases of real processes."""
+"""Terminals as a session uses them: output, exits, kills, and releases of real processes."""
 
 from __future__ import annotations
 
@@ -30,7 +30,7 @@ HAS_PROC = Path("/proc/self/fd").exists()
 
 
 async def ended(pid: int) -> None:
-    """Wait until the process is gone or is only a zombie of somebody else's."""
+    """Wait until the process is gone, or is a zombie that someone else must reap."""
     with anyio.fail_after(LIMIT_S):
         while _runs(pid):
             await anyio.lowlevel.checkpoint()
@@ -143,7 +143,7 @@ async def test_what_is_typed_into_a_command_that_reads_nothing_is_bounded(sessio
     terminal_id = await session.shell("stty raw -echo; echo ready; sleep 1000")
     await session.until_heard(terminal_id, b"ready")
     paste = b"x" * MAX_WAITING_BYTES
-    session.terminals.write(terminal_id, paste)  # one of any size, where nothing waits
+    session.terminals.write(terminal_id, paste)  # one of any size, if nothing waits
     with pytest.raises(TerminalInputFull, match="isn't reading"):
         session.terminals.write(terminal_id, paste)
 
@@ -315,7 +315,7 @@ async def test_closing_while_a_command_starts_leaves_none(session: Session) -> N
     with anyio.fail_after(LIMIT_S):
         async with anyio.create_task_group() as tasks:
             tasks.start_soon(_expect_closed, session)
-            await anyio.lowlevel.checkpoint()  # the launcher is on its way
+            await anyio.lowlevel.checkpoint()  # the launcher is running
             await session.terminals.close()
     assert all(status.signal == "SIGTERM" for _, status in session.exits)
 
@@ -331,7 +331,7 @@ async def test_thirty_terminals_leave_no_process_thread_or_file_descriptor(sessi
         with anyio.fail_after(LIMIT_S):
             await session.terminals.release(await session.shell(script))
 
-    await cycle("sleep 1000")  # starts the worker thread that stays for reuse
+    await cycle("sleep 1000")  # starts the worker thread, which is kept for reuse
     before = _left_behind()
     for number in range(30):
         await cycle(("true", "echo hello", "sleep 1000")[number % 3])

@@ -1,4 +1,4 @@
-"""What a host tells its clients in fields of our own is read as it was written."""
+"""What a host tells its clients in our own fields reads back as it was written."""
 
 from __future__ import annotations
 

@@ -1,4 +1,4 @@
-"""Paths that are at fault by themselves, and links that lead nowhere."""
+"""Invalid paths, and links that lead nowhere."""
 
 from pathlib import Path
 

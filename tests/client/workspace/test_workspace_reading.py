@@ -61,7 +61,7 @@ async def test_line_and_limit_select_lines_with_their_endings_r_fs_2(
 async def test_lines_and_characters_may_straddle_the_chunks_of_a_read(
     workspace: Workspace, tmp_path: Path, monkeypatch: pytest.MonkeyPatch, chunk_bytes: int
 ) -> None:
-    monkeypatch.setattr(reading_module, "_CHUNK_BYTES", chunk_bytes)
+    monkeypatch.setattr(reading_module, "CHUNK_BYTES", chunk_bytes)
     lines = ["äöü\n", "\n", "€uro\r\n", "🙂🙂\n", "end"]
     (tmp_path / "lines").write_bytes("".join(lines).encode())
     for first in range(1, 7):
@@ -105,8 +105,8 @@ async def test_what_is_not_utf_8_is_refused_with_the_offset_of_the_fault(
     chunk_bytes: int,
 ) -> None:
     if reason.startswith("UTF"):
-        chunk_bytes = 1 << 20  # a mark is looked for in the first chunk
-    monkeypatch.setattr(reading_module, "_CHUNK_BYTES", chunk_bytes)
+        chunk_bytes = 1 << 20  # a mark is searched in the first chunk
+    monkeypatch.setattr(reading_module, "CHUNK_BYTES", chunk_bytes)
     (tmp_path / "binary").write_bytes(content)
     with pytest.raises(NotText, match=f"{reason}.* at byte {offset}") as caught:
         await read(workspace, "binary")
@@ -199,7 +199,7 @@ async def test_a_named_pipe_that_comes_after_the_check_is_not_waited_for_either(
 
 
 async def test_a_socket_is_refused(workspace: Workspace, monkeypatch: pytest.MonkeyPatch, tmp_path: Path) -> None:
-    monkeypatch.chdir(tmp_path)  # a socket's address is short
+    monkeypatch.chdir(tmp_path)  # a socket's address must be short
     with socket.socket(socket.AF_UNIX) as listener:
         listener.bind("socket")
         with pytest.raises(SpecialFile, match="socket"):

@@ -1,4 +1,4 @@
-"""What is on the disk after an agent has written a file, or has failed to."""
+"""What is on the disk after an agent wrote a file, or failed to."""
 
 import errno
 import os

@@ -1,4 +1,4 @@
-"""Each rule is broken by one small connection, which breaks no other."""
+"""Each rule is broken by a small connection that breaks no other rule."""
 
 import pytest
 

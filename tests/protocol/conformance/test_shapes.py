@@ -1,4 +1,4 @@
-"""The strict shapes against the official schema, on messages that are made from it, whole and broken."""
+"""The strict shapes compared with the official schema, on messages made from it, whole and broken."""
 
 from __future__ import annotations
 
@@ -33,9 +33,9 @@ MODELS = [
 STRICTER = (
     "less than",  # whole numbers have the size that the schema only names
     "'mode'",  # a kind of question that no client may show as another
-    "authMethods",  # a login in a terminal that is malformed would pass as one of the agent
+    "authMethods",  # a malformed terminal login would pass as one of the agent's
 )
-"""In what ours goes beyond the schema."""
+"""Where our rules go beyond the schema."""
 SEEDS = 150
 
 
@@ -52,7 +52,7 @@ def test_what_the_schema_forbids_is_found(name: str, model: Any) -> None:
         value = messages.broken(messages.valid(name))
         known, flaw = read(model, value)
         flaws = [error.message for error in official.iter_errors(value)]
-        is_borne = any("None" in text for text in flaws)  # null for an empty list, which the schema lets pass
+        is_borne = any("None" in text for text in flaws)  # null for an empty list, which the schema accepts
         assert flaw or is_borne or not flaws or list(strange_values(known, value)), (flaws, value)
         assert not flaw or flaws or any(each in flaw for each in STRICTER), (flaw, value)
 
@@ -74,9 +74,9 @@ def test_own_keys_are_found_at_any_depth_and_not_in_meta() -> None:
             "title": "T",
             "_meta": {"mine": 1},
             "rawInput": {"free": 1},
-            "content": [{"type": "content", "content": {"type": "text", "text": "x", "colour": "red"}}],
+            "content": [{"type": "content", "content": {"type": "text", "text": "x", "color": "red"}}],
         },
     }
     known, flaw = read(NOTIFICATIONS["session/update"], value)
     assert flaw == ""
-    assert list(own_keys(known, value)) == ["update.content.0.content.colour"]
+    assert list(own_keys(known, value)) == ["update.content.0.content.color"]

@@ -1,4 +1,4 @@
-"""Small connections, each of which breaks one rule and no other: for every rule that frames can break."""
+"""Small connections that each break one rule and no other, for every rule that frames can break."""
 
 from support.broken_rules import handshake, lines, messages, questions, sessions, turns, version_two
 from support.broken_rules.case import CASES, Case

@@ -1,4 +1,4 @@
-"""A connection that breaks one rule, and the list of all; which there are is said in the modules beside this one."""
+"""A connection that breaks one rule, and the list of all of them; the other modules here define them."""
 
 from __future__ import annotations
 
@@ -9,7 +9,7 @@ from support.linting import Talk
 
 Case: TypeAlias = Callable[[], Talk]
 CASES: list[tuple[str, Case]] = []
-"""With the id of the rule that each breaks."""
+"""Each with the ID of the rule it breaks."""
 CALL = {"toolCallId": "c1", "title": "Read", "kind": "read", "status": "pending"}
 OPTIONS = [
     {"optionId": "yes", "name": "Yes", "kind": "allow_once"},
@@ -18,7 +18,7 @@ OPTIONS = [
 
 
 def breaks(rule_id: str) -> Callable[[Case], Case]:
-    """This case breaks the rule."""
+    """Register a case that breaks this rule."""
 
     def add(case: Case) -> Case:
         CASES.append((rule_id, case))

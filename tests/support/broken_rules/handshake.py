@@ -1,4 +1,4 @@
-"""Connections that break a rule of the handshake and what was agreed on in it: one each, and no other."""
+"""Connections that each break one rule of the handshake or of what it agreed on."""
 
 from __future__ import annotations
 

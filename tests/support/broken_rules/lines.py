@@ -1,4 +1,4 @@
-"""Connections that break a rule of what a line is, or of which answer belongs to what: one each, and no other."""
+"""Connections that each break one rule about lines, or about matching answers to requests."""
 
 from __future__ import annotations
 

@@ -1,4 +1,4 @@
-"""Connections that break a rule of what stands in a message: one each, and no other."""
+"""Connections that each break one rule about the contents of messages."""
 
 from __future__ import annotations
 
@@ -42,7 +42,7 @@ def _unknown_words() -> Talk:
 @breaks("A-EXT-1")
 def _own_key() -> Talk:
     talk = talk_with_session()
-    talk.update("session_info_update", title="T", colour="red")
+    talk.update("session_info_update", title="T", color="red")
     return talk
 
 

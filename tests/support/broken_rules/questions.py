@@ -1,4 +1,4 @@
-"""Connections that break a rule of permissions, terminals, forms and pages: one each, and no other."""
+"""Connections that each break one rule of permissions, terminals, forms, or pages."""
 
 from __future__ import annotations
 

@@ -1,4 +1,4 @@
-"""Connections that break a rule of sessions and their options: one each, and no other."""
+"""Connections that each break one rule of sessions or their options."""
 
 from __future__ import annotations
 

@@ -1,4 +1,4 @@
-"""Connections that break a rule of turns and their tool calls: one each, and no other."""
+"""Connections that each break one rule of turns or their tool calls."""
 
 from __future__ import annotations
 

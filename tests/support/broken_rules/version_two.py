@@ -1,4 +1,4 @@
-"""Connections that break a rule of version 2: one each, and no other."""
+"""Connections that each break one rule of version 2."""
 
 from __future__ import annotations
 
@@ -9,7 +9,7 @@ TEXT = {"type": "text", "text": "how are you?"}
 
 
 def turn_of_two(talk: Talk, *, is_busy: bool = True, is_echoed: bool = True) -> None:
-    """A turn, as it should be but for what is left out."""
+    """A correct turn, except for what is left out."""
     prompt = talk.prompt()
     if is_echoed:
         talk.update("user_message", messageId="u", content=[TEXT])

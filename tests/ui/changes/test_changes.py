@@ -1,4 +1,4 @@
-"""The list of changed files: what it shows, how it stays current, and what is reverted from it."""
+"""The list of changed files: what it shows, how it stays current, and what it reverts."""
 
 import subprocess
 import sys

@@ -1,4 +1,4 @@
-"""Names of keys, as users write them and as Textual calls them."""
+"""Names of keys, as users write them and as Textual names them."""
 
 from __future__ import annotations
 

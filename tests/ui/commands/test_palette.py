@@ -1,4 +1,4 @@
-"""The command palette: what it offers, in which order; and the theme, which one can try on."""
+"""The command palette: what it offers, in which order; and the theme list with its preview."""
 
 from __future__ import annotations
 

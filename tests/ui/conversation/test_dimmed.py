@@ -1,4 +1,4 @@
-"""What a dialog lies over stays in view, dimmed, and stands still."""
+"""What is behind a dialog stays visible, dimmed, and doesn't move."""
 
 from __future__ import annotations
 

@@ -1,4 +1,4 @@
-"""A long conversation keeps its latest drawings only; what is looked at again looks as it did."""
+"""A long conversation keeps only its latest drawings; older entries look the same when drawn again."""
 
 from __future__ import annotations
 

@@ -1,4 +1,4 @@
-"""What entries say on the screen where little room is given to them: labels of blocks, folds, what stays unsaid."""
+"""Entries in limited space: labels of blocks, folds, and what is left out."""
 
 from typing import Any
 

@@ -1,4 +1,4 @@
-"""Finding in a conversation: every match is marked and counted, also what a fold hides and what comes later."""
+"""Finding in a conversation: every match is marked and counted, including folded and later text."""
 
 from __future__ import annotations
 

@@ -1,4 +1,4 @@
-"""How much of an entry is shown before it is unfolded, as the settings say."""
+"""How much of an entry shows before it is unfolded, according to the settings."""
 
 from __future__ import annotations
 
@@ -33,12 +33,12 @@ def _drawing(*updates: SessionUpdate) -> Drawing:
 
 
 class Printed:
-    """Stands in for the screens of terminals: each has printed twenty lines."""
+    """Replaces terminals' screens: each has printed twenty lines."""
 
     line_count = 20
 
     def screen(self, state: TerminalState) -> Printed:
-        """The one of any terminal."""
+        """The screen of any terminal."""
         return self
 
     def update(self) -> None:

@@ -30,7 +30,7 @@ PIXELS = "▀▀▀▀▀▀▀▀"
 
 
 class Decoder:
-    """Decodes when it is told to, and knows in which thread and how often it did."""
+    """Decodes when told to, and records in which thread and how often it did."""
 
     def __init__(self) -> None:
         self.go_on = threading.Event()
@@ -51,7 +51,7 @@ def decoder(monkeypatch: pytest.MonkeyPatch) -> Iterator[Decoder]:
 
 
 @pytest.fixture(autouse=True)
-def _in_colour(monkeypatch: pytest.MonkeyPatch) -> None:
+def _in_color(monkeypatch: pytest.MonkeyPatch) -> None:
     monkeypatch.delenv("NO_COLOR", raising=False)
 
 
@@ -69,12 +69,12 @@ def _shows(*blocks: ContentBlock, kind: str = "other") -> SessionUpdate:
 
 
 async def _drawn(page: Page) -> None:
-    """All pictures are there: a thread makes them."""
+    """Wait until a thread has made all pictures."""
     await page.until(lambda: page.view.is_settled)
     await page.settled()
 
 
-# Where pictures are
+# Where pictures show
 
 
 @pytest.mark.parametrize(
@@ -150,7 +150,7 @@ async def test_a_picture_of_a_conversation_that_is_gone_changes_nothing(decoder:
         assert "another one" in page.text
 
 
-# Where they are not
+# Where they don't
 
 
 @pytest.mark.parametrize(
@@ -195,7 +195,7 @@ async def test_a_box_in_little_room_has_no_frame_and_no_line_is_too_long() -> No
         assert max(line.cell_length for line in lines) <= scene.width
 
 
-async def test_the_terminals_own_colours_draw_no_picture() -> None:
+async def test_the_terminals_own_colors_draw_no_picture() -> None:
     async with open_page(_says(_image()), theme="ansi-dark") as page:
         await _drawn(page)
         assert f"│ {LABEL}" in page.text
@@ -205,7 +205,7 @@ async def test_the_terminals_own_colours_draw_no_picture() -> None:
         assert page.text.count(PIXELS) == 4
 
 
-async def test_no_colours_no_picture(monkeypatch: pytest.MonkeyPatch) -> None:
+async def test_no_colors_no_picture(monkeypatch: pytest.MonkeyPatch) -> None:
     monkeypatch.setenv("NO_COLOR", "1")
     async with open_page(_says(_image())) as page:
         await _drawn(page)
@@ -238,7 +238,7 @@ def test_the_best_way_is_taken_that_the_terminal_has_and_the_user_wants(
     assert way_for(wanted, environ, color_system) == way
 
 
-# Pictures of them: `--snapshot-update` takes them again, look at each
+# Pictures of them: `--snapshot-update` updates them; look at each
 
 
 @pytest.mark.parametrize("theme", [DARK.name, LIGHT.name])
@@ -264,7 +264,7 @@ def test_pictures_look_as_they_did(theme: str, size: tuple[int, int], snap_compa
 
 
 def images_are_there(pilot: Pilot[Any]) -> bool:
-    """Whether no picture is on its way."""
+    """Whether no picture is being made."""
     return all(view.is_settled for view in pilot.app.screen.query("ConversationView").results())
 
 

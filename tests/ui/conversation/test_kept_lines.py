@@ -1,4 +1,4 @@
-"""Of a long message no more is kept as it is drawn than a few screens."""
+"""Only a few screens' worth of a long message's drawn lines are kept."""
 
 from __future__ import annotations
 
@@ -15,5 +15,5 @@ def test_a_message_of_many_lines_keeps_few_of_them_and_those_in_view_as_they_are
         view = [lines[each] for each in range(max(0, at - 50), at + 1)]
         again = [lines[each] for each in range(max(0, at - 50), at + 1)]
         assert all(one is other for one, other in zip(view, again, strict=True))
-    assert len(lines._made) <= MAX_MADE
+    assert len(lines.made) <= MAX_MADE
     assert lines[0].text == "  0"

@@ -1,9 +1,10 @@
-"""A conversation whose early entries are packed on disk looks, is searched, copied and exported as any other."""
+"""A conversation with early entries packed on disk looks, searches, copies, and exports like any other."""
 
 from __future__ import annotations
 
 import os
-from typing import Any
+import tempfile
+from typing import IO, Any
 
 import pytest
 from textual.widgets import Input
@@ -42,7 +43,7 @@ def said(number: int) -> SessionUpdate:
 
 
 async def everything_seen(page: Page) -> dict[str, Any]:
-    """What users see of it, and get."""
+    """What users see of it, and what they copy and export."""
     view, seen = page.view, dict[str, Any]()
     await page.apply(call("e4", status="completed", title="Edited late"), agent("\n\nsaid late", "m1"))
     await page.press("f9")
@@ -74,7 +75,7 @@ async def test_it_is_as_one_in_memory(monkeypatch: pytest.MonkeyPatch) -> None:
         monkeypatch.setattr(column_module, "MAX_DRAWN", kept)
         async with open_page(*map(said, range(ENTRIES))) as page:
             entries = page.session.conversation.entries
-            assert (len(entries._recent) < 10) == (kept == 5)
+            assert (len(entries.recent) < 10) == (kept == 5)
             seen.append(await everything_seen(page))
     for name, whole in seen[0].items():
         assert seen[1][name] == whole, name
@@ -87,17 +88,20 @@ async def test_of_entries_that_were_not_drawn_yet_nothing_is_kept(monkeypatch: p
     async with open_page() as page:
         for number in range(500):
             page.session.apply(agent("word", f"m{number}"))
-        page.view.column._open_to(499)
+        page.view.column.open_to(499)
         entries = page.session.conversation.entries
-        assert len(entries._held) <= 10
+        assert len(entries.held) <= 10
         await page.settled()
 
 
-def test_the_file_has_no_name_and_is_the_users_only() -> None:
+def test_the_file_has_no_name_and_is_the_users_only(monkeypatch: pytest.MonkeyPatch) -> None:
+    opened: list[IO[bytes]] = []
+    open_file = tempfile.TemporaryFile
+    monkeypatch.setattr(tempfile, "TemporaryFile", lambda **how: opened.append(open_file(**how)) or opened[-1])
     store = EntryStore()
     place = store.put(b"said")
     assert store.get(place, 4) == b"said"
-    file = store._copies._open()
+    (file,) = opened
     status = os.fstat(file.fileno())
     assert (status.st_nlink, status.st_mode & 0o777) == (0, 0o600)
     del store

@@ -1,4 +1,4 @@
-"""How forms and pages that were answered look in the conversation."""
+"""How answered forms and pages look in the conversation."""
 
 from __future__ import annotations
 

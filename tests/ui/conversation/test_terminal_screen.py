@@ -1,4 +1,4 @@
-"""A terminal's screen: what it feeds itself, what the thread feeds, gaps, rest, and lines that are gone."""
+"""A terminal's screen: what it feeds itself, what the thread feeds, gaps, pauses, and lost lines."""
 
 from __future__ import annotations
 
@@ -37,7 +37,7 @@ class HeldFeeder:
 
 
 class Opened:
-    """A screen of 80 by 24, and everything around it."""
+    """A screen of 80 by 24, and its surroundings."""
 
     def __init__(self, limit_bytes: int = TERMINAL_SCROLLBACK_BYTES) -> None:
         self.state = TerminalState(TerminalId("t"), columns=80, rows=24, output=ByteRing(limit_bytes))
@@ -133,11 +133,14 @@ def test_a_gap_ends_the_style_and_the_sequence_that_it_has_cut() -> None:
 
 def test_lines_that_are_gone_are_blank() -> None:
     opened = Opened()
-    opened.prints(b"one\r\ntwo")
-    lines = TerminalLines(opened.screen, 80)
-    opened.screen._awake._ring = ByteRing(100)  # type: ignore[attr-defined]
-    opened.screen._awake._wrapped = None  # type: ignore[attr-defined]
-    assert [strip.text for strip in lines] == ["", ""]
+    columns = opened.state.columns
+    opened.prints(b"a" * columns + b"b")
+    lines = TerminalLines(opened.screen, columns)
+    assert [strip.text for strip in lines] == ["a" * columns, "b"]
+    opened.state.columns += 1
+    opened.screen.update()
+    assert [strip.text for strip in TerminalLines(opened.screen, columns + 1)] == ["a" * columns + "b"]
+    assert lines[1].text == ""
 
 
 def test_an_emulator_at_rest_is_made_anew_when_it_is_looked_at() -> None:
@@ -256,4 +259,4 @@ def test_a_flood_of_20_mb_leaves_no_more_than_the_limits() -> None:
     assert screen.line_count <= 2 * 5_000  # whole pages are dropped
     last = screen.lines(screen.line_count - 1, screen.line_count)[0]
     assert "".join(segment.text for segment in last).startswith("00319999")
-    assert isinstance(screen._awake, GhosttyEmulator)
+    assert isinstance(screen.awake, GhosttyEmulator)

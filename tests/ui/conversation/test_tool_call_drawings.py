@@ -1,4 +1,4 @@
-"""How tool calls look: what a bare title leaves out, where they work, and their text."""
+"""How tool calls look: what a bare title omits, where they work, and their text."""
 
 from __future__ import annotations
 

@@ -1,4 +1,4 @@
-"""The capability card: what an agent offers and lacks, with the consequence in words."""
+"""The capability card: what an agent offers and lacks, and what that means."""
 
 from dataclasses import fields
 

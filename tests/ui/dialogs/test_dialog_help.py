@@ -1,4 +1,4 @@
-"""The help: every command with its keys, those for where the user is first, found by typing."""
+"""Help: every command with its keys, the current place's first, with search."""
 
 from __future__ import annotations
 

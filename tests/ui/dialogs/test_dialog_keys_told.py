@@ -1,4 +1,4 @@
-"""F1 in a dialog tells its keys."""
+"""F1 in a dialog shows its keys."""
 
 from __future__ import annotations
 

@@ -1,4 +1,4 @@
-"""The picker and the settings of a session: choosing one of many, with the keyboard or the mouse."""
+"""The picker and a session's settings: choosing one of many, with the keyboard or the mouse."""
 
 from typing import Any
 

@@ -1,4 +1,4 @@
-"""The settings on the screen: found, explained, changed, and put back."""
+"""The settings screen: finding, explaining, changing, and restoring settings."""
 
 from __future__ import annotations
 
@@ -21,10 +21,10 @@ from support.dialogs import SIZE, DialogPage, open_dialog
 
 
 class App:
-    """Lives by any settings, and trusts any project."""
+    """Accepts any settings, and trusts any project."""
 
     def use_settings(self, settings: Settings) -> tuple[str, ...]:
-        """Nothing of them cannot be."""
+        """Report no problems."""
         return ()
 
     def say(self, text: str, *, is_wrong: bool = False) -> None:
@@ -59,7 +59,7 @@ async def look_for(page: DialogPage, words: str) -> None:
     await page.settled()
 
 
-# What is to be seen
+# What shows
 
 
 def test_every_setting_and_every_commands_keys_have_a_row(desk: SettingsDesk) -> None:
@@ -101,7 +101,7 @@ async def test_what_is_wrong_stands_on_top_and_can_be_read_whole(desk: SettingsD
     desk.file.write_text("workspace.read = 3\nappearance.asci = true")
     async with opened(desk) as page:
         assert "workspace.read is 3" in page.words
-        assert "2 things are wrong (Ctrl+N)" in page.text
+        assert "2 problems (Ctrl+N)" in page.text
         await page.press("ctrl+n")
         assert "did you mean ascii?" in page.words
 

@@ -1,4 +1,4 @@
-"""Pictures of the dialogs. `pytest tests/ui/dialogs --snapshot-update` takes them again: look at each."""
+"""Pictures of the dialogs. To update them, run `pytest tests/ui/dialogs --snapshot-update` and look at each."""
 
 from collections.abc import Callable
 from datetime import datetime

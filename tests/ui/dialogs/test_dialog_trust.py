@@ -1,4 +1,4 @@
-"""Servers that a project brings: seen whole, and asked about first."""
+"""A project's servers are shown completely, and used only after the user agrees."""
 
 from pathlib import Path
 

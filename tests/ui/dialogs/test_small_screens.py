@@ -1,4 +1,4 @@
-"""On a small screen every list has rows, and says by which keys one gets out of it."""
+"""On a small screen, every list has rows, and shows the keys that close it."""
 
 from __future__ import annotations
 

@@ -8,7 +8,7 @@ from random import Random
 from types import SimpleNamespace
 
 import pytest
-from textual.events import Key, Paste
+from textual.events import Key, MouseDown, Paste
 
 from acp_tui.ui.kit import answer_guard
 from acp_tui.ui.kit.answer_guard import GUARD_S, REPEAT_S, AnswerGuard, age_of
@@ -18,10 +18,15 @@ pytestmark = pytest.mark.usefixtures("keys_wait")
 
 
 def pressed(key: str = "1", age_s: float = 0.0) -> Key:
-    """A key that was pressed so long ago."""
+    """A key pressed this long ago."""
     event = Key(key, key)
     event.time = time.monotonic() - age_s
     return event
+
+
+def mouse_down() -> MouseDown:
+    """Pressed just now."""
+    return MouseDown(None, 0, 0, 0, 0, 1, False, False, False)
 
 
 @pytest.fixture
@@ -51,6 +56,15 @@ def test_a_key_counts_behind_a_pause_and_ends_it(guard: AnswerGuard, clock: Cloc
     assert not guard.takes(pressed("1"))
     clock.now_s += GUARD_S + 0.1
     assert guard.takes(pressed("1"))
+
+
+def test_a_press_soon_after_a_release_does_not_count(guard: AnswerGuard, clock: Clock) -> None:
+    guard.press(mouse_down(), "yes")
+    clock.now_s += GUARD_S
+    assert guard.is_click_on("yes")
+    clock.now_s += GUARD_S / 2
+    guard.press(mouse_down(), "yes")
+    assert not guard.is_click_on("yes")
 
 
 def test_asked_twice_about_one_key_it_says_the_same(guard: AnswerGuard) -> None:
@@ -105,7 +119,7 @@ SEQUENCES = int(os.environ.get("ACP_TUI_KEY_SEQUENCES", "300")) * 10
 
 
 class Asked:
-    """What is asked on one card, form or dialog, and what has happened to it; all of them have such a guard."""
+    """A question on a card, form, or dialog, and what happened to it; each has such a guard."""
 
     def __init__(self, clock: Callable[[], float]) -> None:
         self.guard = AnswerGuard(clock)
@@ -116,7 +130,7 @@ class Asked:
 def test_no_sequence_over_several_questions_is_an_answer_without_a_pause(
     monkeypatch: pytest.MonkeyPatch,
 ) -> None:
-    """Keys that waited, held keys, the mouse, and questions that change or take each other's place."""
+    """Waiting keys, held keys, the mouse, and questions that change or replace each other."""
     taken = 0
     for seed in range(SEQUENCES):
         random, now = Random(seed), SimpleNamespace(s=1_000.0 * seed)
@@ -125,7 +139,7 @@ def test_no_sequence_over_several_questions_is_an_answer_without_a_pause(
             return float(now.s)
 
         monkeypatch.setattr(answer_guard, "time", SimpleNamespace(monotonic=clock))
-        AnswerGuard._last = None
+        AnswerGuard.last_press = None
         questions = [Asked(clock) for _ in range(3)]
         last: tuple[str, float, Asked, bool] = ("", -math.inf, questions[0], True)
         for _ in range(40):

@@ -1,4 +1,4 @@
-"""How the whole screen looks where colours, motion or letters are wanting."""
+"""The whole screen without colors, motion, or Unicode."""
 
 from __future__ import annotations
 
@@ -20,12 +20,12 @@ from support.scenes import SCENES, STATES
 from support.screens import Page, ScreenApp, new_session, open_page, rows, settled, show
 
 LETTERS = set("ü")
-"""What the scenes say beyond ASCII."""
+"""Non-ASCII text in the scenes."""
 UTF8 = {"TERM": "xterm-256color", "LANG": "C.UTF-8"}
 
 
 class LookingApp(ScreenApp):
-    """One that looks as it is told."""
+    """A terminal with the given looks."""
 
     def __init__(self, appearance: Appearance) -> None:
         super().__init__()
@@ -33,7 +33,7 @@ class LookingApp(ScreenApp):
 
 
 @pytest.fixture(autouse=True)
-def _in_colour(monkeypatch: pytest.MonkeyPatch) -> None:
+def _in_color(monkeypatch: pytest.MonkeyPatch) -> None:
     monkeypatch.delenv("NO_COLOR", raising=False)
 
 
@@ -76,7 +76,7 @@ def test_the_terminal_is_asked_before_the_screen_is_loaded() -> None:
     assert asked.stdout.strip() == "False"
 
 
-# No colours
+# No colors
 
 
 async def _open(page: Page, scene: str) -> None:
@@ -85,7 +85,7 @@ async def _open(page: Page, scene: str) -> None:
     await page.press(*keys)
 
 
-def _colours(strips: Iterable[Strip]) -> set[str]:
+def _colors(strips: Iterable[Strip]) -> set[str]:
     return {
         color.name
         for strip in strips
@@ -97,20 +97,20 @@ def _colours(strips: Iterable[Strip]) -> set[str]:
 
 
 @pytest.mark.parametrize("scene", ["streaming", "permission", "diffs", "help", "terminals"])
-async def test_with_no_color_there_are_no_colours(scene: str, monkeypatch: pytest.MonkeyPatch) -> None:
+async def test_with_no_color_there_are_no_colors(scene: str, monkeypatch: pytest.MonkeyPatch) -> None:
     monkeypatch.setenv("NO_COLOR", "1")
     async with open_page(theme=LIGHT.name) as page:
         await _open(page, scene)
-        assert _colours(rows(page.pilot)) == set()
+        assert _colors(rows(page.pilot)) == set()
 
 
 async def test_an_empty_no_color_means_nothing(monkeypatch: pytest.MonkeyPatch) -> None:
     monkeypatch.setenv("NO_COLOR", "")
     async with open_page() as page:
-        assert len(_colours(rows(page.pilot))) > 2
+        assert len(_colors(rows(page.pilot))) > 2
 
 
-async def test_without_colours_the_cursor_of_the_palette_is_told_by_attributes(
+async def test_without_colors_the_cursor_of_the_palette_is_told_by_attributes(
     monkeypatch: pytest.MonkeyPatch,
 ) -> None:
     monkeypatch.setenv("NO_COLOR", "1")
@@ -139,7 +139,7 @@ def test_the_environment_can_ask_for_reduced_motion_too(monkeypatch: pytest.Monk
     assert LookingApp(Appearance()).animation_level == "none"
 
 
-# No more than ASCII
+# ASCII only
 
 
 def test_every_stand_in_is_as_wide_as_what_it_stands_for() -> None:

@@ -1,4 +1,4 @@
-"""How each editor is told which file and which line, and what is said where none can be started."""
+"""How each editor is given the file and line, and the message if none can be started."""
 
 from __future__ import annotations
 

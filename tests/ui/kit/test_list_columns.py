@@ -1,4 +1,4 @@
-"""Texts of a list as a column."""
+"""A list's text in columns."""
 
 from acp_tui.ui.kit.row_list import aligned
 

@@ -1,4 +1,4 @@
-"""A list whose rows are read by a worker: what it finds later moves no row away from under the cursor."""
+"""A list whose rows a worker reads: later rows never move the row at the cursor away."""
 
 from __future__ import annotations
 

@@ -1,4 +1,4 @@
-"""The scroll bar's handle: where it stands, and where it leads."""
+"""The scroll bar's handle: its position, and where dragging it leads."""
 
 from hypothesis import given
 from hypothesis import strategies as st

@@ -1,4 +1,4 @@
-"""Themes from files: what they change, what is said of their mistakes, and that no color hides text."""
+"""Themes from files: what they change, how mistakes are reported, and that no color hides text."""
 
 from __future__ import annotations
 
@@ -33,16 +33,16 @@ def test_our_own_colors_make_a_theme(own: object) -> None:
 @pytest.mark.parametrize(
     ("name", "text", "wrong"),
     [
-        ("mine", 'primary = "nonsense"', "primary must be a color"),
-        ("mine", "primary = 3", "primary must be a color"),
-        ("mine", 'error = "#ff000080"', "error must be a color"),
-        ("mine", 'error = "ansi_red"', "error must be a color"),
+        ("mine", 'primary = "nonsense"', "primary must be an opaque color"),
+        ("mine", "primary = 3", "primary must be an opaque color"),
+        ("mine", 'error = "#ff000080"', "error must be an opaque color"),
+        ("mine", 'error = "ansi_red"', "error must be an opaque color"),
         ("mine", 'variables = { text = "red" }', "variables can't be set"),
         ("mine", 'dark = "no"', "dark must be true or false"),
         ("mine", "primary =", "at end of document"),
-        ("acp-dark", "", "that of another theme"),
+        ("acp-dark", "", "another theme already has this name"),
         ("a b", "", "its name"),
-        # What would hide what asks a question:
+        # What would hide a question:
         ("mine", 'foreground = "#16171d"', "background is too close to foreground"),
         ("mine", 'surface = "#d5d9e5"', "surface is too close to foreground"),
         ("mine", 'panel = "#d5d9e5"', "panel is too close to foreground"),
@@ -75,8 +75,8 @@ async def test_an_edit_shows_at_once_and_after_a_mistake_the_theme_stays(tmp_pat
         await page.until(lambda: _ground(page) == "#000020")
         file.write_text('background = "#00002"')
         (problem,) = themes.use()
-        assert problem.startswith(f"{file}: background must be a color")
-        assert themes.use() == []  # it is told once
+        assert problem.startswith(f"{file}: background must be an opaque color")
+        assert themes.use() == []  # it is reported once
         await page.settled()
         assert _ground(page) == "#000020"
         file.unlink()

@@ -1,4 +1,4 @@
-"""Pictures of the permission card and its full screen. With `--snapshot-update` they are taken again: look at each."""
+"""Pictures of the permission card and its full screen. `--snapshot-update` updates them: look at each."""
 
 from collections.abc import Callable
 from typing import Any, Final
@@ -37,7 +37,7 @@ Compare = Callable[..., bool]
 
 
 @pytest.fixture(autouse=True)
-def _in_colour(monkeypatch: pytest.MonkeyPatch) -> None:
+def _in_color(monkeypatch: pytest.MonkeyPatch) -> None:
     monkeypatch.delenv("NO_COLOR", raising=False)
 
 
@@ -56,7 +56,7 @@ def test_the_full_screen_looks_as_it_did(size: str, theme: str, snap_compare: Co
     assert _matches(snap_compare, DIFFS_REQUEST, ("tab", "f"), size, theme)
 
 
-def test_the_full_screen_looks_as_it_did_in_the_terminals_own_colours(snap_compare: Compare) -> None:
+def test_the_full_screen_looks_as_it_did_in_the_terminals_own_colors(snap_compare: Compare) -> None:
     assert _matches(snap_compare, DIFFS_REQUEST, ("tab", "f"), "120x40", "ansi-dark")
 
 

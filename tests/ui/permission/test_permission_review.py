@@ -1,4 +1,4 @@
-"""The full screen of a permission request: what is read there, what answers, and how it ends."""
+"""A permission request on the full screen: what it shows, what answers it, and how it ends."""
 
 import pytest
 
@@ -18,7 +18,7 @@ WIDE, NARROW, TINY = (120, 40), (80, 24), (40, 20)
 
 
 async def _open(page: Page, *options: PermissionOption, **reported: object) -> None:
-    """A request is read on the full screen, and what the user does there counts."""
+    """A request is open on the full screen, and the user's actions on it count."""
     await page.ask("call", *options, **{"title": "Edit long.py", "content": (EDIT,), **reported})
     await page.enter_card()
     await page.press("f")
@@ -30,7 +30,7 @@ def _is_open(page: Page) -> bool:
     return isinstance(page.pilot.app.screen, PermissionReview)
 
 
-# What is read
+# What it shows
 
 
 async def test_the_card_says_which_key_opens_it() -> None:
@@ -120,16 +120,16 @@ async def test_with_one_change_the_key_goes_to_its_first_line_and_says_it_is_the
         for key in ("j", "k", "j"):
             await page.press("end", key)
             assert "- line 21" in page.text
-            assert "Only one change" in page.text
+            assert "This is the only change" in page.text
 
 
 async def test_behind_the_last_change_and_before_the_first_it_says_so() -> None:
     async with open_page(size=TINY) as page:
         await _open(page)
         await page.press("k")
-        assert "The first change" in page.text
+        assert "This is the first change" in page.text
         await page.press("j", "j", "j", "j")
-        assert "The last change" in page.text
+        assert "This is the last change" in page.text
         assert "+ last" in page.text
 
 
@@ -271,7 +271,7 @@ async def test_after_an_answer_the_next_request_waits_on_the_card() -> None:
         assert page.card.has_focus
 
 
-# How it ends by itself
+# How it ends without an answer
 
 
 async def test_a_request_that_is_withdrawn_closes_it() -> None:

@@ -1,4 +1,4 @@
-"""Earlier prompts at the edges of the draft: Up and Down, and what becomes of what was written."""
+"""Earlier prompts at the edges of the draft: Up and Down, and what happens to unsent text."""
 
 from __future__ import annotations
 

@@ -1,4 +1,4 @@
-"""What a prompt mentions goes with it, as the agent takes it, and what does not go as it is is said beneath it."""
+"""Files mentioned in a prompt are sent in the form the agent accepts; changes to them are announced below it."""
 
 from __future__ import annotations
 

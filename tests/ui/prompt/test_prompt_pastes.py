@@ -1,4 +1,4 @@
-"""Pastes: long ones are one piece in the draft and whole in the prompt, hostile ones are made harmless."""
+"""Pastes: long ones are one piece in the draft and whole in the prompt; hostile ones are made harmless."""
 
 from __future__ import annotations
 

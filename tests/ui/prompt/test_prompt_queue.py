@@ -1,4 +1,4 @@
-"""Prompts written while the agent works: queued in sight, sent after the turn, held back when one went wrong."""
+"""Prompts written while the agent works: queued in view, sent after the turn, held back after a failure."""
 
 from __future__ import annotations
 

@@ -1,4 +1,4 @@
-"""The key that sends a prompt into the running turn, the setting that gives Enter to it, and the queue instead."""
+"""The key that sends a prompt into the running turn, the setting that gives it to Enter, and the queue instead."""
 
 from __future__ import annotations
 

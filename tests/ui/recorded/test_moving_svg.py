@@ -1,4 +1,4 @@
-"""An SVG that moves: at each time it shows the rows of that time's frame, and no others."""
+"""An animated SVG shows, at each time, the rows of that time's frame and no others."""
 
 from __future__ import annotations
 
@@ -27,7 +27,7 @@ def picture(*frames: MovingFrame) -> str:
 
 
 def shown(svg: str, at_s: float) -> set[str]:
-    """What the animations of the picture show at that time."""
+    """What the picture's animations show at that time."""
     (group,) = ElementTree.fromstring(svg).findall(f"{SVG}g")
     texts = set()
     for each in group:

@@ -1,4 +1,4 @@
-"""What is rendered of a recording: pictures, texts, pages and films that are the same wherever they are made."""
+"""Renderings of a recording: pictures, text, pages, and animations are the same on every machine."""
 
 from __future__ import annotations
 
@@ -38,7 +38,7 @@ def film(tmp_path: Path) -> Film:
 
 @pytest.fixture
 def elsewhere(monkeypatch: MonkeyPatch) -> Iterator[None]:
-    """A machine in another time zone, whose terminal has no colours."""
+    """A machine in another time zone, whose terminal has no colors."""
     monkeypatch.setenv("TZ", "Asia/Kathmandu")
     monkeypatch.setenv("NO_COLOR", "1")
     monkeypatch.setenv("TERM", "dumb")
@@ -66,6 +66,14 @@ async def test_it_is_the_same_on_another_machine(suffix: str, film: Film, reques
     assert await rendered(await timeless_film(film.recording.path), suffix) == here
 
 
+async def test_a_slow_machine_shows_a_request_the_same(film: Film, monkeypatch: MonkeyPatch) -> None:
+    view = View(Spot(is_question=True), SMALL)
+    here = await rendered(film, ".txt", view)
+    assert "needs your decision" in here
+    monkeypatch.setattr("acp_tui.ui.prompt.input.IDLE_S", 0.0)  # drawing took longer than a user's pause
+    assert await rendered(film, ".txt", view) == here
+
+
 async def test_a_picture_needs_nothing_from_the_network(film: Film) -> None:
     svg = await rendered(film, ".svg")
     assert "@font-face" not in svg
@@ -74,7 +82,7 @@ async def test_a_picture_needs_nothing_from_the_network(film: Film) -> None:
     assert "You are welcome." in svg.replace("&#160;", " ")
 
 
-async def test_the_window_around_it_has_the_colours_of_the_theme(film: Film) -> None:
+async def test_the_window_around_it_has_the_colors_of_the_theme(film: Film) -> None:
     framed = [await rendered(film, ".svg", View(theme=theme)) for theme in (DARK.name, LIGHT.name, "dracula")]
     assert not any("#292929" in svg for svg in framed)
     assert f'<rect fill="{str(LIGHT.surface).upper()}"' in framed[1]
@@ -96,7 +104,7 @@ async def test_on_a_wide_screen_the_sidebar_shows_what_the_recording_knows(film:
     assert "▾ Session" not in narrow
     assert "▾ Plan" in wide
     assert "Folder     project" in wide
-    assert "/project" not in wide.split("▾ Session")[1]  # whose home it was in is nobody's business
+    assert "/project" not in wide.split("▾ Session")[1]  # the name of its home is private
     assert "Changed files" not in wide
     assert "MCP" not in wide
 
@@ -129,7 +137,7 @@ async def test_pages_are_those_of_an_export(film: Film) -> None:
 
 
 async def test_the_last_frame_of_a_film_is_the_screen_at_the_end(film: Film) -> None:
-    """Played by a terminal emulator as a player of films would."""
+    """Played by a terminal emulator, as an asciicast player would."""
     header, *frames = map(json.loads, (await rendered(film, ".cast")).splitlines())
     assert (header["version"], header["width"], header["height"]) == (2, *SMALL)
     screen = pyte.Screen(*SMALL)

@@ -1,4 +1,4 @@
-"""A form as a recording has it: whatever was filled in there, it is drawn."""
+"""A recorded form is drawn, whatever was entered in it."""
 
 from typing import Any
 

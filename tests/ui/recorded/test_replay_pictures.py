@@ -1,4 +1,4 @@
-"""Pictures of a replay. `pytest THIS_FILE --snapshot-update` takes them again: look at each."""
+"""Pictures of a replay. To update them, run `pytest THIS_FILE --snapshot-update` and look at each."""
 
 from __future__ import annotations
 
@@ -23,17 +23,17 @@ Compare = Callable[..., bool]
 
 
 class State(NamedTuple):
-    """Where a replay stands, and the keys that lead on from there to what is to be seen."""
+    """A replay's position, and the keys that lead from there to what must show."""
 
     events: list[Event]
     until: Spot | None = None
     keys: tuple[str, ...] = ()
     sign: str = "built"
-    """By default what its terminal shows, which is drawn last."""
+    """By default, what its terminal shows, which is drawn last."""
 
 
 def two_sessions() -> list[Event]:
-    """Both with a title; the second one is at work."""
+    """Both have a title; the second is working."""
     titles = {"s": "Fix the durations", "other": "Read the changelog"}
     named = [
         told(4.0 + number, session, sessionUpdate="session_info_update", title=title)
@@ -56,7 +56,7 @@ STATES: Final = {
     "two-sessions": State(two_sessions(), sign="Read the changelog"),
     "the-other-session": State(two_sessions(), keys=("tab",)),
     "help": State(two_turns(), keys=("f1",), sign="Play or pause"),
-    "about": State(two_turns(), keys=("i",), sign="Begun"),
+    "about": State(two_turns(), keys=("i",), sign="Started"),
 }
 
 
@@ -88,7 +88,7 @@ def test_a_replay_looks_as_it_did(
 
     async def look_on(pilot: Pilot[Any]) -> None:
         await shows(pilot, "‖")
-        # What a dialog covers isn't drawn before it is seen again.
+        # What a dialog covers isn't drawn before it is visible again.
         await shows(pilot, "You are" if state == "about" else "‖")
         await pilot.press(*keys)
         await shows(pilot, sign)

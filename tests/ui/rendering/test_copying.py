@@ -1,4 +1,4 @@
-"""What is copied out of drawn lines: the text that was written, not the way it was laid out."""
+"""Copying drawn lines gives the text as it was written, not as it was laid out."""
 
 import pytest
 from rich.segment import Segment

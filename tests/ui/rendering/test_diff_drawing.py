@@ -1,4 +1,4 @@
-"""What a diff looks like."""
+"""How a diff looks."""
 
 from __future__ import annotations
 
@@ -23,7 +23,7 @@ from acp_tui.ui.rendering.palette import PLAIN, Palette
 LINES = st.text("ab \t日é\u0301😀\x1b\r\u202eя", max_size=90).flatmap(
     lambda text: st.sampled_from([text + "\n", text + "\r\n", text, "same\n", "x" * 150 + "\n"])
 )
-COLOURS = Palette(
+COLORS = Palette(
     diff_added=Style(bgcolor="green"), diff_removed=Style(bgcolor="red"), syntax_keyword=Style(italic=True)
 )
 
@@ -144,8 +144,8 @@ def test_of_too_many_rows_as_many_are_counted_as_are_drawn(lines: list[str], wid
 
 def assert_counts_are_right(rows: DiffRows, width: int) -> None:
     assert all(cell_len(strip.text) == strip.cell_length <= width for strip in rows)
-    blocks = [run for run in rows._runs if isinstance(run, BlockRows)]
-    assert [len(block) for block in blocks] == [len(block._drawn()) for block in blocks]
+    blocks = [run for run in rows.runs if isinstance(run, BlockRows)]
+    assert [len(block) for block in blocks] == [len(block.drawn()) for block in blocks]
 
 
 def test_of_a_very_long_line_is_shown_what_has_changed_and_how_much_is_hidden() -> None:
@@ -173,7 +173,7 @@ def test_only_the_rows_that_are_looked_at_are_made(monkeypatch: pytest.MonkeyPat
     assert len(made) <= 2 * diff_blocks.BLOCK_LINES
 
 
-def test_a_page_deep_in_a_long_file_is_coloured_from_little_context(monkeypatch: pytest.MonkeyPatch) -> None:
+def test_a_page_deep_in_a_long_file_is_colored_from_little_context(monkeypatch: pytest.MonkeyPatch) -> None:
     lexed: list[str] = []
     lex_line = highlight.lex_line
 
@@ -182,20 +182,20 @@ def test_a_page_deep_in_a_long_file_is_coloured_from_little_context(monkeypatch:
         return lex_line(language, line, state)
 
     monkeypatch.setattr(highlight, "lex_line", counted)
-    rows = DiffRenderer("a.py", None, "x = 1\n" * 20_000).lines(80, COLOURS)
+    rows = DiffRenderer("a.py", None, "x = 1\n" * 20_000).lines(80, COLORS)
     assert len(rows[10_000:10_040]) == 40
     assert len(lexed) == 40 + diff_text.MAX_LINES_ABOVE
     assert len(rows[10_040:10_050]) == 10
     assert len(lexed) == 50 + diff_text.MAX_LINES_ABOVE
 
 
-def test_code_has_the_colours_of_its_language_on_both_sides() -> None:
+def test_code_has_the_colors_of_its_language_on_both_sides() -> None:
     old, new = "def a(): pass\n\n'''\nfor\n", "def b(): pass\n\n'''\nin\n"
-    rows = DiffRenderer("a.py", old, new).lines(80, COLOURS)
+    rows = DiffRenderer("a.py", old, new).lines(80, COLORS)
     assert italic(rows) == ["def", "pass", "def", "pass"]
 
 
-def test_where_changes_have_no_ground_of_their_own_code_has_no_colours() -> None:
+def test_where_changes_have_no_ground_of_their_own_code_has_no_colors() -> None:
     palette = Palette(diff_added=Style(color="green"), syntax_keyword=Style(italic=True))
     assert italic(DiffRenderer("a.py", None, "def a(): pass\n").lines(80, palette)) == []
 

@@ -1,4 +1,4 @@
-"""A diff that has only parts of a file, as a patch does."""
+"""A diff of a patch, which has only parts of a file."""
 
 from __future__ import annotations
 

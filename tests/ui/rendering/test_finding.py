@@ -1,4 +1,4 @@
-"""Text is found where it is seen, whatever way it was laid out."""
+"""Find finds text where it appears, however it is laid out."""
 
 import pytest
 from rich.segment import Segment

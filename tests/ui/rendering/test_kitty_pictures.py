@@ -1,4 +1,4 @@
-"""Pictures that the terminal draws: what is sent to it, when, and what stands in their place."""
+"""Pictures that the terminal draws: what it is sent, when, and what takes their place."""
 
 from __future__ import annotations
 
@@ -28,7 +28,7 @@ COMMAND = re.compile("\x1b_G([^;\x1b]*);?([^\x1b]*)\x1b\\\\")
 
 
 class Terminal:
-    """Keeps the commands that it gets."""
+    """Records the commands it gets."""
 
     def __init__(self) -> None:
         self.commands: list[tuple[dict[str, str], str]] = []
@@ -40,7 +40,7 @@ class Terminal:
 
     @property
     def actions(self) -> list[str]:
-        """What it was to do, without the pieces after the first."""
+        """The commands, without the pieces after the first."""
         return [keys["a"] for keys, _ in self.commands if "a" in keys]
 
 
@@ -86,7 +86,7 @@ def test_the_terminal_gets_a_png_with_its_cells_and_is_told_not_to_answer(
     assert all(len(data) <= CHUNK for _, data in pieces)
 
 
-def test_each_cell_names_the_picture_by_its_colour_and_its_own_place_in_it(
+def test_each_cell_names_the_picture_by_its_color_and_its_own_place_in_it(
     terminal: Terminal, kitty: KittyTerminal
 ) -> None:
     lines = kitty_picture(kitty, _picture(30, 40)).lines(80)

@@ -1,4 +1,4 @@
-"""What each kind of Markdown looks like."""
+"""How each kind of Markdown looks."""
 
 from __future__ import annotations
 

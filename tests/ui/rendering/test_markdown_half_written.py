@@ -1,4 +1,4 @@
-"""A message looks calm while it is written: what is half there shows as it will look, and nothing jumps."""
+"""A message looks calm while it streams: an unfinished part looks as it will in the end, and nothing jumps."""
 
 from __future__ import annotations
 
@@ -17,7 +17,7 @@ MARKS = set("*_~`[]<>!#|=")
 
 
 def now(source: str) -> list[str]:
-    """What is shown where `source` has come in so far."""
+    """What shows after this much of `source` has arrived."""
     return [strip.text.rstrip() for strip in MarkdownRenderer(source).lines(WIDTH, PLAIN)]
 
 

@@ -1,4 +1,4 @@
-"""Pictures become lines: which pixels are seen where, how large they are, and what is refused."""
+"""Pictures become lines: which pixels show where, how large, and what is refused."""
 
 from __future__ import annotations
 
@@ -30,7 +30,7 @@ def _measured(data: str, width: int) -> tuple[int, int]:
     return columns, len(lines)
 
 
-# What is seen
+# What shows
 
 
 @pytest.mark.parametrize("form", ["PNG", "GIF", "WEBP"])
@@ -39,7 +39,7 @@ def test_two_pixels_stand_one_above_the_other_in_a_cell(form: str) -> None:
     assert list(line) == [Segment("▀", _style(RED, BLUE)), Segment("▀", _style(GREEN, WHITE))]
 
 
-def test_a_jpeg_is_shown_as_far_as_its_format_keeps_colours() -> None:
+def test_a_jpeg_is_shown_as_far_as_its_format_keeps_colors() -> None:
     (line,) = block_picture(encoded(Image.new("RGB", (2, 2), RED), "JPEG")).lines(80)
     (segment,) = line
     assert segment.style is not None
@@ -48,7 +48,7 @@ def test_a_jpeg_is_shown_as_far_as_its_format_keeps_colours() -> None:
     assert all(abs(is_ - was) < 4 for is_, was in zip(triplet, RED, strict=True))
 
 
-def test_cells_of_the_same_colours_are_one_segment() -> None:
+def test_cells_of_the_same_colors_are_one_segment() -> None:
     (line,) = block_picture(encoded(Image.new("RGB", (30, 2), RED))).lines(80)
     assert list(line) == [Segment("▀" * 30, _style(RED, RED))]
 
@@ -180,8 +180,8 @@ def test_the_decoder_is_not_loaded_before_there_is_a_picture() -> None:
 
 def test_only_the_rows_that_are_looked_at_are_made(monkeypatch: pytest.MonkeyPatch) -> None:
     made: list[int] = []
-    row = pictures._row
-    monkeypatch.setattr(pictures, "_row", lambda *pixels: made.append(1) or row(*pixels))
+    row = pictures.row_of
+    monkeypatch.setattr(pictures, "row_of", lambda *pixels: made.append(1) or row(*pixels))
     lines = block_picture(encoded(quarters(40))).lines(80)
     assert (len(lines), lines[3], lines[3]) == (20, lines[3], lines[3])
     assert len(made) == 1

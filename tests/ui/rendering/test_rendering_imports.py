@@ -1,4 +1,4 @@
-"""What only some messages need is imported when one needs it: the first frame must not pay."""
+"""What only some messages need is imported when one needs it, so the first frame doesn't pay for it."""
 
 from __future__ import annotations
 

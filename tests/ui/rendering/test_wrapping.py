@@ -1,4 +1,4 @@
-"""Lines are broken between words, to the cell, and nothing but spaces at a break is lost."""
+"""Lines break between words, to the cell, and lose nothing but spaces at the break."""
 
 from __future__ import annotations
 

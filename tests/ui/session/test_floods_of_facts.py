@@ -1,4 +1,4 @@
-"""What an agent reports faster than it can be shown: the screen shows how things stand, not each step on the way."""
+"""When an agent reports faster than the screen can show, the screen shows the current state, not each step."""
 
 from __future__ import annotations
 
@@ -17,8 +17,8 @@ async def test_facts_that_come_in_a_flood_are_looked_at_once_a_frame(
     kind: str, monkeypatch: pytest.MonkeyPatch
 ) -> None:
     looks: list[int] = []
-    look = SessionPanel._show_facts
-    monkeypatch.setattr(SessionPanel, "_show_facts", lambda panel: (looks.append(1), look(panel)))
+    look = SessionPanel.show_facts
+    monkeypatch.setattr(SessionPanel, "show_facts", lambda panel: (looks.append(1), look(panel)))
     async with open_page() as page:
         looks.clear()
         updates: list[SessionUpdate] = [

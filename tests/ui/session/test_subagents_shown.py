@@ -1,4 +1,4 @@
-"""Subagents on the screen: an entry for each, a conversation of its own behind Enter, and a line in the sidebar."""
+"""Subagents on the screen: an entry for each, its own conversation on Enter, and a line in the sidebar."""
 
 from __future__ import annotations
 
@@ -73,7 +73,7 @@ async def test_fifty_subagents_are_drawn_by_the_frame_and_not_by_the_chunk() -> 
             drawn += 1
             draw()
 
-        draw, view.frames._draw = view.frames._draw, count
+        draw, view.frames.draw = view.frames.draw, count
         widgets = len(page.pilot.app.query("*"))
         for _ in range(20):
             for number in range(MANY):

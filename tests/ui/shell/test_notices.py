@@ -1,4 +1,4 @@
-"""What is told to somebody who looks elsewhere, and by which means."""
+"""How users who look elsewhere are notified."""
 
 from __future__ import annotations
 
@@ -24,6 +24,7 @@ from acp_tui.conversation.updates import (
     TurnEnded,
     TurnFailed,
 )
+from acp_tui.ui.kit.programs import run_program
 from acp_tui.ui.session.status_line import state_of_tab
 from acp_tui.ui.shell.notifier import (
     News,
@@ -31,7 +32,6 @@ from acp_tui.ui.shell.notifier import (
     best_channel,
     notice,
     plain,
-    run_command,
     window_title,
 )
 from support.waiting import LIMIT_S
@@ -46,7 +46,7 @@ ANSWERED = PermissionAnswered(KEY, "y", None)
 
 
 def told(*updates: SessionUpdate) -> list[News]:
-    """What is told of a tab in which these come, one each five seconds."""
+    """The notifications of a tab that receives these, one every five seconds."""
     conversation, watch, news = Conversation(), Watch(), []
     for at, update in enumerate((None, *updates)):
         if update is not None:
@@ -134,12 +134,12 @@ async def test_the_command_finds_what_happened_in_its_environment(tmp_path: Path
     write = "import os, sys; open(sys.argv[1], 'w').write(os.environ['ACP_TUI_TEXT'])"
     argv = [sys.executable, "-c", write, str(tmp_path / "it's; $(here)")]
     with anyio.fail_after(LIMIT_S):
-        assert await run_command(argv, {"ACP_TUI_TEXT": "$(done)"}) == ""
+        assert (await run_program(argv, {"ACP_TUI_TEXT": "$(done)"}, LIMIT_S)).problem == ""
     assert (tmp_path / "it's; $(here)").read_text() == "$(done)"
 
 
 async def test_what_goes_wrong_with_the_command_is_said(tmp_path: Path):
     with anyio.fail_after(LIMIT_S):
-        assert "can't be run" in await run_command([str(tmp_path / "none")], {})
-        assert await run_command(["sh", "-c", "exit 4"], {}) == "ended with status 4"
-        assert "was ended" in await run_command(["sleep", "60"], {}, limit_s=0.05)
+        assert "can't be run" in (await run_program([str(tmp_path / "none")], {}, LIMIT_S)).problem
+        assert (await run_program(["sh", "-c", "exit 4"], {}, LIMIT_S)).problem == "ended with status 4"
+        assert "was ended" in (await run_program(["sleep", "60"], {}, 0.05)).problem

@@ -1,4 +1,4 @@
-"""Settings that change while the app runs: what is seen of them at once, and which keys then do what."""
+"""Settings that change while the app runs: what shows right away, and which keys then do what."""
 
 from __future__ import annotations
 
@@ -105,7 +105,7 @@ async def test_a_question_mark_helps_on_the_card_and_is_written_in_the_prompt() 
         assert "On the permission card" in page.text
 
 
-# How it looks
+# Appearance
 
 
 async def test_the_theme_changes_at_once_and_without_one_the_terminals_holds() -> None:

@@ -1,4 +1,4 @@
-"""Pictures of the screen. Run this file with `--snapshot-update` to take them again, and look at each."""
+"""Pictures of the screen. To update them, run this file with `--snapshot-update` and look at each."""
 
 from collections.abc import Callable
 from typing import Any
@@ -13,7 +13,7 @@ from support.screens import LOADING, ScreenApp, new_session, rows, settled, show
 from support.settling import until_so
 
 SIZE = (120, 40)
-# The pictures were taken with its terminals; where it has no wheels, they look plainer.
+# The pictures were made with its terminals; without it, they look plainer.
 pytest.importorskip("pyghostty")
 SMALL, LARGE = (80, 24), (200, 60)
 OTHER_LOOKS = {
@@ -22,12 +22,12 @@ OTHER_LOOKS = {
     "80x24": (DARK.name, SMALL),
     "200x60": (DARK.name, LARGE),
 }
-"""Each theme, and each size: a size changes no colour."""
+"""Each theme, and each size: a size changes no color."""
 Compare = Callable[..., bool]
 
 
 @pytest.fixture(autouse=True)
-def _in_colour(monkeypatch: pytest.MonkeyPatch) -> None:
+def _in_color(monkeypatch: pytest.MonkeyPatch) -> None:
     monkeypatch.delenv("NO_COLOR", raising=False)
 
 

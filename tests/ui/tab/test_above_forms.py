@@ -1,4 +1,4 @@
-"""However many forms an agent asks, the user quits, stops it, closes the tab or goes to another one, by one key."""
+"""However many forms an agent opens, one key quits, stops it, closes the tab, or goes to another."""
 
 from __future__ import annotations
 
@@ -73,8 +73,8 @@ async def test_forms_that_are_withdrawn_while_they_open_do_not_end_the_app(
         def press_until_told() -> bool:
             if key:
                 desk.pilot.app.post_message(Key(key, None))
-            # Forms that were withdrawn before it may stand below it, and push it out of view.
-            session = desk._screen.session
+            # Earlier, withdrawn forms may be below it, and push it out of view.
+            session = desk.screen.session
             told = [] if session is None else texts(session.conversation)
             return ("agent", "all of them are withdrawn") in told
 

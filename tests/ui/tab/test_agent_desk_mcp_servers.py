@@ -1,4 +1,4 @@
-"""The user's MCP servers go to the agent with each session, a project's once the user trusts it; the rest is told."""
+"""The user's MCP servers go to the agent with each session, and a project's once trusted; others are reported."""
 
 from __future__ import annotations
 
@@ -12,11 +12,11 @@ import pytest
 
 from acp_tui.client.settings.location import settings_file
 from acp_tui.client.settings.trust import Trust, read_project_servers, remember, trust_file
-from acp_tui.conversation.entries import Remark
+from acp_tui.conversation.updates import Remarked
 from support.desks import SESSION, OpenDesk
 
 SERVED = SESSION + "serve_until_closed()"
-"""An agent that takes only servers that it starts itself."""
+"""An agent that accepts only servers it starts itself."""
 OVER_HTTP = """
 handshake(agentCapabilities={"mcpCapabilities": {"http": True}})
 answer(expect("session/new"), sessionId="s1")
@@ -36,13 +36,13 @@ REMOTE_AS_SENT = {"type": "http", "name": "docs", "url": "https://docs.example/m
 
 @pytest.fixture(autouse=True)
 def level(monkeypatch: pytest.MonkeyPatch) -> None:
-    """What the user's settings refer to."""
+    """The variables the user's settings refer to."""
     monkeypatch.setenv("LEVEL", "high")
 
 
 @pytest.fixture
 def project(tmp_path: Path) -> Path:
-    """The file of a project that brings a server along."""
+    """A project's file that brings a server."""
     file = tmp_path / ".mcp.json"
     server = {"command": sys.executable, "args": ["--project"]}
     file.write_text(json.dumps({"mcpServers": {"theirs": server}}))
@@ -98,7 +98,7 @@ async def test_what_is_left_out_is_told_once_in_each_session(open_desk: OpenDesk
         await desk.until(lambda: len(desk.tabs) == 2)
         await desk.shows("! MCP servers: docs")
         (remark,) = desk.shown_session.conversation.entries
-        assert isinstance(remark, Remark)
+        assert isinstance(remark, Remarked)
         assert desk.shown_session.conversation.is_blank
 
 

@@ -1,4 +1,4 @@
-"""What an answer is drawn with is made in a thread, with the first letter of a prompt: a frame would stall on it."""
+"""What draws an answer is loaded in a thread at a prompt's first letter, because it would stall a frame."""
 
 from __future__ import annotations
 

@@ -1,4 +1,4 @@
-"""The app without an agent named: the user chooses one, and works with it in the first tab."""
+"""The app started without an agent: the user chooses one and works with it in the first tab."""
 
 from __future__ import annotations
 

@@ -1,4 +1,4 @@
-"""What a user takes out of a conversation: copies that are said, and files."""
+"""Taking things out of a conversation: copies, which are confirmed, and files."""
 
 from __future__ import annotations
 
@@ -23,7 +23,7 @@ serve_until_closed()
 
 @pytest.fixture
 def copied(monkeypatch: pytest.MonkeyPatch) -> list[str]:
-    """What the system's tool got."""
+    """What the system's tool received."""
     texts: list[str] = []
 
     def take(text: str) -> str:

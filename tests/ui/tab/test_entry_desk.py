@@ -1,4 +1,4 @@
-"""A user opens the files of a tool call in the editor, and saves what the agent attached."""
+"""Opening a tool call's files in the editor, and saving what the agent attached."""
 
 from __future__ import annotations
 
@@ -9,8 +9,10 @@ from pathlib import Path
 from typing import Any, TypeAlias
 
 import pytest
+from rich.style import Style
 from textual.app import App
 
+from acp_tui.client.settings.tree import Appearance
 from acp_tui.conversation.content import (
     Annotations,
     Audio,
@@ -22,6 +24,8 @@ from acp_tui.conversation.content import (
 )
 from acp_tui.conversation.tool_calls import BlockContent, Location, TextDiff
 from acp_tui.conversation.updates import MessageChunk, PromptSent, SessionUpdate
+from acp_tui.ui.base.app import BaseApp
+from acp_tui.ui.conversation.view import ConversationView
 from acp_tui.ui.tab.entries import attached_to, locations_of
 from support.desks import Desk
 from support.folding import agent, call, fold, prompt
@@ -38,7 +42,7 @@ OpenPage: TypeAlias = Callable[..., AbstractAsyncContextManager[Desk]]
 
 @pytest.fixture
 def project(tmp_path: Path) -> Path:
-    """Where the session works."""
+    """The folder where the session works."""
     folder = tmp_path / "project"
     folder.mkdir()
     for name in ("a.py", "b.py"):
@@ -48,7 +52,7 @@ def project(tmp_path: Path) -> Path:
 
 @pytest.fixture
 def open_project(project: Path) -> OpenPage:
-    """Opens a screen with a session in the project that has said this so far."""
+    """Opens a screen with a session in the project that has received these updates."""
 
     @asynccontextmanager
     async def opened(*updates: SessionUpdate) -> AsyncIterator[Desk]:
@@ -64,7 +68,7 @@ def open_project(project: Path) -> OpenPage:
 
 @pytest.fixture
 def edited(tmp_path: Path, monkeypatch: pytest.MonkeyPatch) -> Callable[[], list[str]]:
-    """Gives the arguments of each run of an editor that is called vi."""
+    """Returns the arguments of each run of an editor named vi."""
     editor, record = tmp_path / "vi", tmp_path / "runs"
     editor.write_text(f'#!/bin/sh\necho "$@" >> {record}\n')
     editor.chmod(0o755)
@@ -185,7 +189,7 @@ def test_a_place_is_named_once_and_a_changed_file_where_no_place_is_in_it() -> N
     assert [(one.path, one.line) for one in locations_of(entry)] == [("/a", 1), ("/a", 2), ("/b", None)]
 
 
-# What is attached
+# Attachments
 
 
 @pytest.mark.parametrize(
@@ -235,3 +239,54 @@ def test_what_is_the_users_own_or_the_models_is_not_what_the_agent_attached() ->
     for_the_model = Image(HELLO, "image/png", annotations=Annotations(("assistant",)))
     entries = fold(PromptSent((Text("See:"), IMAGE)), prompt("And?"), _shows(for_the_model, Text("see"), AUDIO)).entries
     assert [block for entry in entries for block in attached_to(entry)] == [AUDIO]
+
+
+# Links
+
+
+async def _click_with_control(page: Desk, text: str) -> None:
+    """Ctrl+click the first cell of this text on the screen."""
+    rows = page.lines
+    row = next(at for at, line in enumerate(rows) if text in line)
+    await page.pilot.click(offset=(rows[row].index(text), row), control=True)
+
+
+async def test_a_click_with_control_opens_a_file_in_the_editor(
+    project: Path, open_project: OpenPage, edited: Callable[[], list[str]]
+) -> None:
+    said = MessageChunk("agent", Text("See `./b.py:3` and [this](gone.py)."), "m")
+    async with open_project(_works_on("1", Location(str(project / "a.py"), 7)), said) as page:
+        await _click_with_control(page, "a.py:7")
+        await page.shows("Opened in your editor")
+        await _click_with_control(page, "./b.py:3")
+        await _click_with_control(page, "this")
+        await page.shows("There is no file")
+    assert edited() == [f"+7 {project / 'a.py'}", f"+3 {project / 'b.py'}"]
+
+
+async def test_a_click_with_control_opens_a_page_in_the_browser(
+    open_project: OpenPage, monkeypatch: pytest.MonkeyPatch
+) -> None:
+    visited: list[str] = []
+    monkeypatch.setattr("webbrowser.open", lambda url: not visited.append(url))
+    said = MessageChunk("agent", Text("Read <https://a.example/x> first."), "m")
+    async with open_project(said) as page:
+        await _click_with_control(page, "Read")
+        await _click_with_control(page, "https://")
+        await page.shows("Opened in your browser: https://a.example/x")
+    assert visited == ["https://a.example/x"]
+
+
+async def test_links_can_be_turned_off(project: Path, open_project: OpenPage) -> None:
+    async with open_project(_works_on("1", Location(str(project / "a.py"), 7))) as page:
+        view = page.pilot.app.screen.query_one(ConversationView)
+        assert any(style.link for style in _styles(view))
+        app = page.pilot.app
+        assert isinstance(app, BaseApp)
+        app.looks.use(Appearance(links=False))
+        assert not any(style.link for style in _styles(view))
+
+
+def _styles(view: ConversationView) -> list[Style]:
+    rows = map(view.render_line, range(view.size.height))
+    return [segment.style for row in rows for segment in row if segment.style is not None]

@@ -1,4 +1,4 @@
-"""A session is renamed, pinned and archived where it is shown, in the list of sessions, and on the board."""
+"""Renaming, pinning, and archiving a session: in its tab, in the list of sessions, and on the board."""
 
 from __future__ import annotations
 

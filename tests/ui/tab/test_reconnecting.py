@@ -1,4 +1,4 @@
-"""A connection that breaks is told at once, and made again by itself: the session goes on."""
+"""A broken connection is reported right away and restored automatically; the session continues."""
 
 from __future__ import annotations
 

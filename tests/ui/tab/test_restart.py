@@ -1,4 +1,4 @@
-"""An agent that is gone is started again: the session goes on as far as the agent remembers it."""
+"""Restarting a stopped agent: the session continues as far as the agent remembers it."""
 
 from __future__ import annotations
 

@@ -1,4 +1,4 @@
-"""Which terminal gets the keyboard, and what can be done to a command from its card."""
+"""Which terminal gets the keyboard, and what a command's card lets the user do."""
 
 from __future__ import annotations
 

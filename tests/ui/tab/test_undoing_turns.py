@@ -1,4 +1,4 @@
-"""Undoing a turn: the files are listed with what changed since a prompt, and go back to what they were then."""
+"""Undoing a turn: files that changed since a prompt are listed, and revert to their state at that time."""
 
 from __future__ import annotations
 
@@ -34,7 +34,7 @@ async def test_a_turn_is_undone_after_its_changes_were_shown(open_desk: OpenDesk
         assert file.read_text() == "first\n"
         assert not (file.parent / "b.txt").exists()
         await desk.press("escape")
-        await desk.shows("Go on from that prompt", "Edit it and send it again here")
+        await desk.shows("Continue from that prompt", "Edit it and send it again here")
         assert "Fork the session" not in desk.words  # the agent offers no forks
         await desk.press("enter")
         await desk.until(lambda: desk.draft == "second prompt")
@@ -55,7 +55,7 @@ async def test_a_session_goes_on_from_a_prompt_in_a_fork_or_anew(open_desk: Open
             await desk.gets("session/prompt", times=number)
             await desk.has_session()
         await desk.send("/fork-from")
-        await desk.shows("Go on from which prompt?", "first prompt", "second prompt")
+        await desk.shows("Continue from which prompt?", "first prompt", "second prompt")
         await desk.press("enter")
         await desk.shows("Fork the session, and send it there")
         await desk.press("down", "enter")
@@ -64,9 +64,9 @@ async def test_a_session_goes_on_from_a_prompt_in_a_fork_or_anew(open_desk: Open
         await desk.press("alt+1")
         await desk.until(lambda: desk.tabs[0].screen.is_current)
         await desk.send("/fork-from")
-        await desk.shows("Go on from which prompt?")
+        await desk.shows("Continue from which prompt?")
         await desk.press("enter")
-        await desk.shows("Begin anew from there")
+        await desk.shows("Start a new session from there")
         await desk.press("down", "down", "enter")
         await desk.gets("session/new", times=2)
         await desk.until(lambda: _draft(desk, 2).endswith("## Now\n\nsecond prompt"))

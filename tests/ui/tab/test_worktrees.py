@@ -1,4 +1,4 @@
-"""A session in a git worktree: a tab of its own, and a question about what changed when that is closed."""
+"""A session in a git worktree: its own tab, and a question about its changes when that closes."""
 
 from __future__ import annotations
 
@@ -29,7 +29,7 @@ def make_repository(folder: Path) -> None:
 
 
 async def open_worktree(desk: Desk) -> Path:
-    """Begin a session in a new worktree; gives its folder."""
+    """Start a session in a new worktree; return its folder."""
     home = desk.tabs[0].cwd
     make_repository(home)
     await desk.has_session()

@@ -1,4 +1,4 @@
-"""What the terminal sends, as Textual gets it: a paste never becomes keys, however it is cut or forged."""
+"""Terminal input as Textual gets it: a paste never becomes keys, however it is split or forged."""
 
 from __future__ import annotations
 

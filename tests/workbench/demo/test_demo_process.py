@@ -1,4 +1,4 @@
-"""The demo agent as a process of its own, over its real stdin and stdout."""
+"""The demo agent as its own process, over its real stdin and stdout."""
 
 from __future__ import annotations
 
@@ -17,7 +17,7 @@ from support.waiting import LIMIT_S
 
 
 class Process:
-    """A demo agent that is spoken to line by line."""
+    """A demo agent that the test talks to line by line."""
 
     session_id = ""
 
@@ -33,7 +33,7 @@ class Process:
         self.process.stdin.flush()
 
     def answer(self, request_id: int) -> Any:
-        """The result of a request; what comes before it is passed over."""
+        """A request's result; skips what comes before it."""
         assert self.process.stdout is not None
         for line in self.process.stdout:
             message = json.loads(line)

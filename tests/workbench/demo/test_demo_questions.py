@@ -1,4 +1,4 @@
-"""What the demo agent asks of the user and beyond the protocol, and what it tells only a client that wants to know."""
+"""What the demo agent asks the user and sends as extensions, and what it sends only to clients that ask for it."""
 
 from __future__ import annotations
 
@@ -145,10 +145,10 @@ async def test_a_request_beyond_the_protocol_leads_along_the_branch_of_the_answe
     async with connect(REQUEST) as client:
         await client.open()
         await client.prompt("tea")
-        client.answers["_demo/ask"] = answer({"colour": "green"})
+        client.answers["_demo/ask"] = answer({"color": "green"})
         await client.prompt()
         assert client.params("_demo/ask") == {"of": "tea"}
-        assert client.message() == 'refused: Method not foundanswered {"colour": "green"}'
+        assert client.message() == 'refused: Method not foundanswered {"color": "green"}'
 
 
 async def test_a_notification_beyond_the_protocol_is_sent_as_it_is(connect):

@@ -1,4 +1,4 @@
-"""The form of a scenario: what is shipped can be read, and what is wrong is said with its place."""
+"""The format of a scenario: the shipped ones can be read, and mistakes are reported with their place."""
 
 from __future__ import annotations
 

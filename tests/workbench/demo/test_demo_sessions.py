@@ -1,4 +1,4 @@
-"""Sessions that the demo agent keeps: what it offers, and what is listed, loaded, resumed, closed and deleted."""
+"""Sessions the demo agent keeps: what it offers, and listing, loading, resuming, closing, and deleting."""
 
 from __future__ import annotations
 
@@ -31,7 +31,7 @@ async def refused(request: Any) -> int:
 
 
 async def listed(client: Any, **params: Any) -> list[str]:
-    """The ids of every page, in their order."""
+    """The IDs on every page, in order."""
     ids: list[str] = []
     cursor = None
     while True:

@@ -1,4 +1,4 @@
-"""What one turn of the demo agent does, step by step."""
+"""What a turn of the demo agent does, step by step."""
 
 from __future__ import annotations
 

@@ -1,4 +1,4 @@
-"""What a scenario names elsewhere: other scenarios beside its file, modes, options and pages of its own."""
+"""What a scenario refers to: other scenarios beside its file, and its own modes, options, and pages."""
 
 from __future__ import annotations
 

@@ -1,4 +1,4 @@
-"""What is known of lines without their text: requests with their answers, kinds, sessions; and it is bounded."""
+"""What the index knows about lines without their text: requests with answers, kinds, sessions; all within limits."""
 
 from __future__ import annotations
 

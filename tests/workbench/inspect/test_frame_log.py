@@ -1,4 +1,4 @@
-"""The last lines of an agent: what stays, what goes, and what that may cost."""
+"""An agent's last lines: which stay, which go, and what that may cost."""
 
 from __future__ import annotations
 

@@ -1,4 +1,4 @@
-"""JSON that folds: nothing of what was written is lost, and nothing is too large to be drawn."""
+"""Foldable JSON: nothing written is lost, and nothing is too large to draw."""
 
 from __future__ import annotations
 

@@ -1,4 +1,4 @@
-"""Whatever has happened to a recording, replaying, picturing and mocking it end without a crash, and in time."""
+"""However damaged a recording is, replaying, rendering, and mocking it end in time and without a crash."""
 
 from __future__ import annotations
 

@@ -1,4 +1,4 @@
-"""What a recorded agent does where its client departs from the recording: it is said, and goes on by known rules."""
+"""What a recorded agent does when its client departs from the recording: it reports that, then follows known rules."""
 
 from __future__ import annotations
 

@@ -1,4 +1,4 @@
-"""A recording as an agent, by its command: what the user did otherwise, in which folder, and how it ends."""
+"""A recording as an agent, by its command: different user actions, folders, and endings."""
 
 from __future__ import annotations
 

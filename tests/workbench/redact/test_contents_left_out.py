@@ -1,4 +1,4 @@
-"""Contents of files, images and sounds are left out where that is asked for."""
+"""Contents of files, images, and sounds are left out on request."""
 
 from __future__ import annotations
 

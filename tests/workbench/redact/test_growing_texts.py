@@ -1,4 +1,4 @@
-"""A text that is sent anew as it grows may be cut within a secret: of that, no beginning is left."""
+"""Text that is sent again as it grows may be cut within a secret; such beginnings are replaced, too."""
 
 from __future__ import annotations
 

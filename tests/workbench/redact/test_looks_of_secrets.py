@@ -1,4 +1,4 @@
-"""What looks like a secret, a name or an address is one, and what does not stays as it is."""
+"""What looks like a secret, a name, or an address is replaced; everything else stays."""
 
 from __future__ import annotations
 

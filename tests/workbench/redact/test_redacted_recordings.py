@@ -1,4 +1,4 @@
-"""A redacted recording is a recording still, of the same layout, and nobody else's to read."""
+"""A redacted recording is still a recording, with the same layout, readable only by its owner."""
 
 from __future__ import annotations
 

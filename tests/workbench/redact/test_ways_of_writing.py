@@ -79,7 +79,7 @@ def test_a_secret_that_is_split_over_chunks_is_replaced_piece_by_piece(size: int
     assert "".join(said) == text.replace(TOKEN, key.stand_in).replace("jdoe", "x1xx")
 
 
-def test_a_secret_that_is_split_over_terminal_outputs_with_colours_is_replaced(tmp_path: Path) -> None:
+def test_a_secret_that_is_split_over_terminal_outputs_with_colors_is_replaced(tmp_path: Path) -> None:
     done = Redacted(
         tmp_path,
         prints(b"$ echo \x1b[31m" + TOKEN[:9].encode()),

@@ -1,4 +1,4 @@
-"""What an author reads whose agent, or whose test, gets it wrong."""
+"""What authors read when their agent, or their test, is wrong."""
 
 import sys
 from pathlib import Path

@@ -1,4 +1,4 @@
-"""The manual of the kit: its example is run as it stands, and what it names is there."""
+"""The kit's manual: its example runs as written, and everything it names exists."""
 
 import re
 import shutil

@@ -1,4 +1,4 @@
-"""The plugin in a pytest of its own: what it loads, what it reports, and how pictures are accepted."""
+"""The plugin in a separate pytest run: what it loads, what it reports, and how pictures are accepted."""
 
 import os
 import subprocess

@@ -1,4 +1,4 @@
-"""The recording of a test: what is in it, and what comes of it again."""
+"""The recording of a test: its contents, and what it can be turned into."""
 
 from pathlib import Path
 

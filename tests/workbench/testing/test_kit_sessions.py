@@ -1,4 +1,4 @@
-"""What a test can do with an agent beside a plain turn."""
+"""What a test can do with an agent beyond a plain turn."""
 
 import re
 from pathlib import Path

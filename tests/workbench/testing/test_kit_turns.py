@@ -1,4 +1,4 @@
-"""What a turn tells beside its text: commands, plan and thoughts; and the model of its session."""
+"""What a turn reports besides its text: commands, plan, and thoughts; and its session's model."""
 
 import pytest
 

@@ -1,4 +1,4 @@
-"""The example of the README, with an agent on the protocol's Python SDK; and the same kit with the scripted agent."""
+"""The README's example, with an agent on the protocol's Python SDK; and the same kit with the scripted agent."""
 
 import sys
 from pathlib import Path

@@ -27,7 +27,8 @@ from acp_tui.ui.commands.keymap import AS_BUILT, Keymap, keymap_of, parse_key, s
 from acp_tui.ui.commands.table import COMMANDS
 from acp_tui.ui.kit.editors import ChoiceRows
 from acp_tui.ui.kit.frame import Frame, shown, shown_line
-from acp_tui.ui.kit.row_list import PickerRow, cut
+from acp_tui.ui.kit.row_list import PickerRow
+from acp_tui.ui.rendering.wrapping import cut
 from acp_tui.ui.shell.settings.follower import Origin, SettingsDesk
 from acp_tui.values import dataclass
 
@@ -86,7 +87,7 @@ def explanation(item: Item, desk: SettingsDesk, keymap: Keymap) -> list[str]:
     about = item.one.setting
     lines = [f"{about.doc} {EXPANSION}" if about.is_expanded else about.doc]
     default = "" if is_dataclass(item.one.kind) else f"default: {set_value(item.one.default)}"
-    applies = "" if about.applies == "at once" else f"takes effect from the {about.applies}"
+    applies = "" if about.applies == "at once" else f"takes effect with the {about.applies}"
     lines.append(" · ".join(filter(None, (allowed_values(item.one), default, applies))))
     if desk.origin(item.key) == "project":
         yours = set_value(value_at(desk.user.settings, item.key))
@@ -205,7 +206,7 @@ class SettingEditor(ModalScreen[object]):
     def on_mount(self) -> None:
         """Focus the control."""
         self._wrong.display = False
-        self._control.focus()
+        self.set_focus(self._control)
 
     @property
     def _answer(self) -> Answer:

@@ -21,12 +21,7 @@ from textual.css.tokenizer import TokenError
 
 from acp_tui.client.errors import SettingsError
 from acp_tui.client.settings.location import changed, leaves, value_at, with_value
-from acp_tui.client.settings.project_settings import (
-    FILE_NAME,
-    ProjectSettings,
-    layered,
-    read_project_settings,
-)
+from acp_tui.client.settings.project_settings import FILE_NAME, ProjectSettings, layered, read_project_settings
 from acp_tui.client.settings.reader import Problem, SettingsRead, read_settings
 from acp_tui.client.settings.tree import Settings
 from acp_tui.client.settings.trust import Trust, remember, trust_file, trust_state
@@ -248,7 +243,7 @@ class SettingsDesk:
             if one.setting.applies != "at once":
                 waiting.setdefault(one.setting.applies, []).append(key)
         for when, keys in waiting.items():
-            self._app.say(f"{', '.join(keys)}: takes effect from the {when}.")
+            self._app.say(f"{', '.join(keys)}: takes effect with the {when}.")
 
 
 def _with_the_last_good(read: SettingsRead, before: Settings) -> SettingsRead:

@@ -21,15 +21,7 @@ from acp_tui.ui.commands.keys import keys_in_force
 from acp_tui.ui.kit.editor import edit
 from acp_tui.ui.kit.filtered_list import FilteredList, ReadingScreen
 from acp_tui.ui.kit.frame import Frame, shown, shown_line
-from acp_tui.ui.shell.settings.editor import (
-    RESET,
-    Item,
-    SettingEditor,
-    explanation,
-    item_rows,
-    judged,
-    written_value,
-)
+from acp_tui.ui.shell.settings.editor import RESET, Item, SettingEditor, explanation, item_rows, judged, written_value
 from acp_tui.ui.shell.settings.follower import SettingsDesk
 
 ChooseTheme: TypeAlias = Callable[[str, Callable[[str], Awaitable[None]]], Awaitable[None]]
@@ -43,7 +35,7 @@ class SettingsScreen(ModalScreen[None]):
         Binding("escape", "dismiss", "Close", show=False),
         Binding("ctrl+r", "reset", "Use the default", show=False, priority=True),
         Binding("ctrl+o", "open_file", "Open the file in the editor", show=False, priority=True),
-        Binding("ctrl+n", "show_notes", "Show what is wrong", show=False, priority=True),
+        Binding("ctrl+n", "show_notes", "Show the problems", show=False, priority=True),
         Binding("ctrl+t", "ask_for_project", "Decide on the project's file", show=False, priority=True),
     ]
 
@@ -73,8 +65,8 @@ class SettingsScreen(ModalScreen[None]):
         rows = item_rows(self._desk, self._desk.settings, keys_in_force(self))
         self._list.show_rows(rows)
         notes = self._desk.notes
-        wrong = "1 thing is" if len(notes) == 1 else f"{len(notes)} things are"
-        lines = [f"✗ {wrong} wrong (Ctrl+N): {make_visible_line(notes[0])}"] if notes else []
+        problems = "1 problem" if len(notes) == 1 else f"{len(notes)} problems"
+        lines = [f"✗ {problems} (Ctrl+N): {make_visible_line(notes[0])}"] if notes else []
         if self._desk.pending is not None:
             lines.insert(0, f"? {self._desk.project_file.name} has changed: press Ctrl+T to decide whether to use it")
         self._notes.update(Content.styled("\n".join(lines), "$text-warning"))

@@ -1,4 +1,4 @@
-"""How the terminal is asked what it looks like, on a real PTY, by a terminal that answers as a test says."""
+"""How acp-tui asks the terminal about its looks: on a real PTY, whose terminal answers as the test says."""
 
 from __future__ import annotations
 
@@ -13,8 +13,8 @@ from typing import NamedTuple
 
 import pytest
 
-from acp_tui.ui.kit import terminal_colours
-from acp_tui.ui.kit.terminal_colours import QUERY, exchange, has_unicode, light_or_dark, shade_of
+from acp_tui.ui.kit import terminal_colors
+from acp_tui.ui.kit.terminal_colors import QUERY, exchange, has_unicode, light_or_dark, shade_of
 from support.waiting import LIMIT_S
 
 DA1 = b"\x1b[?62;22c"
@@ -28,7 +28,7 @@ class Pty(NamedTuple):
     program: int
 
     def answer(self, pieces: Sequence[bytes]) -> threading.Thread:
-        """Read the question, then write these, each when the one before was read."""
+        """Read the question, then write these, each after the previous one was read."""
         thread = threading.Thread(target=self._answer, args=(pieces,))
         thread.start()
         return thread
@@ -41,7 +41,7 @@ class Pty(NamedTuple):
             os.write(self.terminal, piece)
 
     def ask(self, *pieces: bytes, limit_s: float = LIMIT_S) -> bytes:
-        """What a program reads that asks this terminal."""
+        """What a program that asks this terminal reads."""
         thread = self.answer(pieces)
         answer = exchange(self.program, self.program, limit_s)
         thread.join(LIMIT_S)
@@ -49,7 +49,7 @@ class Pty(NamedTuple):
 
     @property
     def left_over(self) -> bytes:
-        """What is still to be read by the program."""
+        """What the program still has to read."""
         tty.setcbreak(self.program, termios.TCSANOW)
         return os.read(self.program, 1024) if select([self.program], [], [], 0)[0] else b""
 
@@ -108,10 +108,10 @@ def test_a_pipe_is_not_asked() -> None:
 
 
 def test_without_a_terminal_nothing_is_asked(monkeypatch: pytest.MonkeyPatch) -> None:
-    monkeypatch.setattr(terminal_colours, "exchange", _never)
+    monkeypatch.setattr(terminal_colors, "exchange", _never)
     with Path(os.devnull).open() as nothing:
         monkeypatch.setattr("sys.stdin", nothing)
-        assert terminal_colours.ask_terminal() == b""
+        assert terminal_colors.ask_terminal() == b""
 
 
 @pytest.mark.parametrize(

@@ -1,11 +1,11 @@
-"""The colours of a draft: what is taken for Markdown, mentions and commands, and what a key costs."""
+"""The colors of a draft: what counts as Markdown, a mention, or a command, and what each key costs."""
 
 from __future__ import annotations
 
 import pytest
 
 from acp_tui.ui.kit.themes import palette_for
-from acp_tui.ui.prompt.colours import MAX_LINE, MAX_LINES, Place, Places, spans
+from acp_tui.ui.prompt.colors import MAX_LINE, MAX_LINES, Place, Places, spans
 from support.screens import open_page
 
 
@@ -74,7 +74,7 @@ def test_a_shell_command_is_no_markdown() -> None:
     assert shown("!echo **a**", "shell") == [("!", "warning")]
 
 
-def test_beyond_the_limits_nothing_is_coloured() -> None:
+def test_beyond_the_limits_nothing_is_colored() -> None:
     assert Places().place(["a"] * (MAX_LINES + 1), MAX_LINES) is None
     assert shown("**a** " + "b" * MAX_LINE) == []
 
@@ -94,7 +94,7 @@ async def test_a_key_parses_only_the_line_that_it_changed() -> None:
         assert spans.cache_info().misses == before + 1
 
 
-async def test_the_draft_is_shown_in_the_colours_of_the_theme() -> None:
+async def test_the_draft_is_shown_in_the_colors_of_the_theme() -> None:
     async with open_page() as page:
         await page.write("a **bold** word")
         palette = palette_for(page.pilot.app.current_theme)

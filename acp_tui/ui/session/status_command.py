@@ -1,0 +1,147 @@
+"""A line of a user's command for the status line, such as a branch or the price of a day.
+
+It runs at calm moments only: when a session opens, when a turn ends, when the branch changes, and from time to time
+while the agent is idle.
+"""
+
+from __future__ import annotations
+
+from collections.abc import Callable, Coroutine
+from pathlib import Path
+from typing import Any, Final, Protocol
+
+from anyio import to_thread
+from textual.timer import Timer
+
+from acp_tui.client.safe_git import branch_of
+from acp_tui.client.settings.tree import Appearance
+from acp_tui.client.terminals import plain_text
+from acp_tui.conversation.conversation import Conversation
+from acp_tui.conversation.visible import make_visible_line
+from acp_tui.ui.kit.programs import run_program
+from acp_tui.ui.session.status import title_of
+
+LIMIT_S: Final = 5.0
+MAX_CHARACTERS: Final = 80
+
+
+class Place(Protocol):
+    """The widget of the session whose status line shows the output."""
+
+    def run_worker(self, work: Coroutine[Any, Any, None], *, group: str) -> object: ...
+
+    def set_interval(self, interval: float, callback: Callable[[], None]) -> Timer: ...
+
+
+class StatusCommand:
+    """Runs the command of the settings for one session, and keeps what it printed last."""
+
+    def __init__(
+        self,
+        place: Place,
+        conversation: Conversation,
+        cwd: Path,
+        facts: dict[str, str],
+        show: Callable[[], None],
+        warn: Callable[[str], None],
+    ) -> None:
+        """`facts` are variables for the command; `show` is called with new output, and `warn` with a problem."""
+        self._place = place
+        self._conversation = conversation
+        self._cwd = cwd
+        self._facts = facts
+        self._show = show
+        self._warn = warn
+        self._argv: tuple[str, ...] = ()
+        self._every_s = 0.0
+        self._timer: Timer | None = None
+        self._was_idle = True
+        self._branch: str | None = None
+        self._is_running = False
+        self._is_due = False
+        """Whether it should run again after the present run."""
+        self._has_failed = False
+        """Whether the user was told that this command fails."""
+        self.line = ""
+        """What the command printed, safe to show; "" for nothing."""
+
+    def look(self, appearance: Appearance) -> None:
+        """Run the command if the settings are new or a turn has ended. Cheap: called whenever a fact changes."""
+        argv = appearance.status_command if "command" in appearance.status else ()
+        was_idle, self._was_idle = self._was_idle, self._conversation.is_idle
+        if argv != self._argv:
+            self._argv, self._has_failed, self.line = argv, False, ""
+            self.refresh()
+        elif self._was_idle and not was_idle:
+            self.refresh()
+        every_s = appearance.status_command_every_s if argv else 0.0
+        if every_s != self._every_s:
+            self._every_s = every_s
+            if self._timer is not None:
+                self._timer.stop()
+            self._timer = self._place.set_interval(every_s, self._refresh_if_idle) if every_s else None
+
+    def note_files(self) -> None:
+        """Run the command if the branch has changed. Call it when files have."""
+        if self._argv and self._conversation.is_idle:
+            self._place.run_worker(self._look_at_branch(), group="status_command")
+
+    def refresh(self) -> None:
+        """Run the command now, or again after it has ended."""
+        if self._is_running:
+            self._is_due = True
+        elif self._argv:
+            self._is_running = True
+            self._place.run_worker(self._run(), group="status_command")
+
+    def _refresh_if_idle(self) -> None:
+        if self._conversation.is_idle:
+            self.refresh()
+
+    async def _look_at_branch(self) -> None:
+        branch = await to_thread.run_sync(branch_of, self._cwd)
+        if branch != self._branch:
+            self._branch = branch
+            self.refresh()
+
+    async def _run(self) -> None:
+        try:
+            self._is_due = True
+            while self._is_due and self._argv:
+                self._is_due = False
+                await self._run_once(self._argv)
+        finally:
+            self._is_running = False
+
+    async def _run_once(self, argv: tuple[str, ...]) -> None:
+        self._branch = await to_thread.run_sync(branch_of, self._cwd)
+        if "/" in argv[0] and not argv[0].startswith("/"):
+            problem, output = "must be a full path, or a name in PATH", b""
+        else:
+            problem, output = await run_program(argv, self._env(), LIMIT_S, cwd=self._cwd, wants_output=True)
+        if argv != self._argv:
+            return
+        self.line = "" if problem else first_line(output)
+        if problem and not self._has_failed:
+            self._has_failed = True
+            self._warn(f"appearance.status_command: {argv[0]} {problem}")
+        self._show()
+
+    def _env(self) -> dict[str, str]:
+        usage, models = self._conversation.usage, (o for o in self._conversation.options if o.category == "model")
+        told = {
+            "ACP_TUI_CWD": str(self._cwd),
+            "ACP_TUI_TITLE": title_of(self._conversation),
+            "ACP_TUI_MODEL": next((str(option.value) for option in models), ""),
+            "ACP_TUI_TOKENS": "" if usage is None else str(usage.used),
+            "ACP_TUI_COST": "" if usage is None or usage.cost_amount is None else str(usage.cost_amount),
+            **self._facts,
+        }
+        return {name: value.replace("\0", "") for name, value in told.items()}
+
+
+def first_line(output: bytes) -> str:
+    """The first line with words of a command's output, without escape sequences, shortened and safe to show."""
+    lines = (line.strip() for line in plain_text(output, is_complete=True).splitlines())
+    line = make_visible_line(next(filter(None, lines), ""))
+    return line if len(line) <= MAX_CHARACTERS else f"{line[: MAX_CHARACTERS - 1]}…"
