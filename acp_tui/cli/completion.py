@@ -26,8 +26,6 @@ from acp_tui.cli.command_table import (
     command_named,
     split_command,
 )
-from acp_tui.docs import topics
-from acp_tui.workbench import demo as shipped
 
 if TYPE_CHECKING:
     from acp_tui.cli.arguments import Given
@@ -192,6 +190,8 @@ def _of_value(value: Value | None) -> Iterator[Offer]:
         case Kind.FOLDER:
             yield Offer(FOLDERS)
         case Kind.TOPIC:
+            from acp_tui.docs import topics  # loaded on demand
+
             yield from (Offer(each.name, each.about) for each in COMMANDS if each.name)
             yield from (Offer(name, title) for name, title in topics().items() if not command_named(name))
 
@@ -203,6 +203,8 @@ def _plain_names(kind: Kind) -> list[str]:
 def names_of(kind: Kind) -> Iterable[str]:
     # Loaded on demand.
     if kind is Kind.SCENARIO:
+        from acp_tui.workbench import demo as shipped
+
         return shipped.names()
     from acp_tui.client.agents.catalogue import read_catalogue
 

@@ -1,16 +1,20 @@
-"""Asks for the name of a session."""
+"""Asks for the name of a session, or of the file to write a conversation to. `client.export` does the writing."""
 
 from __future__ import annotations
 
-from typing import ClassVar
+from collections.abc import Awaitable, Callable
+from pathlib import Path
+from typing import ClassVar, TypeAlias
 
 from textual.app import ComposeResult
 from textual.binding import Binding, BindingType
 from textual.screen import ModalScreen
-from textual.widgets import Input
+from textual.widgets import Input, Static
 
+from acp_tui.client.errors import ClientError
+from acp_tui.client.saving import FileExists
 from acp_tui.client.sessions.marks import MAX_NAME
-from acp_tui.ui.kit.frame import Frame, shown_line
+from acp_tui.ui.kit.frame import Frame, close_when_in_front, shown, shown_line
 
 
 class NameDialog(ModalScreen[str | None]):
@@ -31,3 +35,63 @@ class NameDialog(ModalScreen[str | None]):
     def on_input_submitted(self, event: Input.Submitted) -> None:
         """Return the name."""
         self.dismiss(" ".join(event.value.split()) or None)
+
+
+Write: TypeAlias = Callable[[Path, bool], Awaitable[None]]
+"""Writes the file. Replaces an existing one only if told to. Raises ClientError."""
+
+
+class ExportDialog(ModalScreen[Path | None]):
+    """Returns the file that was written, or None."""
+
+    BINDINGS: ClassVar[list[BindingType]] = [Binding("escape", "dismiss(None)", "Close", show=False)]
+
+    def __init__(self, folder: Path, name: str, write: Write, *, is_chosen: bool = False) -> None:
+        """`name` is the suggestion, written at once if `is_chosen`. The user's input is relative to `folder`."""
+        super().__init__(classes="dialog")
+        self._folder = folder
+        self._proposed = name
+        self._write = write
+        self._is_chosen = is_chosen
+        self._tried: str | None = None
+        self._to_replace: Path | None = None
+        self._said = Static(classes="dialog-warning", markup=False)
+
+    def compose(self) -> ComposeResult:
+        """The file, and any problem with it."""
+        self._said.display = False
+        field = Input(self._proposed, id="file")
+        keys = "Enter write · .md, .html or .jsonl chooses the format · Esc close"
+        yield Frame(shown_line("Write the conversation to a file"), keys, field, self._said)
+
+    async def on_mount(self) -> None:
+        """Write the file if the user has chosen it before."""
+        if self._is_chosen:
+            await self._try(self._proposed)
+
+    async def on_input_submitted(self, event: Input.Submitted) -> None:
+        """Write the file. An existing file is replaced only after a second Enter."""
+        await self._try(event.value)
+
+    async def _try(self, name: str) -> None:
+        self._tried = name
+        path = self._folder / Path(name).expanduser()
+        try:
+            await self._write(path, path == self._to_replace)
+        except ClientError as error:
+            exists = isinstance(error, FileExists)
+            self._to_replace = path if exists else None
+            self._say("\n".join(filter(None, (str(error), "Enter again replaces it" if exists else error.hint))))
+        else:
+            close_when_in_front(self, path)
+
+    def on_input_changed(self, event: Input.Changed) -> None:
+        """Clear the message about the previous input."""
+        if event.value == self._tried:
+            return
+        self._to_replace = None
+        self._said.display = False
+
+    def _say(self, text: str) -> None:
+        self._said.update(shown(text, "$text-warning"))
+        self._said.display = True

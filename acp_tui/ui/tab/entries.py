@@ -28,7 +28,8 @@ from acp_tui.conversation.tool_calls import (
     changed_paths,
 )
 from acp_tui.conversation.tool_text import shown_location
-from acp_tui.conversation.visible import make_visible_line, make_visible_path
+from acp_tui.conversation.visible import make_visible_line
+from acp_tui.conversation.visible.confusables import make_visible_path
 from acp_tui.ui.conversation.blocks import block_label
 from acp_tui.ui.conversation.subagents import name_of
 from acp_tui.ui.dialogs.take_over import TakeOver
@@ -38,6 +39,7 @@ from acp_tui.ui.kit.editor import edit
 from acp_tui.ui.kit.filtered_list import Picker, PickerRow
 from acp_tui.ui.rendering.links import file_of
 from acp_tui.ui.session.panel import SessionPanel
+from acp_tui.ui.tab.exporting import export_conversation
 from acp_tui.ui.tab.host import TabHost
 
 T = TypeVar("T")
@@ -77,8 +79,6 @@ class EntriesController:
 
     async def export(self, session: Session, file: str = "") -> None:
         """Write the conversation to this file, relative to the session's folder. Ask for a file if necessary."""
-        from acp_tui.ui.tab.exporting import export_conversation  # loading point: on first use
-
         agent = self._host.link.agent
         identity = agent.identity if agent is not None else None
         conversation = session.conversation

@@ -1,4 +1,4 @@
-"""Writes a conversation to a file of the user's choice. Loaded for the first: formats need a Markdown parser."""
+"""Writes a conversation to a file of the user's choice."""
 
 from __future__ import annotations
 
@@ -8,12 +8,11 @@ from pathlib import Path
 
 from anyio import to_thread
 
-from acp_tui.client.export import NOT_REDACTED, ExportFacts, default_name, export
 from acp_tui.client.terminals import plain_text
 from acp_tui.conversation.conversation import Conversation
 from acp_tui.conversation.facts import SessionId
 from acp_tui.conversation.visible import make_visible_line
-from acp_tui.ui.dialogs.export_file import ExportDialog
+from acp_tui.ui.dialogs.naming import ExportDialog
 from acp_tui.ui.tab.host import TabHost
 
 
@@ -30,6 +29,9 @@ async def export_conversation(
     file: str = "",
 ) -> None:
     """Write what `take` returns to `file`, relative to `folder`; without one, ask for it. The others are facts."""
+    # The formats need a Markdown parser, which most tabs never load for this.
+    from acp_tui.client.export import NOT_REDACTED, ExportFacts, default_name, export
+
     facts = ExportFacts.now(agent, cwd, session_id, title, agent_version=agent_version)
 
     async def write(path: Path, is_replaced: bool) -> None:

@@ -37,6 +37,7 @@ from acp_tui.ui.dialogs.trust import RunQuestion
 from acp_tui.ui.session.welcome import Welcome
 from acp_tui.ui.tab.agent import SessionsController
 from acp_tui.ui.tab.agent_link import AgentLink
+from acp_tui.ui.tab.exporting import export_conversation
 from acp_tui.ui.tab.host import TabHost
 from acp_tui.ui.tab.reopening import Reopening, is_of, is_shown
 from acp_tui.ui.tab.tabs import Tab
@@ -169,8 +170,6 @@ class HistoryController:
 
     async def export(self, session: PastSession) -> None:
         """Write the recorded conversation to a file of the user's choice."""
-        from acp_tui.ui.tab.exporting import export_conversation  # loading point: on first use
-
         recorded = session.recorded
         assert recorded is not None
         conversation = await self._in_thread(partial(self._index.reread, recorded))

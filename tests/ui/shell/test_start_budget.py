@@ -35,7 +35,7 @@ print(json.dumps({"version": early, "first frame": first, "session": loaded()}))
 MOST = {
     "version": {"all": 89, "ours": 5},
     "first frame": {"all": 474, "ours": 66},
-    "session": {"all": 650, "ours": 222},
+    "session": {"all": 654, "ours": 226},
 }
 """What loads now, plus a few. Before you raise one, look for something to load later."""
 AFTER_A_SESSION = (
