@@ -11,6 +11,7 @@ from pathlib import Path
 
 import pytest
 
+from support.command_line import one_after_the_other
 from support.on_terminal import environment, on_terminal
 
 DEMO = ("demo", "markdown", "--speed", "0")
@@ -18,7 +19,7 @@ DEMO = ("demo", "markdown", "--speed", "0")
 
 @pytest.fixture
 def home(tmp_path: Path) -> Iterator[Path]:
-    """Where the umask takes nothing."""
+    """With a umask that removes nothing."""
     before = os.umask(0)
     try:
         yield tmp_path
@@ -26,22 +27,8 @@ def home(tmp_path: Path) -> Iterator[Path]:
         os.umask(before)
 
 
-def acp_tui(home: Path, *arguments: str) -> str:
-    done = subprocess.run(
-        [sys.executable, "-m", "acp_tui", *arguments],
-        cwd=home,
-        env=environment(home),
-        capture_output=True,
-        text=True,
-        timeout=120,
-        check=False,
-    )
-    assert done.returncode == 0, done.stderr
-    return done.stdout
-
-
 def open_to_others(home: Path) -> dict[str, str]:
-    """What others could read or write, but for folders that were there before and are not ours alone."""
+    """What others could read or write, except existing folders that aren't ours alone."""
     before = {home, home / "state"}
     found = {path: stat.S_IMODE(path.lstat().st_mode) for path in home.rglob("*") if path not in before}
     assert found
@@ -68,12 +55,22 @@ def test_no_command_leaves_anything_that_others_can_read(home: Path) -> None:
     agent = ("--", sys.executable, "-P", "-m", "acp_tui.demo", "markdown", "--speed", "0")
     for name in ("out.md", "out.svg", "out.cast"):
         (home / name).touch()
-    acp_tui(home, "exec", "--prompt", "hello", "--record", "run.jsonl", *agent)
-    acp_tui(home, "redact", "run.jsonl", "-o", "redacted.jsonl")
-    for name in ("out.md", "out.svg", "out.cast"):
-        acp_tui(home, "render", "run.jsonl", "-o", name)
-    acp_tui(home, "doctor", "--format", "json")
-    for name in ("agents", "settings", "keys"):
-        acp_tui(home, name)
+    commands = (
+        ("exec", "--prompt", "hello", "--record", "run.jsonl", *agent),
+        ("redact", "run.jsonl", "-o", "redacted.jsonl"),
+        *(("render", "run.jsonl", "-o", name) for name in ("out.md", "out.svg", "out.cast")),
+        ("doctor", "--format", "json"),
+        *((name,) for name in ("agents", "settings", "keys")),
+    )
+    done = subprocess.run(
+        one_after_the_other(*commands),
+        cwd=home,
+        env=environment(home),
+        capture_output=True,
+        text=True,
+        timeout=120,
+        check=False,
+    )
+    assert done.returncode == 0, done.stderr
     assert (home / "redacted.jsonl").exists()
     assert open_to_others(home) == {}

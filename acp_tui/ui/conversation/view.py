@@ -6,7 +6,7 @@ slices of a few milliseconds, so that a flood of output never delays a key.
 
 from __future__ import annotations
 
-from collections.abc import Callable, Iterable, Sequence
+from collections.abc import Callable, Iterable, Mapping, Sequence
 from dataclasses import replace
 from typing import ClassVar, Final, Self, cast
 
@@ -80,6 +80,13 @@ class ConversationView(Widget, can_focus=True):
 
     class SubagentLeft(Message):
         """Posted when the user wants to go back to the agent that started this one."""
+
+    class Folded(Message):
+        """Posted when the user has folded or unfolded something."""
+
+        def __init__(self, view: ConversationView) -> None:
+            super().__init__()
+            self.view = view
 
     class LinkChosen(Message):
         """Posted when the user wants to open a link."""
@@ -173,6 +180,11 @@ class ConversationView(Widget, can_focus=True):
         self._pictures = pictures_for(self, self.images, self._mark_drawing)
         self.frames.schedule()
 
+    def keep_folds(self, folds: Mapping[str, bool]) -> None:
+        """Fold and unfold entries as they were before the session was resumed."""
+        self.column.keep_folds(folds)
+        self.frames.schedule()
+
     def come_to_front(self) -> None:
         """Draw what was added while another tab was in front."""
         self.frames.schedule()
@@ -262,17 +274,22 @@ class ConversationView(Widget, can_focus=True):
             self.frames.schedule(max(held_s, RETRY_S))
             return
         is_time_up = self.frames.time_slice(SLICE_S)
-        self.column.mark_scene()
+        is_at_rest = not (self.column.mark_scene() or self.column.dirty)
         is_done = self._work_ahead(is_time_up)
         if is_done:
             with self.scrolling.standing_still():
                 is_done = self.column.read_dirty(is_time_up)
         is_done = is_done and self.work_on(is_time_up)
+        if is_done and is_at_rest:
+            with self.scrolling.standing_still():
+                is_done = self.column.measure_rest(is_time_up)
         if is_done or self.frames.now >= self.frames.shown_at + FRAME_S:
             self.frames.shown_at = self.frames.now
             self.show_length()
         if not is_done:
             self.frames.schedule(PAUSE_S)
+        elif not self.column.is_measured:
+            self.frames.schedule()
 
     def _note_measured(self, entry: int) -> None:
         self._searching.mark(entry)
@@ -560,6 +577,7 @@ class ConversationView(Widget, can_focus=True):
             self._is_dragging = True
             self._drag_to(y)
         else:
+            self._measure_in_view()
             self.selecting.begin(self.top_line + y, x)
             self.refresh()
         self.capture_mouse()
@@ -579,8 +597,15 @@ class ConversationView(Widget, can_focus=True):
         return event.screen_offset - self.region.offset
 
     def _select_to(self, y: int, x: int) -> None:
+        self._measure_in_view()
         if self.selecting.move(self.top_line + max(0, min(y, self.outer_size.height - 1)), x):
             self.refresh()
+
+    def _measure_in_view(self) -> None:
+        """Measure all of the entries in view, so that what is selected in them stays in its rows."""
+        with self.scrolling.standing_still():
+            for index in self.column.heights.between(range(self.top_line, self.top_line + self.outer_size.height)):
+                self.column.read(index)
 
     def _scroll_on(self, beyond: int, x: int) -> None:
         """Keep scrolling while the mouse stays beyond an edge, faster the farther away it is."""
@@ -617,9 +642,7 @@ class ConversationView(Widget, can_focus=True):
     def focus(self, scroll_visible: bool = True) -> Self:
         """Focus the entry at the bottom of the view, or the view itself if there are no entries."""
         stop = self._pool.views.get(self.tab_stop)
-        if stop is None:
-            return super().focus(scroll_visible=False)
-        self.screen.set_focus(stop, scroll_visible=False)
+        self.screen.set_focus(self if stop is None else stop, scroll_visible=False)
         return self
 
     def allow_focus(self) -> bool:
@@ -647,7 +670,7 @@ class ConversationView(Widget, can_focus=True):
         if self.conversation.entries:
             self.action_follow()
             self._choose(len(self.conversation.entries) - 1)
-        else:
+        elif self.screen.focused is None:
             self.focus()
 
     def _choose(self, index: int) -> None:
@@ -715,6 +738,7 @@ class ConversationView(Widget, can_focus=True):
         if self.column.toggle(index):
             if isinstance(view := self._pool.views.get(index), EntryView):
                 view.post_message(view.Toggled(view, view.entry))
+            self.post_message(self.Folded(self))
             # An unfolded entry is read from its beginning, so don't follow the end, unless everything fits.
             self.scrolling.follow(self.max_top_line == 0)
             self.frames.schedule()
@@ -724,6 +748,7 @@ class ConversationView(Widget, can_focus=True):
         """Unfold everything, or fold everything again."""
         self._searching.keep_unfolded()
         self.column.toggle_all()
+        self.post_message(self.Folded(self))
         self._redraw()
 
     def action_to_prompt(self, direction: int) -> None:
