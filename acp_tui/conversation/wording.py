@@ -125,6 +125,13 @@ def session_facts(
     )
 
 
+def how_ended(exit_code: int | None, signal: str | None) -> str:
+    """Describe how a command ended, as far as it is known."""
+    if signal is not None:
+        return f"ended by {signal}"
+    return "ended" if exit_code is None else f"exit {exit_code}"
+
+
 def from_home(path: Path) -> str:
     """Shorten a path with `~`, as a shell would."""
     home = Path.home()

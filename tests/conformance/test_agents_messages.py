@@ -23,7 +23,7 @@ WRONG_PARAMS: tuple[Any, ...] = ({}, [], 5, "x", {"sessionId": 5}, {"sessionId":
 
 
 def request(request_id: Any, method: str, params: Any) -> dict[str, Any]:
-    """A request of the agent, as the wire has it."""
+    """A request from the agent, as on the wire."""
     return {"jsonrpc": "2.0", "id": request_id, "method": method, "params": params}
 
 
@@ -61,7 +61,7 @@ async def test_wrong_params_are_refused_as_such(tmp_path: Path, method: str) -> 
     ],
 )
 async def test_each_broken_request_is_answered_once(tmp_path: Path, method: str, definition: str) -> None:
-    """R-RPC-4, R-RPC-6: with strange ids too, which come back as they were sent."""
+    """R-RPC-4, R-RPC-6: even with strange IDs, which come back unchanged."""
     async with in_session(tmp_path) as (_, wire):
         for seed in range(COUNT // 10):
             messages = Messages(seed)

@@ -26,7 +26,7 @@ LOCAL = {"name": "m", "command": "server", "args": [], "env": []}
 
 
 def to(method: str, params: Any = None, request_id: Any = None) -> tuple[Direction, bytes]:
-    """The client says so; a notification without an id."""
+    """The client sends this; without an ID, a notification."""
     identity = {} if request_id is None else {"id": request_id}
     return _frame(Direction.OUT, {**identity, "method": method, "params": {} if params is None else params})
 
@@ -51,7 +51,7 @@ def _frame(direction: Direction, message: dict[str, Any]) -> tuple[Direction, by
 
 
 def met(**agent: Any) -> list[Any]:
-    """A handshake with an agent that says this of itself, and a session."""
+    """A handshake with an agent with these capabilities, and a session."""
     greeting = {"protocolVersion": 1, "agentCapabilities": agent.pop("capabilities", {}), **agent}
     new = {"cwd": "/project", "mcpServers": []}
     return [
@@ -63,7 +63,7 @@ def met(**agent: Any) -> list[Any]:
 
 
 def judged(*events: Any) -> list[str]:
-    """What is wrong with these."""
+    """The violations among these frames."""
     return judge(Wire(None, list(events)))  # type: ignore[arg-type]
 
 
@@ -223,7 +223,7 @@ UNFIT: dict[str, list[Any]] = {
 
 
 def test_the_schema_is_there() -> None:
-    """Where it is not, frames are judged by the gates alone."""
+    """Without the schema, only the gates judge frames."""
     if not SCHEMA_V1.exists():
         pytest.skip("the protocol's schema isn't beside the repository: no frame is validated")
     assert flaws(definition_for("session/prompt", "agent", "Request") or "", {"sessionId": "s", "prompt": []}) == []
@@ -252,7 +252,7 @@ async def test_the_clients_connections_are_seen(frame_log: FrameLog) -> None:
     async with in_memory() as (agent, wire):
         await shake_hands(agent, wire)
         assert [len(seen.events) for seen in frame_log.wires] == [2]
-        # Past the gate that the client itself has: what a mistake in it would send.
+        # Bypasses the client's own check, as a mistake in it would.
         async with anyio.create_task_group() as tasks:
             tasks.start_soon(agent.connection.peer.request, "session/list", {})
             await wire.answer(await wire.expect("session/list"), {"sessions": []})
@@ -261,7 +261,7 @@ async def test_the_clients_connections_are_seen(frame_log: FrameLog) -> None:
 
 
 async def test_an_answer_that_is_nobodys_choice_is_seen(tmp_path: Path, frame_log: FrameLog) -> None:
-    """R-PERM-4: neither the test, nor a key, nor a click says so, but the product by itself."""
+    """R-PERM-4: no test, key, or click chose this, but the product itself."""
     async with in_session(tmp_path) as (session, wire), in_turn(session, wire):
         await wire.send(asked(7, "yes"))
         await until(session, lambda: bool(session.conversation.permissions))

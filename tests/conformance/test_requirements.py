@@ -38,7 +38,7 @@ def test_the_tests_of_a_requirement_exist(requirement_id: str) -> None:
 @needs_requirements
 def test_every_id_is_one_of_the_requirements() -> None:
     named = {*table(), *not_built(), *ids_named_by_tests()}
-    # Those of the agent registry are no duties of the protocol's.
+    # Those of the agent registry aren't duties of the protocol.
     assert sorted(each for each in named - requirements().keys() if not each.startswith("R-REG-")) == []
 
 

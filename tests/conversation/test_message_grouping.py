@@ -79,7 +79,7 @@ def test_what_has_no_place_in_the_conversation_splits_no_message(between: Sessio
 
 
 def test_a_report_on_an_earlier_tool_call_splits_no_message() -> None:
-    """The call's card stands above; nothing comes between the two chunks on the screen."""
+    """The call's card is above; nothing appears between the two chunks on the screen."""
     conversation = fold(call("t"), agent("a"), call("t", status="completed"), agent("b"))
     assert texts(conversation) == [("call", "t"), ("agent", "ab")]
 

@@ -168,7 +168,7 @@ class Attack:
 
 
 def by_name(module: str, name: str) -> bytes:
-    """A pickle of what has this name there."""
+    """A pickle of the object with this name in that module."""
     names = b"".join(pickle.SHORT_BINUNICODE + bytes([len(each)]) + each.encode() for each in (module, name))
     return pickle.PROTO + b"\x04" + names + pickle.STACK_GLOBAL + pickle.STOP
 

@@ -23,7 +23,7 @@ def entry_of(conversation: Conversation, call_id: str) -> ToolCallEntry:
 
 
 def test_a_request_is_merged_into_its_tool_call_in_place() -> None:
-    """R-PERM-3: by the rules of any other report."""
+    """R-PERM-3: by the same rules as any report."""
     updates = (call("t", title="Edit", kind="edit"), agent("May I?"), ask(1, "t", title="Edit a.py"))
     conversation = fold(*updates)
     assert texts(conversation) == [("call", "t"), ("agent", "May I?")]
@@ -48,7 +48,7 @@ def test_a_request_keeps_the_agents_options_as_they_came() -> None:
 
 
 def test_several_requests_wait_oldest_first_and_are_answered_in_any_order() -> None:
-    """R-PERM-6: also two about one tool call."""
+    """R-PERM-6: even two about one tool call."""
     asked = (ask(3, "a"), ask(1, "b"), ask(2, "a"))
     assert list(fold(*asked).permissions) == [3, 1, 2]
     assert list(fold(*asked, answered(1, ALLOW)).permissions) == [3, 2]
@@ -80,7 +80,7 @@ def test_decisions_about_one_tool_call_are_kept_in_their_order() -> None:
 
 
 def test_a_decision_changes_no_status() -> None:
-    """Only the agent knows whether the call goes on."""
+    """Only the agent knows whether the call continues."""
     assert entry_of(fold(ask(1, "t", status="pending"), answered(1, REJECT)), "t").call.status == "pending"
 
 

@@ -60,7 +60,7 @@ def test_the_same_words_said_after_the_turn_are_no_echo() -> None:
 
 
 def test_without_a_prompt_of_ours_user_messages_are_shown() -> None:
-    """A loaded session is replayed by the agent."""
+    """The agent replays a loaded session."""
     conversation = fold(user("fix "), user("the bug"), agent("Done."), user("thanks"))
     assert texts(conversation) == [*SHOWN_ONCE, ("agent", "Done."), ("user", "thanks")]
 

@@ -151,7 +151,7 @@ def test_the_same_updates_give_equal_conversations(updates: list[SessionUpdate])
 @settings(deadline=None)
 @given(UPDATES)
 def test_a_fold_changes_no_update(updates: list[SessionUpdate]) -> None:
-    """They may be folded again, into another conversation."""
+    """They can be folded again, into another conversation."""
     before = copy.deepcopy(updates)
     fold(*updates, *updates)
     assert updates == before
@@ -173,7 +173,7 @@ def test_a_change_names_every_entry_that_changed_and_none_that_is_absent(
 
 
 def test_an_update_looks_at_its_own_entry_however_long_the_conversation_is() -> None:
-    """Counted, since time would wobble."""
+    """Counted, because time would vary."""
 
     class CountedEntries(EntryList):
         looked_at = 0

@@ -31,7 +31,7 @@ IDLE = StateReported("idle", "end_turn")
 
 
 def turns(*updates: SessionUpdate) -> list[Turn]:
-    """Where the session stood after each update."""
+    """The session's state after each update."""
     conversation, seen = Conversation(), list[Turn]()
     for update in updates:
         apply(conversation, update)
@@ -62,13 +62,13 @@ def test_an_idle_that_outruns_the_acceptance_ends_the_turn_with_it() -> None:
 
 
 def test_an_idle_of_the_work_before_does_not_end_the_turn() -> None:
-    """R2-TURN, R2-STATE: the prompt was sent while the agent worked by itself."""
+    """R2-TURN, R2-STATE: the prompt was sent while the agent worked on its own."""
     seen = turns(RUNNING, SENT, IDLE, ACCEPTED, RUNNING, IDLE)
     assert seen == [*[Turn.RUNNING] * 5, Turn.IDLE]
 
 
 def test_a_prompt_taken_up_by_work_that_goes_on_ends_with_it() -> None:
-    """R2-TURN: no second running is promised."""
+    """R2-TURN: nothing promises a second running."""
     assert turns(RUNNING, SENT, ACCEPTED, IDLE)[-1] is Turn.IDLE
 
 
@@ -147,7 +147,7 @@ def test_the_tokens_of_a_turn_come_with_its_end() -> None:
     ],
 )
 def test_the_users_own_prompt_is_never_shown_twice(echo: tuple[SessionUpdate, ...]) -> None:
-    """R2-MSG: however it is repeated, and wherever the acceptance comes among it."""
+    """R2-MSG: however it is repeated, and wherever its acceptance arrives."""
     for at in range(len(echo) + 1):
         conversation = fold(SENT, *echo[:at], ACCEPTED, *echo[at:], RUNNING, IDLE)
         assert texts(conversation) == [("user", "hello")]
@@ -165,7 +165,7 @@ def test_a_prompt_that_the_agent_has_changed_shows_as_the_agent_has_it() -> None
 
 
 def test_the_message_of_somebody_else_is_shown_behind_the_acceptance() -> None:
-    """R2-MSG: it might have been the user's own until then."""
+    """R2-MSG: until then, it might have been the user's own."""
     other = user("from another client", "x")
     assert texts(fold(SENT, other)) == [("user", "hello")]
     assert texts(fold(SENT, other, ACCEPTED)) == [("user", "hello"), ("user", "from another client")]
@@ -186,7 +186,7 @@ def test_a_message_is_replaced_where_it_stands_and_chunks_append_to_it() -> None
 
 
 def test_an_empty_message_before_its_chunks_makes_no_entry() -> None:
-    """R2-MSG: so replays of Codex 2.6.0 begin each message."""
+    """R2-MSG: replays of Codex 2.6.0 begin each message this way."""
     assert texts(fold(MessageReplaced("agent", "a", ()))) == []
     replay = (MessageReplaced("agent", "a", ()), agent("said", "a"))
     assert texts(fold(*replay, *replay)) == [("agent", "said")]
@@ -207,7 +207,7 @@ AT_WORK = (SENT, ACCEPTED, RUNNING, AGAIN)
 
 
 def test_a_prompt_that_waits_for_the_end_of_another_begins_behind_it() -> None:
-    """R2-QUEUE: with the first idle not all is done, and its tokens count."""
+    """R2-QUEUE: the first idle doesn't end everything, but its tokens count."""
     used = StateReported("idle", "end_turn", usage=TurnUsage(10, 6, 4))
     updates = (*AT_WORK, used, PromptAccepted("2"), RUNNING, used)
     assert turns(*updates) == [*[Turn.RUNNING] * 7, Turn.IDLE]

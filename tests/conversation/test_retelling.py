@@ -31,7 +31,7 @@ OF_VERSION_2 = (MessageReplaced, PromptAccepted, StateReported, TerminalReported
 
 
 def is_echo(update: SessionUpdate) -> bool:
-    """Whether it repeats the prompt: such a chunk stands in no conversation, or is taken for the echo once more."""
+    """Whether it repeats the prompt: such a chunk is in no conversation, or would be taken for another echo."""
     text = getattr(getattr(update, "block", None), "text", "")
     return getattr(update, "role", "") == "user" and "hello".startswith(text[:3])
 
@@ -48,11 +48,11 @@ UPDATES = st.lists(
 )
 RECORDINGS = sorted(Path(__file__).parents[1].glob("data/recordings/*.jsonl"))
 WAITING = ("permissions", "elicitations")
-"""Questions are asked anew."""
+"""Questions are asked again."""
 
 
 def shown(conversation: Conversation) -> dict[str, Any]:
-    """What a user sees of it and what later updates build on, but for what waits for an answer."""
+    """What a user sees of it and what later updates build on, except for open questions."""
     entries = copy.deepcopy(list(conversation.entries))
     for entry in entries:
         if isinstance(entry, ToolCallEntry):

@@ -175,7 +175,7 @@ def test_unset_is_one_value_that_names_itself() -> None:
 
 
 def test_usage_is_a_snapshot() -> None:
-    """R-USAGE-1, R-POST-4: it may be odd, and a cost that is not repeated is gone."""
+    """R-USAGE-1, R-POST-4: it may be odd, and a cost that isn't repeated is removed."""
     odd = Usage(used=200, size=0, cost_amount=1.5, cost_currency="credits")
     assert fold(UsageReported(Usage(1, 2)), UsageReported(odd)).usage == odd
     assert fold(UsageReported(odd), UsageReported(Usage(1, 2))).usage == Usage(1, 2)

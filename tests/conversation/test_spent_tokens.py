@@ -62,7 +62,7 @@ def test_a_turn_costs_what_the_session_costs_more_at_its_end() -> None:
         reducer.apply(conversation, update)
     assert conversation.turn_cost == pytest.approx(0.03)
     assert turn_words(conversation) == "1,200 tokens (1k in, 200 out), $0.03"
-    reducer.apply(conversation, cost(0.06))  # it comes late
+    reducer.apply(conversation, cost(0.06))  # it arrives late
     assert conversation.turn_cost == pytest.approx(0.04)
 
 
@@ -78,7 +78,7 @@ def test_a_cost_that_is_not_said_again_stays() -> None:
     "updates",
     [
         (prompt("one"), TurnEnded("end_turn")),
-        # What an earlier session has cost is in the first report of the one that goes on with it.
+        # The first report of a continued session includes what the earlier one cost.
         (user("before"), prompt("one"), cost(3.0), TurnEnded("end_turn")),
         (prompt("one"), cost(3.0), TurnEnded("end_turn"), prompt("two"), cost(1.0)),
     ],

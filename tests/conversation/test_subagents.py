@@ -112,7 +112,7 @@ def test_the_work_of_a_tool_call_is_called_as_the_call_is_and_ends_with_it() -> 
     )
     child = child_of(conversation, TASK)
     assert (child.conversation.title, subagent_state(child)) == ("Search the docs", "running")
-    # claude-agent-acp says the end of such a call without saying whose it is.
+    # claude-agent-acp reports the end of such a call without saying whose it is.
     reducer.apply(conversation, call("grep", status="completed"))
     assert child.conversation.tool_call(ToolCallId("grep")).call.status == "completed"
     assert ToolCallId("grep") not in conversation.tool_call_entries

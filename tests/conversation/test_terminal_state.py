@@ -80,7 +80,7 @@ def test_a_terminal_that_no_call_shows_touches_no_entry(update: SessionUpdate) -
 
 @pytest.mark.parametrize("update", [OPENED, output(b"x"), TerminalExited(TERMINAL, 0, None)])
 def test_a_change_of_a_terminal_names_the_call_that_shows_it(update: SessionUpdate) -> None:
-    """Whichever came first, the output or the call."""
+    """Whichever arrived first, the output or the call."""
     assert last_change(agent("a"), EMBEDDED, update) == touched(1)
     assert last_change(output(b"early"), agent("a"), EMBEDDED, update) == touched(1)
 
@@ -91,7 +91,7 @@ def test_a_terminal_shown_by_two_calls_belongs_to_the_later_one() -> None:
 
 
 def test_a_call_may_show_a_terminal_that_nobody_knows() -> None:
-    """R-TERM-11: a placeholder is drawn, and no state is invented."""
+    """R-TERM-11: a placeholder is drawn, and no state is made up."""
     assert fold(EMBEDDED).terminals == {}
 
 

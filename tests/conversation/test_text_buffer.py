@@ -40,7 +40,7 @@ def test_a_reader_that_comes_back_for_what_is_new_gets_everything_once() -> None
 
 
 def test_an_append_copies_nothing_that_was_there() -> None:
-    """Counted in the pieces held, since time would wobble: the very objects, none joined."""
+    """Counted in the stored pieces, because time would vary: the same objects, none joined."""
     pieces = [f"piece {n}" for n in range(1000)]
     held = buffer_of(*pieces).pieces
     assert len(held) == 1000
@@ -48,7 +48,7 @@ def test_an_append_copies_nothing_that_was_there() -> None:
 
 
 class CountedPieces(list[str]):
-    """Counts how many pieces are looked at."""
+    """Counts how many pieces are read."""
 
     looked_at = 0
 

@@ -51,7 +51,7 @@ def test_a_report_makes_an_entry_with_the_protocols_defaults() -> None:
 
 
 def test_a_second_report_changes_the_entry_where_it_stands() -> None:
-    """R-TOOL-3: whichever of the two kinds of report it is."""
+    """R-TOOL-3: whichever kind of report it is."""
     updates = (call("t", title="Read"), agent("between"), call("t", title="Read a.py", status="completed"))
     conversation = fold(*updates)
     assert texts(conversation) == [("call", "t"), ("agent", "between")]
@@ -76,7 +76,7 @@ def test_what_a_report_leaves_out_stays_as_it_was(name: str) -> None:
 
 @pytest.mark.parametrize("content", [(), (OUTPUT,), (DIFF, OUTPUT), (UnknownContent("hologram", {}),)])
 def test_a_list_replaces_the_whole_list(content: tuple[Any, ...]) -> None:
-    """R-TOOL-2: it never appends, and an empty one empties."""
+    """R-TOOL-2: it never appends, and an empty list empties it."""
     conversation = fold(call("t", content=(DIFF, OUTPUT)), call("t", content=content))
     assert only_call(conversation).content == content
 

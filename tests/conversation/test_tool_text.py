@@ -67,5 +67,5 @@ def test_lines_of_paragraphs_stay_lines_in_markdown_and_fences_stay_as_they_are(
 
 @pytest.mark.parametrize("piece", ["`", "~~~\n", "```\n", "[", "[a](", "**a", "|---", " \n", "- ", "\n```", "> "])
 def test_a_lot_of_anything_is_taken_apart_in_linear_time(piece: str) -> None:
-    # Were any of it quadratic, this would take longer than a test may.
+    # If any of it were quadratic, this would take longer than a test may.
     parts_of(piece * (300_000 // len(piece)))

@@ -9,7 +9,7 @@ from hypothesis import strategies as st
 from acp_tui.conversation.visible import HIDDEN, make_visible, make_visible_line
 
 ZERO_WIDTH_JOINER = "\u200d"
-# Characters that pass or not by what stands beside them.
+# Characters that pass or not depending on their neighbors.
 NEIGHBOURS = (
     "a0 !\n\x1b\u00a0\u202f\u3000\u2800\u28ff\u200c\u200d\ufe0f\ufe00\U000e0100\u0301\u0651\u0645"
     "\u0915葛\u2764\U0001f468\u20e3\u1820\u180b"
@@ -115,7 +115,7 @@ def test_a_line_shows_its_newlines_and_tabs_too() -> None:
     assert make_visible_line(plain) is plain
 
 
-# Number signs of scripts and the marks of hieroglyphs are seen; emoji are made with the joiner.
+# Number signs of scripts and hieroglyph marks are visible; emoji are made with the joiner.
 SEEN_FORMAT_CHARACTERS = {
     *map(ord, "\t\n" + ZERO_WIDTH_JOINER),
     *(*range(0x0600, 0x0606), 0x06DD, 0x070F, 0x0890, 0x0891, 0x08E2),

@@ -67,7 +67,7 @@ async def test_a_long_turn_is_cancelled_and_the_next_one_works(command: AgentCom
             tasks.start_soon(session.send_prompt, [Text("LONG")])
             await until(session, lambda: len(session.conversation.entries) > 1)
             session.cancel()
-        # An agent may have been done before it was told; either way the turn has ended by its own word.
+        # An agent may have finished before it was told; either way, it ended the turn itself.
         assert session.conversation.last_stop_reason in ("cancelled", "end_turn")
         await session.send_prompt([Text("PLAN")])
 

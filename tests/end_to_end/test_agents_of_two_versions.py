@@ -28,7 +28,7 @@ needs_sdk = pytest.mark.skipif(
 
 
 async def led(argv: tuple[str, ...], folder: Path, tour: Any, protocol: Any = None) -> Led:
-    """The agent, recorded on this tour in a project of its own."""
+    """The agent, recorded on this tour in its own project."""
     project = folder / "project"
     project.mkdir()
     spoken = AgentCommand("two", argv, protocol=protocol)
@@ -36,7 +36,7 @@ async def led(argv: tuple[str, ...], folder: Path, tour: Any, protocol: Any = No
 
 
 def tiny(folder: Path) -> tuple[str, ...]:
-    """The small agent beside the protocol's description; it looks for the SDK where it stands."""
+    """The small agent beside the protocol's description, which looks for the SDK in its folder."""
     source = AGENTS / "v2" / "sdk_v2_agent.mjs"
     if not source.exists():
         pytest.skip(f"there is no {source}")
@@ -46,7 +46,7 @@ def tiny(folder: Path) -> tuple[str, ...]:
 
 
 def told(conversation: Conversation) -> list[Any]:
-    """What a reader sees of the entries: not the ids by which they were told."""
+    """What a reader sees of the entries, without the IDs that carried them."""
     return [_told(entry) for entry in conversation.entries]
 
 
@@ -117,7 +117,7 @@ async def test_the_agent_of_version_2_is_led_through_everything_and_replays_equa
     assert reply == ("agent", "whole message replaces")
     assert any(isinstance(item, TextDiff) for item in call[3])
     assert "ok\x1b[0m é" in seen["terminal"].output.tail_text()
-    # What was decided and that a turn was cancelled is known here, and not to the agent.
+    # Decisions and canceled turns are known here, but not to the agent.
     assert next(one for one in seen["loaded"] if one[0] != "user") == ("thought", "thinking")
     assert replayed(run.recording) == run.as_recorded
 

@@ -26,7 +26,7 @@ needs_chromium = pytest.mark.skipif(CHROMIUM is None, reason="there is no Chromi
 
 @pytest.fixture
 def address(tmp_path: Path) -> Iterator[str]:
-    """Where the demo is served."""
+    """The address where the demo is served."""
     server = subprocess.Popen(
         [sys.executable, "-m", "acp_tui", "demo", "--web", "--speed", "20"],
         cwd=Path(__file__).parents[2],
@@ -58,13 +58,13 @@ async def test_a_permission_is_answered_in_the_browser(way: str, address: str, t
         await page.type("mend the bug\n")
         await page.until_it_shows("Allow once")
         await page.screenshot(tmp_path / "asked.png")
-        await page.click_on("Permission")  # the card takes the keyboard by itself only from whoever writes nothing
+        await page.click_on("Permission")  # the card takes the keyboard on its own only if the user isn't typing
 
         async def allow() -> None:
-            """An answer counts once the whole change was in view, and some time behind the last key."""
+            """An answer counts once the whole change has been in view, and some time after the last key."""
             if "Allow once" in page.text:
                 await (page.type("y") if way == "key" else page.click_on("Allow once"))
-            await asyncio.sleep(2)  # the same key within a second may be held down
+            await asyncio.sleep(2)  # within a second, the same key may count as held down
 
         await until(lambda: "8 passed" in page.text, allow, lambda: page.text)
         await page.screenshot(tmp_path / "screenshot.png")

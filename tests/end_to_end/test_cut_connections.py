@@ -1,6 +1,6 @@
 """Wherever a connection breaks, in a message, a permission, or a replay, nothing the agent said is lost.
 
-ACP_TUI_CUTS=1000 cuts so often; without it there are a few.
+ACP_TUI_CUTS=1000 cuts that often; by default, a few times.
 """
 
 from __future__ import annotations
@@ -31,13 +31,13 @@ from support.waiting import TEST_LIMIT_S, until
 
 CUTS = int(os.environ.get("ACP_TUI_CUTS", "60"))
 CUTS_OF_A_SESSION = {"ws": 6, "http": 18}
-"""So many connections of TCP break at the most; over HTTP each of the agent's needs three or more."""
+"""At most this many TCP connections break; over HTTP, each connection to the agent needs three or more."""
 TURNS = 3
 RESUME = {"sessionCapabilities": {"resume": {}}}
 
 
 class User:
-    """Prompts, allows what is asked, and goes on where the connection broke."""
+    """Prompts, allows what is asked, and continues where the connection broke."""
 
     def __init__(self, hub: SessionHub, command: AgentCommand, cwd: Path, agent: RememberingAgent) -> None:
         self._agent = agent
@@ -78,7 +78,7 @@ class User:
         return await self._driver.go_on(self.session, lambda error: pytest.fail(str(error)), lambda _: None)
 
     async def prompt(self, text: str, remembered: Remembered) -> None:
-        """A turn; returns when all that the agent said in it is heard."""
+        """Take a turn; return once everything the agent said in it has arrived."""
         waiting: str | None = text
         while waiting is not None:
             with suppress(AgentLost):
@@ -94,7 +94,7 @@ class User:
                     self._use(await until_connected(self._go_on, _at_once))
                     self.session.queue.go_on()
                     waiting = waiting or self.session.queue.next()
-                    if waiting is not None:  # a patient user: what is late may still arrive
+                    if waiting is not None:  # a patient user: late messages may still arrive
                         await until(lambda: self._agent.connections <= 1, partial(anyio.sleep, 0))
                         waiting = None if ("user", text) in remembered.said() else waiting
 
@@ -116,7 +116,7 @@ async def _at_once(_: float) -> None:
 
 
 def heard(session: Session) -> list[tuple[str, ...]]:
-    """Who said what, and what became of each call, as the user sees it."""
+    """Who said what, and each call's outcome, as the user sees it."""
     seen: list[tuple[str, ...]] = []
     for entry in session.conversation.entries:
         match entry:
@@ -143,7 +143,7 @@ async def test_nothing_is_lost_or_said_twice_wherever_the_connection_breaks(
 
 
 async def _live_through_cuts(random: Random, seed: int, scheme: str, capabilities: dict[str, Any], cwd: Path) -> int:
-    """One session of a few turns; gives how often it was cut."""
+    """A session of a few turns; returns how often it was cut."""
     left = CUTS_OF_A_SESSION[scheme]
 
     def bytes_until_cut() -> int | None:

@@ -29,7 +29,7 @@ EVERYTHING = ClientOffer(elicitation_form=True, elicitation_url=True)
 
 
 class User:
-    """Answers whatever the agent asks, as it comes, and cancels the turn at a tool call of one title."""
+    """Answers all the agent's questions in order, and cancels the turn at a tool call with a given title."""
 
     def __init__(self, agent: Agent, session: Session, action: ElicitationAction, option: str, cancels_at: str) -> None:
         self._agent = agent
@@ -45,7 +45,7 @@ class User:
         self._changed.set()
 
     async def attend(self) -> None:
-        """Attend to the session until told to stop."""
+        """Handle the session's questions until told to stop."""
         while True:
             await self._changed.wait()
             self._changed = anyio.Event()
@@ -66,7 +66,7 @@ class User:
 
 
 def filled_in(form: Form) -> FormValues:
-    """The defaults, and the first choice where one is required."""
+    """The defaults, and the first choice for required fields."""
     values: FormValues = {}
     for field in form.fields:
         default = getattr(field, "default", None)
@@ -85,7 +85,7 @@ def demo(name: str) -> AgentCommand:
 
 @asynccontextmanager
 async def opened(name: str, cwd: Path, offer: ClientOffer = EVERYTHING) -> AsyncIterator[tuple[Agent, Session]]:
-    """A session with the demo agent that plays a scenario."""
+    """A session with the demo agent, which plays a scenario."""
     async with running(demo(name), offer) as agent:
         await agent.initialize()
         yield agent, await agent.new_session(cwd)
@@ -100,7 +100,7 @@ async def played(
     cancels_at: str = "",
     offer: ClientOffer = EVERYTHING,
 ) -> Session:
-    """The session after one turn in which a user answers everything in this way."""
+    """The session after one turn in which the user answers everything this way."""
     async with opened(name, cwd, offer) as (agent, session), anyio.create_task_group() as tasks:
         tasks.start_soon(User(agent, session, action, option, cancels_at).attend)
         await session.send_prompt([Text(PROMPT)])
@@ -157,7 +157,7 @@ async def test_content_of_every_kind_stands_in_the_message(tmp_path: Path) -> No
         ResourceLink,
         TextResource,
         BlobResource,
-        Text,  # for the model alone
+        Text,  # only for the model
     ]
     in_call = [type(item.block) for item in calls(session)[0].content if isinstance(item, BlockContent)]
     assert in_call == [Text, Image, ResourceLink]

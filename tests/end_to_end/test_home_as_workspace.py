@@ -30,7 +30,7 @@ serve_until_closed()
 
 
 def test_an_agent_writes_a_file_of_the_project_and_nothing_that_runs(home: Path) -> None:
-    """With nobody at a terminal, whatever would be asked is refused; what is ours is not even asked about."""
+    """Without a terminal, whatever would be asked is refused; our own folders aren't even asked about."""
     settings_file().parent.mkdir(parents=True)
     settings_file().write_text("appearance.ascii = true\n")
     ours = [settings_file(), config_file(), trust_file()]

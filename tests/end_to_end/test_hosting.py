@@ -202,7 +202,7 @@ async def test_the_sdks_agent_is_hosted(user: User) -> None:
 
 
 async def test_a_session_of_a_terminal_is_moved_into_a_host(user: User) -> None:
-    """It is quit there, and loaded here; who attaches sees all of it."""
+    """It is quit there and loaded here; terminals that attach see all of it."""
     done = user.run("exec", "--prompt", "hello", "--record", "run.jsonl", "--", *KEEPER)
     assert done.returncode == 0, done.stderr
     place = user.host("--resume=kept", "--", *KEEPER)

@@ -17,8 +17,8 @@ from acp_tui.client.transcript.store import RecordingStore
 from support.agents import scripted_argv
 from support.on_terminal import WITHOUT_CONTROL, OnTerminal, all_end, below, environment, on_terminal
 
-# An agent that ignores all that it can, with a child in its group, and a command that leaves others behind: in a
-# session of their own, one of them in another.
+# An agent that ignores every signal it can, with a child in its group, and a command that leaves others behind: in
+# their own process session, one of them in another.
 STUBBORN = """
     import os, signal
     for number in (signal.SIGHUP, signal.SIGINT, signal.SIGTERM, signal.SIGPIPE):
@@ -43,14 +43,14 @@ COUNT = 7
 
 
 def family_of(process: subprocess.Popen[bytes]) -> list[psutil.Process]:
-    """All that runs below it: `setsid` may take a moment to become `sleep`."""
+    """Everything that runs below it: `setsid` may take a moment to become `sleep`."""
     found = below(process)
     assert len(found) == COUNT, [each.cmdline() for each in found]
     return found
 
 
 def prompted(screen: OnTerminal) -> list[psutil.Process]:
-    """All that runs for it, once it has prompted the agent and seen the answer."""
+    """Everything that runs for it, after a prompt and the agent's answer."""
     screen.prompt("go")
     screen.wait_for("all is up")
     return family_of(screen.process)
@@ -91,7 +91,7 @@ def test_a_closed_window_ends_it_and_all_that_runs(tmp_path: Path) -> None:
 
 
 def test_a_terminal_that_is_gone_ends_it_where_nobody_sends_a_signal(tmp_path: Path) -> None:
-    """As behind `setsid`, or a container's shell: the terminal is not the controlling one."""
+    """As behind `setsid` or a container's shell: the terminal isn't the controlling one."""
     with on_terminal(tmp_path, "--", *scripted_argv(STUBBORN), launcher=WITHOUT_CONTROL) as screen:
         family = prompted(screen)
         screen.close_window()
@@ -181,7 +181,7 @@ def test_what_the_demo_did_on_the_screen_is_kept_over_a_kill(tmp_path: Path) -> 
     with on_terminal(tmp_path, "demo", "--speed", "20") as screen:
         screen.prompt("hello")
         (file,) = RecordingStore(tmp_path / "state" / "acp-tui" / "recordings").files()
-        screen.until(lambda: ASKS in file.read_bytes())  # it is written a moment after it is shown
+        screen.until(lambda: ASKS in file.read_bytes())  # it is written a moment after it shows
         screen.process.kill()
         screen.wait_for_end()
     with open_recording(file) as recording:

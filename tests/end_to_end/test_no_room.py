@@ -18,7 +18,7 @@ AGENT = """
         prompt = expect("session/prompt")
 """
 MAIN = ("-m", "acp_tui")
-# No file can grow: what a full disk is to those who write. (As for any limit of this kind, pipes and terminals work.)
+# No file can grow, as on a full disk. (As with any limit of this kind, pipes and terminals work.)
 MAIN_WITHOUT_ROOM = (
     "-c",
     "import resource, sys; resource.setrlimit(resource.RLIMIT_FSIZE, (0, 0))\n"
@@ -31,7 +31,7 @@ def nothing(_: Path) -> None:
 
 
 def folders_are_files(home: Path) -> None:
-    """Nothing can be made in those folders of the home, not even by root."""
+    """Nothing can be created in those folders of the home, not even by root."""
     for name in ("state", "cache", "data"):
         (home / name).write_text("")
 
@@ -50,7 +50,7 @@ def test_a_turn_goes_on_where_nothing_can_be_kept_and_that_is_said(
         screen.wait_for("Recording stopped")  # recorded
         screen.wait_for("did this")
         screen.prompt("that")
-        screen.wait_for("Your prompts")  # and drafts cannot be kept
+        screen.wait_for("Your prompts")  # and drafts can't be saved
         screen.wait_for("did that")
         screen.type("a draft")
         screen.wait_for("a draft")

@@ -1,7 +1,7 @@
 """Recorded sessions with real agents: the replay equals the session, and a redacted one keeps its shape and look.
 
-All that are asked for run at the same time, offline, each in a home of its own. Those with a model take half a minute:
-they run with LONG_TOURS=1 in the environment. With it all are also cancelled, and load their session again.
+All requested agents run at the same time, offline, each in its own home. Those with a model take half a minute and run
+only with LONG_TOURS=1 in the environment. With it, all are also canceled, and load their session again.
 """
 
 from __future__ import annotations
@@ -25,7 +25,7 @@ from support.recordings import as_recorded, redacted, replayed_whole
 from support.shapes import shape
 
 CHANGING = ("qwen",)
-"""Those that say the number of a process."""
+"""Lines that contain the number of a process."""
 
 
 @pytest.fixture(scope="module", params=NAMES)
@@ -44,7 +44,7 @@ def _why_not_now(name: str) -> str | None:
 
 @pytest.fixture(scope="module")
 def runs(request: pytest.FixtureRequest, tmp_path_factory: pytest.TempPathFactory) -> dict[str, Led | Exception]:
-    """What came of each agent of which a test was asked for."""
+    """The result of each agent that a test asked for."""
     runs: dict[str, Led | Exception] = {}
     here = [item for item in request.session.items if item.path == request.path]
     asked_for = {str(item.callspec.params["name"]) for item in here if isinstance(item, pytest.Function)}
@@ -77,7 +77,7 @@ def led(name: str, runs: dict[str, Led | Exception]) -> Led:
 
 
 def test_a_replay_equals_the_session_with_a_real_agent(led: Led) -> None:
-    """fold(live) == fold(replay(recording)), terminals too."""
+    """fold(live) == fold(replay(recording)), including terminals."""
     replay = replayed_whole(led.recording)
     assert replay.conversations == led.as_recorded
     assert replay.outside == as_recorded(led.outside)

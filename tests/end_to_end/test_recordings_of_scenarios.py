@@ -16,7 +16,7 @@ from support.recordings import as_recorded, redacted, replayed_whole
 from support.shapes import shape
 
 PICTURED = ("coding", "terminal")
-"""Scenarios whose pictures are compared too; what the others say is all that their pictures show."""
+"""Scenarios whose pictures are compared, too; the others' pictures show only what they say."""
 
 
 @pytest.fixture(scope="module", params=shipped.names())
@@ -34,7 +34,7 @@ def played() -> dict[str, dict[str, list[Led]]]:
 def runs_by_user(
     scenario: str, played: dict[str, dict[str, list[Led]]], tmp_path_factory: pytest.TempPathFactory
 ) -> dict[str, list[Led]]:
-    """Played by two users, each at home. What is redacted keeps its width, so their names are equally long."""
+    """Played by two users, each at home. Redacted text keeps its width, so their names are equally long."""
     if scenario not in played:
         played[scenario] = _played_by_two(scenario, tmp_path_factory.mktemp("home"))
     return played[scenario]
@@ -62,7 +62,7 @@ def runs(runs_by_user: dict[str, list[Led]]) -> list[Led]:
 
 
 def test_a_replay_equals_the_session(runs: list[Led]) -> None:
-    """fold(live) == fold(replay(recording)), terminals too."""
+    """fold(live) == fold(replay(recording)), including terminals."""
     for run in runs:
         replay = replayed_whole(run.recording)
         assert replay.conversations == run.as_recorded
@@ -85,7 +85,7 @@ def test_redacted_it_says_the_same_whoever_has_played_it(runs_by_user: dict[str,
 
 
 def outlines(recording: Path) -> list[set[str]]:
-    """What is said in each conversation, in no order: what comes behind a turn may come before the next prompt."""
+    """What each conversation contains, in no order: what follows a turn may come before the next prompt."""
     replay = replayed_whole(recording)
     told = map(outline, (replay.outside, *replay.conversations.values()))
     texts = (re.findall(r"^\S+ = (?:TextBuffer\()?['\"](.*)['\"]\)?$", each, flags=re.MULTILINE) for each in told)

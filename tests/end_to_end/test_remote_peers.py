@@ -1,6 +1,6 @@
 """Whole turns with other authors' servers and bridges, over WebSocket and Streamable HTTP on loopback.
 
-They are installed by `../shared/remote/setup.sh` and `../shared/agents/setup.sh qwen`.
+`../shared/remote/setup.sh` and `../shared/agents/setup.sh qwen` install them.
 """
 
 from __future__ import annotations
@@ -15,6 +15,7 @@ import subprocess
 from collections.abc import AsyncIterator, Mapping, Sequence
 from contextlib import asynccontextmanager, suppress
 from dataclasses import replace
+from functools import partial
 from pathlib import Path
 from typing import Literal
 
@@ -30,7 +31,7 @@ from acp_tui.conversation.content import Text
 from acp_tui.conversation.entries import Message, ToolCallEntry
 from support.agents import SDK_AGENT, agent_texts, running, until
 from support.host_process import a_user, attached_to
-from support.waiting import LIMIT_S
+from support.waiting import until as so
 
 PREFIX = Path(os.environ.get("AGENTS_PREFIX", Path.home() / ".cache/acp-agents"))
 NODE_PEERS = PREFIX / "npm/remote"
@@ -53,7 +54,7 @@ def needs(*files: Path) -> pytest.MarkDecorator:
 async def server(
     argv: Sequence[str], log: Path, ready: str, env: Mapping[str, str] | None = None, cwd: Path | None = None
 ) -> AsyncIterator[str]:
-    """A server while it runs; gives what it has printed, once `ready` is among that."""
+    """A running server; returns its output once that contains `ready`."""
     with log.open("wb") as printed:
         process = subprocess.Popen(
             argv,
@@ -74,10 +75,11 @@ async def server(
 
 
 async def _until_it_says(process: subprocess.Popen[bytes], log: Path, ready: str) -> None:
-    with anyio.fail_after(LIMIT_S):
-        while not re.search(ready, log.read_text("utf-8", "replace")):
-            assert process.poll() is None, f"the server ended: {log.read_text()}"
-            await anyio.sleep(0.02)
+    def says() -> bool:
+        assert process.poll() is None, f"the server ended: {log.read_text()}"
+        return bool(re.search(ready, log.read_text("utf-8", "replace")))
+
+    await so(says, partial(anyio.sleep, 0.02), log.read_text)
 
 
 def free_port() -> int:
@@ -93,7 +95,7 @@ def agent_at(url: str, token: str = "", *, shares_files: bool = False) -> AgentC
 
 
 async def prompt_allowing(session: Session, text: str = "go") -> None:
-    """A turn in which the user allows the one thing that is asked."""
+    """A turn in which the user allows the only thing asked."""
     waiting = session.conversation.permissions
     async with anyio.create_task_group() as tasks:
         tasks.start_soon(session.send_prompt, [Text(text)])
@@ -132,7 +134,7 @@ async def test_a_turn_with_a_permission_behind_the_typescript_sdk(scheme: str, t
 async def test_a_session_is_loaded_over_another_connection_with_all_its_history(
     scheme: str, ts_server: int, tmp_path: Path
 ):
-    """Over HTTP the history comes on another stream than the answer that ends it."""
+    """Over HTTP, the history arrives on a different stream than the answer that ends it."""
     command = agent_at(f"{scheme}://127.0.0.1:{ts_server}/acp", TOKEN)
     async with running(command) as agent:
         await agent.initialize()
@@ -198,7 +200,7 @@ async def test_the_typescript_sdk_serves_both_versions_at_one_address(
 
 
 async def _speaks(command: AgentCommand, version: int, cwd: Path) -> None:
-    """A turn with the SDK's agent of both versions; that of version 2 asks in it."""
+    """A turn with the SDK's agent of both versions; in version 2, it asks a question."""
     async with running(command) as agent:
         await agent.initialize()
         assert agent.protocol_version == version
@@ -234,7 +236,7 @@ async def test_a_turn_with_a_permission_behind_the_python_sdk(scheme: str, tmp_p
 
 @pytest.fixture
 async def qwen(tmp_path: Path) -> AsyncIterator[tuple[int, Path]]:
-    """`qwen serve` with a model that answers by rote; its port and the one folder that it works in."""
+    """`qwen serve` with a scripted model; its port, and the only folder it works in."""
     home, work, model = tmp_path / "home", tmp_path / "work", free_port()
     (home / ".qwen").mkdir(parents=True)
     work.mkdir()

@@ -74,7 +74,7 @@ chunk_s = 0
 
 
 def make_home(home: Path) -> Path:
-    """A repository with one commit, and the agents; gives the repository's folder."""
+    """A repository with one commit, and the agents; returns the repository's folder."""
     repository = home / "project"
     repository.mkdir()
     (repository / "a.txt").write_text("one\n")
@@ -96,14 +96,14 @@ def make_home(home: Path) -> Path:
 
 
 def write(day: OnTerminal, text: str) -> None:
-    """Write it, and press Enter once it stands there."""
+    """Type it, and press Enter once it shows."""
     day.type(text)
     day.wait_for(text)
     day.type("\r")
 
 
 def start(day: OnTerminal, agent: str, tab: int, *, in_worktree: bool = False) -> None:
-    """Start another agent, in a new tab of this number."""
+    """Start another agent, in a new tab with this number."""
     day.type("\x1ba")
     day.wait_for("It works in this folder")
     if in_worktree:

@@ -1,6 +1,7 @@
 """Notices, compactions, and questions with an agent on the official TypeScript SDK.
 
-What the agent sends has passed the SDK's schema; what it got of us, it tells back as the SDK understood it.
+Everything the agent sends has passed the SDK's schema; what it receives from us, it reports back as the SDK understood
+it.
 """
 
 from __future__ import annotations
@@ -98,7 +99,7 @@ async def _play(session: Session, scene: str) -> None:
 
 @asynccontextmanager
 async def _asked(session: Session, scene: str) -> AsyncIterator[Elicitation]:
-    """The question of a scene while it waits; behind the block the turn is over."""
+    """A scene's open question; after the block, the turn is over."""
     async with anyio.create_task_group() as tasks:
         tasks.start_soon(_play, session, scene)
         await until(session, lambda: bool(session.conversation.elicitations))
@@ -107,7 +108,7 @@ async def _asked(session: Session, scene: str) -> AsyncIterator[Elicitation]:
 
 
 def _told(session: Session) -> Any:
-    """What the agent said last of what it got."""
+    """The agent's last report of what it received."""
     return json.loads(agent_texts(session)[-1])
 
 

@@ -18,7 +18,7 @@ DEMO = ("demo", "markdown", "--speed", "0")
 
 @pytest.fixture
 def home(tmp_path: Path) -> Iterator[Path]:
-    """Where the umask takes nothing."""
+    """With a umask that removes nothing."""
     before = os.umask(0)
     try:
         yield tmp_path
@@ -41,7 +41,7 @@ def acp_tui(home: Path, *arguments: str) -> str:
 
 
 def open_to_others(home: Path) -> dict[str, str]:
-    """What others could read or write, but for folders that were there before and are not ours alone."""
+    """What others could read or write, except existing folders that aren't ours alone."""
     before = {home, home / "state"}
     found = {path: stat.S_IMODE(path.lstat().st_mode) for path in home.rglob("*") if path not in before}
     assert found

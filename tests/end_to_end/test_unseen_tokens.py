@@ -33,7 +33,7 @@ from_each = pytest.mark.parametrize(
 
 
 class Gossip:
-    """An agent that looks around while it works, and repeats what it is shown."""
+    """An agent that looks around while it works, and repeats what it finds."""
 
     def __init__(self) -> None:
         self.command_lines: list[str] = []

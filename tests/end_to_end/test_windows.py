@@ -15,7 +15,7 @@ SIZES = ((1, 1), (300, 100), (20, 5), (1, 100), (300, 1), (80, 24))
 
 
 def works(screen: OnTerminal) -> None:
-    """What is typed is shown, all of the window is drawn, and it ends as it should."""
+    """Typed text shows, the whole window is drawn, and it quits properly."""
     screen.resize(80, 24)
     screen.wait_for("╰────")
     screen.type("still here")

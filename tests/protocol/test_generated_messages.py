@@ -1,6 +1,6 @@
 """Everything an agent may send can be read: valid and broken messages made from the schema.
 
-`ACP_TUI_GENERATED_MESSAGES=50000` makes that many of them, by other seeds than the first 2,000 too.
+`ACP_TUI_GENERATED_MESSAGES=50000` makes that many, with seeds beyond the first 2,000.
 """
 
 from __future__ import annotations
@@ -43,13 +43,13 @@ SHARES = {
     "CreateElicitationRequest": 6,
     "InitializeResponse": 4,
 }
-"""How much more of these than of others, since they can differ in more ways."""
+"""How many more of these than of others, since they vary in more ways."""
 
 OFFER = ClientOffer(elicitation_form=True, elicitation_url=True)
 
 
 def read_elicitation(params: Any) -> Any:
-    """As the connection does, which refuses what is no object before that."""
+    """As the connection does, which rejects non-objects first."""
     if not isinstance(params, dict):
         raise MalformedMessage("CreateElicitationRequest", "not an object")
     return connection.read_elicitation(params, OFFER)
@@ -68,12 +68,12 @@ READERS: dict[str, Callable[[Any], Any]] = {
     "CreateElicitationRequest": read_elicitation,
     "CompleteElicitationNotification": inbound.read_completed,
 }
-"""What turns a message into the client's values, where there is more to it than its model."""
+"""What turns a message into the client's values, if its model isn't enough."""
 
 
 @cache
 def reader(name: str) -> SchemaValidator:
-    """That of a definition's model."""
+    """The model of a definition."""
     for info in pkgutil.iter_modules(v1.__path__):
         if hasattr(module := importlib.import_module(f"{v1.__name__}.{info.name}"), name):
             return reader_of(getattr(module, name))
@@ -81,7 +81,7 @@ def reader(name: str) -> SchemaValidator:
 
 
 def read(name: str, value: Any) -> Any:
-    """The message as the client takes it. Raises MalformedMessage."""
+    """The message as the client reads it. Raises MalformedMessage."""
     if name in READERS:
         return READERS[name](value)
     try:
@@ -91,13 +91,13 @@ def read(name: str, value: Any) -> Any:
 
 
 def chosen(index: int) -> str:
-    """The name of the message of this number."""
+    """The name of the message with this number."""
     weighted = [name for name in NAMES for _ in range(SHARES.get(name, 1))]
     return weighted[index % len(weighted)]
 
 
 def apply(name: str, value: Any, conversation: Conversation) -> None:
-    """Let a conversation hear of an update."""
+    """Let a conversation apply an update."""
     result = read(name, value)
     if name == "SessionNotification":
         for update in result[1]:
@@ -113,7 +113,7 @@ def test_the_generator_makes_what_the_schema_allows() -> None:
 
 
 def test_every_valid_message_is_read_and_written_again_equal() -> None:
-    """R-LEN-4, R-RPC-9, R-EXT-2, R-CFG-3: unknown keys, kinds and `_meta` are no reason to refuse anything."""
+    """R-LEN-4, R-RPC-9, R-EXT-2, R-CFG-3: unknown keys, kinds, and `_meta` are no reason to reject anything."""
     conversation = Conversation()
     for index in range(COUNT):
         name, value = chosen(index), Messages(index).valid(chosen(index))

@@ -1,6 +1,6 @@
 """Everything an agent of version 2 may send can be read: valid and broken messages made from its schema.
 
-`ACP_TUI_GENERATED_MESSAGES=20000` makes that many of each, by other seeds than the first 1,000 too.
+`ACP_TUI_GENERATED_MESSAGES=20000` makes that many of each, with seeds beyond the first 1,000.
 """
 
 from __future__ import annotations
@@ -30,7 +30,7 @@ OFFER = ClientOffer(elicitation_form=True, elicitation_url=True)
 
 
 def read_elicitation(params: Any) -> Any:
-    """As the connection does, which refuses what is no object before that."""
+    """As the connection does, which rejects non-objects first."""
     if not isinstance(params, dict):
         raise MalformedMessage("CreateElicitationRequest", "not an object")
     return connection.read_elicitation(params, OFFER)
@@ -52,7 +52,7 @@ WEIGHTED = ["UpdateSessionNotification"] * 24 + ["RequestPermissionRequest"] * 6
 
 
 def hear(name: str, value: Any, conversation: Conversation) -> None:
-    """Read a message; let a conversation hear of an update."""
+    """Read a message; let a conversation apply an update."""
     result = READERS[name](value)
     if name == "UpdateSessionNotification":
         for update in result[1]:
@@ -60,14 +60,14 @@ def hear(name: str, value: Any, conversation: Conversation) -> None:
 
 
 def made(index: int) -> tuple[str, Any, Messages]:
-    """The message of this number."""
+    """The message with this number."""
     messages = Messages(index, schema_v2()["$defs"])
     name = WEIGHTED[index % len(WEIGHTED)]
     return name, messages.valid(name), messages
 
 
 def test_every_valid_message_of_version_2_is_read() -> None:
-    """R2-INIT, R2-MSG, R2-TOOL, R2-META: unknown keys, kinds and `_meta` are no reason to refuse anything."""
+    """R2-INIT, R2-MSG, R2-TOOL, R2-META: unknown keys, kinds, and `_meta` are no reason to reject anything."""
     conversation = Conversation()
     for index in range(COUNT):
         name, value, _ = made(index)

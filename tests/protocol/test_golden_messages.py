@@ -50,7 +50,7 @@ TYPES: dict[str, Any] = {
 
 
 NOT_READ = ("fs_read_text_file_response",)
-"""What only we send, and never read."""
+"""What we only send, and never read."""
 
 
 @pytest.mark.parametrize(

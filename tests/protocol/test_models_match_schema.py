@@ -15,9 +15,9 @@ from acp_tui.protocol.schemas import reader_of
 from acp_tui.protocol.wire import as_json
 from support.golden import needs_schema, schema_v1
 
-# Not models of their own: envelopes and identifiers of JSON-RPC, ids and open enums (plain str and int here),
+# Without models of their own: JSON-RPC's envelopes and identifiers, IDs and open enums (plain str and int here),
 # capability markers (`Marker`), parts that a model includes, and what only acp-tui writes: the frame
-# log of all tests (`support/frame_log.py`) holds that against the schema.
+# log of all tests (`support/frame_log.py`) validates that against the schema.
 NOT_MODELLED = {
     *(
         "CreateTerminalResponse",
@@ -55,7 +55,7 @@ NOT_MODELLED = {
         "ElicitationAcceptAction",
     ),
 }
-# What the schema says around a type and a model says inside it.
+# What the schema says outside a type, and a model inside it.
 AROUND: dict[str, dict[str, Any]] = {
     "ElicitationFormMode": {"mode": "form", "message": "x"},
     "ElicitationUrlMode": {"mode": "url", "message": "x"},
@@ -80,7 +80,7 @@ def _reader(name: str) -> SchemaValidator:
 
 
 def _example(schema: Any) -> Any:
-    """The smallest value that the schema allows."""
+    """The smallest value the schema allows."""
     if "$ref" in schema:
         return _example(DEFINITIONS[schema["$ref"].rsplit("/", 1)[1]])
     if "const" in schema:

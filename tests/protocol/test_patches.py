@@ -21,7 +21,7 @@ GOOD: Final = (
 
 
 def items(patch: str | None, *changes: dict[str, Any], form: str = "git_patch") -> list[Any]:
-    """What a tool call with this diff comes to."""
+    """What a tool call with this diff becomes."""
     content = {"type": "diff", "changes": list(changes)}
     if patch is not None:
         content["patch"] = {"format": form, "text": patch}
@@ -33,7 +33,7 @@ def items(patch: str | None, *changes: dict[str, Any], form: str = "git_patch") 
 
 
 def said(found: list[Any]) -> str:
-    """All that is shown of them."""
+    """Everything shown of them."""
     parts: list[str] = []
     for item in found:
         match item:
@@ -98,7 +98,7 @@ def test_a_move_is_told_by_its_change() -> None:
 
 
 def test_of_patches_made_at_random_no_line_is_hidden() -> None:
-    """Whole and broken ones, of several files, with and without changes that name them."""
+    """Whole and broken patches of several files, with and without changes that name them."""
     for seed in range(EXAMPLES):
         lines, changes, wanted = patch_at_random(Random(seed))
         shown = said(items("\n".join(lines), *changes))
@@ -107,7 +107,7 @@ def test_of_patches_made_at_random_no_line_is_hidden() -> None:
 
 
 def patch_at_random(random: Random) -> tuple[list[str], list[dict[str, str]], list[str]]:
-    """The lines of a patch, the changes beside it, and the words that have to be seen."""
+    """A patch's lines, the changes beside it, and the words that must be visible."""
     words: list[str] = []
 
     def word() -> str:

@@ -66,7 +66,7 @@ def test_every_recorded_handshake_new_session_and_permission_request_is_read() -
 
 
 def test_geminis_announcement_of_a_mode_changes_the_mode_and_is_no_words_of_its_own() -> None:
-    """gemini-cli 0.61.0: "Allow for this session" changes its mode, which it says in a message."""
+    """gemini-cli 0.61.0: "Allow for this session" changes its mode, which it reports in a message."""
     conversation = Conversation()
     setup = next(
         message["result"]

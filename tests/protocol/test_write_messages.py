@@ -56,7 +56,7 @@ BLOCKS: list[ContentBlock] = [
 
 
 def assert_valid(name: str, value: Any) -> None:
-    # Without checking the schema itself, which takes half a second.
+    # Without validating the schema itself, which takes half a second.
     schema = {"$ref": f"#/$defs/{name}", "$defs": schema_v1()["$defs"]}
     jsonschema.Draft202012Validator(schema).validate(value)
 

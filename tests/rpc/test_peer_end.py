@@ -72,7 +72,7 @@ async def test_a_partial_last_line_is_ignored() -> None:
 
 
 async def test_work_that_is_open_at_the_end_is_stopped_and_not_answered() -> None:
-    """R-TRANS-7; also where the request is the last thing said."""
+    """R-TRANS-7; even if the request is the last thing sent."""
     stopped: list[str] = []
 
     async def wait(params: Any) -> Any:
@@ -182,7 +182,7 @@ async def test_a_counterpart_that_does_not_read_delays_nothing_that_it_says() ->
 
 
 class EndsAsItTakes(ByteStream):
-    """The counterpart takes what was sent in the same moment in which it ends."""
+    """The counterpart reads what was sent at the very moment it ends."""
 
     def __init__(self) -> None:
         self._taken = anyio.Event()

@@ -24,7 +24,7 @@ ANSWER_BYTES = 5_000
 
 
 class Answering:
-    """Gives long answers, and counts those that it has made."""
+    """Gives long answers, and counts those it has made."""
 
     def __init__(self) -> None:
         self.made = 0

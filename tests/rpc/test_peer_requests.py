@@ -10,7 +10,7 @@ from support.peers import RecordingHandler, notification, request, response, ser
 
 
 class Asked:
-    """A request of a peer that runs beside the test."""
+    """A peer's request that runs beside the test."""
 
     def __init__(self, peer: Peer, method: str, **options: Any) -> None:
         self._peer = peer
@@ -60,7 +60,7 @@ async def test_responses_in_any_order_find_their_own_requests() -> None:
 
 
 async def test_responses_to_unknown_ids_are_ignored() -> None:
-    """R-RPC-3; the id's type counts, so "1" and 1.0 answer nothing that was asked as 1."""
+    """R-RPC-3; an ID's type counts, so "1" and 1.0 don't answer a request with ID 1."""
     handler = RecordingHandler()
     async with serving(handler) as (peer, counterpart), anyio.create_task_group() as tasks:
         asked = Asked(peer, "m")
@@ -87,7 +87,7 @@ async def test_a_second_response_to_the_same_request_is_ignored() -> None:
 
 
 async def test_the_ids_of_the_two_sides_do_not_mix() -> None:
-    """R-RPC-2: their request may bear the very id of ours that is open."""
+    """R-RPC-2: their request may have the same ID as an open one of ours."""
 
     async def echo(params: Any) -> Any:
         return params
@@ -140,7 +140,7 @@ async def test_a_flood_of_notifications_lets_other_tasks_run_in_between() -> Non
 
 
 async def test_a_response_is_read_inside_the_read_loop_before_the_message_behind_it() -> None:
-    """What a response registers is there for the update that follows it in the same write (R-SESS-13)."""
+    """A session registered by a response is ready for the update that follows in the same write (R-SESS-13)."""
     order: list[str] = []
 
     class Ordered(RecordingHandler):

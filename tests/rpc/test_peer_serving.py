@@ -19,7 +19,7 @@ async def for_ever(params: Any) -> Any:
 
 
 async def answered_codes(counterpart: Counterpart) -> list[tuple[RequestId, int | None]]:
-    """The id of every answer, with its error's code."""
+    """Each answer's ID, with its error code."""
     return [(message["id"], message.get("error", {}).get("code")) for message in await counterpart.receive_all()]
 
 
@@ -73,7 +73,7 @@ async def crash_later(params: Any) -> Any:
 
 @pytest.mark.parametrize("crash", [crash_at_once, crash_later])
 async def test_a_crashing_handler_is_answered_as_internal_error_without_a_traceback(crash: Any) -> None:
-    """R-RPC-6; and the connection lives."""
+    """R-RPC-6; the connection survives."""
     async with serving(RecordingHandler(crash=crash, echo=echo)) as (_, counterpart):
         await counterpart.send(request(1, "crash"))
         error = (await counterpart.receive())["error"]
@@ -102,7 +102,7 @@ async def test_two_requests_under_one_id_are_both_answered() -> None:
 
 
 class Raising(RecordingHandler):
-    """Fails at every notification."""
+    """Fails on every notification."""
 
     def on_notification(self, method: str, params: Any) -> None:
         super().on_notification(method, params)
@@ -145,7 +145,7 @@ async def test_a_batch_is_answered_once_and_none_of_it_is_served() -> None:
 
 
 async def test_an_open_request_holds_up_nothing() -> None:
-    """R-RPC-7: neither notifications, nor other requests, nor our own."""
+    """R-RPC-7: it blocks neither notifications, nor other requests, nor our own."""
     gate = anyio.Event()
 
     async def wait(params: Any) -> Any:
@@ -204,7 +204,7 @@ async def test_a_cancellation_right_behind_its_request_finds_it() -> None:
 
 
 async def test_work_that_turns_its_cancellation_into_a_result_answers_with_it() -> None:
-    """R-CREQ-2: a permission request may be answered as cancelled in its own words."""
+    """R-CREQ-2: the outcome "cancelled" also answers a permission request."""
 
     async def ask(params: Any) -> Any:
         with anyio.CancelScope() as scope:

@@ -61,7 +61,7 @@ def test_the_keys_tell_request_notification_and_response_apart(line: bytes, mess
 
 @pytest.mark.parametrize("line", [b'{"jsonrpc":"2.0","id":7}', b'{"id":7,"error":null}'])
 def test_a_response_that_left_out_its_empty_result_is_a_response(line: bytes) -> None:
-    """Written by what drops undefined or null values; taken for junk, its request would wait for ever."""
+    """Written by serializers that drop undefined or null values; treated as junk, its request would wait forever."""
     assert read_message(line) == Result(7, None)
 
 
@@ -121,7 +121,7 @@ def test_a_request_with_an_impossible_id_is_answered_with_the_id_null(request_id
 
 @pytest.mark.parametrize("method", ["5", "false", "{}"])
 def test_a_request_with_an_impossible_method_is_answered_under_its_own_id(method: str) -> None:
-    """R-RPC-4: whoever asks is answered."""
+    """R-RPC-4: every request is answered."""
     answer = read_junk(b'{"id":"a","method":%s}' % method.encode()).answer
     assert answer is not None
     assert (json.loads(answer)["id"], read_failure(answer).code) == ("a", ErrorCode.INVALID_REQUEST)

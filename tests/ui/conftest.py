@@ -20,30 +20,30 @@ from support.desks import Desk, OpenDesk, desk_of
 from support.frame_log import FrameLog
 
 LEAST_WAIT_S: Final = answer_guard.LEAST_WAIT_S
-"""As it is built."""
+"""The stylesheet as built."""
 
 
 @pytest.fixture(autouse=True)
 def unhurried(monkeypatch: pytest.MonkeyPatch) -> None:
-    """Each answer to a question of ours comes long after the question."""
+    """Let each answer to our questions come long after the question."""
     monkeypatch.setattr(QuestionScreen, "clock", staticmethod(count().__next__))
 
 
 @pytest.fixture(autouse=True)
 def keys_do_not_wait(monkeypatch: pytest.MonkeyPatch) -> None:
-    """A key is pressed when it is read: how long it waits on a busy machine has nothing to do with a test's clock."""
+    """Let a key count as pressed when it is read: its wait on a busy machine has nothing to do with a test's clock."""
     monkeypatch.setattr(answer_guard, "LEAST_WAIT_S", math.inf)
 
 
 @pytest.fixture
 def keys_wait(monkeypatch: pytest.MonkeyPatch, keys_do_not_wait: None) -> None:
-    """A key is as old as its event says."""
+    """Let a key be as old as its event says."""
     monkeypatch.setattr(answer_guard, "LEAST_WAIT_S", LEAST_WAIT_S)
 
 
 @pytest.fixture
 def subscriptions(monkeypatch: pytest.MonkeyPatch) -> list[Listener]:
-    """Whoever listens to a session at the moment, of all sessions."""
+    """The current listeners of all sessions."""
     listening: list[Listener] = []
     subscribe = Session.subscribe
 

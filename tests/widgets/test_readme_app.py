@@ -56,7 +56,7 @@ async def test_the_documented_app_shows_a_turn_and_asks_its_user(tmp_path: Path,
             await until_so(pilot, lambda: card.has_focus)
             await _shown(pilot, MessageView)
             await _shown(pilot, ToolCallView)
-            # Nobody but the user answers: they go away from the card, and it still asks.
+            # Only the user answers: they leave the card, and it still asks.
             await pilot.press("escape")
             await until_so(pilot, lambda: not card.has_focus)
             assert card.display

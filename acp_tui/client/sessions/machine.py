@@ -33,6 +33,7 @@ from acp_tui.conversation.updates import (
     TerminalResized,
     TerminalWaiting,
 )
+from acp_tui.conversation.wording import how_ended
 from acp_tui.protocol import RESOURCE_NOT_FOUND
 from acp_tui.protocol.roles import ExitStatus, TerminalSnapshot
 from acp_tui.rpc import ErrorCode, RequestFailed
@@ -120,7 +121,7 @@ class OwnCommands:
         if status is None:
             end = "(still running)"
         else:
-            end = f"(exit {status.exit_code})" if status.signal is None else f"(ended by {status.signal})"
+            end = f"({how_ended(status.exit_code, status.signal)})"
         cut = "(the beginning is omitted)\n" if snapshot.truncated else ""
         text = f"$ {one.line}\n{cut}{snapshot.output.rstrip()}\n{end}\n"
         # The URI doesn't contain the terminal's ID, because later output is only for the user.

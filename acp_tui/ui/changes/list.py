@@ -129,7 +129,7 @@ class ChangesScreen(ModalScreen[None]):
 
     def on_mount(self) -> None:
         """Show the list."""
-        self._list.focus()
+        self.set_focus(self._list)
         self.on_changes_desk_changed()
 
     def on_changes_desk_changed(self) -> None:

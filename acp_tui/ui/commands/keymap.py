@@ -132,7 +132,8 @@ PRESETS: Final[Mapping[str, Mapping[str, tuple[str, ...]]]] = {
         "review_end": ("end", "G"),
         "review_next_change": ("]",),
         "review_change_before": ("[",),
-    }
+    },
+    "vim-prompt": {},  # its keys are modes of the prompt: `ui/prompt/vim.py`
 }
 """Keys by command, spelled as in `[keys]`. They don't apply to commands whose keys the user has set."""
 
@@ -243,6 +244,8 @@ class Keymap:
     """The keys of every command, by its ID, in Textual's names. The first key is the one that is shown."""
     notes: tuple[str, ...] = ()
     """Problems in the user's choice, and its side effects."""
+    presets: frozenset[str] = frozenset()
+    """The names of the presets in force."""
     _at: dict[tuple[Place, str], Command] = field(init=False, default_factory=dict, compare=False)
 
     def __post_init__(self) -> None:
@@ -314,7 +317,8 @@ def keymap_of(chosen: Iterable[KeyChoice]) -> Keymap:
     for command in COMMANDS:
         if command.like in accepted and command.id not in accepted:
             kept[command.id] = _like(command, kept)
-    return Keymap(kept, tuple(notes))
+    presets = {name for choice in chosen if choice.command == PRESET for name in choice.keys}
+    return Keymap(kept, tuple(notes), frozenset(presets & PRESETS.keys()))
 
 
 def _presets(chosen: Sequence[KeyChoice], notes: list[str]) -> Iterator[KeyChoice]:

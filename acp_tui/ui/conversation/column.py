@@ -144,6 +144,10 @@ class Column:
         self._is_all_open = False
         self._measured_for: Scene | None = None
         self._guesses: set[int] = set()
+        self._partly: set[int] = set()
+        """Entries of which some lines are only counted roughly."""
+        self.anchor: tuple[int, int] | None = None
+        """An entry and a row in it, which moves along when rows above it are measured; None if nobody needs it."""
         self._recent: dict[int, None] = {}
         """Entries whose drawings were used most recently, the latest at the end."""
         self._toggled: set[int] = set()
@@ -160,6 +164,7 @@ class Column:
         """Hold this conversation from now on, and draw all of it."""
         self._conversation = conversation
         self._guesses = set()
+        self._partly = set()
         self._recent = {}
         self._looks = {}
         self._toggled = set()
@@ -218,14 +223,41 @@ class Column:
         """Draw the entries that changed, newest first. Returns False if the time wasn't enough."""
         self.open_to(max(self.dirty, default=-1))
         for entry_id in sorted(self.dirty, reverse=True):
-            if not self.read(entry_id, is_time_up) or (self.dirty and is_time_up()):
+            if not self._read(entry_id, is_time_up) or (self.dirty and is_time_up()):
                 return False
         if self._conversation.turn is Turn.IDLE and self.drawings:
             self._close(len(self.drawings) - 1)
         return True
 
+    @property
+    def is_measured(self) -> bool:
+        """Whether all entries that were read are measured."""
+        return not self._partly
+
+    def is_whole(self, index: int) -> bool:
+        """Whether all lines of the entry are measured."""
+        return index not in self._partly
+
+    def measure_rest(self, is_time_up: Callable[[], bool]) -> bool:
+        """Measure what scrolled by unseen, from the end. Returns False if the time wasn't enough."""
+        while self._partly:
+            self._measure_lines(max(self._partly), None)
+            if is_time_up():
+                break
+        return self.is_measured
+
     def read(self, index: int, is_time_up: Callable[[], bool] = lambda: False) -> bool:
-        """Draw an entry as it is now, unless that's already done. Returns False if the time wasn't enough."""
+        """Draw an entry as it is now, unless that's already done, and measure all of it.
+
+        Returns False if the time wasn't enough.
+        """
+        while self._read(index, is_time_up) and index in self._partly:
+            self._measure_lines(index, None)
+            if is_time_up():
+                break
+        return self.is_read(index) and self.is_whole(index)
+
+    def _read(self, index: int, is_time_up: Callable[[], bool]) -> bool:
         while not self.is_read(index):
             if not self._refresh(index) and not is_time_up():
                 self._settle(index)
@@ -255,9 +287,10 @@ class Column:
         """The drawing of an entry, made again if it was let go."""
         drawing = self.drawings[index]
         if drawing is None:
-            drawing = self.drawings[index] = drawing_of(self._conversation.entries[index])
+            is_measured = EntryId(index) not in self.dirty
+            drawing = self.drawings[index] = drawing_of(self._conversation.entries[index], skips=not is_measured)
             drawing.set_open(self._is_all_open)
-            if EntryId(index) not in self.dirty:  # a dirty entry is read piece by piece by its caller
+            if is_measured:  # a dirty entry is read piece by piece by its caller
                 while not drawing.refresh():
                     pass
                 drawing.close()
@@ -272,8 +305,9 @@ class Column:
             del self._recent[index]
             is_short = self.heights.height(index) <= MAX_LET_GO_LINES
             is_as_made = index not in self._toggled and index < len(self.drawings) - 1
-            if is_short and is_as_made and self.is_read(index):
+            if is_short and is_as_made and self.is_read(index) and self.is_whole(index):
                 self.drawings[index] = None
+                self._looks.pop(index, None)
 
     def _settle(self, index: int) -> None:
         """Draw the part of an entry that stays the same when the next piece is read."""
@@ -288,6 +322,11 @@ class Column:
         """Update the entry's height."""
         self._guesses.discard(index)
         self.heights.set(index, len(self.lines(index)))
+        drawing = self.drawings[index]
+        if drawing is None or drawing.is_measured:
+            self._partly.discard(index)
+        else:
+            self._partly.add(index)
         self._on_measured(index)
 
     def measure_guesses(self, lines: range) -> bool:
@@ -297,6 +336,26 @@ class Column:
             self._refresh(index)
             self.measure(index)
         return bool(guesses)
+
+    def measure_lines(self, lines: range) -> bool:
+        """Draw these lines if they are only counted roughly. Returns whether their number has changed."""
+        has_changed = False
+        for index in self._partly.intersection(self.heights.between(lines)) if self._partly else ():
+            top, before = self.heights.top(index), self.heights.height(index)
+            self._measure_lines(index, range(lines.start - top, lines.stop - top))
+            has_changed = has_changed or self.heights.height(index) != before
+        return has_changed
+
+    def _measure_lines(self, index: int, rows: range | None) -> None:
+        def draw(drawing: Drawing, _: Scene) -> Sequence[Strip]:
+            place = self.anchor[1] if self.anchor is not None and self.anchor[0] == index else 0
+            place = drawing.measure(rows, place)
+            if self.anchor is not None and self.anchor[0] == index:
+                self.anchor = (index, place)
+            return ()
+
+        self._drawn(index, draw)
+        self.measure(index)
 
     def lines(self, index: int) -> Sequence[Strip]:
         """The entry's lines."""
@@ -452,15 +511,15 @@ class Column:
         self._mark_all()
 
 
-def drawing_of(entry: Entry) -> Drawing:
-    """Create a drawing for the entry."""
+def drawing_of(entry: Entry, *, skips: bool = False) -> Drawing:
+    """Create a drawing for the entry. With `skips`, it may have lines that aren't measured."""
     match entry:
         case Message(role="user"):
             return UserMessage(entry)
         case Message(role="thought"):
             return Thought(entry)
         case Message():
-            return AgentMessage(entry)
+            return AgentMessage(entry, skips=skips)
         case ToolCallEntry():
             return ToolCallDrawing(entry)
         case Question():

@@ -105,6 +105,16 @@ class Drawing(Protocol):
     def close(self) -> None:
         """Nothing more will be added to the entry, but it may still change."""
 
+    @property
+    def is_measured(self) -> bool:
+        """Whether the number of lines is exact. What scrolls by unseen is only counted roughly."""
+
+    def measure(self, rows: range | None, place: int) -> int:
+        """Draw the lines in `rows` that aren't measured, or without `rows` measure some, from the end.
+
+        Returns where the row `place` is now.
+        """
+
     def lines(self, scene: Scene) -> Sequence[Strip]:
         """The lines, at their natural length and at most as wide as the scene."""
 
@@ -145,6 +155,12 @@ class KeptDrawing(ABC):
 
     def close(self) -> None:  # noqa: B027 - not every drawing has something to close
         """Do nothing: nothing is kept open."""
+
+    is_measured = True
+
+    def measure(self, rows: range | None, place: int) -> int:
+        """Do nothing: it is drawn as a whole."""
+        return place
 
     def lines(self, scene: Scene) -> Sequence[Strip]:
         """The lines."""

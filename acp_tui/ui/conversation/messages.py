@@ -37,8 +37,10 @@ class AgentMessage:
     is_open = True
     cut_text = ""
 
-    def __init__(self, message: Message) -> None:
+    def __init__(self, message: Message, *, skips: bool = False) -> None:
+        """With `skips`, what comes faster than it can be read isn't measured until it's seen, or at rest."""
         self._message = message
+        self._skips = skips
         self._parts = message.parts
         self._renderers: dict[int, MarkdownRenderer] = {}
         self._read: dict[int, int] = {}
@@ -52,7 +54,7 @@ class AgentMessage:
         """Read what was appended, but only as much as can be drawn in a few milliseconds."""
         if self._message.parts is not self._parts:  # the message was replaced
             is_closed = self._closed
-            AgentMessage.__init__(self, self._message)
+            AgentMessage.__init__(self, self._message, skips=self._skips)
             self._closed = is_closed
         for index, part in enumerate(self._message.parts):
             if isinstance(part, TextBuffer) and not self._read_part(index, part):
@@ -62,7 +64,9 @@ class AgentMessage:
         return True
 
     def _read_part(self, index: int, part: TextBuffer) -> bool:
-        renderer = self._renderers.setdefault(index, MarkdownRenderer())
+        renderer = self._renderers.get(index)
+        if renderer is None:
+            renderer = self._renderers[index] = MarkdownRenderer(skips=self._skips)
         read, length = self._read.get(index, 0), min(part.length, MAX_SHOWN_CHARACTERS)
         if length > read:
             new = part.since(read, min(SLICE_CHARACTERS, length - read))
@@ -80,6 +84,28 @@ class AgentMessage:
         """Draw what was read, except for the open end, which may be long and changes with the next piece."""
         for renderer in self._renderers.values():
             renderer.settle(_text_width(scene), scene.palette)
+
+    @property
+    def is_measured(self) -> bool:
+        """Whether all text was drawn once, at least to measure it."""
+        return all(renderer.rows.is_measured for renderer in self._renderers.values())
+
+    def measure(self, rows: range | None, place: int) -> int:
+        """Draw the text in `rows`, or measure a part of it, from the end. Returns where the row `place` is now."""
+        if rows is None:
+            index = max(index for index, each in self._renderers.items() if not each.rows.is_measured)
+            top = self._top(index)
+            return self._renderers[index].rows.measure_last(place - top) + top
+        for index in sorted(self._renderers, reverse=True):
+            top = self._top(index)
+            within = range(rows.start - top, rows.stop - top)
+            place = self._renderers[index].rows.measure(within, place - top) + top
+        return place
+
+    def _top(self, index: int) -> int:
+        """The row that a part begins on."""
+        above = [len(self._indented[at][1]) for at in range(index)]
+        return sum(above) + len(GAP) * sum(map(bool, above))
 
     def lines(self, scene: Scene) -> Sequence[Strip]:
         """The message, with a margin on its left."""

@@ -191,6 +191,12 @@ class Undrawable:
     def close(self) -> None:
         """Do nothing: nothing is kept open."""
 
+    is_measured = True
+
+    def measure(self, rows: range | None, place: int) -> int:
+        """Do nothing: it has one line."""
+        return place
+
     def lines(self, scene: Scene) -> Sequence[Strip]:
         """One line that says so."""
         return wrap([("  ✗ acp-tui failed to draw this entry", scene.palette.error)], scene.width)[:1]

@@ -212,8 +212,8 @@ class Searching:
         return True
 
     def _look(self, entry: int) -> Looked:
-        """Search an entry as it is drawn."""
-        if entry in self._left:
+        """Search an entry as it is drawn, or return what was found before if it isn't measured."""
+        if entry in self._left and self._column.is_whole(entry):
             self._left.discard(entry)
             looked = self._find(entry)
             if looked.count:

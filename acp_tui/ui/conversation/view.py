@@ -262,17 +262,22 @@ class ConversationView(Widget, can_focus=True):
             self.frames.schedule(max(held_s, RETRY_S))
             return
         is_time_up = self.frames.time_slice(SLICE_S)
-        self.column.mark_scene()
+        is_at_rest = not (self.column.mark_scene() or self.column.dirty)
         is_done = self._work_ahead(is_time_up)
         if is_done:
             with self.scrolling.standing_still():
                 is_done = self.column.read_dirty(is_time_up)
         is_done = is_done and self.work_on(is_time_up)
+        if is_done and is_at_rest:
+            with self.scrolling.standing_still():
+                is_done = self.column.measure_rest(is_time_up)
         if is_done or self.frames.now >= self.frames.shown_at + FRAME_S:
             self.frames.shown_at = self.frames.now
             self.show_length()
         if not is_done:
             self.frames.schedule(PAUSE_S)
+        elif not self.column.is_measured:
+            self.frames.schedule()
 
     def _note_measured(self, entry: int) -> None:
         self._searching.mark(entry)
@@ -560,6 +565,7 @@ class ConversationView(Widget, can_focus=True):
             self._is_dragging = True
             self._drag_to(y)
         else:
+            self._measure_in_view()
             self.selecting.begin(self.top_line + y, x)
             self.refresh()
         self.capture_mouse()
@@ -579,8 +585,15 @@ class ConversationView(Widget, can_focus=True):
         return event.screen_offset - self.region.offset
 
     def _select_to(self, y: int, x: int) -> None:
+        self._measure_in_view()
         if self.selecting.move(self.top_line + max(0, min(y, self.outer_size.height - 1)), x):
             self.refresh()
+
+    def _measure_in_view(self) -> None:
+        """Measure all of the entries in view, so that what is selected in them stays in its rows."""
+        with self.scrolling.standing_still():
+            for index in self.column.heights.between(range(self.top_line, self.top_line + self.outer_size.height)):
+                self.column.read(index)
 
     def _scroll_on(self, beyond: int, x: int) -> None:
         """Keep scrolling while the mouse stays beyond an edge, faster the farther away it is."""
@@ -617,9 +630,7 @@ class ConversationView(Widget, can_focus=True):
     def focus(self, scroll_visible: bool = True) -> Self:
         """Focus the entry at the bottom of the view, or the view itself if there are no entries."""
         stop = self._pool.views.get(self.tab_stop)
-        if stop is None:
-            return super().focus(scroll_visible=False)
-        self.screen.set_focus(stop, scroll_visible=False)
+        self.screen.set_focus(self if stop is None else stop, scroll_visible=False)
         return self
 
     def allow_focus(self) -> bool:
@@ -647,7 +658,7 @@ class ConversationView(Widget, can_focus=True):
         if self.conversation.entries:
             self.action_follow()
             self._choose(len(self.conversation.entries) - 1)
-        else:
+        elif self.screen.focused is None:
             self.focus()
 
     def _choose(self, index: int) -> None:

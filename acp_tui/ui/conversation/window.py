@@ -65,11 +65,12 @@ class Scrolling:
         Until the next frame, the mouse finds what the screen still shows.
         """
         heights = self._column.heights
-        place = heights.at(self.top_line)
+        self._column.anchor = heights.at(self.top_line)
         yield
-        if place is not None:
-            index, row = place
+        if self._column.anchor is not None:
+            index, row = self._column.anchor
             self.top_line = heights.top(index) + min(row, heights.height(index))
+        self._column.anchor = None
 
     def measure_near(self) -> None:
         """Replace guessed heights in the window, and one window above and below it, where the next key may lead."""
@@ -83,7 +84,9 @@ class Scrolling:
     def _measure_around(self, line: int) -> bool:
         """Measure the window at this line, one above, and one below. Returns False if no height was a guess."""
         height = self._height()
-        return self._column.measure_guesses(range(line - height, line + 2 * height))
+        if self._column.measure_guesses(range(line - height, line + 2 * height)):
+            return True
+        return self._column.measure_lines(range(line, line + height))
 
     def to_line(self, line: int) -> None:
         """Put this line on the first row, if there are enough lines below it. Follow only if that shows the end."""

@@ -125,7 +125,7 @@ class CapabilityCard(ModalScreen[None]):
     def on_mount(self) -> None:
         """Draw the card, and focus it for scrolling."""
         self._draw()
-        self.query_one(VerticalScroll).focus()
+        self.set_focus(self.query_one(VerticalScroll))
 
     def _draw(self) -> None:
         self._body.update(card_text(self._facts, is_open=self._is_open))

@@ -224,15 +224,17 @@ class DraftArea(TextArea):
         """Apply an edit to whole placeholders. Only displayable text gets into the draft."""
         if edit.text != "\n" and not edit.text.isprintable():
             edit.text = cleaned(edit.text)
-        top, bottom = edit.top, edit.bottom
+        edit.from_location, edit.to_location = self._with_whole_chips(edit.top, edit.bottom)
+        self._places.edited(edit.from_location[0])
+        return super().edit(edit)
+
+    def _with_whole_chips(self, top: Location, bottom: Location) -> tuple[Location, Location]:
         first, last = self._chip_around(top), self._chip_around(bottom)
         if first is not None:
             top = (top[0], first.stop if top == bottom else first.start)
         if last is not None:
             bottom = (bottom[0], last.stop)
-        edit.from_location, edit.to_location = top, bottom
-        self._places.edited(top[0])
-        return super().edit(edit)
+        return top, bottom
 
     def load_text(self, text: str) -> None:
         """Start over with `text`."""
@@ -305,6 +307,14 @@ class DraftArea(TextArea):
         text = cleaned(text)
         pasted = self._pastes.keep(text) if is_long(text) else text
         self.replace(pasted, *self.selection, maintain_selection_offset=False)
+
+    def written_between(self, start: Location, stop: Location) -> str:
+        """What the text between two places stands for."""
+        return self._pastes.expand(self.get_text_range(*self._with_whole_chips(start, stop)))
+
+    def put(self, text: str, start: Location, stop: Location) -> None:
+        """Replace the text between two places. Text that is a paste of this draft is folded as before."""
+        self.replace(self._pastes.fold(text) if text else "", start, stop, maintain_selection_offset=False)
 
     # Keys
 

@@ -5,7 +5,7 @@ from __future__ import annotations
 import shlex
 from collections.abc import Container, Iterator, Sequence
 from pathlib import Path
-from typing import TYPE_CHECKING, ClassVar, Final, NamedTuple, Protocol
+from typing import TYPE_CHECKING, Any, ClassVar, Final, NamedTuple, Protocol
 from urllib.parse import unquote, urlsplit
 
 from anyio import to_thread
@@ -16,6 +16,7 @@ from textual.binding import BindingType
 from textual.containers import Vertical
 from textual.document._document import Location
 from textual.message import Message
+from textual.widgets.text_area import EditResult
 
 from acp_tui.conversation.wording import reason_prompt
 from acp_tui.ui.commands.keys import follow_keys, idle_s, keys_in_force
@@ -88,6 +89,23 @@ class Assistant(Protocol):
 
     def draft_changed(self) -> None:
         """The draft or the cursor changed. Must be cheap, because it's called on each key."""
+
+
+class Modes(Protocol):
+    """Gives characters another meaning than text in some modes."""
+
+    @property
+    def words(self) -> str:
+        """The current mode; "" if there is only one."""
+
+    def takes_key(self, event: events.Key) -> bool:
+        """Whether the key was a command."""
+
+    def leave_insert(self) -> bool:
+        """Leave the mode in which characters are text. Returns False if it's the only one, or was left before."""
+
+    def insert(self) -> None:
+        """Go to the mode in which characters are text."""
 
 
 MAX_LINES: Final = 10
@@ -194,6 +212,8 @@ class PromptInput(DraftArea):
         """The draft to send as soon as that's possible."""
         self.assistants: list[Assistant] = []
         """They get each key before it becomes text, in this order."""
+        self.modes: Modes | None = None
+        """Whether characters are text or commands; None until it's loaded. Then characters are text."""
 
     def on_mount(self) -> None:
         """Show the current key bindings."""
@@ -208,13 +228,36 @@ class PromptInput(DraftArea):
 
     async def _on_key(self, event: events.Key) -> None:
         """Offer the key to the assistants first."""
-        if self.border_subtitle:
-            self.border_subtitle = None
-        if any(assistant.takes_key(event) for assistant in self.assistants):
+        mode = self.modes.words if self.modes is not None else ""
+        if self.border_subtitle != (mode or None):
+            self.show_mode(mode)
+        if self._is_handled(event):
             event.stop()
             event.prevent_default()
         else:
             await super()._on_key(event)
+
+    def _is_handled(self, event: events.Key) -> bool:
+        """Whether the modes or an assistant handle the key. What an assistant shows, Esc closes first."""
+        if self.modes is not None and self.modes.takes_key(event):
+            return True
+        if any(assistant.takes_key(event) for assistant in self.assistants):
+            return True
+        return event.key == "escape" and self.modes is not None and self.modes.leave_insert()
+
+    def redoes(self) -> bool:
+        """Redo an edit, if that's what Ctrl+R means in the current mode. Returns False if it isn't."""
+        return self.modes is not None and self.has_focus and self.modes.takes_key(events.Key("ctrl+r", None))
+
+    def show_mode(self, words: str) -> None:
+        """Show the mode below the draft; "" for none."""
+        self.border_subtitle = words or None
+
+    def insert(self, text: str, *args: Any, **options: Any) -> EditResult:
+        """Insert text that was written elsewhere. What follows is text, too."""
+        if self.modes is not None:
+            self.modes.insert()
+        return super().insert(text, *args, **options)
 
     def action_send(self, *, is_other_way: bool = False) -> None:
         """Send the draft. If it's the reason for a rejection, reject first; a blank reason isn't sent.
@@ -333,7 +376,7 @@ class PromptInput(DraftArea):
         """Insert `text` at the cursor."""
         start = min(self.selection)
         self.insert_paste(text)
-        self.focus()
+        self.screen.set_focus(self)
         if may_be_dropped(text) and not self.text.startswith("!"):
             self._mention_dropped(text, start)
 
@@ -374,6 +417,8 @@ class PromptInput(DraftArea):
 
         After the reason for a rejection, the previous draft comes back.
         """
+        if self.modes is not None:
+            self.modes.insert()
         if not self._put_aside.text:
             self._pastes.forget()
         self._go_back_to_put_aside()
@@ -494,4 +539,4 @@ class PromptFrame(Vertical):
         message.stop()
         prompt = self.query_one(PromptInput)
         prompt.remove_image(message.index)
-        prompt.focus()
+        self.screen.set_focus(prompt)

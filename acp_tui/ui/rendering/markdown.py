@@ -14,7 +14,9 @@ from acp_tui.ui.rendering.wrapping import MIN_WIDTH, Rows
 class MarkdownRenderer:
     """One message, from its first chunk until after its end."""
 
-    def __init__(self, text: str = "") -> None:
+    def __init__(self, text: str = "", *, skips: bool = False) -> None:
+        """With `skips`, what comes faster than it can be read is drawn when it comes into view (`Rows.measure`)."""
+        self._skips = skips
         self._chunks: list[str] = []
         self._unread: list[str] = []  # not passed to the stream yet
         self._visible = VisibleStream()
@@ -67,12 +69,20 @@ class MarkdownRenderer:
         width = max(width, MIN_WIDTH)
         if width != self._width or (palette is not self._palette and palette != self._palette):
             self.release()
+            # In other colors, what is measured keeps its height.
+            skips = self._skips and width != self._width
             self._width, self._palette = width, palette
+            self._stream = self._start({}, skips)
         if self._stream is None:
             self._stream = self._start({})
         if self._changed:
             self._stream = self._update(self._stream)
         return self._stream
+
+    @property
+    def rows(self) -> Rows:
+        """The lines as they were last drawn; none before that."""
+        return Rows() if self._stream is None else self._stream.rows
 
     def line_count(self, width: int) -> int:
         """The number of lines at `width`, drawn in the last palette used."""
@@ -87,12 +97,12 @@ class MarkdownRenderer:
         self._unread.append(visible)
         self._changed = True
 
-    def _start(self, references: References) -> MarkdownStream:
+    def _start(self, references: References, skips: bool = False) -> MarkdownStream:
         """Start a stream that still has the whole source to read."""
         self._chunks = [self.source]
         self._unread = [*self._chunks]
         self._changed = True
-        return MarkdownStream(self._width, self._palette, references)
+        return MarkdownStream(self._width, self._palette, references, skips=skips)
 
     def _update(self, stream: MarkdownStream) -> MarkdownStream:
         """Pass the unread text to the stream. A complete message with link definitions is read twice."""
@@ -104,5 +114,6 @@ class MarkdownRenderer:
 
     def _feed(self, stream: MarkdownStream) -> None:
         stream.settle("".join(self._unread), finished=self._finished)
+        stream.skips = self._skips
         self._unread.clear()
         self._changed, self._lacks_end = False, True

@@ -10,9 +10,9 @@ from typing import TYPE_CHECKING, Any, Final, TypeAlias
 
 from acp_tui.ui.rendering.highlight import CodePanel
 from acp_tui.ui.rendering.markdown_blocks import IS_OPEN, MAX_NESTING, BlockPainter, split_blocks
-from acp_tui.ui.rendering.markdown_context import Context, Cut, OpenBlock
+from acp_tui.ui.rendering.markdown_context import Context, Cut, OpenBlock, is_blank
 from acp_tui.ui.rendering.palette import Palette
-from acp_tui.ui.rendering.wrapping import BLANK, Row, Rows
+from acp_tui.ui.rendering.wrapping import BLANK, Row, Rows, Section
 
 if TYPE_CHECKING:
     from collections.abc import Sequence
@@ -33,6 +33,15 @@ _UNDECIDED: Final = re.compile(
 _HALF_CLOSING: Final = re.compile("[`~]*")
 """The same inside a code block."""
 _MAX_UNDECIDED: Final = 200
+
+SKIPPED_CHARACTERS: Final = 1_500
+"""More text than this at once scrolls by before it can be read: its sections are drawn when they come into view."""
+MAX_SECTION_CHARACTERS: Final = 4_000
+_SECTION_END: Final = re.compile(r"\n\n(?=[A-Za-z]|#{1,6} )")
+"""Below an empty line, such a line begins a block, wherever it is but in a block of code or HTML."""
+_NEVER_A_SECTION: Final = re.compile(r"\]:|~~~|````|^[ \t]{0,3}<", re.MULTILINE)
+"""What can hide the end of a section, or what a link elsewhere refers to."""
+_FENCE: Final = re.compile(r"^```.*", re.MULTILINE)
 _HEADER: Final = re.compile(r"[ \t>]*\|")
 _DELIMITER: Final = re.compile(r"[ \t>|:-]*")
 _MAX_HEADER: Final = 1_000
@@ -82,13 +91,15 @@ class _Parsed:
 class MarkdownStream:
     """The drawn rows of a message at one width and in one palette."""
 
-    def __init__(self, width: int, palette: Palette, references: References) -> None:
+    def __init__(self, width: int, palette: Palette, references: References, *, skips: bool = False) -> None:
+        """With `skips`, what comes faster than it can be read is drawn when it comes into view."""
         self._width = width
         self._palette = palette
+        self.skips = skips
         self.references = references
         """The given link definitions, and those found in complete lines."""
         self.rows = Rows()
-        self._settled_rows = 0
+        self._open_rows = 0  # at the end, to be drawn again
         self._context = Context()
         self._tail = ""
         self._examined = 0  # how much of the tail was searched for finished blocks
@@ -101,10 +112,42 @@ class MarkdownStream:
         self._tail += text
         if finished and self._tail and not self._tail.endswith("\n"):
             self._tail += "\n"
-        self.rows.truncate(self._settled_rows)
-        while self._settle():
+        self.rows.truncate(len(self.rows) - self._open_rows)
+        self._open_rows = 0
+        while self._skip() or self._settle():
             pass
-        self._settled_rows = len(self.rows)
+
+    # What scrolls by unseen
+
+    def _skip(self) -> bool:
+        """Leave the sections that the tail begins with for later; return False if there are none."""
+        if not self.skips or len(self._tail) < SKIPPED_CHARACTERS or self._context.opening:
+            return False
+        start = 0
+        for end in _SECTION_END.finditer(self._tail):
+            text = self._tail[start : end.end()]
+            if _NEVER_A_SECTION.search(text) or len(text) > MAX_SECTION_CHARACTERS:
+                break
+            if text.strip() and _has_whole_fences(text):
+                self._leave(text)
+                start = end.end()
+        self._tail = self._tail[start:]
+        self._examined = max(self._examined - start, 0)
+        return start > 0
+
+    def _leave(self, text: str) -> None:
+        context, self._context = self._context, Context()
+        gap = [BLANK] if self.rows and (context.gap or is_blank(text.partition("\n")[0])) else []
+        references = self.references
+
+        def draw() -> list[Row]:
+            stream = MarkdownStream(self._width, self._palette, references)
+            stream._context = context
+            stream.settle(text, finished=True)
+            stream.draw_open(finished=True)
+            return gap + stream.rows.undrawn
+
+        self.rows.extend_unseen(Section(draw, len(gap) + text.strip().count("\n") + len(text) // self._width + 1))
 
     # Finished blocks
 
@@ -155,6 +198,7 @@ class MarkdownStream:
         text = self._tail if finished else _decided(self._tail, self._undecided)
         if not text:
             return
+        settled = len(self.rows)
         parsed = self._parse(text, dict(self.references))
         painter = parsed.painter(self._palette, self._width)
         if parsed.blocks and not finished:
@@ -162,6 +206,7 @@ class MarkdownStream:
             parsed.blocks[-1] = replace(last, tokens=_half_written(last.tokens, len(parsed.lines) - 1))
         for block in parsed.blocks:
             self._put(painter.paint(block, finished=False), block.gap)
+        self._open_rows = len(self.rows) - settled
 
     @property
     def _undecided(self) -> re.Pattern[str]:
@@ -174,6 +219,13 @@ class MarkdownStream:
         if rows and gap and self.rows:
             self.rows.extend([BLANK])
         self.rows.extend(rows)
+
+
+def _has_whole_fences(text: str) -> bool:
+    """Whether every block of code in a text ends there. False if that isn't certain."""
+    fences = _FENCE.findall(text)
+    is_certain = len(fences) == text.count("```") and len(fences) % 2 == 0
+    return is_certain and all(fence.rstrip(" ") == "```" for fence in fences[1::2])
 
 
 def _break_text(text: str) -> tuple[str, str, str]:
@@ -225,7 +277,7 @@ def markdown_parser() -> MarkdownIt:
     """A parser for CommonMark with tables and strikethrough. It recognizes HTML only to show it as written."""
     from markdown_it import MarkdownIt
 
-    table = import_module("markdown_it.rules_block.table")  # the package has a function of this name
+    table: Any = import_module("markdown_it.rules_block.table")  # the package has a function of this name
     table.MAX_AUTOCOMPLETED_CELLS = MAX_MISSING_CELLS
     options = {"maxNesting": MAX_NESTING}
     return MarkdownIt("commonmark", options).enable(["table", "strikethrough"])

@@ -7,8 +7,9 @@ from __future__ import annotations
 
 import re
 from abc import abstractmethod
+from bisect import bisect_left
 from collections.abc import Callable, Iterable, Iterator, Sequence
-from typing import Final, NamedTuple, TypeAlias, overload
+from typing import Final, NamedTuple, TypeAlias, cast, overload
 
 from rich.cells import cell_len, split_graphemes
 from rich.segment import Segment
@@ -69,13 +70,31 @@ Row: TypeAlias = Strip | Callable[[], Strip]
 BLANK: Final = Strip((), 0)
 
 
-class Rows(Lines):
-    """Strips of natural length, never wider than requested. A lazy one is drawn once and then stays the same object."""
+class Section:
+    """Rows that are drawn together when they come into view, since a flood of text mostly scrolls by unseen."""
 
-    __slots__ = ("_rows",)
+    __slots__ = ("count", "draw", "start")
+
+    def __init__(self, draw: Callable[[], list[Row]], count: int) -> None:
+        self.draw = draw
+        self.count = count
+        """The number of rows. A guess until it's measured."""
+        self.start: int | None = None
+        """The first row; None once it's measured."""
+
+
+class Rows(Lines):
+    """Strips of natural length, never wider than requested. A lazy one is drawn once and then stays the same object.
+
+    The rows of a section that isn't measured yet are blank.
+    """
+
+    __slots__ = ("_guesses", "_rows")
 
     def __init__(self, rows: Iterable[Row] = ()) -> None:
-        self._rows: list[Row] = list(rows)
+        self._rows: list[Row | Section] = list(rows)
+        self._guesses: list[Section] = []
+        """The sections that aren't measured yet, from top to bottom."""
 
     def __len__(self) -> int:
         return len(self._rows)
@@ -84,15 +103,68 @@ class Rows(Lines):
         """Add rows at the end."""
         self._rows.extend(rows)
 
+    def extend_unseen(self, section: Section) -> None:
+        """Add a section that isn't measured yet."""
+        section.start = len(self._rows)
+        self._rows += [section] * section.count
+        self._guesses.append(section)
+
+    @property
+    def undrawn(self) -> list[Row]:
+        """The rows as they are, if there are no sections: lazy ones aren't drawn."""
+        return cast("list[Row]", self._rows)
+
     def truncate(self, length: int) -> None:
-        """Keep the first `length` lines."""
+        """Keep the first `length` lines. Sections are never cut."""
         del self._rows[length:]
+
+    @property
+    def is_measured(self) -> bool:
+        """Whether no number of rows is a guess."""
+        return not self._guesses
+
+    def measure(self, rows: range, place: int) -> int:
+        """Measure the sections in these rows, and keep what was drawn. Returns where the row `place` is now."""
+        at = bisect_left(self._guesses, rows.stop, key=_start)
+        while at and _start(section := self._guesses[at - 1]) + section.count > rows.start:
+            at -= 1
+            place = self._replace(at, section.draw(), place)
+        return place
+
+    def measure_last(self, place: int) -> int:
+        """Measure the last section, but draw it again when it comes into view. Returns where the row `place` is now."""
+        section = self._guesses[-1]
+        return self._replace(len(self._guesses) - 1, [section] * len(section.draw()), place)
+
+    def _replace(self, guess: int, rows: Sequence[Row | Section], place: int) -> int:
+        section = self._guesses.pop(guess)
+        start, before = _start(section), section.count
+        section.start, section.count = None, len(rows)
+        self._rows[start : start + before] = rows
+        for below in self._guesses[guess:]:
+            below.start = _start(below) + len(rows) - before
+        if place >= start + before:
+            return place + len(rows) - before
+        return min(place, start + max(len(rows) - 1, 0))
 
     def _line(self, at: int) -> Strip:
         row = self._rows[at]
+        if isinstance(row, Section):
+            if row.start is not None:
+                return BLANK
+            start = at
+            while start and self._rows[start - 1] is row:
+                start -= 1
+            self._rows[start : start + row.count] = row.draw()
+            return self._line(at)
         if not isinstance(row, Strip):
             row = self._rows[at] = row()
         return row
+
+
+def _start(guess: Section) -> int:
+    assert guess.start is not None
+    return guess.start
 
 
 Span: TypeAlias = tuple[str, Style]
@@ -141,6 +213,21 @@ def wrap(spans: Sequence[Span], width: int) -> list[Strip]:
         strips.append(Strip(segments, line.cells))
         before = line.stop
     return strips
+
+
+SEPARATOR: Final = " · "
+
+
+def pack(parts: Iterable[str], width: int) -> list[str]:
+    """Return lines with as many of the parts as fit into each. A part wider than a line has its own."""
+    lines: list[str] = []
+    for part in parts:
+        longer = f"{lines[-1]}{SEPARATOR}{part}" if lines else part
+        if lines and width_cells(longer) <= width:
+            lines[-1] = longer
+        else:
+            lines.append(part)
+    return lines
 
 
 def break_words(text: str, width: int) -> list[LineRange]:

@@ -452,10 +452,13 @@ class SessionPanel(Vertical):
         message.stop()
         if self.session is None:
             return  # in a picture, the pause before a card is how long drawing takes
-        prompt = next(iter(self.screen.query(PromptInput)), None)
-        card = self.card
-        if prompt is not None and prompt.is_free and isinstance(card, PermissionCard) and card.display:
-            card.take_focus()
+        if any(prompt.is_free for prompt in self.screen.query(PromptInput)):
+            self.take_up_request()
+
+    def take_up_request(self) -> None:
+        """Focus the permission card, if a request waits."""
+        if isinstance(self.card, PermissionCard) and self.card.display:
+            self.card.take_focus()
 
     def on_permission_card_left(self, message: PermissionCard.Left) -> None:
         """Post the message again: it wouldn't bubble on from here, because it was posted while handling another."""

@@ -225,6 +225,8 @@ class Actions:
 
     async def search_history(self) -> None:
         """Search earlier prompts."""
+        if self._prompt.redoes():  # Ctrl+R has another meaning in Vim's normal mode
+            return
         if self._host.writing.recall is None:
             self._host.say("Your earlier prompts are still being loaded.")
         else:
@@ -269,7 +271,7 @@ class Actions:
             self._host.say("Your draft isn't empty: send or clear it first.", severity="warning")
             return False
         self._prompt.set_draft(text)
-        self._prompt.focus()
+        self._host.screen.set_focus(self._prompt)
         return True
 
     async def paste(self) -> None:
@@ -596,7 +598,7 @@ CONDITIONS: Final[Mapping[str, Condition]] = {
     "stop_one": _of_conversation(lambda conversation: bool(stoppable_in(conversation))),
     "copy_reply": _of_conversation(lambda conversation: bool(last_reply(conversation))),
     "copy_code": _of_conversation(lambda conversation: bool(last_code(conversation))),
-    "edit_queue": _of_session(lambda session: bool(session.queue.prompts)),
+    **dict.fromkeys(("edit_queue", "send_queued_now"), _of_session(lambda session: bool(session.queue.prompts))),
     "fork_session": _can_fork,
     "rename_session": lambda tab: tab.session is not None,
     "fork_from_prompt": _was_said,

@@ -8,7 +8,7 @@ from importlib import import_module
 from typing import Final
 
 # Imported while the agent starts, and while it prepares its first answer.
-BEFORE_WRITING: Final = ("acp_tui.ui.prompt.completion", "acp_tui.ui.prompt.recall")
+BEFORE_WRITING: Final = ("acp_tui.ui.prompt.completion", "acp_tui.ui.prompt.recall", "acp_tui.ui.prompt.vim")
 BEFORE_AN_AGENT: Final = ("acp_tui.client.sessions.agent", "acp_tui.ui.tab.agent", "acp_tui.ui.shell.agent_start")
 BEFORE_A_SESSION: Final = ("acp_tui.ui.tab.stages",)
 # Imported once a session is shown.

@@ -114,7 +114,7 @@ class SessionScreen(Screen[None]):
 
     def on_mount(self) -> None:
         """Start the agent after the first frame."""
-        self._prompt.focus()
+        self.set_focus(self._prompt)
         self._show_status()
         self.shell.tabs.add(self)
         follow_keys(self, self._show_status)
@@ -521,7 +521,7 @@ class SessionScreen(Screen[None]):
 
     def on_session_panel_left(self) -> None:
         """Focus the prompt."""
-        self._prompt.focus()
+        self.set_focus(self._prompt)
 
     def on_conversation_view_link_chosen(self, message: ConversationView.LinkChosen) -> None:
         """Open the link."""
@@ -595,15 +595,24 @@ class SessionScreen(Screen[None]):
         if self.panel is None or not self.panel.leave_subagent():
             self.writing.escape()
 
+    def take_up_request(self) -> None:
+        """Focus the permission card or the form that waits: the user came to this tab for it."""
+        if self.questions.card is not None:
+            self.questions.card.take_focus()
+        elif self.panel is not None:
+            self.panel.take_up_request()
+
     def on_prompt_input_leave_requested(self) -> None:
         """Focus the card that waits, or the welcome's sessions, or the conversation."""
         if self.questions.card is not None:
             self.questions.card.enter()
         elif self.panel is not None:
-            places = (self.panel.card, self.panel.welcome, self.panel.view)
+            places = (self.panel.card, self.panel.welcome)
             place = next((one for one in places if one.is_attached and one.display and one.can_focus), None)
             if place is not None:
-                place.focus()
+                self.set_focus(place)
+            elif self.panel.view.is_attached:
+                self.panel.view.focus()
 
     def on_prompt_input_page_requested(self, message: PromptInput.PageRequested) -> None:
         """Scroll by a page without leaving the prompt."""
@@ -632,7 +641,7 @@ class SessionScreen(Screen[None]):
 
     def on_queue_lines_left(self) -> None:
         """Focus the prompt."""
-        self._prompt.focus()
+        self.set_focus(self._prompt)
 
 
 def _cut(text: str, cells: int) -> str:

@@ -270,7 +270,7 @@ class Writing:
         await preloaded(BEFORE_WRITING)
         if not self._host.screen.query(PromptInput):
             return
-        from acp_tui.ui.prompt import completion, recall  # loading point: BEFORE_WRITING
+        from acp_tui.ui.prompt import completion, recall, vim  # loading point: BEFORE_WRITING
 
         def surroundings() -> completion.Surroundings:
             session, panel = self._host.session, self._host.panel
@@ -279,6 +279,7 @@ class Writing:
             return completion.Surroundings(cwd, conversation, self._host.agent_title)
 
         self._prompt.assistants.insert(0, completion.Completion(self._prompt, surroundings))
+        self._prompt.modes = vim.VimKeys(self._prompt)
         memory = self._host.shell.prompt_memory
         await self._begin_to_recall(
             recall.Recall(self._host.screen, self._prompt, memory, self._host.cwd, self._queued)
@@ -404,7 +405,7 @@ class Writing:
         text = self.prompting.take(session, key) if session is not None else None
         if is_edited and text is not None:
             self._put_before(text)
-            self._prompt.focus()
+            self._host.screen.set_focus(self._prompt)
 
     def _put_before(self, text: str | None) -> None:
         if text is not None:

@@ -31,7 +31,7 @@ SESSION, TERMINAL = SessionId("s"), TerminalId("t")
 
 
 class Gate:
-    """A disk that takes nothing until it is opened."""
+    """A disk that accepts nothing until it is released."""
 
     def __init__(self, path: Path) -> None:
         self.opened = threading.Event()
@@ -120,7 +120,7 @@ def test_a_full_recording_says_how_much_is_missing(tmp_path: Path) -> None:
 
 
 class FullDisk:
-    """Takes the header and nothing more."""
+    """Accepts the header and nothing more."""
 
     name = "/full/disk"
 
@@ -169,7 +169,7 @@ def test_a_failure_of_our_own_is_said_and_costs_no_session(tmp_path: Path, monke
 
 
 def test_a_killed_process_leaves_what_it_had_written(tmp_path: Path) -> None:
-    """Up to the last batch: nothing is kept back for the end."""
+    """Up to the last batch: nothing is held back until the end."""
     script = """
 import os, sys, time
 from pathlib import Path

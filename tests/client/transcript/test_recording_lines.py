@@ -193,7 +193,7 @@ def test_the_header_is_read_as_it_was_written() -> None:
 )
 def test_a_frame_is_the_same_to_the_byte(data: bytes) -> None:
     line = line_of(Frame(1.5, Direction.IN, data))
-    json.loads(line)  # for jq and the like
+    json.loads(line)  # for jq and similar tools
     assert lines.read_event(line[:-1]) == Frame(1.5, Direction.IN, data)
 
 

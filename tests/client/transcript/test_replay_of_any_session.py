@@ -42,7 +42,7 @@ Act = Callable[["Stage", str, int], Awaitable[None]]
 
 @dataclass
 class Stage:
-    """One agent in memory and its user; `waiting` are the client's requests that the agent has not answered."""
+    """An agent in memory and its user. `waiting` holds the client's requests that the agent hasn't answered."""
 
     agent: Agent
     wire: Counterpart
@@ -53,16 +53,16 @@ class Stage:
     numbers: count[int] = field(default_factory=count)
 
     async def hear(self) -> None:
-        """Let everything settle, and take note of what the client asks."""
+        """Let everything settle, and note what the client asks."""
         messages = await self.wire.receive_all()
         self.waiting += [message for message in messages if "id" in message and "method" in message]
 
     def session(self, session_id: str) -> Session | None:
-        """The open one."""
+        """The open session."""
         return self.agent.sessions.get(SessionId(session_id))
 
     def call(self, call: Callable[[], Awaitable[Any]]) -> None:
-        """Let the user want something of the agent, which may come to nothing."""
+        """Let the user request something of the agent, which may lead to nothing."""
 
         async def make() -> None:
             with suppress(ClientError):
@@ -72,13 +72,13 @@ class Stage:
 
     @property
     def opening(self) -> set[str]:
-        """The ids of sessions that the user does not have yet."""
+        """The IDs of sessions the user doesn't have yet."""
         methods = ("session/load", "session/resume")
         return {asked["params"]["sessionId"] for asked in self.waiting if asked["method"] in methods}
 
     @property
     def conversations(self) -> dict[SessionId, Conversation]:
-        """Of all sessions that are open, or were closed last."""
+        """Those of all sessions, open or closed last."""
         opened = {session_id: session.conversation for session_id, session in self.agent.sessions.items()}
         return {**self.closed, **opened}
 
@@ -114,11 +114,11 @@ async def withdraw(stage: Stage, session_id: str, number: int) -> None:
 
 
 async def answer(stage: Stage, session_id: str, number: int) -> None:
-    """Answer a request that waits, the oldest or the newest, for one that opens a session with this id."""
+    """Answer a waiting request, the oldest or the newest, for one that opens a session with this ID."""
     if stage.waiting:
         asked_for = stage.waiting.pop(-(number % 2))
         if asked_for["method"] == "session/new" and stage.session(session_id) is not None:
-            session_id += "'"  # no agent gives an id twice
+            session_id += "'"  # no agent uses an ID twice
         result = {"sessionId": session_id, "stopReason": ("end_turn", "cancelled", "refusal")[number]}
         await stage.wire.answer(asked_for, {**result, "configOptions": OPTIONS})
 
@@ -188,12 +188,12 @@ async def switch(stage: Stage, session_id: str, number: int) -> None:
 
 
 async def print_to_terminal(stage: Stage, session_id: str, number: int) -> None:
-    """What `client.sessions.machine` tells of a terminal of the session that it was opened in."""
+    """What `client.sessions.machine` reports about a terminal of the session it was opened in."""
     terminal_id = TerminalId(f"t{number}")
     session = stage.terminals.get(terminal_id)
     opened = stage.session(session_id)
     if stage.agent.lost:
-        return  # it has taken all terminals with it
+        return  # it took all terminals with it
     if session is not None:
         session.apply(TerminalOutput(terminal_id, b"output\r\n"))
     elif opened is not None:
@@ -217,7 +217,7 @@ OPENED: Acts = [(begin, "s1", 0), (answer, "s1", 0)]
 
 
 async def play(acts: Acts, file: Path) -> tuple[dict[SessionId, Conversation], Conversation]:
-    """All that was said live."""
+    """Everything said live."""
     plan = RecordingPlan(Path("/project"), file=file)
     async with in_memory(EVERYTHING, recordings=plan) as (agent, wire), anyio.create_task_group() as tasks:
         tasks.start_soon(agent.initialize)
@@ -239,7 +239,7 @@ def test_the_replay_of_whatever_happens_equals_it(acts: Acts) -> None:
 
 
 async def hang_up_before_a_prompt(stage: Stage, session_id: str, number: int) -> None:
-    """The connection is lost, which the session does not know yet when the user sends a prompt."""
+    """The connection is lost, which the session doesn't know yet when the user sends a prompt."""
     stage.agent.connection.peer.lose(ConnectionLost())
     await prompt(stage, session_id, number)
     await stage.hear()
@@ -270,7 +270,7 @@ def test_a_session_that_was_closed_while_it_was_opened_in_vain_is_kept(end: tupl
 
 
 def test_questions_of_two_sessions_with_the_same_id_are_answered_each_in_its_own() -> None:
-    """One is open, the other is being opened when the agent ends."""
+    """One session is open, another is being opened when the agent exits."""
     begun: Acts = [(begin, "s2", 0), (answer, "s2", 0), (ask, "s2", 1), (elicit, "s2", 1)]
     check([*OPENED, *begun, (ask, "s2", 0), (load, "s2", 2), (elicit, "s2", 2), (ask, "s2", 1)])
     check([*OPENED, *begun, (load, "s2", 2), (decide, "s2", 0), (ask, "s2", 1), (hang_up, "s2", 2)])
@@ -282,7 +282,7 @@ def test_of_a_session_that_is_not_known_yet_as_much_is_kept_as_was_live() -> Non
 
 
 async def begin_anew(stage: Stage, session_id: str, number: int) -> None:
-    """Go on in a new session below what was said in this one."""
+    """Continue in a new session below the conversation of this one."""
     earlier = stage.session(session_id)
     stage.call(lambda: stage.agent.new_session(Path("/project"), earlier=earlier))
 

@@ -1,6 +1,6 @@
 """Replaying a recording gives the same conversations as when it was made.
 
-That it does so for every scenario and for real agents is in tests/end_to_end.
+tests/end_to_end does this for every scenario and for real agents.
 """
 
 from __future__ import annotations
@@ -90,7 +90,7 @@ async def test_a_replay_can_be_stepped_from_prompt_to_prompt(tmp_path: Path) -> 
 async def test_what_the_agent_asked_in_foreign_traffic_is_answered_by_the_frames_alone(
     tmp_path: Path,
 ) -> None:
-    """A recording of frames only, as other tools make them, has no record of the user's own."""
+    """A recording of only frames, as other tools make them, doesn't record the user."""
     file = tmp_path / "run.jsonl"
     run = await play("permissions", RecordingPlan(tmp_path, file=file))
     with open_recording(file) as recording:
@@ -136,12 +136,12 @@ def test_the_recorded_traffic_of_a_real_agent_is_replayed_whole(agent: str) -> N
         assert conversation.is_idle
         assert not conversation.permissions
         said = "".join(e.text for e in conversation.entries if getattr(e, "role", "") == "agent")  # type: ignore[union-attr]
-        # Gemini's words for a mode it has changed are no words of its own.
+        # Gemini's message about a changed mode isn't part of its reply.
         assert said == re.sub(r"\[MODE_UPDATE\] autoEdit", "", said_in(frames, session_id))
 
 
 def said_in(frames: list[Frame], session_id: str) -> str:
-    """What the agent said in a session, straight from the frames."""
+    """The agent's text in a session, straight from the frames."""
     texts = []
     for frame in frames:
         message = json.loads(frame.data)
@@ -154,7 +154,7 @@ def said_in(frames: list[Frame], session_id: str) -> str:
 
 
 async def test_sessions_that_are_loaded_resumed_and_closed_are_replayed(tmp_path: Path) -> None:
-    """All of one process stand in one recording."""
+    """A process has one recording for all of them."""
     plan = RecordingPlan(tmp_path, file=tmp_path / "run.jsonl")
     live: dict[SessionId, Conversation] = {}
     with anyio.fail_after(LIMIT_S):

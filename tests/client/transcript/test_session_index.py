@@ -64,7 +64,7 @@ def update(session_id: str, kind: str, **fields: Any) -> Frame:
 
 
 def keep(store: RecordingStore, day: int, *events: Event, agent: str = "agent") -> Path:
-    """A recording of that day."""
+    """A recording from that day."""
     path = store.path_of(f"202611{day:02}T120000.000000Z-{agent}-abc.jsonl")
     path.parent.mkdir(parents=True, exist_ok=True)
     write(path, events, Header(agent, (agent, "--acp"), started_at=f"2026-11-{day:02}T12:00:00+00:00"))
@@ -203,7 +203,7 @@ async def test_a_session_is_known_while_it_is_recorded(
 ) -> None:
     run = await play("session_updates", RecordingPlan(tmp_path, store=store), prompts=("first things",))
     store_files = store.files()
-    with sqlite3.connect(store.index_file) as db:  # before anybody catches up
+    with sqlite3.connect(store.index_file) as db:  # before anyone catches up
         listed = db.execute("SELECT title, first_words, prompts FROM parts").fetchall()
     db.close()
     assert listed == [("The tour, nearly done", "first things", 1)]

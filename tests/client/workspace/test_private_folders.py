@@ -25,7 +25,7 @@ OURS: Final = (".config/acp-tui", ".local/state/Acp-Tüi", ".cache/acp-tui")
 
 @dataclass(frozen=True, slots=True)
 class Home:
-    """A home folder that is the workspace; ours are among what is in it, the settings kept elsewhere by a link."""
+    """A home folder as the workspace, which contains our folders; the settings are elsewhere, behind a link."""
 
     path: Path
 
@@ -34,7 +34,7 @@ class Home:
         return [self.path / name for name in OURS]
 
     def contents(self) -> dict[str, str]:
-        """All that is private, as it is now."""
+        """All private contents, as they are now."""
         files = [self.path / "dotfiles/mine.toml", *(file for each in self.ours for file in each.rglob("*"))]
         return {str(file): file.read_text() for file in files if file.is_file()}
 
@@ -147,7 +147,7 @@ async def test_what_lies_beside_ours_is_served(home: Home) -> None:
 
 
 def spellings(home: Home, count: int) -> Iterator[str]:
-    """Paths that tend to end in our folders; the same ones in every run."""
+    """Paths that tend to end in our folders; the same in every run."""
     chance = random.Random(20261122)
     ways = ["sub/..", "sub/up", ".", "", "conf/..", "sub/root" + str(home.path), "missing/..", "loop/.."]
     starts = [str(home.path), f"/proc/self/root{home.path}", f"{home.path}/sub/up", f"//{home.path}"]

@@ -26,7 +26,7 @@ HOSTILE_PATHS = int(os.environ.get("ACP_TUI_HOSTILE_PATHS", "1000"))
 
 @dataclass(frozen=True, slots=True)
 class Scene:
-    """Two roots, `work` and `extra`, among directories that are none of the agent's business."""
+    """Two roots, `work` and `extra`, among folders the agent must not touch."""
 
     base: Path
 
@@ -35,7 +35,7 @@ class Scene:
         return self.base / "work"
 
     def outside(self) -> dict[str, str]:
-        """Everything outside the roots, with the content of files."""
+        """Everything outside the roots, with file contents."""
         trees = [path for path in self.base.iterdir() if path.name not in ("work", "extra")]
         below = [path for tree in trees if not tree.is_symlink() for path in tree.rglob("*")]
         return {str(path): path.read_text() if path.is_file() else "" for path in trees + below}
@@ -205,7 +205,7 @@ def test_a_relative_root_is_a_programming_error() -> None:
 
 
 def do_before_opening(monkeypatch: pytest.MonkeyPatch, name: str, swap: Callable[[], None]) -> None:
-    """Run `swap` once, at the last moment before a component of this name is opened."""
+    """Run `swap` once, at the last moment before a component with this name is opened."""
     open_file, pending = os.open, [swap]
 
     def swap_and_open(path: str, flags: int, mode: int = 0o777, *, dir_fd: int | None = None) -> int:
@@ -244,7 +244,7 @@ async def test_a_file_swapped_for_a_link_right_before_it_is_opened_is_no_way_out
 
 
 def swap_for_a_moment(directory: Path, target: str, parked: Path) -> bool:
-    """Put a link in the place of a directory, and take it away; False if a write made the directory meanwhile."""
+    """Replace a folder with a link, and remove it again; False if a write created the folder meanwhile."""
     directory.rename(parked)
     swapped = False
     with suppress(FileExistsError):
@@ -292,7 +292,7 @@ async def read_and_write_below(workspace: Workspace, directory: Path) -> None:
 
 
 def hostile_paths(scene: Scene, count: int) -> Iterator[str]:
-    """Paths from everything that could lead astray; the same ones in every run."""
+    """Paths made of everything that could mislead; the same in every run."""
     chance = random.Random(20240229)
     starts = [
         str(scene.work),
@@ -324,7 +324,7 @@ def hostile_paths(scene: Scene, count: int) -> Iterator[str]:
 
 
 def content_for_the_system(scene: Scene, path: str) -> str | None:
-    """What the system itself reads there, None where that is no file of the workspace."""
+    """What the system itself reads there; None if that isn't a file in the workspace."""
     real = Path(os.path.realpath(path))
     inside = any(real.is_relative_to(scene.base / root) for root in ("work", "extra"))
     with suppress(OSError):
@@ -350,4 +350,4 @@ async def test_of_the_hostile_paths_exactly_those_inside_are_served(scene: Scene
                 written = await workspace.write_text_file(path, f"written {number}")
                 assert content_for_the_system(scene, str(written.path)) == f"written {number}", path
     assert scene.outside() == before
-    assert served > 50  # the paths are not all beyond the pale
+    assert served > 50  # some of the paths are plausible

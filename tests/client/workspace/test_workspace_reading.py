@@ -105,7 +105,7 @@ async def test_what_is_not_utf_8_is_refused_with_the_offset_of_the_fault(
     chunk_bytes: int,
 ) -> None:
     if reason.startswith("UTF"):
-        chunk_bytes = 1 << 20  # a mark is looked for in the first chunk
+        chunk_bytes = 1 << 20  # a mark is searched in the first chunk
     monkeypatch.setattr(reading_module, "CHUNK_BYTES", chunk_bytes)
     (tmp_path / "binary").write_bytes(content)
     with pytest.raises(NotText, match=f"{reason}.* at byte {offset}") as caught:
@@ -199,7 +199,7 @@ async def test_a_named_pipe_that_comes_after_the_check_is_not_waited_for_either(
 
 
 async def test_a_socket_is_refused(workspace: Workspace, monkeypatch: pytest.MonkeyPatch, tmp_path: Path) -> None:
-    monkeypatch.chdir(tmp_path)  # a socket's address is short
+    monkeypatch.chdir(tmp_path)  # a socket's address must be short
     with socket.socket(socket.AF_UNIX) as listener:
         listener.bind("socket")
         with pytest.raises(SpecialFile, match="socket"):

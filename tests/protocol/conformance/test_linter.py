@@ -20,7 +20,7 @@ CALL = {"toolCallId": "c1", "title": "Run", "kind": "execute", "status": "pendin
 
 
 def good_talk() -> Talk:
-    """All that agents do, as it should be."""
+    """Everything agents do, done correctly."""
     talk, prompt = talk_in_turn()
     talk.update("tool_call", **CALL)
     talk.request("terminal/create", "a", command="ls", cwd="/w")
@@ -128,7 +128,7 @@ def test_what_is_remembered_has_a_limit() -> None:
     assert not Recent[int, int](3).may_know(0)
 
 
-# Whatever comes
+# Anything at all
 
 
 HOSTILE = {
@@ -184,9 +184,9 @@ def test_recorded_agents_break_only_what_they_are_known_for() -> None:
         *("A-EXT-1", "A-EXT-2", "A-EXT-3"),
         "A-PERM-5",  # Gemini CLI asks before it reports
         "A-RESUME-1",  # fast-agent
-        "A-TERM-3",  # Claude Code has a whole shell line run as a program
-        "A-TOOL-4",  # Claude Code tells each call twice
-        "A-TURN-5",  # prompts for a session that is not there
+        "A-TERM-3",  # Claude Code runs a whole shell line as a program
+        "A-TOOL-4",  # Claude Code reports each call twice
+        "A-TURN-5",  # prompts for a session that doesn't exist
     }
 
 

@@ -33,9 +33,9 @@ MODELS = [
 STRICTER = (
     "less than",  # whole numbers have the size that the schema only names
     "'mode'",  # a kind of question that no client may show as another
-    "authMethods",  # a login in a terminal that is malformed would pass as one of the agent
+    "authMethods",  # a malformed terminal login would pass as one of the agent's
 )
-"""In what ours goes beyond the schema."""
+"""Where our rules go beyond the schema."""
 SEEDS = 150
 
 
@@ -52,7 +52,7 @@ def test_what_the_schema_forbids_is_found(name: str, model: Any) -> None:
         value = messages.broken(messages.valid(name))
         known, flaw = read(model, value)
         flaws = [error.message for error in official.iter_errors(value)]
-        is_borne = any("None" in text for text in flaws)  # null for an empty list, which the schema lets pass
+        is_borne = any("None" in text for text in flaws)  # null for an empty list, which the schema accepts
         assert flaw or is_borne or not flaws or list(strange_values(known, value)), (flaws, value)
         assert not flaw or flaws or any(each in flaw for each in STRICTER), (flaw, value)
 

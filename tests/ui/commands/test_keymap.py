@@ -59,7 +59,7 @@ def test_the_table_and_the_widgets_have_the_same_keys(place: str) -> None:
     bound = {key for kind in WIDGETS[place] for key, _ in kind._merge_bindings()}
     in_table = {key for id_, keys in AS_BUILT.keys.items() if BY_ID[id_].where == place for key in keys}
 
-    # What moves the cursor in the prompt is taken by the text area itself.
+    # The text area itself handles what moves the cursor in the prompt.
     assert in_table - bound <= {"up", "down"}
 
 
@@ -119,7 +119,7 @@ def test_a_question_mark_is_help_outside_of_texts_only_and_can_be_given_up() -> 
     assert keymap_of(chosen(help="f1")).meaning(CARD, "question_mark") == "question_mark"
 
 
-# What a choice costs, and what cannot be
+# What a choice costs, and what isn't possible
 
 
 def notes(**keys: str | list[str]) -> str:
@@ -211,7 +211,7 @@ def test_hints_name_the_keys_in_force_and_leave_out_what_has_none() -> None:
     "hints",
     [
         (PLACEHOLDER,),
-        (KEYS,),
+        KEYS,
         (*LONG_KEYS, *BRIEF_KEYS, MORE),
         tuple(words for _, _, words in STATES.values() if words),
     ],
@@ -241,4 +241,6 @@ def test_keys_you_set_go_before_those_of_a_preset() -> None:
 
 
 def test_a_preset_that_there_is_not_is_named_with_those_there_are() -> None:
-    assert keymap_of(chosen(preset="emacs")).notes == ("keys.preset: there is no preset 'emacs'; known: vim",)
+    assert keymap_of(chosen(preset="emacs")).notes == (
+        "keys.preset: there is no preset 'emacs'; known: vim, vim-prompt",
+    )

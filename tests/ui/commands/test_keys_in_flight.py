@@ -28,7 +28,7 @@ VISIT = UrlVisit(KEY, "Log in", "1", "https://a.example/")
 
 
 async def on_the_card(page: Page, asked: Elicitation) -> None:
-    """The user has written a draft, and goes to what the agent asks then."""
+    """The user has written a draft, then goes to the agent's question."""
     await page.write("my draft")
     await page.elicit(asked)
     await page.press_slowly("tab")
@@ -83,7 +83,7 @@ async def test_text_beside_the_fields_goes_on_in_the_draft_but_is_not_sent() -> 
 
 
 async def test_keys_that_wait_at_the_card_when_it_goes_are_not_passed_on() -> None:
-    """They were given to it, and it has not come to them."""
+    """They were meant for it, and it hasn't received them."""
     async with open_page() as page:
         await on_the_card(page, CHOICE)
         card = page.pilot.app.focused
@@ -142,7 +142,7 @@ async def test_whatever_is_typed_into_a_form_that_goes_meanwhile_no_prompt_is_se
                 page.clock.now_s += random.choice((0.0, 0.05, 0.3, 0.39))
                 if at == goes_at:
                     if page.prompt.has_focus:
-                        break  # the user has left the card: what follows is meant for the prompt
+                        break  # the user has left the card, so what follows is meant for the prompt
                     is_field = is_writing(page.pilot.app.focused)
                     written = page.draft
                     await taken_back(page)

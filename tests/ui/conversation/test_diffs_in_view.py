@@ -17,14 +17,14 @@ OLD = "".join(LINES)
 
 
 def edit(word: str, every: int = 5, path: str = "/project/a.py") -> TextDiff:
-    """A long file in which many lines are changed."""
+    """A long file with many changed lines."""
     new = "".join([f"{word} {at}\n" if at % every == 0 else line for at, line in enumerate(LINES)])
     return TextDiff(path, new, OLD)
 
 
 @pytest.fixture
 def compared(monkeypatch: pytest.MonkeyPatch) -> list[TextComparison]:
-    """Grows with each comparison that is begun."""
+    """Grows with each comparison that starts."""
     begun: list[TextComparison] = []
 
     class Counted(TextComparison):
@@ -124,7 +124,7 @@ async def test_what_is_read_does_not_move_when_a_diff_above_is_there() -> None:
 
 
 def _read(page: Page) -> list[str]:
-    """What stands in view beside the scroll bar."""
+    """The text in view, without the scroll bar."""
     return [line.rstrip(" ▐") for line in page.lines[:20]]
 
 

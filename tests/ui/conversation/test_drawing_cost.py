@@ -20,7 +20,7 @@ CHUNKS = 5_000
 BATCHES = 50
 LINES_IN_A_WINDOW = SIZE[1]
 ROW_BYTES = 300
-"""Of a row with few colors: its letters, where it stands, and how it looks."""
+"""For a row with few colors: its letters, its position, and its style."""
 
 
 @pytest.fixture
@@ -39,7 +39,7 @@ def frames(monkeypatch: pytest.MonkeyPatch) -> list[int]:
 
 @pytest.fixture
 def written(monkeypatch: pytest.MonkeyPatch) -> list[str]:
-    """All that a terminal would get."""
+    """Everything a terminal would get."""
     out: list[str] = []
     monkeypatch.setattr(HeadlessDriver, "is_headless", False)
     monkeypatch.setattr(HeadlessDriver, "write", lambda _driver, data: out.append(data))
@@ -159,7 +159,7 @@ async def test_a_change_of_all_entries_lays_out_those_near_the_view_first(
                 page.view.show(page.session.conversation)
         while not measured:
             await anyio.lowlevel.checkpoint()
-        # And one with each of the slices of time that have passed meanwhile.
+        # And one for each slice of time that has passed in the meantime.
         assert len(measured) - len(flushes) <= 3 * LINES_IN_A_WINDOW
         await page.settled()
         assert len(measured) >= len(entries)
@@ -185,7 +185,7 @@ async def test_a_line_that_is_appended_is_the_only_one_that_is_baked(monkeypatch
         baked = _calls(monkeypatch, Bakery, "_finish")
         await page.apply(agent("one more", "m200"))
         assert "one more" in page.text
-        # All others have moved: those at the ends of the scroll bar's handle have lost it, or got it.
+        # All others have moved: those at the ends of the scroll bar's handle have lost or gained it.
         assert 1 <= len(baked) <= 6
 
 
@@ -224,7 +224,7 @@ async def test_frames_for_which_a_terminal_has_no_room_become_one_that_is_writte
 ) -> None:
     async with open_page(agent("begins", "m")) as page:
         behind = Pace()
-        behind.note_sent(1)  # the writer has something left
+        behind.note_sent(1)  # the writer has work left
         monkeypatch.setattr(Pacing, "pace", behind)
         written.clear()
         for number in range(5):

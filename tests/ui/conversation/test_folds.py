@@ -33,12 +33,12 @@ def _drawing(*updates: SessionUpdate) -> Drawing:
 
 
 class Printed:
-    """Stands in for the screens of terminals: each has printed twenty lines."""
+    """Replaces terminals' screens: each has printed twenty lines."""
 
     line_count = 20
 
     def screen(self, state: TerminalState) -> Printed:
-        """The one of any terminal."""
+        """The screen of any terminal."""
         return self
 
     def update(self) -> None:

@@ -10,12 +10,13 @@ from acp_tui.conversation.updates import SessionUpdate
 from acp_tui.ui.conversation.column import Column
 from support.folding import agent, call, user
 from support.screens import Page, open_page
+from support.settling import settle
 
 LONG_TEXT = "\n".join(f"output {number}  " for number in range(60))
 
 
 def _entries(count: int, first: int = 0) -> list[SessionUpdate]:
-    """Messages that name themselves."""
+    """Messages that contain their own names."""
     return [agent(f"entry {number}", f"m{number}") for number in range(first, first + count)]
 
 
@@ -112,15 +113,15 @@ async def test_a_resize_of_a_view_that_follows_keeps_the_end_in_view() -> None:
 async def test_paging_up_right_after_a_resize_passes_every_entry(monkeypatch: pytest.MonkeyPatch) -> None:
     long = [agent(f"entry {number} " + "word " * (number % 60), f"m{number}") for number in range(60)]
     async with open_page(*long) as page:
-        # There was no time yet to lay out what is not in view.
+        # What is out of view hasn't been laid out yet.
         monkeypatch.setattr(Column, "read_dirty", lambda _column, _is_time_up: False)
         await page.pilot.resize_terminal(50, 30)
-        await page.pilot.pause()
+        await settle(page.pilot)
         seen: set[str] = set()
         while page.view.top_line > 0:
             seen.update(_shown(page))
             page.view.action_page(-1)
-            await page.pilot.pause()
+            await settle(page.pilot)
         assert seen | {*_shown(page)} == {f"entry {number}" for number in range(60)}
 
 

@@ -9,12 +9,13 @@ from acp_tui.conversation.updates import SessionUpdate
 from acp_tui.ui.conversation.column import Column
 from support.folding import agent, user
 from support.screens import Page, open_page
+from support.settling import settle
 
 NARROW = (50, 30)
 
 
 def _said(count: int) -> list[SessionUpdate]:
-    """Questions and answers, one and twenty lines high when the screen is narrow, where a guess says four."""
+    """Questions and answers, one and twenty lines high on a narrow screen, where a guess says four."""
     return [
         update
         for number in range(count)
@@ -26,10 +27,10 @@ def _said(count: int) -> list[SessionUpdate]:
 
 
 async def _narrow(page: Page, monkeypatch: pytest.MonkeyPatch) -> None:
-    """Make the screen narrow, and leave no time to lay out what is not in view."""
+    """Make the screen narrow, without time to lay out what is out of view."""
     monkeypatch.setattr(Column, "read_dirty", lambda _column, _is_time_up: False)
     await page.pilot.resize_terminal(*NARROW)
-    await page.pilot.pause()
+    await settle(page.pilot)
 
 
 def _first_row(page: Page) -> str:
@@ -43,10 +44,10 @@ async def test_going_from_prompt_to_prompt_puts_each_on_the_first_row(
         await _narrow(page, monkeypatch)
         for number in range(38, 0, -1):
             page.view.action_to_prompt(-1)
-            await page.pilot.pause()
+            await settle(page.pilot)
             assert f"question {number}" in _first_row(page)
         page.view.action_to_prompt(1)
-        await page.pilot.pause()
+        await settle(page.pilot)
         assert "question 2" in _first_row(page)
 
 
@@ -90,7 +91,7 @@ async def test_the_end_is_the_end(monkeypatch: pytest.MonkeyPatch) -> None:
         page.view.action_top()
         await _narrow(page, monkeypatch)
         page.view.action_follow()
-        await page.pilot.pause()
+        await settle(page.pilot)
         assert "needle39" in page.text
         assert "below" not in page.status
 
@@ -103,7 +104,7 @@ async def test_the_mouse_selects_what_is_seen_although_a_frame_is_due(
         row = next(index for index, line in enumerate(page.lines) if "needle39" in line)
         column = page.lines[row].index("needle39")
         monkeypatch.undo()
-        # Entries above are laid out, and the frame that goes to the new end was not shown yet.
+        # Entries above are laid out, and the frame at the new end hasn't been shown yet.
         page.view.frames.shown_at = page.view.frames.now + 1_000
         page.view.frames.run()
         view = page.view
@@ -134,7 +135,7 @@ def _open_only(column: Column, _is_time_up: object) -> bool:
 
 
 def _marked(page: Page, rows: range | None = None) -> str:
-    """The match that one is at, as it is marked on these rows of the view; on all of them by default."""
+    """The current match, as marked in these rows of the view; in all rows by default."""
     return "".join(
         segment.text
         for y in (rows or range(page.view.size.height))

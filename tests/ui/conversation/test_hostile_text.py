@@ -77,7 +77,7 @@ CORPUS: Final[dict[str, dict[str, str]]] = {
     category: {name: text if isinstance(text, str) else text[0] * text[1] for name, text in texts.items()}
     for category, texts in json.loads((Path(__file__).parents[2] / "data/hostile_strings.json").read_text()).items()
 }
-"""By category and name; long ones are written in the file as a piece and how often it comes."""
+"""By category and name; the file stores long ones as a piece and a count."""
 TEXTS = {
     "every character": "".join(sorted(HIDDEN - set(map(chr, range(0xD800, 0xE000))))),
     "sequences": "tab\tand\nline \x1b[2J \x1b]52;c;aGk=\x07 \x9b31m \r\x08 a\u202eb \u2066c\u2069 d\u200be \ud83d",
@@ -100,7 +100,7 @@ def _blocks(text: str) -> tuple[ContentBlock, ...]:
 
 
 def _markdown(text: str) -> str:
-    """The text in every place that Markdown has for it."""
+    """The text in every place Markdown has for it."""
     line = text.replace("\n", " ").replace("\r", " ")
     return (
         f"{text}\n\n# {line}\n\n- {line}\n\n> {line}\n\n*{line}* `{line}` [{line}](https://example.org/{line})\n\n"
@@ -186,7 +186,7 @@ def _is_raw(char: str) -> bool:
 
 
 def _may_belong(char: str) -> bool:
-    """Whether there are places where it is a part of ordinary writing."""
+    """Whether it is part of ordinary writing in some places."""
     return char in "\u200c\u200d\u1680\u2800\u3000\U000e0100" or "\ufe00" <= char <= "\ufe0f"
 
 
@@ -234,7 +234,7 @@ async def test_the_agents_title_is_shown_without_what_is_hostile_in_it(text: str
 
 
 async def test_markup_is_shown_as_it_was_written() -> None:
-    # How often each part of it stands on the screen at the least.
+    # The least number of times each part appears on the screen.
     for say, places in ((_messages, 20), (_tool_calls, 15), (_notes, 8), (_facts, 8), (_request, 8)):
         async with open_page(*say(MARKUP), size=TALL) as page:
             await page.emulator_loaded()
@@ -246,7 +246,7 @@ async def test_markup_is_shown_as_it_was_written() -> None:
 
 
 def _drawn(*updates: SessionUpdate, width: int = 100) -> Iterator[Strip]:
-    """All that is drawn of a conversation: folded and open, and each request as on its card."""
+    """Everything drawn of a conversation: folded and open, and each request as on its card."""
     conversation = fold(*updates)
     scene = Scene(width, PLAIN, {}, cast(Any, None), "/project")
     for entry in conversation.entries:
@@ -275,7 +275,7 @@ def _card(update: PermissionAsked, width: int) -> Iterator[Strip]:
 
 
 def _actions(strip: Strip) -> set[object]:
-    """What a click would do: links that the user sees named are all there may be."""
+    """What a click would do: only links whose names the user sees are allowed."""
     styles = [segment.style for segment in strip if segment.style is not None]
     links = {style.link for style in styles if style.link}
     return {link for link in links if not link.startswith(("http://", "https://", "mailto:"))} | {
@@ -308,7 +308,7 @@ def test_ordinary_writing_of_the_corpus_is_drawn_as_it_was_written(name: str) ->
         assert drawn.count(text) >= 8, say.__name__
 
 
-# Where a text is cut into chunks
+# Where text is split into chunks
 
 
 @pytest.mark.parametrize("category", sorted(CORPUS.keys() - {"long"}))

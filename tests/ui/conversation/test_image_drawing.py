@@ -30,7 +30,7 @@ PIXELS = "▀▀▀▀▀▀▀▀"
 
 
 class Decoder:
-    """Decodes when it is told to, and knows in which thread and how often it did."""
+    """Decodes when told to, and records in which thread and how often it did."""
 
     def __init__(self) -> None:
         self.go_on = threading.Event()
@@ -69,12 +69,12 @@ def _shows(*blocks: ContentBlock, kind: str = "other") -> SessionUpdate:
 
 
 async def _drawn(page: Page) -> None:
-    """All pictures are there: a thread makes them."""
+    """Wait until a thread has made all pictures."""
     await page.until(lambda: page.view.is_settled)
     await page.settled()
 
 
-# Where pictures are
+# Where pictures show
 
 
 @pytest.mark.parametrize(
@@ -150,7 +150,7 @@ async def test_a_picture_of_a_conversation_that_is_gone_changes_nothing(decoder:
         assert "another one" in page.text
 
 
-# Where they are not
+# Where they don't
 
 
 @pytest.mark.parametrize(
@@ -238,7 +238,7 @@ def test_the_best_way_is_taken_that_the_terminal_has_and_the_user_wants(
     assert way_for(wanted, environ, color_system) == way
 
 
-# Pictures of them: `--snapshot-update` takes them again, look at each
+# Pictures of them: `--snapshot-update` updates them; look at each
 
 
 @pytest.mark.parametrize("theme", [DARK.name, LIGHT.name])
@@ -264,7 +264,7 @@ def test_pictures_look_as_they_did(theme: str, size: tuple[int, int], snap_compa
 
 
 def images_are_there(pilot: Pilot[Any]) -> bool:
-    """Whether no picture is on its way."""
+    """Whether no picture is being made."""
     return all(view.is_settled for view in pilot.app.screen.query("ConversationView").results())
 
 

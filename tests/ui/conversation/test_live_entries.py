@@ -33,7 +33,7 @@ def _thought(text: str) -> SessionUpdate:
 
 
 def _views(page: Page) -> list[EntryView[Entry]]:
-    """Those in the DOM, from top to bottom."""
+    """The entry widgets in the DOM, from top to bottom."""
     return sorted(page.pilot.app.query(EntryView).results(), key=lambda view: view.index)
 
 
@@ -184,7 +184,7 @@ async def test_the_focus_stays_with_an_entry_that_has_left_the_view() -> None:
 
 
 class _Listener:
-    """Notes what entries tell."""
+    """Records what entries report."""
 
     def __init__(self, page: Page, monkeypatch: pytest.MonkeyPatch) -> None:
         self.told: list[tuple[str, int]] = []
@@ -238,7 +238,7 @@ async def test_the_tooltip_says_what_is_cut_without_markup() -> None:
 
 
 class _Guest(App[None]):
-    """Somebody else's app, with a stylesheet of its own."""
+    """Someone else's app, with its own stylesheet."""
 
     CSS = """
     ToolCallView.-failed { background: #102030; }

@@ -43,7 +43,7 @@ def said(number: int) -> SessionUpdate:
 
 
 async def everything_seen(page: Page) -> dict[str, Any]:
-    """What users see of it, and get."""
+    """What users see of it, and what they copy and export."""
     view, seen = page.view, dict[str, Any]()
     await page.apply(call("e4", status="completed", title="Edited late"), agent("\n\nsaid late", "m1"))
     await page.press("f9")

@@ -37,7 +37,7 @@ def _raw_input(chance: random.Random) -> Any:
 
 
 def _call(chance: random.Random) -> dict[str, Any]:
-    """A call with the mark in one of its fields, and others around that."""
+    """A call with the mark in one of its fields, among others."""
     call: dict[str, Any] = {"title": "Do it", "kind": chance.choice(["execute", "edit", "other", "read"])}
     plain = BlockContent(Text("nothing to see here"))
     diff = TextDiff("/project/first.py", "".join(f"line {n}\n" for n in range(chance.choice([2, 60]))), None)
@@ -121,13 +121,13 @@ def _words(page: Page) -> str:
 
 
 def _is_on_card(page: Page) -> bool:
-    """Whether the mark can be read in the request, however its lines are broken."""
+    """Whether the mark can be read in the request, however its lines break."""
     region = page.pilot.app.screen.query_one("RequestView").region
     rows = [line[region.x : region.right] for line in page.lines[region.y : region.bottom]]
     return MARK in "".join("".join(row.strip("│╭╮╰╯ ↪>+▁▂▃▄▅▆▇█") for row in rows).split())
 
 
-# What was seen, and what was not
+# What was seen, and what wasn't
 
 
 LONG = TextDiff("/project/long.py", "".join(f"line {number}\n" for number in range(1, 81)))

@@ -34,7 +34,7 @@ class Shown:
 
     @property
     def lines(self) -> list[str]:
-        """What is to be seen; the heights agree with it."""
+        """What shows; its heights agree with it."""
         assert self.column.read_dirty(lambda: False)
         lines = []
         for index in range(len(self.column.drawings)):
@@ -45,14 +45,14 @@ class Shown:
 
 
 def read(name: str, **reported: Any) -> SessionUpdate:
-    """A file was read."""
+    """The agent reads a file."""
     content = (BlockContent(Text(f"content of {name}")),)
     known = {"title": f"Read {name}", "kind": "read", "status": "completed", "content": content}
     return call(name, **{**known, "locations": (Location(f"/project/{name}"),), **reported})
 
 
 def search(number: int) -> SessionUpdate:
-    """Something was looked for."""
+    """The agent searches."""
     return call(f"search-{number}", title=f"Search {number}", kind="search", status="completed")
 
 

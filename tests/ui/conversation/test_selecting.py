@@ -12,7 +12,7 @@ WORDS = "the quick brown fox jumps over the lazy dog " * 8
 
 
 async def drag(page: Page, start: tuple[int, int], stop: tuple[int, int]) -> None:
-    """Press the button at one cell of the view, move, let go."""
+    """Press the button at one cell of the view, move, and release it."""
     view = page.view
     for kind, (x, y) in ((events.MouseDown, start), (events.MouseMove, stop), (events.MouseUp, stop)):
         view.post_message(kind(view, x, y, 0, 0, 1, False, False, False, view.region.x + x, view.region.y + y))

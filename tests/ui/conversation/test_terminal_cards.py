@@ -16,7 +16,7 @@ TERMINAL = TerminalId("term-1")
 
 
 def _open_terminal(*, columns: int = 60, rows: int = 10) -> list[SessionUpdate]:
-    """A tool call that shows a terminal of ours."""
+    """A tool call that shows one of our terminals."""
     return [
         TerminalOpened(TERMINAL, "make test", "/project", columns=columns, rows=rows),
         call(
@@ -65,6 +65,7 @@ async def test_the_end_of_the_command_is_told() -> None:
         (TerminalExited(TERMINAL, 0, None), "│ exit 0"),
         (TerminalExited(TERMINAL, 3, None), "│ exit 3"),
         (TerminalExited(TERMINAL, None, "SIGKILL"), "│ ended by SIGKILL"),
+        (TerminalExited(TERMINAL, None, None), "│ ended"),
         (TerminalExited(TERMINAL, 0, None, 1.234), "│ exit 0 · 1.2 s"),
         (TerminalExited(TERMINAL, 1, None, 59.94), "│ exit 1 · 59.9 s"),
         (TerminalExited(TERMINAL, None, "SIGTERM", 125), "│ ended by SIGTERM · 2 min 5 s"),
@@ -109,7 +110,7 @@ async def test_terminals_that_agents_own_are_shown_by_the_same_means() -> None:
 
 
 async def test_bare_line_feeds_of_an_agents_command_begin_lines() -> None:
-    """R2-TERM: what was read from a pipe has no returns, as with Codex; a snapshot may have them or not."""
+    """R2-TERM: output read from a pipe has no carriage returns, as with Codex; a snapshot may or may not."""
     theirs = TerminalOpened(TERMINAL, is_ours=False)
     async with open_page(*_open_terminal(), theirs, _prints("one\ntwo\r\nthree\n")) as page:
         await page.emulator_loaded()

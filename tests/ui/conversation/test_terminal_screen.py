@@ -37,7 +37,7 @@ class HeldFeeder:
 
 
 class Opened:
-    """A screen of 80 by 24, and everything around it."""
+    """A screen of 80 by 24, and its surroundings."""
 
     def __init__(self, limit_bytes: int = TERMINAL_SCROLLBACK_BYTES) -> None:
         self.state = TerminalState(TerminalId("t"), columns=80, rows=24, output=ByteRing(limit_bytes))

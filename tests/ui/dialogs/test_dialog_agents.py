@@ -17,6 +17,7 @@ from acp_tui.ui.dialogs.agents import AgentsScreen, Choice, choose_agent
 from acp_tui.ui.dialogs.trust import FirstRunDialog
 from acp_tui.ui.shell.agent_start import ready_to_start
 from support.dialogs import NOTHING, open_dialog
+from support.settling import settle, until_so
 
 PACKAGE = AgentCommand(
     "fetched",
@@ -82,8 +83,8 @@ async def test_of_several_mistakes_their_number_is_said() -> None:
         (("f", "t", "enter"), FETCHED),
         (("n", "e", "t", "enter"), FETCHED),
         (("9",), NOTHING),
-        (("3",), NOTHING),  # it cannot run
-        (("f", "1"), NOTHING),  # that is searched for
+        (("3",), NOTHING),  # it can't run
+        (("f", "1"), NOTHING),  # the text searched for
         (("escape",), None),
     ],
 )
@@ -163,7 +164,7 @@ async def test_only_a_plain_yes_runs_a_package(keys: tuple[str, ...], answer: bo
 
 
 class Asking(App[None]):
-    """Waits for what the user makes of it."""
+    """Waits for the user's answer."""
 
     def __init__(self, command: AgentCommand) -> None:
         super().__init__()
@@ -183,7 +184,7 @@ class Asking(App[None]):
 async def _outcome(command: AgentCommand, *keys: str) -> Any:
     app = Asking(command)
     async with app.run_test() as pilot:
-        await pilot.pause()
+        await settle(pilot)
         await pilot.press(*keys)
         await app.workers.wait_for_complete()
     return app.outcome
@@ -213,9 +214,9 @@ async def test_who_does_not_agree_is_back_at_the_choice(monkeypatch: pytest.Monk
     app = Choosing(PACKAGE)
     async with app.run_test() as pilot:
         for key, until in (("2", FirstRunDialog), ("n", AgentsScreen), ("1", None)):
-            await pilot.pause()
+            await settle(pilot)
             await pilot.press(key)
-            await pilot.pause()
-            assert until is None or isinstance(app.screen, until)
+            if until is not None:
+                await until_so(pilot, lambda until=until: isinstance(app.screen, until))  # type: ignore[misc]
         await app.workers.wait_for_complete()
     assert app.outcome == Choice(HERE.command)

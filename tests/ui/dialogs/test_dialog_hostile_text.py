@@ -82,18 +82,18 @@ def _card(text: str) -> Screen[Any]:
 
 
 class _Asking(Screen[Any]):
-    """Shows a question, and gives no key anywhere else."""
+    """Shows a question, and sends keys nowhere else."""
 
     def __init__(self, asked: Elicitation, agent_title: str) -> None:
         super().__init__()
         self._asked, self._agent_title = asked, agent_title
 
     def compose(self) -> ComposeResult:
-        """The card alone."""
+        """Only the card."""
         yield QuestionCard(self._asked, self._agent_title, lambda *_: None, self)
 
     def leave(self) -> None:
-        """There is nothing else."""
+        """There is no other screen."""
 
     def write(self, text: str, *, is_paste: bool) -> None:
         """There is no prompt."""

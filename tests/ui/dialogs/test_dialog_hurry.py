@@ -27,7 +27,7 @@ def clock(monkeypatch: pytest.MonkeyPatch) -> Clock:
 
 @pytest.fixture(params=["servers", "package", "recorded command"])
 def question(request: pytest.FixtureRequest, clock: Clock) -> ModalScreen[bool]:
-    """Each by which something of others would run."""
+    """Dialogs that would let someone else's program run."""
     questions = {
         "servers": lambda: TrustDialog(Path("/project/.mcp.json"), []),
         "package": lambda: FirstRunDialog(PACKAGE),

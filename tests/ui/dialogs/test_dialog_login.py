@@ -13,7 +13,7 @@ TERMINAL = AuthMethod("t", "Own login", None, "terminal")
 
 
 class Agent:
-    """Logs in when told to; keeps what it was asked for."""
+    """Logs in when told to; records what it was asked for."""
 
     def __init__(self, error: ClientError | None = None) -> None:
         self.error = error

@@ -25,7 +25,7 @@ PROJECT = Path("/project")
 def listed(
     session_id: str, title: str | None = None, cwd: Path = PROJECT, told: str = "yesterday, 10:00"
 ) -> SessionSummary:
-    """As the agent lists it."""
+    """As listed by the agent."""
     return SessionSummary(SessionId(session_id), cwd, title, told)
 
 
@@ -34,7 +34,7 @@ BAD_CURSOR = AgentRefused("the agent refused: invalid cursor", code=-32602)
 
 
 class Pages(NoSessions):
-    """Gives these pages in turn, and keeps which cursors were asked for, and for which of them everywhere."""
+    """Returns these pages in turn; records the requested cursors, and which requests were for all folders."""
 
     def __init__(self, *pages: Page, recordings: Sequence[PastSession] = (), current: str = "") -> None:
         self.pages = list(pages)
@@ -103,8 +103,8 @@ async def test_the_first_page_is_loaded_at_once_and_enter_opens() -> None:
         await loaded(page)
         assert pages.cursors == [None]
         assert pages.everywhere == [False]
-        assert "◉ s2" in page.words  # without a title its id stands for it
-        assert "yesterday, 10:00 · agent · /project · s1" in page.words
+        assert "◉ s2" in page.words  # without a title, its ID is shown
+        assert "yesterday, 10:00 · /project · s1 · agent" in page.words
         await page.press("down", "down", "enter")
         assert chosen(page) == "s3"
 
@@ -335,7 +335,7 @@ async def test_n_makes_a_new_session_and_esc_none() -> None:
         assert page.result is None
 
 
-# What a row says
+# The contents of a row
 
 NOW = datetime(2026, 11, 21, 16, 0).astimezone()
 HERE = Path("/home/me/project")
@@ -358,7 +358,7 @@ def test_a_time_is_told_as_an_age_within_a_week_and_as_a_day_else(age: timedelta
 
 
 def rows_of(*sessions: PastSession, cells: int = 100) -> list[str]:
-    """What stands at the end of each row."""
+    """The text at the end of each row."""
     judged = (Way.RECORDING, "why")
     rows = session_rows(sessions, judge=lambda _: judged, here=HERE, now=NOW, cells=cells)
     return [row.aside for row in rows]

@@ -21,10 +21,10 @@ from support.dialogs import SIZE, DialogPage, open_dialog
 
 
 class App:
-    """Lives by any settings, and trusts any project."""
+    """Accepts any settings, and trusts any project."""
 
     def use_settings(self, settings: Settings) -> tuple[str, ...]:
-        """Nothing of them cannot be."""
+        """Report no problems."""
         return ()
 
     def say(self, text: str, *, is_wrong: bool = False) -> None:
@@ -59,7 +59,7 @@ async def look_for(page: DialogPage, words: str) -> None:
     await page.settled()
 
 
-# What is to be seen
+# What shows
 
 
 def test_every_setting_and_every_commands_keys_have_a_row(desk: SettingsDesk) -> None:

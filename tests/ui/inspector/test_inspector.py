@@ -24,7 +24,7 @@ from acp_tui.ui.inspector.rows import title_of
 from acp_tui.ui.inspector.screen import InspectApp, InspectorScreen
 from acp_tui.workbench.inspect import Inspection, inspect_agent
 from support.screens import open_agent_page, rows
-from support.settling import until_so
+from support.settling import settle, until_so
 from support.waiting import TEST_LIMIT_S
 
 TOKEN = "abcdef0123456789"
@@ -77,7 +77,7 @@ class InspectorPage:
 async def inspecting(
     folder: Path, *, size: tuple[int, int] = (120, 40), settings: Settings | None = None
 ) -> AsyncIterator[InspectorPage]:
-    """The inspector over an agent that has said all of `LINES`."""
+    """The inspector for an agent that has sent all of `LINES`."""
     log = FrameLog("agent")
     for direction, line in LINES:
         data = line if isinstance(line, bytes) else json.dumps(line).encode()
@@ -99,7 +99,7 @@ async def inspecting(
             yield page
 
 
-# What is to be seen
+# What shows
 
 
 async def test_it_shows_what_happened_each_way(tmp_path: Path) -> None:
@@ -235,7 +235,7 @@ async def test_secrets_show_by_choice_and_that_is_said(tmp_path: Path) -> None:
         await page.press("R")
         await page.shows(TOKEN, "RAW: secrets are shown and kept")
         await page.press("W")
-        await page.shows("SECRETS ARE KEPT")
+        await page.shows("SECRETS ARE NOT MASKED")
         await page.press("escape", "R")
         await page.until(lambda: TOKEN not in page.text)
 
@@ -291,16 +291,16 @@ async def test_what_has_not_changed_is_not_drawn_again(tmp_path: Path, monkeypat
         await page.press("home")
         await page.shows("#0 · ")
         await page.until(lambda: page.inspection.standing.checked == 8)
-        await page.pilot.pause()
+        await settle(page.pilot)
         drawn: list[int] = []
         draw = frame_list.row_strip
         monkeypatch.setattr(frame_list, "row_strip", lambda row, *rest: drawn.append(row.position) or draw(row, *rest))
         page.log.tap(Direction.IN, b'{"jsonrpc":"2.0","id":1,"method":"_late"}')
         await page.shows("_late")
-        assert set(drawn) - {7} == {8}  # the request without an answer counts its seconds
+        assert set(drawn) - {7} == {8}  # the unanswered request counts its seconds
 
 
-# Around it
+# Its surroundings
 
 
 def test_the_table_and_the_widgets_have_the_same_keys() -> None:

@@ -38,7 +38,7 @@ STATES: Final[dict[str, tuple[tuple[str, ...], str]]] = {
     "nothing-fits": (("f", *"kind:none", "enter"), "x shows everything"),
     "wrong-filter": (("f", *"is:wrong"), "is: is one of"),
 }
-"""The keys that lead there, and what is to be seen then."""
+"""The keys that lead there, and what shows then."""
 
 
 @pytest.fixture(autouse=True)
@@ -52,7 +52,7 @@ def _everywhere_the_same(monkeypatch: pytest.MonkeyPatch) -> Iterator[None]:
 
 
 def recorded() -> list[Event]:
-    """Two turns with a permission, junk and stderr, and a form that nobody answers."""
+    """Two turns with a permission, junk and stderr, and an unanswered form."""
     noise = [Stderr(70.0, b"warming up the cache"), Frame(70.5, Direction.IN, b"Welcome!")]
     asked = form({})[3]
     assert isinstance(asked, Frame)
@@ -62,7 +62,7 @@ def recorded() -> list[Event]:
 def looks_as_it_did(
     compare: Compare, folder: Path, look: str, keys: tuple[str, ...] = (), sign: str = "14 frames"
 ) -> bool:
-    """Whether the inspector does, once everything is read and checked."""
+    """Whether the inspector matches its picture once everything is read and checked."""
     theme, size = LOOKS[look]
     file = folder / "session.jsonl"
     write(file, recorded(), HEADER)

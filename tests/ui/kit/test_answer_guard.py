@@ -18,7 +18,7 @@ pytestmark = pytest.mark.usefixtures("keys_wait")
 
 
 def pressed(key: str = "1", age_s: float = 0.0) -> Key:
-    """A key that was pressed so long ago."""
+    """A key pressed this long ago."""
     event = Key(key, key)
     event.time = time.monotonic() - age_s
     return event
@@ -119,7 +119,7 @@ SEQUENCES = int(os.environ.get("ACP_TUI_KEY_SEQUENCES", "300")) * 10
 
 
 class Asked:
-    """What is asked on one card, form or dialog, and what has happened to it; all of them have such a guard."""
+    """A question on a card, form, or dialog, and what happened to it; each has such a guard."""
 
     def __init__(self, clock: Callable[[], float]) -> None:
         self.guard = AnswerGuard(clock)
@@ -130,7 +130,7 @@ class Asked:
 def test_no_sequence_over_several_questions_is_an_answer_without_a_pause(
     monkeypatch: pytest.MonkeyPatch,
 ) -> None:
-    """Keys that waited, held keys, the mouse, and questions that change or take each other's place."""
+    """Waiting keys, held keys, the mouse, and questions that change or replace each other."""
     taken = 0
     for seed in range(SEQUENCES):
         random, now = Random(seed), SimpleNamespace(s=1_000.0 * seed)

@@ -20,12 +20,12 @@ from support.scenes import SCENES, STATES
 from support.screens import Page, ScreenApp, new_session, open_page, rows, settled, show
 
 LETTERS = set("ü")
-"""What the scenes say beyond ASCII."""
+"""Non-ASCII text in the scenes."""
 UTF8 = {"TERM": "xterm-256color", "LANG": "C.UTF-8"}
 
 
 class LookingApp(ScreenApp):
-    """One that looks as it is told."""
+    """A terminal with the given looks."""
 
     def __init__(self, appearance: Appearance) -> None:
         super().__init__()
@@ -139,7 +139,7 @@ def test_the_environment_can_ask_for_reduced_motion_too(monkeypatch: pytest.Monk
     assert LookingApp(Appearance()).animation_level == "none"
 
 
-# No more than ASCII
+# ASCII only
 
 
 def test_every_stand_in_is_as_wide_as_what_it_stands_for() -> None:

@@ -19,7 +19,7 @@ from acp_tui.ui.kit.clipboard import (
 
 @pytest.fixture
 def tools(tmp_path: Path) -> Path:
-    """A folder with a wl-copy that keeps what it gets, and an xclip that fails."""
+    """A folder with a wl-copy that stores what it gets, and an xclip that fails."""
     (tmp_path / "wl-copy").write_text(f"#!/bin/sh\nexec cat > {tmp_path}/copied\n")
     (tmp_path / "xclip").write_text("#!/bin/sh\nexit 1\n")
     for tool in tmp_path.iterdir():

@@ -21,11 +21,11 @@ from support.screens import ScreenApp, new_session, rows, settled, show
 TEXT = 4.5
 DECORATION = 3.0
 WORDLESS = {"quote_bar", "table_border", "rule"}
-"""What is drawn in these styles has no words: bars, lines, and the handle of a scroll bar."""
+"""Styles that draw no words: bars, lines, and the scroll bar's handle."""
 GROUNDS = ("code_block", "diff_added", "diff_removed")
-"""Styles with a ground of their own, on which others are laid."""
+"""Styles with their own background, on which others are drawn."""
 OF_PROGRAMS = {"terminal", "terminals", "terminal_long"}
-"""Scenes in which programs have chosen colors."""
+"""Scenes in which programs chose the colors."""
 ALL = {name: scene for name, scene in {**SCENES, **STATES}.items() if name not in OF_PROGRAMS}
 THEMES = pytest.mark.parametrize("theme", [DARK, LIGHT], ids=lambda theme: theme.name)
 Rgb = tuple[int, int, int]
@@ -93,7 +93,7 @@ class Piece(NamedTuple):
 
 
 def _pieces(pilot: Pilot[None]) -> Iterator[Piece]:
-    """What is on the screen and has words; around a dialog all is dimmed, since it is not to be read now."""
+    """The words on the screen. Around a dialog everything is dimmed, because it isn't meant to be read then."""
     screen = pilot.app.screen
     frames = screen.query(Frame)
     region = frames.first().region if frames else screen.region

@@ -9,10 +9,11 @@ from textual.widget import Widget
 from textual.worker import Worker, WorkerCancelled
 
 from acp_tui.ui.base.app import BaseApp
+from support.settling import until_so
 
 
 class Lingering(Widget):
-    """Is not gone before it may go."""
+    """Isn't gone before it may go."""
 
     def __init__(self) -> None:
         super().__init__()
@@ -43,8 +44,7 @@ async def test_a_cancelled_worker_leaves_the_removal_of_its_widget_alone() -> No
         with pytest.raises(WorkerCancelled):
             await worker.wait()
         lingering.may_go.set()
-        await pilot.pause()
-        assert not lingering.is_attached
+        await until_so(pilot, lambda: not lingering.is_attached)
         assert pilot.app.is_running
 
 

@@ -9,6 +9,7 @@ import pytest
 
 from acp_tui.ui.kit import themes as installed
 from support.screens import ScreenApp
+from support.settling import settle
 
 
 @pytest.fixture
@@ -44,7 +45,7 @@ def test_in_a_checkout_they_are_found_beside_the_package(tmp_path: Path, find: C
 
 
 def test_those_inside_the_package_come_first(tmp_path: Path, find: Callable[[], list[Path]]) -> None:
-    _write(tmp_path / "styles", "other.tcss")  # somebody else's, beside the package in site-packages
+    _write(tmp_path / "styles", "other.tcss")  # someone else's, beside the package in site-packages
     inside = _write(tmp_path / "acp_tui" / "styles", "a.tcss")
     assert find() == inside
 
@@ -66,5 +67,5 @@ async def test_the_first_frame_waits_for_its_own_stylesheets_only() -> None:
     sheets = installed.stylesheets()
     assert 0 < len(app.css_path) < len(sheets)
     async with app.run_test() as pilot:
-        await pilot.pause()
+        await settle(pilot)
         assert all(app.stylesheet.has_source(str(sheet)) for sheet in sheets)

@@ -28,7 +28,7 @@ class Pty(NamedTuple):
     program: int
 
     def answer(self, pieces: Sequence[bytes]) -> threading.Thread:
-        """Read the question, then write these, each when the one before was read."""
+        """Read the question, then write these, each after the previous one was read."""
         thread = threading.Thread(target=self._answer, args=(pieces,))
         thread.start()
         return thread
@@ -41,7 +41,7 @@ class Pty(NamedTuple):
             os.write(self.terminal, piece)
 
     def ask(self, *pieces: bytes, limit_s: float = LIMIT_S) -> bytes:
-        """What a program reads that asks this terminal."""
+        """What a program that asks this terminal reads."""
         thread = self.answer(pieces)
         answer = exchange(self.program, self.program, limit_s)
         thread.join(LIMIT_S)
@@ -49,7 +49,7 @@ class Pty(NamedTuple):
 
     @property
     def left_over(self) -> bytes:
-        """What is still to be read by the program."""
+        """What the program still has to read."""
         tty.setcbreak(self.program, termios.TCSANOW)
         return os.read(self.program, 1024) if select([self.program], [], [], 0)[0] else b""
 

@@ -42,7 +42,7 @@ def test_our_own_colors_make_a_theme(own: object) -> None:
         ("mine", "primary =", "at end of document"),
         ("acp-dark", "", "another theme already has this name"),
         ("a b", "", "its name"),
-        # What would hide what asks a question:
+        # What would hide a question:
         ("mine", 'foreground = "#16171d"', "background is too close to foreground"),
         ("mine", 'surface = "#d5d9e5"', "surface is too close to foreground"),
         ("mine", 'panel = "#d5d9e5"', "panel is too close to foreground"),
@@ -76,7 +76,7 @@ async def test_an_edit_shows_at_once_and_after_a_mistake_the_theme_stays(tmp_pat
         file.write_text('background = "#00002"')
         (problem,) = themes.use()
         assert problem.startswith(f"{file}: background must be an opaque color")
-        assert themes.use() == []  # it is told once
+        assert themes.use() == []  # it is reported once
         await page.settled()
         assert _ground(page) == "#000020"
         file.unlink()

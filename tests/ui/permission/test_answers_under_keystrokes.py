@@ -54,7 +54,7 @@ IN_ONE_APP = 25
 ON_SCREEN = max(SEQUENCES // 300 * 30, 1) if SEQUENCES > 300 else IN_ONE_APP // 5
 EACH_IN_AN_APP = max(SEQUENCES // 300, 1)
 PAUSE_S, HOLD_S = 0.4, 1.1
-"""What the README promises, and how long a keyboard waits before it repeats a key."""
+"""What the docs promise, and how long a keyboard waits before it repeats a key."""
 WAITS = (0.0, 0.03, 0.1, 0.2, 0.38, 0.42, 0.5, 0.66, 1.0, 1.2, 3.0)
 LETTERS = (*"yanwrfjksc xeHY0123459", "enter", "up", "down", "pagedown", "tab", "escape", "ctrl+t")
 WORDS = ("line 1 is wrong", "yes", "no, any way", "allow 2", "why", "for 1 y a n", "11111", "raw 1")
@@ -78,12 +78,12 @@ OFFERS: tuple[tuple[tuple[PermissionOption, ...], dict[str, PermissionOption]], 
     ((ONCE, TWICE_NO, TWICE), {"1": ONCE, "2": TWICE_NO, "3": TWICE, "y": ONCE}),
     ((ONE_WAY, OTHER_WAY, NO), {"1": ONE_WAY, "2": OTHER_WAY, "3": NO, "n": NO}),
 )
-"""What is offered, and what each key must mean there; a key that is not named answers nothing."""
+"""The options, and what each key must mean there; other keys answer nothing."""
 MAY_ALLOW = {option.option_id for option in (ONCE, ALWAYS, ODD, TWICE, ONE_WAY, OTHER_WAY)}
 
 
 class BareCard(PermissionCard):
-    """The card without a screen: it decides as it does there, and is told what the screen would tell it."""
+    """The card without a screen: it decides as it does there, and the test tells it what the screen would."""
 
     has_focus = False
 
@@ -99,12 +99,12 @@ class BareCard(PermissionCard):
 
     @property
     def screen(self) -> Any:
-        """Has no keys of its own."""
+        """It has no keys of its own."""
         return SimpleNamespace(_bindings=SimpleNamespace(key_to_bindings={}))
 
     @property
     def app(self) -> Any:
-        """There is none."""
+        """There is no prompt."""
         return None
 
     def lay_out(self) -> None:
@@ -121,16 +121,16 @@ class BareCard(PermissionCard):
     def _tell_crowded(self) -> None: ...
 
     def post_message(self, message: Message) -> bool:
-        """Keep it."""
+        """Store it."""
         self.told.append(message)
         return True
 
     def hand_over(self, message: Any, keys: Any) -> None:
-        """As a message."""
+        """Like a message."""
         self.told.append(message)
 
     def may_allow(self, option_id: str, again: str) -> bool:
-        """All of it is in view."""
+        """Everything is in view."""
         return True
 
     def action_review(self) -> None:
@@ -143,7 +143,7 @@ class BareCard(PermissionCard):
         """There is nothing to show."""
 
     async def run_action(self, action: Any, default_namespace: Any = None) -> bool:
-        """Without an app."""
+        """It works without an app."""
         _, name, parameters = actions.parse(action)
         getattr(self, f"action_{name}")(*parameters)
         return True
@@ -151,17 +151,17 @@ class BareCard(PermissionCard):
 
 @dataclass
 class Judge:
-    """Says when an answer may be given, from what happened and when."""
+    """Decides when an answer may count, from what happened and when."""
 
     pressed_s: float = -100.0
     changed_s: float = -100.0
-    """When what is asked, where it stands, or who has the keyboard changed last."""
+    """When the question, its position, or the keyboard's owner last changed."""
     version: int = 0
     last_key: tuple[str, float, int] = ("", -100.0, -1)
-    """The key, when it was pressed last, and on which version in vain; -1: it counted, or may be held since."""
+    """The key, when it was last pressed, and on which version in vain; -1: it counted, or may be held since."""
 
     def changes(self, now_s: float) -> None:
-        """Something is otherwise now."""
+        """Something has changed."""
         self.changed_s, self.version = now_s, self.version + 1
 
     def is_meant(self, key: str, at_s: float) -> bool:
@@ -170,7 +170,7 @@ class Judge:
         is_held = bool(key) and key == last and at_s - last_s < HOLD_S and seen != self.version
         is_meant = at_s - self.pressed_s >= PAUSE_S and at_s - self.changed_s >= PAUSE_S and not is_held
         self.pressed_s = max(self.pressed_s, at_s)
-        was_before = at_s < self.changed_s  # a key that waited was meant for what was there before
+        was_before = at_s < self.changed_s  # a waiting key was meant for what was there before
         self.last_key = (key, at_s, -1 if is_meant or is_held or was_before else self.version)
         return is_meant
 
@@ -193,10 +193,10 @@ class Run:
     def __post_init__(self) -> None:
         self.card = BareCard(self.clock)
         self.call = ToolCall(ToolCallId("call"), title="Edit")
-        self.judge.changes(self.clock.now_s)  # a card that has just been made
+        self.judge.changes(self.clock.now_s)  # a new card
 
     def ask(self) -> None:
-        """Another request takes the place of the one that is shown."""
+        """Another request replaces the current one."""
         self.keys += 1
         self.is_stale = False
         self.offer = self.random.randrange(len(OFFERS))
@@ -207,7 +207,7 @@ class Run:
         self.judge.changes(self.clock.now_s)
 
     def change(self) -> None:
-        """The same request changes in a way, told or not, or the card moves, or something lay above it."""
+        """The same request changes, reported or not; or the card moves, or something covered it."""
         how = self.random.choice(["content", "silent", "moved", "above", "withdrawn"])
         if self.card.asked is None:
             return
@@ -216,7 +216,7 @@ class Run:
         elif how in ("content", "silent"):
             self.call.raw_input = {"command": self.random.random()}
             if how == "silent":
-                self.is_stale = True  # it comes into view with the next thing that is pressed
+                self.is_stale = True  # it comes into view with the next key or click
                 return
             self.card.show_changes()
             self.is_stale = False
@@ -225,7 +225,7 @@ class Run:
         self.judge.changes(self.clock.now_s)
 
     def show_stale(self) -> None:
-        """What changed unseen is shown now."""
+        """An unseen change becomes visible."""
         if self.is_stale:
             self.is_stale = False
             self.judge.changes(self.clock.now_s)
@@ -238,7 +238,7 @@ class Run:
             self.judge.changes(self.clock.now_s)
 
     async def press(self, key: str, age_s: float = 0.0) -> None:
-        """A key, pressed so long ago."""
+        """A key, pressed this long ago."""
         if not self.card.has_focus or self.card.asked is None:
             return
         self.log.append(f"{self.clock.now_s - age_s:.2f} {key}")
@@ -280,7 +280,7 @@ class Run:
             assert answers, f"not answered: {self.log}"
 
     def mouse(self, is_down: bool) -> None:
-        """Press or release it on a row."""
+        """Press or release the mouse on a row."""
         if self.card.asked is None:
             return
         row = self.random.randrange(4)
@@ -294,7 +294,7 @@ class Run:
             self.down = (self.judge.version, row) if is_meant else None
             self.card.on_mouse_down(event)
             return
-        # A press on a card without the keyboard brings it there: the click counts only where it was before.
+        # A press on a card without the keyboard gives it the keyboard; a click counts only where it already was.
         is_meant = self.down == (self.judge.version, row) and self.card.has_focus
         options = self.card.options
         self.judge.pressed_s = max(self.judge.pressed_s, self.clock.now_s)
@@ -304,7 +304,7 @@ class Run:
     async def step(self) -> None:
         """Something happens."""
         pick = self.random.random()
-        self.clock.now_s += self.random.choice(WAITS) + self.random.random() / 1000  # never just so
+        self.clock.now_s += self.random.choice(WAITS) + self.random.random() / 1000  # never by chance
         age_s = self.random.choice([0.0, 0.0, 0.0, 0.1, 0.5, 1.0])
         if pick < 0.12:
             self.ask()
@@ -346,7 +346,7 @@ async def test_no_sequence_of_keys_and_changes_allows_what_was_not_meant(
     monkeypatch: pytest.MonkeyPatch,
 ) -> None:
     clock, meant = Clock(), 0
-    monkeypatch.setattr(answer_guard, "time", SimpleNamespace(monotonic=clock))  # no key waits but by the script
+    monkeypatch.setattr(answer_guard, "time", SimpleNamespace(monotonic=clock))  # no key waits, except by the script
     for seed in range(SEQUENCES):
         clock.now_s += 100
         run = Run(Random(seed), clock)
@@ -369,7 +369,7 @@ async def _some_steps(page: Page, seed: int) -> int:
     random, judge, clock, names, allowed = Random(seed), Judge(changed_s=page.clock.now_s), page.clock, 0, 0
 
     async def look(act: Callable[[], Any]) -> None:
-        """Do this, and note when the card changes by it."""
+        """Do this, and note when it changes the card."""
         before = _seen(page)
         await act()
         if _seen(page) != before:
@@ -424,14 +424,14 @@ async def _begin_anew(page: Page) -> None:
 
 
 def _seen(page: Page) -> tuple[object, ...]:
-    """What is asked, where, and who has the keyboard."""
+    """The question, its position, and the keyboard's owner."""
     asked = next(iter(page.session.conversation.permissions.values()), None)
     title = page.session.conversation.tool_call(asked.tool_call_id).call.title if asked else None
     return asked, title, _has_keyboard(page), page.pilot.app.screen
 
 
 def _has_keyboard(page: Page) -> object:
-    """The card, docked or on the full screen, where it has the keyboard; else None."""
+    """The card, docked or full screen, if it has the keyboard; otherwise None."""
     focused = page.pilot.app.focused
     return focused if type(focused).__name__ in ("PermissionCard", "FullRequest") else None
 
@@ -458,7 +458,7 @@ DIALOGS: dict[str, Callable[[], ModalScreen[Any]]] = {
 
 
 def _keystrokes(random: Random) -> Iterator[tuple[float, str]]:
-    """Waits, each with the key behind it; now and then the button that says yes is clicked."""
+    """Waits, each followed by a key; now and then, the button that says yes is clicked."""
     for _ in range(10):
         yield random.choice(WAITS), random.choice((*LETTERS, *"yynn", "right", "left", "ctrl+enter", "click"))
 
@@ -503,7 +503,7 @@ BUTTONS = ("Send", "1 Open in the browser", "Yes", "No", "0 Decline", "Cancel", 
 async def test_no_question_on_a_card_is_accepted_by_what_was_not_meant(
     kind: str, monkeypatch: pytest.MonkeyPatch
 ) -> None:
-    """Where the user has gone to a field behind a pause, what is written there is meant."""
+    """If the user has gone to a field after a pause, what is typed there is meant."""
     monkeypatch.setattr("webbrowser.open", lambda _: True)
     for seed in range(EACH_IN_AN_APP):
         async with open_page() as page:
@@ -511,7 +511,7 @@ async def test_no_question_on_a_card_is_accepted_by_what_was_not_meant(
 
 
 class _Answering:
-    """Keys, clicks and changes at random, on one question after the other."""
+    """Random keys, clicks, and changes, on one question after another."""
 
     def __init__(self, page: Page, kind: str, seed: int) -> None:
         self.page = page
@@ -521,7 +521,7 @@ class _Answering:
         self.log: list[str] = []
 
     async def go(self) -> None:
-        """Until something is accepted; that it was meant is asserted."""
+        """Continue until something is accepted, and assert that the user meant it."""
         await self._ask(self.kind)
         for _ in range(24):
             self.page.clock.now_s += self.random.choice(WAITS) + self.random.random() / 1000
@@ -546,7 +546,7 @@ class _Answering:
         self.judge.changes(self.page.clock.now_s)
 
     async def _ask_otherwise(self) -> None:
-        """The agent takes back what it asked, and mostly asks something else."""
+        """The agent withdraws its question, and usually asks another."""
         self.log.append(f"{self.page.clock.now_s:.2f} takes the keyboard back")
         self.page.withdraw()
         await self.page.until(lambda: "asks" not in self.page.words)
@@ -587,7 +587,7 @@ class _Answering:
 
     async def _check(self, may_accept: bool) -> None:
         waiting = self.page.session.conversation.elicitations
-        await self.page.until(lambda: bool(waiting or self.page.answers))  # what was decided has come there
+        await self.page.until(lambda: bool(waiting or self.page.answers))  # the decision has arrived there
         accepted = [answer for answer in self.page.answers if answer[0] == "accept"]
         assert may_accept or not accepted, "\n".join(self.log)
 

@@ -27,7 +27,7 @@ CHOICES = (FieldChoice("a", "First", "what it is"), FieldChoice("b", "Second"), 
 
 
 MORE = TextField("more")
-"""Beside a choice, so that the form is not answered by choosing."""
+"""Added beside a choice, so that choosing doesn't answer the form."""
 
 
 def form(*fields: Field, message: str = "Please say") -> Form:
@@ -36,7 +36,7 @@ def form(*fields: Field, message: str = "Please say") -> Form:
 
 @asynccontextmanager
 async def open_form(asked: Form, size: tuple[int, int] = SIZE) -> AsyncIterator[Page]:
-    """The form, with the user in its first field; where it is one choice, on the card."""
+    """The form, with the user in its first field; a single choice stays on the card."""
     async with open_page(size=size) as page:
         await page.elicit(asked)
         await page.press_slowly("tab")
@@ -105,7 +105,7 @@ async def test_what_does_not_fit_is_said_beside_the_field_and_not_sent() -> None
 
 async def test_a_mended_answer_is_sent() -> None:
     async with open_form(form(TextField("a"), TextField("b", min_length=2), TextField("c"))) as page:
-        await page.press_slowly("tab", "x", "tab", "ctrl+enter", "y", "ctrl+enter")  # the focus went to what was wrong
+        await page.press_slowly("tab", "x", "tab", "ctrl+enter", "y", "ctrl+enter")  # the invalid field has the focus
         assert await page.gets_answer() == ("accept", {"b": "xy"})
 
 
@@ -134,7 +134,7 @@ async def test_what_was_wrong_is_said_until_the_answer_is_another(
 
 async def test_an_answer_that_was_typed_and_sent_at_once_keeps_what_is_said_of_it() -> None:
     async with open_form(form(NumberField("f", maximum=5))) as page:
-        for key in ("6", "ctrl+enter"):  # the second comes before the first has been told of
+        for key in ("6", "ctrl+enter"):  # the second arrives before the first was reported
             page.pilot.app.post_message(Key(key, key if len(key) == 1 else None))
         await page.settled()
         assert "at most 5" in page.words
@@ -204,7 +204,7 @@ async def test_esc_leads_back_to_the_prompt_and_what_is_filled_in_stays() -> Non
         assert await page.gets_answer() == ("accept", {"a": "xy"})
 
 
-# A form that is one choice
+# A form with a single choice
 
 
 @pytest.mark.parametrize("is_required", [True, False])
@@ -350,7 +350,7 @@ async def test_an_address_in_its_words_cannot_be_clicked() -> None:
         assert not any("click" in str(segment.style.meta) for segment in segments if segment.style)
 
 
-# What was on its way to something else
+# Keys meant for something else
 
 
 async def test_no_field_takes_a_letter_before_the_user_has_gone_to_it() -> None:

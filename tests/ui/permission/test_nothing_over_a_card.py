@@ -18,7 +18,7 @@ SECOND = "A second word of the agent's, which is long enough to take several row
 
 
 def _covered(card: Widget, screen: Screen[object]) -> list[tuple[int, int, object]]:
-    """The cells of the card at which something else is seen."""
+    """The card's cells that show something else."""
     found = []
     region = card.region.intersection(screen.region)
     for x, y in product(range(*region.column_span), range(*region.line_span)):
@@ -55,7 +55,7 @@ async def test_a_notice_covers_no_cell_of_the_card_and_is_said_all_the_same(size
         assert _is_clear(page)
         await _notice(page, "The fourth")
         assert _is_clear(page)
-        await page.until(lambda: "The fourth" in page.text)  # a fourth in one second waits for the next one
+        await page.until(lambda: "The fourth" in page.text)  # a fourth within a second waits for the next
 
 
 async def test_when_the_card_is_gone_notices_are_toasts_again() -> None:

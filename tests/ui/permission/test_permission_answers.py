@@ -22,13 +22,13 @@ THREE = (ALLOW, ALWAYS, REJECT)
 
 
 async def _open_card(page: Page, *options: PermissionOption) -> None:
-    """A request is on the card, and what the user does there counts."""
+    """A request is on the card, and the user's actions on it count."""
     await page.ask("call", *options, title="Edit a file")
     await page.enter_card()
 
 
 async def yield_to_others() -> None:
-    """Where a widget is held, the page never settles."""
+    """If a widget is held, the page never settles."""
     await asyncio.sleep(0)
 
 
@@ -65,7 +65,7 @@ async def test_nothing_but_a_choice_on_the_card_lets_the_agent_have_its_way() ->
     async with open_page() as page:
         await page.send("go")
         await _open_card(page)
-        # Everything else that there is to press, from the card, the conversation and the prompt.
+        # Everything else that can be pressed, from the card, the conversation, and the prompt.
         for key in ("enter", "space", "pagedown", "pageup", "home", "end", "ctrl+o", "ctrl+t", "r"):
             await page.press(key)
         await page.press("f")
@@ -84,7 +84,7 @@ async def test_nothing_but_a_choice_on_the_card_lets_the_agent_have_its_way() ->
         assert page.card.display
 
 
-# Too early to have been meant
+# Too early to be meant
 
 
 async def test_keys_count_only_some_time_after_the_card_got_the_focus() -> None:
@@ -121,7 +121,7 @@ async def test_a_key_that_is_held_down_answers_one_request() -> None:
             await page.ask(f"call {number}")
         await page.enter_card()
         await page.press("1")
-        for pause_s in (0.66, *[0.03] * 30, *[0.5] * 6, *[0.03] * 30):  # a keyboard's, and a slow one's
+        for pause_s in (0.66, *[0.03] * 30, *[0.5] * 6, *[0.03] * 30):  # a keyboard's repeat, and a slow one's
             page.clock.now_s += pause_s
             await page.press("1")
         assert page.decisions == {"call 0": ALLOW.option_id}

@@ -111,7 +111,7 @@ async def test_the_whole_diff_can_be_read_and_the_options_stay_in_view() -> None
 
 
 def _diff_lines(page: Page) -> list[str]:
-    """The lines of LONG_DIFF on the card, from the number and the mark before each."""
+    """The lines of LONG_DIFF on the card, by the number and mark before each."""
     shown = (line.strip(" │▎").partition(" + ")[2].rstrip(" ▁▂▃▄▅▆▇█│") for line in page.lines)
     return [line.strip() for line in shown if line]
 
@@ -349,7 +349,7 @@ async def test_the_card_speaks_of_reading_on_only_where_there_is_more_to_read() 
         assert "more: PgDn, f" in page.text
 
 
-# Where there is little room
+# With little space
 
 OLD = "".join(f"line {number}\n" for number in range(1, 61))
 EDIT = TextDiff("/project/durations.py", OLD.replace("line 12\n", "changed\n" + "more\n" * 20), OLD)

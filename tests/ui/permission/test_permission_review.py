@@ -18,7 +18,7 @@ WIDE, NARROW, TINY = (120, 40), (80, 24), (40, 20)
 
 
 async def _open(page: Page, *options: PermissionOption, **reported: object) -> None:
-    """A request is read on the full screen, and what the user does there counts."""
+    """A request is open on the full screen, and the user's actions on it count."""
     await page.ask("call", *options, **{"title": "Edit long.py", "content": (EDIT,), **reported})
     await page.enter_card()
     await page.press("f")
@@ -30,7 +30,7 @@ def _is_open(page: Page) -> bool:
     return isinstance(page.pilot.app.screen, PermissionReview)
 
 
-# What is read
+# What it shows
 
 
 async def test_the_card_says_which_key_opens_it() -> None:
@@ -271,7 +271,7 @@ async def test_after_an_answer_the_next_request_waits_on_the_card() -> None:
         assert page.card.has_focus
 
 
-# How it ends by itself
+# How it ends without an answer
 
 
 async def test_a_request_that_is_withdrawn_closes_it() -> None:

@@ -148,7 +148,7 @@ def test_the_whole_of_every_diff_is_shown_and_where_its_changes_begin() -> None:
     ]
 
 
-# What is to be known beforehand
+# What the user should know first
 
 
 def test_a_note_and_what_lies_outside_come_first() -> None:

@@ -12,7 +12,7 @@ URL = "https://login.example.org:8443/start?state=1"
 
 @pytest.fixture(autouse=True)
 def no_browser(monkeypatch: pytest.MonkeyPatch) -> None:
-    """None is opened."""
+    """Opens nothing."""
     monkeypatch.setattr("webbrowser.open", lambda _: True)
 
 

@@ -19,7 +19,7 @@ OWN_HELP = Command("help", "The agent's own help")
 
 @asynccontextmanager
 async def page_with(*commands: Command, size: tuple[int, int] = SIZE) -> AsyncIterator[Page]:
-    """A page of an agent with these commands."""
+    """A page with an agent that has these commands."""
     async with open_page(CommandsReplaced(commands), size=size) as page:
         await page.until(lambda: any(isinstance(one, Completion) for one in page.prompt.assistants))
         yield page

@@ -28,7 +28,7 @@ def project(tmp_path: Path) -> Path:
 
 @pytest.fixture
 def open_project(project: Path) -> OpenPage:
-    """Opens a page of which the session works in `project`."""
+    """Opens a page whose session works in `project`."""
 
     @asynccontextmanager
     async def opened(*, size: tuple[int, int] = SIZE) -> AsyncIterator[Page]:
@@ -41,7 +41,7 @@ def open_project(project: Path) -> OpenPage:
 
 
 def suggestions(page: Page) -> SuggestionList | None:
-    """The list, while it is to be seen."""
+    """The list, while it shows."""
     found = page.pilot.app.screen_stack[0].query(SuggestionList)
     return found.first() if found and found.first().display else None
 
@@ -53,13 +53,13 @@ def labels(page: Page) -> list[str]:
 
 
 async def drafted(page: Page, text: str) -> None:
-    """Wait until this is what is written: a key that comes before its list waits for it."""
+    """Wait until the prompt contains this: a key that comes before its list waits for it."""
     await page.until(lambda: page.draft == text)
     await page.settled()
 
 
 async def type_mention(page: Page, text: str, first: str) -> None:
-    """Type, and wait until this is the first of the list, or the list is gone for ""."""
+    """Type, and wait until this is first in the list, or for "", until the list is gone."""
     await page.press(*text)
     await page.until(lambda: (labels(page) or [""])[0] == first)
     await page.settled()
@@ -237,7 +237,7 @@ async def test_a_key_starts_one_search_and_reads_the_files_once(
         searches.clear()
         await type_mention(page, "app", "src/app.py")
         await page.until(lambda: searches[-1] == "app")
-        assert len(searches) <= len("app")  # one that nobody waits for any more is not begun
+        assert len(searches) <= len("app")  # one that nobody waits for any more isn't started
         assert len(made) == 1
 
 

@@ -119,7 +119,7 @@ async def test_the_terminals_cursor_is_where_the_caret_is() -> None:
 
 @pytest.fixture
 def edit_with(monkeypatch: pytest.MonkeyPatch, tmp_path: Path) -> Path:
-    """A script that takes an editor's place: what is written into it is run with the file as $1."""
+    """A script that replaces an editor: its text runs with the file as $1."""
     script = tmp_path / "editor.sh"
     monkeypatch.setenv("VISUAL", f"sh {script}")
     return script
@@ -156,7 +156,7 @@ async def test_an_editor_that_fails_leaves_the_draft_and_says_so(edit_with: Path
         page.pilot.app.suspend = nullcontext  # type: ignore[method-assign, assignment]
         await page.write("a draft")
         await page.press("ctrl+g")
-        # Not on the screen: where the toast breaks its line depends on the folder's name.
+        # Not on the screen: where the notice breaks its line depends on the folder's name.
         await page.until(lambda: any("ended with status 3." in toast.message for toast in page.toasts))
         assert page.draft == "a draft"
 

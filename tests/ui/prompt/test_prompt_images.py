@@ -28,7 +28,7 @@ def agent(*, image: bool) -> Any:
 
 @pytest.fixture
 def clipboard(monkeypatch: pytest.MonkeyPatch) -> dict[str, Any]:
-    """What is on the clipboard, under "content", and with what it was asked for."""
+    """The clipboard's content, under "content", and the requests for it."""
     state: dict[str, Any] = {}
 
     def read(environ: object, *, no_pictures: str) -> Picture | ClipboardText:
@@ -142,7 +142,7 @@ async def test_text_on_the_clipboard_is_a_paste(clipboard: dict[str, Any]) -> No
 
 
 def _recorded(page: Page, monkeypatch: pytest.MonkeyPatch) -> list[Any]:
-    """The blocks of every prompt that the session was asked to send."""
+    """The blocks of every prompt the session was asked to send."""
     prompts: list[Any] = []
     send = page.session.send_prompt
 

@@ -66,7 +66,7 @@ async def test_when_the_agent_is_gone_the_draft_stays_and_it_says_why() -> None:
         assert "The agent is gone; Alt+R restarts it." in page.text
 
 
-# What Shift+Enter and Alt+Enter send where a terminal tells them apart, and what every terminal sends for Ctrl+J.
+# What Shift+Enter and Alt+Enter send if a terminal distinguishes them, and what every terminal sends for Ctrl+J.
 @pytest.mark.parametrize("key", ["ctrl+j", "shift+enter", "alt+enter"])
 async def test_a_key_of_its_own_makes_a_new_line(key: str) -> None:
     async with open_page() as page:
@@ -146,7 +146,7 @@ async def test_escape_on_the_card_leads_to_the_prompt_and_the_request_waits() ->
         await page.press("tab")
         assert page.card.has_focus
         await page.press("escape")
-        await page.until(lambda: page.prompt.has_focus)  # by way of two messages
+        await page.until(lambda: page.prompt.has_focus)  # through two messages
         assert page.connection.cancels == 0
         assert page.decisions == {}
         assert page.card.display

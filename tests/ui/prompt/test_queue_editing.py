@@ -11,7 +11,7 @@ from support.screens import SIZE, Page, new_session, open_page, show
 
 @asynccontextmanager
 async def queued(*texts: str, size: tuple[int, int] = SIZE) -> AsyncIterator[Page]:
-    """A page with an agent at work and these prompts in the queue."""
+    """A page with a busy agent and these prompts in the queue."""
     async with open_page(size=size) as page:
         await page.send("at work")
         for text in texts:
@@ -24,7 +24,7 @@ def waiting(page: Page) -> list[str]:
 
 
 def selected(page: Page) -> str:
-    """What the row of the selected prompt shows."""
+    """The text in the selected prompt's row."""
     (row,) = (line for line in page.lines if line.strip().startswith("❯"))
     return row.strip().removeprefix("❯ ")
 

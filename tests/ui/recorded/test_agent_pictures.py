@@ -1,6 +1,6 @@
 """How the recordings of real agents in tests/data/recordings look. They contain nothing private.
 
-`python tests/make_recordings.py` records them, `pytest --snapshot-update` with this file takes the pictures.
+`python tests/make_recordings.py` records them; `pytest --snapshot-update` with this file updates the pictures.
 """
 
 from __future__ import annotations

@@ -33,7 +33,7 @@ class _Text(SingleFileSnapshotExtension):
 
 @pytest.fixture(autouse=True)
 def _the_test_answers(monkeypatch: pytest.MonkeyPatch) -> None:
-    """What `--answer` says is said by the test here; nobody else may answer in a test."""
+    """The test answers what `--answer` would; in a test, only the test may answer."""
     monkeypatch.setattr(rehearsal, "answer", lambda session, key, option: session.answer_permission(key, option))
 
 

@@ -27,7 +27,7 @@ def picture(*frames: MovingFrame) -> str:
 
 
 def shown(svg: str, at_s: float) -> set[str]:
-    """What the animations of the picture show at that time."""
+    """What the picture's animations show at that time."""
     (group,) = ElementTree.fromstring(svg).findall(f"{SVG}g")
     texts = set()
     for each in group:

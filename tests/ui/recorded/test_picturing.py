@@ -104,7 +104,7 @@ async def test_on_a_wide_screen_the_sidebar_shows_what_the_recording_knows(film:
     assert "▾ Session" not in narrow
     assert "▾ Plan" in wide
     assert "Folder     project" in wide
-    assert "/project" not in wide.split("▾ Session")[1]  # whose home it was in is nobody's business
+    assert "/project" not in wide.split("▾ Session")[1]  # the name of its home is private
     assert "Changed files" not in wide
     assert "MCP" not in wide
 
@@ -137,7 +137,7 @@ async def test_pages_are_those_of_an_export(film: Film) -> None:
 
 
 async def test_the_last_frame_of_a_film_is_the_screen_at_the_end(film: Film) -> None:
-    """Played by a terminal emulator as a player of films would."""
+    """Played by a terminal emulator, as an asciicast player would."""
     header, *frames = map(json.loads, (await rendered(film, ".cast")).splitlines())
     assert (header["version"], header["width"], header["height"]) == (2, *SMALL)
     screen = pyte.Screen(*SMALL)

@@ -23,17 +23,17 @@ Compare = Callable[..., bool]
 
 
 class State(NamedTuple):
-    """Where a replay stands, and the keys that lead on from there to what is to be seen."""
+    """A replay's position, and the keys that lead from there to what must show."""
 
     events: list[Event]
     until: Spot | None = None
     keys: tuple[str, ...] = ()
     sign: str = "built"
-    """By default what its terminal shows, which is drawn last."""
+    """By default, what its terminal shows, which is drawn last."""
 
 
 def two_sessions() -> list[Event]:
-    """Both with a title; the second one is at work."""
+    """Both have a title; the second is working."""
     titles = {"s": "Fix the durations", "other": "Read the changelog"}
     named = [
         told(4.0 + number, session, sessionUpdate="session_info_update", title=title)
@@ -88,7 +88,7 @@ def test_a_replay_looks_as_it_did(
 
     async def look_on(pilot: Pilot[Any]) -> None:
         await shows(pilot, "‖")
-        # What a dialog covers isn't drawn before it is seen again.
+        # What a dialog covers isn't drawn before it is visible again.
         await shows(pilot, "You are" if state == "about" else "‖")
         await pilot.press(*keys)
         await shows(pilot, sign)

@@ -13,7 +13,7 @@ from acp_tui.ui.recorded.player import Pace, Player, Spot, moment_of, read_spot
 from support.filming import begun, film_of, prompted, said, two_turns
 
 FIRST_PROMPT, QUESTION, SECOND_PROMPT = 3, 6, 13
-"""How many events lie before what follows them."""
+"""How many events come before this."""
 
 
 @pytest.fixture
@@ -49,10 +49,10 @@ def test_prompts_are_found_from_any_moment(film: Film) -> None:
 
 
 def test_a_step_leaves_out_events_that_change_nothing(film: Film) -> None:
-    assert film.change_after(0) == 2  # that a session was asked for, nobody sees
+    assert film.change_after(0) == 2  # a request for a session isn't visible
     assert film.change_after(FIRST_PROMPT) == FIRST_PROMPT + 1
     assert film.change_before(FIRST_PROMPT) == 2
-    assert film.change_after(film.length - 2) == film.length - 1  # the process has ended: nobody sees it
+    assert film.change_after(film.length - 2) == film.length - 1  # the process has ended, which isn't visible
     assert film.change_before(0) == 0
 
 

@@ -52,7 +52,7 @@ class Projection:
         await settled(self.pilot)
 
     async def press(self, *keys: str) -> None:
-        """Press keys, and wait until one is where they lead."""
+        """Press keys, and wait until the replay is where they lead."""
         await self.pilot.press(*keys)
         await self.until(lambda: self.screen.projector.goal is None)
 
@@ -65,7 +65,7 @@ class Projection:
 async def projected(
     folder: Path, events: Iterable[Event], *, until: Spot | None = None, is_followed: bool = False
 ) -> AsyncIterator[Projection]:
-    """A replay of these events, at its end or where it is to pause."""
+    """A replay of these events, at its end or where it should pause."""
     app = ReplayApp(unread_film_of(folder, events), pace=AT_ONCE, until=until, is_followed=is_followed)
     with anyio.fail_after(TEST_LIMIT_S):
         async with app.run_test(size=(100, 30), notifications=True) as pilot:
@@ -227,8 +227,7 @@ async def test_a_recording_that_grows_is_followed(tmp_path: Path) -> None:
         assert "You are welcome." not in replay.text
         with replay.screen.film.recording.path.open("a") as file:
             file.writelines(grown[6:])
-        while "You are welcome." not in replay.text:  # the system tells it, in its own time
-            await replay.pilot.pause(0.05)
+        await replay.until(lambda: "You are welcome." in replay.text)  # the system reports it in its own time
 
 
 def test_a_narrow_bar_leaves_out_the_prompts_and_then_the_track() -> None:

@@ -19,10 +19,10 @@ OTHERWISE: Final = {
     487: "A link without text and target isn't drawn: there is nothing to see or to follow.",
     507: "As 353: the no-break space is a part of the target there.",
 }
-"""The examples that are drawn otherwise than CommonMark says, by their number, and why.
+"""The examples drawn differently than CommonMark says, by number, and why.
 
-In all examples: headings of levels 3 to 6 look alike, HTML is shown as it is written, the title of a link is not
-shown, spaces at the ends of lines can not be seen, and a tab in code takes four columns.
+In all examples, headings of levels 3 to 6 look alike, HTML is shown as written, a link's title isn't shown, spaces at
+line ends can't be seen, and a tab in code takes four columns.
 """
 
 
@@ -34,7 +34,7 @@ def commonmark_examples() -> list[dict[str, Any]]:
 
 
 def agrees(markdown: str, html: str) -> bool:
-    """Whether the same blocks are seen, and where all links lead."""
+    """Whether the same blocks show, and where all links lead."""
     shown = drawn_text(markdown)
     return drawn_blocks(markdown) == html_blocks(html, markdown) and all(
         target.removeprefix("mailto:") in shown for target in html_targets(html, markdown)

@@ -10,7 +10,7 @@ from acp_tui.ui.rendering.diff import MIN_COLUMNS_CELLS, DiffRenderer
 from acp_tui.ui.rendering.palette import PLAIN, Palette
 
 WIDTH = 61
-"""Two columns of 29 cells and the rule between them; 24 of each are the line's."""
+"""Two columns of 29 cells and the rule between them; a line has 24 of each."""
 
 
 def draw(old: str | None, new: str | None, width: int = WIDTH) -> list[str]:
@@ -20,7 +20,7 @@ def draw(old: str | None, new: str | None, width: int = WIDTH) -> list[str]:
 
 
 def sides(old: str, new: str) -> list[tuple[str, str]]:
-    """Both sides of each row below the title and the header of the first hunk."""
+    """Both sides of each row below the title and the first hunk's header."""
     rows = [row.ljust(WIDTH).partition(" │ ") for row in draw(old, new)[2:]]
     return [(left.rstrip(), right.rstrip()) for left, _, right in rows]
 

@@ -25,7 +25,7 @@ def all_lines(diff: Diff) -> list[DiffLine]:
 
 
 def applied(diff: Diff, hunks: tuple[Hunk, ...]) -> str:
-    """The old text with the old lines of each hunk replaced by its new ones."""
+    """The old text, with each hunk's old lines replaced by its new ones."""
     text: list[str] = []
     at = 0
     for hunk in hunks:

@@ -1,6 +1,6 @@
 """Code that makes lexers run very long, or forever, is shown plain, and nothing waits for its colors.
 
-`ACP_TUI_HOSTILE_CODE=200` tries so many lines with every lexer that there is.
+`ACP_TUI_HOSTILE_CODE=200` tries that many lines with every lexer.
 """
 
 from __future__ import annotations
@@ -40,7 +40,7 @@ MANY = int(os.environ.get("ACP_TUI_HOSTILE_CODE", "0"))
 
 @pytest.fixture(autouse=True)
 def bounded() -> Iterator[None]:
-    """A test that never ends fails; nothing but a signal gets through to it."""
+    """Fails a test that never ends; only a signal gets through to it."""
 
     def give_up(*_: object) -> None:
         raise AssertionError("it takes for ever")
@@ -54,7 +54,7 @@ def bounded() -> Iterator[None]:
 
 @pytest.fixture(autouse=True)
 def allowance(monkeypatch: pytest.MonkeyPatch) -> Allowance:
-    """A new one, so that no test finds a language spent."""
+    """A new budget, so that no test finds a language's used up."""
     fresh = Allowance()
     monkeypatch.setattr(highlight, "allowance", fresh)
     return fresh
@@ -166,7 +166,7 @@ def test_no_more_languages_are_loaded_than_anybody_reads(monkeypatch: pytest.Mon
 
 
 def hostile_line(choice: random.Random) -> str:
-    """A piece again and again, up to what is lexed at all, perhaps between quotes or brackets."""
+    """A piece repeated up to the length limit, sometimes between quotes or brackets."""
     signs = "\\\\\\\"'`({[<$#@/*-=:;., \taAx0_%|&!?~^" + "é"
     piece = "".join(choice.choices(signs, k=choice.randint(1, 4)))
     opening, closing = (

@@ -28,7 +28,7 @@ COMMAND = re.compile("\x1b_G([^;\x1b]*);?([^\x1b]*)\x1b\\\\")
 
 
 class Terminal:
-    """Keeps the commands that it gets."""
+    """Records the commands it gets."""
 
     def __init__(self) -> None:
         self.commands: list[tuple[dict[str, str], str]] = []
@@ -40,7 +40,7 @@ class Terminal:
 
     @property
     def actions(self) -> list[str]:
-        """What it was to do, without the pieces after the first."""
+        """The commands, without the pieces after the first."""
         return [keys["a"] for keys, _ in self.commands if "a" in keys]
 
 

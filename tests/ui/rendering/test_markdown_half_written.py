@@ -17,7 +17,7 @@ MARKS = set("*_~`[]<>!#|=")
 
 
 def now(source: str) -> list[str]:
-    """What is shown where `source` has come in so far."""
+    """What shows after this much of `source` has arrived."""
     return [strip.text.rstrip() for strip in MarkdownRenderer(source).lines(WIDTH, PLAIN)]
 
 

@@ -21,7 +21,7 @@ COMMONMARK = SHARED / "markdown" / "commonmark.json"
 TRANSCRIPTS = SHARED / "agents" / "transcripts"
 WIDTH = 40
 LONG = 2_000
-"""Of characters: what is longer comes in as many pieces, not each of which is a character."""
+"""In characters. Longer texts arrive in this many pieces, not character by character."""
 PALETTE = Palette(
     heading_1=Style(bold=True),
     strong=Style(bold=True),
@@ -136,6 +136,80 @@ def test_any_markdown_ends_the_same_streamed_as_whole(text: str, size: int) -> N
     assert streamed(text, size) == whole(text)
 
 
+# What comes faster than it can be read
+
+
+SECTIONS = st.sampled_from(
+    [
+        *("a\n\n", "b c\n\nd", "\n\n", "## e\n\nf", "- g\n", "- h\n\ni", "1. j\n\n2. k\n\nl", "> m\n\nn", "   o\n\np"),
+        *(
+            "```\nq\n```\n",
+            "```\n\nr\n",
+            "```\n",
+            "- ```\n\ns",
+            "~~~\n\nt",
+            "<!--\n\nu",
+            "<b>\n\nv",
+            "[w]: /x\n\ny [w]",
+        ),
+        *(
+            "| a | b |\n|--|--|\n| c | d |\n\n",
+            "    z\n\n",
+            "---\n\na",
+            "\\\n\nb",
+            "`c\n\nd`",
+            "**e\n\nf**\n\n",
+            "***\n",
+        ),
+    ]
+)
+
+
+def skipped(pieces: Iterable[str], seen: range = range(0)) -> list[list[Segment]]:
+    """A text whose sections are drawn only when these rows come into view, and else at rest."""
+    renderer = MarkdownRenderer(skips=True)
+    for piece in pieces:
+        renderer.append(piece)
+        renderer.lines(WIDTH, PALETTE).measure(seen, 0)
+    renderer.finish()
+    rows = renderer.lines(WIDTH, PALETTE)
+    while not rows.is_measured:
+        rows.measure_last(0)
+    return [list(strip) for strip in rows]
+
+
+@given(st.lists(SECTIONS, max_size=12), st.integers(0, 9), st.integers(0, 30))
+def test_what_scrolls_by_unseen_ends_in_the_same_lines(pieces: list[str], first: int, count: int) -> None:
+    with pytest.MonkeyPatch.context() as patch:
+        patch.setattr(markdown_stream, "SKIPPED_CHARACTERS", 0)
+        expected = whole("".join(pieces))
+        assert skipped(["".join(pieces)]) == expected
+        assert skipped(pieces, range(first, first + count)) == expected
+
+
+def test_of_a_text_that_comes_at_once_only_what_is_seen_is_parsed(parsed: list[str]) -> None:
+    renderer = MarkdownRenderer(
+        "".join(f"## Title {number}\n\n- one\n- two\n\n" for number in range(1_000)), skips=True
+    )
+    rows = renderer.lines(WIDTH, PALETTE)
+    assert rows.measure(range(len(rows) - 20, len(rows)), len(rows) - 1) == len(rows) - 1
+    assert rows[-1].text.strip() == "• two"
+    assert len("".join(parsed)) < 500
+
+
+def test_the_row_in_view_moves_along_with_what_is_measured_above_and_below_it() -> None:
+    wide = "word " * 60
+    renderer = MarkdownRenderer("".join(f"Line {number}\n{wide}\n\n" for number in range(30)), skips=True)
+    rows = renderer.lines(WIDTH, PALETTE)
+    rows.measure(range(50, 60), 0)
+    place = next(at for at in range(50, 60) if rows[at].text.startswith("Line"))
+    text = rows[place].text
+    while not rows.is_measured:
+        place = rows.measure_last(place)
+        assert rows[place].text == text
+    assert place != 50
+
+
 @pytest.mark.skipif(not COMMONMARK.exists(), reason="the CommonMark examples aren't part of the repository")
 def test_every_commonmark_example_ends_the_same_streamed_by_the_character() -> None:
     examples = json.loads(COMMONMARK.read_text(encoding="utf-8"))
@@ -179,7 +253,7 @@ def test_every_prefix_can_be_drawn_at_every_width() -> None:
 
 @pytest.fixture
 def parsed(monkeypatch: pytest.MonkeyPatch) -> list[str]:
-    """What the block parser is given, in order."""
+    """What the block parser receives, in order."""
     texts: list[str] = []
     parser = markdown_stream.markdown_parser()
     parse = parser.block.parse

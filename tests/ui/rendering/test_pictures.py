@@ -30,7 +30,7 @@ def _measured(data: str, width: int) -> tuple[int, int]:
     return columns, len(lines)
 
 
-# What is seen
+# What shows
 
 
 @pytest.mark.parametrize("form", ["PNG", "GIF", "WEBP"])

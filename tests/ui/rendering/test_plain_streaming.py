@@ -59,5 +59,5 @@ def test_a_long_text_is_wrapped_by_what_comes_and_not_by_what_was_there(
     assert max(wrapped) <= len(chunk) + WIDTH
     rows = list(stream.rows)
     stream.append(" more")
-    # All but the row that the text goes on with stay the same objects, and so their escape sequences stay ready.
+    # Except for the row where the text continues, rows stay the same objects, so their escape sequences stay cached.
     assert all(now is before for now, before in zip(list(stream.rows)[: len(rows) - 1], rows, strict=False))

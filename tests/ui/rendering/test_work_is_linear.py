@@ -16,7 +16,7 @@ from acp_tui.ui.rendering.palette import PLAIN
 
 SIZE = 250
 MOST = 3.0
-"""Times the calls for twice the size; four would be the square."""
+"""The most calls for twice the size, as a multiple; four would be quadratic."""
 
 MARKDOWN: dict[str, Callable[[int], str]] = {
     "brackets": lambda n: "[" * n + "a",
@@ -63,14 +63,14 @@ OTHERS: dict[str, tuple[Callable[[str], object], str]] = {
 
 
 def calls(work: Callable[[], object]) -> int:
-    """How many functions are called by it, in Python and in C."""
+    """How many functions it calls, in Python and in C."""
     count = 0
 
     def see(_frame: object, event: str, _argument: object) -> None:
         nonlocal count
         count += event in ("call", "c_call")
 
-    work()  # what is loaded or kept for the next time does not count
+    work()  # what is loaded or cached doesn't count
     sys.setprofile(see)
     try:
         work()

@@ -30,7 +30,7 @@ EFFORT = SelectOption("effort", "Effort", "high", (Choice("high", "Very high"),)
 
 
 def _plan(*statuses: str) -> PlanReplaced:
-    """A plan of steps A, B, C, ... of these statuses."""
+    """A plan with steps A, B, C, ... in these statuses."""
     return PlanReplaced(tuple(PlanStep(f"step {chr(65 + at)}", status=status) for at, status in enumerate(statuses)))
 
 
@@ -295,7 +295,7 @@ async def test_what_the_next_mode_means_is_said_where_the_agent_says_it() -> Non
         await page.press("shift+tab")
         assert "Full access: May write [any] file␛" in page.text
         await page.press("shift+tab")
-        assert page.text.count("Ask") == 1  # in the status line: there is no more to say of it
+        assert page.text.count("Ask") == 1  # in the status line: there is nothing more to say about it
 
 
 async def test_a_mode_that_the_agent_refuses_is_not_shown_and_the_reason_is() -> None:
@@ -313,7 +313,7 @@ async def test_shift_tab_says_so_where_the_agent_has_no_modes() -> None:
         assert page.connection.options == []
 
 
-# What a session is called
+# Names of sessions
 
 
 @pytest.mark.parametrize(
@@ -334,7 +334,7 @@ def test_a_session_is_called_by_the_users_own_first_words(prompts: list[str], ti
     assert title_of(conversation) == title
 
 
-# What the agent is at
+# What the agent is doing
 
 
 async def test_while_the_agent_works_the_line_says_for_how_long_and_at_what() -> None:

@@ -31,7 +31,7 @@ MODE = SelectOption("mode", "Mode", "ask", (Choice("ask", "Ask first"),), "mode"
 
 
 class KnownChanges(ChangesDesk):
-    """Lists what a test says, and is never done with reading a file."""
+    """Lists what a test says, and never finishes reading a file."""
 
     listed: tuple[FileChange, ...] = ()
 
@@ -45,7 +45,7 @@ class KnownChanges(ChangesDesk):
 
 
 async def _change(page: Page, *changes: FileChange) -> None:
-    """The files below the session's directory have changed like this."""
+    """The files below the session's folder have changed like this."""
     screen = page.pilot.app.screen_stack[0]
     assert isinstance(screen, SessionScreen)
     if not isinstance(screen.changes, KnownChanges):
@@ -116,7 +116,7 @@ async def test_what_is_written_as_a_slash_command_shows_it() -> None:
         await page.until(lambda: _has_sidebar(page))
 
 
-# What stands in it
+# What it contains
 
 
 async def test_it_shows_plan_and_session_and_follows_them() -> None:

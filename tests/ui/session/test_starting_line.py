@@ -11,7 +11,7 @@ IDLE = "serve_until_closed()"
 
 
 class Starting(App[None]):
-    """Nothing but the line, at a time that a test sets."""
+    """Only the line, at a time set by the test."""
 
     now = 10.0
 

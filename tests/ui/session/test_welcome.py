@@ -113,7 +113,7 @@ async def test_it_names_the_agent_with_its_version_the_model_and_the_folder(open
 
 @pytest.fixture
 async def past(tmp_path: Path) -> None:
-    """A session of the folder in which something was said."""
+    """An earlier session in the folder, with some text."""
     plan = RecordingPlan(tmp_path, store=recording_store(RecordingSettings()))
     await play(replace(demo("markdown"), name="other"), plan, prompts=("How are zebras made?",))
 
@@ -129,7 +129,7 @@ async def test_tab_and_the_number_open_one(past: None, open_desk: OpenDesk) -> N
         await desk.press("tab")
         await desk.shows("1 or Enter opens one")
         await desk.press("1")
-        await desk.shows("Run this command?")  # as Enter in the list of all sessions
+        await desk.shows("Run this command?")  # as with Enter in the list of all sessions
         await desk.press("n")
         await desk.shows("read back from a recording")
 

@@ -46,7 +46,7 @@ ANSWERED = PermissionAnswered(KEY, "y", None)
 
 
 def told(*updates: SessionUpdate) -> list[News]:
-    """What is told of a tab in which these come, one each five seconds."""
+    """The notifications of a tab that receives these, one every five seconds."""
     conversation, watch, news = Conversation(), Watch(), []
     for at, update in enumerate((None, *updates)):
         if update is not None:

@@ -33,13 +33,13 @@ from support.screens import Page, open_page
 PROMPT = PromptSent((Text("Mend it"),))
 DONE = TurnEnded("end_turn")
 DRAWN = "Mend it"
-"""What the tab is called."""
+"""The tab's name."""
 ALL = Notifications(needs_you=("osc777",), done=("osc9",), minimum_turn_s=0, title=False)
 
 
 @dataclass
 class Told:
-    """A page that is watched, and what its terminal was sent."""
+    """A page with a notifier, and what its terminal was sent."""
 
     page: Page
     notifier: Notifier
@@ -52,7 +52,7 @@ class Told:
         return app
 
     async def happens(self, *updates: SessionUpdate) -> list[str]:
-        """The session says this; gives what is written thereupon."""
+        """The session receives this; returns what is written in response."""
         self.written.clear()
         for update in updates:
             self.page.session.apply(update)
@@ -130,7 +130,7 @@ async def test_the_taskbar_shows_work_and_questions_until_the_turn_ends():
 
 
 async def test_work_that_the_agent_begins_by_itself_is_told_as_a_turn_is():
-    """R2-STATE: title, taskbar and notices follow the state, and a repeated idle is no new end."""
+    """R2-STATE: title, taskbar, and notifications follow the state; a repeated idle isn't another end."""
     running, idle = StateReported("running"), StateReported("idle", "end_turn")
     async with watched(replace(ALL, needs_you=(), progress="on", title=True)) as told:
         await told.happens(PROMPT, DONE)

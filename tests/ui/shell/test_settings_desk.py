@@ -19,7 +19,7 @@ from support.waiting import LIMIT_S
 
 
 class App:
-    """Keeps what it is told, and answers as it is set."""
+    """Records what it is told, and answers as set."""
 
     def __init__(self) -> None:
         self.settings = Settings()
@@ -30,22 +30,22 @@ class App:
         self.changed = anyio.Event()
 
     def use_settings(self, settings: Settings) -> tuple[str, ...]:
-        """Keep them."""
+        """Record them."""
         self.settings = settings
         self.changed.set()
         self.changed = anyio.Event()
         return ()
 
     def say(self, text: str, *, is_wrong: bool = False) -> None:
-        """Keep it."""
+        """Record it."""
         self.said.append(text)
 
     def tell_notes(self, notes: Sequence[str]) -> None:
-        """Keep them."""
+        """Record them."""
         self.notes += notes
 
     async def trusts(self, project: ProjectSettings, user: SettingsRead) -> bool:
-        """Answer as it is set."""
+        """Answer as set."""
         self.asked.append(project)
         return self.is_trusting
 
@@ -77,7 +77,7 @@ async def following(desk: SettingsDesk) -> AsyncIterator[None]:
             tasks.cancel_scope.cancel()
 
 
-# What holds
+# What applies
 
 
 async def test_what_stands_in_the_users_file_holds_from_the_start(app: App, desk: SettingsDesk) -> None:
@@ -160,7 +160,7 @@ async def test_a_file_that_is_no_toml_any_more_changes_nothing(app: App, desk: S
 
 
 async def test_a_program_that_the_file_names_later_is_not_run_and_that_is_said(app: App, desk: SettingsDesk) -> None:
-    """Whoever wrote the file may be an agent."""
+    """The file may have been written by an agent."""
     desk.file.write_text("notifications.command = ['mine']")
     await desk.open()
     desk.file.write_text("notifications.command = ['evil']\nappearance.ascii = true")
@@ -168,7 +168,7 @@ async def test_a_program_that_the_file_names_later_is_not_run_and_that_is_said(a
     await desk.set("appearance.reduced_motion", True)
 
     assert app.settings.notifications.command == ("mine",)
-    assert app.settings.appearance.ascii  # all else counts at once
+    assert app.settings.appearance.ascii  # everything else takes effect at once
     assert len(app.notes) == 1
     assert "notifications.command has changed" in app.notes[0]
 
@@ -182,7 +182,7 @@ async def test_a_program_that_the_user_sets_on_the_screen_counts_at_once(app: Ap
 
 
 async def test_a_program_that_is_named_right_after_the_start_is_not_run(app: App, tmp_path: Path) -> None:
-    """The file is read again once there is time; an agent runs by then."""
+    """The file is read again when there is time; by then an agent is running."""
     desk = SettingsDesk(app, tmp_path / "settings.toml", tmp_path, started_with=Settings())
     desk.file.write_text("notifications.command = ['evil']")
     await desk.open()
@@ -192,7 +192,7 @@ async def test_a_program_that_is_named_right_after_the_start_is_not_run(app: App
 
 
 def test_the_settings_that_run_programs_are_known() -> None:
-    """A new one whose name says so has to be marked."""
+    """A new setting whose name says so must be marked."""
     assert PROGRAMS == ("notifications.command",)
     named = {key for key, _ in leaves() if key.rpartition(".")[2] in ("command", "program", "editor", "wrapper")}
     assert named == set(PROGRAMS)
@@ -204,7 +204,7 @@ async def test_what_counts_later_is_said(app: App, desk: SettingsDesk) -> None:
 
     await desk.read_again()
 
-    assert app.said == ["workspace.write: takes effect from the next agent."]
+    assert app.said == ["workspace.write: takes effect with the next agent."]
 
 
 @pytest.mark.parametrize("text", ["workspace.write = 'on'", None])

@@ -105,7 +105,7 @@ async def test_a_question_mark_helps_on_the_card_and_is_written_in_the_prompt() 
         assert "On the permission card" in page.text
 
 
-# How it looks
+# Appearance
 
 
 async def test_the_theme_changes_at_once_and_without_one_the_terminals_holds() -> None:

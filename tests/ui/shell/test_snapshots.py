@@ -13,7 +13,7 @@ from support.screens import LOADING, ScreenApp, new_session, rows, settled, show
 from support.settling import until_so
 
 SIZE = (120, 40)
-# The pictures were taken with its terminals; where it has no wheels, they look plainer.
+# The pictures were made with its terminals; without it, they look plainer.
 pytest.importorskip("pyghostty")
 SMALL, LARGE = (80, 24), (200, 60)
 OTHER_LOOKS = {

@@ -37,7 +37,7 @@ MOST = {
     "first frame": {"all": 478, "ours": 66},
     "session": {"all": 668, "ours": 236},
 }
-"""What is loaded now, and a few more. Look for something to load later before you raise one."""
+"""What loads now, plus a few. Before you raise one, look for something to load later."""
 AFTER_A_SESSION = (
     "acp_tui.client.changes.tracker",
     "email",
@@ -68,7 +68,7 @@ def test_no_more_modules_are_loaded_than_the_start_has_room_for(stage: str, whos
 
 @pytest.mark.parametrize("stage", MOST)
 def test_the_standard_decorator_makes_next_to_none_of_our_classes(stage: str, start: dict[str, Any]) -> None:
-    # Those without slots: each takes as long to make as forty of the others.
+    # Those without slots: each takes as long to create as forty others.
     assert len(start[stage]["standard"]) <= 2
 
 

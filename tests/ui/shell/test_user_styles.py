@@ -56,7 +56,7 @@ async def test_an_edit_is_seen_at_once(tmp_path: Path) -> None:
         replaced = tmp_path / "new"
 
         def is_red() -> bool:
-            # Until the folder is watched, an edit of it goes unnoticed: make it again.
+            # Until the folder is watched, an edit goes unnoticed: make it again.
             replaced.write_text(RED)
             replaced.rename(tmp_path / "mine.tcss")
             return _ground(page) == "#FF0000"

@@ -73,7 +73,7 @@ async def test_forms_that_are_withdrawn_while_they_open_do_not_end_the_app(
         def press_until_told() -> bool:
             if key:
                 desk.pilot.app.post_message(Key(key, None))
-            # Forms that were withdrawn before it may stand below it, and push it out of view.
+            # Earlier, withdrawn forms may be below it, and push it out of view.
             session = desk.screen.session
             told = [] if session is None else texts(session.conversation)
             return ("agent", "all of them are withdrawn") in told

@@ -37,16 +37,16 @@ WAITING = "Waiting for the agent"
 
 @dataclass
 class Terminal:
-    """Stands in for the terminal that a program of the agent's gets to log in."""
+    """Replaces the terminal that an agent's login program gets."""
 
     credentials: Path
-    """There once a login has worked."""
+    """Exists once a login has worked."""
     statuses: list[int] = field(default_factory=list)
-    """How the programs to come end, after which they end well."""
+    """How the next programs end; after them, they end well."""
     ran: list[tuple[str, str]] = field(default_factory=list)
-    """The last argument of each program, and what its environment says of HOW."""
+    """Each program's last argument, and the value of HOW in its environment."""
     is_free: bool = False
-    """The app does not draw on it."""
+    """The app doesn't draw on it."""
 
     @property
     def script(self) -> str:
@@ -218,7 +218,7 @@ async def test_a_program_that_cannot_be_run_in_the_terminal_counts_as_a_failed_l
 
 
 async def test_ctrl_c_is_for_the_program_in_the_terminal(open_desk: OpenDesk, monkeypatch: pytest.MonkeyPatch) -> None:
-    """A program that is started with the signal ignored would go on ignoring it."""
+    """A program started with the signal ignored would keep ignoring it."""
     script = """
     import signal
     if sys.argv[-1] == "--login":

@@ -16,7 +16,7 @@ from acp_tui.conversation.updates import Remarked
 from support.desks import SESSION, OpenDesk
 
 SERVED = SESSION + "serve_until_closed()"
-"""An agent that takes only servers that it starts itself."""
+"""An agent that accepts only servers it starts itself."""
 OVER_HTTP = """
 handshake(agentCapabilities={"mcpCapabilities": {"http": True}})
 answer(expect("session/new"), sessionId="s1")
@@ -36,13 +36,13 @@ REMOTE_AS_SENT = {"type": "http", "name": "docs", "url": "https://docs.example/m
 
 @pytest.fixture(autouse=True)
 def level(monkeypatch: pytest.MonkeyPatch) -> None:
-    """What the user's settings refer to."""
+    """The variables the user's settings refer to."""
     monkeypatch.setenv("LEVEL", "high")
 
 
 @pytest.fixture
 def project(tmp_path: Path) -> Path:
-    """The file of a project that brings a server along."""
+    """A project's file that brings a server."""
     file = tmp_path / ".mcp.json"
     server = {"command": sys.executable, "args": ["--project"]}
     file.write_text(json.dumps({"mcpServers": {"theirs": server}}))

@@ -35,7 +35,7 @@ serve_until_closed()
 
 @pytest.fixture
 def visited(monkeypatch: pytest.MonkeyPatch) -> list[str]:
-    """The pages that were opened in the browser."""
+    """The pages opened in the browser."""
     pages: list[str] = []
 
     def visit(url: str) -> bool:
@@ -180,7 +180,7 @@ async def test_a_question_before_any_session_is_asked_too(open_desk: OpenDesk) -
 
 
 async def test_a_question_before_the_handshake_is_answered_is_asked(open_desk: OpenDesk) -> None:
-    """R-ELIC-1: an agent may need a word from the user to get as far as that."""
+    """R-ELIC-1: an agent may need the user's input to get that far."""
     script = """
     request = expect("initialize")
     ask_form(1, "Which of your accounts?", requestId=request["id"])

@@ -208,7 +208,7 @@ async def test_a_refused_wish_is_told_and_the_session_on_the_screen_stays(open_d
         await desk.shows("Esc close")
         await desk.shows("Earlier 1")
         await desk.press("enter")
-        await desk.shows("is gone", "the first")  # the toast breaks its lines beside the conversation
+        await desk.shows("is gone", "the first")  # the notice breaks its lines beside the conversation
 
 
 async def test_what_the_agent_asks_while_it_loads_is_seen_and_answered(open_desk: OpenDesk) -> None:

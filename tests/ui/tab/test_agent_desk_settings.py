@@ -227,7 +227,7 @@ async def test_what_needs_an_agent_says_so_before_there_is_one(open_desk: OpenDe
         assert desk.status.startswith("○ ")
 
 
-# What the user's settings come to
+# Effects of the user's settings
 
 
 async def test_additional_directories_go_to_an_agent_that_takes_them(open_desk: OpenDesk, tmp_path: Path) -> None:

@@ -83,5 +83,5 @@ async def test_a_tab_lives_whatever_its_server_does(
 
 
 def told_on(page: Page) -> list[str]:
-    """What is said on the screen and beside it."""
+    """What the screen and its notices say."""
     return [page.words, page.status, *(toast.message for toast in page.toasts)]

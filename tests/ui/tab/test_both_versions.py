@@ -1,6 +1,6 @@
 """The whole app with an agent that speaks both versions: shared features look and work the same.
 
-Behind that is what only version 2 has: the agent takes a question back, and one command is stopped alone.
+The rest covers what only version 2 has: the agent withdraws a question, and a single command is stopped.
 """
 
 from __future__ import annotations
@@ -72,7 +72,7 @@ class OpenVersion(Protocol):
 
 @pytest.fixture
 def open_version(tmp_path: Path) -> OpenVersion:
-    """On a project with one file."""
+    """Opens it on a project with one file."""
     scenario, project = tmp_path / "both.toml", tmp_path / "project"
     scenario.write_text(SCENARIO)
     project.mkdir()
@@ -121,7 +121,7 @@ async def test_a_command_shows_what_it_prints_and_how_it_ends(open_version: Open
 
 @both_versions
 async def test_a_turn_is_cancelled_while_it_asks(open_version: OpenVersion, version: Version) -> None:
-    """R2-CANC: the agent of version 2 takes its question back itself."""
+    """R2-CANC: the agent of version 2 withdraws its question itself."""
     async with open_version(version) as desk:
         await desk.send("edit")
         await desk.shows("Permission")
@@ -145,7 +145,7 @@ async def test_a_prompt_that_is_sent_meanwhile_waits_and_runs(open_version: Open
 
 
 async def test_a_prompt_can_be_left_to_the_agent_of_version_2(open_version: OpenVersion) -> None:
-    """R2-QUEUE: Alt+T sends it while the turn runs, and the agent takes it up when it can."""
+    """R2-QUEUE: Alt+T sends it while the turn runs, and the agent uses it when it can."""
     async with open_version(2) as desk:
         await desk.send("edit")
         await desk.shows("Permission")

@@ -23,7 +23,7 @@ serve_until_closed()
 
 @pytest.fixture
 def copied(monkeypatch: pytest.MonkeyPatch) -> list[str]:
-    """What the system's tool got."""
+    """What the system's tool received."""
     texts: list[str] = []
 
     def take(text: str) -> str:

@@ -42,7 +42,7 @@ OpenPage: TypeAlias = Callable[..., AbstractAsyncContextManager[Desk]]
 
 @pytest.fixture
 def project(tmp_path: Path) -> Path:
-    """Where the session works."""
+    """The folder where the session works."""
     folder = tmp_path / "project"
     folder.mkdir()
     for name in ("a.py", "b.py"):
@@ -52,7 +52,7 @@ def project(tmp_path: Path) -> Path:
 
 @pytest.fixture
 def open_project(project: Path) -> OpenPage:
-    """Opens a screen with a session in the project that has said this so far."""
+    """Opens a screen with a session in the project that has received these updates."""
 
     @asynccontextmanager
     async def opened(*updates: SessionUpdate) -> AsyncIterator[Desk]:
@@ -68,7 +68,7 @@ def open_project(project: Path) -> OpenPage:
 
 @pytest.fixture
 def edited(tmp_path: Path, monkeypatch: pytest.MonkeyPatch) -> Callable[[], list[str]]:
-    """Gives the arguments of each run of an editor that is called vi."""
+    """Returns the arguments of each run of an editor named vi."""
     editor, record = tmp_path / "vi", tmp_path / "runs"
     editor.write_text(f'#!/bin/sh\necho "$@" >> {record}\n')
     editor.chmod(0o755)
@@ -189,7 +189,7 @@ def test_a_place_is_named_once_and_a_changed_file_where_no_place_is_in_it() -> N
     assert [(one.path, one.line) for one in locations_of(entry)] == [("/a", 1), ("/a", 2), ("/b", None)]
 
 
-# What is attached
+# Attachments
 
 
 @pytest.mark.parametrize(

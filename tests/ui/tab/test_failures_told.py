@@ -51,7 +51,7 @@ async def test_an_agent_that_dies_in_mid_turn_leaves_the_conversation_and_its_la
         assert page.draft == "still there?"
 
 
-# Each kind of failure, as the conversation has it
+# Each kind of failure, as the conversation shows it
 
 
 async def test_an_agents_error_is_told_with_its_detail_and_the_next_prompt_can_be_sent() -> None:
@@ -116,7 +116,7 @@ async def test_where_the_user_has_quit_meanwhile_a_failure_is_told_to_nobody() -
     async with open_page() as page:
         screen = page.pilot.app.screen
         assert isinstance(screen, SessionScreen)
-        await page.prompt.remove()  # an app that ends takes its widgets away while its workers still run
+        await page.prompt.remove()  # an exiting app removes its widgets while its workers still run
         await screen.show_failure(AgentNotFound("no-such-agent"))
         await page.settled()
         assert "no-such-agent" in page.text

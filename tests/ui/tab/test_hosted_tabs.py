@@ -2,9 +2,9 @@
 
 from __future__ import annotations
 
-import os
 from collections.abc import AsyncIterator, Iterator
 from contextlib import asynccontextmanager
+from functools import partial
 
 import anyio
 import pytest
@@ -17,6 +17,7 @@ from support.desks import SESSION, Desk
 from support.frame_log import FrameLog
 from support.host_process import User, a_user, attached_to
 from support.screens import open_agent_page
+from support.waiting import until
 
 pytest.importorskip("websockets", reason="hosts need the extra `remote`")
 
@@ -34,7 +35,7 @@ TALKER = scripted_argv("""
 
 @pytest.fixture
 def user(monkeypatch: pytest.MonkeyPatch) -> Iterator[User]:
-    """Whose hosts the app finds."""
+    """The user whose hosts the app finds."""
     with a_user() as one:
         monkeypatch.setenv("XDG_STATE_HOME", str(one.home / "state"))
         yield one
@@ -42,7 +43,7 @@ def user(monkeypatch: pytest.MonkeyPatch) -> Iterator[User]:
 
 @asynccontextmanager
 async def attached_desk(place: Place, frame_log: FrameLog) -> AsyncIterator[Desk]:
-    """A desk whose first tab shows the session of a host."""
+    """A desk whose first tab shows a host's session."""
     (hosted,) = await finding.sessions_at(place.command)
     async with open_agent_page(place.command, hosted.cwd, opening=hosted.open_in) as page:
         desk = Desk(page.pilot, page.session, page.connection, page.clock)
@@ -59,7 +60,7 @@ def is_over(desk: Desk) -> bool:
 
 
 async def turns(place: Place) -> list[str]:
-    """How the sessions of the host stand."""
+    """The states of the host's sessions."""
     return [hosted.state for hosted in await finding.sessions_at(place.command)]
 
 
@@ -68,7 +69,7 @@ async def test_a_question_behind_a_host_is_answered_on_the_card(user: User, fram
     async with attached_desk(place, frame_log) as desk:
         await desk.send("go")
         await desk.shows("Delete everything", "Allow once")
-        assert "what else is reported" not in desk.words  # the host's own number is none of it
+        assert "what else is reported" not in desk.words  # without the host's own process ID
         assert await turns(place) == ["needs you"]
         await desk.press_slowly("tab", "n")
         await desk.shows("chosen: reject_once")
@@ -113,9 +114,7 @@ async def test_quitting_may_close_the_session_and_with_it_the_host(user: User, f
         await desk.shows("Close the session")
         await desk.press("down", "enter")
         await desk.until(lambda: is_over(desk))
-    with anyio.fail_after(60):
-        while os.path.exists(place.socket):  # noqa: PTH110 - looked at until it is gone
-            await anyio.sleep(0.02)
+    await until(lambda: not place.socket.exists(), partial(anyio.sleep, 0.02))
 
 
 async def test_the_board_lists_what_runs_in_hosts_and_shows_it(user: User, frame_log: FrameLog) -> None:

@@ -20,14 +20,14 @@ IDLE = "serve_until_closed()"
 
 
 async def record(cwd: Path, agent: str = "demo") -> None:
-    """A session of the past, of an agent of this name."""
+    """A past session of an agent with this name."""
     plan = RecordingPlan(cwd, store=recording_store(RecordingSettings()))
     await play(replace(demo("markdown"), name=agent), plan, prompts=("How are zebras made?",))
 
 
 @pytest.fixture
 async def past(tmp_path: Path) -> None:
-    """One session of the demo in the folder of the desk."""
+    """One session of the demo, in the desk's folder."""
     await record(tmp_path)
 
 

@@ -27,13 +27,13 @@ FORM = (
 
 @pytest.fixture
 async def past(tmp_path: Path) -> None:
-    """A session of the demo in the folder of the desk, which cannot be opened again."""
+    """A session of the demo in the desk's folder that can't be reopened."""
     plan = RecordingPlan(tmp_path, store=recording_store(RecordingSettings()))
     await play(demo("markdown"), plan, prompts=("How are zebras made?",))
 
 
 async def read_again(desk: Desk) -> None:
-    """The session of the past is in a second tab."""
+    """The past session is in a second tab."""
     await desk.has_session()
     await desk.press("f3")
     await desk.shows("Esc close")
@@ -43,7 +43,7 @@ async def read_again(desk: Desk) -> None:
 
 
 async def open_other(desk: Desk, script: str) -> None:
-    """A second tab, of another agent."""
+    """A second tab, with another agent."""
     app = desk.pilot.app
     assert isinstance(app, AcpTuiApp)
     await app.open_tab(app.link_to(scripted(script), desk.tabs[0].cwd), desk.tabs[0].cwd)

@@ -94,6 +94,7 @@ async def test_a_question_in_another_tab_waits_there_and_one_key_leads_to_it(ope
         assert "Delete everything" not in desk.text
         await desk.press("alt+n")
         await desk.shows("Delete everything")
+        assert "Tab, then" not in desk.text  # the card has the keyboard
         assert desk.answers() == []
 
 
@@ -259,7 +260,7 @@ async def test_another_agent_gets_what_was_said_as_a_draft_to_edit(open_desk: Op
         await desk.press(*"demo", "enter")
         await desk.until(lambda: len(desk.tabs) == 2 and "Fixed in a.py" in desk.draft)
         assert "## I asked\n\nFix the bug" in desk.draft
-        assert mentions(desk.draft) == []  # the agent's text attaches no file of its choice
+        assert mentions(desk.draft) == []  # the agent's text can't attach a file
         assert desk.draft.endswith("## Now\n\n")
         assert len(desk.sent("session/prompt")) == 1
 

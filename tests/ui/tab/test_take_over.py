@@ -29,6 +29,7 @@ from acp_tui.ui.session.panel import BESIDE_TERMINALS
 from acp_tui.ui.tab.screen import SessionScreen
 from support.folding import ask
 from support.screens import Clock, Page, RecordedConnection, ScreenApp, new_session, show
+from support.settling import settle
 from support.taken_over import RAW, TakenOver, opened, running
 
 pytest.importorskip("pyghostty")
@@ -101,7 +102,7 @@ async def test_what_a_program_that_reads_nothing_does_not_take_is_said_once(
 ) -> None:
     async with running(tmp_path, RAW.format(first="")) as page:
         await page.pilot.press("f6")
-        await page.pilot.pause()
+        await settle(page.pilot)
 
         def refuse(*_: object) -> None:
             raise TerminalInputFull(5_000_000)
@@ -310,7 +311,7 @@ while True: print(repr(os.read(0, 1000)), end='\\r\\n', flush=True)
 async def test_a_program_is_told_what_it_asks_its_terminal_and_once(tmp_path: Path) -> None:
     async with running(tmp_path, ASKS) as page:
         await page.shows(repr(b"\x1b[1;3R"))
-        # Another view of the same conversation makes emulators of its own, which meet the question again.
+        # Another view of the same conversation creates its own emulators, which see the query again.
         await show(page.pilot, page.session)
         await page.takes_over()
         await page.press("x")
@@ -318,7 +319,7 @@ async def test_a_program_is_told_what_it_asks_its_terminal_and_once(tmp_path: Pa
         assert page.text.count("R'") == 1
 
 
-# How it looks
+# Appearance
 
 
 PICTURED = (

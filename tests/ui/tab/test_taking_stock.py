@@ -17,7 +17,7 @@ TURN = 'answer(expect("session/prompt"), stopReason="end_turn")\nserve_until_clo
 
 
 class Crowded:
-    """A folder that takes as long to look at as a test wants."""
+    """A folder that takes as long to read as a test wants."""
 
     def __init__(self, monkeypatch: pytest.MonkeyPatch) -> None:
         self.looked = anyio.Event()

@@ -29,7 +29,7 @@ def make_repository(folder: Path) -> None:
 
 
 async def open_worktree(desk: Desk) -> Path:
-    """Begin a session in a new worktree; gives its folder."""
+    """Start a session in a new worktree; return its folder."""
     home = desk.tabs[0].cwd
     make_repository(home)
     await desk.has_session()

@@ -26,11 +26,11 @@ from support.waiting import LIMIT_S
 
 FRAME = 8_000
 SLOW = 60_000
-"""Bytes a second."""
+"""Bytes per second."""
 
 
 def _slow_pace(now_s: float = 0.0) -> Pace:
-    """One that has met a slow terminal, whose buffer is full now."""
+    """One that has met a slow terminal, whose buffer is now full."""
     pace = Pace()
     for _ in range(SLOW_WRITES):
         pace.note_sent(FRAME)
@@ -71,7 +71,7 @@ def test_a_terminal_that_keeps_up_is_given_more_by_and_by() -> None:
     for _ in range(10):
         now_s += FASTER_S + 1
         pace.note_taken(0, FRAME, 0, 0.0, now_s)
-    # At the speed that was measured first, this would be much too soon.
+    # At the speed measured first, this would be much too soon.
     assert pace.has_room(now_s + FRAME / SLOW / 10, is_small=False)
 
 
@@ -133,7 +133,7 @@ def test_a_busy_machine_is_no_slow_terminal() -> None:
 
 
 class _Sent(BaseApp):
-    """Shows so many rows of text, and keeps what it sends."""
+    """Shows this many rows of text, and stores what it sends."""
 
     def compose(self) -> ComposeResult:
         yield Static("\n".join(f"row {number}" for number in range(20)))
@@ -157,4 +157,4 @@ async def test_a_frame_goes_to_a_slow_terminal_in_parts_and_all_of_it_arrives(
             parts = [rows for rows in sent if rows]
     assert max(map(len, parts)) <= max(SMALL_ROWS, AHEAD_S * SLOW / 10 / ROW_BYTES)
     assert set().union(*parts) == set(range(20))
-    assert max(parts[0]) == 19  # the prompt is down there
+    assert max(parts[0]) == 19  # the prompt is below

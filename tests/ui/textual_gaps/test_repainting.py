@@ -18,11 +18,11 @@ from acp_tui.ui.textual_gaps.repainting import ShownRows
 
 WIDTH, HEIGHT = 60, 20
 SIDE = 50
-"""The column in which something else than the conversation begins."""
+"""The first column to the right of the conversation."""
 
 
 class Terminal:
-    """A screen that is sent frames by way of what is known to be on it."""
+    """A screen that receives frames relative to what it is known to show."""
 
     def __init__(self) -> None:
         self.shown = ShownRows()

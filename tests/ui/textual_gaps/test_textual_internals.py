@@ -63,7 +63,7 @@ async def test_the_compositor_of_a_textual_screen_has(name: str) -> None:
 
 @pytest.mark.parametrize("name", ["_file", "_auto_restart", "_must_signal_resume"])
 def test_textuals_driver_uses(name: str) -> None:
-    """By its code, since it is made for a terminal only."""
+    """By its code, because it is created only for a terminal."""
     functions = [each for each in vars(LinuxDriver).values() if isfunction(each)]
     assert any(name in each.__code__.co_names for each in functions)
 

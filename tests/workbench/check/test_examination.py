@@ -48,7 +48,7 @@ def _hurried(monkeypatch: pytest.MonkeyPatch) -> None:
 async def examined(
     script: str | AgentCommand, limit_s: float = 20, record: RecordTo | None = None, prompt: str = "hi"
 ) -> Report:
-    """The report of an examination that is done."""
+    """The report of a finished examination."""
     command = scripted(script) if isinstance(script, str) else script
     with anyio.fail_after(LIMIT_S):
         report = await Examination(command, Plan(prompt, limit_s=limit_s), record).run()
@@ -57,7 +57,7 @@ async def examined(
 
 
 def broken(report: Report) -> set[str]:
-    """The ids of the rules that were broken."""
+    """The IDs of the broken rules."""
     return {finding.rule.rule_id for finding in report.findings}
 
 

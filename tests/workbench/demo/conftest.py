@@ -29,7 +29,7 @@ CWD = "/project"
 
 
 class FakeClient:
-    """The client's side. `answers[method]` replaces what a request of the agent's is answered."""
+    """The client's side. `answers[method]` replaces the answer to the agent's request."""
 
     def __init__(self) -> None:
         self.peer: Peer
@@ -38,7 +38,7 @@ class FakeClient:
         self.updates_of: dict[str, list[dict[str, Any]]] = defaultdict(list)
         self.requests: list[tuple[str, dict[str, Any]]] = []
         self.notifications: list[tuple[str, dict[str, Any]]] = []
-        """Those that are no updates."""
+        """Those that aren't updates."""
         self.cancelled_requests: list[str] = []
         self.junk: list[bytes] = []
         self.files: dict[str, str] = {}
@@ -51,7 +51,7 @@ class FakeClient:
     # What a test does
 
     async def open(self, capabilities: dict[str, Any] = OFFERED) -> dict[str, Any]:
-        """The handshake and one session; what session/new answered."""
+        """The handshake and one session; returns the answer to session/new."""
         await self.initialize(capabilities)
         return await self.new_session()
 
@@ -64,16 +64,16 @@ class FakeClient:
 
     @property
     def states(self) -> list[dict[str, Any]]:
-        """Those that were reported."""
+        """The reported commands."""
         return [update for update in self.updates if update["sessionUpdate"] == "state_update"]
 
     @property
     def is_idle(self) -> bool:
-        """Whether the agent has said so last."""
+        """Whether the agent's last text is this."""
         return bool(self.states) and self.states[-1]["state"] == "idle"
 
     async def prompt(self, text: str = "go", session_id: str = "demo-1") -> str:
-        """One turn; its stop reason."""
+        """Take a turn; return its stop reason."""
         blocks = [{"type": "text", "text": text}]
         params = {"sessionId": session_id, "prompt": blocks}
         return (await self.peer.request("session/prompt", params))["stopReason"]
@@ -82,7 +82,7 @@ class FakeClient:
         self.peer.notify("session/cancel", {"sessionId": session_id})
 
     async def until(self, condition: Callable[[], bool]) -> None:
-        """Wait until something that came from the agent makes the condition true."""
+        """Wait until something from the agent makes the condition true."""
         await self._bell.until(condition)
 
     async def until_asked(self, method: str) -> None:
@@ -90,7 +90,7 @@ class FakeClient:
 
     @property
     def methods(self) -> list[str]:
-        """The methods that the agent has called, in order."""
+        """The methods the agent has called, in order."""
         return [method for method, _ in self.requests]
 
     def params(self, method: str) -> dict[str, Any]:
@@ -101,7 +101,7 @@ class FakeClient:
         return [update["sessionUpdate"] for update in self.updates]
 
     def message(self, session_id: str = "demo-1") -> str:
-        """Everything that the agent said."""
+        """Everything the agent said."""
         return "".join(
             update["content"]["text"]
             for update in self.updates_of[session_id]
@@ -166,7 +166,7 @@ class FakeClient:
 
 
 def filled_in(schema: dict[str, Any]) -> dict[str, Any]:
-    """The fields of a form that have a default, with it."""
+    """A form's fields that have a default, with it."""
     properties = schema["properties"].items()
     return {name: field["default"] for name, field in properties if "default" in field}
 
@@ -176,7 +176,7 @@ Connect = Callable[..., AbstractAsyncContextManager[FakeClient]]
 
 @pytest.fixture
 def connect() -> Connect:
-    """`async with connect(scenario) as client`: the agent serves until the block ends. TOML text will do, too."""
+    """`async with connect(scenario) as client`: the agent serves until the block ends. TOML text works, too."""
     return _connected
 
 

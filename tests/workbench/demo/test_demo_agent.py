@@ -198,4 +198,4 @@ async def test_a_second_prompt_during_a_turn_is_refused(connect):
 async def test_the_agent_stops_when_the_client_closes_the_connection(connect):
     async with connect('[[prompt]]\nstep = [{ fault = "hang" }]') as client:
         await client.initialize()
-    # The fixture waits for the agent; leaving the block is the assertion.
+    # The fixture waits for the agent, so leaving the block is the assertion.

@@ -6,7 +6,7 @@ from typing import Any
 
 import anyio
 
-SPEED = 1e-6  # nothing that waits gets anywhere by itself
+SPEED = 1e-6  # nothing that waits continues on its own
 
 WAITING = '[[prompt]]\nstep = [{ say = "a", chunk_s = 0 }, { wait_s = 1 }, { say = "never" }]'
 ASKING = '[[prompt]]\nstep = [{ permission = { title = "a" } }, { say = "never" }]'
@@ -18,7 +18,7 @@ async def forever(_: dict[str, Any]) -> Any:
 
 
 async def cancelled_turn(client: Any, when: Any) -> str:
-    """The stop reason of a turn that is cancelled when the agent got so far."""
+    """The stop reason of a turn that is canceled once the agent got this far."""
     stop_reasons: list[str] = []
 
     async def prompt() -> None:
@@ -131,6 +131,6 @@ async def test_a_deaf_agent_does_not_hear_the_cancellation(connect):
 
 
 async def settled(client: Any) -> None:
-    """The agent has taken up everything sent so far, and had time to answer it."""
+    """The agent has handled everything sent so far, and had time to answer it."""
     for _ in range(3):
         await client.initialize()

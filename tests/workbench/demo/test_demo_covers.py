@@ -18,7 +18,7 @@ EXPECTED: Mapping[str, Collection[Any]] = {
     "sessionUpdate": KINDS,
     "kind": (*reading.TOOL_KINDS, *reading.OPTION_KINDS),
     "status": reading.TOOL_STATUSES,
-    "stopReason": set(reading.STOP_REASONS) - {"cancelled"},  # that is for the user to bring about
+    "stopReason": set(reading.STOP_REASONS) - {"cancelled"},  # only the user can cause that
     "severity": reading.SEVERITIES,
     "priority": ("high", "medium", "low"),
     "category": ("mode", "model", "thought_level"),
@@ -36,7 +36,7 @@ EXPECTED: Mapping[str, Collection[Any]] = {
         *(f"terminal/{name}" for name in ("create", "output", "wait_for_exit", "kill", "release")),
     ),
 }
-"""By the key of a message of the agent's, each value that it has somewhere."""
+"""For each key in the agent's messages, every value it has somewhere."""
 
 
 @pytest.fixture(scope="module")
@@ -46,11 +46,11 @@ def anyio_backend() -> str:
 
 @pytest.fixture
 async def shown(connect: Any) -> dict[str, set[Any]]:
-    """By key, the values that it has in the messages of all scenarios."""
+    """For each key, its values in all scenarios' messages."""
     found: dict[str, set[Any]] = defaultdict(set)
     for name in scenario.available():
         shipped = scenario.load(name)
-        for turn in shipped.turns if not shipped.include else ():  # those are there by themselves
+        for turn in shipped.turns if not shipped.include else ():  # these appear on their own
             for answers in ANSWERS if turn.play is None else ():
                 for way, frame in await frames_of(shipped, turn, answers, connect):
                     for key, value in plain_values(json.loads(frame) if way is Direction.OUT else None):
@@ -59,7 +59,7 @@ async def shown(connect: Any) -> dict[str, set[Any]]:
 
 
 def plain_values(message: Any) -> Iterator[tuple[str, Any]]:
-    """Each key of a message, in whatever depth, with its value, where that is a text or a number."""
+    """Each key in a message, at any depth, with its value if that is text or a number."""
     if isinstance(message, list):
         for item in message:
             yield from plain_values(item)

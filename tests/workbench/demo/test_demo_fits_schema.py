@@ -21,12 +21,12 @@ pytestmark = needs_schema
 
 @pytest.fixture(scope="module")
 def checks() -> dict[int, Any]:
-    """By version: checks one message of the agent's against the definition that its method names."""
+    """By version: checks a message from the agent against its method's definition."""
     return {1: checked_by(SCHEMA_V1), 2: checked_by(SCHEMA_V2)}
 
 
 def checked_by(file: Path) -> Any:
-    """The check by one schema."""
+    """The check against one schema."""
     schema = json.loads(file.read_text())
     definitions = {
         (value["x-method"], value["x-side"], name.endswith("Response")): name
@@ -60,7 +60,7 @@ OF_TWO = [
 )
 async def test_every_message_fits_the_schema(name, answers, connect, checks, protocol, tmp_path):
     shipped, folder = scenario.load(name), "/project"
-    if protocol == 2:  # the agent works by itself
+    if protocol == 2:  # the agent works on its own
         copy_project(tmp_path / "project")
         folder = str(tmp_path / "project")
     for turn in shipped.turns:
@@ -80,7 +80,7 @@ def check_frames(frames: list[tuple[Direction, bytes]], check: Any) -> None:
             update = message["params"].get("update", {})
             kind = str(update.get("sessionUpdate"))
             piece = f"{kind} {sorted(update)} {sorted(update.get('content') or ())}" if "_chunk" in kind else ""
-            if piece not in pieces:  # one piece of a text is like the other
+            if piece not in pieces:  # one chunk of a text is like another
                 check(message["method"], "client", False, message["params"])
             pieces |= {piece} - {""}
         elif "result" in message:

@@ -20,13 +20,13 @@ ASKING = (
 
 
 def ask(client: Any, text: str = "hello") -> Any:
-    """Send a prompt, now; awaited it gives the answer."""
+    """Send a prompt now; awaiting the result gives the answer."""
     blocks = [{"type": "text", "text": text}]
     return client.peer.request("session/prompt", {"sessionId": "demo-1", "prompt": blocks})
 
 
 async def opened(client: Any, folder: Path | None = None) -> Any:
-    """The handshake and one session; what session/new answered."""
+    """The handshake and one session; returns the answer to session/new."""
     client.cwd = str(folder or "/project")
     await client.initialize(protocol=2)
     return await client.new_session()
@@ -89,7 +89,7 @@ async def test_a_second_prompt_waits_for_its_turn(connect: Any) -> None:
 
 
 async def test_a_cancel_reaches_what_is_asked_and_what_is_held(connect: Any) -> None:
-    """R2-CANC, R2-QUEUE: the question is withdrawn, and the prompt that waits is refused with -32800."""
+    """R2-CANC, R2-QUEUE: the question is withdrawn, and the waiting prompt is refused with -32800."""
     async with connect(ASKING) as client:
         await opened(client)
         client.answers["session/request_permission"] = _never
@@ -117,7 +117,7 @@ async def test_an_error_ends_the_turn_with_its_idle(connect: Any) -> None:
 
 
 async def test_what_was_said_is_repeated_with_the_same_ids(connect: Any) -> None:
-    """R2-LIFE, R2-MSG: a snapshot of the state precedes the answer."""
+    """R2-LIFE, R2-MSG: a snapshot of the state comes before the answer."""
     async with connect(GREETING) as client:
         await opened(client)
         await ask(client)
@@ -132,7 +132,7 @@ async def test_what_was_said_is_repeated_with_the_same_ids(connect: Any) -> None
 
 
 async def test_files_are_read_and_written_by_the_agent_itself(connect: Any, tmp_path: Path) -> None:
-    """R2-FS: within the folder of its session."""
+    """R2-FS: inside its session's folder."""
     steps = '[[prompt]]\n[[prompt.step]]\nread = { path = "a" }\n'
     for path in ("d/b", "../out"):
         steps += f'[[prompt.step]]\nwrite = {{ path = "{path}", content = "new" }}\n'
@@ -165,7 +165,7 @@ async def test_a_command_is_run_and_shown_by_the_agent_itself(connect: Any, tmp_
 
 
 async def test_a_command_can_be_stopped_alone(connect: Any, tmp_path: Path) -> None:
-    """R2-CANC1: and the turn goes on."""
+    """R2-CANC1: and the turn continues."""
     steps = '[[prompt]]\n[[prompt.step]]\nrun = { command = "sleep", args = ["600"] }\n[[prompt.step]]\nsay = "on"\n'
     async with connect(steps) as client:
         await opened(client, tmp_path)

@@ -31,7 +31,7 @@ async def refused(request: Any) -> int:
 
 
 async def listed(client: Any, **params: Any) -> list[str]:
-    """The ids of every page, in their order."""
+    """The IDs on every page, in order."""
     ids: list[str] = []
     cursor = None
     while True:

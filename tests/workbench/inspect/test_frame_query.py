@@ -81,7 +81,7 @@ def test_a_request_is_open_until_it_is_answered() -> None:
 
     assert (index.waiting, index.foremost) == (1, 1)
     assert [*is_open.matches] == [1]
-    assert is_not.examined == 0  # it is looked for again
+    assert is_not.examined == 0  # it is searched again
 
 
 def test_what_is_gone_and_what_was_asked_again_waits_no_more() -> None:

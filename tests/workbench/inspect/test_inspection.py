@@ -28,7 +28,7 @@ TOKEN = "abcdef0123456789"
 
 @asynccontextmanager
 async def looking(inspection: Inspection) -> AsyncIterator[Callable[[Callable[[], bool]], Any]]:
-    """Lets it work; gives a way to wait for something."""
+    """Lets it work; returns a way to wait for something."""
     bell = Bell()
     inspection.listener = bell.ring
     with anyio.fail_after(LIMIT_S):
@@ -182,7 +182,7 @@ async def test_a_recording_of_many_frames_is_read_in_slices_and_only_places_are_
         assert b'"n":15000' in detail.line.data
 
 
-# What is shown and found
+# What it shows and finds
 
 
 async def test_a_filter_shows_what_fits_and_goes_on_with_what_comes() -> None:

@@ -22,7 +22,7 @@ from support.waiting import LIMIT_S
 
 
 def talk(source: Path | str, *said: Any, options: tuple[str, ...] = ()) -> subprocess.CompletedProcess[bytes]:
-    """What it answers to a client that says this and goes."""
+    """Its answer to a client that sends this and leaves."""
     lines = b"".join(json.dumps(message).encode() + b"\n" for message in said)
     argv = mock_of(source, *options).argv
     return subprocess.run(argv, input=lines, capture_output=True, timeout=LIMIT_S)

@@ -42,7 +42,7 @@ def open_another(request_id: Any, session: str) -> list[Event]:
 @pytest.mark.parametrize(
     ("version", "departures"),
     [
-        (3, []),  # who asks for more gets what there was
+        (3, []),  # a newer version gets what was recorded
         (1, ['has "protocolVersion" 1 now, but had 2']),
         ("2", ['has a text as "protocolVersion" now, but had a number']),
     ],
@@ -297,7 +297,7 @@ async def test_a_silent_agent_is_silent_again_unless_its_recording_was_cut_off(
     assert len(mock.notes) == 1
 
 
-# Lines that are no good
+# Invalid lines
 
 
 async def test_junk_is_said_and_a_batch_is_answered_with_the_error_for_it() -> None:

@@ -20,7 +20,7 @@ OFFERS = schema.ClientCapabilities(
 
 
 class SdkClient:
-    """Allows everything, serves files from memory and runs nothing."""
+    """Allows everything, serves files from memory, and runs nothing."""
 
     def __init__(self) -> None:
         self.updates: list[Any] = []
@@ -67,7 +67,7 @@ class SdkClient:
 
 
 async def turn_with_callbacks(folder: Path, *options: str, offers: schema.ClientCapabilities | None) -> SdkClient:
-    """A turn of an agent that was recorded in one folder, and is mocked in another."""
+    """A turn of an agent recorded in one folder and mocked in another."""
     recording = folder / "run.jsonl"
     await play("callbacks", RecordingPlan(folder, file=recording))
     client: Any = SdkClient()

@@ -31,7 +31,7 @@ def script_of(recording: Path) -> Script:
 
 
 async def do_the_same(script: Script, lead: Lead) -> None:
-    """Send the prompts of a recording, and set the options that were set."""
+    """Send a recording's prompts, and set the options that were set."""
     session = await lead.begin()
     for step in script.steps:
         if step.is_ours or not isinstance(step.message, Request):
@@ -64,5 +64,5 @@ async def test_the_client_of_the_sdk_has_the_whole_session_without_a_complaint(
     assert caplog.messages == []
     assert len(followed.frames) == len(list(json_of(script.steps)))
     asked = [step.method for step in script.steps if step.is_ours and isinstance(step.message, Request)]
-    # What is neither the protocol's nor an extension by its name (qwen has such), the SDK refuses by itself.
+    # The SDK itself rejects what is neither the protocol's nor an extension by its name (qwen has such methods).
     assert followed.served == [method for method in asked if method in CLIENT_METHODS.values()]

@@ -26,7 +26,7 @@ from support.mocked import mock_of, outline
 from support.sdk_client import Followed, follow, json_of
 
 MESSAGE_IS_NO_OBJECT = "Receive loop failed"
-"""What the SDK's client says before it gives up the connection: a line that is JSON but no object ends it."""
+"""The SDK client's message before it gives up the connection: a JSON line that isn't an object ends it."""
 
 
 @pytest.fixture(scope="module", params=shipped.names())
@@ -36,7 +36,7 @@ def scenario(request: pytest.FixtureRequest) -> str:
 
 @pytest.fixture(scope="module")
 def runs(scenario: str, tmp_path_factory: pytest.TempPathFactory) -> list[Led]:
-    """One scenario with all its turns; more than one run where the agent did not survive."""
+    """One scenario with all its turns; several runs if the agent didn't survive one."""
     folder = tmp_path_factory.mktemp(scenario)
     with pytest.MonkeyPatch.context() as patch:
         patch.setenv("HOME", str(folder))
@@ -59,7 +59,7 @@ def outlines(run: Led, cwd: Path) -> list[str]:
 
 
 async def test_acp_tui_has_the_same_conversations_with_the_mock(scenario: str, runs: list[Led], tmp_path: Path) -> None:
-    """fold(live with the mock) == fold(original), terminals too, in another folder."""
+    """fold(live with the mock) == fold(original), including terminals, in another folder."""
     copy_project(tmp_path / "project")
     limit_s = start_limit_s(scenario)
     for run in runs:
@@ -85,7 +85,7 @@ async def test_the_client_of_the_sdk_has_all_of_it_and_complains_of_faulty_frame
 
 
 def in_folder(script: Script, then: Path, now: Path) -> list[Any]:
-    """The agent's frames, with the ids that the SDK gives to its requests."""
+    """The agent's frames, with the IDs the SDK gives to its requests."""
     mapping = Mapping()
     mapping.learn({"cwd": str(then)}, {"cwd": str(now)})
     asked = (step.message for step in script.steps if not step.is_ours)
@@ -101,7 +101,7 @@ def renumbered(frame: Any, mapping: Mapping) -> Any:
 
 
 def assert_given_up(followed: Followed, recorded: list[Any], caplog: pytest.LogCaptureFixture) -> None:
-    """The SDK had everything up to the line that it cannot bear."""
+    """The SDK received everything up to the line it can't handle."""
     end = next(at for at, frame in enumerate(recorded) if not isinstance(frame, dict))
     assert followed.frames == recorded[: end + 1]
     assert MESSAGE_IS_NO_OBJECT in caplog.text

@@ -22,7 +22,7 @@ from acp_tui.workbench.redact import Wishes, redact
 from support.recordings import play
 
 EXAMPLES: Final = int(os.environ.get("BROKEN_RECORDINGS", "40"))
-"""1,000 and more are for whoever has the time."""
+"""With more time, use 1,000 or more."""
 SCENARIOS: Final = ("tools", "callbacks", "elicitations", "session_updates")
 JUNK: Final = st.one_of(
     st.binary(max_size=80),

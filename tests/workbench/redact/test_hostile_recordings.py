@@ -13,9 +13,9 @@ from support.recordings import write
 from support.redactions import HEADER, update
 
 SIZE: Final = int(os.environ.get("HOSTILE_LINE_BYTES", "100_000"))
-"""10,000,000 is for whoever has the time."""
+"""With more time, use 10,000,000."""
 MAX_CPU_S: Final = 60 + SIZE // 10_000
-"""What is quadratic takes hours."""
+"""Quadratic work takes hours."""
 LINES: Final = {
     "letters": "a",
     "a key that goes on": "sk-a",

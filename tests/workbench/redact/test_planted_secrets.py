@@ -1,6 +1,6 @@
 """No planted secret can be found in a redacted recording by a search that knows nothing of the implementation.
 
-The search decodes what it can, joins what is in pieces and drops what a terminal does not show.
+The search decodes what it can, joins pieces, and drops what a terminal doesn't show.
 """
 
 from __future__ import annotations
@@ -29,7 +29,7 @@ from acp_tui.conversation.updates import TerminalOpened
 from support.redactions import HEADER, IN, OUT, SESSION, Redacted, frame, prints, says, strings_of, update
 
 EXAMPLES: Final = int(os.environ.get("PLANTED_SECRETS", "60"))
-"""10,000 and more are for whoever has the time."""
+"""With more time, use 10,000 or more."""
 
 # Secrets
 
@@ -37,7 +37,7 @@ ALNUM: Final = string.ascii_letters + string.digits
 
 
 def random_text(size: int, letters: str = ALNUM) -> st.SearchStrategy[str]:
-    """Letters and digits as a random source gives them; a text that ends in the same letter 20 times is no key."""
+    """Letters and digits from a random source; a text that ends in the same letter 20 times isn't a key."""
     return st.randoms(use_true_random=False).map(lambda random: "".join(random.choices(letters, k=size)))
 
 
@@ -132,7 +132,7 @@ def in_pieces(text: str, sizes: list[int]) -> Iterator[str]:
 
 
 def planted(where: str, text: str, sizes: list[int]) -> list[Event]:
-    """A text in one place of a recording."""
+    """Text in one place of a recording."""
     tool_call = {"sessionUpdate": "tool_call", "toolCallId": "c", "title": "t"}
     match where:
         case "message":
@@ -195,7 +195,7 @@ LEVELS: Final = 5
 
 
 def texts_of(recording: Path) -> Iterator[str]:
-    """All texts of a recording, those in pieces in one."""
+    """All texts in a recording, with pieces joined."""
     pieces: dict[Any, list[str]] = defaultdict(list)
     for line in map(json.loads, recording.read_text().splitlines()):
         yield json.dumps(line, ensure_ascii=False)
@@ -240,7 +240,7 @@ def unescaped(char: str) -> str:
 
 
 def is_found(secret: str, recording: Path) -> bool:
-    """Whether any text of the recording holds the secret, however that is written."""
+    """Whether any text in the recording contains the secret, however it is written."""
     parts = (secret, secret[:-3], secret[3:]) if len(secret) > 14 else (secret,)
     texts = set(texts_of(recording))
     seen: set[str] = set()
@@ -276,7 +276,7 @@ def test_no_planted_secret_is_found_in_a_redacted_recording(
     with TemporaryDirectory() as folder:
         events = planted(where, text, sizes)
         done = Redacted(Path(folder), *events, environ=environ, secrets=(secret,) if kind == "given" else ())
-        assume(is_found(secret, done.source))  # else nothing is learned: the finder cannot read this writing here
+        assume(is_found(secret, done.source))  # otherwise it proves nothing: the search can't read this encoding here
         assert not is_found(secret, done.out)
         before, after = strings_of(done.source), strings_of(done.out)
         assert [list(map(len, text.split("\n"))) for text in before] == [
@@ -286,7 +286,7 @@ def test_no_planted_secret_is_found_in_a_redacted_recording(
 
 
 def shape(recording: Path) -> list[Any]:
-    """What a replay comes to, but for its letters."""
+    """What a replay becomes, except for its letters."""
     return [
         [(type(entry).__name__, len(getattr(entry, "text", ""))) for entry in conversation.entries]
         for conversation in replayed(recording).values()

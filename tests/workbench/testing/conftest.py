@@ -12,7 +12,7 @@ __all__ = ["_acp_bench", "acp_agent", "acp_recording", "acp_snapshot"]
 
 @pytest.fixture(autouse=True)
 def _answers_are_the_tests(monkeypatch: pytest.MonkeyPatch) -> None:
-    """The log of frames asks whose code gives leave: in this folder the test's, which the kit passes on."""
+    """The log of frames asks whose code answered: in this folder, the test's, which the kit passes on."""
 
     def pass_on(session: Session, key: RequestKey, option_id: str) -> None:
         session.answer_permission(key, option_id)
@@ -22,5 +22,5 @@ def _answers_are_the_tests(monkeypatch: pytest.MonkeyPatch) -> None:
 
 @pytest.fixture(autouse=True)
 def _little_patience(monkeypatch: pytest.MonkeyPatch) -> None:
-    """Agents here that ignore a cancel do so on purpose."""
+    """Agents here ignore a cancellation on purpose."""
     monkeypatch.setattr(session, "CANCEL_GRACE_S", 0.2)

@@ -21,7 +21,7 @@ def update(kind: str, /, **fields: Any) -> None:
 def ask_client(method: str, **params: Any) -> Any:
     send(id=next(IDS), method=method, params={"sessionId": "s1", **params})
     while "result" not in (message := json.loads(sys.stdin.readline())):
-        pass  # a cancel: the answer that comes behind it says so too
+        pass  # a cancellation: the answer that follows says so too
     return message["result"]
 
 

@@ -1,0 +1,173 @@
+"""Vim's keys in the prompt do what they do in Vim, and what the prompt's own keys do stays."""
+
+from __future__ import annotations
+
+import json
+import shutil
+import subprocess
+from pathlib import Path
+
+import pytest
+from textual.events import Key
+
+from acp_tui.client.settings.tree import Appearance, KeyChoice, Settings
+from acp_tui.ui.kit.themes import DARK
+from support.screens import Page, ScreenApp, open_page
+
+CASES = [
+    (text, keys)
+    for text, commands in {
+        "one two-three four": ("0x", "bD", "0dw", "0d2w", "02dw", "0cwX", "02cwX", "$dbP", "0wdiw", "0wdaw", "0wyiwP"),
+        "foo(bar, baz) end": ("0wwciwX", "0wwdaw", "0dep", "0xxp", "0yl3p", "$i-", "$a-", "^Ix", "0Ax", "0lC-", "bbdd"),
+        "first line\n  second one\nlast": (
+            "gg",
+            "ggdd",
+            "ggddp",
+            "ggddP",
+            "ggdj",
+            "dk",
+            "ggdG",
+            "kccX",
+            "kdd",
+            "ggyyjp",
+        ),
+        "alpha\nbeta\n\ngamma": (
+            "ggjwx",
+            "ggdwx",
+            "gg2ddp",
+            "kkox",
+            "kkOx",
+            "gg$dwx",
+            "ggjjyyP",
+            "2GA!",
+            "ggwdbx",
+            "3Gdd",
+        ),
+    }.items()
+    for keys in commands
+]
+
+
+def _in_vim(folder: Path) -> list[str]:
+    """What Vim makes of the cases; the cursor begins where it is after the text was written."""
+    out = folder / "out"
+    lines = ["set nocompatible startofline noautoindent whichwrap="]
+    for text, keys in CASES:
+        lines += ["%d _", f"call setline(1, {json.dumps(text.splitlines())})", "normal! G$"]
+        lines += [f'exe "normal! {keys}"', f'call writefile([json_encode(getline(1, "$"))], "{out}", "a")']
+    script = folder / "script.vim"
+    script.write_text("\n".join([*lines, "qa!"]))
+    subprocess.run(["vim", "-u", "NONE", "-i", "NONE", "-es", "-S", str(script)], check=False, timeout=60)
+    return ["\n".join(json.loads(line)) for line in out.read_text().splitlines()]
+
+
+async def _begin(page: Page, text: str) -> None:
+    """Write a draft and leave insert mode."""
+    page.prompt.set_draft(text)
+    await page.press("escape")
+    await page.settled()
+    assert page.prompt.border_subtitle == "NORMAL"
+
+
+async def _type(page: Page, text: str) -> None:
+    """Press the keys of these characters."""
+    for character in text:
+        page.pilot.app.post_message(Key(character, character))
+    await page.settled()
+
+
+async def _use_vim(page: Page) -> None:
+    await page.until(lambda: page.prompt.modes is not None)
+    app = page.pilot.app
+    assert isinstance(app, ScreenApp)
+    app.use_settings(Settings(appearance=Appearance(DARK.name), keys=(KeyChoice("preset", ("vim", "vim-prompt")),)))
+    await page.settled()
+
+
+@pytest.mark.skipif(shutil.which("vim") is None, reason="compares with Vim")
+async def test_commands_leave_the_same_text_as_in_vim(tmp_path: Path) -> None:
+    drafts = []
+    async with open_page() as page:
+        await _use_vim(page)
+        for text, keys in CASES:
+            await _begin(page, text)
+            await _type(page, keys)
+            drafts.append(page.draft)
+            await page.press("escape", "i")
+    assert list(zip(CASES, drafts, strict=True)) == list(zip(CASES, _in_vim(tmp_path), strict=True))
+
+
+async def test_undo_and_redo_take_one_command_at_a_time() -> None:
+    async with open_page() as page:
+        await _use_vim(page)
+        await _begin(page, "one two three")
+        await _type(page, "0dwx")
+        assert page.draft == "wo three"
+        await _type(page, "u")
+        assert page.draft == "two three"
+        await _type(page, "u")
+        assert page.draft == "one two three"
+        await page.press("ctrl+r", "ctrl+r")
+        assert page.draft == "wo three"
+
+
+async def test_esc_leaves_insert_mode_first_and_then_means_what_it_always_does() -> None:
+    async with open_page() as page:
+        await _use_vim(page)
+        assert page.prompt.border_subtitle == "INSERT"
+        await page.send("go")
+        await page.write("draft")
+        await page.press("escape")
+        assert page.prompt.border_subtitle == "NORMAL"
+        assert page.connection.cancels == 0
+        await _type(page, "2d")
+        assert page.prompt.border_subtitle == "NORMAL 2d"
+        await page.press("escape")
+        assert page.prompt.border_subtitle == "NORMAL"
+        assert page.draft == "draft"
+        await page.press("escape")
+        await page.until(lambda: page.connection.cancels == 1)
+
+
+async def test_enter_sends_from_normal_mode_and_the_next_prompt_begins_in_insert_mode() -> None:
+    async with open_page() as page:
+        await _use_vim(page)
+        await _begin(page, "go on")
+        await page.press("enter")
+        await page.settled()
+        assert page.draft == ""
+        await _type(page, "dd")
+        assert page.draft == "dd"
+
+
+async def test_keys_typed_on_a_card_are_text_even_if_the_prompt_was_in_normal_mode() -> None:
+    async with open_page() as page:
+        await _use_vim(page)
+        await page.send("go")
+        await page.press("escape")
+        await page.ask("call")
+        await page.enter_card()
+        await page.write("hello")
+        assert page.draft == "hello"
+
+
+async def test_a_folded_paste_is_one_character_to_commands() -> None:
+    pasted = "\n".join(f"line {number}" for number in range(40))
+    async with open_page() as page:
+        await _use_vim(page)
+        page.prompt.paste(pasted)
+        await page.press("escape")
+        await _type(page, "0x")
+        assert page.draft == ""
+        await _type(page, "pP")
+        assert page.prompt.draft == pasted + pasted
+        assert len(page.draft) < len(pasted)
+
+
+async def test_without_the_preset_esc_leaves_no_mode() -> None:
+    async with open_page() as page:
+        await page.until(lambda: page.prompt.modes is not None)
+        await page.write("draft")
+        await page.press("escape", "x")
+        assert page.draft == "draftx"
+        assert not page.prompt.border_subtitle
