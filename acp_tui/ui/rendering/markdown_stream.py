@@ -269,7 +269,7 @@ def _half_written(tokens: Sequence[Token], last_line: int) -> Sequence[Token]:
 
 
 MAX_MISSING_CELLS: Final = 4_096
-"""Cells that a table may lack in its rows before it ends. markdown-it adds 65,536, which takes 2.6 s for 8 KB of text."""
+"""Missing cells after which a table ends. markdown-it adds up to 65,536, which takes 2.6 s for 8 KB of text."""
 
 
 @cache
