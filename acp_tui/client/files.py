@@ -28,6 +28,14 @@ from typing import Any, BinaryIO, Final
 LOCK_TRIES: Final = 100
 LOCK_RETRY_S: Final = 0.02
 
+SPECIAL_KINDS: Final = {
+    stat.S_IFIFO: "named pipe",
+    stat.S_IFSOCK: "socket",
+    stat.S_IFCHR: "character device",
+    stat.S_IFBLK: "block device",
+}
+"""What is neither a file nor a folder. Opening it could wait forever."""
+
 
 @contextmanager
 def locked(file: Path) -> Iterator[None]:
