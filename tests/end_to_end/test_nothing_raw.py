@@ -10,7 +10,6 @@ import json
 import os
 import re
 import subprocess
-import sys
 from base64 import b64encode
 from collections.abc import Iterator
 from pathlib import Path
@@ -21,6 +20,7 @@ import pytest
 
 from acp_tui.conversation.visible import HIDDEN
 from support.agents import scripted_argv
+from support.command_line import one_after_the_other
 from support.golden import SCHEMA_V1, schema_v2
 from support.messages_from_schema import Messages
 from support.on_terminal import on_terminal
@@ -262,18 +262,10 @@ def piped(*argv: str, folder: Path) -> bytes:
     return piped_each(argv, folder=folder)
 
 
-ONE_AFTER_THE_OTHER: Final = """
-import json, sys
-from acp_tui.cli.main import main
-for argv in json.loads(sys.argv.pop()):
-    main(argv)
-"""
-
-
 def piped_each(*commands: tuple[str, ...], folder: Path) -> bytes:
     """The same for several commands, since most of a command's time is its start."""
     run = subprocess.run(
-        [sys.executable, "-P", "-c", ONE_AFTER_THE_OTHER, json.dumps(commands)],
+        one_after_the_other(*commands),
         cwd=folder,
         env=environ(folder),
         stdin=subprocess.DEVNULL,

@@ -110,7 +110,7 @@ def _group(agent: ListedAgent) -> str:
     if agent.is_recent:
         return "Used last"
     if agent.obstacle:
-        return "Not installed"
+        return "Can't run here"
     return "Ready" if agent.command.package is None else "Ready once you agree"
 
 

@@ -24,7 +24,7 @@ from acp_tui.ui.conversation.subagents import GLYPHS, state_style
 from acp_tui.ui.kit.line_window import LineView
 from acp_tui.ui.kit.themes import palette_for
 from acp_tui.ui.rendering.palette import Palette
-from acp_tui.ui.rendering.wrapping import Span, cut, width_cells, wrap
+from acp_tui.ui.rendering.wrapping import Span, cut, pack, width_cells, wrap
 from acp_tui.ui.session.plan_view import step_lines
 from acp_tui.values import dataclass
 
@@ -280,8 +280,9 @@ class Sidebar(LineView, can_focus=True):
     def _key_lines(self, width: int) -> list[Line]:
         if not self.has_focus:
             return []
-        text = keys_in_force(self).hint(KEYS).replace("; ", " · ")
-        return [Line(strip) for strip in wrap([(text, palette_for(self.app.current_theme).muted)], width)]
+        style = palette_for(self.app.current_theme).muted
+        lines = pack(keys_in_force(self).hint(KEYS).split("; "), width)
+        return [Line(strip) for line in lines for strip in wrap([(line, style)], width)]
 
     def draw_line(self, line: int, width: int) -> Strip:
         """One of the lines."""
