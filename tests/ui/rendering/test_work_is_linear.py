@@ -9,7 +9,7 @@ from collections.abc import Callable
 import pytest
 
 from acp_tui.client.permissions.command_search import CommandSearch
-from acp_tui.conversation.visible import make_visible_command
+from acp_tui.conversation.visible.confusables import make_visible_command
 from acp_tui.ui.rendering.diff_model import changed_words
 from acp_tui.ui.rendering.markdown import MarkdownRenderer
 from acp_tui.ui.rendering.palette import PLAIN
