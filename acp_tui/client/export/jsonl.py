@@ -53,7 +53,7 @@ from acp_tui.conversation.buffers import TextBuffer
 from acp_tui.conversation.conversation import Conversation, SubagentState
 from acp_tui.conversation.facts import Plan, TurnUsage, Usage
 from acp_tui.conversation.updates import Reconnected, Remarked, UnknownUpdate
-from acp_tui.conversation.visible import HIDDEN
+from acp_tui.conversation.visible import hidden_characters
 from acp_tui.conversation.wording import subagent_state
 
 FORMAT: Final = "acp-tui-conversation"
@@ -182,4 +182,4 @@ def _line(value: Any) -> str:
 
 @cache
 def _hidden() -> re.Pattern[str]:
-    return re.compile(f"[{''.join(map(re.escape, sorted(HIDDEN)))}]")
+    return re.compile(f"[{''.join(map(re.escape, sorted(hidden_characters())))}]")

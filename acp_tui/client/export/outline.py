@@ -38,7 +38,7 @@ from acp_tui.conversation.entries import (
 )
 from acp_tui.conversation.facts import Plan, PlanStep, SessionId, Usage
 from acp_tui.conversation.updates import Reconnected, Remarked, Role, UnknownUpdate
-from acp_tui.conversation.visible import HIDDEN
+from acp_tui.conversation.visible import hidden_characters
 from acp_tui.conversation.wording import (
     STOP_REASONS,
     answer_words,
@@ -91,7 +91,8 @@ def default_name(facts: ExportFacts, suffix: str) -> str:
 
 def _words(text: str) -> str:
     """Its letters and digits, with dashes for everything in between."""
-    shown = "".join(char if char.isalnum() and char not in HIDDEN else " " for char in text.lower())
+    hidden = hidden_characters()
+    shown = "".join(char if char.isalnum() and char not in hidden else " " for char in text.lower())
     return "-".join(shown.split())[:MAX_NAME_CHARACTERS].rstrip("-")
 
 
