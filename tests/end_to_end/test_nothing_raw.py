@@ -10,7 +10,6 @@ import json
 import os
 import re
 import subprocess
-import sys
 from base64 import b64encode
 from collections.abc import Iterator
 from pathlib import Path
@@ -19,8 +18,9 @@ from typing import Any, Final
 
 import pytest
 
-from acp_tui.conversation.visible import HIDDEN
+from acp_tui.conversation.visible import hidden_characters
 from support.agents import scripted_argv
+from support.command_line import one_after_the_other
 from support.golden import SCHEMA_V1, schema_v2
 from support.messages_from_schema import Messages
 from support.on_terminal import on_terminal
@@ -219,7 +219,7 @@ def assert_harmless(sent: bytes, *, escapes: re.Pattern[str] | None = None) -> N
     text = text.replace("\r\n", "\n")
     if escapes is not None:
         text = escapes.sub("", text)
-    for hidden in HIDDEN:
+    for hidden in hidden_characters():
         at = text.find(hidden)
         assert at < 0, repr(text[max(at - 80, 0) : at + 80])
 
@@ -262,18 +262,10 @@ def piped(*argv: str, folder: Path) -> bytes:
     return piped_each(argv, folder=folder)
 
 
-ONE_AFTER_THE_OTHER: Final = """
-import json, sys
-from acp_tui.cli.main import main
-for argv in json.loads(sys.argv.pop()):
-    main(argv)
-"""
-
-
 def piped_each(*commands: tuple[str, ...], folder: Path) -> bytes:
     """The same for several commands, since most of a command's time is its start."""
     run = subprocess.run(
-        [sys.executable, "-P", "-c", ONE_AFTER_THE_OTHER, json.dumps(commands)],
+        one_after_the_other(*commands),
         cwd=folder,
         env=environ(folder),
         stdin=subprocess.DEVNULL,
