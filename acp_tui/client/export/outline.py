@@ -47,6 +47,7 @@ from acp_tui.conversation.wording import (
     spent_words,
     subagent_state,
     tokens_words,
+    turn_spent_words,
 )
 from acp_tui.values import dataclass
 
@@ -111,19 +112,28 @@ def header_rows(facts: ExportFacts) -> list[tuple[str, str]]:
 
 
 def sections(conversation: Conversation, facts: ExportFacts, plain_text: PlainText) -> Iterator[Section]:
-    """The entries from top to bottom, then the final plans and usage."""
+    """The entries from top to bottom, with what each turn used at its end, then the final plans and usage."""
     terminals = Terminals(conversation.terminals, plain_text)
-    for entry in conversation.entries:
+    ends = {turn.end: words for turn in conversation.turns if (words := turn_spent_words(turn))}
+    for count, entry in enumerate(conversation.entries):
+        if count in ends:
+            yield _turn(ends[count])
         if isinstance(entry, Subagent):
             yield from _subagent(conversation.subagents[SessionId(entry.session_id)], facts, terminals)
         else:
             yield _section(entry, facts, terminals)
+    if len(conversation.entries) in ends:
+        yield _turn(ends[len(conversation.entries)])
     for plan in conversation.plans.values():
         yield _plan(plan)
     if conversation.usage is not None:
         yield Section("event", "Usage", (Note(_usage(conversation.usage)),))
     if conversation.spent is not None:
         yield Section("event", "Tokens of all turns", (Note(tokens_words(conversation.spent)),))
+
+
+def _turn(words: str) -> Section:
+    return Section("event", "The turn used", (Note(words),))
 
 
 def _subagent(state: SubagentState, facts: ExportFacts, terminals: Terminals) -> Iterator[Section]:

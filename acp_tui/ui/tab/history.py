@@ -201,17 +201,16 @@ class HistoryController:
 
     async def pin(self, session: PastSession) -> None:
         """Pin the session above the others, or unpin it."""
-        self._note(session, lambda mark: replace(mark, is_pinned=not mark.is_pinned))
+        self._note(session, Mark.pinned_or_not)
 
     async def archive(self, session: PastSession) -> None:
         """Archive the session, which hides it from the list, or restore it; also in the agent, if it supports that."""
         if session.is_listed and self._agent is not None:
             await self._agent.archive_session(session.session_id, not session.is_archived)
-        self._note(session, lambda mark: replace(mark, is_archived=not mark.is_archived))
+        self._note(session, Mark.archived_or_not)
 
     def _note(self, session: PastSession, change: Callable[[Mark], Mark]) -> None:
-        mark = self._marks.of(session.agent, session.session_id)
-        self._marks.note(session.agent, session.session_id, change(mark))
+        self._marks.change(session.agent, session.session_id, change)
         self._host.shell.tabs.tell()
 
     # Opening
