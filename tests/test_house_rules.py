@@ -80,6 +80,18 @@ def test_dataclasses_are_made_by_our_own_decorator() -> None:
     assert files == [], "use `from acp_tui.values import dataclass`: the start waits for each of these classes"
 
 
+def test_the_focus_moves_at_once() -> None:
+    """Textual's `Widget.focus` moves it later, and takes it from what the user went to meanwhile."""
+    found = (
+        f"{file.relative_to(ROOT)}: {line.strip()}"
+        for file in (ROOT / "acp_tui").rglob("*.py")
+        for line in file.read_text().splitlines()
+        if re.search(r"(?<!view)(?<!self)\.focus\(", line)  # a `ConversationView` moves it at once
+    )
+
+    assert list(found) == []
+
+
 def test_a_wheel_holds_everything_that_is_needed_at_run_time(tmp_path: Path) -> None:
     built = run(sys.executable, "-m", "hatchling", "build", "-t", "wheel", "-d", tmp_path)
     assert built.returncode == 0, built.stdout + built.stderr

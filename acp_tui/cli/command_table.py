@@ -152,6 +152,8 @@ it out if there is only one session. wss://HOST:PORT attaches to a host on
 another machine, with its token in ACP_TUI_HOST_TOKEN.
 """
 _REDACT_NOTES = """\
+FILE is a recording, or a recorded session's ID.
+
 Names, addresses, home folders, keys, and tokens become text of the same length, the same text everywhere. GLOB is a \
 pattern such as src/*.py, .env, or secrets/**; a dropped file's contents become lines of the same length.
 
@@ -176,7 +178,7 @@ The report leaves out secrets, so you can paste it into an issue.
 Exits with 0 when everything is ready, 1 when something is wrong, 6 if the agent needs a login, 7 if it died or broke \
 the protocol, and 126 or 127 if its command can't be run or found.
 """
-_SOURCE_NOTE = "SOURCE is a recording, or demo:NAME to play that scenario first.\n\n"
+_SOURCE_NOTE = "SOURCE is a recording, a recorded session's ID, or demo:NAME to play that scenario first.\n\n"
 _MOMENTS = """\
 MOMENT is a number of events (120), a time (12.5s, 1:05), or "question": the first permission request.
 """

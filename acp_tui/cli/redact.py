@@ -12,6 +12,7 @@ from acp_tui.cli import ExitCode
 from acp_tui.cli.arguments import Given
 from acp_tui.cli.command_table import WrongUse
 from acp_tui.cli.prerequisites import stop
+from acp_tui.cli.sessions import recording_named
 from acp_tui.client.errors import ClientError
 from acp_tui.conversation.visible import make_visible_line
 from acp_tui.workbench.redact import Report, Wishes, full_names, redact
@@ -28,9 +29,9 @@ def run(given: Given) -> int:
     if any(len(text) < MIN_SECRET for text in secrets):
         raise WrongUse(f"--secret needs at least {MIN_SECRET} characters; a shorter text is everywhere")
     wishes = Wishes(secrets, dropped, kept or None, given.drop_media)
-    environ = os.environ
+    source, environ = Path(recording_named(given.word)), os.environ
     try:
-        report = redact(given.word, given.output, wishes, environ, socket.gethostname(), full_names(environ))
+        report = redact(source, given.output, wishes, environ, socket.gethostname(), full_names(environ))
     except ClientError as error:
         raise stop(error, ExitCode.ERROR) from None
     print("\n".join(_lines(report, given.output)))

@@ -22,6 +22,7 @@ from acp_tui.cli.command_table import WrongUse
 from acp_tui.cli.prerequisites import has_terminal, notes_of, require_screen, settings_in_force, stop
 from acp_tui.cli.saying import say, say_error
 from acp_tui.cli.screen import fitted, run_app, told_afterwards
+from acp_tui.cli.sessions import recording_named
 from acp_tui.client.errors import ClientError
 from acp_tui.client.files import replacing
 from acp_tui.client.settings.reader import SettingsRead
@@ -51,15 +52,17 @@ def run(given: Given) -> int:
     if given.follow and not isinstance(given.word, Path):
         raise WrongUse("--follow needs a recording that is being written; a scenario is played first")
     until = spot_of(given.until)
-    read = _settings_to_show(given.word, "for a file instead: acp-tui render")
+    source = recording_named(given.word)
+    read = _settings_to_show(source, "for a file instead: acp-tui render")
     pace = Pace(given.speed, given.max_wait)
-    return run_replay(given.word, pace, until, read.settings, notes_of(read), is_followed=given.follow)
+    return run_replay(source, pace, until, read.settings, notes_of(read), is_followed=given.follow)
 
 
 def inspect(given: Given) -> int:
     """Show its frames until the user quits."""
-    read = _settings_to_show(given.word, "for its frames: jq -c .frame FILE")
-    return run_inspect(given.word, read.settings, notes_of(read))
+    source = recording_named(given.word)
+    read = _settings_to_show(source, "for its frames: jq -c .frame FILE")
+    return run_inspect(source, read.settings, notes_of(read))
 
 
 def spot_of(text: str | None) -> Spot | None:
@@ -177,7 +180,7 @@ def write_rendering(given: Given) -> int:
         is_moving=given.animate,
     )
     prompts = () if given.prompt is None else (given.prompt,)
-    return run_render(given.word, given.output, view, DemoUser(prompts, given.answer))
+    return run_render(recording_named(given.word), given.output, view, DemoUser(prompts, given.answer))
 
 
 def run_render(source: Path | str, output: Path, view: View, user: DemoUser) -> int:

@@ -200,6 +200,21 @@ def find_session(index: SessionIndex, wanted: str) -> PastSession:
     return past_session(found)
 
 
+def recording_named(source: Path | str) -> Path | str:
+    """Return the recording of the session whose ID is or begins with `source`, unless that is a file or a scenario."""
+    if isinstance(source, str) or source.name != str(source) or source.suffix or source.exists():
+        return source
+    index = recordings_index()
+    try:
+        found = index.find(source.name)
+        if found is None:
+            what = f"there is no file {source}, and no recorded session has an ID that starts with that"
+            raise NoSuchSession(what, hint=_which_there_are(index))
+    except ClientError as error:
+        raise stop(error) from None
+    return found.recordings[-1]
+
+
 def _named(index: SessionIndex, wanted: str, cwd: Path, given: AgentCommand | None) -> PastSession:
     if given is None:
         return find_session(index, wanted)

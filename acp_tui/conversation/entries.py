@@ -176,3 +176,8 @@ class TerminalState:
     signal: str | None = None
     seconds: float | None = None
     """How long the command ran; None while it runs, or if not measured."""
+
+    @property
+    def has_failed(self) -> bool:
+        """Whether the command is known to have failed. An agent may report an end without saying how."""
+        return self.signal is not None or self.exit_code not in (0, None)

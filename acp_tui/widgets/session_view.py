@@ -119,7 +119,7 @@ class SessionView(Vertical):
         was_shown = card.display
         card.show(requests, call, str(self.session.cwd), conversation.terminals)
         if card.display and not was_shown and self.screen.focused in (None, self.conversation_view):
-            card.focus()  # never take the focus from where the user writes
+            self.screen.set_focus(card)  # never take the focus from where the user writes
         if is_working != self._is_working:
             self._is_working = is_working
             self.post_message(self.TurnChanged(is_working=is_working))

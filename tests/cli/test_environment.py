@@ -36,8 +36,7 @@ class DrawnTerminal(TerminalProcess):
 
     def shows(self, text: str) -> None:
         """Wait until the screen shows this."""
-        while not any(text in row for row in self.rows):
-            assert self.read(), f"it ended without {text!r}: {self.said[-2000:]!r}"
+        self.until(lambda: any(text in row for row in self.rows))
 
     def read(self) -> bytes:
         """The next output, drawn."""

@@ -8,6 +8,7 @@ from pathlib import Path
 from typing import Any
 
 import pytest
+from anyio import to_thread
 
 from acp_tui.cli.arguments import AgentChoice
 from acp_tui.cli.main import main
@@ -144,3 +145,20 @@ async def test_a_broken_index_is_made_anew(tmp_path: Path) -> None:
     await record(tmp_path, "Zebras?")
     recording_store(RecordingSettings()).index_file.write_bytes(b"no database")
     assert [past.title for past in recorded_sessions(recordings_index(), None)] == ["Zebras?"]
+
+
+async def test_a_recorded_session_is_rendered_and_redacted_by_its_id(
+    tmp_path: Path, capsys: pytest.CaptureFixture[str]
+) -> None:
+    session_id = await record(tmp_path, "Zebras?")
+    page, public = tmp_path / "zebras.md", tmp_path / "public.jsonl"
+    assert await to_thread.run_sync(main, ["render", session_id[:-1], "-o", str(page)]) == 0
+    assert "Zebras?" in page.read_text()
+    assert main(["redact", session_id, "-o", str(public)]) == 0
+    assert "Zebras?" in public.read_text()
+
+    capsys.readouterr()
+    assert main(["redact", "lions", "-o", str(tmp_path / "lions.jsonl")]) == 2
+    said = capsys.readouterr().err
+    assert "there is no file lions, and no recorded session has an ID that starts with that" in said
+    assert session_id in said

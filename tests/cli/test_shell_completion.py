@@ -7,6 +7,7 @@ import shlex
 import shutil
 import subprocess
 import sys
+from collections.abc import Callable, Sequence
 from pathlib import Path
 
 import pytest
@@ -94,9 +95,19 @@ def in_bash(place: Path, line: str) -> set[str]:
     return {f"{each}/" if (place / each).is_dir() else each for each in lines if each}
 
 
-def in_fish(place: Path, line: str) -> set[str]:
-    lines = run_in(place, "fish", "--no-config", "-c", f"source completion.fish; complete -C {shlex.quote(line)}")
-    return {each.partition("\t")[0] for each in lines}
+BETWEEN = "-- next --"
+
+
+def after_each(lines: list[str]) -> list[list[str]]:
+    """What was printed for one line after the other."""
+    return [part.splitlines() for part in "\n".join([*lines, ""]).split(f"{BETWEEN}\n")[:-1]]
+
+
+def in_fish(place: Path, lines: Sequence[str]) -> list[set[str]]:
+    """What one fish offers for each line."""
+    asks = (f"complete -C {shlex.quote(line)}; echo '{BETWEEN}'" for line in lines)
+    printed = run_in(place, "fish", "--no-config", "-c", "; ".join(["source completion.fish", *asks]))
+    return [{each.partition("\t")[0] for each in part} for part in after_each(printed)]
 
 
 CAPTURE = r"""
@@ -109,21 +120,24 @@ compadd() {
     builtin compadd -A hits "$@"
     (( $#hits )) && print -rl -- "" "<"${^hits}">"
 }
-capture() { _main_complete; print -r -- "" "DO""NE"; exit }
+capture() { _main_complete; print -r -- "" "DO""NE" }
 zle -C capture complete-word capture; bindkey "^I" capture; print "REA""DY"'
 zpty -r z shown '*READY*'
-zpty -w -n z "$1"$'\t'
-zpty -r z shown '*DONE*'
-print -r -- $shown
+for line; do
+    zpty -w -n z $'\C-u'"$line"$'\t'
+    zpty -r z shown '*DONE*'
+    print -rl -- $shown "" "-- next --"
+done
 """
-"""Completion works only inside zsh's line editor: this types a line into one, and prints what it would add."""
+"""Completion works only inside zsh's line editor: this types each line into one, and prints what it would add."""
 
 
-def in_zsh(place: Path, line: str) -> set[str]:
+def in_zsh(place: Path, lines: Sequence[str]) -> list[set[str]]:
+    """What one zsh offers for each line."""
     (place / "capture.zsh").write_text(CAPTURE)
-    lines = (each.strip() for each in run_in(place, "zsh", "-d", "capture.zsh", line))
-    names = {each[1:-1] for each in lines if each.startswith("<")}
-    return {f"{each}/" if (place / each).is_dir() else each for each in names}
+    printed = [each.strip() for each in run_in(place, "zsh", "-d", "capture.zsh", *lines)]
+    found = ({each[1:-1] for each in part if each.startswith("<")} for part in after_each(printed))
+    return [{f"{each}/" if (place / each).is_dir() else each for each in names} for names in found]
 
 
 @pytest.mark.parametrize(("line", "offered"), CASES)
@@ -131,14 +145,10 @@ def test_bash_offers_what_fits(place: Path, line: str, offered: set[str]):
     assert in_bash(place, line) == offered
 
 
-@pytest.mark.parametrize(("line", "offered"), CASES)
-def test_fish_offers_what_fits(place: Path, line: str, offered: set[str]):
-    assert in_fish(place, line) == offered
-
-
-@pytest.mark.parametrize(("line", "offered"), CASES)
-def test_zsh_offers_what_fits(place: Path, line: str, offered: set[str]):
-    assert in_zsh(place, line) == offered
+@pytest.mark.parametrize("offers", [in_fish, in_zsh])
+def test_fish_and_zsh_offer_what_fits(place: Path, offers: Callable[[Path, Sequence[str]], list[set[str]]]):
+    lines = [line for line, _ in CASES]
+    assert dict(zip(lines, offers(place, lines), strict=True)) == dict(CASES)
 
 
 def test_every_command_and_option_is_offered(monkeypatch: pytest.MonkeyPatch):

@@ -15,7 +15,7 @@ from acp_tui.client.transcript.replay import replayed
 from acp_tui.conversation.content import Text
 from acp_tui.conversation.entries import Message
 from acp_tui.conversation.facts import SessionId
-from support.agents import scripted
+from support.agents import scripted, until
 from support.waiting import LIMIT_S
 
 BEFORE = dedent("""
@@ -41,8 +41,7 @@ async def steered(outcome: str, tmp_path: Path) -> tuple[bool, list[str]]:
             taken = False
             async with anyio.create_task_group() as tasks:
                 tasks.start_soon(session.send_prompt, [Text("walk")])
-                while not session.conversation.entries or len(session.conversation.entries) < 2:
-                    await anyio.lowlevel.checkpoint()
+                await until(session, lambda: len(session.conversation.entries) >= 2)
                 taken = await session.steer([Text("turn left")])
     assert replayed(tmp_path / "run.jsonl") == {SessionId("s1"): session.conversation}
     return taken, [entry.text for entry in session.conversation.entries if isinstance(entry, Message)]

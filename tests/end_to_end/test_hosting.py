@@ -304,9 +304,8 @@ async def test_a_token_of_the_users_own_is_taken_from_the_environment(user: User
     assert place.token.stat().st_mode & 0o777 == 0o600
 
 
-@pytest.mark.parametrize("address", ["0.0.0.0:0", "[::]:0", "example.com:1"])
-async def test_beyond_this_machine_it_wants_tls(user: User, address: str) -> None:
-    done = user.run("host", "--listen", address, "--", *TALKER)
+async def test_beyond_this_machine_it_wants_tls(user: User) -> None:
+    done = user.run("host", "--listen", "0.0.0.0:0", "--", *TALKER)
     assert done.returncode != 0
     assert "so it needs TLS" in done.stdout
 

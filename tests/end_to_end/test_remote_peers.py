@@ -15,6 +15,7 @@ import subprocess
 from collections.abc import AsyncIterator, Mapping, Sequence
 from contextlib import asynccontextmanager, suppress
 from dataclasses import replace
+from functools import partial
 from pathlib import Path
 from typing import Literal
 
@@ -30,7 +31,7 @@ from acp_tui.conversation.content import Text
 from acp_tui.conversation.entries import Message, ToolCallEntry
 from support.agents import SDK_AGENT, agent_texts, running, until
 from support.host_process import a_user, attached_to
-from support.waiting import LIMIT_S
+from support.waiting import until as so
 
 PREFIX = Path(os.environ.get("AGENTS_PREFIX", Path.home() / ".cache/acp-agents"))
 NODE_PEERS = PREFIX / "npm/remote"
@@ -74,10 +75,11 @@ async def server(
 
 
 async def _until_it_says(process: subprocess.Popen[bytes], log: Path, ready: str) -> None:
-    with anyio.fail_after(LIMIT_S):
-        while not re.search(ready, log.read_text("utf-8", "replace")):
-            assert process.poll() is None, f"the server ended: {log.read_text()}"
-            await anyio.sleep(0.02)
+    def says() -> bool:
+        assert process.poll() is None, f"the server ended: {log.read_text()}"
+        return bool(re.search(ready, log.read_text("utf-8", "replace")))
+
+    await so(says, partial(anyio.sleep, 0.02), log.read_text)
 
 
 def free_port() -> int:

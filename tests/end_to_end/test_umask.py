@@ -11,6 +11,7 @@ from pathlib import Path
 
 import pytest
 
+from support.command_line import one_after_the_other
 from support.on_terminal import environment, on_terminal
 
 DEMO = ("demo", "markdown", "--speed", "0")
@@ -24,20 +25,6 @@ def home(tmp_path: Path) -> Iterator[Path]:
         yield tmp_path
     finally:
         os.umask(before)
-
-
-def acp_tui(home: Path, *arguments: str) -> str:
-    done = subprocess.run(
-        [sys.executable, "-m", "acp_tui", *arguments],
-        cwd=home,
-        env=environment(home),
-        capture_output=True,
-        text=True,
-        timeout=120,
-        check=False,
-    )
-    assert done.returncode == 0, done.stderr
-    return done.stdout
 
 
 def open_to_others(home: Path) -> dict[str, str]:
@@ -68,12 +55,22 @@ def test_no_command_leaves_anything_that_others_can_read(home: Path) -> None:
     agent = ("--", sys.executable, "-P", "-m", "acp_tui.demo", "markdown", "--speed", "0")
     for name in ("out.md", "out.svg", "out.cast"):
         (home / name).touch()
-    acp_tui(home, "exec", "--prompt", "hello", "--record", "run.jsonl", *agent)
-    acp_tui(home, "redact", "run.jsonl", "-o", "redacted.jsonl")
-    for name in ("out.md", "out.svg", "out.cast"):
-        acp_tui(home, "render", "run.jsonl", "-o", name)
-    acp_tui(home, "doctor", "--format", "json")
-    for name in ("agents", "settings", "keys"):
-        acp_tui(home, name)
+    commands = (
+        ("exec", "--prompt", "hello", "--record", "run.jsonl", *agent),
+        ("redact", "run.jsonl", "-o", "redacted.jsonl"),
+        *(("render", "run.jsonl", "-o", name) for name in ("out.md", "out.svg", "out.cast")),
+        ("doctor", "--format", "json"),
+        *((name,) for name in ("agents", "settings", "keys")),
+    )
+    done = subprocess.run(
+        one_after_the_other(*commands),
+        cwd=home,
+        env=environment(home),
+        capture_output=True,
+        text=True,
+        timeout=120,
+        check=False,
+    )
+    assert done.returncode == 0, done.stderr
     assert (home / "redacted.jsonl").exists()
     assert open_to_others(home) == {}

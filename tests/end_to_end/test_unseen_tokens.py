@@ -21,6 +21,7 @@ from support.served import websocket_server
 
 TOKEN = "tok-7f3a9c51e2d84b60"
 EXEC = ("exec", "gossip", "--prompt", "hello", "--record", "run.jsonl")
+REPORTS = (("doctor",), ("doctor", "gossip"), ("agents",), ("sessions",), ("settings",))
 over_both = pytest.mark.parametrize("scheme", ["ws", "http"])
 from_each = pytest.mark.parametrize(
     "entry",
@@ -77,14 +78,11 @@ async def test_a_token_is_in_no_list_of_processes_and_in_no_file(scheme: str, en
             (settings / "agents.toml").write_text(f'[agents.gossip]\nurl = "{command.name}"\n{entry}\n')
             done = await to_thread.run_sync(lambda: user.run(*EXEC, THE_TOKEN=TOKEN))
             assert done.returncode == 0, done.stdout + done.stderr
-            reports = [
-                await to_thread.run_sync(lambda words=words: user.run(*words, THE_TOKEN=TOKEN))  # type: ignore[misc]
-                for words in (("doctor",), ("doctor", "gossip"), ("agents",), ("sessions",), ("settings",))
-            ]
+            report = await to_thread.run_sync(lambda: user.run_each(*REPORTS, THE_TOKEN=TOKEN))
         assert any("acp_tui" in line for line in gossip.command_lines)
         assert TOKEN not in "\n".join(gossip.command_lines)
-        for report in reports:
-            assert TOKEN not in report.stdout + report.stderr, report.args
+        assert all(each in report.stdout for each in ("Machine", "gossip", "[mcp]")), report.stderr
+        assert TOKEN not in report.stdout + report.stderr
         assert "you say" in (user.home / "run.jsonl").read_text()
         _appears_in_no_file(user)
 

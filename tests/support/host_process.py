@@ -6,7 +6,7 @@ import shutil
 import subprocess
 import sys
 import tempfile
-from collections.abc import AsyncIterator, Iterator
+from collections.abc import AsyncIterator, Iterator, Sequence
 from contextlib import asynccontextmanager, contextmanager
 from dataclasses import dataclass
 from pathlib import Path
@@ -19,6 +19,7 @@ from acp_tui.client.sessions.agent import Agent
 from acp_tui.client.sessions.hub import open_hub
 from acp_tui.client.sessions.session import Session
 from acp_tui.conversation.facts import SessionId
+from support.command_line import one_after_the_other
 from support.on_terminal import environment
 from support.waiting import LIMIT_S, TEST_LIMIT_S
 
@@ -31,8 +32,15 @@ class User:
 
     def run(self, *words: str, **variables: str) -> subprocess.CompletedProcess[str]:
         """Run an acp-tui command to its end."""
+        return self._run([sys.executable, "-m", "acp_tui", *words], variables)
+
+    def run_each(self, *commands: Sequence[str], **variables: str) -> subprocess.CompletedProcess[str]:
+        """Run acp-tui commands to their end, in one process."""
+        return self._run(one_after_the_other(*commands), variables)
+
+    def _run(self, argv: Sequence[str], variables: dict[str, str]) -> subprocess.CompletedProcess[str]:
         return subprocess.run(
-            [sys.executable, "-m", "acp_tui", *words],
+            argv,
             env={**environment(self.home), **variables},
             cwd=self.home,
             stdin=subprocess.DEVNULL,

@@ -14,7 +14,7 @@ import subprocess
 import sys
 import termios
 import time
-from collections.abc import Iterator, Mapping, Sequence
+from collections.abc import Callable, Iterator, Mapping, Sequence
 from contextlib import contextmanager
 from pathlib import Path
 
@@ -39,6 +39,11 @@ class TerminalProcess:
     def type(self, keys: str) -> None:
         """Type it."""
         os.write(self._fd, keys.encode())
+
+    def until(self, is_so: Callable[[], object]) -> None:
+        """Read until it is so."""
+        while not is_so():
+            assert self.read(), f"it ended before:\n{self.text}"
 
     def end(self) -> int:
         """Wait for its end; return the status."""

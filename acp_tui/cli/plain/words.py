@@ -25,7 +25,9 @@ from acp_tui.conversation.tool_calls import (
     UnknownContent,
 )
 from acp_tui.conversation.tool_text import HERE, shown_path, subject_of
-from acp_tui.conversation.visible import make_visible, make_visible_command, make_visible_line, make_visible_path
+from acp_tui.conversation.visible import make_visible, make_visible_line
+from acp_tui.conversation.visible.confusables import make_visible_command, make_visible_path
+from acp_tui.conversation.wording import how_ended
 from acp_tui.values import dataclass
 
 MARK: Final = "* "
@@ -167,5 +169,5 @@ def end_of(state: TerminalState) -> str:
     """Return how it ended, if it has."""
     if not state.has_exited:
         return "still running"
-    how = f"exit {state.exit_code}" if state.signal is None else f"ended by {make_visible_line(state.signal)}"
+    how = make_visible_line(how_ended(state.exit_code, state.signal))
     return how if state.seconds is None else f"{how} after {state.seconds:.1f} s"

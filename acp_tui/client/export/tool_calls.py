@@ -24,6 +24,7 @@ from acp_tui.conversation.tool_calls import (
     UnknownContent,
 )
 from acp_tui.conversation.tool_text import Markdown, Subject, parts_of, subject_of
+from acp_tui.conversation.wording import how_ended
 
 
 class PlainText(Protocol):
@@ -59,14 +60,14 @@ class Terminals:
         return (
             *(lost if state.output.dropped else []),
             *([Code("\n".join(lines), "console")] if lines else []),
-            Note(_end(state), is_problem=state.has_exited and state.exit_code != 0),
+            Note(_end(state), is_problem=state.has_failed),
         )
 
 
 def _end(state: TerminalState) -> str:
     if not state.has_exited:
         return "still running"
-    end = f"exit {state.exit_code}" if state.signal is None else f"ended by {state.signal}"
+    end = how_ended(state.exit_code, state.signal)
     return end if state.seconds is None else f"{end} · {state.seconds:.1f} s"
 
 

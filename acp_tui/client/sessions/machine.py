@@ -14,8 +14,7 @@ from anyio import Lock, to_thread
 
 from acp_tui.client.errors import CommandFailed
 from acp_tui.client.loading_variables import loading_warnings
-from acp_tui.client.permissions.command_search import commands_in
-from acp_tui.client.sessions.access import WHY_LATER, Access, Grant, Policy, StandingRules, Wish
+from acp_tui.client.sessions.access import WHY_LATER, Access, Grant, Policy, Rules, Wish
 from acp_tui.client.settings.location import own_folders
 from acp_tui.client.terminals import Terminals
 from acp_tui.client.terminals.pty import TerminalError, TerminalsClosed, UnknownTerminal
@@ -33,6 +32,7 @@ from acp_tui.conversation.updates import (
     TerminalResized,
     TerminalWaiting,
 )
+from acp_tui.conversation.wording import how_ended
 from acp_tui.protocol import RESOURCE_NOT_FOUND
 from acp_tui.protocol.roles import ExitStatus, TerminalSnapshot
 from acp_tui.rpc import ErrorCode, RequestFailed
@@ -120,7 +120,7 @@ class OwnCommands:
         if status is None:
             end = "(still running)"
         else:
-            end = f"(exit {status.exit_code})" if status.signal is None else f"(ended by {status.signal})"
+            end = f"({how_ended(status.exit_code, status.signal)})"
         cut = "(the beginning is omitted)\n" if snapshot.truncated else ""
         text = f"$ {one.line}\n{cut}{snapshot.output.rstrip()}\n{end}\n"
         # The URI doesn't contain the terminal's ID, because later output is only for the user.
@@ -141,7 +141,7 @@ class Machine:
         additional_directories: Sequence[Path],
         quirks: Quirks,
         policy: Policy,
-        rules: StandingRules,
+        rules: Rules,
         access: Access,
         apply: Callable[[SessionUpdate], None],
         until_room: Callable[[], Awaitable[None]],
@@ -324,6 +324,9 @@ class Machine:
 
     def _open_terminals(self) -> Terminals:
         if self._terminals is None:
+            # Its lists of programs take long to load.
+            from acp_tui.client.permissions.command_search import commands_in
+
             self._terminals = Terminals(
                 self._roots[0],
                 on_output=self._on_terminal_output,

@@ -176,13 +176,15 @@ class AgentSettings:
         minimum=0,
         applies="next agent",
     )
-    trace_context: TraceContext = setting(
-        TraceContext(), "W3C trace context to send with every request to an agent.", applies="next agent"
-    )
     enter_while_working: Literal["queue", "steer"] = setting(
         "queue",
         "What Enter does with a prompt while the agent works: queue it until the turn ends, or"
         " send it into the turn if the agent supports that. Alt+T does the other.",
+    )
+    trace_context: TraceContext = setting(
+        TraceContext(),
+        "W3C trace context to send with every request to an agent.",
+        applies="next agent",
     )
 
 

@@ -15,6 +15,7 @@ from acp_tui.conversation.facts import SessionId
 from acp_tui.conversation.visible import make_visible_line
 from acp_tui.conversation.wording import spent_words, subagent_state
 from acp_tui.ui.conversation.drawing import KeptDrawing, Scene
+from acp_tui.ui.rendering.markdown import MarkdownRenderer
 from acp_tui.ui.rendering.palette import Palette
 from acp_tui.ui.rendering.wrapping import Gutter, cut, width_cells, wrap
 
@@ -45,15 +46,17 @@ def state_style(state: str, palette: Palette) -> Style:
     return styles.get(state, palette.warning if state == "needs you" else palette.muted)
 
 
-def last_line(conversation: Conversation) -> str:
-    """The last thing said or done, in one line; "" if there is nothing."""
+def last_line(conversation: Conversation, width: int, palette: Palette) -> str:
+    """The last thing said or done, in one line; "" if there is nothing. Messages are read as Markdown."""
     entry = conversation.entries[-1] if conversation.entries else None
     match entry:
         case Message(parts=parts):
             texts = [part for part in parts if isinstance(part, TextBuffer)]
             tail = texts[-1].since(max(texts[-1].length - MAX_TAIL, 0)) if texts else ""
-            lines = [line for line in tail.splitlines() if line.strip()]
-            return make_visible_line(lines[-1].strip()) if lines else ""
+            message = MarkdownRenderer(tail)
+            message.finish()
+            rows = message.lines(width, palette)
+            return next(filter(None, (rows[at].text.strip() for at in reversed(range(len(rows))))), "")
         case ToolCallEntry(call=call):
             return make_visible_line(call.shown_title)
         case Subagent(session_id):
@@ -81,7 +84,7 @@ class SubagentDrawing(KeptDrawing):
             Gutter("↳ ", palette.muted),
             *wrap([(name, palette.strong), (f"  {aside}", palette.muted)], width)[0],
         ]
-        below = last_line(said) or make_visible_line(subagent.description or "")
+        below = last_line(said, width, palette) or make_visible_line(subagent.description or "")
         if not below:
             return [Strip(head)]
         return [

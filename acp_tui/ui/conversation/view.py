@@ -6,7 +6,7 @@ slices of a few milliseconds, so that a flood of output never delays a key.
 
 from __future__ import annotations
 
-from collections.abc import Callable, Iterable, Sequence
+from collections.abc import Callable, Iterable, Mapping, Sequence
 from dataclasses import replace
 from typing import ClassVar, Final, Self, cast
 
@@ -82,6 +82,13 @@ class ConversationView(Widget, can_focus=True):
 
     class SubagentLeft(Message):
         """Posted when the user wants to go back to the agent that started this one."""
+
+    class Folded(Message):
+        """Posted when the user has folded or unfolded something."""
+
+        def __init__(self, view: ConversationView) -> None:
+            super().__init__()
+            self.view = view
 
     class LinkChosen(Message):
         """Posted when the user wants to open a link."""
@@ -177,6 +184,11 @@ class ConversationView(Widget, can_focus=True):
         self.watch(self.app, "theme", self._redraw, init=False)
         self.images = self._fitted(self.images)
         self._pictures = pictures_for(self, self.images, self._mark_drawing)
+        self.frames.schedule()
+
+    def keep_folds(self, folds: Mapping[str, bool]) -> None:
+        """Fold and unfold entries as they were before the session was resumed."""
+        self.column.keep_folds(folds)
         self.frames.schedule()
 
     def come_to_front(self) -> None:
@@ -642,9 +654,7 @@ class ConversationView(Widget, can_focus=True):
     def focus(self, scroll_visible: bool = True) -> Self:
         """Focus the entry at the bottom of the view, or the view itself if there are no entries."""
         stop = self._pool.views.get(self.tab_stop)
-        if stop is None:
-            return super().focus(scroll_visible=False)
-        self.screen.set_focus(stop, scroll_visible=False)
+        self.screen.set_focus(self if stop is None else stop, scroll_visible=False)
         return self
 
     def allow_focus(self) -> bool:
@@ -672,7 +682,7 @@ class ConversationView(Widget, can_focus=True):
         if self.conversation.entries:
             self.action_follow()
             self._choose(len(self.conversation.entries) - 1)
-        else:
+        elif self.screen.focused is None:
             self.focus()
 
     def _choose(self, index: int) -> None:
@@ -740,6 +750,7 @@ class ConversationView(Widget, can_focus=True):
         if self.column.toggle(index):
             if isinstance(view := self._pool.views.get(index), EntryView):
                 view.post_message(view.Toggled(view, view.entry))
+            self.post_message(self.Folded(self))
             # An unfolded entry is read from its beginning, so don't follow the end, unless everything fits.
             self.scrolling.follow(self.max_top_line == 0)
             self.frames.schedule()
@@ -749,6 +760,7 @@ class ConversationView(Widget, can_focus=True):
         """Unfold everything, or fold everything again."""
         self._searching.keep_unfolded()
         self.column.toggle_all()
+        self.post_message(self.Folded(self))
         self._redraw()
 
     def action_to_prompt(self, direction: int) -> None:

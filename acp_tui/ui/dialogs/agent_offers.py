@@ -79,8 +79,8 @@ SECTIONS: Final[Mapping[str, tuple[Capability, ...]]] = {
         Capability("delete_session", "delete a session", "sessions can be deleted only with its own tools"),
         Capability("additional_directories", "more folders", "a session works in one folder"),
         Capability("fork_session", "fork a session", "/fork isn't available"),
-        Capability("set_title", "take a title", "/rename names a session in acp-tui alone"),
-        Capability("archive", "archive a session", "acp-tui alone remembers which you archived"),
+        Capability("set_title", "take a title", "/rename names a session in acp-tui only"),
+        Capability("archive", "archive a session", "only acp-tui remembers which you archived"),
         Capability("takes_prompts_at_work", "steer a turn", "a prompt waits until the turn ends"),
     ),
     "In prompts, besides text and links": (
@@ -125,7 +125,7 @@ class CapabilityCard(ModalScreen[None]):
     def on_mount(self) -> None:
         """Draw the card, and focus it for scrolling."""
         self._draw()
-        self.query_one(VerticalScroll).focus()
+        self.set_focus(self.query_one(VerticalScroll))
 
     def _draw(self) -> None:
         self._body.update(card_text(self._facts, is_open=self._is_open))

@@ -28,6 +28,7 @@ from acp_tui.ui.rendering.wrapping import cut
 MOST_NAME_CELLS: Final = 20
 MOST_TITLE_CELLS: Final = 20
 MOST_WAY_CELLS: Final = 34
+TITLES_FROM_COLUMNS: Final = 80
 
 
 class SearchLine(Input):
@@ -60,7 +61,9 @@ class AgentList(FilteredList):
     def show_agents(self, agents: Sequence[ListedAgent]) -> None:
         """Show these agents from now on."""
         names = _column([agent.name for agent in agents], MOST_NAME_CELLS)
-        titles = _column([_title(agent) for agent in agents], MOST_TITLE_CELLS)
+        # On a narrow screen, a title is only told of the agent at the cursor.
+        has_titles = self.app.size.width >= TITLES_FROM_COLUMNS
+        titles = _column([_title(agent) if has_titles else "" for agent in agents], MOST_TITLE_CELLS)
         ways = _column([agent.obstacle or _how(agent.command) for agent in agents], MOST_WAY_CELLS)
         self.show_rows(_row(agent, *cells) for agent, *cells in zip(agents, names, titles, ways, strict=True))
 
@@ -89,7 +92,12 @@ def _column(texts: Sequence[str], most_cells: int) -> list[str]:
 def _row(agent: ListedAgent, name: str, title: str, way: str) -> PickerRow[ListedAgent]:
     """`name`, `title`, and `way` are already aligned in columns."""
     return PickerRow(
-        agent, f"{name}{GAP}{title}", agent.description, _group(agent), is_disabled_reason=agent.obstacle, aside=way
+        agent,
+        f"{name}{GAP}{title}" if title else name,
+        agent.description,
+        _group(agent),
+        is_disabled_reason=agent.obstacle,
+        aside=way,
     )
 
 
@@ -102,7 +110,7 @@ def _group(agent: ListedAgent) -> str:
     if agent.is_recent:
         return "Used last"
     if agent.obstacle:
-        return "Not installed"
+        return "Can't run here"
     return "Ready" if agent.command.package is None else "Ready once you agree"
 
 

@@ -21,6 +21,8 @@ MOST_AGENT_CELLS: Final = 14
 
 
 PINNED: Final = "★ "
+ARCHIVED: Final = {False: "with archived", True: "without archived"}
+"""What the key does that shows and hides archived sessions, by whether they are shown."""
 
 
 class Way(Enum):
@@ -112,11 +114,11 @@ def _whole(session: PastSession, why: str) -> str:
             (
                 why and f"can't be opened: {why}",
                 f"{when:%Y-%m-%d %H:%M}" if when else session.told_time,
-                shlex.join(session.command) or session.agent,
                 "archived" * session.is_archived,
                 _prompts(session),
                 str(session.cwd),
                 session.session_id,
+                shlex.join(session.command) or session.agent,
             ),
         )
     )

@@ -354,7 +354,7 @@ class TakeOver(Screen[None]):
 
     def on_mount(self) -> None:
         """Subscribe to changes of the session."""
-        self._view.focus()
+        self.set_focus(self._view)
         self._unsubscribe = self._session.subscribe(self._on_change)
 
     def on_unmount(self) -> None:

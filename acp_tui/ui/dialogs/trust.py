@@ -74,7 +74,7 @@ class TrustQuestion(QuestionScreen[bool]):
 
     def on_mount(self) -> None:
         """Focus No, so that Enter means no."""
-        self.query_one("#no").focus()
+        self.set_focus(self.query_one("#no"))
 
     def answer_by(self, button: Button) -> None:
         """Answer with this button."""

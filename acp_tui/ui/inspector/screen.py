@@ -94,7 +94,7 @@ class InspectorScreen(Screen[None]):
     def on_mount(self) -> None:
         """Start reading."""
         self._title.update(title_of(self._heading, self._inspection.source.header))
-        self._list.focus()
+        self.set_focus(self._list)
         self.run_worker(self._inspection.run())
         if self._grows is not None:
             self.run_worker(self._follow(self._grows))
@@ -125,7 +125,7 @@ class InspectorScreen(Screen[None]):
 
     def on_frame_list_opened(self) -> None:
         """Focus the frame."""
-        self._view.focus()
+        self.set_focus(self._view)
 
     @work(exclusive=True, group="detail")
     async def _show_detail(self) -> None:
@@ -199,7 +199,7 @@ class InspectorScreen(Screen[None]):
         """End the search. A filter stays."""
         if message.wish is Wish.FIND:
             self._inspection.look_for(())
-        self._list.focus()
+        self.set_focus(self._list)
         self._tell()
 
     def _look_for(self, text: str) -> None:
@@ -348,7 +348,7 @@ class InspectorScreen(Screen[None]):
 
     def action_other(self) -> None:
         """Switch between the list and the frame."""
-        (self._list if self.focused is self._view else self._view).focus()
+        self.set_focus(self._list if self.focused is self._view else self._view)
 
     @work
     async def action_help(self) -> None:

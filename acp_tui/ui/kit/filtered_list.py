@@ -53,16 +53,15 @@ class FilteredList(Vertical, can_focus=True):
         *,
         has_search: bool = True,
         empty: str = "Nothing to choose from",
-        id: str | None = None,  # noqa: A002 - Textual's own name for it
     ) -> None:
         """With `has_search`, the search line is always shown; otherwise `search` shows it."""
-        super().__init__(id=id)
+        super().__init__()
         self._all = tuple(rows)
         self._empty = empty
         self._has_search = has_search
         # Kept instead of queried, because a worker's result may arrive while the list is being removed.
         self._search = self.make_search(placeholder="Type to search", classes="row-search", compact=True)
-        self._list = RowList(rows_around_low=8)
+        self._list = RowList(rows_around=15, rows_around_low=8)
         self._about = Static(classes="row-about", markup=False)
 
     def compose(self) -> ComposeResult:
@@ -77,7 +76,7 @@ class FilteredList(Vertical, can_focus=True):
         """Show the rows, with the cursor on the current one."""
         current = next((index for index, row in enumerate(self._all) if row.is_current), 0)
         self._show(self._all, current)
-        (self._search if self._has_search else self).focus()
+        self.screen.set_focus(self._search if self._has_search else self)
 
     @property
     def row(self) -> PickerRow[Any] | None:
@@ -108,7 +107,7 @@ class FilteredList(Vertical, can_focus=True):
     def end_search(self) -> None:
         """Return to the list, still narrowed. If the search line is empty, hide it."""
         self._search.display = self._has_search or bool(self._search.value)
-        self.focus()
+        self.screen.set_focus(self)
 
     def on_input_changed(self, event: Input.Changed) -> None:
         """Narrow the list and move the cursor to the best row."""
@@ -126,6 +125,8 @@ class FilteredList(Vertical, can_focus=True):
     def _show(self, rows: Sequence[PickerRow[Any]], cursor: int) -> None:
         self._list.show(rows, cursor if rows else NOWHERE)
         self._list.display = bool(rows)
+        has_more = any(row.description or row.is_disabled_reason for row in self._all)
+        self._about.set_class(bool(rows) and not has_more, "-blank")
         self._show_about()
 
     def _show_about(self) -> None:
@@ -267,4 +268,4 @@ class ReadingScreen(ModalScreen[None]):
 
     def on_mount(self) -> None:
         """Focus the text, so that it can be scrolled."""
-        self.query_one(VerticalScroll).focus()
+        self.set_focus(self.query_one(VerticalScroll))

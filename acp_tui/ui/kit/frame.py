@@ -2,15 +2,17 @@
 
 from __future__ import annotations
 
-from typing import TypeVar
+from typing import Final, TypeVar
 
 from textual.containers import Vertical
 from textual.content import Content
+from textual.geometry import Size
 from textual.screen import Screen
 from textual.widget import Widget
 from textual.widgets import Static
 
 from acp_tui.conversation.visible import make_visible, make_visible_line
+from acp_tui.ui.rendering.wrapping import SEPARATOR, pack
 
 
 def shown(text: str, style: str = "") -> Content:
@@ -23,6 +25,41 @@ def shown_line(text: str, style: str = "") -> Content:
     return Content.styled(make_visible_line(text), style)
 
 
+MOST_KEY_LINES: Final = 2
+MOST_KEYS_SHARE: Final = 6
+"""On a higher screen, one in so many of its lines may tell keys."""
+
+
+class FrameKeys(Widget):
+    """What keys do. Breaks lines between keys. On a small screen, leaves some out, but not the last: how to leave."""
+
+    def __init__(self, keys: str) -> None:
+        super().__init__(classes="frame-keys")
+        self._keys = keys
+
+    def update(self, keys: str) -> None:
+        """Show these keys."""
+        self._keys = keys
+        self.refresh(layout=True)
+
+    def get_content_height(self, container: Size, viewport: Size, width: int) -> int:
+        """As many lines as it needs."""
+        return len(self._lines(width))
+
+    def render(self) -> Content:
+        """The lines."""
+        return Content("\n".join(self._lines(self.content_size.width)))
+
+    def _lines(self, width: int) -> list[str]:
+        keys = self._keys.split(SEPARATOR)
+        lines = pack(keys, width)
+        most = max(MOST_KEY_LINES, self.app.size.height // MOST_KEYS_SHARE)
+        while len(lines) > most and len(keys) > 2:
+            del keys[-2]
+            lines = pack(keys, width)
+        return lines
+
+
 class Frame(Vertical):
     """Holds the parts of a dialog in the middle of the screen."""
 
@@ -32,7 +69,7 @@ class Frame(Vertical):
     """
 
     def __init__(self, title: Content, keys: str, *parts: Widget) -> None:
-        self._keys = Static(keys, classes="frame-keys", markup=False)
+        self._keys = FrameKeys(keys)
         super().__init__(Static(title, classes="frame-title", markup=False), *parts, self._keys)
 
     def show_keys(self, keys: str) -> None:

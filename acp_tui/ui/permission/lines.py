@@ -13,10 +13,11 @@ from textual.strip import Strip
 from acp_tui.conversation.facts import PermissionOption
 from acp_tui.conversation.permission_requests import kind_word, letters_of, quoted_name
 from acp_tui.conversation.tool_calls import ToolCall
-from acp_tui.conversation.visible import collapse_blanks_in_line, make_visible_command, make_visible_line
+from acp_tui.conversation.visible import collapse_blanks_in_line, make_visible_line
+from acp_tui.conversation.visible.confusables import make_visible_command
 from acp_tui.ui.permission.subject import Asked
 from acp_tui.ui.rendering.palette import Palette
-from acp_tui.ui.rendering.wrapping import width_cells, wrap
+from acp_tui.ui.rendering.wrapping import pack, width_cells, wrap
 
 MAX_NUMBER: Final = 9
 """Options after this one have no number."""
@@ -25,7 +26,6 @@ GAP_CELLS: Final = 2
 ENOUGH_NAME_CELLS: Final = 16
 """If less room is left, the agent's names have no column of their own."""
 ROOMY_CELLS: Final = 50
-SEPARATOR: Final = " · "
 
 
 def title_lines(asked: Asked, palette: Palette, width: int, *, file: str = "") -> list[Strip]:
@@ -111,11 +111,4 @@ def _style_of(option: PermissionOption, palette: Palette) -> Style:
 
 def keys_lines(keys: Sequence[str], style: Style, width: int) -> list[Strip]:
     """Keys and what they do, as many in a line as fit. Breaks between keys if possible."""
-    lines = [""]
-    for key in keys:
-        longer = f"{lines[-1]}{SEPARATOR}{key}" if lines[-1] else key
-        if lines[-1] and width_cells(longer) > width:
-            lines.append(key)
-        else:
-            lines[-1] = longer
-    return [strip for line in lines for strip in wrap([(line, style)], width)]
+    return [strip for line in pack(keys, width) for strip in wrap([(line, style)], width)]

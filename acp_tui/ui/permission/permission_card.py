@@ -177,7 +177,13 @@ class PermissionCard(DockedRequest, RequestPane, can_focus=True):
         """How to answer, read on, and leave."""
         hint = keys_in_force(self).hint
         if self._rows is None:
-            return [hint("too small here: {review}" if has_focus else "too small: {leave_prompt} {review}")]
+            return [
+                hint(
+                    "too small here; {review} shows it whole"
+                    if has_focus
+                    else "too small here; {leave_prompt}, then {review}"
+                )
+            ]
         more = [hint(MORE)] if is_cut else []
         if not has_focus:
             return [
@@ -213,7 +219,7 @@ class PermissionCard(DockedRequest, RequestPane, can_focus=True):
     def take_focus(self) -> None:
         """Take the focus unasked."""
         self._came_at = self._clock()
-        self.focus()
+        self.screen.set_focus(self)
 
     def action_leave(self, by_tab: bool = False) -> None:
         """Return to the prompt. Ignores a Tab pressed before the card took the focus."""

@@ -192,7 +192,7 @@ class PermissionReview(ModalScreen[None]):
     def on_mount(self) -> None:
         """Show the request."""
         self._pane.show_request(self.asked)
-        self._pane.focus()
+        self.set_focus(self._pane)
 
     def show_request(self, asked: Asked | None) -> None:
         """Show the request as it is now. Closes if it isn't the one that was opened."""

@@ -376,7 +376,7 @@ class PromptInput(DraftArea):
         """Insert `text` at the cursor."""
         start = min(self.selection)
         self.insert_paste(text)
-        self.focus()
+        self.screen.set_focus(self)
         if may_be_dropped(text) and not self.text.startswith("!"):
             self._mention_dropped(text, start)
 
@@ -539,4 +539,4 @@ class PromptFrame(Vertical):
         message.stop()
         prompt = self.query_one(PromptInput)
         prompt.remove_image(message.index)
-        prompt.focus()
+        self.screen.set_focus(prompt)

@@ -21,11 +21,16 @@ MAX_SHOWN: Final = 3
 MUTED: Final = "$foreground-muted"
 KEYS: Final = (
     "Enter edits · Alt+Enter sends now · Del removes · Alt+↑↓ moves · Esc back",
-    "Enter edits · Del removes · Alt+↑↓ moves · Esc back",
-    "Enter edits · Del removes",
+    "Enter edits · Alt+Enter sends now · Del removes · Esc back",
+    "Enter edits · Alt+Enter sends now",
     "Enter edits",
 )
-WAYS_IN: Final = (" · Alt+↓ edits, Alt+↑ takes the last back", " · Alt+↓ edits", "")
+WAYS_IN: Final = (
+    " · Alt+↓ edits or sends now, Alt+↑ takes the last back",
+    " · Alt+↓ edits or sends now",
+    " · Alt+↓ edits",
+    "",
+)
 
 
 class Waiting(NamedTuple):
@@ -102,7 +107,7 @@ class QueueLines(Static, can_focus=True):
         if not self._shown.prompts:
             return False
         self._select(len(self._keys) - 1)
-        self.focus()
+        self.screen.set_focus(self)
         return True
 
     @property

@@ -81,6 +81,8 @@ class Recall:
         self._has_told_back = False
         self._session: Session | None = None
         """The session that the prompt is for."""
+        self._coming = ""
+        """A saved draft whose pictures are being read."""
 
     async def begin(self, is_new: Callable[[], bool] = lambda: True) -> None:
         """Load earlier prompts, and restore the saved draft unless a new one was begun.
@@ -90,7 +92,7 @@ class Recall:
         self._say(await self._memory.load())
         left = self._memory.offer(self._place) if is_new() and not self._prompt.text else ""
         if left:
-            self._prompt.set_draft(self._words_of(left))
+            self._bring_back(left)
             self._tell_back()
         self._prompt.assistants.append(self)
         self.draft_changed()
@@ -109,27 +111,40 @@ class Recall:
             return
         before, self._place = self._place, place
         self._walk = None
-        self._memory.drafts.put(before, self._prompt.draft)
-        own = self._words_of(self._memory.drafts.text(place))
+        self._memory.drafts.put(before, self._with_coming(self._prompt.draft))
+        own = self._memory.drafts.text(place)
         if not before.session or (is_new and not own):
             self._memory.drafts.move(before, place)
-            if own and own != self._prompt.draft:
-                self._prompt.put_before(own)
         else:
-            self._prompt.set_draft(own)
+            self._coming = ""  # it stays with the session that it is for
+            self._prompt.set_draft("")
+        self._bring_back(own)
         if own and was_left:
             self._tell_back()
 
-    def _words_of(self, kept: str) -> str:
-        """Return the text of a saved draft, and load its images into the prompt."""
+    def _bring_back(self, kept: str) -> None:
+        """Put a saved draft before what is written: its text together with its pictures, so that it is sent whole."""
+        kept = self._with_coming(kept)
         words, files = self._memory.split(kept)
         if files:
-            self._screen.run_worker(self._attach(files))
-        return words
+            self._coming = kept
+            self._screen.run_worker(self._bring_back_with_pictures(kept, words, files))
+        elif words and words != self._prompt.draft:
+            self._prompt.put_before(words)
 
-    async def _attach(self, files: Sequence[Path]) -> None:
-        for name, data in await self._memory.read_pictures(files):
-            self._prompt.attach(PastedImage(name, data))
+    async def _bring_back_with_pictures(self, kept: str, words: str, files: Sequence[Path]) -> None:
+        pictures = await self._memory.read_pictures(files)
+        if self._coming == kept:  # otherwise the prompt is for another session by now
+            self._coming = ""
+            if words:
+                self._prompt.put_before(words)
+            self._prompt.attach(*(PastedImage(name, data) for name, data in pictures))
+
+    def _with_coming(self, kept: str) -> str:
+        """Return a draft in its saved form together with the one whose pictures are being read."""
+        coming, coming_files = self._memory.split(self._coming)
+        words, files = self._memory.split(kept)
+        return "\n".join(filter(None, (coming, words, *(f"@{file}" for file in (*coming_files, *files)))))
 
     def _tell_back(self) -> None:
         """Tell the user, once, that the text in the prompt is from last time."""
@@ -149,7 +164,7 @@ class Recall:
         draft = "\n\n".join(filter(None, (*(text for text, _ in queued), self._prompt.draft)))
         images = (*(image for _, images in queued for image in images), *self._prompt.images)
         kept = await self._memory.with_pictures(draft, [(image.name, image.data) for image in images])
-        self._memory.drafts.put(place, kept)
+        self._memory.drafts.put(place, self._with_coming(kept))
         self._say(await self._memory.write())
 
     # While a prompt is written

@@ -62,7 +62,7 @@ class PictureScreen(Screen[None]):
 
     def on_mount(self) -> None:
         """Show the initial state, before any session."""
-        self.query_one(PromptInput).focus()
+        self.set_focus(self.query_one(PromptInput))
         self.show_facts()
 
     async def show(self, conversation: Conversation) -> None:
@@ -121,7 +121,10 @@ class PictureScreen(Screen[None]):
     def on_prompt_input_leave_requested(self) -> None:
         """Focus the card if something waits; otherwise the conversation."""
         if self.panel is not None:
-            (self.panel.card if self.panel.card.display else self.panel.view).focus()
+            if self.panel.card.display:
+                self.set_focus(self.panel.card)
+            else:
+                self.panel.view.focus()
 
     def on_prompt_input_page_requested(self, message: PromptInput.PageRequested) -> None:
         """Page through the conversation."""

@@ -215,6 +215,21 @@ def wrap(spans: Sequence[Span], width: int) -> list[Strip]:
     return strips
 
 
+SEPARATOR: Final = " · "
+
+
+def pack(parts: Iterable[str], width: int) -> list[str]:
+    """Return lines with as many of the parts as fit into each. A part wider than a line has its own."""
+    lines: list[str] = []
+    for part in parts:
+        longer = f"{lines[-1]}{SEPARATOR}{part}" if lines else part
+        if lines and width_cells(longer) <= width:
+            lines[-1] = longer
+        else:
+            lines.append(part)
+    return lines
+
+
 def break_words(text: str, width: int) -> list[LineRange]:
     """Find where to break `text`. Spaces at a break are dropped; a word longer than a line is cut."""
     width = max(width, MIN_WIDTH)

@@ -11,12 +11,17 @@ from textual.widgets import Input, Static
 
 from acp_tui.ui.commands.keys import caught_up, keys_in_force
 from acp_tui.ui.commands.table import bindings_of
+from acp_tui.ui.rendering.wrapping import SEPARATOR, width_cells
 
 if TYPE_CHECKING:
     from acp_tui.ui.conversation.searching import Standing
     from acp_tui.ui.conversation.view import ConversationView
 
-KEYS: Final = "{next_match} next · {previous_match} previous · {end_search} close"
+HEAD: Final = "Find "
+GAP: Final = "  "
+KEYS: Final = ("{next_match} next · {previous_match} previous · {end_search} close", "{end_search} close")
+LEAST_FIELD_CELLS: Final = 16
+"""The field gets at least this much; keys without room aren't told."""
 
 
 class FindBar(Horizontal):
@@ -34,17 +39,18 @@ class FindBar(Horizontal):
         super().__init__()
         self._view = view
         self._sought = ""
+        self._found = ""
         self._standing = Static(markup=False)
 
     def compose(self) -> ComposeResult:
         """The field, and the state of the search."""
-        yield Static("Find ", markup=False)
+        yield Static(HEAD, markup=False)
         yield Input(compact=True, placeholder="in the conversation", select_on_focus=False)
         yield self._standing
 
-    def on_mount(self) -> None:
-        """Show the keys in force."""
-        self._standing.update(f"  {self._keys}")
+    def on_resize(self) -> None:
+        """Show the keys in force, as far as there is room."""
+        self._tell()
 
     def begin(self, query: str = "") -> None:
         """Take the focus, and search for `query`, if it isn't empty."""
@@ -65,21 +71,23 @@ class FindBar(Horizontal):
             self._sought = query
             self._view.look_for(query)
 
-    @property
-    def _keys(self) -> str:
-        return keys_in_force(self).hint(KEYS)
+    def _tell(self) -> None:
+        room = self.content_size.width - width_cells(HEAD) - LEAST_FIELD_CELLS - width_cells(GAP)
+        keys = [keys_in_force(self).hint(text) for text in KEYS]
+        ways = (SEPARATOR.join(filter(None, (self._found, text))) for text in keys)
+        self._standing.update(GAP + next((way for way in ways if width_cells(way) <= room), self._found))
 
     def show_standing(self, standing: Standing) -> None:
         """Show the number of the current match, and how many there are."""
         query = self.query_one(Input).value.strip()
         more = "" if standing.is_done else "…"
         if not query:
-            text = self._keys
+            self._found = ""
         elif not standing.total:
-            text = f"looking{more}" if more else "nothing found"
+            self._found = f"looking{more}" if more else "nothing found"
         else:
-            text = f"{standing.current or '-'}/{standing.total}{more} · {self._keys}"
-        self._standing.update(f"  {text}")
+            self._found = f"{standing.current or '-'}/{standing.total}{more}"
+        self._tell()
 
     async def action_step(self, direction: int) -> None:
         """Go to the next or the previous match, after everything typed so far."""

@@ -9,6 +9,7 @@ from collections import deque
 from collections.abc import Callable, Sequence
 from typing import TYPE_CHECKING, ClassVar, Final
 
+from anyio import to_thread
 from textual.app import ComposeResult
 from textual.containers import Vertical
 from textual.events import Key, Paste
@@ -41,6 +42,7 @@ from acp_tui.ui.textual_gaps.internals import forget_toasts, press_in
 if TYPE_CHECKING:
     from textual.notifications import SeverityLevel
 
+    from acp_tui.client.sessions.folds import KeptFolds
     from acp_tui.client.sessions.session import Session, Unsubscribe
 
 BESIDE_TERMINALS: Final = len(RAIL) + 3
@@ -99,8 +101,12 @@ class SessionPanel(Vertical):
         images: Wanted = "auto",
         agent: str = "",
         greeting: str = "",
+        kept_folds: KeptFolds | None = None,
     ) -> None:
-        """An empty session shows the `agent` with its version, and the `greeting` of its command."""
+        """An empty session shows the `agent` with its version, and the `greeting` of its command.
+
+        Without `kept_folds`, what the user folds is forgotten with the panel.
+        """
         super().__init__()
         self.conversation = conversation
         self.session = session
@@ -111,6 +117,8 @@ class SessionPanel(Vertical):
         self._clock = clock
         self._main = self.VIEW(images=images, folds=folds)
         """The conversation's view. It can be used before it is mounted."""
+        self._kept_folds = kept_folds
+        self._keeping_folds = asyncio.Lock()
         self._opened: list[SubagentState] = []
         """The subagent that is shown instead, after those that led to it."""
         self._subagent_view: ConversationView | None = None
@@ -178,6 +186,8 @@ class SessionPanel(Vertical):
         """Show the conversation, and subscribe to changes."""
         self._look_context = contextvars.copy_context()  # changes come from tasks outside of the app
         self._main.show(self.conversation, self._cwd)
+        if self._kept_folds is not None and self.conversation.entries:
+            self.run_worker(self._fold_as_kept(self._kept_folds), group="folds")
         if self.session is not None:
             self._unsubscribe = self.session.subscribe(self._on_change)
         self.show_facts()
@@ -263,6 +273,19 @@ class SessionPanel(Vertical):
             self._subagent_view.mark(inner)
         if change.facts:
             self._tell_subagent()
+
+    async def _fold_as_kept(self, kept: KeptFolds) -> None:
+        self._main.keep_folds(await to_thread.run_sync(kept.load))
+
+    def on_conversation_view_folded(self, message: ConversationView.Folded) -> None:
+        """Keep the folds for when the session is resumed. Those of a subagent aren't kept."""
+        message.stop()
+        if self._kept_folds is not None and message.view is self._main:
+            self.run_worker(self._keep_folds(self._kept_folds), group="folds")
+
+    async def _keep_folds(self, kept: KeptFolds) -> None:
+        async with self._keeping_folds:
+            await to_thread.run_sync(kept.save, self._main.column.folds)
 
     def on_conversation_view_subagent_chosen(self, message: ConversationView.SubagentChosen) -> None:
         """Show the subagent."""
@@ -452,10 +475,13 @@ class SessionPanel(Vertical):
         message.stop()
         if self.session is None:
             return  # in a picture, the pause before a card is how long drawing takes
-        prompt = next(iter(self.screen.query(PromptInput)), None)
-        card = self.card
-        if prompt is not None and prompt.is_free and isinstance(card, PermissionCard) and card.display:
-            card.take_focus()
+        if any(prompt.is_free for prompt in self.screen.query(PromptInput)):
+            self.take_up_request()
+
+    def take_up_request(self) -> None:
+        """Focus the permission card, if a request waits."""
+        if isinstance(self.card, PermissionCard) and self.card.display:
+            self.card.take_focus()
 
     def on_permission_card_left(self, message: PermissionCard.Left) -> None:
         """Post the message again: it wouldn't bubble on from here, because it was posted while handling another."""

@@ -16,7 +16,8 @@ from textual.strip import Strip
 
 from acp_tui.client.changes import FileChange
 from acp_tui.conversation.facts import Plan, SessionId
-from acp_tui.conversation.visible import make_visible_line, make_visible_path
+from acp_tui.conversation.visible import make_visible_line
+from acp_tui.conversation.visible.confusables import make_visible_path
 from acp_tui.ui.changes.changed_files import count_words, cut_left, note_in_place_of_counts
 from acp_tui.ui.commands.keys import keys_in_force
 from acp_tui.ui.commands.table import bindings_of
@@ -24,7 +25,7 @@ from acp_tui.ui.conversation.subagents import GLYPHS, state_style
 from acp_tui.ui.kit.line_window import LineView
 from acp_tui.ui.kit.themes import palette_for
 from acp_tui.ui.rendering.palette import Palette
-from acp_tui.ui.rendering.wrapping import Span, cut, width_cells, wrap
+from acp_tui.ui.rendering.wrapping import Span, cut, pack, width_cells, wrap
 from acp_tui.ui.session.plan_view import step_lines
 from acp_tui.values import dataclass
 
@@ -280,8 +281,9 @@ class Sidebar(LineView, can_focus=True):
     def _key_lines(self, width: int) -> list[Line]:
         if not self.has_focus:
             return []
-        text = keys_in_force(self).hint(KEYS).replace("; ", " · ")
-        return [Line(strip) for strip in wrap([(text, palette_for(self.app.current_theme).muted)], width)]
+        style = palette_for(self.app.current_theme).muted
+        lines = pack(keys_in_force(self).hint(KEYS).split("; "), width)
+        return [Line(strip) for line in lines for strip in wrap([(line, style)], width)]
 
     def draw_line(self, line: int, width: int) -> Strip:
         """One of the lines."""

@@ -22,6 +22,7 @@ from textual.screen import Screen
 
 from acp_tui.client.errors import AgentRefused, ClientError
 from acp_tui.client.settings.tree import Settings
+from acp_tui.conversation.visible import make_visible, make_visible_line
 from acp_tui.ui.commands.keys import follow_keys, keys_in_force
 from acp_tui.ui.commands.table import bindings
 from acp_tui.ui.prompt import PromptFrame, PromptInput
@@ -54,6 +55,8 @@ if TYPE_CHECKING:
 
 T = TypeVar("T")
 
+SHORT_PHASE_S: Final = 0.1
+"""A phase of the start that is over by then isn't worth a frame."""
 LEAST_AGENT: Final = 4
 """The least cells of an agent's name in its tab."""
 
@@ -114,7 +117,7 @@ class SessionScreen(Screen[None]):
 
     def on_mount(self) -> None:
         """Start the agent after the first frame."""
-        self._prompt.focus()
+        self.set_focus(self._prompt)
         self._show_status()
         self.shell.tabs.add(self)
         follow_keys(self, self._show_status)
@@ -226,8 +229,6 @@ class SessionScreen(Screen[None]):
 
     def say(self, text: str, *, severity: SeverityLevel = "information", title: str = "") -> None:
         """Tell the user."""
-        from acp_tui.conversation.visible import make_visible, make_visible_line  # not for the first frame
-
         self.notify(make_visible(text), severity=severity, title=make_visible_line(title), markup=False)
 
     def say_error(self, error: ClientError) -> None:
@@ -311,9 +312,19 @@ class SessionScreen(Screen[None]):
 
     def show_phase(self, phase: str) -> None:
         """Show how far the agent's start is."""
+        is_shown_soon = isinstance(self.stage, Starting)
         if isinstance(self.stage, Starting | Failed):
             self.stage = replace(self.stage, phase=phase)
-        if self.is_attached:
+        if is_shown_soon and self.is_attached:
+            self.set_timer(SHORT_PHASE_S, self._show_status)
+        elif self.is_attached:
+            self._show_status()
+
+    def show_open(self, agent_title: str) -> None:
+        """Show that the agent has opened the first session, before its panel is loaded."""
+        if isinstance(self.stage, Starting):
+            self.agent_title = agent_title
+            self.stage = replace(self.stage, is_open=True)
             self._show_status()
 
     async def give_up(self, error: ClientError) -> None:
@@ -445,6 +456,8 @@ class SessionScreen(Screen[None]):
 
     def _status(self) -> Status:
         match self.stage:
+            case Starting(is_open=True):
+                return Status(agent=self.agent_title)
             case Starting(phase=phase) | Failed(phase=phase):
                 return Status(phase=phase)
             case Reread():
@@ -521,7 +534,7 @@ class SessionScreen(Screen[None]):
 
     def on_session_panel_left(self) -> None:
         """Focus the prompt."""
-        self._prompt.focus()
+        self.set_focus(self._prompt)
 
     def on_conversation_view_link_chosen(self, message: ConversationView.LinkChosen) -> None:
         """Open the link."""
@@ -595,15 +608,24 @@ class SessionScreen(Screen[None]):
         if self.panel is None or not self.panel.leave_subagent():
             self.writing.escape()
 
+    def take_up_request(self) -> None:
+        """Focus the permission card or the form that waits: the user came to this tab for it."""
+        if self.questions.card is not None:
+            self.questions.card.take_focus()
+        elif self.panel is not None:
+            self.panel.take_up_request()
+
     def on_prompt_input_leave_requested(self) -> None:
         """Focus the card that waits, or the welcome's sessions, or the conversation."""
         if self.questions.card is not None:
             self.questions.card.enter()
         elif self.panel is not None:
-            places = (self.panel.card, self.panel.welcome, self.panel.view)
+            places = (self.panel.card, self.panel.welcome)
             place = next((one for one in places if one.is_attached and one.display and one.can_focus), None)
             if place is not None:
-                place.focus()
+                self.set_focus(place)
+            elif self.panel.view.is_attached:
+                self.panel.view.focus()
 
     def on_prompt_input_page_requested(self, message: PromptInput.PageRequested) -> None:
         """Scroll by a page without leaving the prompt."""
@@ -632,7 +654,7 @@ class SessionScreen(Screen[None]):
 
     def on_queue_lines_left(self) -> None:
         """Focus the prompt."""
-        self._prompt.focus()
+        self.set_focus(self._prompt)
 
 
 def _cut(text: str, cells: int) -> str:

@@ -62,7 +62,7 @@ class SidebarController:
             self._wish = sidebar is None
             self.look()
         else:
-            sidebar.focus()
+            self._host.screen.set_focus(sidebar)
 
     def toggle_plan(self) -> bool:
         """Fold or unfold the plan in the sidebar. Returns False if the sidebar is hidden."""
@@ -104,7 +104,7 @@ class SidebarController:
 
     def _hide(self, sidebar: Sidebar) -> None:
         if sidebar.has_focus:
-            self._host.screen.query_one(PromptInput).focus()
+            self._host.screen.set_focus(self._host.screen.query_one(PromptInput))
         sidebar.display = False
         self._host.screen.remove_class("-with-sidebar")
         self._unsubscribe()

@@ -3,6 +3,8 @@
 from __future__ import annotations
 
 from acp_tui.client.errors import AgentLost, ClientError
+from acp_tui.client.sessions.folds import KeptFolds
+from acp_tui.client.sessions.marks import key_of
 from acp_tui.client.sessions.session import Session
 from acp_tui.client.sessions.session_history import RereadSession
 from acp_tui.conversation import reducer
@@ -36,6 +38,7 @@ class Stages:
             agent_title = agent.title
         host.agent_title = make_visible_line(agent_title)
         version = agent.identity.version if agent is not None and agent.identity is not None else ""
+        name = session.recorded.agent if isinstance(session, RereadSession) else agent.command.name if agent else ""
         panel = SessionPanel(
             session.conversation,
             session,
@@ -44,6 +47,7 @@ class Stages:
             images=host.settings.appearance.images,
             agent=f"{agent.title} {version}".strip() if agent is not None else host.agent_title,
             greeting=agent.command.greeting if agent is not None else "",
+            kept_folds=KeptFolds(key_of(name, session.session_id)) if name else None,
         )
         return Reread(panel, session) if isinstance(session, RereadSession) else Live(panel, session)
 

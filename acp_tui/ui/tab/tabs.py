@@ -88,6 +88,9 @@ class Tab(Protocol):
     def look_again(self) -> None:
         """Show what was held back: the tab is in front again."""
 
+    def take_up_request(self) -> None:
+        """Focus what waits for the user's answer."""
+
     def use_settings(self, settings: Settings) -> None:
         """Apply these settings from now on."""
 
@@ -170,6 +173,7 @@ class Tabs:
             for tab in others:
                 if tab.state is wanted:
                     await self.go_to(tab)
+                    tab.take_up_request()
                     return True
         return False
 

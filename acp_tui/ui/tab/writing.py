@@ -405,7 +405,7 @@ class Writing:
         text = self.prompting.take(session, key) if session is not None else None
         if is_edited and text is not None:
             self._put_before(text)
-            self._prompt.focus()
+            self._host.screen.set_focus(self._prompt)
 
     def _put_before(self, text: str | None) -> None:
         if text is not None:

@@ -83,7 +83,7 @@ def test_every_setting_can_be_set(file: Path) -> None:
         Settings(
             Appearance("nord", images="blocks"),
             ConversationSettings(("edit", "other"), 0, 10_000, 7, 5, "open"),
-            AgentSettings(2.5, TraceContext("00-1-2-01", "a=b", "c=d")),
+            AgentSettings(2.5, trace_context=TraceContext("00-1-2-01", "a=b", "c=d")),
             Workspace("ask", "off", "on", directories),
             Changes(0, 2, 3),
             TerminalSettings(4),

@@ -211,7 +211,7 @@ def test_hints_name_the_keys_in_force_and_leave_out_what_has_none() -> None:
     "hints",
     [
         (PLACEHOLDER,),
-        (KEYS,),
+        KEYS,
         (*LONG_KEYS, *BRIEF_KEYS, MORE),
         tuple(words for _, _, words in STATES.values() if words),
     ],

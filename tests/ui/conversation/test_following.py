@@ -10,6 +10,7 @@ from acp_tui.conversation.updates import SessionUpdate
 from acp_tui.ui.conversation.column import Column
 from support.folding import agent, call, user
 from support.screens import Page, open_page
+from support.settling import settle
 
 LONG_TEXT = "\n".join(f"output {number}  " for number in range(60))
 
@@ -115,12 +116,12 @@ async def test_paging_up_right_after_a_resize_passes_every_entry(monkeypatch: py
         # What is out of view hasn't been laid out yet.
         monkeypatch.setattr(Column, "read_dirty", lambda _column, _is_time_up: False)
         await page.pilot.resize_terminal(50, 30)
-        await page.pilot.pause()
+        await settle(page.pilot)
         seen: set[str] = set()
         while page.view.top_line > 0:
             seen.update(_shown(page))
             page.view.action_page(-1)
-            await page.pilot.pause()
+            await settle(page.pilot)
         assert seen | {*_shown(page)} == {f"entry {number}" for number in range(60)}
 
 

@@ -9,6 +9,7 @@ from acp_tui.conversation.updates import SessionUpdate
 from acp_tui.ui.conversation.column import Column
 from support.folding import agent, user
 from support.screens import Page, open_page
+from support.settling import settle
 
 NARROW = (50, 30)
 
@@ -29,7 +30,7 @@ async def _narrow(page: Page, monkeypatch: pytest.MonkeyPatch) -> None:
     """Make the screen narrow, without time to lay out what is out of view."""
     monkeypatch.setattr(Column, "read_dirty", lambda _column, _is_time_up: False)
     await page.pilot.resize_terminal(*NARROW)
-    await page.pilot.pause()
+    await settle(page.pilot)
 
 
 def _first_row(page: Page) -> str:
@@ -43,10 +44,10 @@ async def test_going_from_prompt_to_prompt_puts_each_on_the_first_row(
         await _narrow(page, monkeypatch)
         for number in range(38, 0, -1):
             page.view.action_to_prompt(-1)
-            await page.pilot.pause()
+            await settle(page.pilot)
             assert f"question {number}" in _first_row(page)
         page.view.action_to_prompt(1)
-        await page.pilot.pause()
+        await settle(page.pilot)
         assert "question 2" in _first_row(page)
 
 
@@ -90,7 +91,7 @@ async def test_the_end_is_the_end(monkeypatch: pytest.MonkeyPatch) -> None:
         page.view.action_top()
         await _narrow(page, monkeypatch)
         page.view.action_follow()
-        await page.pilot.pause()
+        await settle(page.pilot)
         assert "needle39" in page.text
         assert "below" not in page.status
 

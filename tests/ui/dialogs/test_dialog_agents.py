@@ -17,6 +17,7 @@ from acp_tui.ui.dialogs.agents import AgentsScreen, Choice, choose_agent
 from acp_tui.ui.dialogs.trust import FirstRunDialog
 from acp_tui.ui.shell.agent_start import ready_to_start
 from support.dialogs import NOTHING, open_dialog
+from support.settling import settle, until_so
 
 PACKAGE = AgentCommand(
     "fetched",
@@ -183,7 +184,7 @@ class Asking(App[None]):
 async def _outcome(command: AgentCommand, *keys: str) -> Any:
     app = Asking(command)
     async with app.run_test() as pilot:
-        await pilot.pause()
+        await settle(pilot)
         await pilot.press(*keys)
         await app.workers.wait_for_complete()
     return app.outcome
@@ -213,9 +214,9 @@ async def test_who_does_not_agree_is_back_at_the_choice(monkeypatch: pytest.Monk
     app = Choosing(PACKAGE)
     async with app.run_test() as pilot:
         for key, until in (("2", FirstRunDialog), ("n", AgentsScreen), ("1", None)):
-            await pilot.pause()
+            await settle(pilot)
             await pilot.press(key)
-            await pilot.pause()
-            assert until is None or isinstance(app.screen, until)
+            if until is not None:
+                await until_so(pilot, lambda until=until: isinstance(app.screen, until))  # type: ignore[misc]
         await app.workers.wait_for_complete()
     assert app.outcome == Choice(HERE.command)

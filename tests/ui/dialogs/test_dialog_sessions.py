@@ -104,7 +104,7 @@ async def test_the_first_page_is_loaded_at_once_and_enter_opens() -> None:
         assert pages.cursors == [None]
         assert pages.everywhere == [False]
         assert "◉ s2" in page.words  # without a title, its ID is shown
-        assert "yesterday, 10:00 · agent · /project · s1" in page.words
+        assert "yesterday, 10:00 · /project · s1 · agent" in page.words
         await page.press("down", "down", "enter")
         assert chosen(page) == "s3"
 

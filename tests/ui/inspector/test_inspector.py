@@ -12,7 +12,7 @@ import anyio
 import pytest
 from textual.pilot import Pilot
 
-from acp_tui.client.agents.catalogue import demo_command
+from acp_tui.client.agents.demo_agent import demo_command
 from acp_tui.client.settings.tree import Appearance, Settings
 from acp_tui.client.transcript.events import Header
 from acp_tui.client.transcript.frame_log import FrameLog
@@ -24,7 +24,7 @@ from acp_tui.ui.inspector.rows import title_of
 from acp_tui.ui.inspector.screen import InspectApp, InspectorScreen
 from acp_tui.workbench.inspect import Inspection, inspect_agent
 from support.screens import open_agent_page, rows
-from support.settling import until_so
+from support.settling import settle, until_so
 from support.waiting import TEST_LIMIT_S
 
 TOKEN = "abcdef0123456789"
@@ -235,7 +235,7 @@ async def test_secrets_show_by_choice_and_that_is_said(tmp_path: Path) -> None:
         await page.press("R")
         await page.shows(TOKEN, "RAW: secrets are shown and kept")
         await page.press("W")
-        await page.shows("SECRETS ARE KEPT")
+        await page.shows("SECRETS ARE NOT MASKED")
         await page.press("escape", "R")
         await page.until(lambda: TOKEN not in page.text)
 
@@ -291,7 +291,7 @@ async def test_what_has_not_changed_is_not_drawn_again(tmp_path: Path, monkeypat
         await page.press("home")
         await page.shows("#0 · ")
         await page.until(lambda: page.inspection.standing.checked == 8)
-        await page.pilot.pause()
+        await settle(page.pilot)
         drawn: list[int] = []
         draw = frame_list.row_strip
         monkeypatch.setattr(frame_list, "row_strip", lambda row, *rest: drawn.append(row.position) or draw(row, *rest))

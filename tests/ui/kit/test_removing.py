@@ -9,6 +9,7 @@ from textual.widget import Widget
 from textual.worker import Worker, WorkerCancelled
 
 from acp_tui.ui.base.app import BaseApp
+from support.settling import until_so
 
 
 class Lingering(Widget):
@@ -43,8 +44,7 @@ async def test_a_cancelled_worker_leaves_the_removal_of_its_widget_alone() -> No
         with pytest.raises(WorkerCancelled):
             await worker.wait()
         lingering.may_go.set()
-        await pilot.pause()
-        assert not lingering.is_attached
+        await until_so(pilot, lambda: not lingering.is_attached)
         assert pilot.app.is_running
 
 

@@ -9,6 +9,7 @@ import pytest
 
 from acp_tui.ui.kit import themes as installed
 from support.screens import ScreenApp
+from support.settling import settle
 
 
 @pytest.fixture
@@ -66,5 +67,5 @@ async def test_the_first_frame_waits_for_its_own_stylesheets_only() -> None:
     sheets = installed.stylesheets()
     assert 0 < len(app.css_path) < len(sheets)
     async with app.run_test() as pilot:
-        await pilot.pause()
+        await settle(pilot)
         assert all(app.stylesheet.has_source(str(sheet)) for sheet in sheets)

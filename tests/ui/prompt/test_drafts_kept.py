@@ -2,6 +2,10 @@
 
 from __future__ import annotations
 
+import os
+from collections.abc import Callable, Iterator
+from contextlib import contextmanager
+
 import pytest
 
 from acp_tui.client.prompts import Place
@@ -15,6 +19,22 @@ from support.recalling import draft_file, open_recalling_page, remembers
 from support.screens import CWD, Page, ScreenApp, new_session, open_page, show
 
 HERE = Place(str(CWD), "s")
+
+
+@contextmanager
+def slow_pictures() -> Iterator[Callable[[], None]]:
+    """Reading the kept pictures takes until what this yields is called."""
+    contents = {file: file.read_bytes() for file in (state_folder() / "draft-pictures").iterdir()}
+    for file in contents:
+        file.unlink()
+        os.mkfifo(file)
+
+    def go_on() -> None:
+        for file in [*contents]:
+            file.write_bytes(contents.pop(file))
+
+    yield go_on
+    go_on()
 
 
 async def show_other(page: Page, session_id: str, *, is_new: bool) -> None:
@@ -106,6 +126,34 @@ async def test_a_draft_that_is_a_picture_alone_is_there_again() -> None:
     async with open_recalling_page() as page:
         await page.until(lambda: bool(page.prompt.images))
         assert page.draft == ""
+
+
+async def test_pictures_of_a_draft_come_with_its_text_and_never_with_another_prompt() -> None:
+    async with open_recalling_page() as page:
+        page.prompt.attach(PastedImage("image-1.png", b"picture"))
+        await page.write("what is this?")
+    with slow_pictures() as go_on:
+        async with open_recalling_page() as page:
+            await page.send("something else")
+            assert (page.draft, page.prompt.images) == ("", ())
+            go_on()
+            await page.until(lambda: bool(page.prompt.images))
+            assert page.draft == "what is this?"
+            assert page.connection.prompts == ["something else"]
+
+
+async def test_a_draft_whose_pictures_are_being_read_stays_with_its_session() -> None:
+    async with open_recalling_page() as page:
+        page.prompt.attach(PastedImage("image-1.png", b"picture"))
+        await page.write("what is this?")
+    with slow_pictures() as go_on:
+        async with open_recalling_page() as page:
+            await show_other(page, "other", is_new=False)
+            await page.write("for the other")
+            go_on()
+            await page.settled()
+            assert (page.draft, page.prompt.images) == ("for the other", ())
+        assert draft_file().read()[HERE].startswith("what is this?\n@")
 
 
 async def test_each_session_has_its_own_draft() -> None:

@@ -227,8 +227,7 @@ async def test_a_recording_that_grows_is_followed(tmp_path: Path) -> None:
         assert "You are welcome." not in replay.text
         with replay.screen.film.recording.path.open("a") as file:
             file.writelines(grown[6:])
-        while "You are welcome." not in replay.text:  # the system reports it in its own time
-            await replay.pilot.pause(0.05)
+        await replay.until(lambda: "You are welcome." in replay.text)  # the system reports it in its own time
 
 
 def test_a_narrow_bar_leaves_out_the_prompts_and_then_the_track() -> None:

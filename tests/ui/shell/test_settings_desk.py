@@ -204,7 +204,7 @@ async def test_what_counts_later_is_said(app: App, desk: SettingsDesk) -> None:
 
     await desk.read_again()
 
-    assert app.said == ["workspace.write: takes effect from the next agent."]
+    assert app.said == ["workspace.write: takes effect with the next agent."]
 
 
 @pytest.mark.parametrize("text", ["workspace.write = 'on'", None])

@@ -2,9 +2,9 @@
 
 from __future__ import annotations
 
-import os
 from collections.abc import AsyncIterator, Iterator
 from contextlib import asynccontextmanager
+from functools import partial
 
 import anyio
 import pytest
@@ -17,6 +17,7 @@ from support.desks import SESSION, Desk
 from support.frame_log import FrameLog
 from support.host_process import User, a_user, attached_to
 from support.screens import open_agent_page
+from support.waiting import until
 
 pytest.importorskip("websockets", reason="hosts need the extra `remote`")
 
@@ -113,9 +114,7 @@ async def test_quitting_may_close_the_session_and_with_it_the_host(user: User, f
         await desk.shows("Close the session")
         await desk.press("down", "enter")
         await desk.until(lambda: is_over(desk))
-    with anyio.fail_after(60):
-        while os.path.exists(place.socket):  # noqa: PTH110 - looked at until it is gone
-            await anyio.sleep(0.02)
+    await until(lambda: not place.socket.exists(), partial(anyio.sleep, 0.02))
 
 
 async def test_the_board_lists_what_runs_in_hosts_and_shows_it(user: User, frame_log: FrameLog) -> None:

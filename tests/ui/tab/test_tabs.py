@@ -94,6 +94,7 @@ async def test_a_question_in_another_tab_waits_there_and_one_key_leads_to_it(ope
         assert "Delete everything" not in desk.text
         await desk.press("alt+n")
         await desk.shows("Delete everything")
+        assert "Tab, then" not in desk.text  # the card has the keyboard
         assert desk.answers() == []
 
 

@@ -29,6 +29,7 @@ from acp_tui.ui.session.panel import BESIDE_TERMINALS
 from acp_tui.ui.tab.screen import SessionScreen
 from support.folding import ask
 from support.screens import Clock, Page, RecordedConnection, ScreenApp, new_session, show
+from support.settling import settle
 from support.taken_over import RAW, TakenOver, opened, running
 
 pytest.importorskip("pyghostty")
@@ -101,7 +102,7 @@ async def test_what_a_program_that_reads_nothing_does_not_take_is_said_once(
 ) -> None:
     async with running(tmp_path, RAW.format(first="")) as page:
         await page.pilot.press("f6")
-        await page.pilot.pause()
+        await settle(page.pilot)
 
         def refuse(*_: object) -> None:
             raise TerminalInputFull(5_000_000)

@@ -12,6 +12,7 @@ from textual.widget import Widget
 from acp_tui.ui.base.app import BaseApp
 from acp_tui.ui.textual_gaps.internals import OBEYED, painted_rows
 from support.screens import SIZE
+from support.settling import settle
 
 PAYLOADS = (
     "\x1b]52;c;cm0gLXJm\x07",
@@ -47,7 +48,7 @@ async def test_what_a_widget_forgets_to_make_visible_does_not_get_to_the_termina
         careless = Careless()
         careless.text = payload
         await pilot.app.screen.mount(careless)
-        await pilot.pause()
+        await settle(pilot)
         compositor = pilot.app.screen._compositor
         update = compositor.render_full_update()
         assert not _obeyed(update.render_segments(pilot.app.console))

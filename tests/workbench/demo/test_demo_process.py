@@ -12,7 +12,9 @@ from typing import Any
 
 import pytest
 
-from acp_tui.client.agents.catalogue import demo_command
+from acp_tui.client.agents.catalogue import copy_project, demo_command
+from acp_tui.client.transcript.plan import RecordingPlan
+from support.recordings import play
 from support.waiting import LIMIT_S
 
 
@@ -115,3 +117,13 @@ def test_a_login_without_a_name_fails(entered: str, tmp_path: Path, monkeypatch:
     done = subprocess.run(command, input=entered, capture_output=True, text=True, timeout=LIMIT_S)
     assert done.returncode == 1
     assert list(tmp_path.iterdir()) == []
+
+
+async def test_a_coding_session_adds_no_files_to_the_project(tmp_path: Path, monkeypatch: pytest.MonkeyPatch) -> None:
+    """Compiled modules would be listed as changes."""
+    monkeypatch.delenv("PYTHONDONTWRITEBYTECODE", raising=False)
+    project = tmp_path / "project"
+    copy_project(project)
+    files = sorted(project.rglob("*"))
+    await play("coding", RecordingPlan(project, file=tmp_path / "run.jsonl"))
+    assert sorted(project.rglob("*")) == files

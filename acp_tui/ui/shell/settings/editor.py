@@ -206,7 +206,7 @@ class SettingEditor(ModalScreen[object]):
     def on_mount(self) -> None:
         """Focus the control."""
         self._wrong.display = False
-        self._control.focus()
+        self.set_focus(self._control)
 
     @property
     def _answer(self) -> Answer:
