@@ -153,6 +153,16 @@ def _cost(session: Session | None) -> dict[str, Any] | None:
     return {"amount": usage.cost_amount, "currency": usage.cost_currency}
 
 
+def _turn(session: Session | None) -> dict[str, Any] | None:
+    """Return what the turn used as reported by the agent, without what earlier turns of a resumed session did."""
+    turns = session.conversation.turns if session is not None else []
+    if not turns or (turns[-1].usage is None and turns[-1].cost is None):
+        return None
+    last = turns[-1]
+    cost = None if last.cost is None else {"amount": last.cost, "currency": last.currency}
+    return {"usage": asdict(last.usage) if last.usage is not None else None, "cost": cost}
+
+
 class NdjsonOutput:
     """Prints the params of every session/update as received, one per line, and a result object at the end."""
 
@@ -191,6 +201,7 @@ class NdjsonOutput:
                 "stopReason": session.conversation.last_stop_reason if session else None,
                 "usage": asdict(spent) if (spent := session and session.conversation.spent) else None,
                 "cost": _cost(session),
+                "turn": _turn(session),
                 "exitCode": int(code),
                 "error": self._error,
             }

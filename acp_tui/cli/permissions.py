@@ -40,13 +40,8 @@ from acp_tui.conversation.tool_calls import (
     UnknownContent,
     changed_paths,
 )
-from acp_tui.conversation.visible import (
-    collapse_blanks,
-    collapse_blanks_in_line,
-    make_visible_command,
-    make_visible_line,
-    make_visible_path,
-)
+from acp_tui.conversation.visible import collapse_blanks, collapse_blanks_in_line, make_visible_line
+from acp_tui.conversation.visible.confusables import make_visible_command, make_visible_path
 
 T = TypeVar("T")
 

@@ -15,7 +15,6 @@ from typing import TYPE_CHECKING, Final
 from acp_tui.cli import ExitCode
 from acp_tui.cli.arguments import AgentChoice, nearest
 from acp_tui.cli.command_table import COMMANDS
-from acp_tui.client.agents import catalogue
 from acp_tui.client.agents.command import AgentCommand
 from acp_tui.client.errors import AgentNotFound, ClientError, SettingsError
 from acp_tui.client.settings.location import settings_file
@@ -45,9 +44,10 @@ def command_of(choice: AgentChoice) -> AgentCommand:
 def _command_of(choice: AgentChoice) -> AgentCommand:
     if choice.name is None:
         return AgentCommand(Path(choice.argv[0]).name, choice.argv)
+    from acp_tui.client.agents.catalogue import find_agent  # not for a command line or the demo
 
     try:
-        return catalogue.find_agent(choice.name).ready()
+        return find_agent(choice.name).ready()
     except ClientError as error:
         is_unknown = isinstance(error, AgentNotFound)
         if is_unknown and (near := nearest(choice.name, (command.name for command in COMMANDS))):

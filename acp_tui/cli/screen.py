@@ -22,6 +22,7 @@ from acp_tui.cli import code_of
 from acp_tui.client.sessions.hub import open_hub
 from acp_tui.client.settings.location import settings_file
 from acp_tui.client.settings.tree import Appearance, Settings
+from acp_tui.conversation.visible import make_visible, make_visible_line
 from acp_tui.ui.kit.terminal_colors import ask_terminal, has_unicode, light_or_dark
 
 if TYPE_CHECKING:
@@ -129,9 +130,6 @@ class _Kept(logging.Handler):
 
     def emit(self, record: logging.LogRecord) -> None:
         """Keep the record."""
-        # Most runs have nothing to keep.
-        from acp_tui.conversation.visible import make_visible, make_visible_line
-
         text = make_visible(self.format(record)) if self._shows_where else make_visible_line(_in_a_line(record))
         if text in self.texts or len(self.texts) == MOST_KEPT:
             self.more += 1

@@ -8,7 +8,7 @@ from typing import TYPE_CHECKING
 from acp_tui.cli.arguments import Given
 from acp_tui.cli.prerequisites import command_of, has_terminal, notes_of, require_screen, settings_in_force
 from acp_tui.cli.screen import run_screen
-from acp_tui.client.agents.catalogue import demo_command, with_project
+from acp_tui.client.agents.demo_agent import demo_command, with_project
 from acp_tui.client.agents.starting import end_early, start_early
 from acp_tui.client.settings.location import settings_file
 from acp_tui.client.settings.mcp import servers_at_start

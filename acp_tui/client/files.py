@@ -18,7 +18,6 @@ import errno
 import fcntl
 import json
 import os
-import secrets
 import stat
 import time
 from collections.abc import Callable, Iterator
@@ -28,6 +27,14 @@ from typing import Any, BinaryIO, Final
 
 LOCK_TRIES: Final = 100
 LOCK_RETRY_S: Final = 0.02
+
+SPECIAL_KINDS: Final = {
+    stat.S_IFIFO: "named pipe",
+    stat.S_IFSOCK: "socket",
+    stat.S_IFCHR: "character device",
+    stat.S_IFBLK: "block device",
+}
+"""What is neither a file nor a folder. Opening it could wait forever."""
 
 
 @contextmanager
@@ -135,7 +142,7 @@ def replacing(
     With `keeps_mode`, an existing file keeps its permissions. `check` is called at the last moment. If it or the block
     raises an error, the file stays as it was.
     """
-    temporary = file.with_name(f".acp-tui-{secrets.token_hex(8)}.tmp")
+    temporary = file.with_name(f".acp-tui-{os.urandom(8).hex()}.tmp")
     fd = os.open(temporary, _NEW, PRIVATE)
     try:
         with os.fdopen(fd, "wb") as opened:

@@ -10,7 +10,7 @@ from __future__ import annotations
 
 from bisect import bisect_left
 from collections import deque
-from collections.abc import Generator, Hashable, Iterator, Sequence
+from collections.abc import Generator, Hashable, Iterable, Iterator, Sequence
 from typing import Final, NamedTuple, TypeAlias
 
 from acp_tui.conversation.visible import make_visible, make_visible_line
@@ -275,7 +275,9 @@ def _split(text: str) -> list[str]:
 
 def _hunks(old: Sequence[str], new: Sequence[str]) -> Iterator[str]:
     ends_in_crlf = all(line.endswith("\r\n") for line in (*old, *new))
-    for group in _groups(old, new):
+    comparison = LineComparison(old, new)
+    deque(comparison.steps(), maxlen=0)
+    for group in grouped(comparison.changes, 2 * CONTEXT_LINES):
         first, last = group[0], group[-1]
         before = min(CONTEXT_LINES, first.old_from)
         after = min(CONTEXT_LINES, len(old) - last.old_to)
@@ -291,13 +293,11 @@ def _hunks(old: Sequence[str], new: Sequence[str]) -> Iterator[str]:
         yield from _signed(" ", old[at : at + after], ends_in_crlf)
 
 
-def _groups(old: Sequence[str], new: Sequence[str]) -> Iterator[list[Change]]:
-    """The changes, grouped if their surrounding unchanged lines touch."""
-    comparison = LineComparison(old, new)
-    deque(comparison.steps(), maxlen=0)
+def grouped(changes: Iterable[Change], gap: int) -> Iterator[list[Change]]:
+    """Group changes with at most `gap` unchanged lines between them."""
     group: list[Change] = []
-    for change in comparison.changes:
-        if group and change.old_from - group[-1].old_to > 2 * CONTEXT_LINES:
+    for change in changes:
+        if group and change.old_from - group[-1].old_to > gap:
             yield group
             group = []
         group.append(change)

@@ -141,12 +141,10 @@ HARMLESS: Final = (
 """Exceptions that agents often set and that load nothing. Pointless warnings would be ignored."""
 
 _NAMES: Final = {name.upper(): effect for effect, names in LOADING.items() for name in names if "*" not in name}
-_PATTERNS: Final = tuple(
-    (re.compile(".*".join(map(re.escape, name.upper().split("*"))), re.DOTALL), effect)
-    for effect, names in LOADING.items()
-    for name in names
-    if "*" in name
+_PARTS: Final = tuple(
+    (name.upper().split("*"), effect) for effect, names in LOADING.items() for name in names if "*" in name
 )
+"""What is before, between, and after the asterisks."""
 _HARMLESS: Final = re.compile("|".join(name.replace("*", ".*") for name in HARMLESS))
 _ASSIGNED: Final = re.compile(r"(?<![\w$-])([A-Za-z_]\w*)\+?=")
 _ENVIRONMENT: Final = re.compile(r"(?i)env|variables|\bvars?\b|exports?")
@@ -165,7 +163,12 @@ def loading_effect(name: str) -> str:
         return ""
     if upper in _NAMES:
         return _NAMES[upper]
-    return next((effect for pattern, effect in _PATTERNS if pattern.fullmatch(upper)), "")
+    return next((effect for parts, effect in _PARTS if _fits(upper, *parts)), "")
+
+
+def _fits(name: str, start: str, *inner_and_end: str) -> bool:
+    *inner, end = inner_and_end
+    return name.startswith(start) and name.endswith(end) and all(part in name for part in inner)
 
 
 def loading_warnings(names: Iterable[str], line: str = "") -> tuple[str, ...]:

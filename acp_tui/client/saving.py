@@ -14,6 +14,7 @@ from urllib.parse import unquote, urlsplit
 from acp_tui.client.errors import ClientError
 from acp_tui.client.files import create_private, make_private
 from acp_tui.conversation.content import Audio, BlobResource, Image, TextResource
+from acp_tui.conversation.visible import make_visible_line
 
 Saveable: TypeAlias = Image | Audio | BlobResource | TextResource
 """The blocks whose content can be a file."""
@@ -34,6 +35,15 @@ _SUFFIXES: Final = {
     "image/webp": ".webp",
     "text/markdown": ".md",
 }
+
+
+class FileExists(ClientError):
+    """The file exists, and the caller didn't ask to replace it."""
+
+    def __init__(self, path: Path) -> None:
+        shown = make_visible_line(str(path))
+        super().__init__(f"{shown} already exists.", hint="Choose another name, or replace it.")
+        self.path = path
 
 
 class SavingFailed(ClientError):

@@ -190,8 +190,8 @@ async def remove_worktree(worktree: Worktree, *, keeps_branch: bool = False) -> 
 # Git
 
 
-async def _git(directory: Path, command: str, *words: str, question: bytes = b"") -> bytes:
-    answer = await ask_git(directory, command, *words, question=question)
+async def _git(directory: Path, command: str, *words: str) -> bytes:
+    answer = await ask_git(directory, command, *words)
     if answer.code or answer.is_cut:
         raise GitFailed(answer.complaint.removeprefix("fatal: ") or f"git {command} failed")
     return answer.output

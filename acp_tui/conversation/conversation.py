@@ -30,6 +30,7 @@ from acp_tui.conversation.facts import (
     RequestKey,
     SessionId,
     Turn,
+    TurnSpent,
     TurnUsage,
     Usage,
 )
@@ -312,6 +313,8 @@ class Conversation:
     """The usage of all turns that ended here."""
     cost_before: float | None = None
     """The session's cost when the last turn began; None if unknown."""
+    turns: list[TurnSpent] = field(default_factory=list, compare=False)
+    """The turns that ended here, oldest first. A session that is told again has none of them."""
     state: str | None = None
     """The state the agent last reported; None if it doesn't report states."""
     background: tuple[BackgroundWork, ...] = ()

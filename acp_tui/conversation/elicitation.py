@@ -2,7 +2,7 @@
 
 from __future__ import annotations
 
-from typing import Any, TypeAlias
+from typing import Any, ClassVar, TypeAlias
 
 from acp_tui.conversation.content import Meta
 from acp_tui.conversation.facts import RequestKey
@@ -106,6 +106,8 @@ Field: TypeAlias = KnownField | UnknownField
 class Form:
     """A question answered with values."""
 
+    url: ClassVar[str] = ""
+    """It leads to no page."""
     key: RequestKey
     message: str
     fields: tuple[Field, ...]

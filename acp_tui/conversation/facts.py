@@ -156,6 +156,18 @@ class TurnUsage:
 
 
 @dataclass(frozen=True, slots=True)
+class TurnSpent:
+    """What a turn used, as far as the agent told."""
+
+    end: int
+    """How many entries there were when it ended."""
+    usage: TurnUsage | None = None
+    cost: float | None = None
+    """How much the session's cost grew."""
+    currency: str | None = None
+
+
+@dataclass(frozen=True, slots=True)
 class BackgroundWork:
     """Something that goes on beside the turn, with its ID."""
 

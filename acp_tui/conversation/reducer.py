@@ -46,6 +46,7 @@ from acp_tui.conversation.facts import (
     SelectOption,
     SessionId,
     Turn,
+    TurnSpent,
     TurnUsage,
 )
 from acp_tui.conversation.tool_calls import (
@@ -445,7 +446,14 @@ def _end_turn(conversation: Conversation, touched: tuple[EntryId, ...], stop_rea
     conversation.last_stop_reason = stop_reason
     conversation.open_message = None
     conversation.echo = None
+    conversation.turns.append(_spent_in_turn(conversation, len(conversation.entries)))
     return Change(touched, (Fact.TURN,))
+
+
+def _spent_in_turn(conversation: Conversation, end: int) -> TurnSpent:
+    usage = conversation.usage
+    currency = usage.cost_currency if usage is not None else None
+    return TurnSpent(end, conversation.turn_usage, conversation.turn_cost, currency)
 
 
 def _disconnected(conversation: Conversation, failure: Failure) -> Change:
@@ -721,6 +729,8 @@ def _fact(
             if update.keeps_cost and before is not None:
                 usage = replace(usage, cost_amount=before.cost_amount, cost_currency=before.cost_currency)
             conversation.usage = usage
+            if conversation.turns and conversation.turn is Turn.IDLE:  # the agent counted after the turn's end
+                conversation.turns[-1] = _spent_in_turn(conversation, conversation.turns[-1].end)
             return Fact.USAGE
         case NoticeShown(severity, title, description):
             description = description and description[:MAX_NOTICE_CHARACTERS]

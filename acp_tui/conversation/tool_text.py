@@ -14,7 +14,8 @@ from typing import Any, Final, TypeGuard
 
 from acp_tui.conversation.entries import TerminalState
 from acp_tui.conversation.tool_calls import Location, TerminalContent, TerminalId, ToolCall
-from acp_tui.conversation.visible import make_visible_command, make_visible_line, make_visible_path
+from acp_tui.conversation.visible import make_visible_line
+from acp_tui.conversation.visible.confusables import make_visible_command, make_visible_path
 from acp_tui.values import dataclass
 
 HERE: Final = "."

@@ -9,7 +9,7 @@ from collections.abc import Iterable
 from pathlib import Path
 from typing import TYPE_CHECKING, Final
 
-from acp_tui.conversation.facts import BooleanOption, ConfigOption, TurnUsage, Usage
+from acp_tui.conversation.facts import BooleanOption, ConfigOption, TurnSpent, TurnUsage, Usage
 
 if TYPE_CHECKING:
     # The first frame needs some of these words, but no conversation yet.
@@ -57,10 +57,16 @@ def money(amount: float, currency: str | None) -> str:
 
 def turn_words(conversation: Conversation) -> str:
     """Return the last turn's tokens and cost, as far as the agent counts them; "" for neither."""
-    spent, usage, cost = conversation.turn_usage, conversation.usage, conversation.turn_cost
-    words = [tokens_words(spent)] if spent is not None else []
-    if cost and usage is not None:
-        words.append(money(cost, usage.cost_currency))
+    usage = conversation.usage
+    currency = usage.cost_currency if usage is not None else None
+    return turn_spent_words(TurnSpent(0, conversation.turn_usage, conversation.turn_cost, currency))
+
+
+def turn_spent_words(turn: TurnSpent) -> str:
+    """Return a turn's tokens and cost, as far as the agent counts them; "" for neither."""
+    words = [tokens_words(turn.usage)] if turn.usage is not None else []
+    if turn.cost:
+        words.append(money(turn.cost, turn.currency))
     return ", ".join(words)
 
 

@@ -223,6 +223,38 @@ class TerminalSnapshot(Protocol):
     def exit_status(self) -> ExitStatus | None: ...
 
 
+class FilesAndTerminals(Protocol):
+    """What an agent may use in one session. Methods raise RequestFailed to refuse."""
+
+    async def read_text_file(self, path: str, line: int | None, limit: int | None) -> str:
+        """Return the text of a file, or `limit` lines from the 1-based `line` on."""
+
+    async def write_text_file(self, path: str, content: str) -> None:
+        """Write a whole file."""
+
+    async def create_terminal(
+        self,
+        command: str,
+        args: Sequence[str],
+        env: Sequence[tuple[str, str]],
+        cwd: str | None,
+        output_limit_bytes: int | None,
+    ) -> TerminalId:
+        """Start a command in a terminal."""
+
+    def terminal_output(self, terminal_id: TerminalId) -> TerminalSnapshot:
+        """Return a terminal's output so far."""
+
+    async def wait_for_terminal_exit(self, terminal_id: TerminalId) -> ExitStatus:
+        """Wait until a terminal's command ends."""
+
+    async def kill_terminal(self, terminal_id: TerminalId) -> None:
+        """End a terminal's command. The terminal stays."""
+
+    async def release_terminal(self, terminal_id: TerminalId) -> None:
+        """End a terminal's command and forget the terminal."""
+
+
 class ClientHandler(Protocol):
     """The client role. Methods raise RequestFailed to refuse. Sync methods run inside the read loop, in wire order."""
 
@@ -247,31 +279,5 @@ class ClientHandler(Protocol):
     def on_extension(self, method: str, params: Any) -> None:
         """Handle a notification beyond the protocol."""
 
-    async def read_text_file(self, session_id: SessionId, path: str, line: int | None, limit: int | None) -> str:
-        """Return the text of a file, or `limit` lines from the 1-based `line` on."""
-
-    async def write_text_file(self, session_id: SessionId, path: str, content: str) -> None:
-        """Write a whole file."""
-
-    async def create_terminal(
-        self,
-        session_id: SessionId,
-        command: str,
-        args: Sequence[str],
-        env: Sequence[tuple[str, str]],
-        cwd: str | None,
-        output_limit_bytes: int | None,
-    ) -> TerminalId:
-        """Start a command in a terminal."""
-
-    def terminal_output(self, session_id: SessionId, terminal_id: TerminalId) -> TerminalSnapshot:
-        """Return a terminal's output so far."""
-
-    async def wait_for_terminal_exit(self, session_id: SessionId, terminal_id: TerminalId) -> ExitStatus:
-        """Wait until a terminal's command ends."""
-
-    async def kill_terminal(self, session_id: SessionId, terminal_id: TerminalId) -> None:
-        """End a terminal's command. The terminal stays."""
-
-    async def release_terminal(self, session_id: SessionId, terminal_id: TerminalId) -> None:
-        """End a terminal's command and forget the terminal."""
+    def machine(self, session_id: SessionId) -> FilesAndTerminals:
+        """The files and terminals of a session."""

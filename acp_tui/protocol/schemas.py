@@ -13,6 +13,7 @@ from dataclasses import MISSING, fields, is_dataclass
 from functools import cache
 from types import NoneType, UnionType
 from typing import (
+    TYPE_CHECKING,
     Annotated,
     Any,
     ClassVar,
@@ -26,9 +27,18 @@ from typing import (
     get_origin,
 )
 
-from pydantic_core import CoreSchema, SchemaValidator, core_schema
-
 from acp_tui.conversation import UnsetType
+from acp_tui.json_core import SchemaValidator
+
+if TYPE_CHECKING:
+    # Only to check what is written here: these are plain dictionaries.
+    from pydantic_core.core_schema import (
+        CoreSchema,
+        ModelField,
+        ModelSchema,
+        TypedDictField,
+        ValidatorFunctionWrapHandler,
+    )
 
 # Annotations besides the type
 
@@ -49,7 +59,7 @@ class Before(NamedTuple):
 class Around(NamedTuple):
     """A function that gets the value and the type's own validator."""
 
-    validate: Callable[[Any, core_schema.ValidatorFunctionWrapHandler], Any]
+    validate: Callable[[Any, ValidatorFunctionWrapHandler], Any]
 
 
 class DefaultOnError(NamedTuple):
@@ -210,13 +220,14 @@ class _Schemas:
         if origin in (Union, UnionType):
             return self._union(parts, ())
         if origin is Literal:
-            return core_schema.literal_schema(list(parts))
+            return {"type": "literal", "expected": list(parts)}
         if origin is list:
-            return core_schema.list_schema(self.of(parts[0]))
+            return {"type": "list", "items_schema": self.of(parts[0])}
         if origin in (dict, Mapping):
-            return core_schema.dict_schema(*map(self.of, parts))
+            keys, values = map(self.of, parts)
+            return {"type": "dict", "keys_schema": keys, "values_schema": values}
         if origin is tuple:
-            return core_schema.tuple_variable_schema(self.of(parts[0]))
+            return {"type": "tuple", "items_schema": [self.of(parts[0])], "variadic_item_index": 0}
         if isinstance(kind, NewType):
             return self.of(kind.__supertype__)
         if is_dataclass(kind) and isinstance(kind, type):
@@ -226,35 +237,42 @@ class _Schemas:
     def _model(self, model: type[Model]) -> CoreSchema:
         if model not in self._models:
             known = {name: self._field(of) for name, of in fields_of(model).items()}
-            self._models[model] = core_schema.model_schema(
-                model,
-                core_schema.model_fields_schema(known, model_name=model.__name__),
-                post_init=None if model._settle is Model._settle else "_settle",
-                config={"strict": True, "title": model.__name__, "extra_fields_behavior": "ignore"},
-            )
+            schema: ModelSchema = {
+                "type": "model",
+                "cls": model,
+                "schema": {"type": "model-fields", "fields": known, "model_name": model.__name__},
+                "config": {"strict": True, "title": model.__name__, "extra_fields_behavior": "ignore"},
+            }
+            if model._settle is not Model._settle:
+                schema["post_init"] = "_settle"
+            self._models[model] = schema
         return self._models[model]
 
-    def _field(self, of: Field) -> core_schema.ModelField:
+    def _field(self, of: Field) -> ModelField:
         schema = self.of(of.annotation)
         if of.factory is not None:
-            schema = core_schema.with_default_schema(schema, default_factory=of.factory)
+            schema = {"type": "default", "schema": schema, "default_factory": of.factory}
         elif of.default is not ...:
-            schema = core_schema.with_default_schema(schema, default=of.default)
+            schema = {"type": "default", "schema": schema, "default": of.default}
         keys: list[list[str | int]] = [[key] for key in (of.key, *(() if self._exact else of.aliases))]
-        return core_schema.model_field(schema, validation_alias=keys)
+        return {"type": "model-field", "schema": schema, "validation_alias": keys}
 
     def _dataclass(self, kind: type) -> CoreSchema:
         scope = vars(sys.modules[kind.__module__])
         kinds = {name: eval(text, scope) for name, text in inspect.get_annotations(kind).items()}
-        of_fields = {
-            of.name: core_schema.typed_dict_field(
-                self.of(kinds[of.name]), required=of.default is MISSING and of.default_factory is MISSING
-            )
+        of_fields: dict[str, TypedDictField] = {
+            of.name: {
+                "type": "typed-dict-field",
+                "schema": self.of(kinds[of.name]),
+                "required": of.default is MISSING and of.default_factory is MISSING,
+            }
             for of in fields(kind)
         }
-        return core_schema.no_info_after_validator_function(
-            lambda values: kind(**values), core_schema.typed_dict_schema(of_fields)
-        )
+        return {
+            "type": "function-after",
+            "function": {"type": "no-info", "function": lambda values: kind(**values)},
+            "schema": {"type": "typed-dict", "fields": of_fields},
+        }
 
     def _annotated(self, kind: Any, notes: tuple[Any, ...]) -> CoreSchema:
         if get_origin(kind) in (Union, UnionType):
@@ -264,13 +282,21 @@ class _Schemas:
         for note in notes:
             match note:
                 case Bounds(least, end):
-                    schema = core_schema.int_schema(ge=least, lt=end)
+                    schema = {"type": "int", "ge": least, "lt": end}
                 case Before(change):
-                    schema = core_schema.no_info_before_validator_function(change, schema)
+                    schema = {
+                        "type": "function-before",
+                        "function": {"type": "no-info", "function": change},
+                        "schema": schema,
+                    }
                 case Around(validate) if not self._exact:
-                    schema = core_schema.no_info_wrap_validator_function(validate, schema)
+                    schema = {
+                        "type": "function-wrap",
+                        "function": {"type": "no-info", "function": validate},
+                        "schema": schema,
+                    }
                 case DefaultOnError(factory) if not self._exact:
-                    schema = core_schema.with_default_schema(schema, default_factory=factory, on_error="default")
+                    schema = {"type": "default", "schema": schema, "default_factory": factory, "on_error": "default"}
         return schema
 
     def _union(self, members: tuple[Any, ...], notes: tuple[Any, ...]) -> CoreSchema:
@@ -278,23 +304,25 @@ class _Schemas:
         if discriminator is not None:
             tagged = [(_tag_of(member, discriminator), member) for member in members]
             choices = {of.tag: self.of(member) for of, member in tagged if of.is_in_schema or not self._exact}
-            return core_schema.tagged_union_schema(choices, discriminator.by)
+            return {"type": "tagged-union", "choices": choices, "discriminator": discriminator.by}
         kept = [member for member in members if member is not NoneType]
         if self._exact:
             kept = [member for member in kept if member != UnsetType]
         mode: Literal["smart", "left_to_right"] = "left_to_right" if FirstMatch() in notes else "smart"
         schemas = [self.of(member) for member in kept]
-        schema = schemas[0] if len(schemas) == 1 else core_schema.union_schema(list(schemas), mode=mode)
-        return core_schema.nullable_schema(schema) if NoneType in members else schema
+        schema: CoreSchema = (
+            schemas[0] if len(schemas) == 1 else {"type": "union", "choices": list(schemas), "mode": mode}
+        )
+        return {"type": "nullable", "schema": schema} if NoneType in members else schema
 
 
 _PLAIN: Final[Mapping[Any, CoreSchema]] = {
-    Any: core_schema.any_schema(),
-    str: core_schema.str_schema(),
-    int: core_schema.int_schema(),
-    float: core_schema.float_schema(),
-    bool: core_schema.bool_schema(),
-    bytes: core_schema.bytes_schema(),
+    Any: {"type": "any"},
+    str: {"type": "str"},
+    int: {"type": "int"},
+    float: {"type": "float"},
+    bool: {"type": "bool"},
+    bytes: {"type": "bytes"},
 }
 
 

@@ -9,14 +9,15 @@ from __future__ import annotations
 import logging
 from collections.abc import Callable, Collection
 from types import NoneType
-from typing import Annotated, Any, ClassVar, Final, TypeAlias, TypeVar
-
-from pydantic_core import ValidationError
-from pydantic_core.core_schema import ValidatorFunctionWrapHandler
+from typing import TYPE_CHECKING, Annotated, Any, ClassVar, Final, TypeAlias, TypeVar
 
 from acp_tui.conversation import UNSET, UnsetType
+from acp_tui.json_core import ValidationError
 from acp_tui.protocol import MalformedMessage
 from acp_tui.protocol.schemas import Around, Before, Bounds, DefaultOnError, Discriminator, Model, fields_of, reader_of
+
+if TYPE_CHECKING:
+    from pydantic_core.core_schema import ValidatorFunctionWrapHandler
 
 log = logging.getLogger(__name__)
 

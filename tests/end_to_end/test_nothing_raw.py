@@ -18,7 +18,7 @@ from typing import Any, Final
 
 import pytest
 
-from acp_tui.conversation.visible import HIDDEN
+from acp_tui.conversation.visible import hidden_characters
 from support.agents import scripted_argv
 from support.command_line import one_after_the_other
 from support.golden import SCHEMA_V1, schema_v2
@@ -219,7 +219,7 @@ def assert_harmless(sent: bytes, *, escapes: re.Pattern[str] | None = None) -> N
     text = text.replace("\r\n", "\n")
     if escapes is not None:
         text = escapes.sub("", text)
-    for hidden in HIDDEN:
+    for hidden in hidden_characters():
         at = text.find(hidden)
         assert at < 0, repr(text[max(at - 80, 0) : at + 80])
 

@@ -18,8 +18,8 @@ import anyio
 import psutil  # type: ignore[import-untyped]
 from anyio.abc import TaskGroup
 
-from acp_tui.client.agents.catalogue import copy_project
 from acp_tui.client.agents.command import AgentCommand
+from acp_tui.client.agents.demo_agent import copy_project
 from acp_tui.client.errors import AgentLost, AgentRefused, AuthenticationRequired
 from acp_tui.client.sessions.agent import Agent
 from acp_tui.client.sessions.driver import logged_in

@@ -258,7 +258,8 @@ class Page:
     @property
     def decisions(self) -> dict[str, str | None]:
         """The answers to permission requests so far, by tool call: an option's ID, or None for canceled."""
-        return {call_id: asked.result() for call_id, asked in self._asked.items() if asked.done()}
+        done = {call_id: asked for call_id, asked in self._asked.items() if asked.done() and not asked.cancelled()}
+        return {call_id: asked.result() for call_id, asked in done.items()}
 
     async def end_turn(self, stop_reason: str = "end_turn") -> None:
         """The agent ends the turn."""

@@ -9,7 +9,7 @@ from typing import Any
 from textual.pilot import Pilot
 from textual.widgets import Input
 
-from acp_tui.client.agents.catalogue import copy_project
+from acp_tui.client.agents.demo_agent import copy_project
 from acp_tui.widgets import (
     AgentCommand,
     MessageView,

@@ -78,12 +78,11 @@ class _Errand:
 class Console:
     """Prints lines, and reads lines with a prompt."""
 
-    def __init__(self, sleep: Callable[[float], None] = time.sleep, *, marks_prompts: bool = False) -> None:
+    def __init__(self, *, marks_prompts: bool = False) -> None:
         """With `marks_prompts`, prompts have marks that let a terminal jump between them (OSC 133)."""
         self._marks_prompts = marks_prompts
         self.prompt: str | None = None
         """The prompt of the next line; "" while the agent works; None to read nothing."""
-        self._sleep = sleep
         self._said: deque[str] = deque()
         self._errand: _Errand | None = None
         self._asking = asyncio.Lock()
@@ -238,12 +237,12 @@ class Console:
         is_typing = True
         while is_typing and not self._interrupts:
             _forget_typed()
-            self._sleep(GUARD_S)
+            time.sleep(GUARD_S)
             is_typing = has_typed(sys.stdin.fileno())
 
     def _is_followed(self) -> bool:
         """Whether more comes right after a line: then it's part of a paste or a text. Raises Woken after Ctrl+C."""
-        self._sleep(GUARD_S)
+        time.sleep(GUARD_S)
         if self._interrupts:
             raise Woken
         return has_typed(sys.stdin.fileno())

@@ -25,7 +25,8 @@ from acp_tui.conversation.tool_calls import (
     UnknownContent,
 )
 from acp_tui.conversation.tool_text import HERE, shown_path, subject_of
-from acp_tui.conversation.visible import make_visible, make_visible_command, make_visible_line, make_visible_path
+from acp_tui.conversation.visible import make_visible, make_visible_line
+from acp_tui.conversation.visible.confusables import make_visible_command, make_visible_path
 from acp_tui.conversation.wording import how_ended
 from acp_tui.values import dataclass
 

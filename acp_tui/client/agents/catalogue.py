@@ -1,27 +1,25 @@
-"""The agents that can run here, from every source; why each other one can't; and the demo agent.
+"""The agents that can run here, from every source, and why each other one can't.
 
 The user's own agents take precedence over installed ones, and those over the registry's (R-REG-7). This module fetches,
-installs, and starts nothing. The demo agent plays a script. It works on a sample project in a temporary folder that is
-deleted when acp-tui ends.
+installs, and starts nothing.
 """
 
 from __future__ import annotations
 
-import atexit
 import os
 import platform
 import shutil
 import sys
-import tempfile
 from collections.abc import Iterable, Iterator, Mapping
 from dataclasses import field, replace
 from difflib import get_close_matches
 from enum import Enum
 from pathlib import Path
-from typing import Final, Literal
+from typing import Final
 
 from acp_tui.client.agents.address import read_address
 from acp_tui.client.agents.command import DEMO, AgentCommand, Package
+from acp_tui.client.agents.demo_agent import demo_command, with_project
 from acp_tui.client.agents.registry import (
     Archive,
     CachedRegistry,
@@ -384,39 +382,3 @@ def _as_package(entry: RegistryEntry, run: PackageRun, place: Place) -> ListedAg
 
 def _missing(program: str) -> str:
     return f"no such program: {program}" if "/" in program else f"{program} isn't on PATH"
-
-
-_GREETING: Final = "This agent plays a script. Type anything to start it."
-_PROJECT: Final = Path(__file__).with_name("demo_project")
-_SUFFIX: Final = ".txt"
-"""The project's files end like this in the package, so that no tool treats its deliberate bug and its tests as ours."""
-
-
-def demo_command(scenario: str = "coding", speed: float = 1.0, protocol: Literal[1, 2] = 1) -> AgentCommand:
-    """The demo agent's command, which works in the user's folder; see `with_project`.
-
-    The demo speaks both versions of ACP. The default is version 1, because acp-tui does and shows more with it: files
-    and terminals.
-    """
-    # -P: it starts in the project's folder, whose modules must not replace Python's.
-    argv = (sys.executable, "-P", "-m", "acp_tui.demo", scenario, "--speed", f"{speed:g}")
-    return AgentCommand(DEMO, argv, is_listed=True, protocol=protocol, greeting=_GREETING)
-
-
-def with_project(command: AgentCommand) -> AgentCommand:
-    """The same command with a fresh copy of the sample project, so the user's files aren't touched. Blocks.
-
-    The folder distinguishes its sessions from those of other runs, for example in the list of recordings.
-    """
-    folder = tempfile.mkdtemp(prefix="acp-tui-demo-")
-    atexit.register(shutil.rmtree, folder, ignore_errors=True)
-    project = Path(folder).resolve() / "project"
-    copy_project(project)
-    return replace(command, argv=(*command.argv, "--own-ids"), cwd=project)
-
-
-def copy_project(directory: Path) -> None:
-    """Create `directory` with a fresh copy of the sample project: a few small files with one real bug."""
-    directory.mkdir(parents=True, exist_ok=True)
-    for source in sorted(_PROJECT.glob(f"*{_SUFFIX}")):
-        (directory / source.name.removesuffix(_SUFFIX)).write_bytes(source.read_bytes())

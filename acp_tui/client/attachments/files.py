@@ -16,6 +16,7 @@ from pathlib import Path, PurePath
 from typing import Final, TypeAlias
 from urllib.parse import quote
 
+from acp_tui.client.files import SPECIAL_KINDS
 from acp_tui.conversation.content import Audio, BlobResource, ContentBlock, Image, ResourceLink, TextResource
 from acp_tui.values import dataclass
 
@@ -83,12 +84,6 @@ def _guess(suffix: str) -> str | None:
 
 _PIECE_BYTES: Final = 1 << 16
 SCANNED_BYTES: Final = 64 << 20  # a second or two of counting lines
-_SPECIAL_KINDS: Final = {
-    stat.S_IFIFO: "named pipe",
-    stat.S_IFSOCK: "socket",
-    stat.S_IFCHR: "character device",
-    stat.S_IFBLK: "block device",
-}
 
 
 class SpecialFile(Exception):
@@ -172,7 +167,7 @@ def open_at_once(path: str, flags: int) -> int:
 def _require_regular(status: os.stat_result) -> None:
     kind = stat.S_IFMT(status.st_mode)
     if kind not in (stat.S_IFREG, stat.S_IFDIR):  # opening a directory fails anyway
-        raise SpecialFile(_SPECIAL_KINDS.get(kind, "special file"))
+        raise SpecialFile(SPECIAL_KINDS.get(kind, "special file"))
 
 
 _SCHEME: Final = "pasted:"

@@ -12,7 +12,6 @@ from types import MappingProxyType
 from typing import Final
 
 import anyio
-import watchfiles
 from anyio import from_thread, to_thread
 from anyio.abc import TaskStatus
 
@@ -390,6 +389,8 @@ def _follow(
     on_started: Callable[[], None],
     on_events: Callable[[Happened], None],
 ) -> None:
+    import watchfiles  # loads a native library, which must not delay the start
+
     started = False
     for events in watchfiles.watch(
         *directories,

@@ -10,7 +10,6 @@ from acp_tui.client.export.writing import (
     SUFFIXES,
     CannotWrite,
     ExportError,
-    FileExists,
     UnknownFormat,
     export,
 )
@@ -21,7 +20,6 @@ __all__ = [
     "CannotWrite",
     "ExportError",
     "ExportFacts",
-    "FileExists",
     "PlainText",
     "UnknownFormat",
     "default_name",

@@ -24,6 +24,8 @@ Then come the things they refer to, and the final state of what isn't an entry:
                  not UTF-8 are U+FFFD), output_dropped (how many bytes before it were not kept), has_exited,
                  exit_code, signal, seconds
     plan         plan_id, steps: [{content, priority, status}]
+    turn         end: how many of the entries above were there when the turn ended, usage: its tokens, as below,
+                 cost, currency
     usage        used, size, cost_amount, cost_currency
     tokens       of all turns: total, input, output, thought, cached_read, cached_write
 
@@ -51,9 +53,9 @@ from acp_tui.client.export.outline import ExportFacts
 from acp_tui.conversation import UNSET, content, entries, tool_calls
 from acp_tui.conversation.buffers import TextBuffer
 from acp_tui.conversation.conversation import Conversation, SubagentState
-from acp_tui.conversation.facts import Plan, TurnUsage, Usage
+from acp_tui.conversation.facts import Plan, TurnSpent, TurnUsage, Usage
 from acp_tui.conversation.updates import Reconnected, Remarked, UnknownUpdate
-from acp_tui.conversation.visible import HIDDEN
+from acp_tui.conversation.visible import hidden_characters
 from acp_tui.conversation.wording import subagent_state
 
 FORMAT: Final = "acp-tui-conversation"
@@ -85,6 +87,7 @@ _TYPES: Final[Mapping[type, str]] = {
     Plan: "plan",
     Usage: "usage",
     TurnUsage: "tokens",
+    TurnSpent: "turn",
 }
 """Written out, so that renaming a class doesn't require a new version of the format."""
 
@@ -105,6 +108,9 @@ def to_jsonl(conversation: Conversation, facts: ExportFacts) -> Iterator[str]:
         yield _line(_subagent(subagent))
     for plan_id, plan in conversation.plans.items():
         yield _line({"type": "plan", "plan_id": plan_id, **_plain(plan)})
+    for turn in conversation.turns:
+        if turn.usage is not None or turn.cost is not None:
+            yield _line(_plain(turn))
     if conversation.usage is not None:
         yield _line(_plain(conversation.usage))
     if conversation.spent is not None:
@@ -182,4 +188,4 @@ def _line(value: Any) -> str:
 
 @cache
 def _hidden() -> re.Pattern[str]:
-    return re.compile(f"[{''.join(map(re.escape, sorted(HIDDEN)))}]")
+    return re.compile(f"[{''.join(map(re.escape, sorted(hidden_characters())))}]")

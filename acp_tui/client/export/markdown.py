@@ -33,7 +33,7 @@ from acp_tui.client.export.parts import (
 )
 from acp_tui.client.export.tool_calls import PlainText
 from acp_tui.conversation.conversation import Conversation
-from acp_tui.conversation.visible import HIDDEN, make_visible, make_visible_line
+from acp_tui.conversation.visible import hidden_characters, make_visible, make_visible_line
 
 if TYPE_CHECKING:
     from markdown_it.token import Token
@@ -285,4 +285,4 @@ def _end_of_code(runs: Sequence[int], at: int, length: int) -> int:
 def _is_misleading(reference: str) -> bool:
     """Whether a character reference stands for a character that `make_visible` would replace."""
     char = html.unescape(reference)
-    return not char or not HIDDEN.isdisjoint(char)
+    return not char or not hidden_characters().isdisjoint(char)

@@ -38,7 +38,7 @@ from acp_tui.conversation.entries import (
 )
 from acp_tui.conversation.facts import Plan, PlanStep, SessionId, Usage
 from acp_tui.conversation.updates import Reconnected, Remarked, Role, UnknownUpdate
-from acp_tui.conversation.visible import HIDDEN
+from acp_tui.conversation.visible import hidden_characters
 from acp_tui.conversation.wording import (
     STOP_REASONS,
     answer_words,
@@ -47,6 +47,7 @@ from acp_tui.conversation.wording import (
     spent_words,
     subagent_state,
     tokens_words,
+    turn_spent_words,
 )
 from acp_tui.values import dataclass
 
@@ -91,7 +92,8 @@ def default_name(facts: ExportFacts, suffix: str) -> str:
 
 def _words(text: str) -> str:
     """Its letters and digits, with dashes for everything in between."""
-    shown = "".join(char if char.isalnum() and char not in HIDDEN else " " for char in text.lower())
+    hidden = hidden_characters()
+    shown = "".join(char if char.isalnum() and char not in hidden else " " for char in text.lower())
     return "-".join(shown.split())[:MAX_NAME_CHARACTERS].rstrip("-")
 
 
@@ -110,19 +112,28 @@ def header_rows(facts: ExportFacts) -> list[tuple[str, str]]:
 
 
 def sections(conversation: Conversation, facts: ExportFacts, plain_text: PlainText) -> Iterator[Section]:
-    """The entries from top to bottom, then the final plans and usage."""
+    """The entries from top to bottom, with what each turn used at its end, then the final plans and usage."""
     terminals = Terminals(conversation.terminals, plain_text)
-    for entry in conversation.entries:
+    ends = {turn.end: words for turn in conversation.turns if (words := turn_spent_words(turn))}
+    for count, entry in enumerate(conversation.entries):
+        if count in ends:
+            yield _turn(ends[count])
         if isinstance(entry, Subagent):
             yield from _subagent(conversation.subagents[SessionId(entry.session_id)], facts, terminals)
         else:
             yield _section(entry, facts, terminals)
+    if len(conversation.entries) in ends:
+        yield _turn(ends[len(conversation.entries)])
     for plan in conversation.plans.values():
         yield _plan(plan)
     if conversation.usage is not None:
         yield Section("event", "Usage", (Note(_usage(conversation.usage)),))
     if conversation.spent is not None:
         yield Section("event", "Tokens of all turns", (Note(tokens_words(conversation.spent)),))
+
+
+def _turn(words: str) -> Section:
+    return Section("event", "The turn used", (Note(words),))
 
 
 def _subagent(state: SubagentState, facts: ExportFacts, terminals: Terminals) -> Iterator[Section]:

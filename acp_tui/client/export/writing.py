@@ -19,6 +19,7 @@ from acp_tui.client.export.markdown import to_markdown
 from acp_tui.client.export.outline import ExportFacts
 from acp_tui.client.export.tool_calls import PlainText
 from acp_tui.client.files import create_private, replacing
+from acp_tui.client.saving import FileExists
 from acp_tui.conversation.conversation import Conversation
 from acp_tui.conversation.visible import make_visible_line
 
@@ -36,14 +37,6 @@ class UnknownFormat(ExportError, ValueError):
             hint=f"End the name in {', '.join(allowed[:-1])} or {allowed[-1]}.",
         )
         self.allowed = allowed
-
-
-class FileExists(ExportError):
-    """The file exists, and the caller didn't ask to replace it."""
-
-    def __init__(self, path: Path) -> None:
-        super().__init__(f"{_shown(path)} already exists.", hint="Choose another name, or replace it.")
-        self.path = path
 
 
 class CannotWrite(ExportError):

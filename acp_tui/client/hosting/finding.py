@@ -202,9 +202,9 @@ class HostedSession:
         return await sessions.open(self.session_id, self.cwd)
 
 
-async def hosted_sessions(folder: Path | None = None) -> list[HostedSession]:
+async def hosted_sessions() -> list[HostedSession]:
     """The sessions of all hosts on this machine, without those of hosts that don't answer."""
-    places = await to_thread.run_sync(_places, folder or hosts_folder())
+    places = await to_thread.run_sync(_places, hosts_folder())
     told: dict[str, list[HostedSession]] = {}
 
     async def ask(place: Place) -> None:
@@ -276,7 +276,7 @@ def named(sessions: Sequence[HostedSession], name: str) -> HostedSession:
 
 async def stopped(name: str | None, folder: Path | None = None) -> list[str]:
     """End this host, or all if None. Returns the names of those ended. Raises ClientError."""
-    places = await to_thread.run_sync(_places, folder or hosts_folder())
+    places = await to_thread.run_sync(_places, hosts_folder())
     wanted = [place for place in places if name in (None, place.name)]
     if name is not None and not wanted:
         known = ", ".join(place.name for place in places)

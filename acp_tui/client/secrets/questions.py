@@ -16,7 +16,7 @@ from typing import Final
 from acp_tui.client.secrets.names import counts_tokens, is_secret_name
 from acp_tui.client.secrets.shapes import shaped
 from acp_tui.conversation.elicitation import BooleanField, Field, Form, TextField, UnknownField
-from acp_tui.conversation.visible import confusables
+from acp_tui.conversation.visible.confusables import confusables
 
 MAX_CHARS: Final = 4_000
 """No one reads a longer text of a field, so it counts as asking for a secret."""

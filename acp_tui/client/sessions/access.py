@@ -11,24 +11,10 @@ from collections.abc import AsyncIterator, Awaitable, Callable, Mapping, Sequenc
 from contextlib import asynccontextmanager
 from dataclasses import replace
 from enum import Enum
-from functools import partial
 from pathlib import Path
 from typing import TYPE_CHECKING, Any, Final, TypeAlias
 
-from anyio import CapacityLimiter, to_thread
-
 from acp_tui.client.agents.command import AgentCommand
-from acp_tui.client.permissions.rules import (
-    Subject,
-    asks_disk,
-    doubtful,
-    first_match,
-    resolved,
-    subject_of_command,
-    subject_of_read,
-    subject_of_tool_call,
-    subject_of_write,
-)
 from acp_tui.client.settings.tree import RefusalRule, Settings
 from acp_tui.conversation import UNSET, tool_calls
 from acp_tui.conversation.content import Text
@@ -98,35 +84,27 @@ def policy_of(settings: Settings) -> Policy:
     )
 
 
-DISK_THREADS: Final = 4
+class Rules:
+    """The user's rules, which only ever refuse. Each method returns the first rule that refuses, or None.
 
+    These are the rules of a user who has none; `standing_rules` has the others.
+    """
 
-class StandingRules:
-    """The user's rules, which only ever refuse. Each method returns the first rule that refuses, or None."""
-
-    def __init__(self, rules: Sequence[RefusalRule], roots: Sequence[Path]) -> None:
+    def __init__(self, roots: Sequence[Path]) -> None:
         """`roots` are the session's directories, the base of relative globs."""
-        self._rules = tuple(rules)
         self.roots = tuple(roots)
-        self._limiter: CapacityLimiter | None = None
 
     async def against_call(self, call: ToolCall) -> RefusalRule | None:
         """The rule against a tool call as the agent describes it."""
-        if not self._rules:
-            return None
-        return await self._first(subject_of_tool_call(call))
+        return None
 
     async def against_read(self, path: str) -> RefusalRule | None:
         """The rule against reading a file."""
-        if not self._rules:
-            return None
-        return await self._first(subject_of_read(path))
+        return None
 
     async def against_write(self, path: str) -> RefusalRule | None:
         """The rule against writing a file."""
-        if not self._rules:
-            return None
-        return await self._first(subject_of_write(path))
+        return None
 
     async def against_command(
         self, command: str, args: Sequence[str], cwd: str, env: Sequence[tuple[str, str]]
@@ -135,21 +113,7 @@ class StandingRules:
 
         The user is asked if a rule may cover something that the command line doesn't reveal.
         """
-        if not self._rules:
-            return None, ""
-        subject = subject_of_command(command, args, cwd, env)
-        refusing = await self._first(subject)
-        in_doubt = None if refusing is not None else doubtful(self._rules, subject)
-        return refusing, "" if in_doubt is None else WHY_IN_DOUBT.format(rule=in_doubt.words)
-
-    async def _first(self, subject: Subject) -> RefusalRule | None:
-        if asks_disk(self._rules, subject):
-            if self._limiter is None:
-                self._limiter = CapacityLimiter(DISK_THREADS)
-            # A path on a dead mount may block forever. Then only its own request waits.
-            resolve = partial(resolved, self._rules, subject, self.roots)
-            subject = await to_thread.run_sync(resolve, abandon_on_cancel=True, limiter=self._limiter)
-        return first_match(self._rules, subject, self.roots)
+        return None, ""
 
 
 ALLOW: Final = PermissionOption("allow", "Allow this once", "allow_once")
@@ -163,7 +127,6 @@ _WHY: Final = {
 }
 WHY_SETTINGS: Final = "acp-tui asks because your settings say to ask each time."
 WHY_OUTSIDE: Final = "acp-tui asks because it is outside the workspace."
-WHY_IN_DOUBT: Final = "acp-tui asks because the command hides what it runs, and one of your rules refuses {rule}."
 WHY_LATER: Final = "acp-tui always asks about this, because it can run later on its own: {reason}."
 
 Ask: TypeAlias = Callable[[ToolCallPatch, tuple[PermissionOption, ...], str], Awaitable[str | None]]

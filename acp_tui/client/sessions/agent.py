@@ -373,12 +373,7 @@ class Agent:
                 session.apply(Reconnected(remembers=False, why=why_anew, is_same=earlier.is_cut_off))
             return self._table.add(session, state)
 
-        with self._in_phase(Phase.OPENING):
-            with self._table.awaiting():
-                session = await self._ask(self.connection.new_session(workplace, register))
-            await self._table.close_retired()
-            self._set_phase(Phase.READY)
-        return session
+        return await self._opened(self.connection.new_session(workplace, register))
 
     async def fork_session(
         self,
@@ -400,12 +395,7 @@ class Agent:
             session.apply(Reconnected(remembers=True, forked_from=title))
             return self._table.add(session, state)
 
-        with self._in_phase(Phase.OPENING):
-            with self._table.awaiting():
-                session = await self._ask(self.connection.fork_session(source.session_id, workplace, register))
-            await self._table.close_retired()
-            self._set_phase(Phase.READY)
-        return session
+        return await self._opened(self.connection.fork_session(source.session_id, workplace, register))
 
     async def load_session(
         self,
@@ -519,6 +509,14 @@ class Agent:
             what = "additional directories (sessionCapabilities.additionalDirectories)"
             self._require(self.capabilities.additional_directories, what)
         return Workplace(cwd, tuple(additional_directories), tuple(mcp_servers))
+
+    async def _opened(self, request: Awaitable[Session]) -> Session:
+        with self._in_phase(Phase.OPENING):
+            with self._table.awaiting():
+                session = await self._ask(request)
+            await self._table.close_retired()
+            self._set_phase(Phase.READY)
+        return session
 
     async def _reopen(self, session: Session, workplace: Workplace, request: Callable[..., Awaitable[None]]) -> Session:
         self._table.begin(session)

@@ -10,15 +10,15 @@ from typing import Any
 from acp_tui.client.errors import OpeningInProgress
 from acp_tui.client.extensions import Extensions
 from acp_tui.client.sessions.elicitations import Elicitations
+from acp_tui.client.sessions.machine import Machine
 from acp_tui.client.sessions.session import Session
 from acp_tui.client.set_aside import EarlyUpdates
 from acp_tui.client.subagents import Subagents
 from acp_tui.conversation.elicitation import Elicitation
 from acp_tui.conversation.facts import SessionId
-from acp_tui.conversation.tool_calls import TerminalId
 from acp_tui.conversation.updates import SessionUpdate, ToolCallReported
 from acp_tui.protocol import RESOURCE_NOT_FOUND
-from acp_tui.protocol.roles import ElicitationAnswer, ExitStatus, PermissionQuestion, TerminalSnapshot
+from acp_tui.protocol.roles import ElicitationAnswer, PermissionQuestion
 from acp_tui.rpc import RequestFailed
 
 
@@ -169,44 +169,9 @@ class ClientRole:
         asked = self._table.subagents.question(session.conversation, session_id, question)
         return session.request_permission(asked)
 
-    # Files and terminals
-
-    async def read_text_file(self, session_id: SessionId, path: str, line: int | None, limit: int | None) -> str:
-        """Read a file in the session's workspace."""
-        return await self._session(session_id).machine.read_text_file(path, line, limit)
-
-    async def write_text_file(self, session_id: SessionId, path: str, content: str) -> None:
-        """Write a file in the session's workspace."""
-        await self._session(session_id).machine.write_text_file(path, content)
-
-    async def create_terminal(
-        self,
-        session_id: SessionId,
-        command: str,
-        args: Sequence[str],
-        env: Sequence[tuple[str, str]],
-        cwd: str | None,
-        output_limit_bytes: int | None,
-    ) -> TerminalId:
-        """Start a terminal in the session."""
-        session = self._session(session_id)
-        return await session.machine.create_terminal(command, args, env, cwd, output_limit_bytes)
-
-    def terminal_output(self, session_id: SessionId, terminal_id: TerminalId) -> TerminalSnapshot:
-        """What a terminal of the session has printed."""
-        return self._session(session_id).machine.terminal_output(terminal_id)
-
-    async def wait_for_terminal_exit(self, session_id: SessionId, terminal_id: TerminalId) -> ExitStatus:
-        """Wait for a terminal of the session."""
-        return await self._session(session_id).machine.wait_for_terminal_exit(terminal_id)
-
-    async def kill_terminal(self, session_id: SessionId, terminal_id: TerminalId) -> None:
-        """Kill the command in a terminal of the session."""
-        await self._session(session_id).machine.kill_terminal(terminal_id)
-
-    async def release_terminal(self, session_id: SessionId, terminal_id: TerminalId) -> None:
-        """Release a terminal of the session."""
-        await self._session(session_id).machine.release_terminal(terminal_id)
+    def machine(self, session_id: SessionId) -> Machine:
+        """The session's files and terminals."""
+        return self._session(session_id).machine
 
     def _session(self, session_id: SessionId) -> Session:
         """The session with this ID; for a subagent, the session it works for."""

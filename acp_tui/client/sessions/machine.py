@@ -14,8 +14,7 @@ from anyio import Lock, to_thread
 
 from acp_tui.client.errors import CommandFailed
 from acp_tui.client.loading_variables import loading_warnings
-from acp_tui.client.permissions.command_search import commands_in
-from acp_tui.client.sessions.access import WHY_LATER, Access, Grant, Policy, StandingRules, Wish
+from acp_tui.client.sessions.access import WHY_LATER, Access, Grant, Policy, Rules, Wish
 from acp_tui.client.settings.location import own_folders
 from acp_tui.client.terminals import Terminals
 from acp_tui.client.terminals.pty import TerminalError, TerminalsClosed, UnknownTerminal
@@ -142,7 +141,7 @@ class Machine:
         additional_directories: Sequence[Path],
         quirks: Quirks,
         policy: Policy,
-        rules: StandingRules,
+        rules: Rules,
         access: Access,
         apply: Callable[[SessionUpdate], None],
         until_room: Callable[[], Awaitable[None]],
@@ -325,6 +324,9 @@ class Machine:
 
     def _open_terminals(self) -> Terminals:
         if self._terminals is None:
+            # Its lists of programs take long to load.
+            from acp_tui.client.permissions.command_search import commands_in
+
             self._terminals = Terminals(
                 self._roots[0],
                 on_output=self._on_terminal_output,

@@ -2,7 +2,7 @@
 
 from __future__ import annotations
 
-from collections.abc import Iterable
+from collections.abc import Callable, Iterable
 from dataclasses import asdict, replace
 from pathlib import Path
 from typing import Final
@@ -33,6 +33,14 @@ class Mark:
     is_pinned: bool = False
     is_archived: bool = False
 
+    def pinned_or_not(self) -> Mark:
+        """The mark of a session that was pinned, or is no longer."""
+        return replace(self, is_pinned=not self.is_pinned)
+
+    def archived_or_not(self) -> Mark:
+        """The mark of a session that was archived, or is no longer."""
+        return replace(self, is_archived=not self.is_archived)
+
 
 def marks_file() -> Path:
     """The file that stores the marks."""
@@ -51,10 +59,6 @@ class SessionMarks:
         marks = kept.items() if isinstance(kept, dict) else ()
         return {key: _mark(fields) for key, fields in marks if isinstance(fields, dict)}
 
-    def pinned(self) -> set[str]:
-        """The keys of the pinned sessions."""
-        return {key for key, mark in self.all().items() if mark.is_pinned}
-
     def of(self, agent: str, session_id: SessionId) -> Mark:
         """The marks of a session."""
         return self.all().get(key_of(agent, session_id), Mark())
@@ -71,6 +75,12 @@ class SessionMarks:
             write_kept(self._file, {key: asdict(mark) for key, mark in kept})
         except OSError as error:
             raise MarksUnwritable(f"{self._file} can't be written: {error.strerror or error}") from error
+
+    def change(self, agent: str, session_id: SessionId, change: Callable[[Mark], Mark]) -> Mark:
+        """Change the marks of a session, and return the new ones. Raises MarksUnwritable."""
+        mark = change(self.of(agent, session_id))
+        self.note(agent, session_id, mark)
+        return mark
 
     def marked(self, past: Iterable[PastSession]) -> list[PastSession]:
         """The sessions with their marks: pinned ones first, archived ones last."""

@@ -13,7 +13,7 @@ from urllib.parse import unquote, urlsplit
 from anyio import Event, create_task_group, get_cancelled_exc_class
 
 from acp_tui.client.errors import AgentLost, ClientError, PromptInProgress, SessionClosed, Unsupported
-from acp_tui.client.sessions.access import NOBODY_ASKED, Access, Policy, StandingRules
+from acp_tui.client.sessions.access import NOBODY_ASKED, Access, Policy, Rules
 from acp_tui.client.sessions.elicitations import Elicitations, PermissionBroker
 from acp_tui.client.sessions.machine import Machine, OwnCommands
 from acp_tui.client.sessions.prompt_queue import PromptQueue
@@ -252,7 +252,7 @@ class Session:
         """Permission requests that were rejected without asking the user."""
         self._elicitations = Elicitations(self.conversation, self.apply, keys, lambda: self.now())
         policy = policy or Policy()
-        self._rules = StandingRules(policy.refuse, (cwd, *additional_directories))
+        self._rules = _rules_of(policy, (cwd, *additional_directories))
         access = Access(self._ask_for_access, self.apply)
         self.machine = Machine(
             cwd,
@@ -661,3 +661,12 @@ def shown_early(show: Callable[[Session], None]) -> Iterator[Attend]:
             opening.callback(session.subscribe(look))
 
         yield attend
+
+
+def _rules_of(policy: Policy, roots: Sequence[Path]) -> Rules:
+    """The policy's rules for a session in these directories."""
+    if not policy.refuse:
+        return Rules(roots)
+    from acp_tui.client.sessions.standing_rules import StandingRules  # its lists of programs take long to load
+
+    return StandingRules(policy.refuse, roots)

@@ -334,7 +334,6 @@ class Terminals:
         on_exit: Callable[[str, ExitStatus], None],
         on_waiting: Callable[[str, bool], None] | None = None,
         commands_in: CommandsIn = lambda words: (words,),
-        default_limit_bytes: int = DEFAULT_LIMIT_BYTES,
         columns: int = 120,
         rows: int = 30,
     ) -> None:
@@ -344,7 +343,6 @@ class Terminals:
         self._on_exit = on_exit
         self._on_waiting = on_waiting or (lambda _id, _is_waiting: None)
         self._commands_in = commands_in
-        self._default_limit_bytes = default_limit_bytes
         self.size = (columns, rows)
         """Columns and rows of terminals created from now on."""
         self._read_budget = ReadBudget()
@@ -454,7 +452,7 @@ class Terminals:
     def _open(self, terminal_id: str, command: str, limit_bytes: int | None) -> Terminal:
         if self._is_closed:
             raise TerminalsClosed(command)
-        limit = self._default_limit_bytes if limit_bytes is None else limit_bytes
+        limit = DEFAULT_LIMIT_BYTES if limit_bytes is None else limit_bytes
         columns, rows = self.size
         try:
             return Terminal(

@@ -10,8 +10,6 @@ from collections.abc import Mapping
 from dataclasses import asdict, replace
 from typing import Any, Final
 
-from pydantic_core import ValidationError
-
 from acp_tui.conversation.content import ContentBlock
 from acp_tui.conversation.facts import RequestKey
 from acp_tui.conversation.tool_calls import TerminalId
@@ -40,6 +38,7 @@ from acp_tui.conversation.updates import (
     TurnEnded,
     TurnFailed,
 )
+from acp_tui.json_core import ValidationError
 from acp_tui.protocol import MalformedMessage
 from acp_tui.protocol.schemas import value_reader
 from acp_tui.protocol.v1 import content, inbound, telling

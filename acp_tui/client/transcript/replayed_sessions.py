@@ -42,7 +42,7 @@ from acp_tui.conversation.updates import (
     UsageReported,
 )
 from acp_tui.protocol import RESOURCE_NOT_FOUND
-from acp_tui.protocol.roles import ElicitationAnswer, ExitStatus, PermissionQuestion, TerminalSnapshot
+from acp_tui.protocol.roles import ElicitationAnswer, PermissionQuestion
 from acp_tui.rpc import ErrorCode, RequestFailed
 from acp_tui.values import dataclass
 
@@ -269,39 +269,7 @@ class ReplayedSessions:
         """Refused."""
         _refuse()
 
-    async def read_text_file(self, session_id: SessionId, path: str, line: int | None, limit: int | None) -> str:
-        """Refused."""
-        _refuse()
-
-    async def write_text_file(self, session_id: SessionId, path: str, content: str) -> None:
-        """Refused."""
-        _refuse()
-
-    async def create_terminal(
-        self,
-        session_id: SessionId,
-        command: str,
-        args: Sequence[str],
-        env: Sequence[tuple[str, str]],
-        cwd: str | None,
-        output_limit_bytes: int | None,
-    ) -> TerminalId:
-        """Refused."""
-        _refuse()
-
-    def terminal_output(self, session_id: SessionId, terminal_id: TerminalId) -> TerminalSnapshot:
-        """Refused."""
-        _refuse()
-
-    async def wait_for_terminal_exit(self, session_id: SessionId, terminal_id: TerminalId) -> ExitStatus:
-        """Refused."""
-        _refuse()
-
-    async def kill_terminal(self, session_id: SessionId, terminal_id: TerminalId) -> None:
-        """Refused."""
-        _refuse()
-
-    async def release_terminal(self, session_id: SessionId, terminal_id: TerminalId) -> None:
+    def machine(self, session_id: SessionId) -> NoReturn:
         """Refused."""
         _refuse()
 

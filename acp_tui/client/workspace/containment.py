@@ -27,6 +27,7 @@ from pathlib import Path
 from types import TracebackType
 from typing import Final, Self, TypeAlias
 
+from acp_tui.client.files import SPECIAL_KINDS
 from acp_tui.client.workspace.errors import (
     IsDirectory,
     NotAbsolute,
@@ -139,13 +140,6 @@ _MAX_PATH_BYTES: Final = 4096
 _OPEN_DIRECTORY: int = os.O_DIRECTORY | os.O_NOFOLLOW | os.O_CLOEXEC | getattr(os, "O_PATH", os.O_RDONLY)
 # O_NONBLOCK: opening a named pipe must not wait for its other end (R-FS-3).
 _OPEN_FILE: Final = os.O_NOFOLLOW | os.O_NONBLOCK | os.O_CLOEXEC | os.O_NOCTTY
-
-_SPECIAL_KINDS: Final = {
-    stat.S_IFIFO: "named pipe",
-    stat.S_IFSOCK: "socket",
-    stat.S_IFCHR: "character device",
-    stat.S_IFBLK: "block device",
-}
 
 
 @dataclass(frozen=True, slots=True)
@@ -414,4 +408,4 @@ def require_regular(place: Place, status: os.stat_result) -> None:
     if kind == stat.S_IFDIR:
         raise IsDirectory(place.asked)
     if kind != stat.S_IFREG:
-        raise SpecialFile(place.asked, _SPECIAL_KINDS.get(kind, "special file"))
+        raise SpecialFile(place.asked, SPECIAL_KINDS.get(kind, "special file"))

@@ -94,12 +94,7 @@ _STAND_INS: Final = (
     # Non-breaking and other spaces get one cell each, so that columns stay aligned.
     | dict.fromkeys((0xA0, 0x2007, 0x202F), "⍽")
     | dict.fromkeys((*range(0x2000, 0x2007), *range(0x2008, 0x200B), 0x205F), "␠")
-    | dict.fromkeys(range(0xD800, 0xE000), "�")
 )
-HIDDEN: Final = frozenset(
-    chr(code) for codes in (_CONTROLS, _INVISIBLE, _TAGS, _HALVES) for part in code_ranges(codes) for code in part
-)
-"""Characters that never occur in visible text, except tags in flags. Private-use ones are too many to list."""
 
 
 def make_visible(text: str, after: str = "") -> str:
@@ -143,10 +138,19 @@ def _stand_in(found: re.Match[str]) -> str:
     char = found[0]
     if found["flag"] or _belonging().match(found.string, found.start()):
         return char
+    if "\ud800" <= char <= "\udfff":
+        return "\ufffd"
     return _STAND_INS.get(ord(char)) or f"⟨U+{ord(char):04X}⟩"
 
 
 # These take some milliseconds to build, and many sessions never need them.
+
+
+@cache
+def hidden_characters() -> frozenset[str]:
+    """Characters that never occur in visible text, except tags in flags. Private-use ones are too many to list."""
+    kinds = (_CONTROLS, _INVISIBLE, _TAGS, _HALVES)
+    return frozenset(chr(code) for codes in kinds for part in code_ranges(codes) for code in part)
 
 
 @cache

@@ -11,8 +11,7 @@ from datetime import datetime
 from functools import cache
 from typing import Any, Final, get_args
 
-from pydantic_core import ValidationError
-
+from acp_tui.json_core import ValidationError
 from acp_tui.protocol import v1
 from acp_tui.protocol.conformance.exchange import Answered, Asked, Event, Told
 from acp_tui.protocol.conformance.rule import Judge, Rule, Severity, shown

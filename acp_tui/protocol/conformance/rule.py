@@ -6,8 +6,7 @@ import json
 from enum import Enum
 from typing import Any, Final
 
-from pydantic_core import from_json
-
+from acp_tui.json_core import from_json
 from acp_tui.rpc import Direction
 from acp_tui.values import dataclass
 

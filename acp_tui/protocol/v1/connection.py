@@ -24,7 +24,14 @@ from acp_tui.protocol.connection import (
     permission_response,
     require_distinct,
 )
-from acp_tui.protocol.roles import ClientHandler, ClientOffer, ElicitationAnswer, ExitStatus, Workplace
+from acp_tui.protocol.roles import (
+    ClientHandler,
+    ClientOffer,
+    ElicitationAnswer,
+    ExitStatus,
+    FilesAndTerminals,
+    Workplace,
+)
 from acp_tui.protocol.v1 import agent_requests, inbound, outbound
 from acp_tui.protocol.v1.initialize import AuthenticateRequest, LogoutRequest
 from acp_tui.protocol.wire import decode, to_wire
@@ -125,21 +132,20 @@ class InboundRequests:
     async def _read_text_file(self, params: Mapping[str, Any]) -> Any:
         with as_invalid_params():
             request = decode(agent_requests.ReadTextFileRequest, params)
-        session_id = SessionId(request.session_id)
-        content = await self._client.read_text_file(session_id, request.path, request.line, request.limit)
+        machine = self._client.machine(SessionId(request.session_id))
+        content = await machine.read_text_file(request.path, request.line, request.limit)
         return {"content": content}
 
     async def _write_text_file(self, params: Mapping[str, Any]) -> Any:
         with as_invalid_params():
             request = decode(agent_requests.WriteTextFileRequest, params)
-        await self._client.write_text_file(SessionId(request.session_id), request.path, request.content)
+        await self._client.machine(SessionId(request.session_id)).write_text_file(request.path, request.content)
         return {}
 
     async def _create_terminal(self, params: Mapping[str, Any]) -> Any:
         with as_invalid_params():
             request = decode(agent_requests.CreateTerminalRequest, params)
-        terminal_id = await self._client.create_terminal(
-            SessionId(request.session_id),
+        terminal_id = await self._client.machine(SessionId(request.session_id)).create_terminal(
             request.command,
             request.args or (),
             [(variable.name, variable.value) for variable in request.env or ()],
@@ -148,33 +154,36 @@ class InboundRequests:
         )
         return {"terminalId": terminal_id}
 
+    def _terminal(self, params: Mapping[str, Any]) -> tuple[FilesAndTerminals, TerminalId]:
+        with as_invalid_params():
+            request = decode(agent_requests.TerminalOutputRequest, params)
+        return self._client.machine(SessionId(request.session_id)), TerminalId(request.terminal_id)
+
     async def _terminal_output(self, params: Mapping[str, Any]) -> Any:
-        snapshot = self._client.terminal_output(*_read_terminal_id(params))
+        machine, terminal_id = self._terminal(params)
+        snapshot = machine.terminal_output(terminal_id)
         result: dict[str, Any] = {"output": snapshot.output, "truncated": snapshot.truncated}
         if snapshot.exit_status is not None:
             result["exitStatus"] = _exit_status(snapshot.exit_status)
         return result
 
     async def _wait_for_terminal_exit(self, params: Mapping[str, Any]) -> Any:
-        return _exit_status(await self._client.wait_for_terminal_exit(*_read_terminal_id(params)))
+        machine, terminal_id = self._terminal(params)
+        return _exit_status(await machine.wait_for_terminal_exit(terminal_id))
 
     async def _kill_terminal(self, params: Mapping[str, Any]) -> Any:
-        await self._client.kill_terminal(*_read_terminal_id(params))
+        machine, terminal_id = self._terminal(params)
+        await machine.kill_terminal(terminal_id)
         return {}
 
     async def _release_terminal(self, params: Mapping[str, Any]) -> Any:
-        await self._client.release_terminal(*_read_terminal_id(params))
+        machine, terminal_id = self._terminal(params)
+        await machine.release_terminal(terminal_id)
         return {}
 
 
 async def _elicitation_response(answer: Awaitable[ElicitationAnswer]) -> Any:
     return write_answer(await answer)
-
-
-def _read_terminal_id(params: Mapping[str, Any]) -> tuple[SessionId, TerminalId]:
-    with as_invalid_params():
-        request = decode(agent_requests.TerminalOutputRequest, params)
-    return SessionId(request.session_id), TerminalId(request.terminal_id)
 
 
 def _exit_status(status: ExitStatus) -> dict[str, Any]:

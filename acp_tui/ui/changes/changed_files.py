@@ -11,7 +11,8 @@ from rich.style import Style
 
 from acp_tui.client.changes import FileChange, FileState
 from acp_tui.client.workspace.runs_later import BUILD_FILE, BUILD_FILE_MEANS, is_build_file
-from acp_tui.conversation.visible import make_visible_line, make_visible_path
+from acp_tui.conversation.visible import make_visible_line
+from acp_tui.conversation.visible.confusables import make_visible_path
 from acp_tui.ui.rendering.palette import Palette
 from acp_tui.ui.rendering.wrapping import cut, width_cells
 

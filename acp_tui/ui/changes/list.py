@@ -16,7 +16,8 @@ from textual.screen import ModalScreen
 from textual.widgets import Static
 
 from acp_tui.client.changes import ChangedMeanwhile, ChangesError, FileChange, Review
-from acp_tui.conversation.visible import make_visible, make_visible_path
+from acp_tui.conversation.visible import make_visible
+from acp_tui.conversation.visible.confusables import make_visible_path
 from acp_tui.ui.changes.changed_files import UNKNOWN, change_segments, count_words, in_full
 from acp_tui.ui.changes.review import NOT_REVERTED, NOT_UNDONE, ReviewScreen
 from acp_tui.ui.kit.frame import shown

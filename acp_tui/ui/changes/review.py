@@ -23,7 +23,8 @@ from textual.strip import Strip
 
 from acp_tui.client.changes import ChangedMeanwhile, ChangesError, FileChange, Review
 from acp_tui.client.workspace.runs_later import BUILD_FILE, is_build_file
-from acp_tui.conversation.visible import make_visible, make_visible_path
+from acp_tui.conversation.visible import make_visible
+from acp_tui.conversation.visible.confusables import make_visible_path
 from acp_tui.ui.changes.changed_files import WORDS, count_words
 from acp_tui.ui.changes.file_review import ReviewDrawing
 from acp_tui.ui.kit.frame import close_when_in_front

@@ -28,7 +28,8 @@ from acp_tui.conversation.tool_calls import (
     changed_paths,
 )
 from acp_tui.conversation.tool_text import HERE, Markdown, Subject, parts_of, shown_location, shown_path, subject_of
-from acp_tui.conversation.visible import make_visible, make_visible_command, make_visible_line, make_visible_path
+from acp_tui.conversation.visible import make_visible, make_visible_line
+from acp_tui.conversation.visible.confusables import make_visible_command, make_visible_path
 from acp_tui.ui.conversation.blocks import BlockLines, block_label
 from acp_tui.ui.conversation.drawing import Indented, Joined, KeptDrawing, Scene, folded
 from acp_tui.ui.conversation.terminals import TerminalLines, state_of_command

@@ -12,7 +12,7 @@ from textual.screen import ModalScreen
 from textual.widgets import Input, Static
 
 from acp_tui.client.errors import ClientError
-from acp_tui.client.export import FileExists
+from acp_tui.client.saving import FileExists
 from acp_tui.client.sessions.marks import MAX_NAME
 from acp_tui.ui.kit.frame import Frame, close_when_in_front, shown, shown_line
 

@@ -21,6 +21,8 @@ MOST_AGENT_CELLS: Final = 14
 
 
 PINNED: Final = "★ "
+ARCHIVED: Final = {False: "with archived", True: "without archived"}
+"""What the key does that shows and hides archived sessions, by whether they are shown."""
 
 
 class Way(Enum):

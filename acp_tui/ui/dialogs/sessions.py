@@ -19,7 +19,7 @@ from textual.worker import Worker
 from acp_tui.client.errors import AgentRefused, ClientError
 from acp_tui.client.sessions.session_history import PastSession, merged
 from acp_tui.conversation.facts import SessionPage, SessionSummary
-from acp_tui.ui.dialogs.session_rows import Way, session_rows
+from acp_tui.ui.dialogs.session_rows import ARCHIVED, Way, session_rows
 from acp_tui.ui.kit.answer_guard import AnswerGuard, QuestionScreen
 from acp_tui.ui.kit.filtered_list import FilteredList, matching
 from acp_tui.ui.kit.frame import Frame, shown, shown_line
@@ -178,7 +178,6 @@ KEYS: Final = (
     "Enter open · n new · t rename · p pin · x archive · d delete · e export · a {other} · v {archived}"
     " · / search · Esc close"
 )
-ARCHIVED: Final = {False: "with archived", True: "without archived"}
 HERE: Final = "this folder"
 EVERYWHERE: Final = "all folders"
 MARK_CELLS: Final = 2

@@ -18,7 +18,7 @@ from textual.message import Message
 from textual.reactive import Reactive
 from textual.widgets import Input, Static
 
-from acp_tui.client.export import FileExists
+from acp_tui.client.saving import FileExists
 from acp_tui.ui.dialogs.naming import ExportDialog, Write
 from acp_tui.ui.kit.frame import Frame, shown_line
 from acp_tui.ui.kit.row_list import PickerRow

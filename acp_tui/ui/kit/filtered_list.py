@@ -53,10 +53,9 @@ class FilteredList(Vertical, can_focus=True):
         *,
         has_search: bool = True,
         empty: str = "Nothing to choose from",
-        id: str | None = None,  # noqa: A002 - Textual's own name for it
     ) -> None:
         """With `has_search`, the search line is always shown; otherwise `search` shows it."""
-        super().__init__(id=id)
+        super().__init__()
         self._all = tuple(rows)
         self._empty = empty
         self._has_search = has_search

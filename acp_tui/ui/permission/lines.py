@@ -13,7 +13,8 @@ from textual.strip import Strip
 from acp_tui.conversation.facts import PermissionOption
 from acp_tui.conversation.permission_requests import kind_word, letters_of, quoted_name
 from acp_tui.conversation.tool_calls import ToolCall
-from acp_tui.conversation.visible import collapse_blanks_in_line, make_visible_command, make_visible_line
+from acp_tui.conversation.visible import collapse_blanks_in_line, make_visible_line
+from acp_tui.conversation.visible.confusables import make_visible_command
 from acp_tui.ui.permission.subject import Asked
 from acp_tui.ui.rendering.palette import Palette
 from acp_tui.ui.rendering.wrapping import pack, width_cells, wrap

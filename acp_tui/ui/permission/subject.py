@@ -31,14 +31,8 @@ from acp_tui.conversation.tool_calls import (
     changed_paths,
 )
 from acp_tui.conversation.tool_text import HERE, PROMPT, command_line, is_place, shown_location, shown_path
-from acp_tui.conversation.visible import (
-    collapse_blanks,
-    collapse_blanks_in_line,
-    make_visible,
-    make_visible_command,
-    make_visible_line,
-    make_visible_path,
-)
+from acp_tui.conversation.visible import collapse_blanks, collapse_blanks_in_line, make_visible, make_visible_line
+from acp_tui.conversation.visible.confusables import make_visible_command, make_visible_path
 from acp_tui.ui.conversation.blocks import block_label
 from acp_tui.ui.conversation.drawing import Joined
 from acp_tui.ui.rendering.diff import Comparisons, DiffLayout

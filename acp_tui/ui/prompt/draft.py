@@ -13,6 +13,7 @@ from textual.strip import Strip
 from textual.widgets import TextArea
 from textual.widgets.text_area import EditResult, Location, Selection
 
+from acp_tui.conversation.visible import make_visible
 from acp_tui.ui.kit.themes import palette_for
 from acp_tui.ui.prompt.colors import Places, spans
 from acp_tui.ui.textual_gaps.internals import bindings_of_key
@@ -90,8 +91,6 @@ def cleaned(text: str) -> str:
 
     So the agent gets what the user sees. Spaces that only look different become plain ones.
     """
-    from acp_tui.conversation.visible import make_visible  # not needed for the first frame
-
     text = text.replace("\r\n", "\n").replace("\r", "\n")
     return make_visible(text if text.isascii() else _SPACES.sub(" ", text))
 

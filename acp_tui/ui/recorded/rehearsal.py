@@ -17,8 +17,8 @@ from typing import Final
 import anyio
 from anyio import to_thread
 
-from acp_tui.client.agents.catalogue import copy_project, demo_command
 from acp_tui.client.agents.command import AgentCommand
+from acp_tui.client.agents.demo_agent import copy_project, demo_command
 from acp_tui.client.errors import AgentRefused, AuthenticationRequired, ClientError
 from acp_tui.client.files import replace_file
 from acp_tui.client.sessions.access import INTERACTIVE

@@ -19,7 +19,8 @@ from acp_tui.client.line_comparison import Steps
 from acp_tui.client.workspace.runs_later import BUILD_FILE, is_build_file
 from acp_tui.conversation.tool_calls import HunkStart, TextDiff
 from acp_tui.conversation.tool_text import shown_path
-from acp_tui.conversation.visible import make_visible_line, make_visible_path
+from acp_tui.conversation.visible import make_visible_line
+from acp_tui.conversation.visible.confusables import make_visible_path
 from acp_tui.ui.rendering.diff_blocks import (
     Block,
     BlockRows,

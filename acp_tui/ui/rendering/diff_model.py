@@ -10,7 +10,7 @@ from difflib import SequenceMatcher
 from functools import lru_cache
 from typing import Final, Literal, NamedTuple, TypeAlias
 
-from acp_tui.client.line_comparison import Change, LineComparison, Steps
+from acp_tui.client.line_comparison import Change, LineComparison, Steps, grouped
 from acp_tui.conversation.tool_calls import HunkStart
 from acp_tui.values import dataclass
 
@@ -316,7 +316,7 @@ def _without_end(line: str) -> tuple[str, LineEnd]:
 
 def _hunks(diff: Diff, context: int) -> Iterator[Hunk]:
     shown = 0
-    for group in _groups(diff.changes, context):
+    for group in grouped(diff.changes, 2 * context + 1):  # a gap of one line isn't worth hiding
         start = max(group[0].old_from - context, shown)
         stop = min(group[-1].old_to + context, len(diff.old))
         yield _hunk(group, start, stop, start - shown)
@@ -326,7 +326,7 @@ def _hunks(diff: Diff, context: int) -> Iterator[Hunk]:
 def _all_lines(diff: Diff) -> Iterator[Hunk]:
     if not diff.changes:
         return
-    groups = list(_groups(diff.changes, CONTEXT_LINES))
+    groups = list(grouped(diff.changes, 2 * CONTEXT_LINES + 1))
     starts = [max(group[0].old_from - CONTEXT_LINES, 0) for group in groups]
     if starts[0]:
         yield Hunk((Run(False, 0, starts[0], 0, starts[0]),), 0, 1, starts[0], 1, starts[0])
@@ -340,18 +340,6 @@ def _hunk(group: Sequence[Change], start: int, stop: int, skipped_before: int) -
     new_count = group[-1].new_to + (stop - group[-1].old_to) - new_start
     runs = tuple(_runs(group, start, stop))
     return Hunk(runs, skipped_before, start + 1, stop - start, new_start + 1, new_count)
-
-
-def _groups(changes: Sequence[Change], context: int) -> Iterator[list[Change]]:
-    """Group changes whose contexts touch. A gap of one line isn't worth hiding."""
-    group: list[Change] = []
-    for change in changes:
-        if group and change.old_from - group[-1].old_to > 2 * context + 1:
-            yield group
-            group = []
-        group.append(change)
-    if group:
-        yield group
 
 
 def _runs(group: Sequence[Change], start: int, stop: int) -> Iterator[Run]:

@@ -276,13 +276,12 @@ def lex_line(language: str, line: str, stack: LexerState) -> tuple[Lexed, LexerS
 
 
 def _lex_from(lexer: Any, line: str, stack: LexerState) -> tuple[Lexed, LexerState]:
-    from pygments.lexer import ExtendedRegexLexer, LexerContext, RegexLexer  # type: ignore[import-untyped]
-
-    if isinstance(lexer, RegexLexer) and not isinstance(lexer, ExtendedRegexLexer):
-        context = LexerContext(line + "\n", 0, list(stack))
+    kinds = _pygments().lexer
+    if isinstance(lexer, kinds.RegexLexer) and not isinstance(lexer, kinds.ExtendedRegexLexer):
+        context = kinds.LexerContext(line + "\n", 0, list(stack))
         try:
             # The extended lexer's method, with its state in a context, works for plain lexers too.
-            pieces = _pieces(ExtendedRegexLexer.get_tokens_unprocessed(lexer, context=context), line)
+            pieces = _pieces(kinds.ExtendedRegexLexer.get_tokens_unprocessed(lexer, context=context), line)
             return pieces, tuple(context.stack) if len(context.stack) <= MAX_STATES else START
         except TypeError:
             # A callback of this lexer doesn't accept a context, so each line is lexed separately.
@@ -321,10 +320,16 @@ def find_lexer(language: str) -> Any | None:
 
     The first call for a language imports its lexer, which can take 300 ms.
     """
-    from pygments.lexers import find_lexer_class, get_all_lexers  # type: ignore[import-untyped]
+    known = _pygments().lexers
+    name = _languages(known.get_all_lexers).get(language)
+    return None if name is None else _loaded(known.find_lexer_class, name)
 
-    name = _languages(get_all_lexers).get(language)
-    return None if name is None else _loaded(find_lexer_class, name)
+
+@cache
+def _pygments() -> Any:
+    import pygments.lexers  # type: ignore[import-untyped]  # not before there is something to color
+
+    return pygments
 
 
 @cache

@@ -5,6 +5,7 @@ from __future__ import annotations
 import re
 from dataclasses import replace
 from functools import cache
+from importlib import import_module
 from typing import TYPE_CHECKING, Any, Final, TypeAlias
 
 from acp_tui.ui.rendering.highlight import CodePanel
@@ -267,10 +268,16 @@ def _half_written(tokens: Sequence[Token], last_line: int) -> Sequence[Token]:
     return tokens
 
 
+MAX_MISSING_CELLS: Final = 4_096
+"""Missing cells after which a table ends. markdown-it adds up to 65,536, which takes 2.6 s for 8 KB of text."""
+
+
 @cache
 def markdown_parser() -> MarkdownIt:
     """A parser for CommonMark with tables and strikethrough. It recognizes HTML only to show it as written."""
     from markdown_it import MarkdownIt
 
+    table: Any = import_module("markdown_it.rules_block.table")  # the package has a function of this name
+    table.MAX_AUTOCOMPLETED_CELLS = MAX_MISSING_CELLS
     options = {"maxNesting": MAX_NESTING}
     return MarkdownIt("commonmark", options).enable(["table", "strikethrough"])

@@ -46,7 +46,7 @@ class TableLayout:
         self._grid = None if columns is None else _Grid(table.alignments, columns, palette, sample)
 
     def strips(self, rows: Sequence[Sequence[Lines]], *, follows: bool = False) -> list[Strip]:
-        """The header and `rows`; only `rows` if they follow others."""
+        """The header and `rows`; only `rows` if they follow others. Records leave out empty cells."""
         if self._grid is None:
             return _records(self._header, rows, self._width, self._palette, follows=follows)
         header = [] if follows else self._grid.header(self._header)
@@ -77,6 +77,10 @@ def _share(natural: Sequence[int], room: int) -> list[int]:
 
 def _cell_width(cell: Lines) -> int:
     return max(width_cells("".join([text for text, _ in line])) for line in cell) or 1
+
+
+def _is_empty(cell: Lines) -> bool:
+    return not any(text for line in cell for text, _ in line)
 
 
 class _Grid:
@@ -114,10 +118,9 @@ class _Grid:
         return Strip([Segment(f"{line}{text}{line}", self._border)], self._cells)
 
     def _row(self, row: Sequence[Lines]) -> list[Strip]:
-        cells = [_wrap_lines(cell, column) for cell, column in zip(row, self._columns, strict=True)]
-        return [
-            self._line([cell[at] if at < len(cell) else None for cell in cells]) for at in range(max(map(len, cells)))
-        ]
+        cells = [[] if _is_empty(cell) else _wrap_lines(cell, at) for cell, at in zip(row, self._columns, strict=True)]
+        height = max(1, *map(len, cells))
+        return [self._line([cell[at] if at < len(cell) else None for cell in cells]) for at in range(height)]
 
     def _line(self, cells: Sequence[Strip | None]) -> Strip:
         segments = [Segment(" ")]
@@ -147,6 +150,8 @@ def _records(
         if strips or follows:
             strips.append(Strip([Segment("╌" * width, palette.table_border)], width))
         for title, cell in zip(header, row, strict=True):
+            if _is_empty(cell):
+                continue  # a short row may be completed with a thousand of these
             label = [*(span for line in title for span in line), (": ", palette.table_border)]
             strips += _wrap_lines([[*label, *cell[0]], *cell[1:]], width)
     return strips

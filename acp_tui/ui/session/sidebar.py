@@ -16,7 +16,8 @@ from textual.strip import Strip
 
 from acp_tui.client.changes import FileChange
 from acp_tui.conversation.facts import Plan, SessionId
-from acp_tui.conversation.visible import make_visible_line, make_visible_path
+from acp_tui.conversation.visible import make_visible_line
+from acp_tui.conversation.visible.confusables import make_visible_path
 from acp_tui.ui.changes.changed_files import count_words, cut_left, note_in_place_of_counts
 from acp_tui.ui.commands.keys import keys_in_force
 from acp_tui.ui.commands.table import bindings_of

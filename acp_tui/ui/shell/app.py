@@ -20,6 +20,7 @@ from acp_tui.client.errors import ClientError, SettingsError
 from acp_tui.client.files import replace_file
 from acp_tui.client.settings.location import project_settings_file, settings_file, state_folder
 from acp_tui.client.settings.tree import Settings
+from acp_tui.conversation.visible import make_visible_line
 from acp_tui.ui.base.app import BaseApp
 from acp_tui.ui.commands.command import Command
 from acp_tui.ui.commands.keymap import keymap_of, places_of
@@ -242,7 +243,7 @@ class AcpTuiApp(BaseApp):
 
     def link_to(self, command: AgentCommand, cwd: Path) -> AgentLink:
         """A link to an agent that isn't running yet and will start in this folder."""
-        return AgentLink(partial(self._start_agent, command, cwd), _shown_name(command))
+        return AgentLink(partial(self._start_agent, command, cwd), make_visible_line(command.name))
 
     def commands_for(self, screen: Screen[object]) -> Iterator[Command]:
         """The commands that can do something now. Over a dialog or the inspector, only those of the whole app."""
@@ -435,12 +436,3 @@ class AcpTuiApp(BaseApp):
         from acp_tui.ui.shell.agent_start import start_agent  # loading point: BEFORE_AN_AGENT
 
         return await start_agent(self, self._hub, command, cwd, self.settings_in_force, on_phase, self.record_to)
-
-
-def _shown_name(command: AgentCommand) -> str:
-    """The agent's name, safe to show on one line. The common case is fast, because the first frame waits for it."""
-    if command.name.isascii() and command.name.isprintable():
-        return command.name
-    from acp_tui.conversation.visible import make_visible_line
-
-    return make_visible_line(command.name)

@@ -6,7 +6,6 @@ Loaded after the start, or with the first command.
 from __future__ import annotations
 
 from collections.abc import Callable, Collection, Coroutine, Iterable, Iterator, Sequence
-from dataclasses import replace
 from typing import Any, ClassVar, Final, TypeAlias
 
 from textual.app import App, ComposeResult
@@ -16,19 +15,19 @@ from textual.screen import ModalScreen
 
 from acp_tui.client.errors import ClientError
 from acp_tui.client.hosting.finding import HostedSession, hosted_sessions
-from acp_tui.client.sessions.marks import SessionMarks, key_of
+from acp_tui.client.sessions.marks import Mark, SessionMarks, key_of
 from acp_tui.client.sessions.session_history import RereadSession
 from acp_tui.client.settings.project_settings import ProjectSettings
 from acp_tui.client.settings.reader import SettingsRead
 from acp_tui.ui.commands.command import Command, Place
 from acp_tui.ui.commands.table import COMMANDS
 from acp_tui.ui.dialogs.agents import Choice, choose_agent
-from acp_tui.ui.dialogs.session_rows import PINNED
+from acp_tui.ui.dialogs.session_rows import ARCHIVED, PINNED
 from acp_tui.ui.dialogs.trust import TrustSettingsDialog
 from acp_tui.ui.kit.filtered_list import FilteredList, Picker
 from acp_tui.ui.kit.frame import Frame
 from acp_tui.ui.kit.row_list import PickerRow
-from acp_tui.ui.session.status_line import MARKS
+from acp_tui.ui.session.status_line import MARKS, TabState
 from acp_tui.ui.shell.settings.follower import SettingsDesk
 from acp_tui.ui.shell.settings.screen import ChooseTheme, SettingsScreen
 from acp_tui.ui.tab.actions import is_possible
@@ -39,7 +38,7 @@ from acp_tui.ui.tab.tabs import Tab, Tabs
 
 Close: TypeAlias = Callable[[Tab], Coroutine[Any, Any, None]]
 ShowHosted: TypeAlias = Callable[[HostedSession], Coroutine[Any, Any, None]]
-KEYS: Final = "Enter go to it · Alt+↑ ↓ move it · Alt+P pin it · Alt+W close it · Esc close"
+KEYS: Final = "Enter go to it · Alt+↑ ↓ move · Alt+P pin · Alt+X archive · Alt+V {archived} · Alt+W close · Esc back"
 
 
 class Board(ModalScreen[None]):
@@ -49,6 +48,8 @@ class Board(ModalScreen[None]):
         Binding("escape", "dismiss(None)", "Close", show=False),
         Binding("alt+up", "move(-1)", "Move the tab up", show=False, priority=True),
         Binding("alt+p", "pin", "Pin the tab's session", show=False, priority=True),
+        Binding("alt+x", "archive", "Archive the tab's session", show=False, priority=True),
+        Binding("alt+v", "switch_archived", "Show or hide tabs of archived sessions", show=False, priority=True),
         Binding("alt+w", "close_tab", "Close the tab", show=False, priority=True),
         Binding("alt+down", "move(1)", "Move the tab down", show=False, priority=True),
     ]
@@ -61,12 +62,13 @@ class Board(ModalScreen[None]):
         self._show_hosted = show_hosted
         self._hosted: Sequence[HostedSession] = ()
         self._marks = SessionMarks()
-        self._pinned = self._marks.pinned()
+        self._known = self._marks.all()
+        self._shows_archived = False
         self._list = FilteredList(self._rows(), empty="No such tab")
 
     def compose(self) -> ComposeResult:
         """The list in a frame."""
-        yield Frame(Content("Tabs"), KEYS, self._list)
+        yield Frame(Content("Tabs"), self._keys, self._list)
 
     def on_mount(self) -> None:
         """Start at the tab in front, and follow changes of all tabs."""
@@ -90,30 +92,61 @@ class Board(ModalScreen[None]):
         self._list.show_rows((*self._rows(), *map(_hosted_row, others)))
 
     def _rows(self) -> list[PickerRow[Tab]]:
-        """The tabs in their order, those of pinned sessions first."""
-        tabs, front = enumerate(self._tabs, 1), self._tabs.front
+        """The tabs in their order, those of pinned sessions first. A tab that needs the user is never hidden."""
+        front = self._tabs.front
         rows = [
-            _row(number, tab, is_front=tab is front, is_pinned=self._key(tab) in self._pinned) for number, tab in tabs
+            _row(number, tab, self._mark(tab), is_front=tab is front)
+            for number, tab in enumerate(self._tabs, 1)
+            if self._shows_archived
+            or not self._mark(tab).is_archived
+            or tab is front
+            or tab.state in (TabState.NEEDS_YOU, TabState.FAILED)
         ]
-        return sorted(rows, key=lambda row: self._key(row.value) not in self._pinned)
+        return sorted(rows, key=lambda row: not self._mark(row.value).is_pinned)
 
-    def _key(self, tab: Tab) -> str:
+    def _mark(self, tab: Tab) -> Mark:
         agent, session = tab.link.agent, tab.session
-        return "" if agent is None or session is None else key_of(agent.command.name, session.session_id)
+        if agent is None or session is None:
+            return Mark()
+        return self._known.get(key_of(agent.command.name, session.session_id), Mark())
+
+    @property
+    def _keys(self) -> str:
+        return KEYS.format(archived=ARCHIVED[self._shows_archived])
 
     def action_pin(self) -> None:
         """Pin or unpin the session of the tab at the cursor."""
+        self._change(Mark.pinned_or_not)
+
+    async def action_archive(self) -> None:
+        """Archive or restore the session of the tab at the cursor; also in the agent, if it supports that."""
+        tab = self._tab
+        agent, session = (tab.link.agent, tab.session) if tab is not None else (None, None)
+        if tab is None or agent is None or session is None:
+            return
+        try:
+            await agent.archive_session(session.session_id, not self._mark(tab).is_archived)
+        except ClientError as error:
+            self.notify(str(error), severity="error", markup=False)
+        else:
+            self._change(Mark.archived_or_not)
+
+    def action_switch_archived(self) -> None:
+        """Show or hide the tabs of archived sessions."""
+        self._shows_archived = not self._shows_archived
+        self.query_one(Frame).show_keys(self._keys)
+        self._show()
+
+    def _change(self, change: Callable[[Mark], Mark]) -> None:
         tab = self._tab
         agent, session = (tab.link.agent, tab.session) if tab is not None else (None, None)
         if agent is None or session is None:
             return
-        name, session_id = agent.command.name, session.session_id
-        mark = self._marks.of(name, session_id)
         try:
-            self._marks.note(name, session_id, replace(mark, is_pinned=not mark.is_pinned))
+            self._marks.change(agent.command.name, session.session_id, change)
         except ClientError as error:
             self.notify(str(error), severity="error", markup=False)
-        self._pinned = self._marks.pinned()
+        self._known = self._marks.all()
         self._show()
 
     def action_move(self, direction: int) -> None:
@@ -202,10 +235,10 @@ class Dialogs:
         return left_sessions(tabs)
 
 
-def _row(number: int, tab: Tab, *, is_front: bool, is_pinned: bool) -> PickerRow[Tab]:
-    mark, _ = MARKS[tab.state]
-    state = f"{tab.state.value} · here" if is_front else tab.state.value
-    return PickerRow(tab, f"{number:>2} {mark} {PINNED * is_pinned}{tab.tab_name()}", tab.doing, aside=state)
+def _row(number: int, tab: Tab, mark: Mark, *, is_front: bool) -> PickerRow[Tab]:
+    sign, _ = MARKS[tab.state]
+    state = " · ".join([tab.state.value, *["here"] * is_front, *["archived"] * mark.is_archived])
+    return PickerRow(tab, f"{number:>2} {sign} {PINNED * mark.is_pinned}{tab.tab_name()}", tab.doing, aside=state)
 
 
 def _hosted_row(hosted: HostedSession) -> PickerRow[Any]:

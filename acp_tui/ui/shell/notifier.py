@@ -191,13 +191,11 @@ class Notifier:
         app: _App,
         write: Callable[[str], None],
         environ: Mapping[str, str] = os.environ,
-        clock: Callable[[], float] = time.monotonic,
     ) -> None:
         """`write` sends a sequence to the terminal, between two frames."""
         self._app = app
         self._write = write
         self._environ = environ
-        self._clock = clock
         self._watches: dict[Tab, Watch] = {}
         self._title = ""
         self._progress = NO_PROGRESS
@@ -209,7 +207,7 @@ class Notifier:
         tabs = tuple(self._app.tabs)
         self._watches = {tab: self._watches.get(tab) or Watch() for tab in tabs}
         for tab, watch in self._watches.items():
-            news = watch.look(tab.state, tab.conversation, self._clock())
+            news = watch.look(tab.state, tab.conversation, time.monotonic())
             if news is not None and not self._app.app_focus:
                 self._tell(tab, news)
         self._show_title()

@@ -19,7 +19,7 @@ from acp_tui.client.attachments import without_mentions
 from acp_tui.client.changes import ChangesError
 from acp_tui.client.clipboard import ClipboardText, NothingToPaste, Picture, read_clipboard
 from acp_tui.client.errors import ClientError
-from acp_tui.client.sessions.marks import MAX_NAME, SessionMarks
+from acp_tui.client.sessions.marks import MAX_NAME, Mark, SessionMarks
 from acp_tui.client.sessions.session import Session
 from acp_tui.conversation.conversation import Conversation
 from acp_tui.conversation.entries import Entry, EntryId, TerminalState
@@ -336,11 +336,37 @@ class Actions:
         try:
             name = await session.rename(name[:MAX_NAME])
             if agent is not None:
-                marks = SessionMarks()
-                mark = marks.of(agent.command.name, session.session_id)
-                marks.note(agent.command.name, session.session_id, replace(mark, name=name))
+                SessionMarks().change(agent.command.name, session.session_id, lambda mark: replace(mark, name=name))
         except ClientError as error:
             self._host.say_error(error)
+
+    async def pin_session(self) -> None:
+        """Pin the session above the others, or unpin it."""
+        session, agent = self._host.session, self._host.link.agent
+        if session is None or agent is None:
+            self._host.say(NO_SESSION)
+            return
+        try:
+            mark = SessionMarks().change(agent.command.name, session.session_id, Mark.pinned_or_not)
+        except ClientError as error:
+            self._host.say_error(error)
+        else:
+            self._host.say("Pinned." if mark.is_pinned else "No longer pinned.")
+
+    async def archive_session(self) -> None:
+        """Archive the session, or restore it. Its tab stays open."""
+        session, agent = self._host.session, self._host.link.agent
+        if session is None or agent is None:
+            self._host.say(NO_SESSION)
+            return
+        marks, name = SessionMarks(), agent.command.name
+        try:
+            await agent.archive_session(session.session_id, not marks.of(name, session.session_id).is_archived)
+            mark = marks.change(name, session.session_id, Mark.archived_or_not)
+        except ClientError as error:
+            self._host.say_error(error)
+        else:
+            self._host.say("Archived; /archive restores it." if mark.is_archived else "No longer archived.")
 
     async def begin_session(self) -> None:
         """Start a session in a new tab; in this tab if its session couldn't be opened."""
@@ -601,6 +627,8 @@ CONDITIONS: Final[Mapping[str, Condition]] = {
     **dict.fromkeys(("edit_queue", "send_queued_now"), _of_session(lambda session: bool(session.queue.prompts))),
     "fork_session": _can_fork,
     "rename_session": lambda tab: tab.session is not None,
+    "pin_session": lambda tab: tab.session is not None and tab.link.agent is not None,
+    "archive_session": lambda tab: tab.session is not None and tab.link.agent is not None,
     "fork_from_prompt": _was_said,
     "hand_over": _was_said,
     "undo_turn": lambda tab: tab.changes is not None,

@@ -69,6 +69,11 @@ class AgentController:
         """The agent, once it is ready for requests."""
         return self._link.agent
 
+    @property
+    def title(self) -> str:
+        """The agent's title, safe to show on one line; "" without an agent."""
+        return make_visible_line(self.agent.title) if self.agent is not None else ""
+
     # Starting the agent
 
     async def ensure_agent(self) -> None:

@@ -12,10 +12,8 @@ from markdown_it import MarkdownIt
 from textual.binding import Binding, BindingType
 
 from acp_tui.client.errors import ClientError
-from acp_tui.client.export import NOT_REDACTED, ExportFacts, default_name, export
 from acp_tui.client.saving import Saveable, SavingFailed, save_block
 from acp_tui.client.sessions.session import Session
-from acp_tui.client.terminals import plain_text
 from acp_tui.conversation.buffers import TextBuffer
 from acp_tui.conversation.content import Audio, BlobResource, ContentBlock, Image, TextResource, is_for_user
 from acp_tui.conversation.conversation import Conversation, snapshot
@@ -30,10 +28,10 @@ from acp_tui.conversation.tool_calls import (
     changed_paths,
 )
 from acp_tui.conversation.tool_text import shown_location
-from acp_tui.conversation.visible import make_visible_line, make_visible_path
+from acp_tui.conversation.visible import make_visible_line
+from acp_tui.conversation.visible.confusables import make_visible_path
 from acp_tui.ui.conversation.blocks import block_label
 from acp_tui.ui.conversation.subagents import name_of
-from acp_tui.ui.dialogs.naming import ExportDialog
 from acp_tui.ui.dialogs.take_over import TakeOver
 from acp_tui.ui.kit.browser import open_page
 from acp_tui.ui.kit.clipboard import copy
@@ -41,6 +39,7 @@ from acp_tui.ui.kit.editor import edit
 from acp_tui.ui.kit.filtered_list import Picker, PickerRow
 from acp_tui.ui.rendering.links import file_of
 from acp_tui.ui.session.panel import SessionPanel
+from acp_tui.ui.tab.exporting import export_conversation
 from acp_tui.ui.tab.host import TabHost
 
 T = TypeVar("T")
@@ -83,18 +82,18 @@ class EntriesController:
         agent = self._host.link.agent
         identity = agent.identity if agent is not None else None
         conversation = session.conversation
-        title, version = agent.title if agent is not None else "", identity.version if identity else None
-        facts = ExportFacts.now(title, session.cwd, session.session_id, conversation.title, agent_version=version)
-
-        async def write(path: Path, is_replaced: bool) -> None:
+        await export_conversation(
+            self._host,
             # Large diffs take seconds while the agent goes on. Write the conversation as it was at Enter.
-            taken = snapshot(conversation)
-            await to_thread.run_sync(partial(export, taken, facts, path, plain_text, overwrite=is_replaced))
-
-        dialog = ExportDialog(session.cwd, file or default_name(facts, ".md"), write, is_chosen=bool(file))
-        written = await self._host.ask(dialog)
-        if written is not None:
-            self._host.say(f"Written to {make_visible_line(str(written))}\n{NOT_REDACTED}")
+            partial(snapshot, conversation),
+            folder=session.cwd,
+            agent=agent.title if agent is not None else "",
+            cwd=session.cwd,
+            session_id=session.session_id,
+            title=conversation.title,
+            agent_version=identity.version if identity else None,
+            file=file,
+        )
 
     async def choose_prompt(
         self, conversation: Conversation, prompts: Sequence[EntryId], question: str

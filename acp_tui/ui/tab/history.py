@@ -9,7 +9,6 @@ from collections.abc import Awaitable, Callable, Iterable, Sequence
 from dataclasses import replace
 from datetime import datetime
 from functools import partial
-from pathlib import Path
 from typing import Final, TypeVar
 
 from anyio import to_thread
@@ -17,7 +16,6 @@ from anyio import to_thread
 from acp_tui.client.agents.catalogue import find_agent
 from acp_tui.client.agents.command import AgentCommand
 from acp_tui.client.errors import AgentNotFound, ClientError
-from acp_tui.client.export import NOT_REDACTED, ExportFacts, default_name, export
 from acp_tui.client.safe_git import branch_of
 from acp_tui.client.sessions.agent import Agent
 from acp_tui.client.sessions.marks import Mark, SessionMarks
@@ -28,18 +26,18 @@ from acp_tui.client.sessions.session_history import (
     recorded_sessions,
     recording_store,
 )
-from acp_tui.client.terminals import plain_text
 from acp_tui.client.transcript.index import SessionIndex
 from acp_tui.conversation.facts import SessionPage
 from acp_tui.conversation.visible import make_visible_line
 from acp_tui.conversation.wording import from_home
-from acp_tui.ui.dialogs.naming import ExportDialog, NameDialog
+from acp_tui.ui.dialogs.naming import NameDialog
 from acp_tui.ui.dialogs.session_rows import Way, session_rows
 from acp_tui.ui.dialogs.sessions import SessionsDialog
 from acp_tui.ui.dialogs.trust import RunQuestion
 from acp_tui.ui.session.welcome import Welcome
 from acp_tui.ui.tab.agent import SessionsController
 from acp_tui.ui.tab.agent_link import AgentLink
+from acp_tui.ui.tab.exporting import export_conversation
 from acp_tui.ui.tab.host import TabHost
 from acp_tui.ui.tab.reopening import Reopening, is_of, is_shown
 from acp_tui.ui.tab.tabs import Tab
@@ -175,14 +173,15 @@ class HistoryController:
         recorded = session.recorded
         assert recorded is not None
         conversation = await self._in_thread(partial(self._index.reread, recorded))
-        facts = ExportFacts.now(session.agent, session.cwd, session.session_id, session.title)
-
-        async def write(path: Path, is_replaced: bool) -> None:
-            await to_thread.run_sync(partial(export, conversation, facts, path, plain_text, overwrite=is_replaced))
-
-        written = await self._host.ask(ExportDialog(self._host.cwd, default_name(facts, ".md"), write))
-        if written is not None:
-            self._host.say(f"Written to {make_visible_line(str(written))}\n{NOT_REDACTED}")
+        await export_conversation(
+            self._host,
+            lambda: conversation,
+            folder=self._host.cwd,
+            agent=session.agent,
+            cwd=session.cwd,
+            session_id=session.session_id,
+            title=session.title,
+        )
 
     # The user's marks on sessions
 
@@ -202,17 +201,16 @@ class HistoryController:
 
     async def pin(self, session: PastSession) -> None:
         """Pin the session above the others, or unpin it."""
-        self._note(session, lambda mark: replace(mark, is_pinned=not mark.is_pinned))
+        self._note(session, Mark.pinned_or_not)
 
     async def archive(self, session: PastSession) -> None:
         """Archive the session, which hides it from the list, or restore it; also in the agent, if it supports that."""
         if session.is_listed and self._agent is not None:
             await self._agent.archive_session(session.session_id, not session.is_archived)
-        self._note(session, lambda mark: replace(mark, is_archived=not mark.is_archived))
+        self._note(session, Mark.archived_or_not)
 
     def _note(self, session: PastSession, change: Callable[[Mark], Mark]) -> None:
-        mark = self._marks.of(session.agent, session.session_id)
-        self._marks.note(session.agent, session.session_id, change(mark))
+        self._marks.change(session.agent, session.session_id, change)
         self._host.shell.tabs.tell()
 
     # Opening

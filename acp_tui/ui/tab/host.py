@@ -137,6 +137,8 @@ class Starting:
 
     phase: str = "starting"
     """How far the agent's start is."""
+    is_open: bool = False
+    """Whether the agent has opened the session, and only its panel is missing."""
 
 
 @dataclass(frozen=True, slots=True)

@@ -17,8 +17,10 @@ if TYPE_CHECKING:
     from acp_tui.client.sessions.session import Session
     from acp_tui.ui.tab.agent import AgentController, SessionsController
 
+SHORT_PATIENCE_S: Final = 0.1
+"""If an agent takes longer to open a session, there is time to load what draws it."""
 PATIENCE_S: Final = 0.5
-"""If an agent takes longer to start, there is time to load what only a session needs."""
+"""If it takes still longer, there is time to load what only a session needs."""
 STOCK_LIMIT_S: Final = 6.0
 """How long a prompt waits for the scan of the files."""
 SAY_SO_S: Final = 0.5
@@ -45,6 +47,9 @@ class StartingHost(TabHost, Protocol):
 
     def show_phase(self, phase: str) -> None:
         """Show how far the agent's start is."""
+
+    def show_open(self, agent_title: str) -> None:
+        """Show that the agent has opened the first session, before its panel is loaded."""
 
     async def show_failure(self, error: ClientError) -> None:
         """Show the error in place of the conversation."""
@@ -114,15 +119,17 @@ class Opener:
             keep_what_is_loaded()
 
     def _do_what_can_wait(self) -> None:
-        """Load the rest in the background while the agent's process starts.
+        """Load the rest in the background, once the session is open or the agent turns out to be slow.
 
-        Most of it waits until the session is open, or the agent turns out to be slow.
+        Earlier, it would take the processor from the messages that open the session.
         """
         if not self._has_begun:
             self._has_begun = True
             self._host.run(self._load_the_rest())
 
     async def _load_the_rest(self) -> None:
+        with move_on_after(SHORT_PATIENCE_S):
+            await self._is_open.wait()
         await preloaded(BEFORE_A_SESSION)
         with move_on_after(PATIENCE_S):
             await self._is_open.wait()
@@ -147,14 +154,18 @@ class Opener:
             else:
                 await self._host.give_up(error)
             return
+        self._host.show_open(self._agent.title)
+        await self.painted()
         await preloaded(BEFORE_A_SESSION)
         await self._host.show(session)
 
     async def painted(self) -> None:
         """Return once changes to the screen are painted. Loading modules before that would delay them."""
+        if not self._host.screen.is_current:
+            return
         is_painted = asyncio.Event()
         self._host.screen.call_after_refresh(is_painted.set)
-        with move_on_after(PATIENCE_S):  # a tab in the background isn't painted
+        with move_on_after(PATIENCE_S):  # a tab that has gone into the background isn't painted
             await is_painted.wait()
 
     async def stock_taken(self) -> None:

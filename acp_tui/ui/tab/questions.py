@@ -8,7 +8,6 @@ from typing import TYPE_CHECKING, Any
 
 from anyio import Event
 
-from acp_tui.conversation.elicitation import UrlVisit
 from acp_tui.ui.commands.keymap import is_writing
 from acp_tui.ui.commands.keys import note_question_gone
 from acp_tui.ui.kit.browser import open_page
@@ -169,7 +168,7 @@ class QuestionsController:
 
     def _answer(self, owner: Any, asked: Elicitation, action: Any, values: FormValues | None) -> None:
         owner.answer_elicitation(asked.key, action, values)
-        if action == "accept" and isinstance(asked, UrlVisit):
+        if action == "accept" and asked.url:
             self._host.run(self._visit(asked.url))
         self.look_for_questions()
 

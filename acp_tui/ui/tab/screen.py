@@ -22,6 +22,7 @@ from textual.screen import Screen
 
 from acp_tui.client.errors import AgentRefused, ClientError
 from acp_tui.client.settings.tree import Settings
+from acp_tui.conversation.visible import make_visible, make_visible_line
 from acp_tui.ui.commands.keys import follow_keys, keys_in_force
 from acp_tui.ui.commands.table import bindings
 from acp_tui.ui.prompt import PromptFrame, PromptInput
@@ -54,6 +55,8 @@ if TYPE_CHECKING:
 
 T = TypeVar("T")
 
+SHORT_PHASE_S: Final = 0.1
+"""A phase of the start that is over by then isn't worth a frame."""
 LEAST_AGENT: Final = 4
 """The least cells of an agent's name in its tab."""
 
@@ -226,8 +229,6 @@ class SessionScreen(Screen[None]):
 
     def say(self, text: str, *, severity: SeverityLevel = "information", title: str = "") -> None:
         """Tell the user."""
-        from acp_tui.conversation.visible import make_visible, make_visible_line  # not for the first frame
-
         self.notify(make_visible(text), severity=severity, title=make_visible_line(title), markup=False)
 
     def say_error(self, error: ClientError) -> None:
@@ -311,9 +312,19 @@ class SessionScreen(Screen[None]):
 
     def show_phase(self, phase: str) -> None:
         """Show how far the agent's start is."""
+        is_shown_soon = isinstance(self.stage, Starting)
         if isinstance(self.stage, Starting | Failed):
             self.stage = replace(self.stage, phase=phase)
-        if self.is_attached:
+        if is_shown_soon and self.is_attached:
+            self.set_timer(SHORT_PHASE_S, self._show_status)
+        elif self.is_attached:
+            self._show_status()
+
+    def show_open(self, agent_title: str) -> None:
+        """Show that the agent has opened the first session, before its panel is loaded."""
+        if isinstance(self.stage, Starting):
+            self.agent_title = agent_title
+            self.stage = replace(self.stage, is_open=True)
             self._show_status()
 
     async def give_up(self, error: ClientError) -> None:
@@ -445,6 +456,8 @@ class SessionScreen(Screen[None]):
 
     def _status(self) -> Status:
         match self.stage:
+            case Starting(is_open=True):
+                return Status(agent=self.agent_title)
             case Starting(phase=phase) | Failed(phase=phase):
                 return Status(phase=phase)
             case Reread():

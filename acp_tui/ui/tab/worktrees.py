@@ -22,7 +22,7 @@ from acp_tui.client.worktrees import (
     known_worktree,
     remove_worktree,
 )
-from acp_tui.conversation.visible import make_visible_path
+from acp_tui.conversation.visible.confusables import make_visible_path
 from acp_tui.conversation.wording import from_home
 from acp_tui.ui.kit.filtered_list import Picker, PickerRow
 from acp_tui.ui.tab.host import TabHost

@@ -7,7 +7,6 @@ frames, and the key parser) and `prompt.draft` (the text area).
 from __future__ import annotations
 
 import asyncio
-import os
 import re
 import signal
 import subprocess
@@ -189,19 +188,19 @@ def draw_rows_again(screen: Screen[Any], rows: Iterable[int]) -> None:
     screen._compositor_refresh()
 
 
-def run_in_terminal(app: App[Any], command: Sequence[str], env: Mapping[str, str] | None = None) -> int:
+def run_in_terminal(app: App[Any], command: Sequence[str]) -> int:
     """Run a program in the terminal as a child process, and return its exit status. Blocks everything else.
 
-    `env` is added to our environment. Raises: OSError; SuspendNotSupported.
+    Raises: OSError; SuspendNotSupported.
     """
     with lent_terminal(app):
-        return _call(command, env)
+        return subprocess.call(command)
 
 
-async def run_in_terminal_meanwhile(app: App[Any], command: Sequence[str], env: Mapping[str, str] | None = None) -> int:
+async def run_in_terminal_meanwhile(app: App[Any], command: Sequence[str]) -> int:
     """Like `run_in_terminal`, but agents continue to work. Their output is drawn when the terminal is back."""
     with lent_terminal(app):
-        return await to_thread.run_sync(_call, command, env)
+        return await to_thread.run_sync(subprocess.call, command)
 
 
 @contextmanager
@@ -228,7 +227,3 @@ def _muted(app: App[Any]) -> Iterator[None]:
         yield
     finally:
         del driver.write  # restores the class's method
-
-
-def _call(command: Sequence[str], env: Mapping[str, str] | None) -> int:
-    return subprocess.call(command, env={**os.environ, **env} if env else None)

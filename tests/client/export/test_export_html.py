@@ -23,7 +23,7 @@ from acp_tui.conversation.updates import (
     TerminalOutput,
     UnknownUpdate,
 )
-from acp_tui.conversation.visible import HIDDEN
+from acp_tui.conversation.visible import hidden_characters
 from support.folding import agent, call, fold, prompt, thought
 
 FACTS = ExportFacts("Demo Agent", "/project", "s-1")
@@ -209,7 +209,7 @@ def test_whatever_an_agent_says_is_text(text: str) -> None:
     )
     assert all(link.startswith(("https://", "http://", "mailto:")) for link in read.links)
     assert read.pictures == []
-    assert HIDDEN.isdisjoint(read.text)
+    assert hidden_characters().isdisjoint(read.text)
 
 
 def test_the_policy_allows_the_pages_own_style_and_no_other() -> None:

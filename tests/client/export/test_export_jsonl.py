@@ -9,7 +9,7 @@ from hypothesis import strategies as st
 from acp_tui.client.export import ExportFacts, to_jsonl
 from acp_tui.conversation.conversation import Conversation
 from acp_tui.conversation.updates import UnknownUpdate
-from acp_tui.conversation.visible import HIDDEN
+from acp_tui.conversation.visible import hidden_characters
 from support.folding import agent, call, fold, prompt
 
 FACTS = ExportFacts("Demo Agent", "/project", "s-1")
@@ -161,7 +161,7 @@ def test_text_is_read_back_as_it_was_said(text: str) -> None:
     lines = list(to_jsonl(fold(agent(text)), FACTS))
 
     assert json.loads(lines[1])["parts"] == [{"type": "text", "text": text}]
-    assert all("\n" not in line and HIDDEN.isdisjoint(line) for line in lines)
+    assert all("\n" not in line and hidden_characters().isdisjoint(line) for line in lines)
 
 
 def test_halves_of_a_pair_are_joined_or_replaced_so_any_program_reads_the_line() -> None:

@@ -15,7 +15,7 @@ from acp_tui.conversation.content import Text
 from acp_tui.conversation.conversation import Conversation
 from acp_tui.conversation.tool_calls import BlockContent
 from acp_tui.conversation.updates import CompactionChanged
-from acp_tui.conversation.visible import HIDDEN, make_visible, make_visible_line
+from acp_tui.conversation.visible import hidden_characters, make_visible, make_visible_line
 from support.folding import agent, call, fold, prompt, thought
 
 FACTS = ExportFacts("Demo Agent", "/project", "s-1")
@@ -146,7 +146,7 @@ def test_an_answer_stays_in_its_place(text: str) -> None:
     )
     assert not {child.type for child in kept} & {"html_inline", "image"}
     assert markdown.endswith("\n\n## You\n\n> END\n")
-    assert HIDDEN.isdisjoint(markdown)
+    assert hidden_characters().isdisjoint(markdown)
 
 
 @given(HOSTILE)

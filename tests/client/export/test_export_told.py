@@ -2,6 +2,8 @@
 
 from __future__ import annotations
 
+import json
+
 import pytest
 
 from acp_tui.client.export import ExportFacts, to_html, to_jsonl, to_markdown
@@ -9,10 +11,16 @@ from acp_tui.client.terminals import plain_text
 from acp_tui.conversation.content import Text
 from acp_tui.conversation.conversation import Conversation
 from acp_tui.conversation.elicitation import FilledIn, Form, UrlVisit
-from acp_tui.conversation.facts import RequestKey
+from acp_tui.conversation.facts import RequestKey, TurnUsage, Usage
 from acp_tui.conversation.tool_calls import BlockContent
-from acp_tui.conversation.updates import ElicitationAction, ElicitationAnswered, ElicitationAsked
-from support.folding import call, fold
+from acp_tui.conversation.updates import (
+    ElicitationAction,
+    ElicitationAnswered,
+    ElicitationAsked,
+    TurnEnded,
+    UsageReported,
+)
+from support.folding import call, fold, prompt
 
 FACTS = ExportFacts("Demo Agent", "/project", "s-1")
 
@@ -78,3 +86,27 @@ def test_programs_read_a_question_as_it_is() -> None:
     assert lines[2] == (
         '{"type":"question","message":"Look","action":"accept","url":"https://a.example/x","values":[]}'
     )
+
+
+def test_every_format_has_the_tokens_and_the_cost_of_each_turn() -> None:
+    def costs(amount: float) -> UsageReported:
+        return UsageReported(Usage(1000, 200_000, amount, "USD"))
+
+    conversation = fold(
+        prompt("one"),
+        costs(0.02),
+        TurnEnded("end_turn", usage=TurnUsage(240, 200, 40)),
+        prompt("two"),
+        costs(0.05),
+        TurnEnded("end_turn"),
+    )
+    for page in (markdown(conversation), html(conversation)):
+        shown = page.replace("\\", "")  # Markdown escapes
+        assert shown.index("240 tokens (200 in, 40 out), $0.02") < shown.index("two") < shown.index("$0.03")
+    lines = map(json.loads, to_jsonl(conversation, FACTS))
+    turns = [line for line in lines if line.get("type") == "turn"]
+    assert [(turn["end"], round(turn["cost"], 2), turn["currency"]) for turn in turns] == [
+        (1, 0.02, "USD"),
+        (2, 0.03, "USD"),
+    ]
+    assert turns[0]["usage"]["total"] == 240

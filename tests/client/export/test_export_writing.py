@@ -12,7 +12,6 @@ from acp_tui.client.errors import ClientError
 from acp_tui.client.export import (
     CannotWrite,
     ExportFacts,
-    FileExists,
     UnknownFormat,
     default_name,
     export,
@@ -20,6 +19,7 @@ from acp_tui.client.export import (
     to_jsonl,
     to_markdown,
 )
+from acp_tui.client.saving import FileExists
 from acp_tui.client.terminals import plain_text
 from acp_tui.conversation.content import Text
 from acp_tui.conversation.conversation import Conversation

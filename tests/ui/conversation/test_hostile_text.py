@@ -59,7 +59,7 @@ from acp_tui.conversation.updates import (
     UnknownUpdate,
     UsageReported,
 )
-from acp_tui.conversation.visible import HIDDEN, make_visible
+from acp_tui.conversation.visible import hidden_characters, make_visible
 from acp_tui.ui.conversation.column import drawing_of
 from acp_tui.ui.conversation.drawing import Scene
 from acp_tui.ui.permission.lines import option_lines, title_lines
@@ -79,7 +79,7 @@ CORPUS: Final[dict[str, dict[str, str]]] = {
 }
 """By category and name; the file stores long ones as a piece and a count."""
 TEXTS = {
-    "every character": "".join(sorted(HIDDEN - set(map(chr, range(0xD800, 0xE000))))),
+    "every character": "".join(sorted(hidden_characters() - set(map(chr, range(0xD800, 0xE000))))),
     "sequences": "tab\tand\nline \x1b[2J \x1b]52;c;aGk=\x07 \x9b31m \r\x08 a\u202eb \u2066c\u2069 d\u200be \ud83d",
     "corpus": " ".join(text[:20] for texts in CORPUS.values() for text in texts.values()),
 }
@@ -182,7 +182,11 @@ def _request(text: str) -> list[SessionUpdate]:
 @cache
 def _is_raw(char: str) -> bool:
     """Whether it must not be on the screen; tabs and newlines break a row, too."""
-    return char in HIDDEN or char in "\n\t" or (make_visible(char).startswith("⟨U+") and not _may_belong(char))
+    return (
+        char in hidden_characters()
+        or char in "\n\t"
+        or (make_visible(char).startswith("⟨U+") and not _may_belong(char))
+    )
 
 
 def _may_belong(char: str) -> bool:

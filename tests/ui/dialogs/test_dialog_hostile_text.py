@@ -24,7 +24,7 @@ from acp_tui.conversation.elicitation import (
     UrlVisit,
 )
 from acp_tui.conversation.facts import BooleanOption, Choice, RequestKey, SelectOption
-from acp_tui.conversation.visible import HIDDEN
+from acp_tui.conversation.visible import hidden_characters
 from acp_tui.protocol.roles import AgentCapabilities, AuthMethod
 from acp_tui.ui.dialogs.agent_offers import (
     AgentFacts,
@@ -42,7 +42,7 @@ from support.session_sources import HostileSessions
 
 CORPUS = Path(__file__).parents[2] / "data/hostile_strings.json"
 TEXTS = {
-    "every character": "".join(sorted(HIDDEN - set(map(chr, range(0xD800, 0xE000))))),
+    "every character": "".join(sorted(hidden_characters() - set(map(chr, range(0xD800, 0xE000))))),
     "sequences": "tab\tand\nline \x1b[2J \x1b]52;c;aGk=\x07 \x9b31m \r\x08 a\u202eb \u2066c\u2069 d\u200be \ud83d",
     "corpus": " ".join(
         text[:20]
@@ -145,7 +145,7 @@ async def test_nothing_hostile_reaches_the_screen(
     async with open_dialog(make(text), size=TALL) as page:
         for key in (None, *keys):
             await page.press(*([key] if key else []))
-            raw = {char for line in page.lines for char in line if char in HIDDEN or char in "\n\t"}
+            raw = {char for line in page.lines for char in line if char in hidden_characters() or char in "\n\t"}
             assert raw == set(), f"after {key}"
 
 

@@ -1,7 +1,7 @@
 """Random keystrokes never allow anything the user didn't mean. The judge doesn't know the implementation.
 
-`ACP_TUI_KEY_SEQUENCES=20000` runs that many sequences against the card alone, and one in three hundred of them on the
-whole screen, on each dialog that answers, and on each form.
+`ACP_TUI_KEY_SEQUENCES=20000` runs so many sequences against the card itself, one in ten of them on the
+whole screen, and one in three hundred on each dialog that answers and on each form, which take an app each.
 """
 
 from __future__ import annotations
@@ -35,7 +35,7 @@ from acp_tui.conversation.elicitation import (
     TextField,
     UrlVisit,
 )
-from acp_tui.conversation.facts import PermissionOption, PermissionRequest, RequestKey
+from acp_tui.conversation.facts import PermissionOption, PermissionRequest, RequestKey, Turn
 from acp_tui.conversation.tool_calls import ToolCall, ToolCallId
 from acp_tui.conversation.updates import PermissionAnswered
 from acp_tui.ui.dialogs.trust import FirstRunDialog, RunQuestion, TrustDialog, TrustQuestion
@@ -49,7 +49,10 @@ from support.folding import call as reported
 from support.screens import Clock, Page, open_page
 
 SEQUENCES = int(os.environ.get("ACP_TUI_KEY_SEQUENCES", "300"))
-ON_SCREEN = max(SEQUENCES // 300, 1)
+IN_ONE_APP = 25
+"""More would take longer than an app may in a test."""
+ON_SCREEN = max(SEQUENCES // 300 * 30, 1) if SEQUENCES > 300 else IN_ONE_APP // 5
+EACH_IN_AN_APP = max(SEQUENCES // 300, 1)
 PAUSE_S, HOLD_S = 0.4, 1.1
 """What the docs promise, and how long a keyboard waits before it repeats a key."""
 WAITS = (0.0, 0.03, 0.1, 0.2, 0.38, 0.42, 0.5, 0.66, 1.0, 1.2, 3.0)
@@ -358,9 +361,12 @@ async def test_no_sequence_of_keys_and_changes_allows_what_was_not_meant(
 # On the screen
 
 
-async def _some_steps(page: Page, random: Random) -> None:
-    """Requests come and go while someone types; each answer is judged by when its key was pressed."""
-    judge, clock, names = Judge(), page.clock, 0
+async def _some_steps(page: Page, seed: int) -> int:
+    """Requests come and go while somebody types; each answer is judged by when its key was pressed.
+
+    How many were allowed, all of them meant.
+    """
+    random, judge, clock, names, allowed = Random(seed), Judge(changed_s=page.clock.now_s), page.clock, 0, 0
 
     async def look(act: Callable[[], Any]) -> None:
         """Do this, and note when it changes the card."""
@@ -374,7 +380,7 @@ async def _some_steps(page: Page, random: Random) -> None:
         pick = random.random()
         if pick < 0.25 or not page.session.conversation.permissions:
             names += 1
-            name = f"call {names}"
+            name = f"call {seed}.{names}"
             await look(partial(page.ask, name, ONCE, ALWAYS, NO, title=name))
         elif pick < 0.32:
             key = next(iter(page.session.conversation.permissions))
@@ -396,7 +402,25 @@ async def _some_steps(page: Page, random: Random) -> None:
                         assert is_meant, (letter, name)
                         assert had_focus, (letter, name)
                         assert letter in ("1", "2", "y", "a", "enter"), (letter, name)
+                        allowed += 1
                         judge.changes(clock.now_s)
+    return allowed
+
+
+async def _begin_anew(page: Page) -> None:
+    """As at first: nothing is asked, nothing is above the session, and the prompt is empty and has the keyboard."""
+    page.withdraw()
+    await page.settled()
+    app = page.pilot.app
+    while len(app.screen_stack) > 1:
+        app.pop_screen()
+        await page.settled()
+    page.prompt.text = ""
+    page.prompt.focus()
+    if page.connection.prompts and page.session.conversation.turn is not Turn.IDLE:
+        await page.end_turn()
+    page.clock.now_s += 100
+    await page.settled()
 
 
 def _seen(page: Page) -> tuple[object, ...]:
@@ -413,9 +437,13 @@ def _has_keyboard(page: Page) -> object:
 
 
 async def test_on_the_screen_nothing_is_allowed_that_was_not_meant() -> None:
-    for seed in range(ON_SCREEN):
-        async with open_page() as page:
-            await _some_steps(page, Random(seed))
+    allowed = 0
+    for first in range(0, ON_SCREEN, IN_ONE_APP):
+        async with open_page(size=(80, 24)) as page:
+            for seed in range(first, min(first + IN_ONE_APP, ON_SCREEN)):
+                allowed += await _some_steps(page, seed)
+                await _begin_anew(page)
+    assert allowed >= ON_SCREEN // 20, "answers that are meant are given"
 
 
 # Each dialog that answers
@@ -437,7 +465,7 @@ def _keystrokes(random: Random) -> Iterator[tuple[float, str]]:
 
 @pytest.mark.parametrize("kind", DIALOGS)
 async def test_no_dialog_says_yes_to_what_was_not_meant(kind: str, monkeypatch: pytest.MonkeyPatch) -> None:
-    for seed in range(ON_SCREEN):
+    for seed in range(EACH_IN_AN_APP):
         clock = Clock()
         monkeypatch.setattr(QuestionScreen, "clock", staticmethod(clock))
         async with open_dialog(DIALOGS[kind]()) as page:
@@ -477,7 +505,7 @@ async def test_no_question_on_a_card_is_accepted_by_what_was_not_meant(
 ) -> None:
     """If the user has gone to a field after a pause, what is typed there is meant."""
     monkeypatch.setattr("webbrowser.open", lambda _: True)
-    for seed in range(ON_SCREEN):
+    for seed in range(EACH_IN_AN_APP):
         async with open_page() as page:
             await _Answering(page, kind, seed).go()
 

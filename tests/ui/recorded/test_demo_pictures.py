@@ -10,7 +10,7 @@ import pytest
 from syrupy.assertion import SnapshotAssertion
 from syrupy.extensions.single_file import SingleFileSnapshotExtension, WriteMode
 
-from acp_tui.client.agents.catalogue import demo_command
+from acp_tui.client.agents.demo_agent import demo_command
 from acp_tui.ui.recorded import rehearsal
 from acp_tui.ui.recorded.formats import CannotRender
 from acp_tui.ui.recorded.player import Spot

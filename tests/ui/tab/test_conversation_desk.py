@@ -10,7 +10,6 @@ import pytest
 
 from acp_tui.conversation.conversation import Conversation
 from acp_tui.ui.kit import clipboard
-from acp_tui.ui.tab import entries
 from support.desks import SESSION, OpenDesk
 
 REPLY = """
@@ -108,7 +107,7 @@ async def test_a_file_is_written_beside_the_loop_from_a_conversation_that_stands
     def note(conversation: Conversation, *_: object, **__: object) -> None:
         wanted.append((conversation, threading.current_thread() is threading.main_thread()))
 
-    monkeypatch.setattr(entries, "export", note)
+    monkeypatch.setattr("acp_tui.client.export.export", note)
     async with open_desk(SESSION, REPLY) as desk:
         await desk.has_session()
         await desk.send("go")

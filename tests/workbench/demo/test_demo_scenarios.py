@@ -10,7 +10,7 @@ from typing import get_args
 
 import pytest
 
-from acp_tui.client.agents.catalogue import copy_project
+from acp_tui.client.agents.demo_agent import copy_project
 from acp_tui.workbench.demo import playing, reading, scenario, script
 from acp_tui.workbench.demo.reading import read_scenario
 from acp_tui.workbench.demo.scenario import ScenarioError, UnknownScenario

@@ -14,7 +14,7 @@ import pytest
 from acp import schema
 from pydantic import ValidationError
 
-from acp_tui.client.agents.catalogue import copy_project
+from acp_tui.client.agents.demo_agent import copy_project
 from acp_tui.client.transcript.lines import open_recording
 from acp_tui.rpc.messages import Request
 from acp_tui.workbench import demo as shipped

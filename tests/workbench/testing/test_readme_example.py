@@ -6,7 +6,7 @@ from typing import Literal
 
 import pytest
 
-from acp_tui.client.agents.catalogue import copy_project
+from acp_tui.client.agents.demo_agent import copy_project
 from acp_tui.testing import StartAgent
 from support.agents import SDK_AGENT
 

@@ -1,0 +1,67 @@
+"""The rules of a user who has some, applied to what an agent asks for."""
+
+from __future__ import annotations
+
+from collections.abc import Sequence
+from functools import partial
+from pathlib import Path
+from typing import Final
+
+from anyio import CapacityLimiter, to_thread
+
+from acp_tui.client.permissions.rules import (
+    Subject,
+    asks_disk,
+    doubtful,
+    first_match,
+    resolved,
+    subject_of_command,
+    subject_of_read,
+    subject_of_tool_call,
+    subject_of_write,
+)
+from acp_tui.client.sessions.access import Rules
+from acp_tui.client.settings.tree import RefusalRule
+from acp_tui.conversation.tool_calls import ToolCall
+
+DISK_THREADS: Final = 4
+WHY_IN_DOUBT: Final = "acp-tui asks because the command hides what it runs, and one of your rules refuses {rule}."
+
+
+class StandingRules(Rules):
+    """At least one rule. Paths are resolved in a thread."""
+
+    def __init__(self, rules: Sequence[RefusalRule], roots: Sequence[Path]) -> None:
+        super().__init__(roots)
+        self._rules = tuple(rules)
+        self._limiter: CapacityLimiter | None = None
+
+    async def against_call(self, call: ToolCall) -> RefusalRule | None:
+        """The rule against a tool call as the agent describes it."""
+        return await self._first(subject_of_tool_call(call))
+
+    async def against_read(self, path: str) -> RefusalRule | None:
+        """The rule against reading a file."""
+        return await self._first(subject_of_read(path))
+
+    async def against_write(self, path: str) -> RefusalRule | None:
+        """The rule against writing a file."""
+        return await self._first(subject_of_write(path))
+
+    async def against_command(
+        self, command: str, args: Sequence[str], cwd: str, env: Sequence[tuple[str, str]]
+    ) -> tuple[RefusalRule | None, str]:
+        """The rule against running a command, and otherwise why the user must be asked anyway, or ""."""
+        subject = subject_of_command(command, args, cwd, env)
+        refusing = await self._first(subject)
+        in_doubt = None if refusing is not None else doubtful(self._rules, subject)
+        return refusing, "" if in_doubt is None else WHY_IN_DOUBT.format(rule=in_doubt.words)
+
+    async def _first(self, subject: Subject) -> RefusalRule | None:
+        if asks_disk(self._rules, subject):
+            if self._limiter is None:
+                self._limiter = CapacityLimiter(DISK_THREADS)
+            # A path on a dead mount may block forever. Then only its own request waits.
+            resolve = partial(resolved, self._rules, subject, self.roots)
+            subject = await to_thread.run_sync(resolve, abandon_on_cancel=True, limiter=self._limiter)
+        return first_match(self._rules, subject, self.roots)
