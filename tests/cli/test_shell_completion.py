@@ -46,7 +46,7 @@ CASES = [
     ("acp-tui completion f", {"fish"}),
     ("acp-tui exec -- zz-a", {"zz-agent"}),
     ("acp-tui exec -- prog READ", {"README.md"}),
-    ("acp-tui run -- exec --for", set()),
+    ("acp-tui run -- check --for", set()),
     ("acp-tui demo --speed 2 co", {"coding"}),
     ("acp-tui doctor --nosuch co", set()),
 ]

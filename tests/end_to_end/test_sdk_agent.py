@@ -21,6 +21,7 @@ COMMAND = AgentCommand("sdk", SDK_AGENT)
 
 @pytest.fixture
 def project(tmp_path: Path) -> Path:
+    pytest.importorskip("acp")
     (tmp_path / "notes.txt").write_text("a note\n")
     return tmp_path
 

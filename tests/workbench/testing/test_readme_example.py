@@ -12,6 +12,7 @@ from support.agents import SDK_AGENT
 
 
 def test_the_agent_edits_only_what_it_may(acp_agent: StartAgent) -> None:
+    pytest.importorskip("acp")
     agent = acp_agent(SDK_AGENT, files={"notes.txt": "hello"})
     agent.permissions.expect("Edit notes.txt").allow()
 
@@ -27,6 +28,7 @@ def test_the_agent_edits_only_what_it_may(acp_agent: StartAgent) -> None:
 
 
 def test_the_agent_leaves_the_file_alone_where_it_may_not_edit_it(acp_agent: StartAgent) -> None:
+    pytest.importorskip("acp")
     agent = acp_agent(SDK_AGENT, files={"notes.txt": "hello"})
     agent.on_permission("reject_once")
 
