@@ -10,8 +10,8 @@ from typing import Any
 import anyio
 import pytest
 
-from acp_tui.client.sessions.access import StandingRules
 from acp_tui.client.sessions.session import Session
+from acp_tui.client.sessions.standing_rules import StandingRules
 from acp_tui.conversation.entries import ToolCallEntry
 from acp_tui.conversation.facts import RequestKey
 from acp_tui.conversation.tool_calls import TextDiff

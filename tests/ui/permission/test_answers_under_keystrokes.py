@@ -427,7 +427,7 @@ def _seen(page: Page) -> tuple[object, ...]:
     """The question, its position, and the keyboard's owner."""
     asked = next(iter(page.session.conversation.permissions.values()), None)
     title = page.session.conversation.tool_call(asked.tool_call_id).call.title if asked else None
-    return asked, title, _has_keyboard(page), page.pilot.app.screen
+    return asked, title, len(page.session.conversation.permissions), _has_keyboard(page), page.pilot.app.screen
 
 
 def _has_keyboard(page: Page) -> object:
