@@ -280,7 +280,7 @@ class PacedDriver(LinuxDriver):
         self.pace = Pace()
         # It's only written to, flushed, and asked for its descriptor.
         self._file: Any = PacedFile(cast(TextIO, self._file), self.pace)
-        loop = asyncio.get_running_loop()
+        self._loop = loop = asyncio.get_running_loop()
         self.exit_event = EndOfInput(self.fileno, lambda: loop.call_soon_threadsafe(app.exit))
         self._is_continued = False
         """Whether we were stopped and are continuing, so that pending input is for us."""
@@ -305,6 +305,11 @@ class PacedDriver(LinuxDriver):
         super().start_application_mode()  # type: ignore[no-untyped-call]  # Textual's has no annotations
 
     def _sigcont_application(self, *_: object) -> None:
+        # Later: the signal may come while the writer's queue is locked, and nobody can lock it twice.
+        with suppress(RuntimeError):  # the loop has ended
+            self._loop.call_soon_threadsafe(self._continue)
+
+    def _continue(self) -> None:
         # We were stopped by SIGSTOP, or not at all: SIGCONT also comes with SIGHUP. Suspend first; otherwise two
         # threads would read the keys.
         if self._auto_restart and not self._must_signal_resume:
@@ -314,7 +319,7 @@ class PacedDriver(LinuxDriver):
             finally:
                 self._is_continued = False
             self._must_signal_resume = True
-        super()._sigcont_application()
+        super()._sigcont_application()  # Textual's, in the event loop
 
     def disable_input(self) -> None:
         """Stop reading keys. Unlike Textual's method, this keeps pending input after a stop."""
