@@ -1,7 +1,19 @@
-"""Runs acp-tui as `python -m acp_tui`."""
+"""The entry point, also as `python -m acp_tui`. Tells its version before it loads anything else."""
 
 import sys
 
-from acp_tui.cli.main import main
+from acp_tui import __version__
 
-sys.exit(main())
+
+def main() -> int:
+    """Run acp-tui with the process's own arguments. Returns the exit status."""
+    if sys.argv[1:] in (["--version"], ["-V"]):  # scripts ask for it often
+        sys.stdout.write(f"acp-tui {__version__}\n")
+        return 0
+    from acp_tui.cli.main import main as run
+
+    return run()
+
+
+if __name__ == "__main__":
+    sys.exit(main())

@@ -22,6 +22,8 @@ import anyio
 from textual.app import App
 from textual.pilot import Pilot
 
+from acp_tui.conversation.content import Text
+from acp_tui.conversation.updates import PromptSent, TurnEnded, TurnFailed
 from acp_tui.ui.inspector.screen import InspectApp
 from acp_tui.ui.kit.themes import LIGHT
 from acp_tui.ui.recorded.film import Film, open_playable
@@ -30,8 +32,10 @@ from acp_tui.ui.recorded.rehearsal import DemoUser, record_demo, without_duratio
 from acp_tui.ui.recorded.render import View, film_of_demo, render
 from acp_tui.ui.recorded.screen import ReplayApp
 from acp_tui.ui.recorded.studio import picture_of
+from acp_tui.ui.tab.screen import SessionScreen
 from acp_tui.workbench.inspect import inspect_file
-from support.screens import rows, settled
+from support.folding import ask, call
+from support.screens import RecordedConnection, ScreenApp, new_session, rows, settled
 from support.waiting import TEST_LIMIT_S, until
 
 SCREENSHOTS: Final = Path(__file__).parents[1] / "screenshots"
@@ -40,6 +44,7 @@ SIZE: Final = (100, 40)
 TALL: Final = (100, 50)
 """Tall enough for what belongs together: the diff, the tests, and the plan; the card with the whole diff."""
 LOW: Final = (100, 34)
+WIDE: Final = (112, 24)
 PROMPT: Final = "The tests of durations.py fail. Find out why and fix it."
 FILM_SIZE: Final = (80, 26)
 ACTION_S: Final = 1.0
@@ -83,7 +88,7 @@ async def take_all() -> Pictures:
         async with film_of_demo(take.scenario, DemoUser((take.prompt,)), SIZE) as film:
             for name, view in take.views.items():
                 pictures[name] = (await render(film, view, ".svg")).decode()
-    return pictures | await take_recording() | {"demo": await take_film()}
+    return pictures | await take_recording() | {"board": await take_board(), "demo": await take_film()}
 
 
 async def take_recording() -> Pictures:
@@ -103,6 +108,45 @@ async def take_recording() -> Pictures:
                 ),
                 "replay": await shown(replay, (), "chosen after", ("+", "+", "+"), "×1"),
             }
+
+
+WORKERS: Final = (
+    ("Claude", "parser", "Rewrite the parser", (call("p", title="Edit parser.py", kind="edit", status="in_progress"),)),
+    ("Codex", "docs", "Document every option", (ask(1, "d", title="Write docs/options.md", kind="edit"),)),
+    ("Gemini", "speed", "Halve the start time", (TurnEnded("end_turn"),)),
+    ("opencode", "tests", "Test the error paths", (call("t", title="Run the tests", kind="execute"),)),
+    ("Qwen", "types", "Add types to the API", (TurnFailed("The model is overloaded"),)),
+)
+"""Agents on worktrees of one repository: name, worktree, prompt, and the last that happened."""
+
+
+async def take_board() -> str:
+    """The board, with five agents at work on five worktrees."""
+    app, connections = ScreenApp(), [RecordedConnection() for _ in WORKERS]
+    async with app.run_test(size=WIDE, notifications=False) as pilot:
+        sessions = []
+        for (agent, worktree, prompt, _), connection in zip(WORKERS, connections, strict=True):
+            cwd = Path("/work/durations.worktrees", worktree)
+            if sessions:
+                await app.tabs.open(partial(SessionScreen, None, cwd, clock=app.clock))
+            session = new_session(PromptSent((Text(prompt),)), connection=connection)
+            session.cwd = cwd
+            screen = app.screen
+            assert isinstance(screen, SessionScreen)
+            screen.cwd = cwd
+            await screen.show(session, agent)
+            sessions.append(session)
+            await settled(pilot)
+        await app.tabs.go_to(next(iter(app.tabs)))
+        await settled(pilot)
+        for session, (*_, happened) in zip(sessions, WORKERS, strict=True):
+            for update in happened:
+                session.apply(update)
+        await settled(pilot)
+        await pilot.press("f10")
+        await until(partial(_is_seen, pilot, "Alt+P pin"), pilot.pause, partial(str, "the board"))
+        await settled(pilot)
+        return picture_of(app)
 
 
 async def take_film() -> str:

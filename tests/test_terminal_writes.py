@@ -15,6 +15,7 @@ import pytest
 PACKAGE: Final = Path(__file__).parents[1] / "acp_tui"
 
 ALLOWED: Final = {
+    "__main__.py": {"sys.stdout": "a constant: the version"},
     "cli/check.py": {"os.write": "a constant clears the line"},
     "cli/terminal.py": {"os.write": "/dev/tty, made visible", "/dev/tty": "the same"},
     "cli/mock.py": {"os.write": "an agent's stderr, for a client and not for a terminal"},

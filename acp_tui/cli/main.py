@@ -15,13 +15,12 @@ from contextlib import contextmanager, suppress
 from importlib import import_module
 from typing import TYPE_CHECKING, Final, TextIO, cast
 
-from acp_tui import __version__
 from acp_tui.cli import ExitCode
+from acp_tui.conversation.visible.text import VisibleStream
 
 if TYPE_CHECKING:
     from acp_tui.cli.arguments import Given
     from acp_tui.cli.command_table import Command
-    from acp_tui.conversation.visible.text import VisibleStream
 
 COERCED: Final = frozenset({"C.UTF-8", "C.utf8", "UTF-8"})
 YOUNG_OBJECTS: Final = 400_000
@@ -48,9 +47,6 @@ def main(argv: Sequence[str] | None = None) -> int:
         from acp_tui.cli.completion import complete
 
         return complete(argv[1], argv[3:])
-    if argv in (["--version"], ["-V"]):
-        sys.stdout.write(f"acp-tui {__version__}\n")  # scripts ask for it often, so no parser is loaded
-        return ExitCode.DONE
     with visible_output():
         return _main(argv)
 
@@ -137,22 +133,16 @@ class VisibleOutput(io.TextIOBase):
 
     def __init__(self, stream: TextIO) -> None:
         self._stream = stream
-        self._visible: VisibleStream | None = None
+        self._visible = VisibleStream()
 
     def write(self, text: str) -> int:
         """Write `text` in its visible form. Characters that the encoding lacks become question marks."""
-        if self._visible is None:
-            # Most runs draw a screen and print nothing: the first frame shouldn't wait for this.
-            from acp_tui.conversation.visible.text import VisibleStream
-
-            self._visible = VisibleStream()
         self._put(self._visible.append(text))
         return len(text)
 
     def finish(self) -> None:
         """Write what waited for its other half."""
-        if self._visible is not None:
-            self._put(self._visible.finish())
+        self._put(self._visible.finish())
 
     def _put(self, text: str) -> None:
         if text:

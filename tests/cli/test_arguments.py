@@ -4,6 +4,8 @@ from __future__ import annotations
 
 import json
 import os
+import subprocess
+import sys
 from importlib import import_module
 from pathlib import Path
 from typing import Any
@@ -166,7 +168,8 @@ def test_an_option_takes_a_value_in_every_command_or_in_none():
 @pytest.mark.parametrize("flag", ["--version", "-V"])
 def test_the_version(flag: str, capfd: pytest.CaptureFixture[str]):
     assert main([flag]) == 0
-    assert capfd.readouterr().out == f"acp-tui {__version__}\n"
+    subprocess.run([sys.executable, "-m", "acp_tui", flag], check=True, timeout=60)
+    assert capfd.readouterr().out == f"acp-tui {__version__}\n" * 2
 
 
 def test_the_scenarios_are_listed(capfd: pytest.CaptureFixture[str]):

@@ -10,7 +10,7 @@ from typing import Any
 import anyio
 import pytest
 
-from acp_tui.client.sessions.access import StandingRules
+from acp_tui.client.sessions.access import Rules
 from acp_tui.client.sessions.session import Session
 from acp_tui.conversation.entries import ToolCallEntry
 from acp_tui.conversation.facts import RequestKey
@@ -96,7 +96,7 @@ async def test_what_the_cancelled_turn_has_answered_the_agent_cannot_withdraw(
 ):
     """R-CANC-3: even while the rules are still being read."""
     async with in_session(tmp_path) as (session, wire), in_turn(session, wire):
-        monkeypatch.setattr(StandingRules, "against_call", lambda *_: anyio.sleep_forever())
+        monkeypatch.setattr(Rules, "against_call", lambda *_: anyio.sleep_forever())
         await wire.send(asked(1, "a"))
         await settle()
         session.cancel()

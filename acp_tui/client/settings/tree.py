@@ -92,7 +92,7 @@ class Appearance:
         STATUS_PARTS,
         "What the status line shows on its right, in this order: the agent's mode and model, tokens"
         " and cost, work in the background, pages you opened for the agent, changed files, and what"
-        " `status_command` prints. If there isn't room for all, the first are left out.",
+        " `status_command` prints. If there isn't room for all, the first are left out, but the mode last.",
     )
     status_command: tuple[str, ...] = setting(
         (),

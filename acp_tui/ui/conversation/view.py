@@ -36,7 +36,7 @@ from acp_tui.ui.conversation.images import Pictures, Wanted, pictures_for
 from acp_tui.ui.conversation.pool import Pool, Slot
 from acp_tui.ui.conversation.searching import Searching, Standing, may_hide
 from acp_tui.ui.conversation.selecting import Selecting
-from acp_tui.ui.conversation.terminals import TerminalScreens
+from acp_tui.ui.conversation.terminals import FLOOD_S, TerminalScreens
 from acp_tui.ui.conversation.window import Bakery, Scrolling
 from acp_tui.ui.kit.frames import FLOOD_FRAME_S, FRAME_S, Frames
 from acp_tui.ui.kit.line_window import WHEEL_LINES, line_at
@@ -51,6 +51,8 @@ SLICE_S: Final = 0.004
 """How long to read entries before handling keys."""
 PAUSE_S: Final = 0.002
 """Between two slices."""
+FLOOD_SCREENS: Final = 2
+"""More new lines than this in one frame are a flood."""
 KEY_PAUSE_S: Final = 0.025
 """Time after a key for its echo to reach the screen."""
 
@@ -121,7 +123,11 @@ class ConversationView(Widget, can_focus=True):
         self._scene: Scene | None = None
         self._colors: Palette | None = None
         """The theme's palette that the scene was made with."""
-        self.frames = Frames(self._draw_frame, self._frame_s)
+        self.frames = Frames(self._draw_frame, self.frame_s)
+        self._shown_lines = 0
+        """How many lines there were in the last frame."""
+        self._flooded_at = float("-inf")
+        """When a frame last had more new lines than anyone can read."""
         self.terminal_screens = TerminalScreens(self._mark_terminals, self._mark_terminal)
         """The screens of the conversation's terminals. Each terminal has one emulator, whatever shows it."""
         self._looks = Looks(self)
@@ -258,8 +264,10 @@ class ConversationView(Widget, can_focus=True):
 
     # Frames
 
-    def _frame_s(self, now: float) -> float:
-        return FLOOD_FRAME_S if self.terminal_screens.has_flood(now) else FRAME_S
+    def frame_s(self, now: float) -> float:
+        """The length of a frame at a time of the loop. In a flood, frames are rarer: they take a third of the work."""
+        is_flooded = now - self._flooded_at < FLOOD_S or self.terminal_screens.has_flood(now)
+        return FLOOD_FRAME_S if is_flooded else FRAME_S
 
     def _draw_frame(self) -> None:
         if not self.outer_size.width:
@@ -283,9 +291,13 @@ class ConversationView(Widget, can_focus=True):
         if is_done and is_at_rest:
             with self.scrolling.standing_still():
                 is_done = self.column.measure_rest(is_time_up)
-        if is_done or self.frames.now >= self.frames.shown_at + FRAME_S:
-            self.frames.shown_at = self.frames.now
+        now = self.frames.now
+        if is_done or now >= self.frames.shown_at + self.frame_s(now):
+            self.frames.shown_at = now
             self.show_length()
+            if self.column.heights.total - self._shown_lines > FLOOD_SCREENS * self.outer_size.height:
+                self._flooded_at = now
+            self._shown_lines = self.column.heights.total
         if not is_done:
             self.frames.schedule(PAUSE_S)
         elif not self.column.is_measured:

@@ -9,7 +9,7 @@ from typing import Final
 
 FRAME_S: Final = 1 / 30
 FLOOD_FRAME_S: Final = 1 / 12
-"""For a terminal that prints more than anyone can read: each frame is sent whole and slows the command down."""
+"""For text or a terminal's output that comes faster than anyone can read: a frame is sent whole and slows it down."""
 
 
 class Frames:

@@ -136,7 +136,8 @@ class _PictureApp(BaseApp):
     """An app that looks the same everywhere."""
 
     def __init__(self, film: Film, theme: str) -> None:
-        settings = Settings(appearance=Appearance(theme, images="blocks", reduced_motion=True))
+        # A link would name this machine, and in a film has a random ID.
+        settings = Settings(appearance=Appearance(theme, images="blocks", reduced_motion=True, links=False))
         self._film = film
         super().__init__(settings, environ={})  # ignore NO_COLOR of this terminal
         if theme not in self.available_themes:

@@ -72,8 +72,13 @@ class _Parsed:
         last = self.blocks[-1]
         if cut := OpenBlock(last.tokens, self.lines, self.context).finished_part():
             return replace(cut, context=replace(cut.context, number=last.number))
-        if len(self.blocks) == 1:
+        return self.before_last()
+
+    def before_last(self) -> Cut | None:
+        """Where to cut the text before the last block; None if there is only one."""
+        if len(self.blocks) < 2:
             return None
+        last = self.blocks[-1]
         # A link definition right above may span more lines, so it stays with the block that follows.
         starts_for_good = last.is_item or last.tokens[0].type == "fence"
         line = last.start if starts_for_good else self.blocks[-2].stop
@@ -100,6 +105,7 @@ class MarkdownStream:
         """The given link definitions, and those found in complete lines."""
         self.rows = Rows()
         self._open_rows = 0  # at the end, to be drawn again
+        self._is_flood = False
         self._context = Context()
         self._tail = ""
         self._examined = 0  # how much of the tail was searched for finished blocks
@@ -110,6 +116,7 @@ class MarkdownStream:
         `rows` lacks the open end until `draw_open` is called.
         """
         self._tail += text
+        self._is_flood = self.skips and len(text) >= SKIPPED_CHARACTERS
         if finished and self._tail and not self._tail.endswith("\n"):
             self._tail += "\n"
         self.rows.truncate(len(self.rows) - self._open_rows)
@@ -121,7 +128,7 @@ class MarkdownStream:
 
     def _skip(self) -> bool:
         """Leave the sections that the tail begins with for later; return False if there are none."""
-        if not self.skips or len(self._tail) < SKIPPED_CHARACTERS or self._context.opening:
+        if not self._is_flood or self._context.opening:
             return False
         start = 0
         for end in _SECTION_END.finditer(self._tail):
@@ -129,14 +136,15 @@ class MarkdownStream:
             if _NEVER_A_SECTION.search(text) or len(text) > MAX_SECTION_CHARACTERS:
                 break
             if text.strip() and _has_whole_fences(text):
-                self._leave(text)
+                self._leave(text, Context())
                 start = end.end()
         self._tail = self._tail[start:]
         self._examined = max(self._examined - start, 0)
         return start > 0
 
-    def _leave(self, text: str) -> None:
-        context, self._context = self._context, Context()
+    def _leave(self, text: str, following: Context) -> None:
+        """Leave a section for later; `following` is what is open after it."""
+        context, self._context = self._context, following
         gap = [BLANK] if self.rows and (context.gap or is_blank(text.partition("\n")[0])) else []
         references = self.references
 
@@ -163,21 +171,34 @@ class MarkdownStream:
             parsed = self._parse(self._tail[:complete], self.references)
             self.references = parsed.env["references"]
             if cut := parsed.finished_part():
-                tail = self._tail.split("\n", lines := cut.line - self._context.line_count)[lines]
-                self._examined -= len(self._tail) - len(tail)
-                self._draw_finished(parsed, cut)
-                self._tail = tail
+                self._cut(parsed, cut)
                 return True
         if len(self._tail) > MAX_OPEN_CHARACTERS:
             self._break()
             return True
         return False
 
+    def _cut(self, parsed: _Parsed, cut: Cut) -> None:
+        """Draw what is before the cut and remove it from the tail."""
+        tail = self._tail.split("\n", lines := cut.line - self._context.line_count)[lines]
+        self._examined = max(self._examined - (len(self._tail) - len(tail)), 0)
+        self._draw_finished(parsed, cut)
+        self._tail = tail
+
     def _break(self) -> None:
         """Draw the beginning of a very long open block as if it were complete."""
-        head, mark, rest = _break_text(self._tail)
+        text = self._tail.lstrip("\n")  # so that it breaks at the same place wherever the block above was cut off
+        head, mark, rest = _break_text(text)
+        head = "\n" * (len(self._tail) - len(text)) + head
         parsed = self._parse(f"{head}\n", self.references)
-        self._draw_finished(parsed, parsed.whole())
+        if before := parsed.before_last():
+            self._cut(parsed, before)
+            return
+        cut = parsed.whole()
+        if self._is_flood and not self._context.opening and not cut.keeps_leaf:
+            self._leave(f"{head}\n", cut.context)
+        else:
+            self._draw_finished(parsed, cut)
         self._tail = rest if mark == "\n" else self._context.prefix + rest
         self._examined = 0
 

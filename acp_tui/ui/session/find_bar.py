@@ -45,7 +45,9 @@ class FindBar(Horizontal):
     def compose(self) -> ComposeResult:
         """The field, and the state of the search."""
         yield Static(HEAD, markup=False)
-        yield Input(compact=True, placeholder="in the conversation", select_on_focus=False)
+        field = Input(compact=True, placeholder="in the conversation", select_on_focus=False)
+        field.cursor_blink = False  # it would redraw while nothing happens
+        yield field
         yield self._standing
 
     def on_resize(self) -> None:

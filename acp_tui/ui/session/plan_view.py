@@ -34,8 +34,8 @@ class PlanView(StripView, can_focus=True):
 
     BINDINGS: ClassVar[list[BindingType]] = bindings_of(place="plan")
 
-    def __init__(self) -> None:
-        super().__init__()
+    def __init__(self, *, id: str | None = None) -> None:  # noqa: A002 - Textual's own name for it
+        super().__init__(id=id)
         self._plans: Sequence[Plan] = ()
         self._is_open = False
         self._is_settled = False

@@ -87,6 +87,10 @@ LEAST_NAME: Final = 4
 """The least cells of the agent's name."""
 
 
+MODE: Final = "mode: "
+"""Begins the fact that says what the agent may do without asking."""
+
+
 class Status(NamedTuple):
     """The content of the line, as plain text that is already safe to show."""
 
@@ -158,7 +162,7 @@ class StatusLine(Static):
 
 
 def line_of(status: Status, width: int, keymap: Keymap = AS_BUILT, frame: int = 0) -> Content:
-    """The whole line. Facts that don't fit are left out from the left, the least important first."""
+    """The whole line. Facts that don't fit are left out from the left, but the mode after the others."""
     elsewhere = Content.styled(status.elsewhere, "$text-warning")
     taken = elsewhere.cell_length + 2 if elsewhere else 0
     left = left_of(status, max(width - taken, min(LEAST_LEFT, width)), keymap, frame)
@@ -172,7 +176,7 @@ def line_of(status: Status, width: int, keymap: Keymap = AS_BUILT, frame: int = 
             return Content.assemble(left, " " * room, right)
         if not muted:
             break
-        muted.pop(0)
+        muted.pop(next((at for at, fact in enumerate(muted[:-1]) if not fact.plain.startswith(MODE)), 0))
     return left
 
 

@@ -19,6 +19,7 @@ from acp_tui.client.sessions.marks import Mark, SessionMarks, key_of
 from acp_tui.client.sessions.session_history import RereadSession
 from acp_tui.client.settings.project_settings import ProjectSettings
 from acp_tui.client.settings.reader import SettingsRead
+from acp_tui.conversation.visible import make_visible_line
 from acp_tui.ui.commands.command import Command, Place
 from acp_tui.ui.commands.table import COMMANDS
 from acp_tui.ui.dialogs.agents import Choice, choose_agent
@@ -93,9 +94,9 @@ class Board(ModalScreen[None]):
 
     def _rows(self) -> list[PickerRow[Tab]]:
         """The tabs in their order, those of pinned sessions first. A tab that needs the user is never hidden."""
-        front = self._tabs.front
+        front, folders = self._tabs.front, {tab.cwd for tab in self._tabs}
         rows = [
-            _row(number, tab, self._mark(tab), is_front=tab is front)
+            _row(number, tab, self._mark(tab), is_front=tab is front, names_folder=len(folders) > 1)
             for number, tab in enumerate(self._tabs, 1)
             if self._shows_archived
             or not self._mark(tab).is_archived
@@ -235,10 +236,12 @@ class Dialogs:
         return left_sessions(tabs)
 
 
-def _row(number: int, tab: Tab, mark: Mark, *, is_front: bool) -> PickerRow[Tab]:
+def _row(number: int, tab: Tab, mark: Mark, *, is_front: bool, names_folder: bool) -> PickerRow[Tab]:
     sign, _ = MARKS[tab.state]
-    state = " · ".join([tab.state.value, *["here"] * is_front, *["archived"] * mark.is_archived])
-    return PickerRow(tab, f"{number:>2} {sign} {PINNED * mark.is_pinned}{tab.tab_name()}", tab.doing, aside=state)
+    folder = make_visible_line(tab.cwd.name) if names_folder else ""
+    words = (folder, tab.state.value, "here" * is_front, "archived" * mark.is_archived)
+    label = f"{number:>2} {sign} {PINNED * mark.is_pinned}{tab.tab_name()}"
+    return PickerRow(tab, label, tab.doing, aside=" · ".join(filter(None, words)))
 
 
 def _hosted_row(hosted: HostedSession) -> PickerRow[Any]:

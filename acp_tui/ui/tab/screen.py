@@ -223,7 +223,8 @@ class SessionScreen(Screen[None]):
     @property
     def is_current(self) -> bool:
         """Whether the tab is in front. Under a dialog it isn't: it's visible, but draws nothing and costs nothing."""
-        return self.app.screen is self
+        # When the app ends, a timer may ask after the last screen is gone.
+        return bool(self.app.screen_stack) and self.app.screen is self
 
     # Talking to the user
 

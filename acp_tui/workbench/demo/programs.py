@@ -71,7 +71,8 @@ def ask() -> int:
 
 def wait() -> int:
     """A server that never exits."""
-    show("listening on port 8000\n")
+    if SPEED:  # otherwise it is stopped right away, and chance would decide whether it had printed this
+        show("listening on port 8000\n")
     while True:
         time.sleep(3600)
 

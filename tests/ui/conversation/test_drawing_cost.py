@@ -6,11 +6,12 @@ import anyio.lowlevel
 import pytest
 from textual.drivers.headless_driver import HeadlessDriver
 
+from acp_tui.ui.conversation import view as view_module
 from acp_tui.ui.conversation.column import Column
 from acp_tui.ui.conversation.messages import SLICE_CHARACTERS
-from acp_tui.ui.conversation.view import ConversationView
+from acp_tui.ui.conversation.view import FLOOD_SCREENS, ConversationView
 from acp_tui.ui.conversation.window import Bakery
-from acp_tui.ui.kit.frames import Frames
+from acp_tui.ui.kit.frames import FLOOD_FRAME_S, FRAME_S, Frames
 from acp_tui.ui.rendering.markdown_stream import MarkdownStream
 from acp_tui.ui.textual_gaps.driver import Pace, Pacing
 from support.folding import agent, user
@@ -85,15 +86,29 @@ async def test_a_flood_costs_frames_by_the_loops_turns_and_not_by_the_chunk(fram
         assert f"{BATCHES - 1}.{CHUNKS // BATCHES - 1}" in page.text
 
 
-async def test_the_open_end_of_a_long_text_is_drawn_once_per_slice_of_time(
+async def test_frames_are_rarer_while_more_comes_than_anyone_can_read(monkeypatch: pytest.MonkeyPatch) -> None:
+    monkeypatch.setattr(view_module, "FLOOD_S", hour_s := 3_600.0)  # however slow the machine is
+    async with open_page(agent("begins\n\n", "m")) as page:
+        view = page.view
+        for number in range(5):
+            await page.apply(agent(f"line {number}\n\n", "m"))
+            assert view.frame_s(view.frames.shown_at) == FRAME_S
+        await page.apply(agent("line\n\n" * FLOOD_SCREENS * SIZE[1], "m"))
+        assert view.frame_s(view.frames.shown_at) == FLOOD_FRAME_S
+        assert view.frame_s(view.frames.shown_at + hour_s) == FRAME_S
+
+
+async def test_of_a_long_text_only_what_is_in_view_is_drawn_before_it_rests(
     monkeypatch: pytest.MonkeyPatch,
 ) -> None:
     opened = _calls(monkeypatch, MarkdownStream, "draw_open")
     monkeypatch.setattr(Frames, "time_slice", lambda _frames, _length_s: lambda: False)
+    monkeypatch.setattr(Column, "measure_rest", lambda _column, _is_time_up: True)
+    monkeypatch.setattr(Column, "is_measured", True)
     async with open_page() as page:
         await page.apply(agent("word " * 20 * SLICE_CHARACTERS, "m"))
         assert "word" in page.text
-        assert len(opened) <= 3
+        assert len(opened) <= 4
 
 
 async def test_a_thousand_entries_mount_no_further_widget() -> None:

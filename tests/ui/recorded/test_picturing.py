@@ -7,8 +7,10 @@ import os
 import sys
 import time
 from collections.abc import Iterator
+from ctypes.util import find_library
 from itertools import pairwise
 from pathlib import Path
+from socket import gethostname
 
 import anyio
 import pyte
@@ -22,7 +24,7 @@ from acp_tui.ui.recorded.formats import CannotRender, png_of
 from acp_tui.ui.recorded.player import Pace, Spot
 from acp_tui.ui.recorded.rehearsal import timeless
 from acp_tui.ui.recorded.render import View, render, suffix_of
-from support.filming import film_of, two_turns
+from support.filming import begun, film_of, prompted, said, two_turns
 from support.waiting import TEST_LIMIT_S
 
 SMALL = (80, 24)
@@ -64,6 +66,20 @@ async def test_it_is_the_same_on_another_machine(suffix: str, film: Film, reques
     here = await rendered(await timeless_film(film.recording.path), suffix)
     request.getfixturevalue("elsewhere")
     assert await rendered(await timeless_film(film.recording.path), suffix) == here
+
+
+@pytest.mark.parametrize("suffix", [".svg", ".cast"])
+async def test_no_link_in_a_picture_names_this_machine(suffix: str, tmp_path: Path) -> None:
+    words = [
+        *begun(),
+        prompted(1.0, 2, "Where is it?"),
+        said(2.0, "See `src/parser.py:7` and https://pages.example/x."),
+    ]
+    made = await rendered(film_of(tmp_path, words), suffix)
+    assert "src/parser.py:7" in made
+    assert "\\u001b]8;" not in made
+    assert gethostname() not in made
+    assert "href" not in made
 
 
 async def test_a_slow_machine_shows_a_request_the_same(film: Film, monkeypatch: MonkeyPatch) -> None:
@@ -158,6 +174,8 @@ async def test_a_film_takes_its_time_and_no_pause_is_longer_than_was_wished(film
 
 
 async def test_a_png_is_drawn_where_the_extra_is_installed(film: Film) -> None:
+    if find_library("cairo") is None:
+        pytest.skip("the library cairo isn't installed")
     pytest.importorskip("cairosvg", reason="the extra isn't installed")
     with anyio.fail_after(TEST_LIMIT_S):
         assert (await render(film, View(size=SMALL), ".png")).startswith(PNG_MARK)

@@ -141,7 +141,18 @@ def test_any_markdown_ends_the_same_streamed_as_whole(text: str, size: int) -> N
 
 SECTIONS = st.sampled_from(
     [
-        *("a\n\n", "b c\n\nd", "\n\n", "## e\n\nf", "- g\n", "- h\n\ni", "1. j\n\n2. k\n\nl", "> m\n\nn", "   o\n\np"),
+        *(
+            "long " * 20,
+            "a\n\n",
+            "b c\n\nd",
+            "\n\n",
+            "## e\n\nf",
+            "- g\n",
+            "- h\n\ni",
+            "1. j\n\n2. k\n\nl",
+            "> m\n\nn",
+            "   o\n\np",
+        ),
         *(
             "```\nq\n```\n",
             "```\n\nr\n",
@@ -182,6 +193,7 @@ def skipped(pieces: Iterable[str], seen: range = range(0)) -> list[list[Segment]
 def test_what_scrolls_by_unseen_ends_in_the_same_lines(pieces: list[str], first: int, count: int) -> None:
     with pytest.MonkeyPatch.context() as patch:
         patch.setattr(markdown_stream, "SKIPPED_CHARACTERS", 0)
+        patch.setattr(markdown_stream, "MAX_OPEN_CHARACTERS", 60)
         expected = whole("".join(pieces))
         assert skipped(["".join(pieces)]) == expected
         assert skipped(pieces, range(first, first + count)) == expected

@@ -20,7 +20,7 @@ from acp_tui.conversation.updates import (
     UsageReported,
 )
 from acp_tui.ui.session.status import title_of
-from acp_tui.ui.session.status_line import Status, StatusLine, left_of
+from acp_tui.ui.session.status_line import Status, StatusLine, left_of, line_of
 from support.folding import agent, ask, call, thought
 from support.screens import AGENT, open_page
 
@@ -238,9 +238,12 @@ async def test_the_status_line_has_the_parts_that_were_chosen_in_their_order() -
         assert "F1 help" in page.status
 
 
-async def test_what_does_not_fit_into_the_status_line_is_left_out_from_the_left() -> None:
+async def test_what_does_not_fit_into_the_status_line_is_left_out_but_the_mode_last() -> None:
     async with open_page(OptionsReplaced((MODE, MODEL)), ask(1, "call"), size=(60, 20)) as page:
-        assert page.status == f"▲ {AGENT}  needs your decision; Tab                F1 help"
+        assert page.status == f"▲ {AGENT}  needs your decision; Tab    mode: Ask · F1 help"
+    assert line_of(Status(agent="A", facts=("mode: Ask", "model: B", "1/2k")), 32).plain.endswith("k · F1 help")
+    assert line_of(Status(agent="A", facts=("mode: Ask", "model: B", "1/2k")), 28).plain.endswith("mode: Ask · F1 help")
+    assert line_of(Status(agent="A", facts=("mode: Ask", "model: B", "1/2k")), 18).plain.endswith("  F1 help")
 
 
 @pytest.mark.parametrize(
