@@ -187,9 +187,12 @@ async def test_a_running_program_gets_the_width_of_its_card_when_that_changes(tm
     async with running(tmp_path, TELLS_ITS_SIZE) as page:
         await page.shows("ready")
         await page.pilot.resize_terminal(60, 30)
-        columns, rows = page.session.machine.terminal_size
-        await page.shows(f"({columns}, {rows})")
-        assert columns == page.view.size.width - BESIDE_TERMINALS
+
+        def knows_the_width() -> bool:
+            columns, rows = page.session.machine.terminal_size
+            return columns == page.view.size.width - BESIDE_TERMINALS and f"({columns}, {rows})" in page.text
+
+        await page.until(knows_the_width)
 
 
 async def test_the_cursor_is_drawn_where_the_program_has_it(tmp_path: Path) -> None:
