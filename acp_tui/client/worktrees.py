@@ -164,12 +164,16 @@ async def bring_back(worktree: Worktree, changes: Sequence[Changed]) -> BroughtB
 
 
 async def has_commits(worktree: Worktree) -> bool:
-    """Whether it contains new commits.
+    """Whether its branch contains new commits.
 
-    Raises: WorktreeFailed.
+    Raises: WorktreeFailed, also if commits are checked out that its branch doesn't lead to: they would be lost with it.
     """
-    with _failures("Can't read the worktree's branch"):
-        return await _head(Path(worktree.root)) != worktree.base
+    with _failures("Can't delete the worktree"):
+        tip = await _commit(Path(worktree.origin), f"refs/heads/{worktree.branch}")
+        checked_out = await _commit(Path(worktree.root), "HEAD")
+        if checked_out not in ("", worktree.base, tip):
+            raise GitFailed(f"its commits aren't on branch {worktree.branch}; put them on a branch with git first")
+        return tip not in ("", worktree.base)
 
 
 async def remove_worktree(worktree: Worktree, *, keeps_branch: bool = False) -> None:
@@ -205,10 +209,16 @@ async def _place(cwd: Path) -> tuple[Path, str]:
 
 
 async def _head(top: Path) -> str:
-    answer = await ask_git(top, "rev-parse", "--verify", "--quiet", "HEAD^{commit}")
-    if answer.code:
+    commit = await _commit(top, "HEAD")
+    if not commit:
         raise GitFailed("the repository has no commit yet")
-    return answer.output.decode().strip()
+    return commit
+
+
+async def _commit(top: Path, ref: str) -> str:
+    """The commit that a ref leads to; "" if there is none."""
+    answer = await ask_git(top, "rev-parse", "--verify", "--quiet", f"{ref}^{{commit}}")
+    return "" if answer.code else answer.output.decode().strip()
 
 
 async def _add(top: Path, prefix: str, base: str, wanted: str) -> Worktree:

@@ -11,10 +11,12 @@ from pathlib import Path
 import pytest
 
 from acp_tui.client.worktrees import (
+    Worktree,
     WorktreeFailed,
     add_worktree,
     bring_back,
     changes_in,
+    has_commits,
     known_worktree,
     remove_worktree,
 )
@@ -236,3 +238,38 @@ async def test_a_folder_for_worktrees_that_leads_elsewhere_is_not_followed(
         await add_worktree(repository.root)
     assert not [*elsewhere.iterdir()]
     assert repository.git("branch", "--list", "acp-tui/*") == ""
+
+
+def _inside(worktree: Worktree) -> Repository:
+    inside = Repository.__new__(Repository)
+    inside.root = Path(worktree.root)
+    return inside
+
+
+async def test_commits_keep_the_branch_even_if_something_else_is_checked_out(repository: Repository) -> None:
+    worktree = await add_worktree(repository.root)
+    assert not await has_commits(worktree)
+    inside = _inside(worktree)
+    (inside.root / "new.txt").write_text("new\n")
+    inside.commit("by the agent")
+    assert await has_commits(worktree)
+    inside.git("checkout", "-q", "--detach", worktree.base)
+    assert await has_commits(worktree)
+
+
+async def test_a_worktree_with_commits_on_no_branch_is_not_deleted(repository: Repository) -> None:
+    worktree = await add_worktree(repository.root)
+    inside = _inside(worktree)
+    inside.git("checkout", "-q", "--detach")
+    (inside.root / "new.txt").write_text("new\n")
+    inside.commit("by the agent")
+    with pytest.raises(WorktreeFailed, match="its commits aren't on branch"):
+        await has_commits(worktree)
+
+
+async def test_a_worktree_whose_branch_was_deleted_can_be_removed(repository: Repository) -> None:
+    worktree = await add_worktree(repository.root)
+    repository.git("update-ref", "-d", f"refs/heads/{worktree.branch}")
+    assert not await has_commits(worktree)
+    await remove_worktree(worktree)
+    assert not Path(worktree.root).exists()

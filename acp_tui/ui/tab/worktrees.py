@@ -88,6 +88,8 @@ class WorktreesController:
         fate = await self._host.ask(Picker(f"Worktree {worktree.name}", _rows(worktree, changes), search=False))
         if fate is None:
             return False
+        # Before anything is copied: it may be impossible to delete the worktree without losing commits.
+        keeps_branch = fate is Fate.BRING_BACK and await has_commits(worktree)
         if fate is Fate.BRING_BACK:
             brought = await bring_back(worktree, changes)
             if brought.conflicts:
@@ -104,7 +106,6 @@ class WorktreesController:
             files = "1 file" if count == 1 else f"{count} files"
             self._host.say(f"Copied {files} to {_shown(worktree.origin)}, uncommitted.")
         if fate is not Fate.KEEP:
-            keeps_branch = fate is Fate.BRING_BACK and await has_commits(worktree)
             self._removed_later = partial(remove_worktree, worktree, keeps_branch=keeps_branch)
             self.left_for = Path(worktree.origin)
         return True

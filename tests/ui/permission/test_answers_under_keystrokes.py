@@ -42,7 +42,7 @@ from acp_tui.ui.dialogs.trust import FirstRunDialog, RunQuestion, TrustDialog, T
 from acp_tui.ui.kit import answer_guard
 from acp_tui.ui.kit.answer_guard import QuestionScreen
 from acp_tui.ui.permission.permission_card import PermissionCard
-from acp_tui.ui.permission.request_view import RowCounts
+from acp_tui.ui.permission.request_view import RequestView, RowCounts
 from acp_tui.ui.permission.subject import Asked
 from support.dialogs import NOTHING, open_dialog
 from support.folding import call as reported
@@ -427,7 +427,9 @@ def _seen(page: Page) -> tuple[object, ...]:
     """The question, its position, and the keyboard's owner."""
     asked = next(iter(page.session.conversation.permissions.values()), None)
     title = page.session.conversation.tool_call(asked.tool_call_id).call.title if asked else None
-    return asked, title, len(page.session.conversation.permissions), _has_keyboard(page), page.pilot.app.screen
+    cards = (page.card, page.pilot.app.focused)
+    numbers = [card.asked.waiting for card in cards if isinstance(card, RequestView) and card.asked is not None]
+    return asked, title, numbers, _has_keyboard(page), page.pilot.app.screen
 
 
 def _has_keyboard(page: Page) -> object:
