@@ -188,7 +188,8 @@ def paragraph(side: Side, _: float) -> Figures:
         turn = side.turn(f"paragraph {size}", "--marker", "FLOOD-ENDS-HERE", agent=HOSTILE, ready="Hostile")
         # The end of the turn shows before the last of it is drawn.
         figures[f"paragraph of {size} MB drawn, s"] = turn["turn_s"] + turn["after_cpu_s"]
-        figures[f"paragraph of {size} MB, echo max ms"] = turn["echo_ms"]["max"]
+        if "echo_ms" in turn:  # a turn may be over before a key was typed
+            figures[f"paragraph of {size} MB, echo max ms"] = turn["echo_ms"]["max"]
     return figures
 
 

@@ -117,7 +117,7 @@ class EntryView(LiveView, Generic[E_co], can_focus=True):
     def on_mount(self) -> None:
         """Move to the place that was reserved for this widget."""
         self.is_ready = True
-        if self.key is not None and self.parent is not None:
+        if self.key is not None and self.is_attached:  # otherwise idle, or its conversation has just closed
             self.conversation_view.place_entries()
             self._look_at_ground()
 

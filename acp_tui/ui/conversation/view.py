@@ -123,7 +123,7 @@ class ConversationView(Widget, can_focus=True):
         self._scene: Scene | None = None
         self._colors: Palette | None = None
         """The theme's palette that the scene was made with."""
-        self.frames = Frames(self._draw_frame, self.frame_s)
+        self.frames = Frames(self, self._draw_frame, self.frame_s)
         self._shown_lines = 0
         """How many lines there were in the last frame."""
         self._flooded_at = float("-inf")

@@ -92,7 +92,7 @@ class TakenTerminal(Widget, can_focus=True):
         self._strips: list[Strip] = []
         self._base = Style.null()
         self._mouse_at: tuple[int, int] | None = None
-        self._frames = Frames(self._draw_frame, lambda now: FLOOD_FRAME_S if screens.has_flood(now) else FRAME_S)
+        self._frames = Frames(self, self._draw_frame, lambda now: FLOOD_FRAME_S if screens.has_flood(now) else FRAME_S)
 
     @property
     def lines_below(self) -> int:

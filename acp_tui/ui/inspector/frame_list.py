@@ -56,7 +56,7 @@ class FrameList(LineWindow):
         self._thumb = range(0)
         self._anchor = 0
         """The position of the first visible frame, because frames above it may be removed."""
-        self._frames = Frames(self._draw_frame, lambda _: FLOOD_FRAME_S if self._is_flooded else FRAME_S)
+        self._frames = Frames(self, self._draw_frame, lambda _: FLOOD_FRAME_S if self._is_flooded else FRAME_S)
         self._waiting: Timer | None = None
         self._is_flooded = False
         """Whether nothing seen before is still in view."""

@@ -7,6 +7,8 @@ import contextvars
 from collections.abc import Callable
 from typing import Final
 
+from textual.widget import Widget
+
 FRAME_S: Final = 1 / 30
 FLOOD_FRAME_S: Final = 1 / 12
 """For text or a terminal's output that comes faster than anyone can read: a frame is sent whole and slows it down."""
@@ -15,8 +17,9 @@ FLOOD_FRAME_S: Final = 1 / 12
 class Frames:
     """Calls `draw`, at the earliest one frame after the last."""
 
-    def __init__(self, draw: Callable[[], None], frame_s: Callable[[float], float]) -> None:
+    def __init__(self, widget: Widget, draw: Callable[[], None], frame_s: Callable[[float], float]) -> None:
         """`frame_s` returns the length of a frame at a given time of the loop."""
+        self._widget = widget
         self.draw = draw
         self._frame_s = frame_s
         self._loop: asyncio.AbstractEventLoop | None = None
@@ -44,9 +47,9 @@ class Frames:
         self._handle = self._loop.call_later(wait_s, self.run, context=self._context)
 
     def run(self) -> None:
-        """Draw now."""
+        """Draw now, unless the widget has left the screen or the app is ending."""
         self._handle = None
-        if self._loop is not None:
+        if self._loop is not None and self._widget.is_attached:
             self.draw()
 
     @property

@@ -290,3 +290,14 @@ async def test_another_theme_reaches_entries_that_come_into_view_later() -> None
             if segment.style is not None and segment.style.bgcolor is not None
         }
         assert grounds == {page.pilot.app.current_theme.background}
+
+
+async def test_a_widget_that_starts_when_its_conversation_has_just_closed_is_placed_nowhere() -> None:
+    async with open_page(*MIXED) as page:
+        view = page.view
+        await view.remove()
+        late = MessageView()
+        late._attach(view)  # as Textual does before it starts a widget
+        late.key = 0
+        late.on_mount()
+        view.frames.run()
