@@ -168,7 +168,10 @@ async def test_it_is_narrowed_while_one_writes(tmp_path: Path) -> None:
         await page.shows("session/prompt (2)")
 
 
-async def test_what_cannot_be_understood_is_said_and_changes_nothing(tmp_path: Path) -> None:
+async def test_what_cannot_be_understood_is_said_and_changes_nothing(
+    tmp_path: Path, monkeypatch: pytest.MonkeyPatch
+) -> None:
+    monkeypatch.setattr("acp_tui.ui.inspector.screen.WRITTEN_S", TEST_LIMIT_S)  # "is" alone is a text to show
     async with inspecting(tmp_path) as page:
         await page.press("f", *"is:wrong")
         await page.shows("is: is one of request, response")
