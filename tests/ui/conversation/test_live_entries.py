@@ -292,7 +292,7 @@ async def test_another_theme_reaches_entries_that_come_into_view_later() -> None
         assert grounds == {page.pilot.app.current_theme.background}
 
 
-async def test_a_widget_that_starts_when_its_conversation_has_just_closed_is_placed_nowhere() -> None:
+async def test_a_widget_that_starts_when_its_conversation_has_closed_is_not_placed() -> None:
     async with open_page(*MIXED) as page:
         view = page.view
         await view.remove()
