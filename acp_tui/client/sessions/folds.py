@@ -35,8 +35,10 @@ class KeptFolds:
     def save(self, folds: Mapping[str, bool]) -> None:
         """Keep these instead. If the file can't be written, they are lost, which harms nothing."""
         kept = self._all()
-        kept.pop(self._key, None)
+        before = kept.pop(self._key, None)
         short = [(name, is_open) for name, is_open in folds.items() if len(name) <= MAX_NAME]
+        if before is None and not short:
+            return
         if short:
             kept[self._key] = dict(short[-MOST_FOLDS:])
         with suppress(OSError):

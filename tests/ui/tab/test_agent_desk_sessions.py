@@ -2,7 +2,11 @@
 
 from __future__ import annotations
 
+from acp_tui.client.sessions.folds import KeptFolds
+from acp_tui.client.sessions.marks import Mark, SessionMarks, key_of
+from acp_tui.conversation.facts import SessionId
 from support.desks import SESSION, OpenDesk
+from support.settling import until_so
 
 LISTING = """
 sessions = [{"sessionId": f"old-{n}", "cwd": "/project", "title": f"Earlier {n}"} for n in range(1, 4)]
@@ -146,6 +150,27 @@ async def test_deleting_asks_first_and_no_keeps_the_session(open_desk: OpenDesk)
         await desk.press("d", "y")
         await desk.shows("Deleted the session.")
         assert desk.sent("session/delete") == [{"sessionId": "old-1"}]
+
+
+async def test_deleting_a_session_forgets_its_name_and_its_folds(open_desk: OpenDesk) -> None:
+    script = """
+    answer(expect("session/list"), sessions=sessions)
+    answer(expect("session/delete"))
+    serve_until_closed()
+    """
+    async with open_desk(LISTING, LOADING, script) as desk:
+        await desk.has_session()
+        agent, old = desk.screen.link.name, SessionId("old-1")
+        marks, folds = SessionMarks(), KeptFolds(key_of(agent, old))
+        marks.note(agent, old, Mark(name="the secret plan"))
+        folds.save({"call:1": True})
+        await desk.press("f3")
+        await desk.shows("Esc close")
+        await desk.shows("the secret plan")
+        await desk.press("d", "y")
+        await desk.shows("Deleted the session.")
+        await until_so(desk.pilot, lambda: not folds.load())
+        assert marks.all() == {}
 
 
 async def test_deleting_the_session_on_the_screen_closes_it_and_shows_a_new_one(open_desk: OpenDesk) -> None:
