@@ -451,6 +451,8 @@ class ConversationView(Widget, can_focus=True):
 
     def _paint(self) -> None:
         """Refresh only the rows that have changed; other rows aren't sent to the terminal."""
+        if not self.is_attached:
+            return  # not mounted yet (the user may already send a prompt), or just removed
         focused = self._pool.views.get(self._cursor) if self.has_focus_within else None
         if self._pool.show(self._slots()):
             successor = self._pool.views.get(self._cursor)

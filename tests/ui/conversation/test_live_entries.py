@@ -301,3 +301,12 @@ async def test_a_widget_that_starts_when_its_conversation_has_closed_is_not_plac
         late.key = 0
         late.on_mount()
         view.frames.run()
+
+
+async def test_a_view_that_is_not_mounted_yet_can_follow_and_shows_it_then() -> None:
+    async with open_page() as page:
+        view = ConversationView()
+        view.show(fold(user("why?", "u"), agent("done", "m")), "")
+        view.action_follow()  # the user sends a prompt while the session's panel is being made
+        await page.view.parent.mount(view)
+        await until_so(page.pilot, lambda: any("done" in strip.text for strip in view.render_lines(view.size.region)))
