@@ -24,7 +24,7 @@ from typing import Any, Final, Protocol, TypeAlias
 import anyio
 from anyio import to_thread
 
-from acp_tui.cli.terminal import has_typed
+from acp_tui.cli.terminal import GUARD_S, has_typed
 from acp_tui.conversation.visible import make_visible
 
 try:
@@ -35,8 +35,6 @@ except ImportError:  # a Python without readline only has the terminal's own edi
 Lines: TypeAlias = str | Callable[[], str]
 """Text, or a function that returns it. The function runs in a thread and must not use data that may change."""
 
-GUARD_S: Final = 0.4
-"""Reading a question and answering it takes longer than this."""
 PAUSE_S: Final = 1.0
 """If nothing is typed for this long, pending lines are printed, and the typed text appears again below them."""
 NUDGE_AGAIN_S: Final = 0.1
@@ -237,7 +235,7 @@ class Console:
         is_typing = True
         while is_typing and not self._interrupts:
             _forget_typed()
-            time.sleep(GUARD_S)
+            time.sleep(GUARD_S)  # the main thread waits for the user anyway; Ctrl+C wakes it
             is_typing = has_typed(sys.stdin.fileno())
 
     def _is_followed(self) -> bool:
