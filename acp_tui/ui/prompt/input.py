@@ -477,7 +477,7 @@ class PromptInput(DraftArea):
         return self.has_focus and self.is_blank and self.screen.is_current and idle_s(self) >= IDLE_S
 
     def give_way_to(self, card: TakesKeyboard) -> None:
-        """Let the card take the keyboard as soon as the user is idle and the prompt is blank, unless it had it before."""
+        """Let the card take the keyboard as soon as the user is idle and the prompt is blank, unless it had it."""
         if self._giving_way is not None:
             self._giving_way.stop()
             self._giving_way = None

@@ -386,7 +386,7 @@ async def test_a_form_comes_to_the_keyboard_where_nothing_is_written(draft: str,
         assert page.draft == (draft and "I write2")
 
 
-async def test_a_form_that_comes_right_after_a_key_comes_to_the_keyboard_once_the_user_pauses() -> None:
+async def test_a_form_right_after_a_key_comes_to_the_keyboard_after_a_pause() -> None:
     async with open_page() as page:
         await page.press("home")
         await page.elicit(form(ChoiceField("f", CHOICES)))

@@ -234,7 +234,7 @@ async def test_with_a_draft_or_a_key_just_now_the_card_takes_no_keyboard(draft: 
         assert page.prompt.has_focus
 
 
-async def test_a_card_that_comes_right_after_a_key_takes_the_keyboard_once_the_user_pauses() -> None:
+async def test_a_card_right_after_a_key_takes_the_keyboard_after_a_pause() -> None:
     async with open_page() as page:
         await page.press("home")
         await page.ask("call")
@@ -248,7 +248,7 @@ async def test_a_card_that_comes_right_after_a_key_takes_the_keyboard_once_the_u
         assert page.decisions == {"call": ALLOW.option_id}
 
 
-async def test_a_card_that_comes_to_a_draft_takes_the_keyboard_once_the_draft_is_gone() -> None:
+async def test_a_card_that_comes_to_a_draft_takes_the_keyboard_once_it_is_gone() -> None:
     async with open_page() as page:
         await page.write("a")
         await page.ask("call")
