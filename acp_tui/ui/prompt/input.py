@@ -25,9 +25,10 @@ from acp_tui.ui.commands.keys import follow_keys, idle_s, keys_in_force
 from acp_tui.ui.commands.table import bindings_of
 from acp_tui.ui.kit.editor import edit_text
 from acp_tui.ui.prompt.draft import DraftArea
-from acp_tui.ui.prompt.images import ImageChips, PastedImage
+from acp_tui.ui.prompt.images import ImageChips
 
 if TYPE_CHECKING:
+    from acp_tui.client.sessions.prompt_queue import PastedImage
     from acp_tui.conversation.facts import RequestKey
 
 MAX_FILES: Final = 64

@@ -10,7 +10,7 @@ from anyio import Event
 
 from acp_tui.ui.commands.keymap import is_writing
 from acp_tui.ui.commands.keys import note_question_gone
-from acp_tui.ui.kit.browser import open_page
+from acp_tui.ui.kit.editor import open_page
 from acp_tui.ui.kit.toasts import ASKING
 from acp_tui.ui.prompt import PromptInput
 from acp_tui.ui.textual_gaps.internals import press_in
