@@ -18,6 +18,7 @@ from pathlib import Path
 from typing import Final, Literal
 
 from acp_tui.client.agents.command import DEMO, AgentCommand
+from acp_tui.client.files import open_private
 
 _GREETING: Final = "This agent plays a script. Type anything to start it."
 _PROJECT: Final = Path(__file__).with_name("demo_project")
@@ -53,12 +54,12 @@ def _own_folder() -> Path:
     """A new temporary folder that is deleted at exit. The lock in it is held as long as this process lives."""
     while True:
         folder = Path(tempfile.mkdtemp(prefix=_PREFIX)).resolve()
-        lock = os.open(folder / _LOCK, os.O_RDWR | os.O_CREAT, 0o600)
-        fcntl.flock(lock, fcntl.LOCK_EX)
+        with suppress(OSError):  # another start has deleted it, or the file system has no locks
+            lock = open_private(folder / _LOCK)
+            fcntl.flock(lock, fcntl.LOCK_EX)
         if folder.exists():  # otherwise, another start took it for a leftover before we had the lock
             atexit.register(shutil.rmtree, folder, ignore_errors=True)
             return folder
-        os.close(lock)
 
 
 def _remove_leftovers() -> None:
@@ -67,7 +68,7 @@ def _remove_leftovers() -> None:
         if not found.name.startswith(_PREFIX):
             continue
         with suppress(OSError):  # it isn't such a folder, is someone else's, or its run is still going on
-            lock = os.open(Path(found.path, _LOCK), os.O_RDWR | os.O_NOFOLLOW)
+            lock = os.open(Path(found.path, _LOCK), os.O_RDONLY | os.O_NOFOLLOW)
             try:
                 fcntl.flock(lock, fcntl.LOCK_EX | fcntl.LOCK_NB)
                 if found.stat(follow_symlinks=False).st_uid == os.getuid():
