@@ -69,7 +69,7 @@ SHARED_MODELS: Final[dict[str, type[WireModel]]] = {
 
 
 def as_json(value: Any) -> Any:
-    """What was read, as JSON again: without unknown keys, and without what counts as absent because it was malformed."""
+    """What was read, as JSON again: without unknown keys, and without what was malformed and so counts as absent."""
     if isinstance(value, WireModel):
         fields = fields_of(type(value))
         given = {fields[name].key: getattr(value, name) for name in fields if name in value.given}
