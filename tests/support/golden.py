@@ -6,9 +6,15 @@ import json
 from collections.abc import Iterator
 from functools import cache
 from pathlib import Path
-from typing import Any
+from typing import Any, Final
 
 import pytest
+
+from acp_tui.conversation import UNSET
+from acp_tui.protocol.schemas import fields_of
+from acp_tui.protocol.v1.agent_requests import TerminalRequest
+from acp_tui.protocol.v1.session import SessionSetup
+from acp_tui.protocol.wire import WireModel
 
 _BESIDE = Path(__file__).parents[3] / "shared"
 GOLDEN = _BESIDE / "acp" / "golden"
@@ -50,3 +56,24 @@ def recorded_messages(path: Path, direction: str = "in") -> Iterator[dict[str, A
         frame = json.loads(line)
         if frame["dir"] == direction and isinstance(frame.get("msg"), dict):
             yield frame["msg"]
+
+
+SHARED_MODELS: Final[dict[str, type[WireModel]]] = {
+    **dict.fromkeys(("AuthenticateResponse", "LogoutResponse", "SetSessionModeResponse"), WireModel),
+    **dict.fromkeys(("DeleteSessionResponse", "CloseSessionResponse"), WireModel),
+    **dict.fromkeys(("LoadSessionResponse", "ResumeSessionResponse"), SessionSetup),
+    **dict.fromkeys(("TerminalOutputRequest", "WaitForTerminalExitRequest"), TerminalRequest),
+    **dict.fromkeys(("KillTerminalRequest", "ReleaseTerminalRequest"), TerminalRequest),
+}
+"""The model of a type of the schema, where it has another name because several types are alike."""
+
+
+def as_json(value: Any) -> Any:
+    """What was read, as JSON again: without unknown keys, and without what was malformed and so counts as absent."""
+    if isinstance(value, WireModel):
+        fields = fields_of(type(value))
+        given = {fields[name].key: getattr(value, name) for name in fields if name in value.given}
+        return {key: as_json(part) for key, part in given.items() if part is not UNSET}
+    if isinstance(value, list):
+        return list(map(as_json, value))
+    return {key: as_json(part) for key, part in value.items()} if isinstance(value, dict) else value

@@ -35,10 +35,10 @@ REQUESTS: Final[dict[str, Any]] = {
     v1.FS_READ_TEXT_FILE: agent_requests.ReadTextFileRequest,
     v1.FS_WRITE_TEXT_FILE: agent_requests.WriteTextFileRequest,
     v1.TERMINAL_CREATE: agent_requests.CreateTerminalRequest,
-    v1.TERMINAL_OUTPUT: agent_requests.TerminalOutputRequest,
-    v1.TERMINAL_WAIT_FOR_EXIT: agent_requests.WaitForTerminalExitRequest,
-    v1.TERMINAL_KILL: agent_requests.KillTerminalRequest,
-    v1.TERMINAL_RELEASE: agent_requests.ReleaseTerminalRequest,
+    v1.TERMINAL_OUTPUT: agent_requests.TerminalRequest,
+    v1.TERMINAL_WAIT_FOR_EXIT: agent_requests.TerminalRequest,
+    v1.TERMINAL_KILL: agent_requests.TerminalRequest,
+    v1.TERMINAL_RELEASE: agent_requests.TerminalRequest,
     v1.ELICITATION_CREATE: agent_requests.CreateElicitationRequest,
 }
 NOTIFICATIONS: Final[dict[str, Any]] = {
@@ -48,16 +48,16 @@ NOTIFICATIONS: Final[dict[str, Any]] = {
 }
 RESULTS: Final[dict[str, Any]] = {
     v1.INITIALIZE: initialize.InitializeResponse,
-    v1.AUTHENTICATE: initialize.AuthenticateResponse,
-    v1.LOGOUT: initialize.LogoutResponse,
+    v1.AUTHENTICATE: WireModel,
+    v1.LOGOUT: WireModel,
     v1.SESSION_NEW: session.NewSessionResponse,
-    v1.SESSION_LOAD: session.LoadSessionResponse,
-    v1.SESSION_RESUME: session.ResumeSessionResponse,
+    v1.SESSION_LOAD: session.SessionSetup,
+    v1.SESSION_RESUME: session.SessionSetup,
     v1.SESSION_LIST: session.ListSessionsResponse,
-    v1.SESSION_DELETE: session.DeleteSessionResponse,
-    v1.SESSION_CLOSE: session.CloseSessionResponse,
+    v1.SESSION_DELETE: WireModel,
+    v1.SESSION_CLOSE: WireModel,
     v1.SESSION_PROMPT: session.PromptResponse,
-    v1.SESSION_SET_MODE: session.SetSessionModeResponse,
+    v1.SESSION_SET_MODE: WireModel,
     v1.SESSION_SET_CONFIG_OPTION: session.SetSessionConfigOptionResponse,
 }
 DRAFT_METHODS: Final = ("mcp/", "auth/", "proxy/", "nes/", "document/", "providers/", "session/")

@@ -6,10 +6,11 @@ from base64 import b64decode
 from typing import Annotated, Any, Literal, TypeAlias
 
 from acp_tui.conversation import UNSET
-from acp_tui.protocol.schemas import Before, DefaultOnError, Discriminator, FirstMatch, Tag, field
-from acp_tui.protocol.v1.content import Content, ContentBlock, Terminal, ToolCallLocation
+from acp_tui.protocol.schemas import Before, Tag, field
+from acp_tui.protocol.v1.agent_requests import PermissionOption
+from acp_tui.protocol.v1.content import Content, Terminal, ToolCallLocation
 from acp_tui.protocol.v1.initialize import Implementation, Marker
-from acp_tui.protocol.v1.session import EnvVariable, SessionConfigSelectOption
+from acp_tui.protocol.v1.session import EnvVariable, SessionConfigOption
 from acp_tui.protocol.v1.subagents import CancelCapabilities
 from acp_tui.protocol.v1.updates import AvailableCommand, PlanEntry
 from acp_tui.protocol.wire import (
@@ -18,6 +19,7 @@ from acp_tui.protocol.wire import (
     Items,
     Lenient,
     NullIsEmpty,
+    OrEmpty,
     Tristate,
     TristateItems,
     UInt16,
@@ -47,10 +49,8 @@ class McpCapabilities(WireModel):
 class SessionCapabilities(WireModel):
     """What the agent can do with sessions besides new, list, resume, close, and prompt."""
 
-    prompt: Annotated[PromptCapabilities, DefaultOnError(PromptCapabilities)] = field(
-        default_factory=PromptCapabilities
-    )
-    mcp: Annotated[McpCapabilities, DefaultOnError(McpCapabilities)] = field(default_factory=McpCapabilities)
+    prompt: OrEmpty[PromptCapabilities]
+    mcp: OrEmpty[McpCapabilities]
     delete: Lenient[Marker] = None
     fork: Lenient[Marker] = None
     title: Lenient[Marker] = None
@@ -61,9 +61,7 @@ class SessionCapabilities(WireModel):
 class AgentCapabilities(WireModel):
     """What the agent supports."""
 
-    session: Annotated[SessionCapabilities, DefaultOnError(SessionCapabilities)] = field(
-        default_factory=SessionCapabilities
-    )
+    session: OrEmpty[SessionCapabilities]
 
 
 class AuthMethodAgent(Variant):
@@ -99,55 +97,17 @@ class InitializeResponse(WireModel):
 
     protocol_version: UInt16
     info: Implementation
-    capabilities: Annotated[AgentCapabilities, DefaultOnError(AgentCapabilities)] = field(
-        default_factory=AgentCapabilities
-    )
+    capabilities: OrEmpty[AgentCapabilities]
     auth_methods: Items[AuthMethod] = field(default_factory=list)
 
 
 # Sessions
 
 
-class ConfigFields(Variant):
-    """What all kinds of options have."""
-
-    config_id: str
-    name: str
-    description: Lenient[str] = None
-    category: Lenient[str] = None
-
-
-class SelectGroup(WireModel):
-    """Values under a heading."""
-
-    group_id: str
-    name: str
-    options: Items[SessionConfigSelectOption]
-
-
-class ConfigSelect(ConfigFields):
-    """An option with a list of values."""
-
-    type: Literal["select"] = "select"
-    current_value: str
-    options: Annotated[list[SessionConfigSelectOption] | list[SelectGroup], FirstMatch()]
-
-
-class ConfigBoolean(ConfigFields):
-    """An option that is on or off."""
-
-    type: Literal["boolean"] = "boolean"
-    current_value: bool
-
-
-ConfigOption: TypeAlias = Annotated[ConfigSelect | ConfigBoolean, Discriminator("type")]
-"""Another type is malformed, so it's dropped from its list."""
-
-
 class SessionSetup(WireModel):
     """A session's initial state, new or resumed."""
 
-    config_options: Items[ConfigOption] = field(default_factory=list)
+    config_options: Items[SessionConfigOption] = field(default_factory=list)
     available_commands: Items[AvailableCommand] = field(default_factory=list)
 
 
@@ -157,12 +117,6 @@ class NewSessionResponse(SessionSetup):
     session_id: str
 
 
-class ConfigOptions(WireModel):
-    """All options, in an answer or an update."""
-
-    config_options: Items[ConfigOption]
-
-
 class PromptResponse(WireModel):
     """The prompt was accepted."""
 
@@ -170,13 +124,6 @@ class PromptResponse(WireModel):
 
 
 # Updates
-
-
-class Message(WireModel):
-    """A whole message. Null or an empty list clears it."""
-
-    message_id: str
-    content: TristateItems[ContentBlock] = UNSET
 
 
 class PathChange(WireModel):
@@ -296,21 +243,7 @@ class PlanFile(WireModel):
     uri: str
 
 
-class AvailableCommandsUpdate(WireModel):
-    """All commands."""
-
-    available_commands: Items[AvailableCommand]
-
-
 # Permissions
-
-
-class PermissionOption(WireModel):
-    """One of the answers to choose from. Strict, because it decides what is allowed."""
-
-    option_id: str
-    name: str
-    kind: str
 
 
 class CommandSubject(WireModel):
@@ -336,16 +269,3 @@ class RequestPermissionRequest(WireModel):
     description: Lenient[str] = None
     subject: dict[str, Any] | None = None
     options: list[PermissionOption]
-
-
-# Requests
-
-
-class McpServerStdio(Variant):
-    """A server the agent starts."""
-
-    type: Literal["stdio"] = "stdio"
-    name: str
-    command: str
-    args: list[str]
-    env: list[EnvVariable]
