@@ -69,9 +69,9 @@ def _show_step(what: str) -> None:
 def _print_rules(output_format: str) -> int:
     """Print all rules. Returns the exit status."""
     if output_format == "json":
-        print(json.dumps({"version": 1, "rules": [_described(rule) for rule in RULES]}, indent=2))
+        print(json.dumps({"version": 1, "rules": [_described(rule) for rule in RULES.values()]}, indent=2))
         return ExitCode.DONE
-    for rule in RULES:
+    for rule in RULES.values():
         print(f"{rule.rule_id:<11} {rule.severity.value:<8} {rule.sentence}{_requirement(rule)}")
     return ExitCode.DONE
 
@@ -103,7 +103,7 @@ def _as_json(report: Report, code: ExitCode, clean: Clean) -> str:
         "failure": None if failure is None else clean(str(failure)),
         "last_words": [clean(line) for line in report.last_words],
         "left_out": [clean(each) for each in report.left_out],
-        "looked_at": [rule.rule_id for rule in RULES if rule.rule_id in report.looked_at],
+        "looked_at": [rule_id for rule_id in RULES if rule_id in report.looked_at],
         "not_looked_at": [rule.rule_id for rule in report.not_looked_at],
         "findings": [
             {

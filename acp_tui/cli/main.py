@@ -9,6 +9,7 @@ import gc
 import io
 import os
 import pwd
+import signal
 import sys
 from collections.abc import Callable, Iterator, MutableMapping, Sequence
 from contextlib import contextmanager, suppress
@@ -47,6 +48,7 @@ def main(argv: Sequence[str] | None = None) -> int:
         from acp_tui.cli.completion import complete
 
         return complete(argv[1], argv[3:])
+    end_in_order()
     with visible_output():
         return _main(argv)
 
@@ -100,6 +102,20 @@ def _give_up_stdout() -> None:
 
 
 # Fix the environment before anything else
+
+
+def end_in_order() -> None:
+    """Let a `kill` and a closed window end Python as an error does, until a front end handles them itself.
+
+    Otherwise, a start that is cut off would leave its temporary folders.
+    """
+    for number in (signal.SIGTERM, signal.SIGHUP):
+        if signal.getsignal(number) is signal.SIG_DFL:
+            signal.signal(number, _end)
+
+
+def _end(number: int, _: object) -> None:
+    sys.exit(128 + number)
 
 
 def find_home(environ: MutableMapping[str, str]) -> None:

@@ -23,14 +23,18 @@ def key_of(queue: PromptQueue, text: str) -> int:
 def test_a_prompt_is_taken_out_wherever_it_stands() -> None:
     queue = queue_of("one", "two", "three")
 
-    assert queue.take(key_of(queue, "two")) == "two"
+    taken = queue.take(key_of(queue, "two"))
+    assert taken is not None
+    assert taken.text == "two"
     assert texts(queue) == ["one", "three"]
 
 
 def test_a_prompt_that_was_sent_meanwhile_cannot_be_taken_and_no_other_is() -> None:
     queue = queue_of("one", "two")
     key = key_of(queue, "one")
-    assert queue.next() == "one"
+    sent = queue.next()
+    assert sent is not None
+    assert sent.key == key
 
     assert queue.take(key) is None
     queue.move(key, 1)

@@ -93,7 +93,8 @@ class User:
                 if not self.session.conversation.is_connected:
                     self._use(await until_connected(self._go_on, _at_once))
                     self.session.queue.go_on()
-                    waiting = waiting or self.session.queue.next()
+                    queued = self.session.queue.next()
+                    waiting = queued.text if queued is not None else None
                     if waiting is not None:  # a patient user: late messages may still arrive
                         await until(lambda: self._agent.connections <= 1, partial(anyio.sleep, 0))
                         waiting = None if ("user", text) in remembered.said() else waiting

@@ -23,7 +23,7 @@ from acp_tui.protocol.roles import ClientOffer
 from acp_tui.protocol.schemas import reader_of
 from acp_tui.protocol.v1 import connection, inbound
 from acp_tui.protocol.wire import as_json
-from support.golden import needs_schema
+from support.golden import SHARED_MODELS, needs_schema
 from support.messages_from_schema import Messages, without_unknown_keys
 from support.schema import definitions, flaws
 
@@ -74,6 +74,8 @@ READERS: dict[str, Callable[[Any], Any]] = {
 @cache
 def reader(name: str) -> SchemaValidator:
     """The model of a definition."""
+    if name in SHARED_MODELS:
+        return reader_of(SHARED_MODELS[name])
     for info in pkgutil.iter_modules(v1.__path__):
         if hasattr(module := importlib.import_module(f"{v1.__name__}.{info.name}"), name):
             return reader_of(getattr(module, name))

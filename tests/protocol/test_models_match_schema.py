@@ -13,7 +13,7 @@ from pydantic_core import SchemaValidator, ValidationError
 from acp_tui.protocol import v1
 from acp_tui.protocol.schemas import reader_of
 from acp_tui.protocol.wire import as_json
-from support.golden import needs_schema, schema_v1
+from support.golden import SHARED_MODELS, needs_schema, schema_v1
 
 # Without models of their own: JSON-RPC's envelopes and identifiers, IDs and open enums (plain str and int here),
 # capability markers (`Marker`), parts that a model includes, and what only acp-tui writes: the frame
@@ -69,7 +69,8 @@ def _modelled() -> dict[str, Any]:
     names = [info.name for info in pkgutil.iter_modules(v1.__path__)]
     wire = [name for name in names if not name.startswith(("inbound", "outbound", "connection", "methods", "telling"))]
     modules = [importlib.import_module(f"{v1.__name__}.{name}") for name in wire]
-    return {name: getattr(module, name) for module in modules for name in DEFINITIONS if hasattr(module, name)}
+    own = {name: getattr(module, name) for module in modules for name in DEFINITIONS if hasattr(module, name)}
+    return own | {name: model for name, model in SHARED_MODELS.items() if name in DEFINITIONS}
 
 
 MODELS = _modelled()

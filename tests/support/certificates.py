@@ -57,6 +57,8 @@ def authority(folder: Path) -> Authority:
         folder / "ca.pem",
         "-subj",
         "/CN=a test's CA",
+        "-addext",
+        "keyUsage=critical,keyCertSign",  # as Python wants it from 3.13 on
     )
     return Authority(folder)
 

@@ -6,9 +6,13 @@ import json
 from collections.abc import Iterator
 from functools import cache
 from pathlib import Path
-from typing import Any
+from typing import Any, Final
 
 import pytest
+
+from acp_tui.protocol.v1.agent_requests import TerminalRequest
+from acp_tui.protocol.v1.session import SessionSetup
+from acp_tui.protocol.wire import WireModel
 
 _BESIDE = Path(__file__).parents[3] / "shared"
 GOLDEN = _BESIDE / "acp" / "golden"
@@ -50,3 +54,13 @@ def recorded_messages(path: Path, direction: str = "in") -> Iterator[dict[str, A
         frame = json.loads(line)
         if frame["dir"] == direction and isinstance(frame.get("msg"), dict):
             yield frame["msg"]
+
+
+SHARED_MODELS: Final[dict[str, type[WireModel]]] = {
+    **dict.fromkeys(("AuthenticateResponse", "LogoutResponse", "SetSessionModeResponse"), WireModel),
+    **dict.fromkeys(("DeleteSessionResponse", "CloseSessionResponse"), WireModel),
+    **dict.fromkeys(("LoadSessionResponse", "ResumeSessionResponse"), SessionSetup),
+    **dict.fromkeys(("TerminalOutputRequest", "WaitForTerminalExitRequest"), TerminalRequest),
+    **dict.fromkeys(("KillTerminalRequest", "ReleaseTerminalRequest"), TerminalRequest),
+}
+"""The model of a type of the schema, where it has another name because several types are alike."""

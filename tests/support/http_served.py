@@ -14,6 +14,7 @@ from websockets.exceptions import ConnectionClosedError
 
 from acp_tui.client.agents.catalogue import command_at
 from acp_tui.client.agents.command import AgentCommand
+from support.listening import listening
 
 ON_THE_CONNECTION = ("initialize", "session/new", "session/load", "session/resume")
 """Their answers come on the connection's stream, all others on the session's."""
@@ -148,8 +149,8 @@ async def _serving(
         if begun is not None and not begun.is_followed:  # it doesn't know that there is a connection
             begun.close()
 
-    async with await asyncio.start_server(talk, "127.0.0.1", 0, **options) as server:
-        yield command_at(f"http://127.0.0.1:{server.sockets[0].getsockname()[1]}/acp")
+    async with listening(talk, **options) as port:
+        yield command_at(f"http://127.0.0.1:{port}/acp")
         for connection in connections.values():
             connection.close()
 

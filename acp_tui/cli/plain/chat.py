@@ -317,8 +317,7 @@ class Chat:
         """Send this before anything else that waits."""
         assert self.session is not None
         queue = self.session.queue
-        queue.add(text)
-        queue.move(queue.prompts[-1].key, -len(queue.prompts))
+        queue.add(text, is_first=True)
         if self.is_idle:
             queue.hold()
             self._go_on(self.session)
@@ -344,10 +343,11 @@ class Chat:
 
     def _next(self, session: Session) -> str | None:
         """Return the queued prompt to send now."""
-        text = session.queue.next()
-        if text is not None:
-            self.say(f"sending a queued prompt: {make_visible_line(text)}")
-        return text
+        queued = session.queue.next()
+        if queued is None:
+            return None
+        self.say(f"sending a queued prompt: {make_visible_line(queued.text)}")
+        return queued.text
 
     def _note_failure(self, session: Session, error: ClientError) -> None:
         """Print what to do about a failure. The conversation already shows what failed."""

@@ -288,10 +288,8 @@ def _put_back(earlier: Session, loaded: Session) -> str:
     # Compare counts: an agent may have added something around the prompt, or before it on the same line.
     if not sent or _count(sent[-1], _prompts(loaded)) >= _count(sent[-1], sent):
         return ""
-    queue = loaded.queue
-    queue.add(sent[-1])
-    queue.move(queue.prompts[-1].key, -len(queue.prompts))
-    queue.hold()
+    loaded.queue.add(sent[-1], is_first=True)
+    loaded.queue.hold()
     return "Your last prompt didn't arrive. It waits above the prompt."
 
 

@@ -3,37 +3,47 @@
 from __future__ import annotations
 
 from collections.abc import Sequence
+from dataclasses import field
 
 from acp_tui.values import dataclass
 
 
 @dataclass(frozen=True, slots=True)
-class QueuedPrompt:
-    """A prompt that waits."""
+class PastedImage:
+    """An image as it was on the clipboard."""
 
-    key: int
-    """Identifies the prompt wherever it is in the queue: others may be sent while the user looks at it."""
+    name: str
+    data: bytes = field(repr=False)
+
+
+@dataclass(frozen=True, slots=True)
+class Prompt:
+    """A prompt, as it is sent."""
+
     text: str
+    images: tuple[PastedImage, ...] = ()
+    key: int = 0
+    """Identifies the prompt wherever it is in a queue: others may be sent while the user looks at it."""
 
 
 class PromptQueue:
     """The waiting prompts of one session. While held, it returns none until the user continues."""
 
     def __init__(self) -> None:
-        self._prompts: list[QueuedPrompt] = []
+        self._prompts: list[Prompt] = []
         self._last_key = 0
         self.is_held = False
         """A turn was cancelled or failed, so the waiting prompts may not fit anymore."""
 
     @property
-    def prompts(self) -> Sequence[QueuedPrompt]:
+    def prompts(self) -> Sequence[Prompt]:
         """The next one first."""
         return tuple(self._prompts)
 
-    def add(self, text: str) -> None:
-        """Add a prompt at the end."""
+    def add(self, text: str, images: tuple[PastedImage, ...] = (), *, is_first: bool = False) -> None:
+        """Add a prompt at the end, or at the beginning."""
         self._last_key += 1
-        self._prompts.append(QueuedPrompt(self._last_key, text))
+        self._prompts.insert(0 if is_first else len(self._prompts), Prompt(text, images, self._last_key))
 
     def hold(self) -> None:
         """Return none until `go_on`. An empty queue isn't held."""
@@ -43,22 +53,18 @@ class PromptQueue:
         """Continue sending the waiting prompts."""
         self.is_held = False
 
-    def next(self) -> str | None:
+    def next(self) -> Prompt | None:
         """Remove and return the prompt to send now."""
-        return None if self.is_held or not self._prompts else self._prompts.pop(0).text
+        return None if self.is_held or not self._prompts else self._prompts.pop(0)
 
-    def pull_back(self) -> str | None:
-        """Remove and return the last prompt, to change or drop it."""
-        return self.take(self._prompts[-1].key) if self._prompts else None
-
-    def take(self, key: int) -> str | None:
+    def take(self, key: int) -> Prompt | None:
         """Remove and return this prompt, to change or drop it; None if it has been sent."""
         found = self._find(key)
         if found is None:
             return None
         self._prompts.remove(found)
         self.is_held = self.is_held and bool(self._prompts)
-        return found.text
+        return found
 
     def move(self, key: int, step: int) -> None:
         """Move a prompt `step` places later, or earlier if negative, as far as there are places."""
@@ -68,5 +74,5 @@ class PromptQueue:
             self._prompts.remove(found)
             self._prompts.insert(to, found)
 
-    def _find(self, key: int) -> QueuedPrompt | None:
+    def _find(self, key: int) -> Prompt | None:
         return next((prompt for prompt in self._prompts if prompt.key == key), None)

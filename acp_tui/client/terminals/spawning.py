@@ -206,7 +206,7 @@ class Child(asyncio.SubprocessProtocol):
         self._transport: asyncio.SubprocessTransport | None = None
 
     def connection_made(self, transport: asyncio.BaseTransport) -> None:
-        """Called by the event loop."""
+        """Called once the process is there."""
         assert isinstance(transport, asyncio.SubprocessTransport)
         self._transport = transport
 
@@ -271,7 +271,7 @@ async def _start_launcher(order: Order, terminal_fd: int, fd: int) -> Child:
     # blocks the loop for 0.3 ms. A thread would cost more, and cancelling the wait for it would leave a process behind.
     launcher = [sys.executable, "-I", "-S", str(LAUNCHER), str(fd)]
     try:
-        _, child = await asyncio.get_running_loop().subprocess_exec(
+        transport, child = await asyncio.get_running_loop().subprocess_exec(
             Child,
             *launcher,
             stdin=terminal_fd,
@@ -282,6 +282,8 @@ async def _start_launcher(order: Order, terminal_fd: int, fd: int) -> Child:
         )
     except OSError as error:
         raise TerminalSpawnFailed(order.command, f"no process for it: {error.strerror or error}") from error
+    # From Python 3.12 on, Textual has tasks start eagerly; then the loop calls this only later.
+    child.connection_made(transport)
     return child
 
 

@@ -1,41 +1,21 @@
 """Rules of ACP for agents, checked on the frames of a connection as they pass. `Linter` runs them all.
 
-Each module has the rules on one subject and the check for them. Frames may come from a live connection or from a
+`rules.toml` has the rules, and each module the checks on one subject. Frames may come from a live connection or from a
 recording. Memory use is limited, however long a connection lasts.
 """
 
 from __future__ import annotations
 
-from typing import Final
-
 from acp_tui.protocol.conformance import exchange, handshake, messages, sessions, tool_calls, version_two
 from acp_tui.protocol.conformance.exchange import Answered, Event, Exchange, LineCheck
 from acp_tui.protocol.conformance.messages import PROBE
-from acp_tui.protocol.conformance.rule import Finding, Frame, Judge, Rule, Severity
+from acp_tui.protocol.conformance.rule import RULES, Finding, Frame, Judge, Rule, Severity
 from acp_tui.protocol.conformance.scene import Check, Scene
 from acp_tui.protocol.negotiation import speaks_v2
 from acp_tui.protocol.v1 import INITIALIZE
 from acp_tui.rpc import Direction
 
 __all__ = ["PROBE", "RULES", "Finding", "Frame", "Linter", "Rule", "Severity"]
-
-RULES: Final[tuple[Rule, ...]] = (
-    *exchange.LINE_RULES,
-    *exchange.RULES,
-    *messages.RULES,
-    *messages.VALUE_RULES,
-    *handshake.RULES,
-    *sessions.RULES,
-    *handshake.OPTION_RULES,
-    *sessions.TURN_RULES,
-    *tool_calls.RULES,
-    *tool_calls.PERMISSION_RULES,
-    *tool_calls.TERMINAL_RULES,
-    *tool_calls.QUESTION_RULES,
-    *version_two.RULES,
-    *exchange.END_RULES,
-)
-"""In order, from single lines to the end of the agent."""
 
 
 class Linter:

@@ -7,88 +7,11 @@ from __future__ import annotations
 
 from typing import Any, Final, TypeAlias
 
-from acp_tui.protocol.conformance.rule import Frame, Judge, Rule, Severity, read_json, shown
+from acp_tui.protocol.conformance.rule import Frame, Judge, read_json, shown
 from acp_tui.protocol.v1 import INITIALIZE, SESSION_PROMPT
 from acp_tui.rpc import Direction, Pairing
 from acp_tui.rpc.messages import Key, Recent, key_of
 from acp_tui.values import dataclass
-
-VERSION: Final = Rule(
-    "A-RPC-1",
-    Severity.ERROR,
-    'Every message says "jsonrpc": "2.0".',
-    "Use a JSON-RPC library to write messages.",
-    "overview",
-    "R-RPC-1",
-)
-MESSAGE: Final = Rule(
-    "A-RPC-2",
-    Severity.ERROR,
-    "Every object is a request, a notification, or a response, and its method is a string.",
-    "A message has a method, or an id with a result or an error.",
-    "overview",
-    "R-RPC-3",
-)
-ID: Final = Rule(
-    "A-RPC-3",
-    Severity.ERROR,
-    "An id is a string, an integer, or null.",
-    "Use a counter or a string.",
-    "schema#requestid",
-    "R-RPC-2",
-)
-UNIQUE_ID: Final = Rule(
-    "A-RPC-4",
-    Severity.ERROR,
-    "No request reuses the id of a request that is still open.",
-    "Use each id only once per connection.",
-    "schema#requestid",
-    "R-RPC-2",
-)
-KNOWN_ID: Final = Rule(
-    "A-RPC-5",
-    Severity.ERROR,
-    "Every response answers one of the client's requests, with its id, and only once.",
-    'Echo the id unchanged (1 and "1" differ), and answer once.',
-    "overview",
-    "R-RPC-3",
-)
-NO_ANSWER: Final = Rule(
-    "A-RPC-6",
-    Severity.ERROR,
-    "The agent never answers notifications, not even unknown or malformed ones.",
-    "Answer only messages that have an id.",
-    "extensibility",
-    "R-RPC-4",
-)
-EITHER: Final = Rule(
-    "A-RPC-7",
-    Severity.ERROR,
-    "A response has either a result or an error.",
-    'If there is nothing to return, send {}; some serializers drop an empty "result".',
-    "overview",
-    "R-RPC-4",
-)
-ERROR_OBJECT: Final = Rule(
-    "A-RPC-8",
-    Severity.ERROR,
-    "An error has an integer code and a string message.",
-    "Put the cause in error.data.",
-    "schema#error",
-    "R-ERR-2",
-)
-PARAMS: Final = Rule(
-    "A-RPC-9", Severity.ERROR, "Params is an object.", "If there are none, send {}.", "overview", "R-RPC-6"
-)
-ANSWERED: Final = Rule(
-    "A-RPC-10",
-    Severity.ERROR,
-    "Every request is answered.",
-    "If the work fails, answer with an error, even after a cancel.",
-    "overview",
-    "R-RPC-4",
-)
-RULES: Final = (VERSION, MESSAGE, ID, UNIQUE_ID, KNOWN_ID, NO_ANSWER, EITHER, ERROR_OBJECT, PARAMS, ANSWERED)
 
 
 @dataclass(frozen=True, slots=True)
@@ -161,11 +84,11 @@ class Exchange:
         """Return what a message means; None if it means nothing."""
         is_agents = frame.direction is Direction.IN
         if is_agents:
-            self._judge.check(VERSION, value.get("jsonrpc") == "2.0", f"jsonrpc is {shown(value.get('jsonrpc'))}")
+            self._judge.check("A-RPC-1", value.get("jsonrpc") == "2.0", f"jsonrpc is {shown(value.get('jsonrpc'))}")
         if "method" not in value:
             return self._read_answer(index, frame.at_s, is_agents, value)
         method = value["method"]
-        self._judge.check(MESSAGE, isinstance(method, str) or not is_agents, f"a method is {shown(method)}")
+        self._judge.check("A-RPC-2", isinstance(method, str) or not is_agents, f"a method is {shown(method)}")
         if not isinstance(method, str):
             return None
         params = self._params(is_agents, method, value.get("params"))
@@ -180,13 +103,13 @@ class Exchange:
     def _params(self, is_agents: bool, method: str, params: Any) -> dict[str, Any]:
         if is_agents and not method.startswith("_"):
             is_right = params is None or isinstance(params, dict)
-            self._judge.check(PARAMS, is_right, f"the params of {method} are {shown(params)}")
+            self._judge.check("A-RPC-9", is_right, f"the params of {method} are {shown(params)}")
         return params if isinstance(params, dict) else {}
 
     def _open_request(self, request: Asked, asker: Direction) -> None:
         name, is_id = shown(request.request_id), _is_id(request.request_id)
         if request.is_agents:
-            self._judge.check(ID, is_id, f"{request.method} has the id {name}")
+            self._judge.check("A-RPC-3", is_id, f"{request.method} has the id {name}")
         elif request.method == INITIALIZE:
             self._is_whole = True
         if not is_id:
@@ -195,14 +118,14 @@ class Exchange:
         if request.is_agents:
             frames = () if earlier is None else (earlier.index,)
             text = f"{request.method} has the id {name} of a request that is still open"
-            self._judge.check(UNIQUE_ID, earlier is None, text, *frames)
+            self._judge.check("A-RPC-4", earlier is None, text, *frames)
 
     # Answers
 
     def _read_answer(self, index: int, at_s: float, is_agents: bool, value: dict[str, Any]) -> Answered | None:
         has_result, error = "result" in value, value.get("error")
         if is_agents:
-            self._judge.check(MESSAGE, "id" in value, "an object has neither a method nor an id")
+            self._judge.check("A-RPC-2", "id" in value, "an object has neither a method nor an id")
             if "id" not in value:
                 return None
         request_id = value.get("id")
@@ -220,100 +143,42 @@ class Exchange:
     def _is_expected(self, request_id: Any, request: Asked | None) -> bool:
         told, self._last_told = self._last_told, None
         if request is not None:
-            self._judge.check(KNOWN_ID, True, "")
+            self._judge.check("A-RPC-5", True, "")
             if told is not None:
-                self._judge.check(NO_ANSWER, True, "")
+                self._judge.check("A-RPC-6", True, "")
             return True
         if request_id is None and told is not None:
-            self._judge.check(NO_ANSWER, False, f"the notification {told.method} was answered", told.index)
+            self._judge.check("A-RPC-6", False, f"the notification {told.method} was answered", told.index)
         elif _is_id(request_id) and (key := key_of(request_id)) in self._done and key is not None:
             text = f"the request {shown(request_id)} was answered a second time"
-            self._judge.check(KNOWN_ID, False, text, self._done[key])
+            self._judge.check("A-RPC-5", False, text, self._done[key])
         elif self._is_whole and not (self._open.has_forgotten(Direction.OUT) or self._done.has_forgotten):
-            self._judge.check(KNOWN_ID, False, f"no request has the id {shown(request_id)}")
+            self._judge.check("A-RPC-5", False, f"no request has the id {shown(request_id)}")
         return False
 
     def _look_at_body(self, request: Asked, has_result: bool, has_error: bool, error: Any) -> None:
         what = "both a result and an error" if has_result else "neither a result nor an error"
         is_right = has_result != has_error or (has_result and error is None)
-        self._judge.check(EITHER, is_right, f"the answer to {request.method} has {what}", request.index)
+        self._judge.check("A-RPC-7", is_right, f"the answer to {request.method} has {what}", request.index)
         if not has_error or error is None:
             return
         is_right = isinstance(error, dict) and type(error.get("code")) is int and isinstance(error.get("message"), str)
         text = f"the answer to {request.method} has the error {shown(error)}"
-        self._judge.check(ERROR_OBJECT, is_right, text, request.index)
+        self._judge.check("A-RPC-8", is_right, text, request.index)
 
     def finish(self) -> None:
         """End the connection. Prompts have a rule of their own."""
         for request in self._open.all_waiting(Direction.OUT):
             if request.method != SESSION_PROMPT:
-                self._judge.check(ANSWERED, False, f"{request.method} was never answered", request.index)
+                self._judge.check("A-RPC-10", False, f"{request.method} was never answered", request.index)
         if self._done:
-            self._judge.check(ANSWERED, True, "")
+            self._judge.check("A-RPC-10", True, "")
 
 
 def _is_id(request_id: Any) -> bool:
     """Whether ACP allows this ID. JSON-RPC discourages null but allows it."""
     return request_id is None or isinstance(request_id, str) or type(request_id) is int
 
-
-JUNK: Final = Rule(
-    "A-LINE-1",
-    Severity.ERROR,
-    "The agent writes only messages to stdout.",
-    "Write banners, warnings, and logs to stderr. Check what your libraries print.",
-    "transports",
-    "R-TRANS-5",
-)
-UTF_8: Final = Rule(
-    "A-LINE-2",
-    Severity.ERROR,
-    "Messages are encoded in UTF-8.",
-    "Set stdout's encoding to UTF-8, and split text between characters, not bytes.",
-    "transports",
-    "R-TRANS-1",
-)
-WHOLE: Final = Rule(
-    "A-LINE-3",
-    Severity.ERROR,
-    "Each message is one line, with no line breaks inside.",
-    "Serialize without indentation, and escape line breaks in strings as \\n.",
-    "transports",
-    "R-TRANS-2",
-)
-LINE_END: Final = Rule(
-    "A-LINE-4",
-    Severity.WARNING,
-    "Lines end with \\n alone.",
-    "Write bytes, so that nothing converts \\n to \\r\\n.",
-    "transports",
-    "R-TRANS-5",
-)
-NO_BOM: Final = Rule(
-    "A-LINE-5",
-    Severity.WARNING,
-    "No message starts with a byte order mark.",
-    "Use an encoder that doesn't write one.",
-    "transports",
-    "R-TRANS-5",
-)
-NOT_BLANK: Final = Rule(
-    "A-LINE-6",
-    Severity.NOTE,
-    "There are no blank lines between messages.",
-    "End each message with a single \\n.",
-    "transports",
-    "R-TRANS-5",
-)
-SIZE: Final = Rule(
-    "A-LINE-7",
-    Severity.NOTE,
-    "A message is smaller than 16 MiB.",
-    "Send smaller images, and links instead of files: some clients reject longer lines.",
-    "transports",
-    "R-TRANS-4",
-)
-LINE_RULES: Final = (JUNK, UTF_8, WHOLE, LINE_END, NO_BOM, NOT_BLANK, SIZE)
 
 LARGE_BYTES: Final = 16 << 20
 BOM: Final = b"\xef\xbb\xbf"
@@ -346,13 +211,13 @@ class LineCheck:
                 self._take_piece(index, frame.raw)
                 return None
             what = "a batch of messages" if isinstance(value, list) else "JSON that isn't an object"
-            self._judge.check(JUNK, False, f"a line is {what}, not a message")
+            self._judge.check("A-LINE-1", False, f"a line is {what}, not a message")
             return None
         if self._pieces and "jsonrpc" not in value and "method" not in value:
             self._take_piece(index, frame.raw)
             return None
         self.finish()
-        self._judge.check(JUNK, True, "")
+        self._judge.check("A-LINE-1", True, "")
         return value
 
     def finish(self) -> None:
@@ -361,20 +226,20 @@ class LineCheck:
         now = self._judge.frame
         for frame in frames:
             self._judge.frame = frame
-            self._judge.check(JUNK, False, "a line isn't JSON")
+            self._judge.check("A-LINE-1", False, "a line isn't JSON")
         self._judge.frame = now
 
     def _look_at(self, raw: bytes) -> None:
         check = self._judge.check
-        check(LINE_END, not raw.endswith(b"\r"), "a line ends with \\r\\n")
-        check(NO_BOM, not raw.startswith(BOM), "a line starts with a byte order mark")
-        check(NOT_BLANK, bool(raw.strip()), "a line is blank")
-        check(SIZE, len(raw) <= LARGE_BYTES, f"a line has {len(raw):,} bytes")
-        check(UTF_8, _is_utf_8(raw), "a line isn't UTF-8")
+        check("A-LINE-4", not raw.endswith(b"\r"), "a line ends with \\r\\n")
+        check("A-LINE-5", not raw.startswith(BOM), "a line starts with a byte order mark")
+        check("A-LINE-6", bool(raw.strip()), "a line is blank")
+        check("A-LINE-7", len(raw) <= LARGE_BYTES, f"a line has {len(raw):,} bytes")
+        check("A-LINE-2", _is_utf_8(raw), "a line isn't UTF-8")
 
     def _take_piece(self, index: int, raw: bytes) -> None:
         if not self._pieces and not raw.lstrip().startswith(b"{"):
-            self._judge.check(JUNK, False, "a line isn't JSON")
+            self._judge.check("A-LINE-1", False, "a line isn't JSON")
             return
         self._pieces.append(raw)
         self._frames.append(index)
@@ -382,7 +247,7 @@ class LineCheck:
             *earlier, _ = self._frames
             text = f"one message spans {len(self._frames)} lines"
             self._pieces, self._frames = [], []
-            self._judge.check(WHOLE, False, text, *earlier)
+            self._judge.check("A-LINE-3", False, text, *earlier)
         elif len(self._pieces) > MOST_PIECES or sum(map(len, self._pieces)) > MOST_PIECES_BYTES:
             self.finish()
 
@@ -408,41 +273,14 @@ def _is_utf_8(raw: bytes) -> bool:
 # The agent's end. No frame shows it: the program that runs the agent reports it.
 
 
-ENDS: Final = Rule(
-    "A-END-1",
-    Severity.WARNING,
-    "The agent exits when its stdin closes.",
-    "Read stdin to the end, then stop running work and exit. Otherwise the agent outlives a dead client.",
-    "transports",
-    "R-TRANS-8",
-)
-STATUS: Final = Rule(
-    "A-END-2",
-    Severity.NOTE,
-    "An agent that exits because its stdin closed exits with status 0.",
-    "Treat the end of stdin as a normal shutdown.",
-    "transports",
-    "R-TRANS-8",
-)
-SURVIVES: Final = Rule(
-    "A-END-3",
-    Severity.ERROR,
-    "The agent runs until its stdin closes.",
-    "Check the end of its stderr, and catch exceptions of individual requests.",
-    "transports",
-    "R-TRANS-7",
-)
-END_RULES: Final = (ENDS, STATUS, SURVIVES)
-
-
 def judge_end(judge: Judge, *, exit_code: int | None, waited_s: float, had_to_be_terminated: bool) -> None:
     """Judge the end after stdin was closed. `exit_code` is None if a signal ended it, or if unknown."""
-    judge.check(SURVIVES, True, "")
-    judge.check(ENDS, not had_to_be_terminated, f"it didn't within {waited_s:.0f} s, so it was terminated")
+    judge.check("A-END-3", True, "")
+    judge.check("A-END-1", not had_to_be_terminated, f"it didn't within {waited_s:.0f} s, so it was terminated")
     if exit_code is not None and not had_to_be_terminated:
-        judge.check(STATUS, exit_code == 0, f"the status is {exit_code}")
+        judge.check("A-END-2", exit_code == 0, f"the status is {exit_code}")
 
 
 def judge_death(judge: Judge, how: str) -> None:
     """Judge an agent that ended on its own."""
-    judge.check(SURVIVES, False, how)
+    judge.check("A-END-3", False, how)

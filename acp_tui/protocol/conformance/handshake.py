@@ -11,103 +11,10 @@ from typing import Any, Final
 
 from acp_tui.protocol import AUTH_REQUIRED, v1
 from acp_tui.protocol.conformance.exchange import Answered, Asked, Event, Told
-from acp_tui.protocol.conformance.rule import Judge, Rule, Severity, shown
+from acp_tui.protocol.conformance.rule import Judge, shown
 from acp_tui.protocol.conformance.scene import OPENING, Check, Scene, as_object, objects, offers
 from acp_tui.rpc import ErrorCode
 from acp_tui.rpc.messages import Recent
-
-FIRST: Final = Rule(
-    "A-INIT-1",
-    Severity.WARNING,
-    "The agent sends nothing before it answers initialize.",
-    "Hold requests and updates until then: the client doesn't know your capabilities yet.",
-    "initialization",
-    "R-INIT-1",
-)
-AGREED_VERSION: Final = Rule(
-    "A-INIT-2",
-    Severity.WARNING,
-    "The agent uses the version the client asked for, or an older one.",
-    "If you support the client's version, answer with it: clients can't use a newer one.",
-    "initialization#version-negotiation",
-    "R-INIT-4",
-)
-NAMED: Final = Rule(
-    "A-INIT-3",
-    Severity.NOTE,
-    "The agent identifies itself (agentInfo).",
-    "Send a name and a version: users and bug reports need them.",
-    "initialization",
-    "R-INIT-8",
-)
-OFFERED_BY_CLIENT: Final = Rule(
-    "A-CAP-1",
-    Severity.ERROR,
-    "The agent sends only requests the client says it supports.",
-    "Check clientCapabilities first; if a capability is missing, do the work yourself.",
-    "initialization#client-capabilities",
-    "R-INIT-6",
-)
-KEPT_PROMISE: Final = Rule(
-    "A-CAP-2",
-    Severity.ERROR,
-    "The agent supports every method it advertises.",
-    "Remove the capability from the answer to initialize, or support its method.",
-    "initialization#agent-capabilities",
-    "R-INIT-7",
-)
-SAID: Final = Rule(
-    "A-CAP-3",
-    Severity.NOTE,
-    "The agent advertises every method it supports.",
-    "Add the capability to the answer to initialize; otherwise, no client uses it.",
-    "initialization#agent-capabilities",
-    "R-INIT-7",
-)
-UNDERSTOOD: Final = Rule(
-    "A-CAP-4",
-    Severity.ERROR,
-    "The agent sends opt-in updates only to clients that opted in.",
-    "Check clientCapabilities.session first.",
-    "schema#clientsessioncapabilities",
-    "R-POST-2",
-)
-LOGIN_WAYS: Final = Rule(
-    "A-AUTH-1",
-    Severity.ERROR,
-    "Every login method has a unique id.",
-    "Give each authMethods entry a different id.",
-    "authentication",
-    "R-AUTH-1",
-)
-LOGIN_NAMED: Final = Rule(
-    "A-AUTH-2",
-    Severity.WARNING,
-    "An agent that requires a login says how to log in.",
-    "List the methods in authMethods; if there are none, put instructions in the error's message.",
-    "authentication",
-    "R-AUTH-3",
-)
-LOGIN_POSSIBLE: Final = Rule(
-    "A-AUTH-3",
-    Severity.WARNING,
-    "The agent lists terminal logins only for clients that have a terminal.",
-    "Check clientCapabilities.auth.terminal first.",
-    "authentication",
-    "R-AUTH-5",
-)
-RULES: Final = (
-    FIRST,
-    AGREED_VERSION,
-    NAMED,
-    OFFERED_BY_CLIENT,
-    KEPT_PROMISE,
-    SAID,
-    UNDERSTOOD,
-    LOGIN_WAYS,
-    LOGIN_NAMED,
-    LOGIN_POSSIBLE,
-)
 
 MAY_COME_FIRST: Final = frozenset({v1.CANCEL_REQUEST, v1.ELICITATION_CREATE, v1.ELICITATION_COMPLETE})
 """Allowed before the answer to initialize, because they may be about that request (R-ELIC-1)."""
@@ -163,7 +70,7 @@ class HandshakeCheck(Check):
         # A recording may begin in the middle, so this can't be judged.
         if self._scene.is_whole:
             is_right = self._scene.is_agreed or method in MAY_COME_FIRST
-            self._judge.check(FIRST, is_right, f"{method} came before the answer to initialize")
+            self._judge.check("A-INIT-1", is_right, f"{method} came before the answer to initialize")
 
     def _look_at_request(self, method: str, params: object) -> None:
         path = CLIENT_GATES.get(method)
@@ -171,13 +78,13 @@ class HandshakeCheck(Check):
             path = ("elicitation", str(as_object(params).get("mode")))
         if path is not None and self._scene.is_whole:
             is_offered = offers(self._scene.offer, path)
-            self._judge.check(OFFERED_BY_CLIENT, is_offered, f"it sent {method} without {'.'.join(path)}")
+            self._judge.check("A-CAP-1", is_offered, f"it sent {method} without {'.'.join(path)}")
 
     def _look_at_update(self, kind: object) -> None:
         path = UPDATE_GATES.get(kind) if isinstance(kind, str) else None
         if path is not None and self._scene.is_whole:
             self._judge.check(
-                UNDERSTOOD, offers(self._scene.offer, path), f"it sent {kind}, but the client didn't opt in"
+                "A-CAP-4", offers(self._scene.offer, path), f"it sent {kind}, but the client didn't opt in"
             )
 
     def _look_at_answer(self, answer: Answered) -> None:
@@ -187,92 +94,33 @@ class HandshakeCheck(Check):
             return
         if answer.code == AUTH_REQUIRED:
             text = f"{answer.request.method} requires a login, but no login method was listed"
-            self._judge.check(LOGIN_NAMED, self._names_logins, text, answer.request.index)
+            self._judge.check("A-AUTH-2", self._names_logins, text, answer.request.index)
         if not self._scene.is_agreed:
             return
         method, path = answer.request.method, AGENT_GATES.get(answer.request.method)
         if method in ALWAYS_SERVED or (path is not None and offers(self._scene.capabilities, path)):
             is_served = answer.code != ErrorCode.METHOD_NOT_FOUND
-            self._judge.check(KEPT_PROMISE, is_served, f"{method} is advertised but unknown", answer.request.index)
+            self._judge.check("A-CAP-2", is_served, f"{method} is advertised but unknown", answer.request.index)
         elif path is not None and answer.error is None:
             text = f"{method} works, but {'.'.join(path)} isn't advertised"
-            self._judge.check(SAID, False, text, answer.request.index)
+            self._judge.check("A-CAP-3", False, text, answer.request.index)
 
     def _look_at_agreement(self, answer: Answered) -> None:
         result = as_object(answer.result)
         asked, agreed = answer.request.params.get("protocolVersion"), result.get("protocolVersion")
         if type(asked) is int and type(agreed) is int:
             text = f"the client asked for version {asked}; the agent answered {agreed}"
-            self._judge.check(AGREED_VERSION, agreed <= asked, text, answer.request.index)
-        self._judge.check(NAMED, bool(as_object(result.get("agentInfo")).get("name")), "it sent no agentInfo")
+            self._judge.check("A-INIT-2", agreed <= asked, text, answer.request.index)
+        self._judge.check("A-INIT-3", bool(as_object(result.get("agentInfo")).get("name")), "it sent no agentInfo")
         ways = objects(result.get("authMethods"))
         self._names_logins = bool(ways)
         if not ways:
             return
         ids = [str(way.get("id")) for way in ways]
-        self._judge.check(LOGIN_WAYS, len(set(ids)) == len(ids), f"the ids are {', '.join(ids)[:200]}")
+        self._judge.check("A-AUTH-1", len(set(ids)) == len(ids), f"the ids are {', '.join(ids)[:200]}")
         wants_terminal = any(way.get("type") == "terminal" for way in ways)
         has_one = offers(self._scene.offer, ("auth", "terminal"))
-        self._judge.check(LOGIN_POSSIBLE, has_one or not wants_terminal, "a listed login method needs a terminal")
-
-
-MODE: Final = Rule(
-    "A-MODE-1",
-    Severity.ERROR,
-    "The current mode is one of the available ones.",
-    "List every mode a session can be in.",
-    "session-modes",
-    "R-MODE-3",
-)
-MODE_SET: Final = Rule(
-    "A-MODE-2",
-    Severity.ERROR,
-    "The agent accepts every available mode.",
-    "Answer session/set_mode with {}, or remove the mode from the list.",
-    "session-modes",
-    "R-MODE-2",
-)
-CURRENT: Final = Rule(
-    "A-CFG-1",
-    Severity.ERROR,
-    "An option's current value is one of its choices.",
-    "List the value, even if it comes from the user's config file.",
-    "session-config-options",
-    "R-CFG-2",
-)
-DISTINCT: Final = Rule(
-    "A-CFG-2",
-    Severity.ERROR,
-    "Every option has a unique id, and every choice of an option a unique value.",
-    "Remove duplicates.",
-    "session-config-options",
-    "R-CFG-2",
-)
-BOOLEAN: Final = Rule(
-    "A-CFG-3",
-    Severity.ERROR,
-    "The agent sends boolean options only to clients that support them.",
-    "Check clientCapabilities.session.configOptions.boolean; without it, send a two-value select.",
-    "session-config-options",
-    "R-CFG-4",
-)
-TAKEN: Final = Rule(
-    "A-CFG-4",
-    Severity.ERROR,
-    "The answer to session/set_config_option has all options, including the new value.",
-    "Answer with the complete new state, or with an error if you didn't apply the value.",
-    "session-config-options",
-    "R-CFG-7",
-)
-COMMANDS: Final = Rule(
-    "A-CMD-1",
-    Severity.WARNING,
-    "Every command has a unique name without a leading slash.",
-    "Clients add the slash, and users can't tell apart two commands with the same name.",
-    "slash-commands",
-    "R-CMD-2",
-)
-OPTION_RULES: Final = (MODE, MODE_SET, CURRENT, DISTINCT, BOOLEAN, TAKEN, COMMANDS)
+        self._judge.check("A-AUTH-3", has_one or not wants_terminal, "a listed login method needs a terminal")
 
 
 class OptionCheck(Check):
@@ -300,7 +148,7 @@ class OptionCheck(Check):
         elif method == v1.SESSION_SET_MODE:
             if str(params.get("modeId")) in self._known_modes(params):
                 text = f"{shown(params.get('modeId'))} was answered with {shown(answer.error)}"
-                self._judge.check(MODE_SET, answer.error is None, text, answer.request.index)
+                self._judge.check("A-MODE-2", answer.error is None, text, answer.request.index)
         elif method == v1.SESSION_SET_CONFIG_OPTION and answer.error is None:
             self._look_at_options(result.get("configOptions"))
             self._look_at_taken(answer)
@@ -314,7 +162,7 @@ class OptionCheck(Check):
         else:
             text = f"{shown(wanted)} was set to {shown(value)}, but is {shown(option.get('currentValue'))}"
         is_taken = option is not None and option.get("currentValue") == value
-        self._judge.check(TAKEN, is_taken, text, answer.request.index)
+        self._judge.check("A-CFG-4", is_taken, text, answer.request.index)
 
     def _look_at_update(self, params: dict[str, Any]) -> None:
         update = as_object(params.get("update"))
@@ -324,7 +172,7 @@ class OptionCheck(Check):
             case "current_mode_update":
                 known, mode = self._known_modes(params), update.get("currentModeId")
                 if known and isinstance(mode, str):
-                    self._judge.check(MODE, mode in known, f"the mode is now {shown(mode)}")
+                    self._judge.check("A-MODE-1", mode in known, f"the mode is now {shown(mode)}")
             case "available_commands_update":
                 self._look_at_commands(update.get("availableCommands"))
 
@@ -336,33 +184,33 @@ class OptionCheck(Check):
         if "currentModeId" in modes:
             self._modes[session_id] = available
             current = modes["currentModeId"]
-            self._judge.check(MODE, str(current) in available, f"the current mode is {shown(current)}")
+            self._judge.check("A-MODE-1", str(current) in available, f"the current mode is {shown(current)}")
 
     def _look_at_options(self, options: Any) -> None:
         found = objects(options)
         if not found:
             return
         ids = [str(option.get("id")) for option in found]
-        self._judge.check(DISTINCT, len(set(ids)) == len(ids), f"the ids are {', '.join(ids)[:200]}")
+        self._judge.check("A-CFG-2", len(set(ids)) == len(ids), f"the ids are {', '.join(ids)[:200]}")
         for option in found:
             if option.get("type") == "boolean":
                 path = ("session", "configOptions", "boolean")
-                self._judge.check(BOOLEAN, offers(self._scene.offer, path), f"{shown(option.get('id'))} is boolean")
+                self._judge.check("A-CFG-3", offers(self._scene.offer, path), f"{shown(option.get('id'))} is boolean")
             elif option.get("type") == "select":
                 self._look_at_select(option)
 
     def _look_at_select(self, option: dict[str, Any]) -> None:
         values, current = list(_values(option.get("options"))), option.get("currentValue")
         name = shown(option.get("id"))
-        self._judge.check(CURRENT, current in values, f"{name} is {shown(current)}")
-        self._judge.check(DISTINCT, len(set(values)) == len(values), f"{name} has a value twice")
+        self._judge.check("A-CFG-1", current in values, f"{name} is {shown(current)}")
+        self._judge.check("A-CFG-2", len(set(values)) == len(values), f"{name} has a value twice")
 
     def _look_at_commands(self, commands: Any) -> None:
         names = [str(command.get("name")) for command in objects(commands)]
         twice = [name for name, times in Counter(names).items() if times > 1]
-        self._judge.check(COMMANDS, not twice, f"two commands have the name {', '.join(twice[:5])}")
+        self._judge.check("A-CMD-1", not twice, f"two commands have the name {', '.join(twice[:5])}")
         slashed = [name for name in names if name.startswith("/")]
-        self._judge.check(COMMANDS, not slashed, f"with a slash: {', '.join(slashed[:5])}")
+        self._judge.check("A-CMD-1", not slashed, f"with a slash: {', '.join(slashed[:5])}")
 
 
 def _values(choices: Any) -> Iterator[str]:

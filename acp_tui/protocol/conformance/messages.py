@@ -14,7 +14,7 @@ from typing import Any, Final, get_args
 from acp_tui.json_core import ValidationError
 from acp_tui.protocol import v1
 from acp_tui.protocol.conformance.exchange import Answered, Asked, Event, Told
-from acp_tui.protocol.conformance.rule import Judge, Rule, Severity, shown
+from acp_tui.protocol.conformance.rule import Judge, shown
 from acp_tui.protocol.conformance.scene import Check, Scene, as_list, as_object, objects
 from acp_tui.protocol.schemas import Tag, fields_of, reader_of
 from acp_tui.protocol.v1 import agent_requests, initialize, session, updates
@@ -23,73 +23,6 @@ from acp_tui.protocol.v1.content import Annotations, ToolCallFields
 from acp_tui.protocol.v1.session import PromptResponse
 from acp_tui.protocol.v1.updates import CompactionUpdate, Notice, PlanEntry
 from acp_tui.protocol.wire import UNKNOWN, WireModel, describe
-
-SHAPE: Final = Rule(
-    "A-SHAPE-1",
-    Severity.ERROR,
-    "Messages have every field the schema requires, with the right types.",
-    "Use an official SDK, or validate messages against schema.json in your tests.",
-    "schema",
-    "R-LEN-3",
-)
-NULL: Final = Rule(
-    "A-SHAPE-2",
-    Severity.NOTE,
-    "An empty result is {}.",
-    "Answer with {}: examples show null, but the schema doesn't allow it.",
-    "schema",
-    "R-RPC-8",
-)
-KNOWN_WORDS: Final = Rule(
-    "A-SHAPE-3",
-    Severity.NOTE,
-    "Kinds, statuses, and types are those of version 1.",
-    "A client that doesn't know the word shows a neutral label or nothing.",
-    "schema",
-    "R-LEN-4",
-)
-# Forbidden, but not an error: an agent may be newer than our schema.
-OWN_KEYS: Final = Rule(
-    "A-EXT-1",
-    Severity.WARNING,
-    "Custom keys are in _meta.",
-    "Move them to _meta, in a key that contains your domain.",
-    "extensibility",
-    "R-EXT-3",
-)
-DRAFTS: Final = Rule(
-    "A-EXT-2",
-    Severity.NOTE,
-    "The agent uses nothing that is only a draft or was removed.",
-    "Version 1 clients ignore it. Remove it once no client reads it.",
-    "schema",
-    "R-OLD-1",
-)
-OWN_METHODS: Final = Rule(
-    "A-EXT-3",
-    Severity.WARNING,
-    "Custom methods start with an underscore.",
-    "Rename them: a later version of the protocol may use the same name.",
-    "extensibility",
-    "R-EXT-1",
-)
-UNKNOWN_METHOD: Final = Rule(
-    "A-EXT-4",
-    Severity.WARNING,
-    "The agent answers a request for an unknown method with -32601.",
-    "Answer with this error and continue: clients probe for methods this way.",
-    "extensibility",
-    "R-RPC-5",
-)
-UNKNOWN_NOTIFICATION: Final = Rule(
-    "A-EXT-5",
-    Severity.ERROR,
-    "The agent ignores notifications of unknown methods.",
-    "Ignore them: newer clients send notifications you don't know.",
-    "extensibility",
-    "R-RPC-5",
-)
-RULES: Final = (SHAPE, NULL, KNOWN_WORDS, OWN_KEYS, DRAFTS, OWN_METHODS, UNKNOWN_METHOD, UNKNOWN_NOTIFICATION)
 
 PROBE: Final = "_acp-tui.check/unknown"
 """A method no agent has.
@@ -102,10 +35,10 @@ REQUESTS: Final[dict[str, Any]] = {
     v1.FS_READ_TEXT_FILE: agent_requests.ReadTextFileRequest,
     v1.FS_WRITE_TEXT_FILE: agent_requests.WriteTextFileRequest,
     v1.TERMINAL_CREATE: agent_requests.CreateTerminalRequest,
-    v1.TERMINAL_OUTPUT: agent_requests.TerminalOutputRequest,
-    v1.TERMINAL_WAIT_FOR_EXIT: agent_requests.WaitForTerminalExitRequest,
-    v1.TERMINAL_KILL: agent_requests.KillTerminalRequest,
-    v1.TERMINAL_RELEASE: agent_requests.ReleaseTerminalRequest,
+    v1.TERMINAL_OUTPUT: agent_requests.TerminalRequest,
+    v1.TERMINAL_WAIT_FOR_EXIT: agent_requests.TerminalRequest,
+    v1.TERMINAL_KILL: agent_requests.TerminalRequest,
+    v1.TERMINAL_RELEASE: agent_requests.TerminalRequest,
     v1.ELICITATION_CREATE: agent_requests.CreateElicitationRequest,
 }
 NOTIFICATIONS: Final[dict[str, Any]] = {
@@ -115,16 +48,16 @@ NOTIFICATIONS: Final[dict[str, Any]] = {
 }
 RESULTS: Final[dict[str, Any]] = {
     v1.INITIALIZE: initialize.InitializeResponse,
-    v1.AUTHENTICATE: initialize.AuthenticateResponse,
-    v1.LOGOUT: initialize.LogoutResponse,
+    v1.AUTHENTICATE: WireModel,
+    v1.LOGOUT: WireModel,
     v1.SESSION_NEW: session.NewSessionResponse,
-    v1.SESSION_LOAD: session.LoadSessionResponse,
-    v1.SESSION_RESUME: session.ResumeSessionResponse,
+    v1.SESSION_LOAD: session.SessionSetup,
+    v1.SESSION_RESUME: session.SessionSetup,
     v1.SESSION_LIST: session.ListSessionsResponse,
-    v1.SESSION_DELETE: session.DeleteSessionResponse,
-    v1.SESSION_CLOSE: session.CloseSessionResponse,
+    v1.SESSION_DELETE: WireModel,
+    v1.SESSION_CLOSE: WireModel,
     v1.SESSION_PROMPT: session.PromptResponse,
-    v1.SESSION_SET_MODE: session.SetSessionModeResponse,
+    v1.SESSION_SET_MODE: WireModel,
     v1.SESSION_SET_CONFIG_OPTION: session.SetSessionConfigOptionResponse,
 }
 DRAFT_METHODS: Final = ("mcp/", "auth/", "proxy/", "nes/", "document/", "providers/", "session/")
@@ -155,24 +88,24 @@ class MessageCheck(Check):
         """End the connection. An agent harmed by an unknown notification no longer says anything."""
         if self._probed_in is not None:
             text = "the agent answered nothing after an unknown notification"
-            self._judge.check(UNKNOWN_NOTIFICATION, False, text, self._probed_in)
+            self._judge.check("A-EXT-5", False, text, self._probed_in)
 
     def _look_at(self, method: str, known: dict[str, Any], params: dict[str, Any]) -> None:
         if method in known:
-            self._judge.check(OWN_METHODS, True, "")
+            self._judge.check("A-EXT-3", True, "")
             self._look_into(method, known[method], params)
         elif not method.startswith("_"):
             is_draft = method.startswith(DRAFT_METHODS)
-            self._judge.check(DRAFTS if is_draft else OWN_METHODS, False, f"it sent {shown(method)}")
+            self._judge.check("A-EXT-2" if is_draft else "A-EXT-3", False, f"it sent {shown(method)}")
 
     def _look_at_answer(self, answer: Answered) -> None:
         method = answer.request.method
         if method == PROBE:
             given = answer.result if answer.error is None else answer.error
             text = f"an unknown method was answered with {shown(given)}"
-            self._judge.check(UNKNOWN_METHOD, answer.code == -32601, text, answer.request.index)
+            self._judge.check("A-EXT-4", answer.code == -32601, text, answer.request.index)
         if self._probed_in is not None and answer.request.index > self._probed_in:
-            self._judge.check(UNKNOWN_NOTIFICATION, True, "")
+            self._judge.check("A-EXT-5", True, "")
             self._probed_in = None
         if answer.error is not None or method not in RESULTS:
             return
@@ -184,20 +117,20 @@ class MessageCheck(Check):
     def _look_at_null(self, answer: Answered) -> None:
         what = f"the result of {answer.request.method} is null"
         _, flaw = read(RESULTS[answer.request.method], {})
-        self._judge.check(SHAPE if flaw else NULL, False, what, answer.request.index)
+        self._judge.check("A-SHAPE-1" if flaw else "A-SHAPE-2", False, what, answer.request.index)
 
     def _look_into(self, what: str, model: Any, raw: Any) -> None:
         value, flaw = read(model, raw)
-        self._judge.check(SHAPE, not flaw, f"{what}: {flaw}")
+        self._judge.check("A-SHAPE-1", not flaw, f"{what}: {flaw}")
         if flaw:
             return
         keys = list(own_keys(value, raw))
         drafts = [key for key in keys if key.rsplit(".", 1)[-1] in UNSTABLE_KEYS]
         own = [key for key in keys if key not in drafts]
         strange = list(strange_values(value, raw))
-        self._judge.check(DRAFTS, not drafts, f"{what} has {', '.join(drafts[:5])}")
-        self._judge.check(OWN_KEYS, not own, f"{what} has {', '.join(own[:5])}")
-        self._judge.check(KNOWN_WORDS, not strange, f"{what} has {', '.join(strange[:3])}")
+        self._judge.check("A-EXT-2", not drafts, f"{what} has {', '.join(drafts[:5])}")
+        self._judge.check("A-EXT-1", not own, f"{what} has {', '.join(own[:5])}")
+        self._judge.check("A-SHAPE-3", not strange, f"{what} has {', '.join(strange[:3])}")
 
 
 _STATUSES: Final = frozenset({"pending", "in_progress", "completed", "failed"})
@@ -306,56 +239,6 @@ def _members(value: Any) -> list[Any]:
     return list(value.values()) if is_mapping else [value]
 
 
-ABSOLUTE: Final = Rule(
-    "A-PATH-1",
-    Severity.ERROR,
-    "All paths are absolute.",
-    "Join them with the session's folder before sending.",
-    "overview#argument-requirements",
-    "R-FS-5",
-)
-FROM_ONE: Final = Rule(
-    "A-PATH-2",
-    Severity.WARNING,
-    "Line numbers start at 1.",
-    "If there is no line, leave it out.",
-    "overview#argument-requirements",
-    "R-TOOL-9",
-)
-ISO_TIME: Final = Rule(
-    "A-TIME-1",
-    Severity.WARNING,
-    "Times are in ISO 8601 format.",
-    "Write 2026-08-20T10:30:00Z.",
-    "session-list",
-    "R-SESS-8",
-)
-ONE_STEP: Final = Rule(
-    "A-PLAN-1",
-    Severity.NOTE,
-    "At most one step of a plan is in progress.",
-    "Clients show one current step; mark the others as pending.",
-    "agent-plan",
-    "R-PLAN-1",
-)
-FITS: Final = Rule(
-    "A-USAGE-1",
-    Severity.WARNING,
-    "The tokens in use don't exceed the context's size.",
-    "Count the tokens in the context now, not all tokens ever sent.",
-    "schema#usageupdate",
-    "R-USAGE-1",
-)
-BASE64: Final = Rule(
-    "A-CONT-1",
-    Severity.WARNING,
-    "Images, audio, and other binary data are base64.",
-    "Use the standard alphabet with padding, without line breaks and without a data: prefix.",
-    "content",
-    "R-CONT-2",
-)
-VALUE_RULES: Final = (ABSOLUTE, FROM_ONE, ISO_TIME, ONE_STEP, FITS, BASE64)
-
 _ABSOLUTE: Final = re.compile(r"/|[A-Za-z]:[\\/]|\\\\")
 _BASE64: Final = re.compile(r"[A-Za-z0-9+/]*={0,2}")
 _LOOKED_AT: Final = 4096
@@ -394,13 +277,13 @@ class ValueCheck(Check):
             case "plan":
                 entries = objects(update.get("entries"))
                 current = sum(entry.get("status") == "in_progress" for entry in entries)
-                self._judge.check(ONE_STEP, current <= 1, f"{current} steps are in progress")
+                self._judge.check("A-PLAN-1", current <= 1, f"{current} steps are in progress")
             case "session_info_update":
                 self._look_at_time(update.get("updatedAt"))
             case "usage_update":
                 used, size = update.get("used"), update.get("size")
                 if type(used) is int and type(size) is int and size > 0:
-                    self._judge.check(FITS, used <= size, f"{used:,} of {size:,} tokens are used")
+                    self._judge.check("A-USAGE-1", used <= size, f"{used:,} of {size:,} tokens are used")
 
     def _look_at_call(self, call: dict[str, Any]) -> None:
         for path, line in _places(call):
@@ -411,7 +294,9 @@ class ValueCheck(Check):
         if block.get("type") == "resource":
             data = as_object(block.get("resource")).get("blob")
         if isinstance(data, str):
-            self._judge.check(BASE64, _is_base64(data), f"the data of {block['type']} starts with {shown(data[:30])}")
+            self._judge.check(
+                "A-CONT-1", _is_base64(data), f"the data of {block['type']} starts with {shown(data[:30])}"
+            )
 
     def _look_at_listed(self, item: dict[str, Any]) -> None:
         self._look_at_path(item.get("cwd"))
@@ -422,11 +307,11 @@ class ValueCheck(Check):
     def _look_at_place(self, path: Any, line: Any) -> None:
         self._look_at_path(path)
         if type(line) is int:
-            self._judge.check(FROM_ONE, line >= 1, f"a line is {line}")
+            self._judge.check("A-PATH-2", line >= 1, f"a line is {line}")
 
     def _look_at_path(self, path: Any) -> None:
         if isinstance(path, str):
-            self._judge.check(ABSOLUTE, _ABSOLUTE.match(path) is not None, f"a path is {shown(path)}")
+            self._judge.check("A-PATH-1", _ABSOLUTE.match(path) is not None, f"a path is {shown(path)}")
 
     def _look_at_time(self, time: Any) -> None:
         if not isinstance(time, str):
@@ -434,9 +319,9 @@ class ValueCheck(Check):
         try:
             datetime.fromisoformat(time)
         except ValueError:
-            self._judge.check(ISO_TIME, False, f"a time is {shown(time)}")
+            self._judge.check("A-TIME-1", False, f"a time is {shown(time)}")
         else:
-            self._judge.check(ISO_TIME, "T" in time, f"a time is {shown(time)}")
+            self._judge.check("A-TIME-1", "T" in time, f"a time is {shown(time)}")
 
 
 def _is_base64(data: str) -> bool:

@@ -1,9 +1,11 @@
-"""Rules, frames, and findings. The rules themselves are next to their checks."""
+"""Rules, frames, and findings. `rules.toml` has the rules; the checks name them by ID."""
 
 from __future__ import annotations
 
 import json
+import tomllib
 from enum import Enum
+from pathlib import Path
 from typing import Any, Final
 
 from acp_tui.json_core import from_json
@@ -43,6 +45,15 @@ class Rule:
     def reference(self) -> str:
         """The address of more information."""
         return SPECIFICATION + (self.page if self.page.startswith("v2/") else f"v1/{self.page}")
+
+
+def _read_rules() -> dict[str, Rule]:
+    table = tomllib.loads(Path(__file__).with_name("rules.toml").read_text("utf-8"))
+    return {rule_id: Rule(rule_id, Severity(row.pop("severity")), **row) for rule_id, row in table.items()}
+
+
+RULES: Final = _read_rules()
+"""By ID; in order, from single lines to the end of the agent."""
 
 
 @dataclass(frozen=True, slots=True)
@@ -96,9 +107,10 @@ class Judge:
         """The current frame; None after the connection ended."""
         self._findings: list[Finding] = []
 
-    def check(self, rule: Rule, holds: bool, text: str, *earlier: int) -> None:
+    def check(self, rule_id: str, holds: bool, text: str, *earlier: int) -> None:
         """Record a check. If it doesn't hold, `text` says what happened, starting in the `earlier` frames."""
-        self.looked_at.add(rule.rule_id)
+        rule = RULES[rule_id]
+        self.looked_at.add(rule_id)
         if not holds:
             frames = earlier if self.frame is None else (*earlier, self.frame)
             self._findings.append(Finding(rule, text, frames))

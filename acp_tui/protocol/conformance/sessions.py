@@ -8,7 +8,7 @@ from typing import Any, Final
 
 from acp_tui.protocol import v1
 from acp_tui.protocol.conformance.exchange import Answered, Asked, Event, Told
-from acp_tui.protocol.conformance.rule import Judge, Rule, Severity, shown
+from acp_tui.protocol.conformance.rule import Judge, shown
 from acp_tui.protocol.conformance.scene import (
     CROSSING_S,
     OPENING,
@@ -21,126 +21,6 @@ from acp_tui.protocol.conformance.scene import (
     text_of,
 )
 from acp_tui.rpc import ErrorCode
-
-KNOWN: Final = Rule(
-    "A-SESS-1",
-    Severity.ERROR,
-    "The agent sends messages only for sessions that were opened.",
-    "Use the sessionId from session/new, or the one the client loaded or resumed.",
-    "session-setup",
-    "R-SESS-12",
-)
-OPENED_FIRST: Final = Rule(
-    "A-SESS-2",
-    Severity.NOTE,
-    "A session's first update comes after the answer that opens it.",
-    "Answer session/new first: until then, the client doesn't know the session.",
-    "session-setup",
-    "R-SESS-13",
-)
-UNIQUE: Final = Rule(
-    "A-SESS-3",
-    Severity.ERROR,
-    "Every session has a unique id.",
-    "Create a new id for each session/new.",
-    "session-setup",
-    "R-SESS-12",
-)
-SILENT: Final = Rule(
-    "A-SESS-4",
-    Severity.WARNING,
-    "The agent sends nothing for a closed session.",
-    "Stop its work before you answer session/close.",
-    "session-setup",
-    "R-SESS-7",
-)
-REOPENED: Final = Rule(
-    "A-SESS-5",
-    Severity.WARNING,
-    "A session that had a turn on this connection can be loaded and resumed.",
-    "Save a session when its first turn ends.",
-    "session-setup#loading-sessions",
-    "R-SESS-3",
-)
-REPLAYED: Final = Rule(
-    "A-LOAD-1",
-    Severity.ERROR,
-    "Loading a session replays its history.",
-    "Send the history as updates before you answer session/load.",
-    "session-setup#loading-sessions",
-    "R-SESS-4",
-)
-COMPLETE: Final = Rule(
-    "A-LOAD-2",
-    Severity.WARNING,
-    "The replay has every prompt and reply.",
-    "Save each prompt unchanged, and each turn's message.",
-    "session-setup#loading-sessions",
-    "R-SESS-4",
-)
-IN_TIME: Final = Rule(
-    "A-LOAD-3",
-    Severity.ERROR,
-    "The replay ends before session/load is answered.",
-    "Answer after you sent the whole history: the answer means it's complete.",
-    "session-setup#loading-sessions",
-    "R-ORD-2",
-)
-NOT_REPLAYED: Final = Rule(
-    "A-RESUME-1",
-    Severity.ERROR,
-    "Resuming a session replays nothing.",
-    "Send the history only for session/load. Otherwise, clients show it twice.",
-    "session-setup#resuming-sessions",
-    "R-SESS-6",
-)
-LISTED: Final = Rule(
-    "A-LIST-1",
-    Severity.WARNING,
-    "The list includes every session that had a turn on this connection.",
-    "List a session once its first turn ends. If the request has no cwd, list all folders.",
-    "session-list",
-    "R-SESS-8",
-)
-ENDS: Final = Rule(
-    "A-LIST-2",
-    Severity.ERROR,
-    "A page's cursor leads to a different page.",
-    "Omit nextCursor on the last page.",
-    "session-list#pagination",
-    "R-SESS-9",
-)
-OF_THE_FOLDER: Final = Rule(
-    "A-LIST-3",
-    Severity.WARNING,
-    "A list for one folder has only that folder's sessions.",
-    "Compare each session's cwd with the request's. Without one, list all folders.",
-    "session-list",
-    "R-SESS-8",
-)
-FORGOTTEN: Final = Rule(
-    "A-DEL-1",
-    Severity.WARNING,
-    "A deleted session is no longer listed.",
-    "Remove it from the list before you answer session/delete.",
-    "session-delete",
-    "R-SESS-11",
-)
-RULES: Final = (
-    KNOWN,
-    OPENED_FIRST,
-    UNIQUE,
-    SILENT,
-    REOPENED,
-    REPLAYED,
-    COMPLETE,
-    IN_TIME,
-    NOT_REPLAYED,
-    LISTED,
-    ENDS,
-    OF_THE_FOLDER,
-    FORGOTTEN,
-)
 
 OF_A_SESSION: Final = ("session/", "fs/", "terminal/", "elicitation/")
 USER: Final = "user_message_chunk"
@@ -183,18 +63,18 @@ class SessionCheck(Check):
         if session is None:
             self._look_at_stranger(event.method, session_id)
             return
-        self._judge.check(KNOWN, True, "")
-        self._judge.check(OPENED_FIRST, True, "")
+        self._judge.check("A-SESS-1", True, "")
+        self._judge.check("A-SESS-2", True, "")
         if session.closed_in is not None and session.reopening is None:
-            self._judge.check(SILENT, False, f"{event.method} came for a closed session", session.closed_in)
+            self._judge.check("A-SESS-4", False, f"{event.method} came for a closed session", session.closed_in)
         if event.method == v1.SESSION_UPDATE:
             self._look_at_history(session_id, session, as_object(event.params.get("update")))
 
     def _look_at_stranger(self, method: str, session_id: str) -> None:
         if self._scene.opening > 0:
-            self._judge.check(OPENED_FIRST, False, f"{method} came for {shown(session_id)} before the answer")
+            self._judge.check("A-SESS-2", False, f"{method} came for {shown(session_id)} before the answer")
         elif self._scene.is_whole and not self._scene.sessions.has_forgotten:
-            self._judge.check(KNOWN, False, f"{method} came for {shown(session_id)}, which was never opened")
+            self._judge.check("A-SESS-1", False, f"{method} came for {shown(session_id)}, which was never opened")
 
     def _look_at_history(self, session_id: str, session: SessionScene, update: dict[str, Any]) -> None:
         kind = update.get("sessionUpdate")
@@ -205,7 +85,7 @@ class SessionCheck(Check):
             said = replay.get(kind, "")
             replay[kind] = said + text_of(update.get("content"))[: KEPT_REPLAY - len(said)]
         elif session.loaded_in is not None and session.turn is None:
-            self._judge.check(IN_TIME, False, f"{kind} came after the answer", session.loaded_in)
+            self._judge.check("A-LOAD-3", False, f"{kind} came after the answer", session.loaded_in)
 
     # Answers
 
@@ -219,7 +99,7 @@ class SessionCheck(Check):
                 earlier = self._scene.sessions.get(session_id)
                 frames = () if earlier is None else (earlier.opened_in,)
                 text = f"{shown(session_id)} is another session's id"
-                self._judge.check(UNIQUE, earlier is None, text, *frames)
+                self._judge.check("A-SESS-3", earlier is None, text, *frames)
         elif method in OPENING:
             self._look_at_reopening(answer)
 
@@ -232,16 +112,16 @@ class SessionCheck(Check):
         begin = answer.request.index
         if session.talks and answer.code != ErrorCode.METHOD_NOT_FOUND:  # another rule covers that
             text = f"{answer.request.method} was answered with {shown(answer.error)}"
-            self._judge.check(REOPENED, answer.error is None, text, begin)
+            self._judge.check("A-SESS-5", answer.error is None, text, begin)
         if answer.error is not None:
             return
         if answer.request.method == v1.SESSION_RESUME:
             what = ", ".join(kind for kind in HISTORY if kind in replay)
-            self._judge.check(NOT_REPLAYED, not what, f"it sent {what}", begin)
+            self._judge.check("A-RESUME-1", not what, f"it sent {what}", begin)
         elif session.talks:
             text = "no history came before the answer"
             is_replayed = USER in replay or AGENT in replay
-            self._judge.check(REPLAYED, is_replayed, text, begin)
+            self._judge.check("A-LOAD-1", is_replayed, text, begin)
             if is_replayed:
                 self._look_for_words(session, replay, begin)
 
@@ -249,9 +129,9 @@ class SessionCheck(Check):
         asked, said = _condensed(replay.get(USER, "")), _condensed(replay.get(AGENT, ""))
         for prompt, answer in session.talks:
             is_there = _condensed(prompt) in asked
-            self._judge.check(COMPLETE, is_there, f"the prompt {shown(prompt)} is missing", begin)
+            self._judge.check("A-LOAD-2", is_there, f"the prompt {shown(prompt)} is missing", begin)
             is_there = _condensed(answer) in said
-            self._judge.check(COMPLETE, is_there, f"the answer {shown(answer)} is missing", begin)
+            self._judge.check("A-LOAD-2", is_there, f"the answer {shown(answer)} is missing", begin)
 
     def _look_at_list(self, answer: Answered) -> None:
         if answer.error is not None:
@@ -266,7 +146,7 @@ class SessionCheck(Check):
             self._listed |= listed
         following = page.get("nextCursor")
         if following is not None:
-            self._judge.check(ENDS, following != cursor, "the page leads to itself", answer.request.index)
+            self._judge.check("A-LIST-2", following != cursor, "the page leads to itself", answer.request.index)
         else:
             self._look_at_listed(answer.request)
 
@@ -276,7 +156,7 @@ class SessionCheck(Check):
             return
         others = [item["cwd"] for item in items if not _is_same_folder(item.get("cwd"), wanted)]
         text = f"the list for {shown(wanted)} has a session of {shown(others[0])}" if others else ""
-        self._judge.check(OF_THE_FOLDER, not others, text, request.index)
+        self._judge.check("A-LIST-3", not others, text, request.index)
 
     def _look_at_listed(self, request: Asked) -> None:
         """Check a complete list, of one folder or of all."""
@@ -285,10 +165,10 @@ class SessionCheck(Check):
         for session_id, session in self._scene.sessions.items():
             is_listed = session_id in self._listed
             if session.is_deleted:
-                self._judge.check(FORGOTTEN, not is_listed, f"{shown(session_id)} is listed", request.index)
+                self._judge.check("A-DEL-1", not is_listed, f"{shown(session_id)} is listed", request.index)
             elif session.talks and folder in (None, session.cwd):
                 text = f"{shown(session_id)} isn't listed{where}"
-                self._judge.check(LISTED, is_listed, text, request.index)
+                self._judge.check("A-LIST-1", is_listed, text, request.index)
 
 
 def _is_same_folder(folder: Any, wanted: str) -> bool:
@@ -308,64 +188,6 @@ def _condensed(text: str) -> str:
 
 # Turns
 
-
-ANSWERED: Final = Rule(
-    "A-TURN-1",
-    Severity.ERROR,
-    "The agent answers every prompt, with a stop reason.",
-    "Always answer session/prompt: until then, the client can't send another prompt.",
-    "prompt-turn#4-check-for-completion",
-    "R-PROMPT-1",
-)
-CANCELLED: Final = Rule(
-    "A-TURN-2",
-    Severity.ERROR,
-    'A canceled turn ends with the stop reason "cancelled".',
-    'Catch exceptions from aborted work and answer "cancelled": clients show anything else as a failure.',
-    "prompt-turn#cancellation",
-    "R-CANC-7",
-)
-NOT_CANCELLED: Final = Rule(
-    "A-TURN-3",
-    Severity.WARNING,
-    "Only the client cancels a turn.",
-    "End it with end_turn or refusal, and explain the problem.",
-    "prompt-turn#stop-reasons",
-    "R-PROMPT-6",
-)
-IN_TURN: Final = Rule(
-    "A-TURN-4",
-    Severity.NOTE,
-    "A turn's messages and tool calls come before its end.",
-    "Send the rest before you answer session/prompt.",
-    "prompt-turn",
-    "R-PROMPT-10",
-)
-SUCCEEDS: Final = Rule(
-    "A-TURN-5",
-    Severity.NOTE,
-    "The agent answers a prompt with a stop reason, not an error.",
-    "Use errors for invalid requests. Report other failures in a message.",
-    "prompt-turn",
-    "R-PROMPT-8",
-)
-HEARD: Final = Rule(
-    "A-TURN-6",
-    Severity.NOTE,
-    "In a turn that ends with end_turn, the agent says or does something.",
-    "Send the reply as agent_message_chunk: the answer to session/prompt has no text.",
-    "prompt-turn#3-agent-reports-output",
-    "R-UPD-3",
-)
-PROMPTLY: Final = Rule(
-    "A-TURN-7",
-    Severity.WARNING,
-    "A canceled turn ends soon.",
-    "Stop the model and the tools right away, and answer the prompt.",
-    "prompt-turn#cancellation",
-    "R-CANC-7",
-)
-TURN_RULES: Final = (ANSWERED, CANCELLED, NOT_CANCELLED, IN_TURN, SUCCEEDS, HEARD, PROMPTLY)
 
 OF_A_TURN: Final = frozenset({"agent_message_chunk", "agent_thought_chunk", "tool_call", "tool_call_update", "plan"})
 SOON_S: Final = 5.0
@@ -391,7 +213,7 @@ class TurnCheck(Check):
         for session in self._scene.sessions.values():
             if session.turn is not None:
                 text = "a prompt was never answered"
-                self._judge.check(ANSWERED, False, text, session.turn.prompt.index)
+                self._judge.check("A-TURN-1", False, text, session.turn.prompt.index)
 
     def _look_at_update(self, told: Told) -> None:
         kind = as_object(told.params.get("update")).get("sessionUpdate")
@@ -400,21 +222,21 @@ class TurnCheck(Check):
             return
         if session.turn is not None:
             self._active.add(session.turn.prompt.index)
-            self._judge.check(IN_TURN, True, "")
+            self._judge.check("A-TURN-4", True, "")
         elif session.reopening is None and session.loaded_in is None:
-            self._judge.check(IN_TURN, False, f"{kind} came when no turn was running")
+            self._judge.check("A-TURN-4", False, f"{kind} came when no turn was running")
 
     def _look_at_end(self, answer: Answered) -> None:
         session = self._scene.session(answer.request.params)
         turn = session.turn if session is not None else None
         if turn is None or turn.prompt is not answer.request:
             return
-        self._judge.check(ANSWERED, True, "")
+        self._judge.check("A-TURN-1", True, "")
         if turn.cancelled_at is not None:
             self._look_at_cancelled(turn, turn.cancelled_at, answer)
         elif answer.error is not None:
             text = f"the prompt was answered with {shown(answer.error)}"
-            self._judge.check(SUCCEEDS, False, text, answer.request.index)
+            self._judge.check("A-TURN-5", False, text, answer.request.index)
         else:
             self._look_at_reason(turn, as_object(answer.result).get("stopReason"))
         self._active.discard(turn.prompt.index)
@@ -422,21 +244,21 @@ class TurnCheck(Check):
     def _look_at_cancelled(self, turn: Turn, cancelled_at: float, answer: Answered) -> None:
         reason, took_s = as_object(answer.result).get("stopReason"), answer.at_s - cancelled_at
         frames = (turn.prompt.index, turn.cancelled_in)
-        self._judge.check(PROMPTLY, took_s <= SOON_S, f"it ended after {took_s:.1f} s", *frames)
+        self._judge.check("A-TURN-7", took_s <= SOON_S, f"it ended after {took_s:.1f} s", *frames)
         if turn.is_given_up and answer.code == ErrorCode.REQUEST_CANCELLED:
             return
         if answer.error is not None:
             text = f"it was answered with {shown(answer.error)}"
-            self._judge.check(CANCELLED, False, text, *frames)
+            self._judge.check("A-TURN-2", False, text, *frames)
         elif reason == "cancelled" or took_s > CROSSING_S:
             text = f"it ended with {shown(reason)} {took_s:.1f} s after the cancel"
-            self._judge.check(CANCELLED, reason == "cancelled", text, *frames)
+            self._judge.check("A-TURN-2", reason == "cancelled", text, *frames)
 
     def _look_at_reason(self, turn: Turn, reason: object) -> None:
         begin = turn.prompt.index
-        self._judge.check(SUCCEEDS, True, "")
+        self._judge.check("A-TURN-5", True, "")
         self._judge.check(
-            NOT_CANCELLED, reason != "cancelled", "a turn ended as canceled, but the client didn't cancel it", begin
+            "A-TURN-3", reason != "cancelled", "a turn ended as canceled, but the client didn't cancel it", begin
         )
         if reason == "end_turn":
-            self._judge.check(HEARD, begin in self._active, "a turn ended without any output", begin)
+            self._judge.check("A-TURN-6", begin in self._active, "a turn ended without any output", begin)

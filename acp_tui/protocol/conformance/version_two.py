@@ -7,76 +7,11 @@ from typing import Any, Final
 
 from acp_tui.protocol import MalformedMessage
 from acp_tui.protocol.conformance.exchange import Answered, Asked, Event, Told
-from acp_tui.protocol.conformance.rule import Judge, Rule, Severity, shown
+from acp_tui.protocol.conformance.rule import Judge, shown
 from acp_tui.protocol.conformance.scene import Check, Scene
 from acp_tui.protocol.v1.inbound import read_session_page
 from acp_tui.protocol.v2 import inbound
 from acp_tui.rpc.messages import Recent
-
-SHAPE: Final = Rule(
-    "A2-SHAPE-1",
-    Severity.ERROR,
-    "Every message matches the schema of version 2.",
-    "Use an SDK, or validate messages.",
-    "v2/draft/schema",
-)
-METHOD: Final = Rule(
-    "A2-METHOD-1",
-    Severity.ERROR,
-    "The agent sends no version 1 requests: it reads, writes, and runs commands itself.",
-    "Report the work in tool calls and terminals.",
-    "v2/draft/migration",
-)
-KIND: Final = Rule(
-    "A2-UPDATE-1",
-    Severity.WARNING,
-    "Every update is of a version 2 kind.",
-    "`tool_call`, `plan`, and `current_mode_update` are version 1 kinds.",
-    "v2/draft/migration",
-)
-MESSAGE_ID: Final = Rule(
-    "A2-MSG-1",
-    Severity.ERROR,
-    "Every chunk of a message has its message's id.",
-    "Give each message a unique id.",
-    "v2/draft/prompt-lifecycle",
-)
-ACCEPTED: Final = Rule(
-    "A2-TURN-1",
-    Severity.ERROR,
-    "The agent answers an accepted prompt with the id of its message.",
-    'Answer {"messageId": ...} once the message is inserted; the state reports the end.',
-    "v2/draft/prompt-lifecycle",
-)
-ECHOED: Final = Rule(
-    "A2-TURN-2",
-    Severity.WARNING,
-    "The agent sends the prompt's message with that id before the work on it ends.",
-    "Send `user_message` with the prompt's content.",
-    "v2/draft/prompt-lifecycle",
-)
-BUSY: Final = Rule(
-    "A2-STATE-1",
-    Severity.ERROR,
-    "Work starts with a state other than idle.",
-    "Send `running` before the first update of the work.",
-    "v2/draft/prompt-lifecycle",
-)
-SNAPSHOT: Final = Rule(
-    "A2-STATE-2",
-    Severity.ERROR,
-    "The agent sends the state before it answers a resume.",
-    "Send a `state_update` after the history and before the answer.",
-    "v2/draft/session-setup",
-)
-ANNOUNCED: Final = Rule(
-    "A2-STATE-3",
-    Severity.WARNING,
-    "Background work refers only to tool calls and terminals that were already reported.",
-    "Report the tool call or the terminal first.",
-    "v2/draft/prompt-lifecycle",
-)
-RULES: Final = (SHAPE, METHOD, KIND, MESSAGE_ID, ACCEPTED, ECHOED, BUSY, SNAPSHOT, ANNOUNCED)
 
 _OF_VERSION_1: Final = frozenset({"tool_call", "plan", "current_mode_update"})
 _PIECES: Final = frozenset({"user_message_chunk", "agent_message_chunk", "agent_thought_chunk"})
@@ -129,9 +64,9 @@ class VersionTwoCheck(Check):
         try:
             read()
         except MalformedMessage as error:
-            self._judge.check(SHAPE, False, f"{what}: {error.detail}")
+            self._judge.check("A2-SHAPE-1", False, f"{what}: {error.detail}")
         else:
-            self._judge.check(SHAPE, True, "")
+            self._judge.check("A2-SHAPE-1", True, "")
 
     def _session(self, params: Mapping[str, Any]) -> _Session:
         session_id = str(params.get("sessionId"))
@@ -143,7 +78,7 @@ class VersionTwoCheck(Check):
         if request.method.startswith("_"):
             return
         is_gone = request.method.startswith(("fs/", "terminal/"))
-        self._judge.check(METHOD, not is_gone, f"{request.method} isn't a version 2 request")
+        self._judge.check("A2-METHOD-1", not is_gone, f"{request.method} isn't a version 2 request")
         if request.method == "session/request_permission":
             self._shape(request.method, lambda: self._read_question(request.params, "question"))
 
@@ -156,13 +91,13 @@ class VersionTwoCheck(Check):
         if request.method == "session/prompt":
             result = answer.result if isinstance(answer.result, dict) else {}
             message_id = result.get("messageId")
-            self._judge.check(ACCEPTED, isinstance(message_id, str), f"the answer was {shown(answer.result)}")
+            self._judge.check("A2-TURN-1", isinstance(message_id, str), f"the answer was {shown(answer.result)}")
             if isinstance(message_id, str):
                 self._session(request.params).accepted[message_id] = answer.index
         elif request.method == "session/resume":
             told_in = self._session(request.params).told_in
             is_told = told_in is not None and told_in > request.index
-            self._judge.check(SNAPSHOT, is_told, "no state was sent after the request", request.index)
+            self._judge.check("A2-STATE-2", is_told, "no state was sent after the request", request.index)
 
     def _updated(self, told: Told) -> None:
         update = told.params.get("update")
@@ -171,9 +106,9 @@ class VersionTwoCheck(Check):
             return
         kind, session = update.get("sessionUpdate"), self._session(told.params)
         self._shape(f"the update {shown(kind)}", lambda: self._read_update(told.params))
-        self._judge.check(KIND, kind not in _OF_VERSION_1, f"{kind} is a version 1 update")
+        self._judge.check("A2-UPDATE-1", kind not in _OF_VERSION_1, f"{kind} is a version 1 update")
         if kind in _PIECES:
-            self._judge.check(MESSAGE_ID, isinstance(update.get("messageId"), str), f"a {kind} has no messageId")
+            self._judge.check("A2-MSG-1", isinstance(update.get("messageId"), str), f"a {kind} has no messageId")
         if kind in ("user_message", "user_message_chunk") and isinstance(update.get("messageId"), str):
             session.user_messages[update["messageId"]] = True
         for name in ("toolCallId", "terminalId"):
@@ -185,10 +120,12 @@ class VersionTwoCheck(Check):
     def _state(self, told: Told, update: Mapping[str, Any], session: _Session) -> None:
         state = update.get("state")
         if state == "idle" and session.accepted:
-            self._judge.check(BUSY, session.state != "idle", "a prompt was completed without a state other than idle")
+            self._judge.check(
+                "A2-STATE-1", session.state != "idle", "a prompt was completed without a state other than idle"
+            )
             for message_id, answered_in in session.accepted.items():
                 is_echoed = session.user_messages.may_know(message_id)
-                self._judge.check(ECHOED, is_echoed, f"{shown(message_id)} wasn't sent", answered_in)
+                self._judge.check("A2-TURN-2", is_echoed, f"{shown(message_id)} wasn't sent", answered_in)
             session.accepted.clear()
         background = update.get("background")
         for work in background if isinstance(background, list) else ():
@@ -196,5 +133,5 @@ class VersionTwoCheck(Check):
                 name = work.get(key) if isinstance(work, dict) else None
                 if isinstance(name, str):
                     is_known = session.known.may_know(name)
-                    self._judge.check(ANNOUNCED, is_known, f"{shown(name)} wasn't reported")
+                    self._judge.check("A2-STATE-3", is_known, f"{shown(name)} wasn't reported")
         session.state, session.told_in = state, told.index

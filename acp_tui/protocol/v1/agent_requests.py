@@ -37,14 +37,10 @@ class CreateTerminalRequest(WireModel):
 
 
 class TerminalRequest(WireModel):
-    """A request about one terminal."""
+    """`terminal/output`, `wait_for_exit`, `kill` (which keeps the terminal), or `release` (which forgets it)."""
 
     session_id: str
     terminal_id: str
-
-
-class TerminalOutputRequest(TerminalRequest):
-    """`terminal/output`."""
 
 
 class TerminalExitStatus(WireModel):
@@ -52,18 +48,6 @@ class TerminalExitStatus(WireModel):
 
     exit_code: Lenient[UInt32] = None
     signal: Lenient[str] = None
-
-
-class WaitForTerminalExitRequest(TerminalRequest):
-    """`terminal/wait_for_exit`."""
-
-
-class KillTerminalRequest(TerminalRequest):
-    """`terminal/kill`: ends the command and keeps the terminal."""
-
-
-class ReleaseTerminalRequest(TerminalRequest):
-    """`terminal/release`: ends the command and forgets the terminal."""
 
 
 class ReadTextFileRequest(WireModel):

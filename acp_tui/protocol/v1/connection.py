@@ -156,7 +156,7 @@ class InboundRequests:
 
     def _terminal(self, params: Mapping[str, Any]) -> tuple[FilesAndTerminals, TerminalId]:
         with as_invalid_params():
-            request = decode(agent_requests.TerminalOutputRequest, params)
+            request = decode(agent_requests.TerminalRequest, params)
         return self._client.machine(SessionId(request.session_id)), TerminalId(request.terminal_id)
 
     async def _terminal_output(self, params: Mapping[str, Any]) -> Any:

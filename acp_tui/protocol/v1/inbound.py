@@ -120,20 +120,16 @@ MAX_COMMANDS: Final = 1_000
 """Only the first ones are kept: reading fifty thousand blocks the keyboard for a quarter second each time."""
 
 
-def with_few_commands(update: Any) -> Any:
-    """Return the update without commands beyond the limit."""
+def _commands(update: Any) -> Updates:
     commands = update.get("availableCommands")
     if isinstance(commands, list) and len(commands) > MAX_COMMANDS:
-        return {**update, "availableCommands": commands[:MAX_COMMANDS]}
-    return update
+        update = {**update, "availableCommands": commands[:MAX_COMMANDS]}
+    report = decode(updates.AvailableCommandsUpdate, update)
+    return (CommandsReplaced(tuple(map(read_command, report.available_commands)), report.meta),)
 
 
-def _commands(update: Any) -> Updates:
-    report = decode(updates.AvailableCommandsUpdate, with_few_commands(update))
-    return (CommandsReplaced(tuple(map(_command, report.available_commands)), report.meta),)
-
-
-def _command(command: updates.AvailableCommand) -> Command:
+def read_command(command: updates.AvailableCommand) -> Command:
+    """Convert a slash command."""
     hint = None if command.input is None else command.input.hint
     return Command(command.name, command.description, hint, command.meta)
 

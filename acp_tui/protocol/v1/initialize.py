@@ -181,13 +181,5 @@ class AuthenticateRequest(WireModel):
     method_id: str
 
 
-class AuthenticateResponse(WireModel):
-    """Empty: logged in."""
-
-
 class LogoutRequest(WireModel):
     """`logout`."""
-
-
-class LogoutResponse(WireModel):
-    """Empty: logged out."""

@@ -90,10 +90,6 @@ class SetSessionModeRequest(WireModel):
     mode_id: str
 
 
-class SetSessionModeResponse(WireModel):
-    """Empty: the mode is set."""
-
-
 # Models, from before config options existed (R-OLD-1)
 
 
@@ -133,7 +129,8 @@ class SessionConfigSelectOption(WireModel):
 class SessionConfigSelectGroup(WireModel):
     """Values under a heading."""
 
-    group: str
+    group: str = field(aliases=("groupId",))
+    """Called `groupId` in v2."""
     name: str
     options: Items[SessionConfigSelectOption]
 
@@ -146,7 +143,8 @@ SessionConfigSelectOptions: TypeAlias = Annotated[
 class SessionConfigFields(Variant):
     """What all kinds of options have."""
 
-    id: str
+    id: str = field(aliases=("configId",))
+    """Called `configId` in v2."""
     name: str
     description: Lenient[str] = None
     category: Lenient[str] = None
@@ -221,10 +219,6 @@ class LoadSessionRequest(NewSessionRequest):
     session_id: str
 
 
-class LoadSessionResponse(SessionSetup):
-    """The history is complete."""
-
-
 class ResumeSessionRequest(WireModel):
     """`session/resume`: like load, without the history."""
 
@@ -232,10 +226,6 @@ class ResumeSessionRequest(WireModel):
     cwd: str
     mcp_servers: NullIsEmpty[McpServer] = field(default_factory=list)
     additional_directories: NullIsEmpty[str] = field(default_factory=list)
-
-
-class ResumeSessionResponse(SessionSetup):
-    """The session continues."""
 
 
 class SessionInfo(WireModel):
@@ -262,18 +252,10 @@ class ListSessionsResponse(WireModel):
     next_cursor: Lenient[str] = None
 
 
-class DeleteSessionResponse(WireModel):
-    """Empty: the session is deleted."""
-
-
 class CloseSessionRequest(WireModel):
     """`session/close`."""
 
     session_id: str
-
-
-class CloseSessionResponse(WireModel):
-    """Empty: the session is closed."""
 
 
 StopReason: TypeAlias = str

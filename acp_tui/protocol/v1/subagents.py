@@ -5,7 +5,7 @@ from __future__ import annotations
 from collections.abc import Iterator
 from typing import Any, Final, TypeAlias
 
-from acp_tui.conversation import UNSET, UnsetType
+from acp_tui.conversation import UNSET, UnsetType, updates
 from acp_tui.conversation.facts import BackgroundWork, SessionId
 from acp_tui.conversation.updates import (
     MessageChunk,
@@ -63,7 +63,7 @@ class SubagentUpdate(WireModel):
 
 
 class SessionMessage(WireModel):
-    """A whole message from one session to another. Null or an empty list clears it."""
+    """A whole message: in v2 of one side, or from one session to another. Null or an empty list clears it."""
 
     message_id: str
     content: TristateItems[ContentBlock] = UNSET
@@ -133,13 +133,13 @@ def read_subagent(update: Any) -> Updates:
     )
 
 
-def read_message(update: Any) -> Updates:
-    """Convert a message between sessions to a thought: it's the agents' own work. Raises MalformedMessage."""
+def read_message(update: Any, role: updates.Role = "thought") -> Updates:
+    """Convert a whole message. One between sessions is a thought: the agents' own work. Raises MalformedMessage."""
     message = decode(SessionMessage, update)
     if message.content is UNSET:
         return ()
     blocks = tuple(map(read_block, message.content or ()))
-    return (MessageReplaced("thought", message.message_id, blocks, message.meta),)
+    return (MessageReplaced(role, message.message_id, blocks, message.meta),)
 
 
 def read_message_chunk(update: Any) -> Updates:

@@ -12,13 +12,8 @@ from acp_tui.conversation import UNSET, UnsetType
 from acp_tui.conversation.content import Meta, Text
 from acp_tui.conversation.facts import (
     AskedCommand,
-    BooleanOption,
-    Choice,
-    Command,
-    ConfigOption,
     PermissionOption,
     PlanStep,
-    SelectOption,
     SessionId,
 )
 from acp_tui.conversation.tool_calls import (
@@ -34,11 +29,9 @@ from acp_tui.conversation.tool_calls import (
 )
 from acp_tui.conversation.updates import (
     CommandsReplaced,
-    MessageReplaced,
     OptionsReplaced,
     PlanReplaced,
     PromptAccepted,
-    Role,
     TerminalExit,
     TerminalOutput,
     TerminalReported,
@@ -55,8 +48,7 @@ from acp_tui.protocol.v1 import inbound as v1
 from acp_tui.protocol.v1.content import Content, Terminal
 from acp_tui.protocol.v1.inbound import Updates, offers_steering
 from acp_tui.protocol.v1.inbound_content import read_agent_terminals, read_block, read_location
-from acp_tui.protocol.v1.subagents import read_cancellable, read_state
-from acp_tui.protocol.v1.updates import AvailableCommand
+from acp_tui.protocol.v1.subagents import read_cancellable, read_message, read_state
 from acp_tui.protocol.v2 import models
 from acp_tui.protocol.v2.patches import Patch, read_git_patch
 from acp_tui.protocol.wire import decode
@@ -76,14 +68,6 @@ MAX_PLAN_LINES: Final = 500
 def read_update(params: Any) -> tuple[SessionId, Updates]:
     """Return the session of an update and what it says. Raises MalformedMessage."""
     return v1.read_update(params, _READERS)
-
-
-def _message(role: Role, update: Any) -> Updates:
-    message = decode(models.Message, update)
-    if message.content is UNSET:
-        return ()
-    blocks = tuple(map(read_block, message.content or ()))
-    return (MessageReplaced(role, message.message_id, blocks, message.meta),)
 
 
 def _tool_call(update: Any) -> Updates:
@@ -241,27 +225,11 @@ def _plan_removed(update: Any) -> Updates:
     return (PlanReplaced((), plan_id),)
 
 
-def _commands(update: Any) -> Updates:
-    report = decode(models.AvailableCommandsUpdate, v1.with_few_commands(update))
-    return (_commands_replaced(report.available_commands, report.meta),)
-
-
-def _commands_replaced(commands: list[AvailableCommand], meta: Meta | None = None) -> CommandsReplaced:
-    read = (
-        Command(one.name, one.description, None if one.input is None else one.input.hint, one.meta) for one in commands
-    )
-    return CommandsReplaced(tuple(read), meta)
-
-
 def _usage(update: Any) -> Updates:
     """Convert usage. An absent cost stays as it was; null clears it."""
     (report,) = v1.READERS["usage_update"](update)
     assert isinstance(report, UsageReported)
     return (report if "cost" in update else replace(report, keeps_cost=True),)
-
-
-def _options(update: Any) -> Updates:
-    return (read_config_options(update),)
 
 
 _READERS: Final[Mapping[str, Callable[[Any], Updates]]] = {
@@ -272,6 +240,8 @@ _READERS: Final[Mapping[str, Callable[[Any], Updates]]] = {
             "agent_message_chunk",
             "agent_thought_chunk",
             "session_info_update",
+            "available_commands_update",
+            "config_option_update",
             "notice",
             "compaction_update",
             "compaction_summary_chunk",
@@ -280,9 +250,9 @@ _READERS: Final[Mapping[str, Callable[[Any], Updates]]] = {
             "session_message_chunk",
         )
     },
-    "user_message": partial(_message, "user"),
-    "agent_message": partial(_message, "agent"),
-    "agent_thought": partial(_message, "thought"),
+    "user_message": partial(read_message, role="user"),
+    "agent_message": partial(read_message, role="agent"),
+    "agent_thought": read_message,
     "tool_call_update": _tool_call,
     "tool_call_content_chunk": _tool_call_chunk,
     "terminal_update": _terminal,
@@ -290,8 +260,6 @@ _READERS: Final[Mapping[str, Callable[[Any], Updates]]] = {
     "state_update": _state,
     "plan_update": _plan,
     "plan_removed": _plan_removed,
-    "available_commands_update": _commands,
-    "config_option_update": _options,
     "usage_update": _usage,
 }
 
@@ -401,43 +369,12 @@ def read_opened_session(result: Any) -> Updates:
 
 def _setup(setup: models.SessionSetup) -> Updates:
     """Return only what is present: an update before the response may have sent the rest."""
-    options = (OptionsReplaced(tuple(map(_option, setup.config_options))),) if setup.config_options else ()
-    commands = (_commands_replaced(setup.available_commands),) if setup.available_commands else ()
-    return (*options, *commands)
+    options = (OptionsReplaced(v1.read_options(setup.config_options)),) if setup.config_options else ()
+    commands = tuple(map(v1.read_command, setup.available_commands))
+    return (*options, CommandsReplaced(commands)) if commands else options
 
 
-def read_config_options(result: Any) -> OptionsReplaced:
-    """Return all options. Raises MalformedMessage."""
-    response = decode(models.ConfigOptions, result)
-    return OptionsReplaced(tuple(map(_option, response.config_options)), response.meta)
-
-
-def _option(option: models.ConfigOption) -> ConfigOption:
-    match option:
-        case models.ConfigSelect():
-            return SelectOption(
-                option.config_id,
-                option.name,
-                option.current_value,
-                tuple(_choices(option)),
-                option.category,
-                option.description,
-            )
-        case models.ConfigBoolean():
-            return BooleanOption(
-                option.config_id, option.name, option.current_value, option.category, option.description
-            )
-        case _:
-            assert_never(option)
-
-
-def _choices(select: models.ConfigSelect) -> Iterator[Choice]:
-    for option in select.options:
-        if isinstance(option, models.SelectGroup):
-            for member in option.options:
-                yield Choice(member.value, member.name, member.description, option.name)
-        else:
-            yield Choice(option.value, option.name, option.description)
+read_config_options: Final = v1.read_config_options
 
 
 def read_prompt_answer(result: Any) -> PromptAccepted | TurnEnded | TurnFailed:

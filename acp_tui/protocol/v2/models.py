@@ -6,10 +6,11 @@ from base64 import b64decode
 from typing import Annotated, Any, Literal, TypeAlias
 
 from acp_tui.conversation import UNSET
-from acp_tui.protocol.schemas import Before, DefaultOnError, Discriminator, FirstMatch, Tag, field
-from acp_tui.protocol.v1.content import Content, ContentBlock, Terminal, ToolCallLocation
+from acp_tui.protocol.schemas import Before, DefaultOnError, Tag, field
+from acp_tui.protocol.v1.agent_requests import PermissionOption
+from acp_tui.protocol.v1.content import Content, Terminal, ToolCallLocation
 from acp_tui.protocol.v1.initialize import Implementation, Marker
-from acp_tui.protocol.v1.session import EnvVariable, SessionConfigSelectOption
+from acp_tui.protocol.v1.session import EnvVariable, SessionConfigOption
 from acp_tui.protocol.v1.subagents import CancelCapabilities
 from acp_tui.protocol.v1.updates import AvailableCommand, PlanEntry
 from acp_tui.protocol.wire import (
@@ -108,46 +109,10 @@ class InitializeResponse(WireModel):
 # Sessions
 
 
-class ConfigFields(Variant):
-    """What all kinds of options have."""
-
-    config_id: str
-    name: str
-    description: Lenient[str] = None
-    category: Lenient[str] = None
-
-
-class SelectGroup(WireModel):
-    """Values under a heading."""
-
-    group_id: str
-    name: str
-    options: Items[SessionConfigSelectOption]
-
-
-class ConfigSelect(ConfigFields):
-    """An option with a list of values."""
-
-    type: Literal["select"] = "select"
-    current_value: str
-    options: Annotated[list[SessionConfigSelectOption] | list[SelectGroup], FirstMatch()]
-
-
-class ConfigBoolean(ConfigFields):
-    """An option that is on or off."""
-
-    type: Literal["boolean"] = "boolean"
-    current_value: bool
-
-
-ConfigOption: TypeAlias = Annotated[ConfigSelect | ConfigBoolean, Discriminator("type")]
-"""Another type is malformed, so it's dropped from its list."""
-
-
 class SessionSetup(WireModel):
     """A session's initial state, new or resumed."""
 
-    config_options: Items[ConfigOption] = field(default_factory=list)
+    config_options: Items[SessionConfigOption] = field(default_factory=list)
     available_commands: Items[AvailableCommand] = field(default_factory=list)
 
 
@@ -157,12 +122,6 @@ class NewSessionResponse(SessionSetup):
     session_id: str
 
 
-class ConfigOptions(WireModel):
-    """All options, in an answer or an update."""
-
-    config_options: Items[ConfigOption]
-
-
 class PromptResponse(WireModel):
     """The prompt was accepted."""
 
@@ -170,13 +129,6 @@ class PromptResponse(WireModel):
 
 
 # Updates
-
-
-class Message(WireModel):
-    """A whole message. Null or an empty list clears it."""
-
-    message_id: str
-    content: TristateItems[ContentBlock] = UNSET
 
 
 class PathChange(WireModel):
@@ -296,21 +248,7 @@ class PlanFile(WireModel):
     uri: str
 
 
-class AvailableCommandsUpdate(WireModel):
-    """All commands."""
-
-    available_commands: Items[AvailableCommand]
-
-
 # Permissions
-
-
-class PermissionOption(WireModel):
-    """One of the answers to choose from. Strict, because it decides what is allowed."""
-
-    option_id: str
-    name: str
-    kind: str
 
 
 class CommandSubject(WireModel):

@@ -1,9 +1,10 @@
-"""Opens files and drafts in the user's editor. `textual_gaps` hands over the terminal."""
+"""Opens files and drafts in the user's editor, and pages in their browser. `textual_gaps` hands over the terminal."""
 
 from __future__ import annotations
 
 import os
 import shlex
+import webbrowser
 from collections.abc import Mapping
 from pathlib import Path, PurePath
 from tempfile import TemporaryDirectory
@@ -90,3 +91,10 @@ def editor_command(wanted: str, file: Path, line: int | None = None) -> list[str
     if name in COLON_LINE:
         return [*command, f"{file}:{line}"]
     return [*command, *(["--goto", f"{file}:{line}"] if name in GOTO_LINE else [str(file)])]
+
+
+async def open_page(url: str) -> str:
+    """Open a page that the user agreed to; return "" if it succeeds, or a sentence on what failed."""
+    if await to_thread.run_sync(webbrowser.open, url):
+        return ""
+    return f"Couldn't start a browser. The page is {url}"

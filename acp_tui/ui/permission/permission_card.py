@@ -159,6 +159,7 @@ class PermissionCard(DockedRequest, RequestPane, can_focus=True):
         self._review: PermissionReview | None = None
         self._came_at = -GUARD_S
         """When the card took the focus unasked."""
+        self._awaits_keyboard = False
 
     # What it shows
 
@@ -168,6 +169,7 @@ class PermissionCard(DockedRequest, RequestPane, can_focus=True):
             note_question_gone(self)
             self.post_message(self.Left())
         if asked is not None and self.asked is None:
+            self._awaits_keyboard = True
             self.post_message(self.Appeared())
         super().show_request(asked)
         if self._review is not None:
@@ -207,6 +209,7 @@ class PermissionCard(DockedRequest, RequestPane, can_focus=True):
     def watch_has_focus(self, has_focus: bool) -> None:
         """Warn the user if the card may not be visible."""
         super().watch_has_focus(has_focus)
+        self._awaits_keyboard &= not has_focus
         if has_focus and self.asked is not None:
             self.warn_too_small()
 
@@ -215,6 +218,11 @@ class PermissionCard(DockedRequest, RequestPane, can_focus=True):
     ) -> None:
         """Pass on to the session's panel."""
         self._write(message, keys)
+
+    @property
+    def awaits_keyboard(self) -> bool:
+        """Whether a request is shown and the card hasn't had the keyboard since the first of them appeared."""
+        return self.asked is not None and self._awaits_keyboard
 
     def take_focus(self) -> None:
         """Take the focus unasked."""

@@ -126,6 +126,7 @@ class QuestionCard(VerticalScroll, can_focus=True):
         """Whether the last key can be an answer. A field handles Enter a moment later."""
         self._is_answered = False
         self._has_keyboard = False
+        self._had_keyboard = False
         self._came_at = -GUARD_S
         """When the card took the focus unasked."""
         self._typed = ""
@@ -262,6 +263,11 @@ class QuestionCard(VerticalScroll, can_focus=True):
         focused = self.screen.focused
         return focused is not None and self in focused.ancestors_with_self
 
+    @property
+    def awaits_keyboard(self) -> bool:
+        """Whether the card is shown and hasn't had the keyboard yet."""
+        return self.is_attached and not self._had_keyboard
+
     def take_focus(self) -> None:
         """Take the focus unasked. No field gets it until the user goes there."""
         self._came_at = self.guard.now_s
@@ -298,6 +304,7 @@ class QuestionCard(VerticalScroll, can_focus=True):
 
     def _note_focus(self) -> None:
         had, self._has_keyboard = self._has_keyboard, self.has_keyboard
+        self._had_keyboard |= self._has_keyboard
         if self._has_keyboard and not had:
             self._typed = ""
             self.guard.arm()

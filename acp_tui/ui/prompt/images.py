@@ -3,31 +3,17 @@
 from __future__ import annotations
 
 from collections.abc import Sequence
-from dataclasses import field
-from typing import Final
+from typing import TYPE_CHECKING, Final
 
 from textual.content import Content
 from textual.message import Message
 from textual.style import Style
 from textual.widgets import Static
 
-from acp_tui.values import dataclass
+if TYPE_CHECKING:
+    from acp_tui.client.sessions.prompt_queue import PastedImage
 
 HINT: Final = "Backspace removes"
-
-
-@dataclass(frozen=True, slots=True)
-class PastedImage:
-    """An image as it was on the clipboard."""
-
-    name: str
-    data: bytes = field(repr=False)
-
-    @property
-    def label(self) -> str:
-        """Its name and size."""
-        size = len(self.data)
-        return f"{self.name} {size / 1e6:.1f} MB" if size >= 1e6 else f"{self.name} {size / 1e3:.0f} KB"
 
 
 class ImageChips(Static):
@@ -46,7 +32,7 @@ class ImageChips(Static):
         """Show these images."""
         self.display = bool(images)
         chips = [
-            Content.styled(f" {image.label} × ", Style(bold=True) + Style.from_meta({"@click": f"remove({index})"}))
+            Content.styled(f" {_label(image)} × ", Style(bold=True) + Style.from_meta({"@click": f"remove({index})"}))
             for index, image in enumerate(images)
         ]
         self.update(Content(" ").join([*chips, Content.styled(HINT, "$foreground-muted")]))
@@ -54,3 +40,9 @@ class ImageChips(Static):
     def action_remove(self, index: int) -> None:
         """Handle a click on a chip."""
         self.post_message(self.Removed(index))
+
+
+def _label(image: PastedImage) -> str:
+    """Its name and size."""
+    size = len(image.data)
+    return f"{image.name} {size / 1e6:.1f} MB" if size >= 1e6 else f"{image.name} {size / 1e3:.0f} KB"

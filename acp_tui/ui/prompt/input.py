@@ -4,6 +4,7 @@ from __future__ import annotations
 
 import shlex
 from collections.abc import Container, Iterator, Sequence
+from functools import partial
 from pathlib import Path
 from typing import TYPE_CHECKING, Any, ClassVar, Final, NamedTuple, Protocol
 from urllib.parse import unquote, urlsplit
@@ -16,6 +17,7 @@ from textual.binding import BindingType
 from textual.containers import Vertical
 from textual.document._document import Location
 from textual.message import Message
+from textual.timer import Timer
 from textual.widgets.text_area import EditResult
 
 from acp_tui.conversation.wording import reason_prompt
@@ -23,9 +25,10 @@ from acp_tui.ui.commands.keys import follow_keys, idle_s, keys_in_force
 from acp_tui.ui.commands.table import bindings_of
 from acp_tui.ui.kit.editor import edit_text
 from acp_tui.ui.prompt.draft import DraftArea
-from acp_tui.ui.prompt.images import ImageChips, PastedImage
+from acp_tui.ui.prompt.images import ImageChips
 
 if TYPE_CHECKING:
+    from acp_tui.client.sessions.prompt_queue import PastedImage
     from acp_tui.conversation.facts import RequestKey
 
 MAX_FILES: Final = 64
@@ -108,9 +111,22 @@ class Modes(Protocol):
         """Go to the mode in which characters are text."""
 
 
+class TakesKeyboard(Protocol):
+    """A card with a question."""
+
+    @property
+    def awaits_keyboard(self) -> bool:
+        """Whether it is shown and hasn't had the keyboard yet."""
+
+    def take_focus(self) -> None:
+        """Take the focus unasked."""
+
+
 MAX_LINES: Final = 10
 IDLE_S: Final = 1.0
 """After this long without a key, the user isn't about to press another."""
+LOOK_AGAIN_S: Final = 0.25
+"""While a card waits for a draft to be sent or deleted, or for another screen to close, look this often."""
 PLACEHOLDER: Final = "Write a prompt. {send} sends it, {new_line} starts a new line"
 SHELL: Final = "Enter runs this in your shell, not in the agent"
 GONE: Final = "The agent is gone; {restart} restarts it"
@@ -214,6 +230,8 @@ class PromptInput(DraftArea):
         """They get each key before it becomes text, in this order."""
         self.modes: Modes | None = None
         """Whether characters are text or commands; None until it's loaded. Then characters are text."""
+        self._giving_way: Timer | None = None
+        """Looks whether a card that came while the user was busy may have the keyboard by now."""
 
     def on_mount(self) -> None:
         """Show the current key bindings."""
@@ -458,6 +476,19 @@ class PromptInput(DraftArea):
     def is_free(self) -> bool:
         """Whether the user is idle and the prompt is blank, so that a card may take the keyboard."""
         return self.has_focus and self.is_blank and self.screen.is_current and idle_s(self) >= IDLE_S
+
+    def give_way_to(self, card: TakesKeyboard) -> None:
+        """Let the card take the keyboard as soon as the user is idle and the prompt is blank, unless it had it."""
+        if self._giving_way is not None:
+            self._giving_way.stop()
+            self._giving_way = None
+        if not card.awaits_keyboard:
+            return
+        if self.is_free:
+            card.take_focus()
+            return
+        wait_s = max(IDLE_S - idle_s(self), LOOK_AGAIN_S)
+        self._giving_way = self.set_timer(wait_s, partial(self.give_way_to, card))
 
     def note_agent(self, *, is_gone: bool) -> None:
         """Record whether the agent is gone. The empty prompt says so."""

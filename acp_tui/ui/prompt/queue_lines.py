@@ -15,7 +15,7 @@ from textual.widgets import Static
 from acp_tui.ui.commands.table import bindings_of
 
 if TYPE_CHECKING:
-    from acp_tui.client.sessions.prompt_queue import QueuedPrompt
+    from acp_tui.client.sessions.prompt_queue import Prompt
 
 MAX_SHOWN: Final = 3
 MUTED: Final = "$foreground-muted"
@@ -36,7 +36,7 @@ WAYS_IN: Final = (
 class Waiting(NamedTuple):
     """What to show. Plain text that the caller has made visible."""
 
-    prompts: tuple[QueuedPrompt, ...] = ()
+    prompts: tuple[Prompt, ...] = ()
     """The next one first."""
     is_held: bool = False
     """They are sent only when the user says so."""
@@ -220,7 +220,7 @@ class QueueLines(Static, can_focus=True):
             return "on hold: Enter in an empty prompt sends the next", "on hold: Enter sends"
         return ("sent after this turn",)
 
-    def _line(self, prompt: QueuedPrompt, width: int) -> Content:
+    def _line(self, prompt: Prompt, width: int) -> Content:
         first, *others = prompt.text.strip().splitlines() or ["(no text)"]
         is_selected = self.has_focus and prompt.key == self._selected
         more = f" + {len(others)} line{'s' if len(others) > 1 else ''}" if others else ""

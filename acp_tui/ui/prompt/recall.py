@@ -11,10 +11,10 @@ from textual.screen import Screen
 from textual.timer import Timer
 
 from acp_tui.client.prompts import Place, PromptMemory
+from acp_tui.client.sessions.prompt_queue import PastedImage, Prompt
 from acp_tui.ui.commands.keys import keys_in_force
 from acp_tui.ui.prompt import PromptInput
 from acp_tui.ui.prompt.history_search import HistorySearch
-from acp_tui.ui.prompt.images import PastedImage
 
 if TYPE_CHECKING:
     from acp_tui.client.sessions.session import Session
@@ -63,7 +63,7 @@ class Recall:
         prompt: PromptInput,
         memory: PromptMemory,
         cwd: Path,
-        queued: Callable[[], Sequence[tuple[str, Sequence[PastedImage]]]],
+        queued: Callable[[], Sequence[Prompt]],
     ) -> None:
         """`cwd` is the folder of the session that will start; `queued` returns what waits to be sent."""
         self._queued = queued
@@ -161,8 +161,8 @@ class Recall:
     async def keep(self) -> None:
         """Save the draft with its images, and the queued prompts before it."""
         place, queued = self._place, self._queued()
-        draft = "\n\n".join(filter(None, (*(text for text, _ in queued), self._prompt.draft)))
-        images = (*(image for _, images in queued for image in images), *self._prompt.images)
+        draft = "\n\n".join(filter(None, (*(prompt.text for prompt in queued), self._prompt.draft)))
+        images = (*(image for prompt in queued for image in prompt.images), *self._prompt.images)
         kept = await self._memory.with_pictures(draft, [(image.name, image.data) for image in images])
         self._memory.drafts.put(place, self._with_coming(kept))
         self._say(await self._memory.write())

@@ -471,12 +471,13 @@ class SessionPanel(Vertical):
             press_in(prompt, key)
 
     def on_permission_card_appeared(self, message: PermissionCard.Appeared) -> None:
-        """Focus the card if the user isn't writing or pressing keys, so that an answer takes one key."""
+        """Focus the card once the user isn't writing or pressing keys, so that an answer takes one key."""
         message.stop()
         if self.session is None:
             return  # in a picture, the pause before a card is how long drawing takes
-        if any(prompt.is_free for prompt in self.screen.query(PromptInput)):
-            self.take_up_request()
+        if isinstance(self.card, PermissionCard):
+            for prompt in self.screen.query(PromptInput):
+                prompt.give_way_to(self.card)
 
     def take_up_request(self) -> None:
         """Focus the permission card, if a request waits."""

@@ -20,6 +20,7 @@ from acp_tui.client.changes import ChangesError
 from acp_tui.client.clipboard import ClipboardText, NothingToPaste, Picture, read_clipboard
 from acp_tui.client.errors import ClientError
 from acp_tui.client.sessions.marks import MAX_NAME, Mark, SessionMarks
+from acp_tui.client.sessions.prompt_queue import PastedImage
 from acp_tui.client.sessions.session import Session
 from acp_tui.conversation.conversation import Conversation
 from acp_tui.conversation.entries import Entry, EntryId, TerminalState
@@ -35,7 +36,7 @@ from acp_tui.ui.conversation.searching import Standing
 from acp_tui.ui.dialogs.agents import choose_agent
 from acp_tui.ui.dialogs.naming import NameDialog
 from acp_tui.ui.kit.clipboard import copy
-from acp_tui.ui.prompt import PastedImage, PromptInput
+from acp_tui.ui.prompt import PromptInput
 from acp_tui.ui.prompt.queue_lines import QueueLines
 from acp_tui.ui.session.find_bar import FindBar
 from acp_tui.ui.session.panel import SessionPanel
@@ -179,7 +180,7 @@ class Actions:
         elif prompt.text or prompt.images:
             prompt.discard_draft()
         elif session is not None and not session.conversation.is_idle:
-            self._host.writing.prompting.cancel(session)
+            self._host.writing.cancel(session)
         else:
             prompt.say(self._host.hint("{quit} quits"))
 
@@ -187,7 +188,7 @@ class Actions:
         """Cancel the turn, and cancel every question of the agent. The draft stays."""
         session = self._host.session
         if session is not None and not session.conversation.is_idle:
-            self._host.writing.prompting.cancel(session)
+            self._host.writing.cancel(session)
         self._host.questions.cancel_all()
 
     async def copy_reply(self) -> None:

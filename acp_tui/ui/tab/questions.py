@@ -10,7 +10,7 @@ from anyio import Event
 
 from acp_tui.ui.commands.keymap import is_writing
 from acp_tui.ui.commands.keys import note_question_gone
-from acp_tui.ui.kit.browser import open_page
+from acp_tui.ui.kit.editor import open_page
 from acp_tui.ui.kit.toasts import ASKING
 from acp_tui.ui.prompt import PromptInput
 from acp_tui.ui.textual_gaps.internals import press_in
@@ -103,9 +103,8 @@ class QuestionsController:
         card.show_count(self._count)
         place.mount(card)
         self._look_at_requests()
-        is_free = any(prompt.is_free for prompt in self._host.screen.query(PromptInput))
-        if takes_keyboard or is_free or place.screen is not self._host.screen:
-            card.call_later(self._focus, card)
+        is_for_keyboard = takes_keyboard or place.screen is not self._host.screen
+        card.call_later(self._focus if is_for_keyboard else self._offer_keyboard, card)
 
     def _look_at_requests(self) -> None:
         """Check the permission requests: they wait while a form is shown."""
@@ -117,6 +116,11 @@ class QuestionsController:
         """Focus the card itself, once it is mounted."""
         if self.card is card and card.is_attached:
             card.take_focus()
+
+    def _offer_keyboard(self, card: QuestionCard) -> None:
+        """Focus the card once the user isn't writing or pressing keys."""
+        for prompt in self._host.screen.query(PromptInput):
+            prompt.give_way_to(card)
 
     def _place(self) -> Widget | None:
         """Where to show the card: in a login dialog, if one is open, otherwise above the prompt.

@@ -529,7 +529,7 @@ class SessionScreen(Screen[None]):
         self.opener.note_connection()
         for prompt in self.query(PromptInput):  # none if the user has quit
             prompt.note_requests(self.conversation.permissions if self.conversation is not None else ())
-        self.writing.prompting.show_waiting(self.session)
+        self.writing.show_waiting(self.session)
         if self.panel is not None:
             self.questions.look_for_questions(self.session)
 
@@ -601,8 +601,7 @@ class SessionScreen(Screen[None]):
 
     def on_prompt_input_drop_requested(self) -> None:
         """Don't send the last output along with the next prompt."""
-        if self.session is not None:
-            self.writing.prompting.drop_output(self.session)
+        self.writing.drop_output()
 
     def on_prompt_input_escape_requested(self) -> None:
         """Go back from a subagent, or cancel the turn, or go back to an earlier prompt."""
@@ -645,13 +644,11 @@ class SessionScreen(Screen[None]):
 
     def on_queue_lines_move_requested(self, message: QueueLines.MoveRequested) -> None:
         """Move the queued prompt up or down."""
-        if self.session is not None:
-            self.writing.prompting.move(self.session, message.key, message.step)
+        self.writing.move(message.key, message.step)
 
     def on_queue_lines_send_requested(self, message: QueueLines.SendRequested) -> None:
         """Send the queued prompt now."""
-        if self.session is not None:
-            self.writing.prompting.send_now(self.session, message.key)
+        self.writing.send_now(message.key)
 
     def on_queue_lines_left(self) -> None:
         """Focus the prompt."""

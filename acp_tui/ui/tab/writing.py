@@ -2,256 +2,39 @@
 
 from __future__ import annotations
 
-from collections.abc import Callable, Sequence
+from collections.abc import Sequence
 from pathlib import Path
-from typing import TYPE_CHECKING, Final, NamedTuple
-from weakref import WeakKeyDictionary
+from typing import TYPE_CHECKING, Final
 
 from anyio import to_thread
 
 from acp_tui.client.errors import ClientError
+from acp_tui.client.sessions.prompt_queue import PastedImage, Prompt
 from acp_tui.conversation.content import Text
 from acp_tui.ui.commands.table import slash_action
-from acp_tui.ui.prompt import PastedImage, PromptInput
+from acp_tui.ui.prompt import PromptInput
 from acp_tui.ui.prompt.input import GONE
 from acp_tui.ui.prompt.queue_lines import QueueLines, Waiting
 from acp_tui.ui.tab.host import Failed, Live, Reread, Stage, Starting, TabHost
 from acp_tui.ui.tab.loading import BEFORE_WRITING, preload_for_answer, preloaded
 
 if TYPE_CHECKING:
-    from acp_tui.client.sessions.prompt_queue import PromptQueue
     from acp_tui.client.sessions.session import Session
     from acp_tui.conversation.content import ContentBlock
     from acp_tui.ui.prompt.recall import Recall
-    from acp_tui.ui.tab.host import TabHost
 
 NOT_STOPPED: Final = "The agent hasn't stopped yet; {restart} ends and restarts it"
-
-
-class Prompt(NamedTuple):
-    """A prompt, as it is sent."""
-
-    text: str
-    images: tuple[PastedImage, ...] = ()
-
-
-class QueuedImages:
-    """Adds prompts with pictures to a queue, and takes them out."""
-
-    def __init__(self) -> None:
-        self._by_queue: WeakKeyDictionary[PromptQueue, dict[int, tuple[PastedImage, ...]]]
-        self._by_queue = WeakKeyDictionary()
-
-    def add(self, queue: PromptQueue, prompt: Prompt) -> None:
-        """Add a prompt at the end of the queue."""
-        queue.add(prompt.text)
-        if prompt.images:
-            self._by_queue.setdefault(queue, {})[queue.prompts[-1].key] = prompt.images
-
-    def next(self, queue: PromptQueue) -> Prompt | None:
-        """Take the prompt to send now."""
-        key = queue.prompts[0].key if queue.prompts else 0
-        text = queue.next()
-        return None if text is None else Prompt(text, self.of(queue, key))
-
-    def all_in(self, queue: PromptQueue) -> list[Prompt]:
-        """The queued prompts, in order. They stay in the queue."""
-        images = self._by_queue.get(queue, {})
-        return [Prompt(prompt.text, images.get(prompt.key, ())) for prompt in queue.prompts]
-
-    def of(self, queue: PromptQueue, key: int) -> tuple[PastedImage, ...]:
-        """Take the pictures of a prompt that has left the queue."""
-        return self._by_queue.get(queue, {}).pop(key, ())
-
-
-class Prompting:
-    """Sends and queues the prompts of one tab, whichever session it shows."""
-
-    def __init__(self, host: TabHost, on_changed: Callable[[], None]) -> None:
-        """`on_changed` is called when the shown queue may have changed."""
-        self._host = host
-        self._on_changed = on_changed
-        self._shown: Session | None = None
-        """The session whose queue is shown."""
-        self._queued_images = QueuedImages()
-
-    def submit(self, session: Session, written: PromptInput.Submitted) -> None:
-        """Run a command; send a prompt, or queue it if the agent is working."""
-        if written.is_command:
-            self._give_back(written.images)
-            self._host.run(self._run_command(session, written.text.removeprefix("!").strip()))
-            return
-        prompt, queue = Prompt(written.text, written.images), session.queue
-        if session.conversation.is_idle:
-            self._host.run(self._send(session, prompt))
-        elif self._steers(written):
-            self._host.run(self._steer(session, prompt))
-        else:
-            self._queued_images.add(queue, prompt)
-            if written.is_reason:
-                queue.move(queue.prompts[-1].key, -len(queue.prompts))
-        self._show_changed(session)
-
-    def _steers(self, written: PromptInput.Submitted) -> bool:
-        """Whether the prompt goes into the running turn: by the setting, or by the key for the other way."""
-        agent = self._host.link.agent
-        if agent is None or not agent.capabilities.takes_prompts_at_work or written.is_reason:
-            if written.is_other_way and agent is not None:
-                self._host.say(f"{agent.title} doesn't accept prompts while it works, so yours is queued.")
-            return False
-        return (self._host.settings.agent.enter_while_working == "steer") is not written.is_other_way
-
-    async def _steer(self, session: Session, prompt: Prompt) -> None:
-        """Send the prompt into the running turn. If that fails, queue it and say why."""
-        blocks, notes = await _attached(prompt, session.cwd)
-        why = "the turn has ended"
-        try:
-            if await session.steer(blocks, notes):
-                return
-        except ClientError as error:
-            why = str(error)
-        self._queued_images.add(session.queue, prompt)
-        self._host.say(f"Your prompt is queued: {why}.")
-        if session.conversation.is_idle:
-            queued = self._queued_images.next(session.queue)
-            if queued is not None:
-                await self._send(session, queued)
-        self._show_changed(session)
-
-    def go_on(self, session: Session) -> None:
-        """Release the queue and send its first prompt, if the queue is held and the agent is idle."""
-        if not session.queue.is_held or not session.conversation.is_idle:
-            return
-        session.queue.go_on()
-        prompt = self._queued_images.next(session.queue)
-        if prompt is not None:
-            self._host.run(self._send(session, prompt))
-
-    def queued(self, session: Session) -> Sequence[Prompt]:
-        """The queued prompts, in order."""
-        return self._queued_images.all_in(session.queue)
-
-    def pull_back(self, session: Session) -> str | None:
-        """Take back the last queued prompt, to edit or drop it."""
-        key = session.queue.prompts[-1].key if session.queue.prompts else 0
-        text = session.queue.pull_back()
-        self._give_back(self._queued_images.of(session.queue, key))
-        self._show_changed(session)
-        return text
-
-    def take(self, session: Session, key: int) -> str | None:
-        """Take back this queued prompt, to edit or drop it. Returns None after a notice if it was just sent."""
-        text = session.queue.take(key)
-        self._give_back(self._queued_images.of(session.queue, key))
-        if text is None:
-            self._host.say("It was just sent.", severity="warning")
-        self._show_changed(session)
-        return text
-
-    def _give_back(self, images: tuple[PastedImage, ...]) -> None:
-        """Attach the pictures to the next prompt."""
-        for prompt in self._host.screen.query(PromptInput):
-            prompt.attach(*images)
-
-    def move(self, session: Session, key: int, step: int) -> None:
-        """Move this queued prompt up or down."""
-        session.queue.move(key, step)
-        self._show_changed(session)
-
-    def send_now(self, session: Session, key: int) -> None:
-        """Send this queued prompt before the others, which follow in order. Cancels a running turn."""
-        queue = session.queue
-        if all(prompt.key != key for prompt in queue.prompts):
-            self._host.say("It was just sent.", severity="warning")
-            return
-        queue.move(key, -len(queue.prompts))
-        if session.conversation.is_idle:
-            queue.hold()
-            self.go_on(session)
-        else:
-            queue.go_on()
-            session.cancel()
-        self._show_changed(session)
-
-    def drop_output(self, session: Session) -> None:
-        """Don't send the last output along with the next prompt."""
-        session.commands.drop_last()
-        self._show_changed(session)
-
-    def cancel(self, session: Session) -> None:
-        """Cancel the turn and hold the queue. If the turn is already being canceled, hint at restarting the agent."""
-        if session.conversation.is_cancelling:
-            self._host.say(self._host.hint(NOT_STOPPED), severity="warning")
-        if not session.conversation.is_idle:
-            session.queue.hold()
-            self._show_changed(session)
-        session.cancel()
-
-    def show_waiting(self, session: Session | None) -> None:
-        """Show this session's queue and outputs right above the prompt from now on."""
-        self._shown = session
-        waiting = Waiting()
-        if session is not None:
-            outputs = tuple(offered.line for offered in session.commands.offered)
-            waiting = Waiting(tuple(session.queue.prompts), session.queue.is_held, outputs)
-        for lines in self._host.screen.query(QueueLines):  # none if the user has quit
-            lines.show(waiting)
-
-    def _show_changed(self, session: Session) -> None:
-        """Update the queue, unless another session is shown by now."""
-        if session is self._shown:
-            self.show_waiting(session)
-            self._on_changed()
-
-    async def _run_command(self, session: Session, line: str) -> None:
-        await self._host.stock_taken()
-        try:
-            await session.commands.run(line)
-        except ClientError as error:
-            self._host.say(str(error), severity="error")
-        self._show_changed(session)
-
-    async def _send(self, session: Session, prompt: Prompt) -> None:
-        """Send this prompt, then those queued during its turn, as long as nothing fails."""
-        wanted: Prompt | None = prompt
-        while wanted is not None:
-            blocks, notes = await _attached(wanted, session.cwd)
-            await self._host.stock_taken()
-            if not session.conversation.is_idle:
-                # Another prompt was sent while the files were read.
-                self._queued_images.add(session.queue, wanted)
-                break
-            try:
-                await session.send_prompt((*blocks, *session.commands.take()), notes)
-            except ClientError:
-                session.queue.hold()  # the conversation shows what failed
-            wanted = self._queued_images.next(session.queue)
-            self._show_changed(session)
-
-
-async def _attached(prompt: Prompt, cwd: Path) -> tuple[Sequence[ContentBlock], Sequence[str]]:
-    """The prompt with its pictures and the files it mentions, and notes about problems with them."""
-    if "@" not in prompt.text and not prompt.images:
-        return (Text(prompt.text),), ()
-
-    from acp_tui.client.attachments import attach, from_bytes
-
-    attached = await to_thread.run_sync(attach, prompt.text, cwd)
-    pictures = [await to_thread.run_sync(from_bytes, image.data, image.name) for image in prompt.images]
-    text = () if pictures and not prompt.text.strip() else attached.blocks
-    return (*text, *pictures), attached.problems
-
-
 ESCAPE_AGAIN_S: Final = 1.0
 NOTHING_QUEUED: Final = "No prompt is queued. While the agent works, Enter queues one."
 
 
 class Writing:
-    """Handles the prompt of one tab."""
+    """Handles the prompt of one tab: sends and queues what is written, whichever session the tab shows."""
 
     def __init__(self, host: TabHost) -> None:
         self._host = host
-        self.prompting = Prompting(host, self._queue_changed)
+        self._shown: Session | None = None
+        """The session whose queue is shown."""
         self.recall: Recall | None = None
         """Earlier prompts, once they are loaded."""
         self._is_written_in = False
@@ -308,11 +91,7 @@ class Writing:
 
     def _queued(self) -> Sequence[Prompt]:
         session = self._host.session
-        return self.prompting.queued(session) if session is not None else ()
-
-    def _queue_changed(self) -> None:
-        if self.recall is not None:
-            self.recall.draft_changed()  # queued prompts are saved with the draft
+        return session.queue.prompts if session is not None else ()
 
     # From the prompt to the session
 
@@ -327,7 +106,7 @@ class Writing:
         session = self._host.session
         if not message.text.strip() and not message.images:
             if session is not None:
-                self.prompting.go_on(session)
+                self._go_on(session)
             return
         own = self._own_command(message.text)
         if own is not None:
@@ -346,7 +125,7 @@ class Writing:
         assert isinstance(stage, Live)
         if stage.session.conversation.is_idle or message.is_command:  # a queued prompt is shown above the draft
             stage.panel.view.action_follow()
-        self.prompting.submit(stage.session, message)
+        self._submit(stage.session, message)
         if self.recall is not None:
             self.recall.sent(message.text, self._host.agent_title)
         else:
@@ -379,13 +158,89 @@ class Writing:
             return "read back from a recording, and read-only"
         return self._host.hint("read back from a recording; {restart} continues it with its agent")
 
+    # Sending and queueing
+
+    def _submit(self, session: Session, written: PromptInput.Submitted) -> None:
+        """Run a command; send a prompt, or queue it if the agent is working."""
+        if written.is_command:
+            self._give_back(written.images)
+            self._host.run(self._run_command(session, written.text.removeprefix("!").strip()))
+            return
+        if session.conversation.is_idle:
+            self._host.run(self._send(session, Prompt(written.text, written.images)))
+        elif self._steers(written):
+            self._host.run(self._steer(session, Prompt(written.text, written.images)))
+        else:
+            session.queue.add(written.text, written.images, is_first=written.is_reason)
+        self._show_changed(session)
+
+    def _steers(self, written: PromptInput.Submitted) -> bool:
+        """Whether the prompt goes into the running turn: by the setting, or by the key for the other way."""
+        agent = self._host.link.agent
+        if agent is None or not agent.capabilities.takes_prompts_at_work or written.is_reason:
+            if written.is_other_way and agent is not None:
+                self._host.say(f"{agent.title} doesn't accept prompts while it works, so yours is queued.")
+            return False
+        return (self._host.settings.agent.enter_while_working == "steer") is not written.is_other_way
+
+    async def _steer(self, session: Session, prompt: Prompt) -> None:
+        """Send the prompt into the running turn. If that fails, queue it and say why."""
+        blocks, notes = await _attached(prompt, session.cwd)
+        why = "the turn has ended"
+        try:
+            if await session.steer(blocks, notes):
+                return
+        except ClientError as error:
+            why = str(error)
+        session.queue.add(prompt.text, prompt.images)
+        self._host.say(f"Your prompt is queued: {why}.")
+        if session.conversation.is_idle:
+            queued = session.queue.next()
+            if queued is not None:
+                await self._send(session, queued)
+        self._show_changed(session)
+
+    async def _run_command(self, session: Session, line: str) -> None:
+        await self._host.stock_taken()
+        try:
+            await session.commands.run(line)
+        except ClientError as error:
+            self._host.say(str(error), severity="error")
+        self._show_changed(session)
+
+    async def _send(self, session: Session, prompt: Prompt) -> None:
+        """Send this prompt, then those queued during its turn, as long as nothing fails."""
+        wanted: Prompt | None = prompt
+        while wanted is not None:
+            blocks, notes = await _attached(wanted, session.cwd)
+            await self._host.stock_taken()
+            if not session.conversation.is_idle:
+                # Another prompt was sent while the files were read.
+                session.queue.add(wanted.text, wanted.images)
+                break
+            try:
+                await session.send_prompt((*blocks, *session.commands.take()), notes)
+            except ClientError:
+                session.queue.hold()  # the conversation shows what failed
+            wanted = session.queue.next()
+            self._show_changed(session)
+
+    def cancel(self, session: Session) -> None:
+        """Cancel the turn and hold the queue. If the turn is already being canceled, hint at restarting the agent."""
+        if session.conversation.is_cancelling:
+            self._host.say(self._host.hint(NOT_STOPPED), severity="warning")
+        if not session.conversation.is_idle:
+            session.queue.hold()
+            self._show_changed(session)
+        session.cancel()
+
     def escape(self) -> None:
         """Cancel the turn. Pressed twice in an empty prompt without a turn, go back to an earlier prompt."""
         session = self._host.session
         if session is None:
             return
         if not session.conversation.is_idle:
-            self.prompting.cancel(session)
+            self.cancel(session)
         elif not self._prompt.draft:
             now = self._host.clock()
             before, self._escaped_at = self._escaped_at, now
@@ -394,27 +249,107 @@ class Writing:
 
     # The queue
 
+    def show_waiting(self, session: Session | None) -> None:
+        """Show this session's queue and outputs right above the prompt from now on."""
+        self._shown = session
+        waiting = Waiting()
+        if session is not None:
+            outputs = tuple(offered.line for offered in session.commands.offered)
+            waiting = Waiting(tuple(session.queue.prompts), session.queue.is_held, outputs)
+        for lines in self._host.screen.query(QueueLines):  # none if the user has quit
+            lines.show(waiting)
+
+    def _show_changed(self, session: Session) -> None:
+        """Update the queue, unless another session is shown by now."""
+        if session is self._shown:
+            self.show_waiting(session)
+            if self.recall is not None:
+                self.recall.draft_changed()  # queued prompts are saved with the draft
+
+    def _go_on(self, session: Session) -> None:
+        """Release the queue and send its first prompt, if the queue is held and the agent is idle."""
+        if not session.queue.is_held or not session.conversation.is_idle:
+            return
+        session.queue.go_on()
+        prompt = session.queue.next()
+        if prompt is not None:
+            self._host.run(self._send(session, prompt))
+
     def pull_back(self) -> None:
         """Turn the last queued prompt into the draft again."""
         session = self._host.session
-        self._put_before(self.prompting.pull_back(session) if session is not None else None)
+        if session is not None and session.queue.prompts:
+            self.take(session.queue.prompts[-1].key, is_edited=True)
 
     def take(self, key: int, *, is_edited: bool) -> None:
-        """Remove this queued prompt, or turn it into the draft again."""
+        """Remove this queued prompt, or turn it into the draft again. Gives a notice if it was just sent."""
         session = self._host.session
-        text = self.prompting.take(session, key) if session is not None else None
-        if is_edited and text is not None:
-            self._put_before(text)
+        if session is None:
+            return
+        taken = session.queue.take(key)
+        if taken is None:
+            self._host.say("It was just sent.", severity="warning")
+        else:
+            self._give_back(taken.images)
+        self._show_changed(session)
+        if is_edited and taken is not None:
+            self._prompt.put_before(taken.text)
             self._host.screen.set_focus(self._prompt)
 
-    def _put_before(self, text: str | None) -> None:
-        if text is not None:
-            self._prompt.put_before(text)
+    def _give_back(self, images: tuple[PastedImage, ...]) -> None:
+        """Attach the pictures to the next prompt."""
+        for prompt in self._host.screen.query(PromptInput):
+            prompt.attach(*images)
+
+    def move(self, key: int, step: int) -> None:
+        """Move this queued prompt up or down."""
+        session = self._host.session
+        if session is not None:
+            session.queue.move(key, step)
+            self._show_changed(session)
 
     def send_next_now(self) -> None:
         """Interrupt the turn and send the next queued prompt."""
         session = self._host.session
         if session is not None and session.queue.prompts:
-            self.prompting.send_now(session, session.queue.prompts[0].key)
+            self.send_now(session.queue.prompts[0].key)
         else:
             self._host.say(NOTHING_QUEUED)
+
+    def send_now(self, key: int) -> None:
+        """Send this queued prompt before the others, which follow in order. Cancels a running turn."""
+        session = self._host.session
+        if session is None:
+            return
+        queue = session.queue
+        if all(prompt.key != key for prompt in queue.prompts):
+            self._host.say("It was just sent.", severity="warning")
+            return
+        queue.move(key, -len(queue.prompts))
+        if session.conversation.is_idle:
+            queue.hold()
+            self._go_on(session)
+        else:
+            queue.go_on()
+            session.cancel()
+        self._show_changed(session)
+
+    def drop_output(self) -> None:
+        """Don't send the last output along with the next prompt."""
+        session = self._host.session
+        if session is not None:
+            session.commands.drop_last()
+            self._show_changed(session)
+
+
+async def _attached(prompt: Prompt, cwd: Path) -> tuple[Sequence[ContentBlock], Sequence[str]]:
+    """The prompt with its pictures and the files it mentions, and notes about problems with them."""
+    if "@" not in prompt.text and not prompt.images:
+        return (Text(prompt.text),), ()
+
+    from acp_tui.client.attachments import attach, from_bytes
+
+    attached = await to_thread.run_sync(attach, prompt.text, cwd)
+    pictures = [await to_thread.run_sync(from_bytes, image.data, image.name) for image in prompt.images]
+    text = () if pictures and not prompt.text.strip() else attached.blocks
+    return (*text, *pictures), attached.problems

@@ -275,7 +275,7 @@ class Report:
 
     def breaches(self, severity: Severity) -> Iterator[tuple[Rule, list[Finding]]]:
         """The broken rules of one severity, in the order of the table, each with its findings."""
-        for rule in RULES:
+        for rule in RULES.values():
             found = [finding for finding in self.findings if finding.rule is rule]
             if found and rule.severity is severity:
                 yield rule, found
@@ -283,7 +283,7 @@ class Report:
     @property
     def not_looked_at(self) -> tuple[Rule, ...]:
         """The rules that couldn't be checked."""
-        return tuple(rule for rule in RULES if rule.rule_id not in self.looked_at)
+        return tuple(rule for rule in RULES.values() if rule.rule_id not in self.looked_at)
 
     @property
     def has_errors(self) -> bool:

@@ -19,6 +19,7 @@ from acp_tui.client.agents.http_connections import Transport
 from acp_tui.client.errors import AgentLost, AgentRefused, AgentUnreachable
 from acp_tui.conversation.content import Text
 from support.agents import running
+from support.listening import listening
 
 Answer = Callable[[str, dict[str, str], Any], bytes | None]
 """A server's answer to a method, with its headers and body; None: it hangs up."""
@@ -63,8 +64,8 @@ async def served(answer: Answer) -> AsyncIterator[AgentCommand]:
                 writer.write(said)
         writer.close()
 
-    async with await asyncio.start_server(talk, "127.0.0.1", 0) as server:
-        yield command_at(f"http://127.0.0.1:{server.sockets[0].getsockname()[1]}/acp")
+    async with listening(talk) as port:
+        yield command_at(f"http://127.0.0.1:{port}/acp")
 
 
 async def _failure(answer: Answer) -> AgentLost:
@@ -262,11 +263,9 @@ async def test_a_server_whose_answer_never_ends_is_given_up(trickle: bytes):
                 await writer.drain()
                 await asyncio.sleep(0.02)
 
-    async with await asyncio.start_server(talk, "127.0.0.1", 0) as server:
-        command = command_at(f"http://127.0.0.1:{server.sockets[0].getsockname()[1]}/acp")
-        async with running(command) as agent:
-            with pytest.raises(AgentLost, match=r"hasn't answered within 0\.3 s"):
-                await agent.initialize()
+    async with listening(talk) as port, running(command_at(f"http://127.0.0.1:{port}/acp")) as agent:
+        with pytest.raises(AgentLost, match=r"hasn't answered within 0\.3 s"):
+            await agent.initialize()
 
 
 async def test_a_stream_may_be_silent_for_as_long_as_the_agent_works(monkeypatch: pytest.MonkeyPatch):

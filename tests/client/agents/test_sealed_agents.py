@@ -24,6 +24,7 @@ from acp_tui.client.errors import AgentLost, AgentUnreachable
 from support.agents import running
 from support.certificates import NAME, Authority, authority
 from support.http_served import http_server
+from support.listening import listening
 from support.served import websocket_server
 
 over_both = pytest.mark.parametrize("scheme", ["wss", "https"])
@@ -130,8 +131,7 @@ async def test_a_server_without_tls_is_said_so(scheme: str):
         await writer.drain()
         writer.close()
 
-    async with await asyncio.start_server(talk, "127.0.0.1", 0) as server:
-        port = server.sockets[0].getsockname()[1]
+    async with listening(talk) as port:
         lost = await failure(command_at(f"{scheme}://127.0.0.1:{port}/acp"))
     assert "offers no TLS" in str(lost)
     assert {"wss": "ws://", "https": "http://"}[scheme] in lost.hint
@@ -142,8 +142,7 @@ async def test_a_server_that_breaks_off_before_tls_is_said_so(scheme: str):
     async def talk(_: asyncio.StreamReader, writer: asyncio.StreamWriter) -> None:
         writer.transport.abort()
 
-    async with await asyncio.start_server(talk, "127.0.0.1", 0) as server:
-        port = server.sockets[0].getsockname()[1]
+    async with listening(talk) as port:
         lost = await failure(command_at(f"{scheme}://127.0.0.1:{port}/acp"))
     assert re.search("(can't be reached|is out of reach): .+", str(lost))
     assert lost.is_temporary
@@ -191,8 +190,7 @@ async def _pump(reader: asyncio.StreamReader, writer: asyncio.StreamWriter) -> N
 @pytest.fixture
 async def proxy() -> AsyncIterator[Proxy]:
     proxy = Proxy()
-    async with await asyncio.start_server(proxy.serve, "127.0.0.1", 0) as server:
-        proxy.port = server.sockets[0].getsockname()[1]
+    async with listening(proxy.serve) as proxy.port:
         yield proxy
 
 

@@ -23,6 +23,7 @@ from acp_tui.client.agents.catalogue import command_at
 from acp_tui.client.errors import AgentLost, AgentNotRunnable, AgentUnreachable, SettingsError
 from acp_tui.rpc.websocket import MAX_SIZE, LineConnection
 from support.agents import REPLY, agent_texts, running, scripted
+from support.listening import listening
 from support.served import agent_behind, hang_up, unix_websocket_server, websocket_server
 
 TALKS = scripted(
@@ -276,8 +277,7 @@ async def test_pings_of_a_server_that_does_not_read_fill_no_memory():
         writer.close()
 
     stop = asyncio.Event()
-    async with await asyncio.start_server(flood, "127.0.0.1", 0) as server:
-        port = server.sockets[0].getsockname()[1]
+    async with listening(flood) as port:
         connection = await connect(f"ws://127.0.0.1:{port}", create_connection=Watched, proxy=None)
         assert await connection.texts() == b"done\n"
         stop.set()

@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+import asyncio
 import os
 import sys
 from pathlib import Path
@@ -63,6 +64,17 @@ async def test_signals_do_what_they_do_by_default(session: Session) -> None:
     assert await python(session, code) == "[True, True, True] set()\n"
     # Python itself ignores SIGPIPE, so another program has to be asked: `yes` ends quietly, or says so.
     assert (await session.run("/bin/sh", "-c", "yes | head -n 1")).output == "y\n"
+
+
+@pytest.mark.skipif(sys.version_info < (3, 12), reason="there are no eager tasks before Python 3.12")
+async def test_a_command_starts_where_tasks_start_eagerly(session: Session) -> None:
+    """As on the screen: Textual has it so."""
+    loop = asyncio.get_running_loop()
+    loop.set_task_factory(asyncio.eager_task_factory)
+    try:
+        assert (await session.run("echo", "hello")).output == "hello\n"
+    finally:
+        loop.set_task_factory(None)
 
 
 async def test_a_typed_interrupt_ends_the_command(session: Session) -> None:

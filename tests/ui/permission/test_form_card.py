@@ -20,6 +20,7 @@ from acp_tui.conversation.elicitation import (
 )
 from acp_tui.conversation.facts import RequestKey
 from acp_tui.ui.kit.editors import SECRET_WARNING
+from acp_tui.ui.prompt.input import IDLE_S
 from support.folding import ALLOW
 from support.screens import SIZE, Page, open_page, rows
 
@@ -383,6 +384,17 @@ async def test_a_form_comes_to_the_keyboard_where_nothing_is_written(draft: str,
         await page.press_slowly("2")
         assert bool(page.answers) is has_it
         assert page.draft == (draft and "I write2")
+
+
+async def test_a_form_right_after_a_key_comes_to_the_keyboard_after_a_pause() -> None:
+    async with open_page() as page:
+        await page.press("home")
+        await page.elicit(form(ChoiceField("f", CHOICES)))
+        assert page.prompt.has_focus
+        page.clock.now_s += IDLE_S
+        await page.until(lambda: not page.prompt.has_focus)
+        await page.press_slowly("2")
+        assert page.answers
 
 
 async def test_the_draft_and_the_form_keep_what_was_typed_into_them_when_it_is_withdrawn() -> None:

@@ -15,6 +15,7 @@ from acp_tui.ui.prompt.input import IDLE_S
 from acp_tui.ui.session.panel import SessionPanel
 from support.folding import ALLOW, REJECT, agent
 from support.screens import Page, open_page
+from support.settling import until_so
 from support.waiting import until
 
 ALWAYS = PermissionOption("opt-3", "Allow always", "allow_always")
@@ -231,6 +232,45 @@ async def test_with_a_draft_or_a_key_just_now_the_card_takes_no_keyboard(draft: 
         page.clock.now_s += IDLE_S if draft else IDLE_S - 0.01
         await page.ask("call")
         assert page.prompt.has_focus
+
+
+async def test_a_card_right_after_a_key_takes_the_keyboard_after_a_pause() -> None:
+    async with open_page() as page:
+        await page.press("home")
+        await page.ask("call")
+        assert page.prompt.has_focus
+        page.clock.now_s += IDLE_S
+        await until_so(page.pilot, lambda: page.card.has_focus)
+        await page.press("y")
+        assert page.decisions == {}, "the key may have been meant for the prompt"
+        page.clock.pass_guard()
+        await page.press("y")
+        assert page.decisions == {"call": ALLOW.option_id}
+
+
+async def test_a_card_that_comes_to_a_draft_takes_the_keyboard_once_it_is_gone() -> None:
+    async with open_page() as page:
+        await page.write("a")
+        await page.ask("call")
+        page.clock.now_s += IDLE_S
+        await page.press("backspace")
+        assert page.prompt.has_focus
+        page.clock.now_s += IDLE_S
+        await until_so(page.pilot, lambda: page.card.has_focus)
+        page.clock.pass_guard()
+        await page.press("y")
+        assert page.decisions == {"call": ALLOW.option_id}
+
+
+async def test_a_card_that_the_user_has_left_does_not_take_the_keyboard_again() -> None:
+    async with open_page() as page:
+        await page.press("home")
+        await page.ask("call")
+        await page.enter_card()
+        await page.press("escape")
+        page.clock.now_s += IDLE_S
+        assert page.prompt.is_free
+        assert not page.card.awaits_keyboard
 
 
 async def test_what_is_typed_as_the_card_takes_the_keyboard_goes_to_the_prompt_whole() -> None:

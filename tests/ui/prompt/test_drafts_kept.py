@@ -9,11 +9,11 @@ from contextlib import contextmanager
 import pytest
 
 from acp_tui.client.prompts import Place
+from acp_tui.client.sessions.prompt_queue import PastedImage
 from acp_tui.client.settings.location import state_folder
 from acp_tui.client.settings.tree import HistorySettings, Settings
 from acp_tui.conversation.facts import SessionId
 from acp_tui.ui.prompt import recall
-from acp_tui.ui.prompt.images import PastedImage
 from support.folding import agent
 from support.recalling import draft_file, open_recalling_page, remembers
 from support.screens import CWD, Page, ScreenApp, new_session, open_page, show

@@ -9,9 +9,9 @@ from typing import Any
 import pytest
 
 from acp_tui.client.clipboard import ClipboardText, NothingToPaste, Picture
+from acp_tui.client.sessions.prompt_queue import PastedImage
 from acp_tui.conversation.content import Image
 from acp_tui.conversation.facts import RequestKey
-from acp_tui.ui.prompt import PastedImage
 from acp_tui.ui.prompt.input import Rejection
 from acp_tui.ui.tab import actions
 from acp_tui.ui.tab.actions import paste_from_clipboard

@@ -4,19 +4,18 @@ from __future__ import annotations
 
 import asyncio
 import re
-from collections.abc import AsyncIterator, Awaitable, Callable
+from collections.abc import AsyncIterator
 from contextlib import asynccontextmanager, suppress
 from pathlib import Path
-from typing import TypeAlias
 
 import pytest
 
 from acp_tui.client.agents import streamable_http, websocket
 from acp_tui.client.agents.catalogue import command_at
 from acp_tui.client.agents.command import AgentCommand
+from support.listening import Talk, listening
 from support.screens import Page, open_agent_page
 
-Talk: TypeAlias = Callable[[asyncio.StreamReader, asyncio.StreamWriter], Awaitable[None]]
 over_both = pytest.mark.parametrize("scheme", ["ws", "http"])
 
 
@@ -27,8 +26,8 @@ async def server(scheme: str, talk: Talk) -> AsyncIterator[AgentCommand]:
             await talk(reader, writer)
         writer.close()
 
-    async with await asyncio.start_server(until_gone, "127.0.0.1", 0) as listening:
-        yield command_at(f"{scheme}://127.0.0.1:{listening.sockets[0].getsockname()[1]}/acp")
+    async with listening(until_gone) as port:
+        yield command_at(f"{scheme}://127.0.0.1:{port}/acp")
 
 
 async def says_nothing(reader: asyncio.StreamReader, _: asyncio.StreamWriter) -> None:
