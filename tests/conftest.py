@@ -83,7 +83,7 @@ def _leave_what_stays_alone() -> None:
     if "textual" in sys.modules:
         _freeze_as_the_app_does()
     gc.freeze()
-    # So few that they are still in the processor's cache: each object takes two thirds of what it took with ten times as many.
+    # So few are still in the processor's cache: each takes two thirds of what it takes among ten times as many.
     gc.set_threshold(20_000, 50, 10)
 
 

@@ -280,9 +280,10 @@ async def test_qwen_serve_stops_when_it_is_cancelled_and_asks_before_it_writes_a
         async with running(agent_at(f"{scheme}://127.0.0.1:{port}/acp", TOKEN)) as agent:
             await agent.initialize()
             session = await agent.new_session(work)
+            waiting = session.conversation.permissions
             async with anyio.create_task_group() as tasks:
                 tasks.start_soon(session.send_prompt, [Text("WRITE")])
-                await until(session, lambda: bool(session.conversation.permissions))
+                await until(session, lambda waiting=waiting: bool(waiting))
                 session.cancel()
             assert session.conversation.last_stop_reason == "cancelled"
             assert not list(work.rglob("fake_out.txt"))
