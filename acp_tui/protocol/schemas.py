@@ -10,7 +10,7 @@ import inspect
 import sys
 from collections.abc import Callable, Mapping
 from dataclasses import MISSING, fields, is_dataclass
-from functools import cache
+from functools import cache, partial
 from types import NoneType, UnionType
 from typing import (
     TYPE_CHECKING,
@@ -22,7 +22,6 @@ from typing import (
     NamedTuple,
     NewType,
     Union,
-    dataclass_transform,
     get_args,
     get_origin,
 )
@@ -68,6 +67,10 @@ class DefaultOnError(NamedTuple):
     factory: Callable[[], Any] = NoneType
 
 
+class OrEmptyObject(NamedTuple):
+    """Reads an absent model, and unless `exact` a malformed one, as an empty object."""
+
+
 class Tag(NamedTuple):
     """The name of a union's member."""
 
@@ -101,11 +104,6 @@ class Field(NamedTuple):
     aliases: tuple[str, ...] = ()
     """Other keys that are also read."""
 
-    @property
-    def is_required(self) -> bool:
-        """Whether it's required."""
-        return self.default is ... and self.factory is None
-
 
 class _Given(NamedTuple):
     """The arguments of `field`."""
@@ -124,47 +122,24 @@ def _wire_name(name: str) -> str:
     return "_meta" if name == "meta" else first + "".join(map(str.title, rest))
 
 
-@dataclass_transform(kw_only_default=True, frozen_default=True, field_specifiers=(field,))
 class _ModelType(type):
-    """Tells type checkers how `Model` uses annotations."""
+    """Makes models keys of caches for mypy, which takes a class for hashable only if it has its own metaclass."""
 
 
 class Model(metaclass=_ModelType):
-    """Fields by name. Reading from JSON objects is strict. Creating one in Python checks nothing except `_settle`."""
+    """Fields by name, strictly read from a JSON object by `reader_of`. Nothing else creates or changes one."""
 
     # pydantic-core sets these on what it reads.
     __slots__ = ("__dict__", "__pydantic_extra__", "__pydantic_fields_set__", "__pydantic_private__")
     __pydantic_fields_set__: ClassVar[set[str]]
 
-    def __init__(self, **given: Any) -> None:
-        known = fields_of(type(self))
-        if not given.keys() <= known.keys():
-            raise TypeError(f"{type(self).__name__} has no {', '.join(given.keys() - known.keys())}")
-        values = {}
-        for name, of in known.items():
-            if name in given:
-                values[name] = given[name]
-            elif of.is_required:
-                raise TypeError(f"{type(self).__name__} needs {name}")
-            else:
-                values[name] = of.default if of.factory is None else of.factory()
-        object.__setattr__(self, "__dict__", values)
-        object.__setattr__(self, "__pydantic_fields_set__", set(given))
-        self._settle(None)
-
     def _settle(self, _: Any, /) -> None:
-        """Called once the fields are set, read or given. A ValueError marks the model as invalid."""
+        """Called once the fields are set. A ValueError marks the model as invalid."""
 
     @property
     def given(self) -> set[str]:
-        """The names of the fields that were sent or set. Only these are written."""
+        """The names of the fields that were sent."""
         return self.__pydantic_fields_set__
-
-    def __eq__(self, other: object) -> bool:
-        return type(other) is type(self) and vars(other) == vars(self)
-
-    def __setattr__(self, name: str, value: Any) -> None:
-        raise AttributeError(f"{type(self).__name__}.{name} can't be set")
 
     def __repr__(self) -> str:
         return f"{type(self).__name__}({', '.join(f'{name}={value!r}' for name, value in vars(self).items())})"
@@ -295,6 +270,11 @@ class _Schemas:
                         "function": {"type": "no-info", "function": validate},
                         "schema": schema,
                     }
+                case OrEmptyObject():
+                    empty = partial(reader_of(kind, exact=self._exact).validate_python, {})
+                    schema = {"type": "default", "schema": schema, "default_factory": empty}
+                    if not self._exact:
+                        schema["on_error"] = "default"
                 case DefaultOnError(factory) if not self._exact:
                     schema = {"type": "default", "schema": schema, "default_factory": factory, "on_error": "default"}
         return schema

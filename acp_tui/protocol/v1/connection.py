@@ -33,8 +33,7 @@ from acp_tui.protocol.roles import (
     Workplace,
 )
 from acp_tui.protocol.v1 import agent_requests, inbound, outbound
-from acp_tui.protocol.v1.initialize import AuthenticateRequest, LogoutRequest
-from acp_tui.protocol.wire import decode, to_wire
+from acp_tui.protocol.wire import decode, with_some
 
 T = TypeVar("T")
 
@@ -50,24 +49,23 @@ class ConnectionV1(Connection):
 
     async def authenticate(self, method_id: str) -> None:
         """See the base class."""
-        request = AuthenticateRequest(method_id=method_id)
-        await self.request(v1.AUTHENTICATE, to_wire(request), nothing)
+        await self.request(v1.AUTHENTICATE, {"methodId": method_id}, nothing)
 
     async def logout(self) -> None:
         """See the base class."""
-        await self.request(v1.LOGOUT, to_wire(LogoutRequest()), nothing)
+        await self.request(v1.LOGOUT, {}, nothing)
 
     @property
     def _loading(self) -> tuple[str, Mapping[str, Any]]:
         return v1.SESSION_LOAD, {}
 
     def _workplace(self, workplace: Workplace) -> dict[str, Any]:
-        return to_wire(outbound.new_session(workplace))
+        return outbound.new_session(workplace)
 
     async def list_sessions(self, cwd: Path | None, cursor: str | None) -> SessionPage:
         """See the base class."""
         request = outbound.list_sessions(cwd, cursor)
-        return await self.request(v1.SESSION_LIST, to_wire(request), inbound.read_session_page)
+        return await self.request(v1.SESSION_LIST, request, inbound.read_session_page)
 
     async def set_option(
         self, session_id: SessionId, option: ConfigOption, value: str | bool, on_update: OnUpdate
@@ -83,7 +81,7 @@ class ConnectionV1(Connection):
                 # The agent needn't confirm a change, so success counts as the report (R-MODE-2).
                 on_update(OptionChanged(option.option_id, value, source))
 
-        await self.request(method, to_wire(request), read)
+        await self.request(method, request, read)
 
     def brings_history(self, method: str, params: Mapping[str, Any]) -> bool:
         """See the base class."""
@@ -202,7 +200,7 @@ def read_elicitation(params: Mapping[str, Any], offer: ClientOffer) -> tuple[Ses
     match params.get("mode"):
         case "form" if offer.elicitation_form:
             form = decode(agent_requests.ElicitationFormMode, params)
-            return _session_of(form), _form(form)
+            return _session_of(form), _form(form, params["requestedSchema"])
         case "url" if offer.elicitation_url:
             page = decode(agent_requests.ElicitationUrlMode, params)
             return _session_of(page), _visit(page)
@@ -213,9 +211,7 @@ def read_elicitation(params: Mapping[str, Any], offer: ClientOffer) -> tuple[Ses
 
 def write_answer(answer: ElicitationAnswer) -> dict[str, Any]:
     """Return the answer on the wire. Content only goes with accepting a form (R-ELIC-3, R-ELIC-11)."""
-    if answer.action != "accept" or answer.values is None:
-        return to_wire(agent_requests.CreateElicitationResponse(action=answer.action))
-    return to_wire(agent_requests.CreateElicitationResponse(action=answer.action, content=answer.values))
+    return with_some({"action": answer.action}, content=answer.values if answer.action == "accept" else None)
 
 
 def _session_of(request: agent_requests.ElicitationMode) -> SessionId | None:
@@ -232,12 +228,12 @@ def _visit(request: agent_requests.ElicitationUrlMode) -> elicitation.UrlVisit:
     )
 
 
-def _form(request: agent_requests.ElicitationFormMode) -> elicitation.Form:
+def _form(request: agent_requests.ElicitationFormMode, raw: Mapping[str, Any]) -> elicitation.Form:
     schema = request.requested_schema
     return elicitation.Form(
         UNPARKED,
         request.message,
-        tuple(_fields(schema)),
+        tuple(_fields(schema, raw.get("properties", {}))),
         schema.title,
         schema.description,
         _tool_call_of(request),
@@ -248,16 +244,19 @@ def _form(request: agent_requests.ElicitationFormMode) -> elicitation.Form:
 # Fields
 
 
-def _fields(schema: agent_requests.ElicitationSchema) -> Iterator[elicitation.Field]:
+def _fields(schema: agent_requests.ElicitationSchema, raw: Mapping[str, Any]) -> Iterator[elicitation.Field]:
     required = set(schema.required or ())
     for name, prop in schema.properties.items():
-        yield _field(name, prop, name in required)
+        yield _field(name, prop, name in required) or elicitation.UnknownField(
+            name, str(raw[name].get("type")), raw[name], name in required
+        )
     # Required but not described, so no value of ours could satisfy it.
     for name in sorted(required - schema.properties.keys()):
         yield elicitation.UnknownField(name, "undescribed", None, is_required=True)
 
 
-def _field(name: str, prop: agent_requests.ElicitationPropertySchema, is_required: bool) -> elicitation.Field:
+def _field(name: str, prop: agent_requests.ElicitationPropertySchema, is_required: bool) -> elicitation.Field | None:
+    """Convert a field. Returns None for an unknown kind."""
     match prop:
         case agent_requests.StringPropertySchema():
             return _string(name, prop, is_required)
@@ -277,7 +276,7 @@ def _field(name: str, prop: agent_requests.ElicitationPropertySchema, is_require
         case agent_requests.MultiSelectPropertySchema():
             return _multi_choice(name, prop, is_required)
         case dict():
-            return elicitation.UnknownField(name, str(prop.get("type")), prop, is_required)
+            return None
         case _:
             assert_never(prop)
 
@@ -300,10 +299,12 @@ def _string(name: str, prop: agent_requests.StringPropertySchema, is_required: b
     )
 
 
-def _multi_choice(name: str, prop: agent_requests.MultiSelectPropertySchema, is_required: bool) -> elicitation.Field:
+def _multi_choice(
+    name: str, prop: agent_requests.MultiSelectPropertySchema, is_required: bool
+) -> elicitation.Field | None:
     items = prop.items
     if isinstance(items, dict):
-        return elicitation.UnknownField(name, "array", to_wire(prop), is_required)
+        return None
     if isinstance(items, agent_requests.StringMultiSelectItems):
         choices = _choices(items.enum, None)
     else:

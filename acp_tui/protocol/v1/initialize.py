@@ -4,8 +4,8 @@ from __future__ import annotations
 
 from typing import Annotated, Any, Literal, TypeAlias
 
-from acp_tui.protocol.schemas import Before, DefaultOnError, Discriminator, Tag, field
-from acp_tui.protocol.wire import Items, Lenient, LenientFlag, NullIsEmpty, UInt16, Variant, WireModel, kind_of
+from acp_tui.protocol.schemas import Before, Discriminator, Tag, field
+from acp_tui.protocol.wire import Items, Lenient, LenientFlag, NullIsEmpty, OrEmpty, UInt16, Variant, WireModel, kind_of
 
 
 class Implementation(WireModel):
@@ -60,12 +60,10 @@ class ElicitationCapabilities(WireModel):
 class ClientCapabilities(WireModel):
     """What the client supports."""
 
-    fs: Annotated[FileSystemCapabilities, DefaultOnError(FileSystemCapabilities)] = field(
-        default_factory=FileSystemCapabilities
-    )
+    fs: OrEmpty[FileSystemCapabilities]
     terminal: LenientFlag = False
     session: Lenient[ClientSessionCapabilities] = None
-    auth: Annotated[AuthCapabilities, DefaultOnError(AuthCapabilities)] = field(default_factory=AuthCapabilities)
+    auth: OrEmpty[AuthCapabilities]
     elicitation: Lenient[ElicitationCapabilities] = None
     subagents: Lenient[Marker] = None
 
@@ -74,9 +72,7 @@ class InitializeRequest(WireModel):
     """`initialize`: the first message of a connection."""
 
     protocol_version: UInt16
-    client_capabilities: Annotated[ClientCapabilities, DefaultOnError(ClientCapabilities)] = field(
-        default_factory=ClientCapabilities
-    )
+    client_capabilities: OrEmpty[ClientCapabilities]
     client_info: Lenient[Implementation] = None
 
 
@@ -121,18 +117,10 @@ class AgentCapabilities(WireModel):
     """What the agent supports."""
 
     load_session: LenientFlag = False
-    prompt_capabilities: Annotated[PromptCapabilities, DefaultOnError(PromptCapabilities)] = field(
-        default_factory=PromptCapabilities
-    )
-    mcp_capabilities: Annotated[McpCapabilities, DefaultOnError(McpCapabilities)] = field(
-        default_factory=McpCapabilities
-    )
-    session_capabilities: Annotated[SessionCapabilities, DefaultOnError(SessionCapabilities)] = field(
-        default_factory=SessionCapabilities
-    )
-    auth: Annotated[AgentAuthCapabilities, DefaultOnError(AgentAuthCapabilities)] = field(
-        default_factory=AgentAuthCapabilities
-    )
+    prompt_capabilities: OrEmpty[PromptCapabilities]
+    mcp_capabilities: OrEmpty[McpCapabilities]
+    session_capabilities: OrEmpty[SessionCapabilities]
+    auth: OrEmpty[AgentAuthCapabilities]
 
 
 class AuthMethodAgent(WireModel):
@@ -168,9 +156,7 @@ class InitializeResponse(WireModel):
     """The version to speak, and the agent's identity and capabilities."""
 
     protocol_version: UInt16
-    agent_capabilities: Annotated[AgentCapabilities, DefaultOnError(AgentCapabilities)] = field(
-        default_factory=AgentCapabilities
-    )
+    agent_capabilities: OrEmpty[AgentCapabilities]
     auth_methods: Items[AuthMethod] = field(default_factory=list)
     agent_info: Lenient[Implementation] = None
 
@@ -179,7 +165,3 @@ class AuthenticateRequest(WireModel):
     """`authenticate`."""
 
     method_id: str
-
-
-class LogoutRequest(WireModel):
-    """`logout`."""

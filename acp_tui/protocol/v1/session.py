@@ -83,13 +83,6 @@ class SessionModeState(WireModel):
     available_modes: Items[SessionMode]
 
 
-class SetSessionModeRequest(WireModel):
-    """`session/set_mode`."""
-
-    session_id: str
-    mode_id: str
-
-
 # Models, from before config options existed (R-OLD-1)
 
 
@@ -106,13 +99,6 @@ class SessionModelState(WireModel):
 
     current_model_id: str
     available_models: Items[ModelInfo]
-
-
-class SetSessionModelRequest(WireModel):
-    """`session/set_model`."""
-
-    session_id: str
-    model_id: str
 
 
 # Config options
@@ -217,15 +203,6 @@ class LoadSessionRequest(NewSessionRequest):
     """`session/load`: the agent replays the history before answering."""
 
     session_id: str
-
-
-class ResumeSessionRequest(WireModel):
-    """`session/resume`: like load, without the history."""
-
-    session_id: str
-    cwd: str
-    mcp_servers: NullIsEmpty[McpServer] = field(default_factory=list)
-    additional_directories: NullIsEmpty[str] = field(default_factory=list)
 
 
 class SessionInfo(WireModel):

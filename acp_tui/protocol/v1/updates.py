@@ -12,7 +12,6 @@ from acp_tui.protocol.wire import (
     UNKNOWN,
     Items,
     Lenient,
-    PatchModel,
     Tristate,
     TristateItems,
     UInt64,
@@ -135,7 +134,7 @@ class ConfigOptionUpdate(Update):
 # The session itself
 
 
-class SessionInfoUpdate(Update, PatchModel):
+class SessionInfoUpdate(Update):
     """The session's changed title and time."""
 
     session_update: Literal["session_info_update"] = "session_info_update"
@@ -171,7 +170,7 @@ class Notice(Update):
 # Compaction
 
 
-class CompactionUpdate(Update, PatchModel):
+class CompactionUpdate(Update):
     """The agent compacts its context."""
 
     session_update: Literal["compaction_update"] = "compaction_update"

@@ -6,7 +6,7 @@ from base64 import b64decode
 from typing import Annotated, Any, Literal, TypeAlias
 
 from acp_tui.conversation import UNSET
-from acp_tui.protocol.schemas import Before, DefaultOnError, Tag, field
+from acp_tui.protocol.schemas import Before, Tag, field
 from acp_tui.protocol.v1.agent_requests import PermissionOption
 from acp_tui.protocol.v1.content import Content, Terminal, ToolCallLocation
 from acp_tui.protocol.v1.initialize import Implementation, Marker
@@ -19,6 +19,7 @@ from acp_tui.protocol.wire import (
     Items,
     Lenient,
     NullIsEmpty,
+    OrEmpty,
     Tristate,
     TristateItems,
     UInt16,
@@ -48,10 +49,8 @@ class McpCapabilities(WireModel):
 class SessionCapabilities(WireModel):
     """What the agent can do with sessions besides new, list, resume, close, and prompt."""
 
-    prompt: Annotated[PromptCapabilities, DefaultOnError(PromptCapabilities)] = field(
-        default_factory=PromptCapabilities
-    )
-    mcp: Annotated[McpCapabilities, DefaultOnError(McpCapabilities)] = field(default_factory=McpCapabilities)
+    prompt: OrEmpty[PromptCapabilities]
+    mcp: OrEmpty[McpCapabilities]
     delete: Lenient[Marker] = None
     fork: Lenient[Marker] = None
     title: Lenient[Marker] = None
@@ -62,9 +61,7 @@ class SessionCapabilities(WireModel):
 class AgentCapabilities(WireModel):
     """What the agent supports."""
 
-    session: Annotated[SessionCapabilities, DefaultOnError(SessionCapabilities)] = field(
-        default_factory=SessionCapabilities
-    )
+    session: OrEmpty[SessionCapabilities]
 
 
 class AuthMethodAgent(Variant):
@@ -100,9 +97,7 @@ class InitializeResponse(WireModel):
 
     protocol_version: UInt16
     info: Implementation
-    capabilities: Annotated[AgentCapabilities, DefaultOnError(AgentCapabilities)] = field(
-        default_factory=AgentCapabilities
-    )
+    capabilities: OrEmpty[AgentCapabilities]
     auth_methods: Items[AuthMethod] = field(default_factory=list)
 
 
@@ -274,16 +269,3 @@ class RequestPermissionRequest(WireModel):
     description: Lenient[str] = None
     subject: dict[str, Any] | None = None
     options: list[PermissionOption]
-
-
-# Requests
-
-
-class McpServerStdio(Variant):
-    """A server the agent starts."""
-
-    type: Literal["stdio"] = "stdio"
-    name: str
-    command: str
-    args: list[str]
-    env: list[EnvVariable]
