@@ -4,7 +4,7 @@ from __future__ import annotations
 
 from collections.abc import Awaitable, Callable, Coroutine
 from pathlib import Path
-from typing import TYPE_CHECKING, Any, Protocol, TypeAlias, TypeVar
+from typing import TYPE_CHECKING, Any, Final, Protocol, TypeAlias, TypeVar
 
 from acp_tui.values import dataclass
 
@@ -26,6 +26,8 @@ if TYPE_CHECKING:
 
 
 T = TypeVar("T")
+
+NO_SESSION: Final = "There is no session yet."
 
 
 class OpensSessions(Protocol):

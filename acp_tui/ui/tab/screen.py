@@ -9,6 +9,7 @@ import time
 from collections.abc import Callable, Coroutine
 from dataclasses import replace
 from functools import cached_property
+from operator import attrgetter
 from pathlib import Path
 from typing import TYPE_CHECKING, Any, ClassVar, Final, TypeVar, cast
 
@@ -42,7 +43,7 @@ if TYPE_CHECKING:
     from acp_tui.conversation.conversation import Conversation
     from acp_tui.ui.changes.follower import ChangesDesk, TurnMoments
     from acp_tui.ui.conversation.view import ConversationView
-    from acp_tui.ui.prompt.history_search import HistorySearch
+    from acp_tui.ui.prompt.recall import HistorySearch
     from acp_tui.ui.session.panel import SessionPanel
     from acp_tui.ui.session.sidebar import Sidebar
     from acp_tui.ui.session.welcome import Welcome
@@ -491,8 +492,12 @@ class SessionScreen(Screen[None]):
     # Actions
 
     async def action_do(self, name: str, *arguments: Any) -> None:
-        """Run a command of the command table. If it waits for the user, it continues in a worker."""
-        doing = getattr(self.actions, name)(*arguments)
+        """Run a command of the command table: a method of `Actions`, or of a controller, as in "agent.log_out".
+
+        If it waits for the user, it continues in a worker.
+        """
+        controller, _, method = name.rpartition(".")
+        doing = getattr(attrgetter(controller or "actions")(self), method)(*arguments)
         if name in self.actions.AT_ONCE:
             await doing
         elif doing is not None:
@@ -539,7 +544,7 @@ class SessionScreen(Screen[None]):
 
     def on_conversation_view_link_chosen(self, message: ConversationView.LinkChosen) -> None:
         """Open the link."""
-        self.run(self.actions.open_link(message.target))
+        self.run(self.actions.entries.open_link(message.target))
 
     def on_sidebar_file_chosen(self, message: Sidebar.FileChosen) -> None:
         """Show how the file has changed."""

@@ -38,6 +38,8 @@ MOST = {
     "session": {"all": 654, "ours": 226},
 }
 """What loads now, plus a few. Before you raise one, look for something to load later."""
+OF_NEWER_PYTHON = 14 if sys.version_info >= (3, 14) else 0
+"""The standard library's parts that the same imports load only from Python 3.14 on."""
 AFTER_A_SESSION = (
     "acp_tui.client.changes.tracker",
     "email",
@@ -63,7 +65,8 @@ def start() -> dict[str, Any]:
 @pytest.mark.parametrize("stage", MOST)
 @pytest.mark.parametrize("whose", ["all", "ours"])
 def test_no_more_modules_are_loaded_than_the_start_has_room_for(stage: str, whose: str, start: dict[str, Any]) -> None:
-    assert start[stage][whose] <= MOST[stage][whose]
+    most = MOST[stage][whose] + (OF_NEWER_PYTHON if whose == "all" else 0)
+    assert start[stage][whose] <= most
 
 
 @pytest.mark.parametrize("stage", MOST)
