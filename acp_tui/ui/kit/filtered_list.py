@@ -8,6 +8,7 @@ from typing import Any, ClassVar, Generic, TypeVar
 from textual.app import ComposeResult
 from textual.binding import Binding, BindingType
 from textual.containers import Vertical, VerticalScroll
+from textual.events import Resize
 from textual.message import Message
 from textual.screen import ModalScreen
 from textual.widgets import Input, Static
@@ -138,7 +139,7 @@ class FilteredList(Vertical, can_focus=True):
         about = "" if self._list.shows_whole(row) else row.is_disabled_reason or row.description
         self._about.update(shown_line(about))
 
-    def on_resize(self) -> None:
+    def on_resize(self, event: Resize) -> None:
         """Look again whether the row has room for its text."""
         self.call_after_refresh(self._show_about)
 
