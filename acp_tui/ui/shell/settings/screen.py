@@ -368,7 +368,7 @@ class SettingsScreen(ModalScreen[None]):
 
     async def _reset(self, item: Item) -> None:
         try:
-            await self._desk.reset(item.key)
+            await self._desk.set(item.key, None)
         except SettingsError as error:
             self._say_error(error)
 
