@@ -41,14 +41,8 @@ async def _played(turn: Turn, step: script.Step) -> Outcome:
             pass  # a chunk would be appended to the echoed message
         case script.Say():
             await turn.stream(step)
-        case script.Block(block):
-            turn.send({"sessionUpdate": "agent_message_chunk", "content": turn.fill(block)})
-        case script.Plan(entries):
-            turn.send({"sessionUpdate": "plan", "entries": turn.fill(entries)})
-        case script.Tool(patch):
-            turn.send({"sessionUpdate": "tool_call"} | turn.tool_call(patch))
-        case script.Update(patch):
-            turn.send({"sessionUpdate": "tool_call_update"} | turn.tool_call(patch))
+        case script.Tool():
+            turn.send({"sessionUpdate": step.update} | turn.tool_call(step))
         case script.Read():
             return await read(turn, step)
         case script.Write():
@@ -309,7 +303,7 @@ async def write(turn: Turn, step: script.Write) -> None:
 
 async def ask(turn: Turn, step: script.Permission) -> Outcome:
     """Ask for permission. The kind of the chosen option decides the branch."""
-    tool_call, options = turn.tool_call(step.patch), turn.fill(step.options)
+    tool_call, options = turn.tool_call(step.tool), turn.fill(step.options)
     try:
         chosen = await turn.client.request_permission(turn.session.id, tool_call, options)
     except RequestFailed as error:
