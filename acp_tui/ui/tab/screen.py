@@ -43,7 +43,7 @@ if TYPE_CHECKING:
     from acp_tui.conversation.conversation import Conversation
     from acp_tui.ui.changes.follower import ChangesDesk, TurnMoments
     from acp_tui.ui.conversation.view import ConversationView
-    from acp_tui.ui.prompt.history_search import HistorySearch
+    from acp_tui.ui.prompt.recall import HistorySearch
     from acp_tui.ui.session.panel import SessionPanel
     from acp_tui.ui.session.sidebar import Sidebar
     from acp_tui.ui.session.welcome import Welcome
