@@ -40,6 +40,10 @@ from acp_tui.values import dataclass
 LEAST_SAVED: Final = 3
 """Scroll only if it saves sending at least this many rows."""
 
+RESET: Final = "\x1b[0m"
+STYLE: Final = re.compile(r"\x1b\[[\d;]+m")
+"""A style begins with this, and ends with `RESET`: see Rich's `Style.render`."""
+
 Piece: TypeAlias = tuple[int, Strip]
 """A part of a row, and its first column."""
 
@@ -57,7 +61,7 @@ class Part:
     @classmethod
     def at(cls, x: int, strip: Strip, console: Console) -> Part:
         """Create the part for a strip at a column."""
-        return cls(x + strip.cell_length, strip.render(console), strip)
+        return cls(x + strip.cell_length, _joined(strip.render(console)), strip)
 
 
 Row: TypeAlias = Mapping[int, Part]
@@ -140,6 +144,16 @@ class ShownRows:
         places = {key: y for y, key in enumerate(keys) if key is not None and counts[key] == 1}
         steps = Counter(places[key] - y for y, row in changed.items() if (key := _key(row)) in places)
         return steps.most_common(1)[0][0] if steps else 0
+
+
+def _joined(text: str) -> str:
+    """The same characters in the same styles, without the end of a style that begins again right there."""
+    styled = text.split(RESET)
+    for at in range(len(styled) - 1, 0, -1):
+        style = STYLE.match(styled[at])
+        if style is not None and styled[at - 1].startswith(style[0]):
+            styled[at - 1 : at + 1] = [styled[at - 1] + styled[at][style.end() :]]
+    return RESET.join(styled)
 
 
 def _key(row: Row) -> str:

@@ -110,15 +110,10 @@ class ClientCalls:
         await self._peer.request("fs/write_text_file", params)
 
     async def create_terminal(
-        self,
-        session_id: str,
-        command: str,
-        args: Sequence[str],
-        env: Mapping[str, str],
-        cwd: str,
-        output_limit_bytes: int | None,
+        self, session_id: str, argv: Sequence[str], env: Mapping[str, str], cwd: str, output_limit_bytes: int | None
     ) -> str:
         """Start a command; return the terminal's ID."""
+        command, *args = argv
         params: dict[str, Any] = {"sessionId": session_id, "command": command, "args": args, "cwd": cwd}
         params["env"] = [{"name": name, "value": value} for name, value in env.items()]
         if output_limit_bytes is not None:
