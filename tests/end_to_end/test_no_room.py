@@ -22,7 +22,8 @@ MAIN = ("-m", "acp_tui")
 # compiled modules short, and all later starts would fail.
 MAIN_WITHOUT_ROOM = (
     "-c",
-    "import resource, sys; sys.dont_write_bytecode = True; resource.setrlimit(resource.RLIMIT_FSIZE, (0, 0))\n"
+    "import os, resource, sys; sys.dont_write_bytecode = True; os.environ['PYTHONDONTWRITEBYTECODE'] = '1'\n"
+    "resource.setrlimit(resource.RLIMIT_FSIZE, (0, 0))\n"
     "from acp_tui.cli.main import main; sys.exit(main())",
 )
 
