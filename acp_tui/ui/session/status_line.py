@@ -66,6 +66,7 @@ STATES: Final = {
     "ready": ("●", "$text-success", ""),
     "working": ("◐", "$text-accent", "working; {cancel} cancels"),
     "waiting": ("▲", "$text-warning", "needs your decision; {leave_prompt}"),
+    "answering": ("▲", "$text-warning", "needs your decision"),
     "cancelling": ("◐", "$text-warning", "canceling"),
     "reconnecting": ("○", "$text-warning", "reconnecting; {restart} tries now"),
     "lost": ("✗", "$text-error", "gone; {restart} restarts it"),

@@ -467,7 +467,19 @@ class SessionScreen(Screen[None]):
         state = panel.state
         if state == "lost" and self.opener.is_reconnecting:
             state = "reconnecting"
+        elif state == "waiting" and self._is_answering:
+            state = "answering"
         return Status(agent=self.agent_title, state=state, facts=facts, work=panel.work)
+
+    @property
+    def _is_answering(self) -> bool:
+        """Whether a card has the keyboard already."""
+        card = self.questions.card
+        return card.has_keyboard if card is not None else self.panel is not None and self.panel.card.has_focus
+
+    def on_descendant_focus(self) -> None:
+        """Say how to get to a question, or no longer."""
+        self._show_status()
 
     @property
     def _elsewhere(self) -> str:

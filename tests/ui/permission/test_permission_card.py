@@ -25,6 +25,9 @@ async def test_the_prompt_keeps_the_focus_and_the_draft_when_a_request_comes() -
         assert "Permission  Edit a file" in page.text
         assert "Tab, then 1-2 y n: answer" in page.text
         assert "needs your decision; Tab" in page.status
+        await page.enter_card()
+        assert "needs your decision" in page.status
+        assert "Tab" not in page.status, "there, Tab leads away from the card"
 
 
 async def test_it_shows_our_word_for_each_kind_and_the_agents_names_behind_sorted_by_kind() -> None:
