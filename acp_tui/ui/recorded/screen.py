@@ -425,9 +425,9 @@ class ReplayScreen(Screen[None]):
     def action_do(self, name: str) -> None:
         """Refuse: a replay opens no editor and writes no file."""
         refused = {
-            "edit_location": "opening a file in the editor",
-            "stop_one": "stopping a tool call",
-            "save_attached": "saving; acp-tui render -o FILE writes files",
+            "actions.entries.edit_location": "opening a file in the editor",
+            "actions.entries.stop_one": "stopping a tool call",
+            "actions.entries.save_attached": "saving; acp-tui render -o FILE writes files",
         }
         self.action_refuse(refused[name])
 
