@@ -22,7 +22,6 @@ from acp_tui.protocol import MalformedMessage
 from acp_tui.protocol.roles import ClientHandler, ClientOffer, Workplace
 from acp_tui.protocol.v1.inbound import read_completed
 from acp_tui.protocol.v1.outbound import content_block
-from acp_tui.protocol.wire import to_wire
 from acp_tui.rpc import ConnectionLost, ErrorCode, Peer, RequestFailed
 
 log = logging.getLogger(__name__)
@@ -256,7 +255,7 @@ class Connection(ABC):
             if isinstance(update, TurnFailed) or (isinstance(update, PromptRefused) and update.failure):
                 raise error
 
-        prompt = [to_wire(content_block(block)) for block in blocks]
+        prompt = [content_block(block) for block in blocks]
         await self.request("session/prompt", {"sessionId": session_id, "prompt": prompt}, read, read_error)
 
     async def steer(self, session_id: SessionId, blocks: Sequence[ContentBlock], on_taken: Callable[[], None]) -> bool:
@@ -275,7 +274,7 @@ class Connection(ABC):
 
         params = {
             "sessionId": session_id,
-            "prompt": [to_wire(content_block(block)) for block in blocks],
+            "prompt": [content_block(block) for block in blocks],
             "_meta": {**self._meta, "steering": {"idleBehavior": "promptRequired"}},
         }
         return await self.peer.request(STEERING, params, read=read)
@@ -309,16 +308,6 @@ class Connection(ABC):
     @abstractmethod
     def brings_history(self, method: str, params: Mapping[str, Any]) -> bool:
         """Whether this client request opens a session with its history."""
-
-    # Beyond the protocol
-
-    async def request_extension(self, method: str, params: Any) -> Any:
-        """Send a request whose name begins with "_". The caller provides all of its params, including `_meta`."""
-        return await self.peer.request(method, params)
-
-    def notify_extension(self, method: str, params: Any) -> None:
-        """Send a notification whose name begins with "_". Raises ConnectionLost."""
-        self.peer.notify(method, params)
 
 
 def nothing(_: Any) -> None:

@@ -14,7 +14,6 @@ from acp_tui.protocol.roles import Agreement, ClientOffer
 from acp_tui.protocol.v1.connection import ConnectionV1
 from acp_tui.protocol.v1.inbound import read_initialize_response
 from acp_tui.protocol.v1.outbound import initialize_request
-from acp_tui.protocol.wire import to_wire
 from acp_tui.rpc import RequestFailed
 
 Version: TypeAlias = Literal[1, 2]
@@ -54,7 +53,7 @@ def _read_error(error: RequestFailed) -> Agreement:
 
 def initialize_params(wanted: Version, offer: ClientOffer, name: str, title: str, version: str) -> dict[str, Any]:
     """Return the handshake: for version 1 as always, otherwise with the fields of both versions."""
-    params = to_wire(initialize_request(wanted, offer, name, title, version))
+    params = initialize_request(wanted, offer, name, title, version)
     if wanted == 1:
         return params
     capabilities: dict[str, Any] = {}

@@ -10,7 +10,7 @@ import inspect
 import sys
 from collections.abc import Callable, Mapping
 from dataclasses import MISSING, fields, is_dataclass
-from functools import cache
+from functools import cache, partial
 from types import NoneType, UnionType
 from typing import (
     TYPE_CHECKING,
@@ -22,7 +22,6 @@ from typing import (
     NamedTuple,
     NewType,
     Union,
-    dataclass_transform,
     get_args,
     get_origin,
 )
@@ -68,8 +67,21 @@ class DefaultOnError(NamedTuple):
     factory: Callable[[], Any] = NoneType
 
 
+class OrEmptyObject(NamedTuple):
+    """Reads an absent model, and unless `exact` a malformed one, as an empty object."""
+
+
+class OpenUnion(NamedTuple):
+    """Use the member whose field at `key` has the value's string there as its constant, or else the last one.
+
+    If the last one is a dict, there must be a string.
+    """
+
+    key: str = "type"
+
+
 class Tag(NamedTuple):
-    """The name of a union's member."""
+    """The name of a union's member, if it isn't the constant of its field."""
 
     tag: str
     is_in_schema: bool = True
@@ -101,11 +113,6 @@ class Field(NamedTuple):
     aliases: tuple[str, ...] = ()
     """Other keys that are also read."""
 
-    @property
-    def is_required(self) -> bool:
-        """Whether it's required."""
-        return self.default is ... and self.factory is None
-
 
 class _Given(NamedTuple):
     """The arguments of `field`."""
@@ -124,47 +131,24 @@ def _wire_name(name: str) -> str:
     return "_meta" if name == "meta" else first + "".join(map(str.title, rest))
 
 
-@dataclass_transform(kw_only_default=True, frozen_default=True, field_specifiers=(field,))
 class _ModelType(type):
-    """Tells type checkers how `Model` uses annotations."""
+    """Makes models keys of caches for mypy, which takes a class for hashable only if it has its own metaclass."""
 
 
 class Model(metaclass=_ModelType):
-    """Fields by name. Reading from JSON objects is strict. Creating one in Python checks nothing except `_settle`."""
+    """Fields by name, strictly read from a JSON object by `reader_of`. Nothing else creates or changes one."""
 
     # pydantic-core sets these on what it reads.
     __slots__ = ("__dict__", "__pydantic_extra__", "__pydantic_fields_set__", "__pydantic_private__")
     __pydantic_fields_set__: ClassVar[set[str]]
 
-    def __init__(self, **given: Any) -> None:
-        known = fields_of(type(self))
-        if not given.keys() <= known.keys():
-            raise TypeError(f"{type(self).__name__} has no {', '.join(given.keys() - known.keys())}")
-        values = {}
-        for name, of in known.items():
-            if name in given:
-                values[name] = given[name]
-            elif of.is_required:
-                raise TypeError(f"{type(self).__name__} needs {name}")
-            else:
-                values[name] = of.default if of.factory is None else of.factory()
-        object.__setattr__(self, "__dict__", values)
-        object.__setattr__(self, "__pydantic_fields_set__", set(given))
-        self._settle(None)
-
     def _settle(self, _: Any, /) -> None:
-        """Called once the fields are set, read or given. A ValueError marks the model as invalid."""
+        """Called once the fields are set. A ValueError marks the model as invalid."""
 
     @property
     def given(self) -> set[str]:
-        """The names of the fields that were sent or set. Only these are written."""
+        """The names of the fields that were sent."""
         return self.__pydantic_fields_set__
-
-    def __eq__(self, other: object) -> bool:
-        return type(other) is type(self) and vars(other) == vars(self)
-
-    def __setattr__(self, name: str, value: Any) -> None:
-        raise AttributeError(f"{type(self).__name__}.{name} can't be set")
 
     def __repr__(self) -> str:
         return f"{type(self).__name__}({', '.join(f'{name}={value!r}' for name, value in vars(self).items())})"
@@ -295,16 +279,28 @@ class _Schemas:
                         "function": {"type": "no-info", "function": validate},
                         "schema": schema,
                     }
+                case OrEmptyObject():
+                    empty = partial(reader_of(kind, exact=self._exact).validate_python, {})
+                    schema = {"type": "default", "schema": schema, "default_factory": empty}
+                    if not self._exact:
+                        schema["on_error"] = "default"
                 case DefaultOnError(factory) if not self._exact:
                     schema = {"type": "default", "schema": schema, "default_factory": factory, "on_error": "default"}
         return schema
 
     def _union(self, members: tuple[Any, ...], notes: tuple[Any, ...]) -> CoreSchema:
-        discriminator = next((note for note in notes if isinstance(note, Discriminator)), None)
-        if discriminator is not None:
-            tagged = [(_tag_of(member, discriminator), member) for member in members]
-            choices = {of.tag: self.of(member) for of, member in tagged if of.is_in_schema or not self._exact}
-            return {"type": "tagged-union", "choices": choices, "discriminator": discriminator.by}
+        for note in notes:
+            match note:
+                case OpenUnion(key):
+                    choices = {_constant(member, key): self.of(member) for member in members[:-1]}
+                    needs_kind = get_origin(members[-1]) is dict
+                    by = _kind_at(key, frozenset(choices), needs_kind)
+                    choices[OTHER] = self.of(members[-1])
+                    return {"type": "tagged-union", "choices": choices, "discriminator": by}
+                case Discriminator(by):
+                    tagged = [(_tag_of(member, by), member) for member in members]
+                    choices = {of.tag: self.of(member) for of, member in tagged if of.is_in_schema or not self._exact}
+                    return {"type": "tagged-union", "choices": choices, "discriminator": by}
         kept = [member for member in members if member is not NoneType]
         if self._exact:
             kept = [member for member in kept if member != UnsetType]
@@ -326,7 +322,26 @@ _PLAIN: Final[Mapping[Any, CoreSchema]] = {
 }
 
 
-def _tag_of(member: Any, discriminator: Discriminator) -> Tag:
-    if isinstance(discriminator.by, str) and isinstance(member, type):
-        return Tag(fields_of(member)[discriminator.by].default)
+OTHER: Final = "?"
+"""The tag of an open union's last member."""
+
+
+def _kind_at(key: str, known: frozenset[str], needs_kind: bool) -> Callable[[Any], str | None]:
+    def tag(value: Any) -> str | None:
+        kind = value.get(key) if isinstance(value, dict) else None
+        if isinstance(kind, str):
+            return kind if kind in known else OTHER
+        return None if needs_kind else OTHER
+
+    return tag
+
+
+def _tag_of(member: Any, by: str | Callable[[Any], str | None]) -> Tag:
+    if isinstance(by, str):
+        return Tag(_constant(member, by))
     return next(note for note in get_args(member)[1:] if isinstance(note, Tag))
+
+
+def _constant(member: type[Model], key: str) -> str:
+    constant: str = next(of.default for of in fields_of(member).values() if of.key == key)
+    return constant

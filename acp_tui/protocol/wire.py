@@ -7,14 +7,22 @@ the schema's `x-deserialize-*` annotations.
 from __future__ import annotations
 
 import logging
-from collections.abc import Callable, Collection
+from collections.abc import Callable
 from types import NoneType
-from typing import TYPE_CHECKING, Annotated, Any, ClassVar, Final, TypeAlias, TypeVar
+from typing import TYPE_CHECKING, Annotated, Any, TypeAlias, TypeVar
 
 from acp_tui.conversation import UNSET, UnsetType
 from acp_tui.json_core import ValidationError
 from acp_tui.protocol import MalformedMessage
-from acp_tui.protocol.schemas import Around, Before, Bounds, DefaultOnError, Discriminator, Model, fields_of, reader_of
+from acp_tui.protocol.schemas import (
+    Around,
+    Before,
+    Bounds,
+    DefaultOnError,
+    Model,
+    OrEmptyObject,
+    reader_of,
+)
 
 if TYPE_CHECKING:
     from pydantic_core.core_schema import ValidatorFunctionWrapHandler
@@ -54,6 +62,8 @@ def _valid_items(items: list[Any], handler: ValidatorFunctionWrapHandler) -> lis
 
 Lenient: TypeAlias = Annotated[T | None, DefaultOnError()]
 """None if the value is absent, null, or malformed."""
+OrEmpty: TypeAlias = Annotated[T, OrEmptyObject()]
+"""A model without required fields; as if it were `{}` if it's absent or malformed."""
 LenientFlag: TypeAlias = Annotated[bool, DefaultOnError(bool)]
 """False if the value is malformed."""
 Items: TypeAlias = Annotated[list[T], skip_invalid(list)]
@@ -61,7 +71,7 @@ Items: TypeAlias = Annotated[list[T], skip_invalid(list)]
 OptionalItems: TypeAlias = Annotated[list[T] | None, skip_invalid(NoneType)]
 """The valid items of a list; None if it's absent, null, or not a list."""
 Tristate: TypeAlias = Annotated[T | None | UnsetType, DefaultOnError(lambda: UNSET)]
-"""For a `PatchModel`: None clears; UNSET if the value is absent or malformed."""
+"""None clears; UNSET if the value is absent or malformed."""
 TristateItems: TypeAlias = Annotated[list[T] | None | UnsetType, skip_invalid(lambda: UNSET)]
 """Like `Tristate`, with the valid items of a list."""
 NullIsEmpty: TypeAlias = Annotated[list[T], Before(lambda value: [] if value is None else value)]
@@ -76,52 +86,15 @@ Int64: TypeAlias = Annotated[int, Bounds(-(2**63), 2**63)]
 
 
 class WireModel(Model):
-    """A message or a part of one. Unknown keys are ignored and never written (R-RPC-9)."""
+    """A message or a part of one. Unknown keys are ignored (R-RPC-9)."""
 
     meta: Lenient[dict[str, Any]] = None
 
 
-class Variant(WireModel):
-    """A union's variant. Its constant discriminator is always written."""
-
-    discriminator: ClassVar[str] = "type"
-
-    def _settle(self, _: Any, /) -> None:
-        self.given.add(self.discriminator)
-
-
-class PatchModel(Variant):
-    """A variant with `Tristate` fields. A malformed one counts as not sent, so it isn't written."""
-
-    def _settle(self, _: Any, /) -> None:
-        super()._settle(_)
-        self.given.difference_update([name for name in self.given if getattr(self, name) is UNSET])
-
-
-UNKNOWN: Final = "?"
-"""The union tag of an unknown variant. Such a value stays a dict (R-LEN-4)."""
-
-
-def kind_of(value: Any, key: str = "type") -> str | None:
-    """Return the discriminator of a union's member, decoded or not; None without one."""
-    if isinstance(value, Variant):
-        kind = getattr(value, value.discriminator)
-    else:
-        kind = value.get(key) if isinstance(value, dict) else None
-    return kind if isinstance(kind, str) else None
-
-
-def open_union(known: Collection[str], key: str = "type") -> Discriminator:
-    """Choose a union's variant by the string at `key`. An unknown string chooses `UNKNOWN`."""
-
-    def tag(value: Any) -> str | None:
-        kind = kind_of(value, key)
-        return kind if kind is None or kind in known else UNKNOWN
-
-    return Discriminator(tag)
-
-
 # Decoding and encoding
+
+Wire: TypeAlias = dict[str, Any]
+"""A message to send, or a part of one."""
 
 
 def decode(model: type[M], value: object) -> M:
@@ -142,16 +115,6 @@ def describe(error: ValidationError) -> str:
     return "; ".join(f"{'.'.join(map(str, flaw['loc'])) or 'it'}: {flaw['msg']}" for flaw in flaws[:3])
 
 
-def to_wire(model: WireModel) -> dict[str, Any]:
-    """Return a model's JSON object. It only has what was set, so omitted and null fields stay different."""
-    given = model.given
-    return {field.key: as_json(getattr(model, name)) for name, field in fields_of(type(model)).items() if name in given}
-
-
-def as_json(value: Any) -> Any:
-    """Return a field's value as JSON, also if it's a union value without a model."""
-    if isinstance(value, WireModel):
-        return to_wire(value)
-    if isinstance(value, list):
-        return list(map(as_json, value))
-    return {key: as_json(part) for key, part in value.items()} if isinstance(value, dict) else value
+def with_some(fields: Wire, **optional: Any) -> Wire:
+    """Add the fields that aren't None: they are omitted on the wire, not null."""
+    return fields | {name: value for name, value in optional.items() if value is not None}

@@ -11,7 +11,7 @@ import os
 import re
 import subprocess
 from base64 import b64encode
-from collections.abc import Iterator
+from collections.abc import Callable, Iterator
 from pathlib import Path
 from random import Random
 from typing import Any, Final
@@ -257,13 +257,8 @@ def environ(folder: Path) -> dict[str, str]:
     }
 
 
-def piped(*argv: str, folder: Path) -> bytes:
-    """Everything acp-tui writes into pipes with these arguments."""
-    return piped_each(argv, folder=folder)
-
-
-def piped_each(*commands: tuple[str, ...], folder: Path) -> bytes:
-    """The same for several commands, since most of a command's time is its start."""
+def piped(*commands: tuple[str, ...], folder: Path) -> bytes:
+    """Everything that these commands, in one process, write into a pipe."""
     run = subprocess.run(
         one_after_the_other(*commands),
         cwd=folder,
@@ -277,9 +272,10 @@ def piped_each(*commands: tuple[str, ...], folder: Path) -> bytes:
     return run.stdout
 
 
-def shown(*argv: str, folder: Path, types: str = "") -> bytes:
-    """Everything it writes to its own terminal."""
-    with process_on_terminal(argv, environ(folder), folder) as (process, descriptor):
+def shown(*commands: tuple[str, ...], folder: Path, types: str = "") -> bytes:
+    """Everything that these commands, in one process, write to their terminal."""
+    command = one_after_the_other(*commands)
+    with process_on_terminal((), environ(folder), folder, command=command) as (process, descriptor):
         terminal = TerminalProcess(process, descriptor)
         if types:
             terminal.type(types)
@@ -289,24 +285,25 @@ def shown(*argv: str, folder: Path, types: str = "") -> bytes:
 
 def test_exec_and_what_reads_its_recording(agent: tuple[str, ...], folder: Path) -> None:
     turn = ("--prompt", "go", "--", *agent)
-    text = piped("exec", "--record", "run.jsonl", *turn, folder=folder)
+    text = piped(("exec", "--record", "run.jsonl", *turn), folder=folder)
     assert END.encode() in text
     assert_harmless(text)
-    assert_harmless(shown("exec", *turn, folder=folder))
-    ndjson = piped("exec", "--format", "ndjson", *turn, folder=folder)
-    assert ndjson.count(b"\n") > UPDATES
-    assert_harmless(ndjson)
     commands = (
+        ("exec", "--format", "ndjson", *turn),
         ("redact", "run.jsonl", "-o", "out.jsonl"),
         *(("render", "run.jsonl", "-o", f"out.{suffix}") for suffix in ("txt", "svg", "md", "html")),
         ("check", "--limit", "3", "--", *agent),
         ("doctor", "--", *agent),
     )
-    assert_harmless(piped_each(*commands, folder=folder))
+    written = piped(*commands, folder=folder)
+    assert written.count(b'\n{"') > UPDATES
+    assert_harmless(written)
     assert (folder / "out.jsonl").exists()
     for suffix in ("txt", "svg", "md", "html"):
         assert_harmless((folder / f"out.{suffix}").read_bytes())
-    assert_harmless(shown("mock", "--timeout", "1", "run.jsonl", folder=folder, types="x\n\x04"))
+    on_its_terminal = shown(("exec", *turn), ("mock", "--timeout", "1", "run.jsonl"), folder=folder, types="x\n\x04")
+    assert END.encode() in on_its_terminal
+    assert_harmless(on_its_terminal)
 
 
 def test_plain_lines_and_the_list_of_its_sessions(agent: tuple[str, ...], folder: Path) -> None:
@@ -320,9 +317,8 @@ def test_plain_lines_and_the_list_of_its_sessions(agent: tuple[str, ...], folder
         terminal.end()
     assert_harmless(terminal.said)
     commands = (("sessions",), ("sessions", "--format", "json"), ("agents",), ("settings",), ("keys",))
-    assert_harmless(piped_each(*commands, folder=folder))
-    for argv in commands:
-        assert_harmless(shown(*argv, folder=folder))
+    assert_harmless(piped(*commands, folder=folder))
+    assert_harmless(shown(*commands, folder=folder))
 
 
 def _found(said: bytes) -> set[bytes]:
@@ -343,15 +339,9 @@ MISTAKES: Final = (
 )
 
 
-@pytest.mark.parametrize("argv", MISTAKES)
-def test_what_the_command_line_repeats(argv: tuple[str, ...], folder: Path) -> None:
-    written = shown(*argv, folder=folder)
-    assert written
-    assert_harmless(written)
-
-
-def test_what_the_command_line_repeats_into_pipes(folder: Path) -> None:
-    written = piped_each(*MISTAKES, folder=folder)
+@pytest.mark.parametrize("told", [shown, piped])
+def test_what_the_command_line_repeats(told: Callable[..., bytes], folder: Path) -> None:
+    written = told(*MISTAKES, folder=folder)
     assert written.count(b"acp-tui") >= len(MISTAKES)
     assert_harmless(written)
 

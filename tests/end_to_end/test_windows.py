@@ -1,7 +1,11 @@
-"""Windows of any size, resized faster than they can be drawn: nothing breaks, nothing is left behind."""
+"""Windows of any size, resized faster than they can be drawn: nothing breaks, nothing is left behind.
+
+ACP_TUI_STORMS=20 raises that many storms.
+"""
 
 from __future__ import annotations
 
+import os
 from pathlib import Path
 from random import Random
 
@@ -12,6 +16,7 @@ from support.on_terminal import OnTerminal, on_terminal
 CTRL_Q = "\x11"
 RESIZES = 100
 SIZES = ((1, 1), (300, 100), (20, 5), (1, 100), (300, 1), (80, 24))
+STORMS = int(os.environ.get("ACP_TUI_STORMS", "1"))
 
 
 def works(screen: OnTerminal) -> None:
@@ -27,7 +32,7 @@ def works(screen: OnTerminal) -> None:
     assert b"Traceback" not in screen.written
 
 
-@pytest.mark.parametrize("seed", [1, 2])
+@pytest.mark.parametrize("seed", range(STORMS))
 def test_a_storm_of_resizes_while_the_demo_plays_leaves_it_working(tmp_path: Path, seed: int) -> None:
     random = Random(seed)
     with on_terminal(tmp_path, "demo", "--speed", "5") as screen:

@@ -22,8 +22,7 @@ from acp_tui.protocol import MalformedMessage, v1
 from acp_tui.protocol.roles import ClientOffer
 from acp_tui.protocol.schemas import reader_of
 from acp_tui.protocol.v1 import connection, inbound
-from acp_tui.protocol.wire import as_json
-from support.golden import SHARED_MODELS, needs_schema
+from support.golden import SHARED_MODELS, as_json, needs_schema
 from support.messages_from_schema import Messages, without_unknown_keys
 from support.schema import definitions, flaws
 

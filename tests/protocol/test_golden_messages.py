@@ -26,8 +26,7 @@ from acp_tui.protocol.v1.session import (
     SetSessionConfigOptionResponse,
 )
 from acp_tui.protocol.v1.updates import SessionUpdate
-from acp_tui.protocol.wire import as_json
-from support.golden import golden_files, read_or_skip
+from support.golden import as_json, golden_files, read_or_skip
 
 TYPES: dict[str, Any] = {
     "cancel_notification": CancelNotification,

@@ -27,7 +27,8 @@ from acp_tui.protocol.v1.session import (
     NewSessionRequest,
     SessionSetup,
 )
-from acp_tui.protocol.wire import WireModel, decode, to_wire
+from acp_tui.protocol.wire import WireModel, decode
+from support.golden import as_json
 
 # Initialize
 
@@ -157,7 +158,7 @@ def test_an_empty_result_may_be_null_or_have_unknown_keys_and_is_written_empty(
     model: type[WireModel], result: Any
 ) -> None:
     """R-RPC-8, R-RPC-9"""
-    assert to_wire(decode(model, result)) == {}
+    assert as_json(decode(model, result)) == {}
 
 
 # Requests of the agent
@@ -200,7 +201,7 @@ def test_an_mcp_server_without_a_known_type_is_one_to_start() -> None:
     http = {"type": "http", "name": "b", "url": "https://b", "headers": []}
     request = decode(NewSessionRequest, {"cwd": "/", "mcpServers": [stdio, http]})
     assert [type(server) for server in request.mcp_servers] == [McpServerStdio, McpServerHttp]
-    assert to_wire(request)["mcpServers"] == [stdio, http]
+    assert as_json(request)["mcpServers"] == [stdio, http]
 
 
 # Elicitation
@@ -221,7 +222,8 @@ def test_a_form_is_read_with_the_fields_that_we_know_and_those_that_we_do_not() 
     )
     assert isinstance(form, ElicitationFormMode)
     fields = form.requested_schema.properties
-    assert fields["name"] == StringPropertySchema(min_length=1)
+    assert isinstance(fields["name"], StringPropertySchema)
+    assert (fields["name"].min_length, fields["name"].default) == (1, None)
     assert isinstance(fields["several"].items, TitledMultiSelectItems)  # type: ignore[union-attr]
     assert fields["place"] == {"type": "map"}
 

@@ -10,6 +10,8 @@ from typing import Any, Final
 
 import pytest
 
+from acp_tui.conversation import UNSET
+from acp_tui.protocol.schemas import fields_of
 from acp_tui.protocol.v1.agent_requests import TerminalRequest
 from acp_tui.protocol.v1.session import SessionSetup
 from acp_tui.protocol.wire import WireModel
@@ -64,3 +66,14 @@ SHARED_MODELS: Final[dict[str, type[WireModel]]] = {
     **dict.fromkeys(("KillTerminalRequest", "ReleaseTerminalRequest"), TerminalRequest),
 }
 """The model of a type of the schema, where it has another name because several types are alike."""
+
+
+def as_json(value: Any) -> Any:
+    """What was read, as JSON again: without unknown keys, and without what was malformed and so counts as absent."""
+    if isinstance(value, WireModel):
+        fields = fields_of(type(value))
+        given = {fields[name].key: getattr(value, name) for name in fields if name in value.given}
+        return {key: as_json(part) for key, part in given.items() if part is not UNSET}
+    if isinstance(value, list):
+        return list(map(as_json, value))
+    return {key: as_json(part) for key, part in value.items()} if isinstance(value, dict) else value

@@ -8,7 +8,7 @@ from __future__ import annotations
 
 import asyncio
 from collections.abc import AsyncIterator, Callable
-from contextlib import asynccontextmanager
+from contextlib import asynccontextmanager, nullcontext
 from functools import partial
 from time import monotonic
 from typing import Any, Final
@@ -39,9 +39,9 @@ def install(patch: pytest.MonkeyPatch) -> None:
     """From now on, track threads that have work."""
     in_thread, in_executor = to_thread.run_sync, asyncio.BaseEventLoop.run_in_executor
 
-    async def run_sync(*args: Any, **kwargs: Any) -> Any:
-        async with _at_work():
-            return await in_thread(*args, **kwargs)
+    async def run_sync(work: Any, *args: Any, **kwargs: Any) -> Any:
+        async with nullcontext() if _runs_until_told(work, *args) else _at_work():
+            return await in_thread(work, *args, **kwargs)
 
     def run_in_executor(self: asyncio.BaseEventLoop, *args: Any) -> Any:
         work = in_executor(self, *args)
@@ -52,6 +52,11 @@ def install(patch: pytest.MonkeyPatch) -> None:
 
     patch.setattr(to_thread, "run_sync", run_sync)
     patch.setattr(asyncio.BaseEventLoop, "run_in_executor", run_in_executor)
+
+
+def _runs_until_told(work: Any, *args: Any) -> bool:
+    """Whether it is given an event that ends it, as those are that follow files: they wait all the time."""
+    return any(hasattr(each, "is_set") for each in (*getattr(work, "args", ()), *args))
 
 
 @asynccontextmanager

@@ -65,14 +65,18 @@ class TerminalProcess:
 
 @contextmanager
 def process_on_terminal(
-    argv: Sequence[str], environ: Mapping[str, str], cwd: Path, size: tuple[int, int] = (80, 24)
+    argv: Sequence[str],
+    environ: Mapping[str, str],
+    cwd: Path,
+    size: tuple[int, int] = (80, 24),
+    command: Sequence[str] = (sys.executable, "-m", "acp_tui"),
 ) -> Iterator[tuple[subprocess.Popen[bytes], int]]:
     """acp-tui with these arguments, and our side of its terminal with this many columns and rows."""
     master, slave = pty.openpty()
     columns, rows = size
     fcntl.ioctl(slave, termios.TIOCSWINSZ, struct.pack("HHHH", rows, columns, 0, 0))
     process = subprocess.Popen(
-        [sys.executable, "-m", "acp_tui", *argv],
+        [*command, *argv],
         stdin=slave,
         stdout=slave,
         stderr=slave,

@@ -6,6 +6,7 @@ Only what was offered is served. The client keeps the state of sessions. `inboun
 from __future__ import annotations
 
 from collections.abc import Awaitable, Iterator, Mapping
+from functools import partial
 from pathlib import Path
 from typing import Any, ClassVar, Final, TypeVar, assert_never
 
@@ -25,7 +26,6 @@ from acp_tui.protocol.connection import (
     require_distinct,
 )
 from acp_tui.protocol.roles import (
-    ClientHandler,
     ClientOffer,
     ElicitationAnswer,
     ExitStatus,
@@ -33,8 +33,7 @@ from acp_tui.protocol.roles import (
     Workplace,
 )
 from acp_tui.protocol.v1 import agent_requests, inbound, outbound
-from acp_tui.protocol.v1.initialize import AuthenticateRequest, LogoutRequest
-from acp_tui.protocol.wire import decode, to_wire
+from acp_tui.protocol.wire import decode, with_some
 
 T = TypeVar("T")
 
@@ -45,29 +44,25 @@ class ConnectionV1(Connection):
     version: ClassVar[int] = v1.PROTOCOL_VERSION
     inbound: ClassVar[Inbound] = inbound
 
-    def _served(self) -> Mapping[str, Serve]:
-        return InboundRequests(self.client, self.offer).served()
-
     async def authenticate(self, method_id: str) -> None:
         """See the base class."""
-        request = AuthenticateRequest(method_id=method_id)
-        await self.request(v1.AUTHENTICATE, to_wire(request), nothing)
+        await self.request(v1.AUTHENTICATE, {"methodId": method_id}, nothing)
 
     async def logout(self) -> None:
         """See the base class."""
-        await self.request(v1.LOGOUT, to_wire(LogoutRequest()), nothing)
+        await self.request(v1.LOGOUT, {}, nothing)
 
     @property
     def _loading(self) -> tuple[str, Mapping[str, Any]]:
         return v1.SESSION_LOAD, {}
 
     def _workplace(self, workplace: Workplace) -> dict[str, Any]:
-        return to_wire(outbound.new_session(workplace))
+        return outbound.new_session(workplace)
 
     async def list_sessions(self, cwd: Path | None, cursor: str | None) -> SessionPage:
         """See the base class."""
         request = outbound.list_sessions(cwd, cursor)
-        return await self.request(v1.SESSION_LIST, to_wire(request), inbound.read_session_page)
+        return await self.request(v1.SESSION_LIST, request, inbound.read_session_page)
 
     async def set_option(
         self, session_id: SessionId, option: ConfigOption, value: str | bool, on_update: OnUpdate
@@ -83,30 +78,23 @@ class ConnectionV1(Connection):
                 # The agent needn't confirm a change, so success counts as the report (R-MODE-2).
                 on_update(OptionChanged(option.option_id, value, source))
 
-        await self.request(method, to_wire(request), read)
+        await self.request(method, request, read)
 
     def brings_history(self, method: str, params: Mapping[str, Any]) -> bool:
         """See the base class."""
         return method == v1.SESSION_LOAD
 
+    # What the agent asks
 
-class InboundRequests:
-    """The requests an agent may send, each as a call on the client."""
-
-    def __init__(self, client: ClientHandler, offer: ClientOffer) -> None:
-        self._client = client
-        self._offer = offer
-
-    def served(self) -> dict[str, Serve]:
-        """The offered requests, by method."""
-        offer = self._offer
+    def _served(self) -> Mapping[str, Serve]:
+        offer = self.offer
         requests: dict[str, Serve] = {v1.SESSION_REQUEST_PERMISSION: self._request_permission}
         if offer.read_text_file:
             requests[v1.FS_READ_TEXT_FILE] = self._read_text_file
         if offer.write_text_file:
             requests[v1.FS_WRITE_TEXT_FILE] = self._write_text_file
         if offer.elicitation_form or offer.elicitation_url:
-            requests[v1.ELICITATION_CREATE] = self.create_elicitation
+            requests[v1.ELICITATION_CREATE] = partial(create_elicitation, self)
         if offer.terminal:
             requests |= {
                 v1.TERMINAL_CREATE: self._create_terminal,
@@ -121,31 +109,25 @@ class InboundRequests:
         with as_invalid_params():
             session_id, question = inbound.read_permission_request(params)
         require_distinct(question.options)
-        return permission_response(self._client.request_permission(session_id, question))
-
-    def create_elicitation(self, params: Mapping[str, Any]) -> Awaitable[Any]:
-        """Ask the user a question."""
-        with as_invalid_params():
-            asked = read_elicitation(params, self._offer)
-        return _elicitation_response(self._client.elicit(*asked))
+        return permission_response(self.client.request_permission(session_id, question))
 
     async def _read_text_file(self, params: Mapping[str, Any]) -> Any:
         with as_invalid_params():
             request = decode(agent_requests.ReadTextFileRequest, params)
-        machine = self._client.machine(SessionId(request.session_id))
+        machine = self.client.machine(SessionId(request.session_id))
         content = await machine.read_text_file(request.path, request.line, request.limit)
         return {"content": content}
 
     async def _write_text_file(self, params: Mapping[str, Any]) -> Any:
         with as_invalid_params():
             request = decode(agent_requests.WriteTextFileRequest, params)
-        await self._client.machine(SessionId(request.session_id)).write_text_file(request.path, request.content)
+        await self.client.machine(SessionId(request.session_id)).write_text_file(request.path, request.content)
         return {}
 
     async def _create_terminal(self, params: Mapping[str, Any]) -> Any:
         with as_invalid_params():
             request = decode(agent_requests.CreateTerminalRequest, params)
-        terminal_id = await self._client.machine(SessionId(request.session_id)).create_terminal(
+        terminal_id = await self.client.machine(SessionId(request.session_id)).create_terminal(
             request.command,
             request.args or (),
             [(variable.name, variable.value) for variable in request.env or ()],
@@ -157,7 +139,7 @@ class InboundRequests:
     def _terminal(self, params: Mapping[str, Any]) -> tuple[FilesAndTerminals, TerminalId]:
         with as_invalid_params():
             request = decode(agent_requests.TerminalRequest, params)
-        return self._client.machine(SessionId(request.session_id)), TerminalId(request.terminal_id)
+        return self.client.machine(SessionId(request.session_id)), TerminalId(request.terminal_id)
 
     async def _terminal_output(self, params: Mapping[str, Any]) -> Any:
         machine, terminal_id = self._terminal(params)
@@ -182,6 +164,13 @@ class InboundRequests:
         return {}
 
 
+def create_elicitation(connection: Connection, params: Mapping[str, Any]) -> Awaitable[Any]:
+    """Ask the user a question."""
+    with as_invalid_params():
+        asked = read_elicitation(params, connection.offer)
+    return _elicitation_response(connection.client.elicit(*asked))
+
+
 async def _elicitation_response(answer: Awaitable[ElicitationAnswer]) -> Any:
     return write_answer(await answer)
 
@@ -202,7 +191,7 @@ def read_elicitation(params: Mapping[str, Any], offer: ClientOffer) -> tuple[Ses
     match params.get("mode"):
         case "form" if offer.elicitation_form:
             form = decode(agent_requests.ElicitationFormMode, params)
-            return _session_of(form), _form(form)
+            return _session_of(form), _form(form, params["requestedSchema"])
         case "url" if offer.elicitation_url:
             page = decode(agent_requests.ElicitationUrlMode, params)
             return _session_of(page), _visit(page)
@@ -213,9 +202,7 @@ def read_elicitation(params: Mapping[str, Any], offer: ClientOffer) -> tuple[Ses
 
 def write_answer(answer: ElicitationAnswer) -> dict[str, Any]:
     """Return the answer on the wire. Content only goes with accepting a form (R-ELIC-3, R-ELIC-11)."""
-    if answer.action != "accept" or answer.values is None:
-        return to_wire(agent_requests.CreateElicitationResponse(action=answer.action))
-    return to_wire(agent_requests.CreateElicitationResponse(action=answer.action, content=answer.values))
+    return with_some({"action": answer.action}, content=answer.values if answer.action == "accept" else None)
 
 
 def _session_of(request: agent_requests.ElicitationMode) -> SessionId | None:
@@ -232,12 +219,12 @@ def _visit(request: agent_requests.ElicitationUrlMode) -> elicitation.UrlVisit:
     )
 
 
-def _form(request: agent_requests.ElicitationFormMode) -> elicitation.Form:
+def _form(request: agent_requests.ElicitationFormMode, raw: Mapping[str, Any]) -> elicitation.Form:
     schema = request.requested_schema
     return elicitation.Form(
         UNPARKED,
         request.message,
-        tuple(_fields(schema)),
+        tuple(_fields(schema, raw.get("properties", {}))),
         schema.title,
         schema.description,
         _tool_call_of(request),
@@ -248,16 +235,19 @@ def _form(request: agent_requests.ElicitationFormMode) -> elicitation.Form:
 # Fields
 
 
-def _fields(schema: agent_requests.ElicitationSchema) -> Iterator[elicitation.Field]:
+def _fields(schema: agent_requests.ElicitationSchema, raw: Mapping[str, Any]) -> Iterator[elicitation.Field]:
     required = set(schema.required or ())
     for name, prop in schema.properties.items():
-        yield _field(name, prop, name in required)
+        yield _field(name, prop, name in required) or elicitation.UnknownField(
+            name, str(raw[name].get("type")), raw[name], name in required
+        )
     # Required but not described, so no value of ours could satisfy it.
     for name in sorted(required - schema.properties.keys()):
         yield elicitation.UnknownField(name, "undescribed", None, is_required=True)
 
 
-def _field(name: str, prop: agent_requests.ElicitationPropertySchema, is_required: bool) -> elicitation.Field:
+def _field(name: str, prop: agent_requests.ElicitationPropertySchema, is_required: bool) -> elicitation.Field | None:
+    """Convert a field. Returns None for an unknown kind."""
     match prop:
         case agent_requests.StringPropertySchema():
             return _string(name, prop, is_required)
@@ -277,7 +267,7 @@ def _field(name: str, prop: agent_requests.ElicitationPropertySchema, is_require
         case agent_requests.MultiSelectPropertySchema():
             return _multi_choice(name, prop, is_required)
         case dict():
-            return elicitation.UnknownField(name, str(prop.get("type")), prop, is_required)
+            return None
         case _:
             assert_never(prop)
 
@@ -300,10 +290,12 @@ def _string(name: str, prop: agent_requests.StringPropertySchema, is_required: b
     )
 
 
-def _multi_choice(name: str, prop: agent_requests.MultiSelectPropertySchema, is_required: bool) -> elicitation.Field:
+def _multi_choice(
+    name: str, prop: agent_requests.MultiSelectPropertySchema, is_required: bool
+) -> elicitation.Field | None:
     items = prop.items
     if isinstance(items, dict):
-        return elicitation.UnknownField(name, "array", to_wire(prop), is_required)
+        return None
     if isinstance(items, agent_requests.StringMultiSelectItems):
         choices = _choices(items.enum, None)
     else:

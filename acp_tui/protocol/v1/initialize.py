@@ -2,10 +2,10 @@
 
 from __future__ import annotations
 
-from typing import Annotated, Any, Literal, TypeAlias
+from typing import Annotated, Literal, TypeAlias
 
-from acp_tui.protocol.schemas import Before, DefaultOnError, Discriminator, Tag, field
-from acp_tui.protocol.wire import Items, Lenient, LenientFlag, NullIsEmpty, UInt16, Variant, WireModel, kind_of
+from acp_tui.protocol.schemas import Before, OpenUnion, field
+from acp_tui.protocol.wire import Items, Lenient, LenientFlag, NullIsEmpty, OrEmpty, UInt16, WireModel
 
 
 class Implementation(WireModel):
@@ -60,12 +60,10 @@ class ElicitationCapabilities(WireModel):
 class ClientCapabilities(WireModel):
     """What the client supports."""
 
-    fs: Annotated[FileSystemCapabilities, DefaultOnError(FileSystemCapabilities)] = field(
-        default_factory=FileSystemCapabilities
-    )
+    fs: OrEmpty[FileSystemCapabilities]
     terminal: LenientFlag = False
     session: Lenient[ClientSessionCapabilities] = None
-    auth: Annotated[AuthCapabilities, DefaultOnError(AuthCapabilities)] = field(default_factory=AuthCapabilities)
+    auth: OrEmpty[AuthCapabilities]
     elicitation: Lenient[ElicitationCapabilities] = None
     subagents: Lenient[Marker] = None
 
@@ -74,9 +72,7 @@ class InitializeRequest(WireModel):
     """`initialize`: the first message of a connection."""
 
     protocol_version: UInt16
-    client_capabilities: Annotated[ClientCapabilities, DefaultOnError(ClientCapabilities)] = field(
-        default_factory=ClientCapabilities
-    )
+    client_capabilities: OrEmpty[ClientCapabilities]
     client_info: Lenient[Implementation] = None
 
 
@@ -121,18 +117,10 @@ class AgentCapabilities(WireModel):
     """What the agent supports."""
 
     load_session: LenientFlag = False
-    prompt_capabilities: Annotated[PromptCapabilities, DefaultOnError(PromptCapabilities)] = field(
-        default_factory=PromptCapabilities
-    )
-    mcp_capabilities: Annotated[McpCapabilities, DefaultOnError(McpCapabilities)] = field(
-        default_factory=McpCapabilities
-    )
-    session_capabilities: Annotated[SessionCapabilities, DefaultOnError(SessionCapabilities)] = field(
-        default_factory=SessionCapabilities
-    )
-    auth: Annotated[AgentAuthCapabilities, DefaultOnError(AgentAuthCapabilities)] = field(
-        default_factory=AgentAuthCapabilities
-    )
+    prompt_capabilities: OrEmpty[PromptCapabilities]
+    mcp_capabilities: OrEmpty[McpCapabilities]
+    session_capabilities: OrEmpty[SessionCapabilities]
+    auth: OrEmpty[AgentAuthCapabilities]
 
 
 class AuthMethodAgent(WireModel):
@@ -143,7 +131,7 @@ class AuthMethodAgent(WireModel):
     description: Lenient[str] = None
 
 
-class AuthMethodTerminal(Variant):
+class AuthMethodTerminal(WireModel):
     """The user logs in with the agent's program in a terminal."""
 
     type: Literal["terminal"] = "terminal"
@@ -154,13 +142,7 @@ class AuthMethodTerminal(Variant):
     env: Annotated[dict[str, str], Before(lambda value: {} if value is None else value)] = field(default_factory=dict)
 
 
-def _auth_kind(value: Any) -> str:
-    return "terminal" if kind_of(value) == "terminal" else "agent"
-
-
-AuthMethod: TypeAlias = Annotated[
-    Annotated[AuthMethodAgent, Tag("agent")] | Annotated[AuthMethodTerminal, Tag("terminal")], Discriminator(_auth_kind)
-]
+AuthMethod: TypeAlias = Annotated[AuthMethodTerminal | AuthMethodAgent, OpenUnion()]
 """Any other type, including the removed `env_var`, counts as an agent's (R-AUTH-1)."""
 
 
@@ -168,9 +150,7 @@ class InitializeResponse(WireModel):
     """The version to speak, and the agent's identity and capabilities."""
 
     protocol_version: UInt16
-    agent_capabilities: Annotated[AgentCapabilities, DefaultOnError(AgentCapabilities)] = field(
-        default_factory=AgentCapabilities
-    )
+    agent_capabilities: OrEmpty[AgentCapabilities]
     auth_methods: Items[AuthMethod] = field(default_factory=list)
     agent_info: Lenient[Implementation] = None
 
@@ -179,7 +159,3 @@ class AuthenticateRequest(WireModel):
     """`authenticate`."""
 
     method_id: str
-
-
-class LogoutRequest(WireModel):
-    """`logout`."""

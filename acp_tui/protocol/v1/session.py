@@ -4,9 +4,9 @@ from __future__ import annotations
 
 from typing import Annotated, Any, Literal, TypeAlias
 
-from acp_tui.protocol.schemas import Discriminator, FirstMatch, Tag, field
+from acp_tui.protocol.schemas import Discriminator, FirstMatch, OpenUnion, field
 from acp_tui.protocol.v1.content import ContentBlock
-from acp_tui.protocol.wire import Int64, Items, Lenient, NullIsEmpty, OptionalItems, UInt64, Variant, WireModel, kind_of
+from acp_tui.protocol.wire import Int64, Items, Lenient, NullIsEmpty, OptionalItems, UInt64, WireModel
 
 
 class EnvVariable(WireModel):
@@ -32,7 +32,7 @@ class McpServerStdio(WireModel):
     env: NullIsEmpty[EnvVariable]
 
 
-class RemoteServer(Variant):
+class RemoteServer(WireModel):
     """What all kinds of servers at an address have."""
 
     name: str
@@ -52,17 +52,7 @@ class McpServerSse(RemoteServer):
     type: Literal["sse"] = "sse"
 
 
-def _transport(value: Any) -> str:
-    kind = kind_of(value)
-    return kind if kind is not None and kind in ("http", "sse") else "stdio"
-
-
-McpServer: TypeAlias = Annotated[
-    Annotated[McpServerHttp, Tag("http")]
-    | Annotated[McpServerSse, Tag("sse")]
-    | Annotated[McpServerStdio, Tag("stdio")],
-    Discriminator(_transport),
-]
+McpServer: TypeAlias = Annotated[McpServerHttp | McpServerSse | McpServerStdio, OpenUnion()]
 
 
 # Modes
@@ -83,13 +73,6 @@ class SessionModeState(WireModel):
     available_modes: Items[SessionMode]
 
 
-class SetSessionModeRequest(WireModel):
-    """`session/set_mode`."""
-
-    session_id: str
-    mode_id: str
-
-
 # Models, from before config options existed (R-OLD-1)
 
 
@@ -106,13 +89,6 @@ class SessionModelState(WireModel):
 
     current_model_id: str
     available_models: Items[ModelInfo]
-
-
-class SetSessionModelRequest(WireModel):
-    """`session/set_model`."""
-
-    session_id: str
-    model_id: str
 
 
 # Config options
@@ -140,7 +116,7 @@ SessionConfigSelectOptions: TypeAlias = Annotated[
 ]
 
 
-class SessionConfigFields(Variant):
+class SessionConfigFields(WireModel):
     """What all kinds of options have."""
 
     id: str = field(aliases=("configId",))
@@ -217,15 +193,6 @@ class LoadSessionRequest(NewSessionRequest):
     """`session/load`: the agent replays the history before answering."""
 
     session_id: str
-
-
-class ResumeSessionRequest(WireModel):
-    """`session/resume`: like load, without the history."""
-
-    session_id: str
-    cwd: str
-    mcp_servers: NullIsEmpty[McpServer] = field(default_factory=list)
-    additional_directories: NullIsEmpty[str] = field(default_factory=list)
 
 
 class SessionInfo(WireModel):

@@ -7,10 +7,10 @@ from __future__ import annotations
 
 from collections.abc import Iterable, Iterator, Mapping, Sequence
 from itertools import groupby
-from typing import Any, Final, TypeAlias, assert_never
+from typing import Any, Final, assert_never
 
 from acp_tui.conversation import UNSET
-from acp_tui.conversation.content import ContentBlock, Text, UnknownBlock
+from acp_tui.conversation.content import ContentBlock, UnknownBlock
 from acp_tui.conversation.elicitation import (
     BooleanField,
     ChoiceField,
@@ -65,9 +65,7 @@ from acp_tui.conversation.updates import (
 from acp_tui.protocol import v1
 from acp_tui.protocol.roles import AgentCapabilities, AgentIdentity, AuthMethod
 from acp_tui.protocol.v1 import outbound
-from acp_tui.protocol.wire import to_wire
-
-Wire: TypeAlias = dict[str, Any]
+from acp_tui.protocol.wire import Wire, with_some
 
 _CHUNKS: Final = {"user": "user_message_chunk", "agent": "agent_message_chunk", "thought": "agent_thought_chunk"}
 _OF_TERMINALS: Final = frozenset({"terminal_info", "terminal_output", "terminal_output_delta", "terminal_exit"})
@@ -91,35 +89,39 @@ def update_of(update: SessionUpdate) -> Wire | None:
     match update:
         case MessageChunk(role, block, message_id, meta):
             chunk: Wire = {"sessionUpdate": _CHUNKS[role], "content": block_of(block)}
-            return _with(chunk, messageId=message_id, _meta=meta)
+            return with_some(chunk, messageId=message_id, _meta=meta)
         case ToolCallReported(patch):
             return {"sessionUpdate": "tool_call_update", **tool_call_of(patch)}
         case PlanReplaced(steps, _, meta):
-            return _with({"sessionUpdate": "plan", "entries": list(map(_step, steps))}, _meta=meta)
+            return with_some({"sessionUpdate": "plan", "entries": list(map(_step, steps))}, _meta=meta)
         case CommandsReplaced(commands, meta):
             available = list(map(_command, commands))
-            return _with({"sessionUpdate": "available_commands_update", "availableCommands": available}, _meta=meta)
+            return with_some({"sessionUpdate": "available_commands_update", "availableCommands": available}, _meta=meta)
         case OptionsReplaced(options, meta):
-            return _with({"sessionUpdate": "config_option_update", "configOptions": options_of(options)}, _meta=meta)
+            return with_some(
+                {"sessionUpdate": "config_option_update", "configOptions": options_of(options)}, _meta=meta
+            )
         case InfoChanged(title, updated_at, meta):
-            return _with({"sessionUpdate": "session_info_update"}, _meta=meta) | _set(title=title, updatedAt=updated_at)
+            return with_some({"sessionUpdate": "session_info_update"}, _meta=meta) | _set(
+                title=title, updatedAt=updated_at
+            )
         case UsageReported(usage, meta):
-            return _with({"sessionUpdate": "usage_update", **_usage(usage)}, _meta=meta)
+            return with_some({"sessionUpdate": "usage_update", **_usage(usage)}, _meta=meta)
         case NoticeShown(severity, title, description, meta):
             notice = {"sessionUpdate": "notice", "severity": severity, "title": title}
-            return _with(notice, description=description, _meta=meta)
+            return with_some(notice, description=description, _meta=meta)
         case CompactionChanged(compaction_id, status, summary, error, meta):
             told = {"sessionUpdate": "compaction_update", "compactionId": compaction_id}
             blocks = summary if summary is UNSET else list(map(block_of, summary))
-            return _with(told, _meta=meta) | _set(status=status, summary=blocks, error=error)
+            return with_some(told, _meta=meta) | _set(status=status, summary=blocks, error=error)
         case CompactionChunk(compaction_id, block, meta):
             told = {"sessionUpdate": "compaction_summary_chunk", "compactionId": compaction_id}
-            return _with({**told, "content": block_of(block)}, _meta=meta)
+            return with_some({**told, "content": block_of(block)}, _meta=meta)
         case SubagentReported(session_id, title, description, state, is_cancellable, meta):
             told = {"sessionUpdate": "subagent_update", "sessionId": session_id}
             offers: Any = is_cancellable if is_cancellable is UNSET else {"cancel": {} if is_cancellable else None}
             doing: Any = _state(state) if isinstance(state, StateReported) else state
-            return _with(told, _meta=meta) | _set(
+            return with_some(told, _meta=meta) | _set(
                 title=title, description=description, capabilities=offers, state=doing
             )
         case SubagentSaid(call_id, said, is_of_call=True) if (told_alone := update_of(said)) is not None:
@@ -132,7 +134,7 @@ def update_of(update: SessionUpdate) -> Wire | None:
 
 
 def _state(report: StateReported) -> Wire:
-    told = _with({"state": report.state}, stopReason=report.stop_reason, usage=_spent(report.usage))
+    told = with_some({"state": report.state}, stopReason=report.stop_reason, usage=_spent(report.usage))
     if report.failure is not None:
         error = {"code": report.failure.code or -32603, "message": report.failure.message}
         told |= {"stopReason": "error", "error": error}
@@ -144,12 +146,7 @@ def _spent(usage: TurnUsage | None) -> Wire | None:
         return None
     told = {"totalTokens": usage.total, "inputTokens": usage.input, "outputTokens": usage.output}
     cached = {"cachedReadTokens": usage.cached_read, "cachedWriteTokens": usage.cached_write}
-    return _with(told, thoughtTokens=usage.thought, **cached)
-
-
-def _with(told: Wire, **optional: Any) -> Wire:
-    """Add the fields that aren't None."""
-    return told | {name: value for name, value in optional.items() if value is not None}
+    return with_some(told, thoughtTokens=usage.thought, **cached)
 
 
 def _set(**optional: Any) -> Wire:
@@ -159,13 +156,7 @@ def _set(**optional: Any) -> Wire:
 
 def block_of(block: ContentBlock) -> Any:
     """Convert a content block, also one of an unknown kind."""
-    match block:
-        case Text(text, None, None):
-            return {"type": "text", "text": text}
-        case UnknownBlock(_, raw):
-            return raw
-        case _:
-            return to_wire(outbound.content_block(block))
+    return block.raw if isinstance(block, UnknownBlock) else outbound.content_block(block)
 
 
 def tool_call_of(patch: ToolCallPatch) -> Wire:
@@ -183,7 +174,7 @@ def tool_call_of(patch: ToolCallPatch) -> Wire:
         told["content"] = [_content(item) for item in patch.content]
     if patch.locations is not UNSET:
         told["locations"] = [
-            _with({"path": place.path}, line=place.line, _meta=place.meta) for place in patch.locations
+            with_some({"path": place.path}, line=place.line, _meta=place.meta) for place in patch.locations
         ]
     meta = {key: value for key, value in (patch.meta or {}).items() if key not in _OF_TERMINALS}
     return told | ({"_meta": meta} if meta else {})
@@ -192,11 +183,11 @@ def tool_call_of(patch: ToolCallPatch) -> Wire:
 def _content(item: ToolCallContent) -> Any:
     match item:
         case BlockContent(block, meta):
-            return _with({"type": "content", "content": block_of(block)}, _meta=meta)
+            return with_some({"type": "content", "content": block_of(block)}, _meta=meta)
         case TextDiff(path, new_text, old_text, meta):
-            return _with({"type": "diff", "path": path, "newText": new_text}, oldText=old_text, _meta=meta)
+            return with_some({"type": "diff", "path": path, "newText": new_text}, oldText=old_text, _meta=meta)
         case TerminalContent(terminal_id, meta):
-            return _with({"type": "terminal", "terminalId": terminal_id}, _meta=meta)
+            return with_some({"type": "terminal", "terminalId": terminal_id}, _meta=meta)
         case UnknownContent(_, raw):
             return raw
         case FileChange():
@@ -206,19 +197,19 @@ def _content(item: ToolCallContent) -> Any:
 
 
 def _step(step: PlanStep) -> Wire:
-    return _with({"content": step.content, "priority": step.priority, "status": step.status}, _meta=step.meta)
+    return with_some({"content": step.content, "priority": step.priority, "status": step.status}, _meta=step.meta)
 
 
 def _command(command: Command) -> Wire:
     hint = None if command.hint is None else {"hint": command.hint}
-    return _with({"name": command.name, "description": command.description}, input=hint, _meta=command.meta)
+    return with_some({"name": command.name, "description": command.description}, input=hint, _meta=command.meta)
 
 
 def _usage(usage: Usage) -> Wire:
     cost = None
     if usage.cost_amount is not None:
         cost = {"amount": usage.cost_amount, "currency": usage.cost_currency or ""}
-    return _with({"used": usage.used, "size": usage.size}, cost=cost)
+    return with_some({"used": usage.used, "size": usage.size}, cost=cost)
 
 
 # Options
@@ -231,7 +222,7 @@ def options_of(options: Iterable[ConfigOption]) -> list[Wire]:
 
 def _option(option: ConfigOption) -> Wire:
     told = {"id": option.option_id, "name": option.name, "currentValue": option.value}
-    told = _with(told, category=option.category, description=option.description)
+    told = with_some(told, category=option.category, description=option.description)
     match option:
         case SelectOption(choices=choices):
             return {**told, "type": "select", "options": list(_choices(choices))}
@@ -243,7 +234,7 @@ def _option(option: ConfigOption) -> Wire:
 
 def _choices(choices: Sequence[Choice]) -> Iterator[Wire]:
     for group, members in groupby(choices, lambda choice: choice.group):
-        values = [_with({"value": one.value, "name": one.name}, description=one.description) for one in members]
+        values = [with_some({"value": one.value, "name": one.name}, description=one.description) for one in members]
         if group is None:
             yield from values
         else:
@@ -282,14 +273,14 @@ def agreement_of(
             "_meta": dict(meta),
         },
         "authMethods": [
-            _with({"id": one.method_id, "name": one.name}, description=one.description, _meta=one.meta)
+            with_some({"id": one.method_id, "name": one.name}, description=one.description, _meta=one.meta)
             for one in auth_methods
         ],
     }
     if capabilities.steering:
         told["_meta"] = {"steering": {"supported": True}}
     if identity is not None:
-        told["agentInfo"] = _with({"name": identity.name, "version": identity.version}, title=identity.title)
+        told["agentInfo"] = with_some({"name": identity.name, "version": identity.version}, title=identity.title)
     return told
 
 
@@ -298,7 +289,7 @@ def permission_request(
 ) -> Wire:
     """Return the params of `session/request_permission`. `meta` is added to the request's own."""
     options = [
-        _with({"optionId": option.option_id, "name": option.name, "kind": option.kind}, _meta=option.meta)
+        with_some({"optionId": option.option_id, "name": option.name, "kind": option.kind}, _meta=option.meta)
         for option in request.options
     ]
     return {
@@ -312,7 +303,7 @@ def permission_request(
 def elicitation_request(session_id: SessionId | None, elicitation: Elicitation, meta: Mapping[str, Any]) -> Wire:
     """Return the params of `elicitation/create`. Without a session, it refers to an unnamed request."""
     scope: Wire = {"requestId": None} if session_id is None else {"sessionId": session_id}
-    told = _with({"message": elicitation.message, **scope}, toolCallId=elicitation.tool_call_id)
+    told = with_some({"message": elicitation.message, **scope}, toolCallId=elicitation.tool_call_id)
     told["_meta"] = {**(elicitation.meta or {}), **meta}
     match elicitation:
         case UrlVisit(url=url, elicitation_id=elicitation_id):
@@ -323,7 +314,7 @@ def elicitation_request(session_id: SessionId | None, elicitation: Elicitation, 
                 "properties": {field.name: _field(field) for field in fields},
                 "required": [field.name for field in fields if field.is_required],
             }
-            schema = _with(schema, title=elicitation.title, description=elicitation.description)
+            schema = with_some(schema, title=elicitation.title, description=elicitation.description)
             return {**told, "mode": "form", "requestedSchema": schema}
         case _:
             assert_never(elicitation)
@@ -332,28 +323,28 @@ def elicitation_request(session_id: SessionId | None, elicitation: Elicitation, 
 def _field(field: Field) -> Any:
     if isinstance(field, UnknownField):
         return field.raw if isinstance(field.raw, dict) else {"type": field.kind}
-    told = _with({}, title=field.title, description=field.description)
+    told = with_some({}, title=field.title, description=field.description)
     match field:
         case TextField():
-            bounds = _with({}, minLength=field.min_length, maxLength=field.max_length)
-            more = _with({}, pattern=field.pattern, format=field.format, default=field.default)
+            bounds = with_some({}, minLength=field.min_length, maxLength=field.max_length)
+            more = with_some({}, pattern=field.pattern, format=field.format, default=field.default)
             return {"type": "string", **told, **bounds, **more}
         case NumberField():
             kind = "integer" if field.is_integer else "number"
-            bounds = _with({}, minimum=field.minimum, maximum=field.maximum, default=field.default)
+            bounds = with_some({}, minimum=field.minimum, maximum=field.maximum, default=field.default)
             return {"type": kind, **told, **bounds}
         case BooleanField():
-            return _with({"type": "boolean", **told}, default=field.default)
+            return with_some({"type": "boolean", **told}, default=field.default)
         case ChoiceField():
             one_of = list(map(_field_choice, field.choices))
-            return _with({"type": "string", **told, "oneOf": one_of}, default=field.default)
+            return with_some({"type": "string", **told, "oneOf": one_of}, default=field.default)
         case MultiChoiceField():
             any_of = {"anyOf": list(map(_field_choice, field.choices))}
-            bounds = _with({}, minItems=field.min_items, maxItems=field.max_items)
+            bounds = with_some({}, minItems=field.min_items, maxItems=field.max_items)
             return {"type": "array", **told, "items": any_of, **bounds, "default": list(field.default)}
         case _:
             assert_never(field)
 
 
 def _field_choice(choice: FieldChoice) -> Wire:
-    return _with({"const": choice.value, "title": choice.title}, description=choice.description)
+    return with_some({"const": choice.value, "title": choice.title}, description=choice.description)

@@ -7,6 +7,7 @@ terminals.
 from __future__ import annotations
 
 from collections.abc import Awaitable, Mapping
+from functools import partial
 from itertools import count
 from pathlib import Path
 from typing import Any, ClassVar, TypeVar
@@ -23,14 +24,11 @@ from acp_tui.protocol.connection import (
     permission_response,
     require_distinct,
 )
-from acp_tui.protocol.roles import ClientHandler, ClientOffer, HttpServer, McpServer, Workplace
+from acp_tui.protocol.roles import ClientHandler, ClientOffer, Workplace
 from acp_tui.protocol.v1 import outbound as v1
-from acp_tui.protocol.v1.connection import InboundRequests
+from acp_tui.protocol.v1.connection import create_elicitation
 from acp_tui.protocol.v1.inbound import read_session_page
-from acp_tui.protocol.v1.session import EnvVariable
 from acp_tui.protocol.v2 import inbound
-from acp_tui.protocol.v2.models import McpServerStdio
-from acp_tui.protocol.wire import to_wire
 from acp_tui.rpc import ErrorCode, RequestFailed
 
 T = TypeVar("T")
@@ -53,7 +51,7 @@ class ConnectionV2(Connection):
     def _served(self) -> Mapping[str, Serve]:
         served: dict[str, Serve] = {"session/request_permission": self._request_permission}
         if self.offer.elicitation_form or self.offer.elicitation_url:
-            served["elicitation/create"] = InboundRequests(self.client, self.offer).create_elicitation
+            served["elicitation/create"] = partial(create_elicitation, self)
         return served
 
     def _request_permission(self, params: Mapping[str, Any]) -> Awaitable[Any]:
@@ -77,16 +75,14 @@ class ConnectionV2(Connection):
         return "session/resume", {"replayFrom": {"type": "start"}}
 
     def _workplace(self, workplace: Workplace) -> dict[str, Any]:
-        params: dict[str, Any] = {"cwd": str(workplace.cwd)}
-        if workplace.mcp_servers:
-            params["mcpServers"] = [_mcp_server(server) for server in workplace.mcp_servers]
-        if workplace.additional_directories:
-            params["additionalDirectories"] = list(map(str, workplace.additional_directories))
-        return params
+        params = v1.new_session(workplace)
+        if not (servers := params.pop("mcpServers")):
+            return params
+        return {**params, "mcpServers": [{"type": "stdio", **server} for server in servers]}
 
     async def list_sessions(self, cwd: Path | None, cursor: str | None) -> SessionPage:
         """See the base class."""
-        request = to_wire(v1.list_sessions(cwd, cursor))
+        request = v1.list_sessions(cwd, cursor)
         return await self.request("session/list", request, read_session_page)
 
     async def set_option(
@@ -114,10 +110,3 @@ class ConnectionV2(Connection):
     def brings_history(self, method: str, params: Mapping[str, Any]) -> bool:
         """See the base class."""
         return method == "session/resume" and params.get("replayFrom") is not None
-
-
-def _mcp_server(server: McpServer) -> dict[str, Any]:
-    if isinstance(server, HttpServer):
-        return to_wire(v1.mcp_server(server))
-    env = [EnvVariable(name=name, value=value) for name, value in server.env]
-    return to_wire(McpServerStdio(name=server.name, command=server.command, args=list(server.args), env=env))

@@ -6,7 +6,7 @@ from base64 import b64decode
 from typing import Annotated, Any, Literal, TypeAlias
 
 from acp_tui.conversation import UNSET
-from acp_tui.protocol.schemas import Before, DefaultOnError, Tag, field
+from acp_tui.protocol.schemas import Before, OpenUnion, field
 from acp_tui.protocol.v1.agent_requests import PermissionOption
 from acp_tui.protocol.v1.content import Content, Terminal, ToolCallLocation
 from acp_tui.protocol.v1.initialize import Implementation, Marker
@@ -14,17 +14,15 @@ from acp_tui.protocol.v1.session import EnvVariable, SessionConfigOption
 from acp_tui.protocol.v1.subagents import CancelCapabilities
 from acp_tui.protocol.v1.updates import AvailableCommand, PlanEntry
 from acp_tui.protocol.wire import (
-    UNKNOWN,
     Int64,
     Items,
     Lenient,
     NullIsEmpty,
+    OrEmpty,
     Tristate,
     TristateItems,
     UInt16,
-    Variant,
     WireModel,
-    open_union,
 )
 
 # The handshake
@@ -48,10 +46,8 @@ class McpCapabilities(WireModel):
 class SessionCapabilities(WireModel):
     """What the agent can do with sessions besides new, list, resume, close, and prompt."""
 
-    prompt: Annotated[PromptCapabilities, DefaultOnError(PromptCapabilities)] = field(
-        default_factory=PromptCapabilities
-    )
-    mcp: Annotated[McpCapabilities, DefaultOnError(McpCapabilities)] = field(default_factory=McpCapabilities)
+    prompt: OrEmpty[PromptCapabilities]
+    mcp: OrEmpty[McpCapabilities]
     delete: Lenient[Marker] = None
     fork: Lenient[Marker] = None
     title: Lenient[Marker] = None
@@ -62,12 +58,10 @@ class SessionCapabilities(WireModel):
 class AgentCapabilities(WireModel):
     """What the agent supports."""
 
-    session: Annotated[SessionCapabilities, DefaultOnError(SessionCapabilities)] = field(
-        default_factory=SessionCapabilities
-    )
+    session: OrEmpty[SessionCapabilities]
 
 
-class AuthMethodAgent(Variant):
+class AuthMethodAgent(WireModel):
     """The agent logs in itself when asked."""
 
     type: Literal["agent"] = "agent"
@@ -76,7 +70,7 @@ class AuthMethodAgent(Variant):
     description: Lenient[str] = None
 
 
-class AuthMethodTerminal(Variant):
+class AuthMethodTerminal(WireModel):
     """The user logs in with the agent's program in a terminal."""
 
     type: Literal["terminal"] = "terminal"
@@ -88,10 +82,8 @@ class AuthMethodTerminal(Variant):
 
 
 AuthMethod: TypeAlias = Annotated[
-    Annotated[AuthMethodAgent, Tag("agent")]
-    | Annotated[AuthMethodTerminal, Tag("terminal")]
-    | Annotated[dict[str, Any], Tag(UNKNOWN)],
-    open_union(("agent", "terminal")),
+    AuthMethodAgent | AuthMethodTerminal | dict[str, Any],
+    OpenUnion(),
 ]
 
 
@@ -100,9 +92,7 @@ class InitializeResponse(WireModel):
 
     protocol_version: UInt16
     info: Implementation
-    capabilities: Annotated[AgentCapabilities, DefaultOnError(AgentCapabilities)] = field(
-        default_factory=AgentCapabilities
-    )
+    capabilities: OrEmpty[AgentCapabilities]
     auth_methods: Items[AuthMethod] = field(default_factory=list)
 
 
@@ -147,7 +137,7 @@ class DiffPatch(WireModel):
     text: str
 
 
-class Diff(Variant):
+class Diff(WireModel):
     """File changes, with a patch if the agent has one."""
 
     type: Literal["diff"] = "diff"
@@ -156,11 +146,8 @@ class Diff(Variant):
 
 
 ToolCallContent: TypeAlias = Annotated[
-    Annotated[Content, Tag("content")]
-    | Annotated[Diff, Tag("diff")]
-    | Annotated[Terminal, Tag("terminal")]
-    | Annotated[dict[str, Any], Tag(UNKNOWN)],
-    open_union(("content", "diff", "terminal")),
+    Content | Diff | Terminal | dict[str, Any],
+    OpenUnion(),
 ]
 
 
@@ -274,16 +261,3 @@ class RequestPermissionRequest(WireModel):
     description: Lenient[str] = None
     subject: dict[str, Any] | None = None
     options: list[PermissionOption]
-
-
-# Requests
-
-
-class McpServerStdio(Variant):
-    """A server the agent starts."""
-
-    type: Literal["stdio"] = "stdio"
-    name: str
-    command: str
-    args: list[str]
-    env: list[EnvVariable]

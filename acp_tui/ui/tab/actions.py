@@ -1,4 +1,4 @@
-"""One method for each command that acts on a tab, as in `do('take_over')`, and the conditions for offering it.
+"""One method for each command that acts on a tab, as in `do('find')`, and the conditions for offering it.
 
 The palette hides commands that can't do anything now; their keys work, or say why not. This module imports everything
 its methods need, so it is loaded after the start, or with the first key.
@@ -53,26 +53,22 @@ from acp_tui.ui.tab.entries import (
     stoppable_in,
 )
 from acp_tui.ui.tab.history import HistoryController, Welcoming
-from acp_tui.ui.tab.host import TabHost
+from acp_tui.ui.tab.host import NO_SESSION, TabHost
 from acp_tui.ui.tab.opening import Opener, StartingHost
 from acp_tui.ui.tab.questions import QuestionsController
 from acp_tui.ui.tab.sidebar import SidebarController
 from acp_tui.ui.tab.worktrees import WorktreesController
-from acp_tui.ui.tab.writing import NOTHING_QUEUED, Writing
+from acp_tui.ui.tab.writing import NOTHING_QUEUED
 
 if TYPE_CHECKING:
     from acp_tui.client.sessions.agent import Agent
     from acp_tui.ui.tab.tabs import Tab
 
 
-NO_SESSION = "There is no session yet."
-
-
 class ActingHost(StartingHost, Protocol):
     """A tab with all its controllers."""
 
     opener: Opener
-    writing: Writing
     questions: QuestionsController
 
     @property
@@ -92,11 +88,12 @@ class Actions:
     def __init__(self, host: ActingHost) -> None:
         self._host = host
         self.worktrees = WorktreesController(host)
-        self._entries = EntriesController(host)
-        self._terminals = TerminalsController(host)
+        self.entries = EntriesController(host)
+        self.terminals = TerminalsController(host)
 
     @property
-    def _history(self) -> HistoryController:
+    def history(self) -> HistoryController:
+        """The dialog of earlier sessions."""
         return HistoryController(self._host, self._host.sessions, self._host.opener.is_under_way.wait)
 
     @property
@@ -150,10 +147,6 @@ class Actions:
         if self._panel is not None and not self._host.sidebar.toggle_plan():
             self._panel.toggle_plan()
 
-    def turn_sidebar(self) -> None:
-        """Show the sidebar. If it is shown, focus it; if it has the focus, hide it."""
-        self._host.sidebar.turn()
-
     async def help(self) -> None:
         """Show the commands with their keys, and run the chosen one."""
         screen = self._host.screen
@@ -191,37 +184,6 @@ class Actions:
             self._host.writing.cancel(session)
         self._host.questions.cancel_all()
 
-    async def copy_reply(self) -> None:
-        """Copy the agent's last message."""
-        if self._panel is not None:
-            await self._entries.copy_reply(self._panel.view.conversation)
-
-    async def copy_code(self) -> None:
-        """Copy a code block from the agent's messages."""
-        if self._panel is not None:
-            await self._entries.copy_code(self._panel.view.conversation)
-
-    async def export(self, file: str = "") -> None:
-        """Write the conversation to this file; without a file, ask for it."""
-        if self._host.session is not None:
-            await self._entries.export(self._host.session, file)
-
-    async def edit_location(self) -> None:
-        """Open a tool call's file in the editor."""
-        await self._entries.edit_location()
-
-    async def open_link(self, target: str) -> None:
-        """Open the file or page that a link leads to."""
-        await self._entries.open_link(target)
-
-    async def save_attached(self) -> None:
-        """Save a file the agent attached."""
-        await self._entries.save_attached()
-
-    async def stop_one(self) -> None:
-        """Ask the agent to stop one tool call or one of its own commands."""
-        await self._entries.stop_one()
-
     # Prompt
 
     async def search_history(self) -> None:
@@ -257,7 +219,7 @@ class Actions:
         self, conversation: Conversation, prompts: Sequence[EntryId], question: str
     ) -> EntryId | None:
         """Let the user choose a prompt. None if they didn't, or copied it or put it into the draft instead."""
-        match await self._entries.choose_prompt(conversation, prompts, question):
+        match await self.entries.choose_prompt(conversation, prompts, question):
             case ("copy", prompt):
                 await copy(self._host.screen, message_text(conversation, prompt))
             case ("edit", prompt):
@@ -284,44 +246,7 @@ class Actions:
         if not self._host.screen.query_one(QueueLines).enter():
             self._host.say(NOTHING_QUEUED)
 
-    def send_queued_now(self) -> None:
-        """Interrupt the turn and send the next queued prompt."""
-        self._host.writing.send_next_now()
-
     # Agent and sessions
-
-    async def next_mode(self) -> None:
-        """Ask the agent for its next mode."""
-        if self._host.session is None:
-            self._host.say(NO_SESSION)
-        else:
-            await self._host.agent.next_mode(self._host.session)
-
-    async def choose_option(self) -> None:
-        """Change an option of the session."""
-        if self._host.session is not None:
-            await self._host.agent.choose_option(self._host.session)
-
-    async def choose_value(self, category: str) -> None:
-        """Change the model, or the mode."""
-        if self._host.session is not None:
-            await self._host.agent.choose_value(self._host.session, category)
-
-    async def show_mcp(self) -> None:
-        """Show the MCP servers."""
-        await self._host.agent.show_mcp()
-
-    async def show_agent(self) -> None:
-        """Show the agent's capabilities."""
-        await self._host.agent.show_agent()
-
-    async def log_out(self) -> None:
-        """Log out of the agent."""
-        await self._host.agent.log_out()
-
-    async def choose_session(self) -> None:
-        """Choose an earlier session to open, or start another."""
-        await self._history.choose()
 
     async def rename_session(self, name: str = "") -> None:
         """Rename the session; without a name, ask for it."""
@@ -343,31 +268,31 @@ class Actions:
 
     async def pin_session(self) -> None:
         """Pin the session above the others, or unpin it."""
-        session, agent = self._host.session, self._host.link.agent
-        if session is None or agent is None:
-            self._host.say(NO_SESSION)
-            return
-        try:
-            mark = SessionMarks().change(agent.command.name, session.session_id, Mark.pinned_or_not)
-        except ClientError as error:
-            self._host.say_error(error)
-        else:
+        mark = await self._marked(Mark.pinned_or_not)
+        if mark is not None:
             self._host.say("Pinned." if mark.is_pinned else "No longer pinned.")
 
     async def archive_session(self) -> None:
         """Archive the session, or restore it. Its tab stays open."""
+        mark = await self._marked(Mark.archived_or_not)
+        if mark is not None:
+            self._host.say("Archived; /archive restores it." if mark.is_archived else "No longer archived.")
+
+    async def _marked(self, change: Callable[[Mark], Mark]) -> Mark | None:
+        """Change the session's marks, and return the new ones; None after a notice if that isn't possible."""
         session, agent = self._host.session, self._host.link.agent
         if session is None or agent is None:
             self._host.say(NO_SESSION)
-            return
+            return None
         marks, name = SessionMarks(), agent.command.name
+        before = marks.of(name, session.session_id)
         try:
-            await agent.archive_session(session.session_id, not marks.of(name, session.session_id).is_archived)
-            mark = marks.change(name, session.session_id, Mark.archived_or_not)
+            if change(before).is_archived != before.is_archived:
+                await agent.archive_session(session.session_id, not before.is_archived)
+            return marks.change(name, session.session_id, change)
         except ClientError as error:
             self._host.say_error(error)
-        else:
-            self._host.say("Archived; /archive restores it." if mark.is_archived else "No longer archived.")
+            return None
 
     async def begin_session(self) -> None:
         """Start a session in a new tab; in this tab if its session couldn't be opened."""
@@ -412,7 +337,7 @@ class Actions:
     async def _go_on_from(self, session: Session, prompt: EntryId) -> None:
         agent = self._host.link.agent
         can_fork = agent is not None and agent.lost is None and agent.capabilities.fork_session
-        way = await self._entries.choose_way_on(can_fork=can_fork)
+        way = await self.entries.choose_way_on(can_fork=can_fork)
         text = message_text(session.conversation, prompt)
         if way == "again":
             if self._edit(text):
@@ -458,18 +383,6 @@ class Actions:
 
     # Terminals and changes
 
-    async def take_over(self) -> None:
-        """Give the keyboard to a terminal."""
-        await self._terminals.take_over()
-
-    def interrupt_terminal(self) -> None:
-        """Press Ctrl+C in a terminal."""
-        self._terminals.interrupt()
-
-    async def end_terminal(self) -> None:
-        """End a terminal's command."""
-        await self._terminals.end()
-
     def show_changes(self) -> None:
         """List the files that have changed."""
         changes = self._host.changes
@@ -507,7 +420,7 @@ class Actions:
 
     def welcoming(self) -> Welcoming:
         """What the welcome of an empty session shows."""
-        return Welcoming(self._host, self._history)
+        return Welcoming(self._host, self.history)
 
 
 async def paste_from_clipboard(prompt: PromptInput, agent: Agent | None) -> None:

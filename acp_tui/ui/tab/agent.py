@@ -44,7 +44,7 @@ from acp_tui.ui.dialogs.agent_offers import (
 from acp_tui.ui.dialogs.trust import TrustDialog, TrustQuestion
 from acp_tui.ui.kit.filtered_list import ReadingScreen
 from acp_tui.ui.rendering.wrapping import cut
-from acp_tui.ui.tab.host import TabHost
+from acp_tui.ui.tab.host import NO_SESSION, TabHost
 from acp_tui.ui.tab.questions import QuestionsController
 
 T = TypeVar("T")
@@ -136,21 +136,27 @@ class AgentController:
 
     # Requests of the user
 
-    async def choose_option(self, session: Session) -> None:
+    async def choose_option(self) -> None:
         """Let the user change an option of the session: mode, model, or another."""
+        session = self._host.session
+        if session is None:
+            return
         chosen = await self._host.ask(OptionsDialog(session.conversation.options))
         if chosen is not None:
-            await self.set_option(session, *chosen)
+            await self._set_option(session, *chosen)
 
-    async def set_option(self, session: Session, option_id: str, value: str | bool) -> None:
+    async def _set_option(self, session: Session, option_id: str, value: str | bool) -> None:
         """Ask the agent to set a value. The option then shows what the agent reports."""
         try:
             await session.set_option(option_id, value)
         except ClientError as error:
             self._host.say_error(error)
 
-    async def choose_value(self, session: Session, category: str) -> None:
+    async def choose_value(self, category: str) -> None:
         """Let the user choose a value for the first option of this category, or say that there is none."""
+        session = self._host.session
+        if session is None:
+            return
         options = session.conversation.options
         wanted = (one for one in options if isinstance(one, SelectOption) and one.category == category)
         option = next(wanted, None)
@@ -159,10 +165,14 @@ class AgentController:
             return
         value = await self._host.ask(value_picker(option))
         if value is not None:
-            await self.set_option(session, option.option_id, value)
+            await self._set_option(session, option.option_id, value)
 
-    async def next_mode(self, session: Session) -> None:
+    async def next_mode(self) -> None:
         """Ask the agent for its next mode. The badge shows what the agent reports, a notice what that mode means."""
+        session = self._host.session
+        if session is None:
+            self._host.say(NO_SESSION)
+            return
         options = session.conversation.options
         modes = [one for one in options if isinstance(one, SelectOption) and one.category == "mode"]
         if not modes or not modes[0].choices:
@@ -171,7 +181,7 @@ class AgentController:
         values = [choice.value for choice in modes[0].choices]
         at = values.index(modes[0].value) if modes[0].value in values else -1
         wanted = modes[0].choices[(at + 1) % len(values)]
-        await self.set_option(session, modes[0].option_id, wanted.value)
+        await self._set_option(session, modes[0].option_id, wanted.value)
         now = {option.option_id: option.value for option in session.conversation.options}
         if wanted.description and now.get(modes[0].option_id) == wanted.value:
             self._host.say(make_visible_line(f"{wanted.name}: {wanted.description}"))
@@ -181,12 +191,7 @@ class AgentController:
         return await self._host.ask(TrustQuestion(question, (), yes="Yes"))
 
     async def may_restart(self) -> bool:
-        """Whether the user agrees to stop a running agent."""
-        return await self.confirm(self._restart_question)
-
-    @property
-    def _restart_question(self) -> str:
-        """The question whether to restart. It names the other tabs of the same process, which end too."""
+        """Whether the user agrees to stop a running agent. The question names its other tabs, which end too."""
         question = "Restart the agent?"
         others = [
             cut(tab.tab_title, MOST_TITLE_CELLS)
@@ -194,11 +199,11 @@ class AgentController:
             if tab.screen is not self._host.screen and tab.link is self._host.link
         ]
         if not others:
-            return question
+            return await self.confirm(question)
         tabs = "another tab" if len(others) == 1 else f"{len(others)} other tabs"
         names = ", ".join(f"“{name}”" for name in others[:MOST_NAMED])
         more = f" and {len(others) - MOST_NAMED} more" if len(others) > MOST_NAMED else ""
-        return f"{question} That also ends {tabs} of this agent: {names}{more}"
+        return await self.confirm(f"{question} That also ends {tabs} of this agent: {names}{more}")
 
     async def log_out(self) -> None:
         """Log out of the agent."""

@@ -14,6 +14,7 @@ from textual.binding import Binding, BindingType
 from acp_tui.client.errors import ClientError
 from acp_tui.client.saving import Saveable, SavingFailed, save_block
 from acp_tui.client.sessions.session import Session
+from acp_tui.client.terminals import plain_text
 from acp_tui.conversation.buffers import TextBuffer
 from acp_tui.conversation.content import Audio, BlobResource, ContentBlock, Image, TextResource, is_for_user
 from acp_tui.conversation.conversation import Conversation, snapshot
@@ -32,14 +33,42 @@ from acp_tui.conversation.visible import make_visible_line
 from acp_tui.conversation.visible.confusables import make_visible_path
 from acp_tui.ui.conversation.blocks import block_label
 from acp_tui.ui.conversation.subagents import name_of
+from acp_tui.ui.dialogs.naming import ExportDialog
 from acp_tui.ui.dialogs.take_over import TakeOver
 from acp_tui.ui.kit.clipboard import copy
 from acp_tui.ui.kit.editor import edit, open_page
 from acp_tui.ui.kit.filtered_list import Picker, PickerRow
 from acp_tui.ui.rendering.links import file_of
 from acp_tui.ui.session.panel import SessionPanel
-from acp_tui.ui.tab.exporting import export_conversation
-from acp_tui.ui.tab.host import TabHost
+from acp_tui.ui.tab.host import NO_SESSION, TabHost
+
+
+async def export_conversation(
+    host: TabHost,
+    take: Callable[[], Conversation],
+    *,
+    folder: Path,
+    agent: str,
+    cwd: Path,
+    session_id: SessionId,
+    title: str | None,
+    agent_version: str | None = None,
+    file: str = "",
+) -> None:
+    """Write what `take` returns to `file`, relative to `folder`; without one, ask for it. The others are facts."""
+    # The formats need a Markdown parser, which most tabs never load for this.
+    from acp_tui.client.export import NOT_REDACTED, ExportFacts, default_name, export
+
+    facts = ExportFacts.now(agent, cwd, session_id, title, agent_version=agent_version)
+
+    async def write(path: Path, is_replaced: bool) -> None:
+        await to_thread.run_sync(partial(export, take(), facts, path, plain_text, overwrite=is_replaced))
+
+    dialog = ExportDialog(folder, file or default_name(facts, ".md"), write, is_chosen=bool(file))
+    written = await host.ask(dialog)
+    if written is not None:
+        host.say(f"Written to {make_visible_line(str(written))}\n{NOT_REDACTED}")
+
 
 T = TypeVar("T")
 
@@ -55,17 +84,19 @@ class EntriesController:
 
     # The whole conversation
 
-    async def copy_reply(self, conversation: Conversation) -> None:
+    async def copy_reply(self) -> None:
         """Copy the agent's last message, as it wrote it."""
-        text = last_reply(conversation)
+        panel = self._host.panel
+        text = last_reply(panel.view.conversation) if panel is not None else ""
         if text:
             await copy(self._host.screen, text)
         else:
             self._host.say("No reply to copy yet.")
 
-    async def copy_code(self, conversation: Conversation) -> None:
+    async def copy_code(self) -> None:
         """Copy a code block from the agent's last message that has any."""
-        fences = last_code(conversation)
+        panel = self._host.panel
+        fences = last_code(panel.view.conversation) if panel is not None else []
         if not fences:
             self._host.say("The agent's replies have no code to copy.")
             return
@@ -76,9 +107,11 @@ class EntriesController:
         if chosen is not None:
             await copy(self._host.screen, chosen)
 
-    async def export(self, session: Session, file: str = "") -> None:
+    async def export(self, file: str = "") -> None:
         """Write the conversation to this file, relative to the session's folder. Ask for a file if necessary."""
-        agent = self._host.link.agent
+        session, agent = self._host.session, self._host.link.agent
+        if session is None:
+            return
         identity = agent.identity if agent is not None else None
         conversation = session.conversation
         await export_conversation(
@@ -186,7 +219,7 @@ class EntriesController:
         """
         panel = self._host.panel
         if panel is None or panel.session is None:
-            self._say("There is no session yet.")
+            self._say(NO_SESSION)
             return None
         entry = panel.view.entry_under_cursor
         entries = panel.view.conversation.entries if entry is None else [entry]
@@ -369,7 +402,7 @@ class TerminalsController:
         """The running terminal at the cursor; otherwise the newest one, preferring those that wait for input."""
         panel = self._host.panel
         if panel is None or panel.session is None:
-            self._host.say("There is no session yet.", severity="warning")
+            self._host.say(NO_SESSION, severity="warning")
             return None
         known = panel.conversation.terminals
         shown = [known[one] for one in _terminals_of(panel.view.entry_under_cursor) if one in known]

@@ -12,7 +12,7 @@ from acp_tui.conversation.wording import from_home, session_facts, spent_words, 
 from acp_tui.ui.conversation.subagents import name_of
 from acp_tui.ui.prompt import PromptInput
 from acp_tui.ui.session.sidebar import SIDEBAR_FROM_COLUMNS, Section, Sidebar, SidebarState, SubagentRow
-from acp_tui.ui.tab.host import TabHost
+from acp_tui.ui.tab.host import NO_SESSION, TabHost
 
 if TYPE_CHECKING:
     from acp_tui.client.changes import FileChange
@@ -55,7 +55,7 @@ class SidebarController:
         """Show the sidebar. If it is shown, focus it; if it has the focus, hide it and focus the prompt."""
         sidebar = self.sidebar
         if self._host.session is None:
-            self._host.say("There is no session yet.")
+            self._host.say(NO_SESSION)
         elif sidebar is None and self._width < LEAST_COLUMNS:
             self._host.say(f"The sidebar needs {LEAST_COLUMNS} columns.", severity="warning")
         elif sidebar is None or sidebar.has_focus:

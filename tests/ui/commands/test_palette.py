@@ -2,8 +2,10 @@
 
 from __future__ import annotations
 
+import re
 from collections import Counter
 from itertools import groupby
+from operator import attrgetter
 from pathlib import Path
 
 import anyio
@@ -33,6 +35,15 @@ async def test_a_picture_of_the_screen_is_written_where_acp_tui_was_started(
             async with app.run_test() as pilot:
                 app.deliver_screenshot("it.svg")
                 await until_so(pilot, (tmp_path / "it.svg").exists)
+
+
+async def test_every_command_of_a_tab_leads_to_a_method(open_desk: OpenDesk) -> None:
+    done = [found[1] for command in COMMANDS if (found := re.match(r"do\('([\w.]+)'", command.action))]
+    assert "agent.log_out" in done
+    async with open_desk(SESSION, "serve_until_closed()") as desk:
+        await desk.has_session()
+        for name in done:
+            assert callable(attrgetter(name if "." in name else f"actions.{name}")(desk.screen)), name
 
 
 async def test_no_command_stands_in_the_palette_twice_also_after_it_was_used(open_desk: OpenDesk) -> None:

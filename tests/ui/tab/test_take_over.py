@@ -270,7 +270,7 @@ async def test_a_sidebar_hidden_meanwhile_leaves_no_listener_behind(
         assert len(subscriptions) == 3
         below = page.pilot.app.screen_stack[0]
         assert isinstance(below, SessionScreen)
-        await below.action_do("turn_sidebar")
+        await below.action_do("sidebar.turn")
         assert len(subscriptions) == 2
         await page.press(LEAVE_KEY)
         await page.until(lambda: not page.is_taken_over)
