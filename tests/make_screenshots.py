@@ -29,9 +29,8 @@ from acp_tui.ui.kit.themes import LIGHT
 from acp_tui.ui.recorded.film import Film, open_playable
 from acp_tui.ui.recorded.player import Pace, Spot
 from acp_tui.ui.recorded.rehearsal import DemoUser, record_demo, without_durations
-from acp_tui.ui.recorded.render import View, film_of_demo, render
+from acp_tui.ui.recorded.render import View, film_of_demo, picture_of, render
 from acp_tui.ui.recorded.screen import ReplayApp
-from acp_tui.ui.recorded.studio import picture_of
 from acp_tui.ui.tab.screen import SessionScreen
 from acp_tui.workbench.inspect import inspect_file
 from support.folding import ask, call

@@ -9,6 +9,9 @@ user's file. An agent has `name`, `title`, `description`, `version`, `source` (u
 from __future__ import annotations
 
 import json
+import shutil
+import sys
+import textwrap
 from collections.abc import Iterator
 from datetime import UTC, datetime
 from typing import Final
@@ -22,6 +25,8 @@ from acp_tui.client.agents.user_agents import config_file
 from acp_tui.client.secrets.masking import mask
 from acp_tui.conversation.visible import make_visible_line
 
+LEAST_ROOM: Final = 60
+"""If fewer columns are left next to the names, the text begins farther left, so commands stay on one line."""
 MOST_NAME: Final = 24
 """The most characters to align other names with. A longer name isn't cut, because users type it."""
 
@@ -55,17 +60,37 @@ def _update() -> ExitCode:
 
 def _lines(catalogue: Catalogue, is_verbose: bool) -> Iterator[str]:
     width = max(12, *(len(agent.name) for agent in catalogue.agents if len(agent.name) <= MOST_NAME))
+    columns = shutil.get_terminal_size().columns if sys.stdout.isatty() else sys.maxsize
     yield "acp-tui knows these agents:\n"
     for agent in catalogue.agents:
         state, about = _how(agent)
-        line = f"  acp-tui {make_visible_line(agent.name):<{width}}   {state:<10}   {make_visible_line(about)}"
-        yield line.rstrip()
+        begin = f"  acp-tui {make_visible_line(agent.name):<{width}}   "
+        yield from _fitted(f"{begin}{state:<10}   ", make_visible_line(about), columns, len(begin))
         if is_verbose:
-            yield from (f"          {'':<{width}}   {make_visible_line(line)}" for line in _details(agent))
+            for line in _details(agent):
+                yield from _fitted(" " * len(begin), make_visible_line(line), columns, len(begin))
     yield "\nAny command that speaks ACP is an agent: acp-tui -- COMMAND"
     yield "No agent installed? Try acp-tui demo."
     yield f"To add your own: {config_file()}"
-    yield _registry_line(catalogue)
+    yield from _fitted("", _registry_line(catalogue), columns, 0)
+
+
+def _fitted(begin: str, about: str, columns: int, indent: int) -> Iterator[str]:
+    """The line, or lines, if the text doesn't fit on the terminal next to its beginning. No word is cut."""
+    if len(begin) + len(about) < columns:
+        yield f"{begin}{about}".rstrip()
+        return
+    if begin.strip():
+        yield begin.rstrip()
+    margin = " " * (indent if columns - indent >= LEAST_ROOM else 6)
+    yield from textwrap.wrap(
+        about,
+        columns - 1,
+        initial_indent=margin,
+        subsequent_indent=margin,
+        break_long_words=False,
+        break_on_hyphens=False,
+    )
 
 
 def _how(agent: ListedAgent) -> tuple[str, str]:

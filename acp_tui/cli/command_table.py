@@ -313,7 +313,7 @@ COMMANDS: Final[tuple[Command, ...]] = (
         "play back a recording",
         "acp_tui.cli.replay",
         _SOURCE,
-        needs="a recording or demo:NAME: acp-tui replay FILE",
+        needs="a recording or demo:NAME: acp-tui replay FILE; to list yours: acp-tui sessions",
         options=(
             _SPEED,
             _MAX_WAIT,
@@ -397,7 +397,7 @@ COMMANDS: Final[tuple[Command, ...]] = (
         "browse a recording's frames and the rules they break",
         "acp_tui.cli.replay:inspect",
         _SOURCE,
-        needs="a recording or demo:NAME: acp-tui inspect FILE",
+        needs="a recording or demo:NAME: acp-tui inspect FILE; to list yours: acp-tui sessions",
         notes=_SOURCE_NOTE,
         group=_BUILD,
     ),

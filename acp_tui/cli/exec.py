@@ -14,7 +14,7 @@ from collections.abc import AsyncIterator, Callable, Iterator
 from contextlib import contextmanager
 from dataclasses import asdict
 from pathlib import Path
-from typing import Any, Final, Protocol
+from typing import Any, Final
 
 import anyio
 from anyio.abc import TaskGroup
@@ -45,8 +45,11 @@ from acp_tui.conversation.visible import make_visible_line
 from acp_tui.rpc import Direction
 
 
-class Output(Protocol):
-    """A format for printing a turn."""
+class Output:
+    """A format for printing a turn. Our messages and errors go to stderr in all of them."""
+
+    def __init__(self, streams: Streams) -> None:
+        self._streams = streams
 
     def tap(self, direction: Direction, frame: bytes) -> None:
         """Handle a raw frame on the connection."""
@@ -55,20 +58,22 @@ class Output(Protocol):
         """Print an entry that is new or changed."""
 
     def say(self, text: str) -> None:
-        """Print a message of ours to the user."""
+        """Print a message of ours to the user, in one line."""
+        self._streams.err(f"· {text}\n")
 
     def fail(self, error: ClientError) -> None:
-        """Report that the turn couldn't start or finish."""
+        """Print why the turn couldn't start or finish, with its cause and what to do."""
+        self._streams.err(f"{error_text(error)}\n")
 
     def finish(self, session: Session | None, code: ExitCode) -> None:
         """End the output after the turn."""
 
 
-class TextOutput:
+class TextOutput(Output):
     """Prints the agent's messages on stdout as they arrive, and tool calls, failures, and our messages on stderr."""
 
     def __init__(self, streams: Streams) -> None:
-        self._streams = streams
+        super().__init__(streams)
         self._is_one_place = os.path.sameopenfile(sys.stdout.fileno(), sys.stderr.fileno())
         self._shown: dict[EntryId, int] = {}
         self._parts: dict[EntryId, list[TextBuffer | ContentBlock]] = {}
@@ -76,9 +81,6 @@ class TextOutput:
         self._last: EntryId | None = None
         self._ends_line = True
         self._said_of_tools: dict[EntryId, str] = {}
-
-    def tap(self, direction: Direction, frame: bytes) -> None:
-        """Ignore frames."""
 
     def show(self, entry_id: EntryId, entry: Entry) -> None:
         """Print what is new in an entry."""
@@ -127,11 +129,7 @@ class TextOutput:
         if not self._ends_line and self._is_one_place:
             self._streams.err("\n")
             self._ends_line = True
-        self._streams.err(f"· {text}\n")
-
-    def fail(self, error: ClientError) -> None:
-        """Print the error with its cause and what to do on stderr."""
-        self._streams.err(f"{error_text(error)}\n")
+        super().say(text)
 
     def finish(self, session: Session | None, code: ExitCode) -> None:
         """End the last line."""
@@ -163,11 +161,11 @@ def _turn(session: Session | None) -> dict[str, Any] | None:
     return {"usage": asdict(last.usage) if last.usage is not None else None, "cost": cost}
 
 
-class NdjsonOutput:
+class NdjsonOutput(Output):
     """Prints the params of every session/update as received, one per line, and a result object at the end."""
 
     def __init__(self, streams: Streams) -> None:
-        self._streams = streams
+        super().__init__(streams)
         self._error: dict[str, Any] | None = None
 
     def tap(self, direction: Direction, frame: bytes) -> None:
@@ -181,16 +179,9 @@ class NdjsonOutput:
         # text.
         self._streams.out(json.dumps(value, separators=(",", ":")) + "\n")
 
-    def show(self, entry_id: EntryId, entry: Entry) -> None:
-        """Ignore entries: the updates they come from are printed."""
-
-    def say(self, text: str) -> None:
-        """Print one line on stderr."""
-        self._streams.err(f"· {text}\n")
-
     def fail(self, error: ClientError) -> None:
-        """Keep the error for the result object, and print it on stderr."""
-        self._streams.err(f"{error_text(error)}\n")
+        """Keep the error for the result object, and print it."""
+        super().fail(error)
         self._error = {"kind": type(error).__name__, "message": str(error), "detail": error.detail}
 
     def finish(self, session: Session | None, code: ExitCode) -> None:

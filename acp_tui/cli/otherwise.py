@@ -18,6 +18,7 @@ from acp_tui.cli.prerequisites import command_of, notes_of, require_screen, sett
 from acp_tui.cli.saying import say
 from acp_tui.cli.screen import run_screen
 from acp_tui.cli.sessions import find_resumed
+from acp_tui.client.agents.command import DEMO
 from acp_tui.client.errors import ClientError
 from acp_tui.client.worktrees import WorktreeFailed, add_worktree
 from acp_tui.workbench.demo.scenario import ScenarioError, UnknownScenario, available, load
@@ -35,6 +36,9 @@ def run(given: Given, work_with: Callable[..., int]) -> int:
     if given.agent is not None:
         command, cwd = command_of(given.agent), given.cwd
         if given.worktree is not None:
+            if command.cwd is not None:
+                where = "a project of its own" if command.name == DEMO else str(command.cwd)
+                raise WrongUse(f"{command.name} works in {where}, so it can't be used with --worktree")
             cwd = _worktree(cwd, given.worktree)
         return work_with(command, cwd, given.record, is_plain=given.plain)
     if given.worktree is not None:

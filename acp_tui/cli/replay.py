@@ -12,7 +12,7 @@ from contextlib import ExitStack, contextmanager
 from dataclasses import replace
 from pathlib import Path
 from tempfile import TemporaryDirectory
-from typing import Any, Final, TypeAlias
+from typing import Any, Final
 
 from textual.app import App
 
@@ -39,7 +39,6 @@ from acp_tui.ui.recorded.render import View, film_of, film_of_demo, render, suff
 from acp_tui.ui.recorded.screen import ReplayApp
 from acp_tui.workbench.inspect import inspect_file
 
-MakeApp: TypeAlias = Callable[[Settings], App[Any]]
 SPEED: Final = 30.0
 """How many times as fast a scenario plays while the user waits for its recording."""
 HESITATES_S: Final = 0.06
@@ -102,15 +101,12 @@ def run_replay(
     `notes` has remarks about the settings.
     """
 
-    def open_it(file: Path, stack: ExitStack) -> MakeApp:
+    def make(file: Path, stack: ExitStack) -> App[Any]:
         film = Film(stack.enter_context(open_playable(file)))
+        shown = _fitted(settings)
+        return ReplayApp(film, pace=pace, until=until, is_followed=is_followed, settings=shown, notes=notes)
 
-        def make(settings: Settings) -> App[Any]:
-            return ReplayApp(film, pace=pace, until=until, is_followed=is_followed, settings=settings, notes=notes)
-
-        return make
-
-    return _show(source, settings, open_it)
+    return _show(source, make)
 
 
 def run_inspect(source: Path | str, settings: Settings, notes: Sequence[str] = ()) -> int:
@@ -119,25 +115,24 @@ def run_inspect(source: Path | str, settings: Settings, notes: Sequence[str] = (
     `notes` has remarks about the settings.
     """
 
-    def open_it(file: Path, _: ExitStack) -> MakeApp:
+    def make(file: Path, _: ExitStack) -> App[Any]:
         inspection = inspect_file(file)
+        return InspectApp(inspection, file, settings=_fitted(settings), notes=notes)
 
-        def make(settings: Settings) -> App[Any]:
-            return InspectApp(inspection, file, settings=settings, notes=notes)
-
-        return make
-
-    return _show(source, settings, open_it)
+    return _show(source, make)
 
 
-def _show(source: Path | str, settings: Settings, open_it: Callable[[Path, ExitStack], MakeApp]) -> int:
+def _fitted(settings: Settings) -> Settings:
+    return replace(settings, appearance=fitted(settings.appearance))
+
+
+def _show(source: Path | str, make: Callable[[Path, ExitStack], App[Any]]) -> int:
     with ExitStack() as stack:
         try:
-            make_app = open_it(stack.enter_context(recording_of(source)), stack)
+            app = make(stack.enter_context(recording_of(source)), stack)
         except ClientError as error:
             say_error(error)
             return ExitCode.USAGE
-        app = make_app(replace(settings, appearance=fitted(settings.appearance)))
         with told_afterwards():
             asyncio.run(run_app(app))
         return app.return_code or ExitCode.DONE

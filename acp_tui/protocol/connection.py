@@ -309,16 +309,6 @@ class Connection(ABC):
     def brings_history(self, method: str, params: Mapping[str, Any]) -> bool:
         """Whether this client request opens a session with its history."""
 
-    # Beyond the protocol
-
-    async def request_extension(self, method: str, params: Any) -> Any:
-        """Send a request whose name begins with "_". The caller provides all of its params, including `_meta`."""
-        return await self.peer.request(method, params)
-
-    def notify_extension(self, method: str, params: Any) -> None:
-        """Send a notification whose name begins with "_". Raises ConnectionLost."""
-        self.peer.notify(method, params)
-
 
 def nothing(_: Any) -> None:
     """Accept any result, including null, where the protocol defines no content (R-RPC-8)."""

@@ -71,8 +71,17 @@ class OrEmptyObject(NamedTuple):
     """Reads an absent model, and unless `exact` a malformed one, as an empty object."""
 
 
+class OpenUnion(NamedTuple):
+    """Use the member whose field at `key` has the value's string there as its constant, or else the last one.
+
+    If the last one is a dict, there must be a string.
+    """
+
+    key: str = "type"
+
+
 class Tag(NamedTuple):
-    """The name of a union's member."""
+    """The name of a union's member, if it isn't the constant of its field."""
 
     tag: str
     is_in_schema: bool = True
@@ -280,11 +289,18 @@ class _Schemas:
         return schema
 
     def _union(self, members: tuple[Any, ...], notes: tuple[Any, ...]) -> CoreSchema:
-        discriminator = next((note for note in notes if isinstance(note, Discriminator)), None)
-        if discriminator is not None:
-            tagged = [(_tag_of(member, discriminator), member) for member in members]
-            choices = {of.tag: self.of(member) for of, member in tagged if of.is_in_schema or not self._exact}
-            return {"type": "tagged-union", "choices": choices, "discriminator": discriminator.by}
+        for note in notes:
+            match note:
+                case OpenUnion(key):
+                    choices = {_constant(member, key): self.of(member) for member in members[:-1]}
+                    needs_kind = get_origin(members[-1]) is dict
+                    by = _kind_at(key, frozenset(choices), needs_kind)
+                    choices[OTHER] = self.of(members[-1])
+                    return {"type": "tagged-union", "choices": choices, "discriminator": by}
+                case Discriminator(by):
+                    tagged = [(_tag_of(member, by), member) for member in members]
+                    choices = {of.tag: self.of(member) for of, member in tagged if of.is_in_schema or not self._exact}
+                    return {"type": "tagged-union", "choices": choices, "discriminator": by}
         kept = [member for member in members if member is not NoneType]
         if self._exact:
             kept = [member for member in kept if member != UnsetType]
@@ -306,7 +322,26 @@ _PLAIN: Final[Mapping[Any, CoreSchema]] = {
 }
 
 
-def _tag_of(member: Any, discriminator: Discriminator) -> Tag:
-    if isinstance(discriminator.by, str) and isinstance(member, type):
-        return Tag(fields_of(member)[discriminator.by].default)
+OTHER: Final = "?"
+"""The tag of an open union's last member."""
+
+
+def _kind_at(key: str, known: frozenset[str], needs_kind: bool) -> Callable[[Any], str | None]:
+    def tag(value: Any) -> str | None:
+        kind = value.get(key) if isinstance(value, dict) else None
+        if isinstance(kind, str):
+            return kind if kind in known else OTHER
+        return None if needs_kind else OTHER
+
+    return tag
+
+
+def _tag_of(member: Any, by: str | Callable[[Any], str | None]) -> Tag:
+    if isinstance(by, str):
+        return Tag(_constant(member, by))
     return next(note for note in get_args(member)[1:] if isinstance(note, Tag))
+
+
+def _constant(member: type[Model], key: str) -> str:
+    constant: str = next(of.default for of in fields_of(member).values() if of.key == key)
+    return constant

@@ -7,9 +7,9 @@ the schema's `x-deserialize-*` annotations.
 from __future__ import annotations
 
 import logging
-from collections.abc import Callable, Collection
+from collections.abc import Callable
 from types import NoneType
-from typing import TYPE_CHECKING, Annotated, Any, ClassVar, Final, TypeAlias, TypeVar
+from typing import TYPE_CHECKING, Annotated, Any, TypeAlias, TypeVar
 
 from acp_tui.conversation import UNSET, UnsetType
 from acp_tui.json_core import ValidationError
@@ -19,7 +19,6 @@ from acp_tui.protocol.schemas import (
     Before,
     Bounds,
     DefaultOnError,
-    Discriminator,
     Model,
     OrEmptyObject,
     reader_of,
@@ -90,35 +89,6 @@ class WireModel(Model):
     """A message or a part of one. Unknown keys are ignored (R-RPC-9)."""
 
     meta: Lenient[dict[str, Any]] = None
-
-
-class Variant(WireModel):
-    """A union's variant."""
-
-    discriminator: ClassVar[str] = "type"
-
-
-UNKNOWN: Final = "?"
-"""The union tag of an unknown variant. Such a value stays a dict (R-LEN-4)."""
-
-
-def kind_of(value: Any, key: str = "type") -> str | None:
-    """Return the discriminator of a union's member, decoded or not; None without one."""
-    if isinstance(value, Variant):
-        kind = getattr(value, value.discriminator)
-    else:
-        kind = value.get(key) if isinstance(value, dict) else None
-    return kind if isinstance(kind, str) else None
-
-
-def open_union(known: Collection[str], key: str = "type") -> Discriminator:
-    """Choose a union's variant by the string at `key`. An unknown string chooses `UNKNOWN`."""
-
-    def tag(value: Any) -> str | None:
-        kind = kind_of(value, key)
-        return kind if kind is None or kind in known else UNKNOWN
-
-    return Discriminator(tag)
 
 
 # Decoding and encoding

@@ -10,19 +10,19 @@ from typing import TYPE_CHECKING
 import pytest
 
 if TYPE_CHECKING:
-    from acp_tui.workbench.testing.bench import AcpRecording, Bench, StartAgent
+    from acp_tui.workbench.testing.bench import AcpRecording, StartAgent
     from acp_tui.workbench.testing.picture import AcpSnapshot
 
-_BENCH = pytest.StashKey["Bench"]()
+_BENCH = pytest.StashKey["StartAgent"]()
 
 
 @pytest.fixture
-def _acp_bench(request: pytest.FixtureRequest, tmp_path: Path) -> Iterator[Bench]:
-    from acp_tui.workbench.testing.bench import Bench
+def _acp_bench(request: pytest.FixtureRequest, tmp_path: Path) -> Iterator[StartAgent]:
+    from acp_tui.workbench.testing.bench import StartAgent
 
     folder = tmp_path / "acp"
     folder.mkdir(mode=0o700)
-    bench = request.node.stash[_BENCH] = Bench(folder, request.path.parent)
+    bench = request.node.stash[_BENCH] = StartAgent(folder, request.path.parent)
     yield bench
     untold = bench.close()
     if untold:
@@ -30,16 +30,16 @@ def _acp_bench(request: pytest.FixtureRequest, tmp_path: Path) -> Iterator[Bench
 
 
 @pytest.fixture
-def acp_agent(_acp_bench: Bench) -> StartAgent:
+def acp_agent(_acp_bench: StartAgent) -> StartAgent:
     """Starts agents: `agent = acp_agent([sys.executable, "my_agent.py"], files={"a.py": "..."})`.
 
     They are real processes that work in a fresh folder, and are ended with the test.
     """
-    return _acp_bench.start
+    return _acp_bench
 
 
 @pytest.fixture
-def acp_recording(_acp_bench: Bench) -> AcpRecording:
+def acp_recording(_acp_bench: StartAgent) -> AcpRecording:
     """What passes between the test's agent and its client: to `save`, or to replay into conversations."""
     return _acp_bench.recording
 

@@ -8,7 +8,7 @@ from pathlib import Path
 import pytest
 
 from acp_tui.cli import agents
-from acp_tui.cli.main import main
+from acp_tui.cli.main import VisibleOutput, main
 from acp_tui.client.agents.registry import RegistryUnavailable, registry_file
 from acp_tui.client.agents.user_agents import config_file
 from support.registry_index import entry, npx
@@ -45,6 +45,19 @@ def test_without_an_agent_and_a_terminal_all_are_listed(agents_file: Path, capfd
     assert "acp-tui gemini         can't run    gemini isn't on PATH; npm install -g @google/gemini-cli" in out
     assert "acp-tui demo           ready" in out
     assert "acp-tui agents --update" in out
+
+
+@pytest.mark.parametrize("columns", [60, 80, 100])
+def test_on_a_terminal_no_line_is_wider_and_no_word_is_cut(
+    columns: int, monkeypatch: pytest.MonkeyPatch, capfd: pytest.CaptureFixture[str]
+):
+    monkeypatch.setenv("COLUMNS", str(columns))
+    monkeypatch.setattr(VisibleOutput, "isatty", lambda _: True)
+    assert main(["agents"]) == 0
+    lines = [line for line in capfd.readouterr().out.splitlines() if "agents.toml" not in line]
+    assert max(map(len, lines)) < columns
+    about = "claude-agent-acp isn't on PATH; npm install -g @zed-industries/claude-agent-acp"
+    assert about in " ".join(" ".join(lines).split())
 
 
 def test_a_package_is_listed_with_all_that_would_run(capfd: pytest.CaptureFixture[str]):

@@ -89,7 +89,7 @@ def test_each_way_to_call_them(line: str, values: tuple[Any, ...], runs: Callabl
 @pytest.mark.parametrize(
     ("line", "said"),
     [
-        ("replay", "replay needs a recording"),
+        ("replay", "replay needs a recording or demo:NAME: acp-tui replay FILE; to list yours: acp-tui sessions"),
         ("replay demo:coding --follow", "a scenario is played first"),
         ("inspect demo:", "demo: needs a scenario"),
         ("mock demo:", "demo: needs a scenario"),

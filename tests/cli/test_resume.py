@@ -162,3 +162,8 @@ async def test_a_recorded_session_is_rendered_and_redacted_by_its_id(
     said = capsys.readouterr().err
     assert "there is no file lions, and no recorded session has an ID that starts with that" in said
     assert session_id in said
+
+
+def test_a_worktree_is_refused_to_the_demo_which_has_its_own_project(capsys: pytest.CaptureFixture[str]) -> None:
+    assert main(["run", "demo", "--worktree"]) == 2
+    assert "demo works in a project of its own, so it can't be used with --worktree" in capsys.readouterr().err

@@ -18,10 +18,12 @@ AGENT = """
         prompt = expect("session/prompt")
 """
 MAIN = ("-m", "acp_tui")
-# No file can grow, as on a full disk. (As with any limit of this kind, pipes and terminals work.)
+# No file can grow, as on a full disk. (As with any limit of this kind, pipes and terminals work.) Python would cut
+# compiled modules short, and all later starts would fail.
 MAIN_WITHOUT_ROOM = (
     "-c",
-    "import resource, sys; resource.setrlimit(resource.RLIMIT_FSIZE, (0, 0))\n"
+    "import os, resource, sys; sys.dont_write_bytecode = True; os.environ['PYTHONDONTWRITEBYTECODE'] = '1'\n"
+    "resource.setrlimit(resource.RLIMIT_FSIZE, (0, 0))\n"
     "from acp_tui.cli.main import main; sys.exit(main())",
 )
 

@@ -15,7 +15,7 @@ from pathlib import Path
 from typing import Final
 
 from anyio import to_thread
-from anyio.from_thread import BlockingPortal, start_blocking_portal
+from anyio.from_thread import start_blocking_portal
 
 from acp_tui.cli import ExitCode
 from acp_tui.cli.plain.asking import choose, number_in
@@ -282,23 +282,6 @@ COMMANDS: Final = (
 BY_NAME: Final = {command.name: command for command in COMMANDS}
 
 
-class _Host:
-    """Passes the user's input from the main thread to the event loop, and waits until it's accepted."""
-
-    def __init__(self, portal: BlockingPortal, chat: Chat) -> None:
-        self._portal = portal
-        self._chat = chat
-
-    def take_line(self, line: str) -> None:
-        self._portal.call(self._chat.take_line, line)
-
-    def interrupt(self, *, had_draft: bool) -> None:
-        self._portal.call(self._chat.interrupt, had_draft)
-
-    def end(self) -> None:
-        self._portal.call(self._chat.end)
-
-
 def run_plain(
     command: AgentCommand, cwd: Path, settings: Settings, notes: Sequence[str], record: RecordTo | None = None
 ) -> int:
@@ -317,7 +300,7 @@ def run_plain(
     with start_blocking_portal() as portal:
         chat = portal.call(Chat, console, command_for, agreed, agreed.cwd or cwd, settings, record)
         status = portal.start_task_soon(chat.run)
-        console.serve(_Host(portal, chat))
+        console.serve(chat, portal.call)
         if not status.done():
             portal.call(partial(chat.end, ExitCode.CANCELLED))
         return status.result()

@@ -46,12 +46,12 @@ class Woken(Exception):
 
 
 class Host(Protocol):
-    """Gets what the user does. Called in the main thread."""
+    """Gets what the user does. Called in the event loop, while the main thread waits."""
 
     def take_line(self, line: str) -> None:
         """Handle a typed line."""
 
-    def interrupt(self, *, had_draft: bool) -> None:
+    def interrupt(self, had_draft: bool) -> None:
         """Handle Ctrl+C. The text being typed is gone."""
 
     def end(self) -> None:
@@ -178,24 +178,24 @@ class Console:
 
     # Called in the main thread
 
-    def serve(self, host: Host) -> None:
-        """Print and read until `end` is called."""
+    def serve(self, host: Host, call: Callable[..., object]) -> None:
+        """Print and read until `end` is called. `call` runs a function in the event loop and waits for it."""
         if readline is not None:
             readline.set_auto_history(False)  # answers aren't prompts
         with _handled_signals(self._on_wake, self._on_interrupt, self._on_hangup, self._signalling_fd):
             while True:
                 self._is_dirty = False
                 while self._interrupts:
-                    host.interrupt(had_draft=self._interrupts.popleft())
+                    call(host.interrupt, self._interrupts.popleft())
                 self._print()
                 if self._is_over:
                     if not self._is_at_line_start:
                         print()
                     break
                 with suppress(Woken):
-                    self._serve_once(host)
+                    self._serve_once(host, call)
 
-    def _serve_once(self, host: Host) -> None:
+    def _serve_once(self, host: Host, call: Callable[..., object]) -> None:
         errand = self._errand
         if errand is not None:
             self._read_for = errand
@@ -209,9 +209,9 @@ class Console:
             self._read_for, self._read_under = None, self.prompt
             line = self._read(self.prompt)
             if line is None:
-                host.end()
+                call(host.end)
             else:
-                host.take_line(line)
+                call(host.take_line, line)
 
     def _finish(self, errand: _Errand, result: Any) -> None:
         def finish() -> None:

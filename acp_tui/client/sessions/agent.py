@@ -627,9 +627,12 @@ class Agent:
     # Beyond the protocol
 
     async def send_extension(self, method: str, params: Any) -> Any:
-        """Send an extension request and return its raw result. Raises ValueError for a name without "_"."""
+        """Send an extension request with just these params; return its raw result.
+
+        Raises ValueError for a name without "_".
+        """
         require_extension_name(method)
-        return await self._ask(self.connection.request_extension(method, params))
+        return await self._ask(self.connection.peer.request(method, params))
 
     def notify_extension(self, method: str, params: Any) -> None:
         """Send an extension notification.
@@ -638,7 +641,7 @@ class Agent:
         """
         require_extension_name(method)
         with suppress(RpcError):
-            self.connection.notify_extension(method, params)
+            self.connection.peer.notify(method, params)
 
     # Errors
 

@@ -27,10 +27,6 @@ if TYPE_CHECKING:
 log = logging.getLogger(__name__)
 
 
-def _ignore_phase(_: Phase) -> None:
-    pass
-
-
 class SessionHub:
     """Starts and ends agents; made by `open_hub`."""
 
@@ -50,7 +46,7 @@ class SessionHub:
         *,
         cwd: Path | None = None,
         offer: ClientOffer | None = None,
-        on_phase: Callable[[Phase], None] = _ignore_phase,
+        on_phase: Callable[[Phase], None] = lambda _: None,
         tap: Tap | None = None,
         extensions: Extensions | None = None,
         policy: Policy | None = None,

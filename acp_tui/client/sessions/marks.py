@@ -42,16 +42,11 @@ class Mark:
         return replace(self, is_archived=not self.is_archived)
 
 
-def marks_file() -> Path:
-    """The file that stores the marks."""
-    return state_folder() / "session-marks.json"
-
-
 class SessionMarks:
     """The marks of all sessions. Its methods read and write a small file; if two write at once, the last one wins."""
 
     def __init__(self, file: Path | None = None) -> None:
-        self._file = file or marks_file()
+        self._file = file or state_folder() / "session-marks.json"
 
     def all(self) -> dict[str, Mark]:
         """By agent and session. What can't be read counts as unmarked."""

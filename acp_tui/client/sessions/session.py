@@ -7,7 +7,7 @@ from collections.abc import Awaitable, Callable, Iterable, Iterator, Sequence
 from contextlib import ExitStack, contextmanager
 from itertools import count
 from pathlib import Path, PurePosixPath
-from typing import TYPE_CHECKING, Final, TypeAlias, assert_never
+from typing import TYPE_CHECKING, Final, TypeAlias, TypeVar, assert_never
 from urllib.parse import unquote, urlsplit
 
 from anyio import Event, create_task_group, get_cancelled_exc_class
@@ -77,6 +77,8 @@ WHY_ACTS_ITSELF: Final = (
 )
 _REACHABLE: Final = ("file", "http", "https")
 """URI schemes that an agent can read on its own. A link to anything else would lose the content."""
+T = TypeVar("T")
+
 Fitted: TypeAlias = tuple[ContentBlock, str | None]
 """The block to send, and a note for the user if it differs from the original, otherwise None."""
 
@@ -341,10 +343,7 @@ class Session:
             if not self.connection.accepts_prompts:  # otherwise the agent reports it, like every prompt
                 self.apply(PromptJoined(sendable, (*notes, *unlike)))
 
-        try:
-            return await self.connection.steer(self.session_id, sendable, show)
-        except RpcError as error:
-            raise await self._explain(error) from error
+        return await self._ask(self.connection.steer(self.session_id, sendable, show))
 
     async def _send_another(self, sendable: Sequence[ContentBlock], notes: Sequence[str]) -> bool:
         """Send another prompt during the turn; the agent decides when to start it. False if no turn is running.
@@ -354,10 +353,7 @@ class Session:
         if self.conversation.turn is not Turn.RUNNING:
             return False
         self.apply(PromptSent(tuple(sendable), tuple(notes), awaits_id=True))
-        try:
-            await self.connection.prompt(self.session_id, sendable, self._prompt_answered)
-        except RpcError as error:
-            raise await self._explain(error) from error
+        await self._ask(self.connection.prompt(self.session_id, sendable, self._prompt_answered))
         return True
 
     async def _until_idle(self) -> None:
@@ -428,9 +424,10 @@ class Session:
             raise Unsupported("the agent doesn't offer to stop this subagent alone")
         self.connection.cancel(subagent.session_id)
 
-    async def _ask(self, call: Awaitable[None]) -> None:
+    async def _ask(self, call: Awaitable[T]) -> T:
+        """Await a request and turn its errors into client errors."""
         try:
-            await call
+            return await call
         except (RpcError, MalformedMessage) as error:
             raise await self._explain(error) from error
 
@@ -482,10 +479,7 @@ class Session:
         """
         title = " ".join(title.split())
         if self._capabilities.set_title and self.conversation.is_connected and not self.is_closed:
-            try:
-                title = await self.connection.set_title(self.session_id, title)
-            except (RpcError, MalformedMessage) as error:
-                raise await self._explain(error) from error
+            title = await self._ask(self.connection.set_title(self.session_id, title))
         self.apply(Renamed(title))
         return title
 

@@ -17,20 +17,12 @@ MAX_TRIES: Final = 5
 """How often the file may change during our write before we give up."""
 
 
-def write_setting(file: Path, path: Sequence[str], value: TomlValue) -> None:
+def write_setting(file: Path, path: Sequence[str], value: TomlValue | None) -> None:
     """Set the value at `path`, such as `("workspace", "read")`, in the current file. Blocks.
 
-    Raises SettingsError if the file can't be read, parsed, or written. It's unchanged then.
+    None removes it from the file, so that the default applies. Raises SettingsError if the file can't be read, parsed,
+    or written. It's unchanged then.
     """
-    _change(file, path, value)
-
-
-def reset_setting(file: Path, path: Sequence[str]) -> None:
-    """Remove it from the file, so that the default applies. Otherwise like `write_setting`."""
-    _change(file, path, None)
-
-
-def _change(file: Path, path: Sequence[str], value: TomlValue | None) -> None:
     try:
         target = Path(os.path.realpath(file))  # keep a link a link
         for _ in range(MAX_TRIES):

@@ -16,13 +16,13 @@ from acp_tui.protocol import v1
 from acp_tui.protocol.conformance.exchange import Answered, Asked, Event, Told
 from acp_tui.protocol.conformance.rule import Judge, shown
 from acp_tui.protocol.conformance.scene import Check, Scene, as_list, as_object, objects
-from acp_tui.protocol.schemas import Tag, fields_of, reader_of
+from acp_tui.protocol.schemas import OTHER, OpenUnion, Tag, fields_of, reader_of
 from acp_tui.protocol.v1 import agent_requests, initialize, session, updates
 from acp_tui.protocol.v1.agent_requests import PermissionOption
 from acp_tui.protocol.v1.content import Annotations, ToolCallFields
 from acp_tui.protocol.v1.session import PromptResponse
 from acp_tui.protocol.v1.updates import CompactionUpdate, Notice, PlanEntry
-from acp_tui.protocol.wire import UNKNOWN, WireModel, describe
+from acp_tui.protocol.wire import WireModel, describe
 
 PROBE: Final = "_acp-tui.check/unknown"
 """A method no agent has.
@@ -226,7 +226,7 @@ def _open_unions(model: type[WireModel]) -> tuple[str, ...]:
 
 
 def _is_open(kind: Any) -> bool:
-    if any(isinstance(each, Tag) and each.tag == UNKNOWN for each in get_args(kind)):
+    if any(isinstance(each, OpenUnion) or each == Tag(OTHER) for each in get_args(kind)):
         return True
     return any(_is_open(part) for part in get_args(kind))
 

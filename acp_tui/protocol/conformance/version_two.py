@@ -14,6 +14,13 @@ from acp_tui.protocol.v2 import inbound
 from acp_tui.rpc.messages import Recent
 
 _OF_VERSION_1: Final = frozenset({"tool_call", "plan", "current_mode_update"})
+_RESULTS: Final[Mapping[str, Callable[[Any], Any]]] = {
+    "initialize": inbound.read_initialize_response,
+    "session/new": inbound.read_new_session,
+    "session/resume": inbound.read_opened_session,
+    "session/list": read_session_page,
+    "session/set_config_option": inbound.read_config_options,
+}
 _PIECES: Final = frozenset({"user_message_chunk", "agent_message_chunk", "agent_thought_chunk"})
 
 
@@ -37,15 +44,6 @@ class VersionTwoCheck(Check):
     def __init__(self, judge: Judge, scene: Scene) -> None:
         super().__init__(judge, scene)
         self._sessions: Recent[str, _Session] = Recent()
-        self._results: Mapping[str, Callable[[Any], Any]] = {
-            "initialize": inbound.read_initialize_response,
-            "session/new": inbound.read_new_session,
-            "session/resume": inbound.read_opened_session,
-            "session/list": read_session_page,
-            "session/set_config_option": inbound.read_config_options,
-        }
-        self._read_update = inbound.read_update
-        self._read_question = inbound.read_permission_request
 
     def see(self, event: Event) -> None:
         """Check a message."""
@@ -80,14 +78,14 @@ class VersionTwoCheck(Check):
         is_gone = request.method.startswith(("fs/", "terminal/"))
         self._judge.check("A2-METHOD-1", not is_gone, f"{request.method} isn't a version 2 request")
         if request.method == "session/request_permission":
-            self._shape(request.method, lambda: self._read_question(request.params, "question"))
+            self._shape(request.method, lambda: inbound.read_permission_request(request.params, "question"))
 
     def _answered(self, answer: Answered) -> None:
         request = answer.request
         if answer.error is not None:
             return
-        if request.method in self._results:
-            self._shape(f"the answer to {request.method}", lambda: self._results[request.method](answer.result))
+        if request.method in _RESULTS:
+            self._shape(f"the answer to {request.method}", lambda: _RESULTS[request.method](answer.result))
         if request.method == "session/prompt":
             result = answer.result if isinstance(answer.result, dict) else {}
             message_id = result.get("messageId")
@@ -102,10 +100,10 @@ class VersionTwoCheck(Check):
     def _updated(self, told: Told) -> None:
         update = told.params.get("update")
         if not isinstance(update, dict):
-            self._shape("an update", lambda: self._read_update(told.params))
+            self._shape("an update", lambda: inbound.read_update(told.params))
             return
         kind, session = update.get("sessionUpdate"), self._session(told.params)
-        self._shape(f"the update {shown(kind)}", lambda: self._read_update(told.params))
+        self._shape(f"the update {shown(kind)}", lambda: inbound.read_update(told.params))
         self._judge.check("A2-UPDATE-1", kind not in _OF_VERSION_1, f"{kind} is a version 1 update")
         if kind in _PIECES:
             self._judge.check("A2-MSG-1", isinstance(update.get("messageId"), str), f"a {kind} has no messageId")

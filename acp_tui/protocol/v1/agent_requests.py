@@ -5,23 +5,19 @@ Strict, because it decides what is touched and run.
 
 from __future__ import annotations
 
-from typing import Annotated, Any, ClassVar, Literal, TypeAlias
+from typing import Annotated, Any, Literal, TypeAlias
 
-from acp_tui.protocol.schemas import DefaultOnError, Discriminator, Tag, field
+from acp_tui.protocol.schemas import OTHER, DefaultOnError, Discriminator, OpenUnion, Tag, field
 from acp_tui.protocol.v1.content import ToolCallUpdate
 from acp_tui.protocol.v1.session import EnvVariable, RequestId
 from acp_tui.protocol.wire import (
-    UNKNOWN,
     Int64,
     Lenient,
     NullIsEmpty,
     OptionalItems,
     UInt32,
     UInt64,
-    Variant,
     WireModel,
-    kind_of,
-    open_union,
 )
 
 
@@ -83,17 +79,15 @@ class RequestPermissionRequest(WireModel):
     options: list[PermissionOption]
 
 
-class CancelledPermissionOutcome(Variant):
+class CancelledPermissionOutcome(WireModel):
     """The turn was canceled before the user chose."""
 
-    discriminator: ClassVar[str] = "outcome"
     outcome: Literal["cancelled"] = "cancelled"
 
 
-class SelectedPermissionOutcome(Variant):
+class SelectedPermissionOutcome(WireModel):
     """The user chose."""
 
-    discriminator: ClassVar[str] = "outcome"
     outcome: Literal["selected"] = "selected"
     option_id: str
 
@@ -120,7 +114,7 @@ class EnumOption(WireModel):
     description: Lenient[str] = None
 
 
-class PropertySchema(Variant):
+class PropertySchema(WireModel):
     """What all kinds of fields have."""
 
     title: Lenient[str] = None
@@ -167,7 +161,7 @@ class BooleanPropertySchema(PropertySchema):
     default: Lenient[bool] = None
 
 
-class StringMultiSelectItems(Variant):
+class StringMultiSelectItems(WireModel):
     """Values to choose from."""
 
     type: Literal["string"] = "string"
@@ -181,17 +175,16 @@ class TitledMultiSelectItems(WireModel):
 
 
 def _items_kind(value: Any) -> str:
-    kind = kind_of(value)
-    is_titled = "anyOf" in value if isinstance(value, dict) else isinstance(value, TitledMultiSelectItems)
-    if kind is None or (kind == "string" and is_titled):
+    kind = value.get("type") if isinstance(value, dict) else None
+    if not isinstance(kind, str) or (kind == "string" and "anyOf" in value):
         return "titled"
-    return "string" if kind == "string" else UNKNOWN
+    return "string" if kind == "string" else OTHER
 
 
 MultiSelectItems: TypeAlias = Annotated[
     Annotated[StringMultiSelectItems, Tag("string")]
     | Annotated[TitledMultiSelectItems, Tag("titled")]
-    | Annotated[dict[str, Any], Tag(UNKNOWN)],
+    | Annotated[dict[str, Any], Tag(OTHER)],
     Discriminator(_items_kind),
 ]
 
@@ -207,13 +200,13 @@ class MultiSelectPropertySchema(PropertySchema):
 
 
 ElicitationPropertySchema: TypeAlias = Annotated[
-    Annotated[StringPropertySchema, Tag("string")]
-    | Annotated[NumberPropertySchema, Tag("number")]
-    | Annotated[IntegerPropertySchema, Tag("integer")]
-    | Annotated[BooleanPropertySchema, Tag("boolean")]
-    | Annotated[MultiSelectPropertySchema, Tag("array")]
-    | Annotated[dict[str, Any], Tag(UNKNOWN)],
-    open_union(("string", "number", "integer", "boolean", "array")),
+    StringPropertySchema
+    | NumberPropertySchema
+    | IntegerPropertySchema
+    | BooleanPropertySchema
+    | MultiSelectPropertySchema
+    | dict[str, Any],
+    OpenUnion(),
 ]
 """A dict for an unknown kind of field, which we can't draw (R-ELIC-7)."""
 
@@ -231,17 +224,15 @@ class ElicitationSchema(WireModel):
 # The request
 
 
-class ElicitationMode(Variant):
+class ElicitationMode(WireModel):
     """What all questions have, with their scope: a session or a client request."""
 
-    discriminator: ClassVar[str] = "mode"
     message: str
     session_id: str | None = None
     tool_call_id: Lenient[str] = None
     request_id: RequestId = None
 
     def _settle(self, _: Any, /) -> None:
-        super()._settle(_)
         # A request's ID may be null, so it counts if it's present at all.
         if self.session_id is None and "request_id" not in self.given:
             raise ValueError("it names no session and no request")

@@ -6,6 +6,7 @@ Only what was offered is served. The client keeps the state of sessions. `inboun
 from __future__ import annotations
 
 from collections.abc import Awaitable, Iterator, Mapping
+from functools import partial
 from pathlib import Path
 from typing import Any, ClassVar, Final, TypeVar, assert_never
 
@@ -25,7 +26,6 @@ from acp_tui.protocol.connection import (
     require_distinct,
 )
 from acp_tui.protocol.roles import (
-    ClientHandler,
     ClientOffer,
     ElicitationAnswer,
     ExitStatus,
@@ -43,9 +43,6 @@ class ConnectionV1(Connection):
 
     version: ClassVar[int] = v1.PROTOCOL_VERSION
     inbound: ClassVar[Inbound] = inbound
-
-    def _served(self) -> Mapping[str, Serve]:
-        return InboundRequests(self.client, self.offer).served()
 
     async def authenticate(self, method_id: str) -> None:
         """See the base class."""
@@ -87,24 +84,17 @@ class ConnectionV1(Connection):
         """See the base class."""
         return method == v1.SESSION_LOAD
 
+    # What the agent asks
 
-class InboundRequests:
-    """The requests an agent may send, each as a call on the client."""
-
-    def __init__(self, client: ClientHandler, offer: ClientOffer) -> None:
-        self._client = client
-        self._offer = offer
-
-    def served(self) -> dict[str, Serve]:
-        """The offered requests, by method."""
-        offer = self._offer
+    def _served(self) -> Mapping[str, Serve]:
+        offer = self.offer
         requests: dict[str, Serve] = {v1.SESSION_REQUEST_PERMISSION: self._request_permission}
         if offer.read_text_file:
             requests[v1.FS_READ_TEXT_FILE] = self._read_text_file
         if offer.write_text_file:
             requests[v1.FS_WRITE_TEXT_FILE] = self._write_text_file
         if offer.elicitation_form or offer.elicitation_url:
-            requests[v1.ELICITATION_CREATE] = self.create_elicitation
+            requests[v1.ELICITATION_CREATE] = partial(create_elicitation, self)
         if offer.terminal:
             requests |= {
                 v1.TERMINAL_CREATE: self._create_terminal,
@@ -119,31 +109,25 @@ class InboundRequests:
         with as_invalid_params():
             session_id, question = inbound.read_permission_request(params)
         require_distinct(question.options)
-        return permission_response(self._client.request_permission(session_id, question))
-
-    def create_elicitation(self, params: Mapping[str, Any]) -> Awaitable[Any]:
-        """Ask the user a question."""
-        with as_invalid_params():
-            asked = read_elicitation(params, self._offer)
-        return _elicitation_response(self._client.elicit(*asked))
+        return permission_response(self.client.request_permission(session_id, question))
 
     async def _read_text_file(self, params: Mapping[str, Any]) -> Any:
         with as_invalid_params():
             request = decode(agent_requests.ReadTextFileRequest, params)
-        machine = self._client.machine(SessionId(request.session_id))
+        machine = self.client.machine(SessionId(request.session_id))
         content = await machine.read_text_file(request.path, request.line, request.limit)
         return {"content": content}
 
     async def _write_text_file(self, params: Mapping[str, Any]) -> Any:
         with as_invalid_params():
             request = decode(agent_requests.WriteTextFileRequest, params)
-        await self._client.machine(SessionId(request.session_id)).write_text_file(request.path, request.content)
+        await self.client.machine(SessionId(request.session_id)).write_text_file(request.path, request.content)
         return {}
 
     async def _create_terminal(self, params: Mapping[str, Any]) -> Any:
         with as_invalid_params():
             request = decode(agent_requests.CreateTerminalRequest, params)
-        terminal_id = await self._client.machine(SessionId(request.session_id)).create_terminal(
+        terminal_id = await self.client.machine(SessionId(request.session_id)).create_terminal(
             request.command,
             request.args or (),
             [(variable.name, variable.value) for variable in request.env or ()],
@@ -155,7 +139,7 @@ class InboundRequests:
     def _terminal(self, params: Mapping[str, Any]) -> tuple[FilesAndTerminals, TerminalId]:
         with as_invalid_params():
             request = decode(agent_requests.TerminalRequest, params)
-        return self._client.machine(SessionId(request.session_id)), TerminalId(request.terminal_id)
+        return self.client.machine(SessionId(request.session_id)), TerminalId(request.terminal_id)
 
     async def _terminal_output(self, params: Mapping[str, Any]) -> Any:
         machine, terminal_id = self._terminal(params)
@@ -178,6 +162,13 @@ class InboundRequests:
         machine, terminal_id = self._terminal(params)
         await machine.release_terminal(terminal_id)
         return {}
+
+
+def create_elicitation(connection: Connection, params: Mapping[str, Any]) -> Awaitable[Any]:
+    """Ask the user a question."""
+    with as_invalid_params():
+        asked = read_elicitation(params, connection.offer)
+    return _elicitation_response(connection.client.elicit(*asked))
 
 
 async def _elicitation_response(answer: Awaitable[ElicitationAnswer]) -> Any:

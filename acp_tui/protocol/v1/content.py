@@ -4,17 +4,13 @@ from __future__ import annotations
 
 from typing import Annotated, Any, Final, Literal, TypeAlias
 
-from acp_tui.protocol.schemas import Discriminator, FirstMatch, Tag
+from acp_tui.protocol.schemas import OTHER, Discriminator, FirstMatch, OpenUnion, Tag
 from acp_tui.protocol.wire import (
-    UNKNOWN,
     Int64,
     Lenient,
     OptionalItems,
     UInt32,
-    Variant,
     WireModel,
-    kind_of,
-    open_union,
 )
 
 Role: TypeAlias = str
@@ -29,7 +25,7 @@ class Annotations(WireModel):
     priority: Lenient[float] = None
 
 
-class TextContent(Variant):
+class TextContent(WireModel):
     """Plain text or Markdown."""
 
     type: Literal["text"] = "text"
@@ -37,7 +33,7 @@ class TextContent(Variant):
     annotations: Lenient[Annotations] = None
 
 
-class ImageContent(Variant):
+class ImageContent(WireModel):
     """A picture as base64."""
 
     type: Literal["image"] = "image"
@@ -47,7 +43,7 @@ class ImageContent(Variant):
     annotations: Lenient[Annotations] = None
 
 
-class AudioContent(Variant):
+class AudioContent(WireModel):
     """A sound as base64."""
 
     type: Literal["audio"] = "audio"
@@ -56,7 +52,7 @@ class AudioContent(Variant):
     annotations: Lenient[Annotations] = None
 
 
-class ResourceLink(Variant):
+class ResourceLink(WireModel):
     """A resource that is referenced, not included."""
 
     type: Literal["resource_link"] = "resource_link"
@@ -88,7 +84,7 @@ class BlobResourceContents(WireModel):
 EmbeddedResourceResource: TypeAlias = Annotated[TextResourceContents | BlobResourceContents, FirstMatch()]
 
 
-class EmbeddedResource(Variant):
+class EmbeddedResource(WireModel):
     """A resource with its contents."""
 
     type: Literal["resource"] = "resource"
@@ -96,16 +92,11 @@ class EmbeddedResource(Variant):
     annotations: Lenient[Annotations] = None
 
 
-BLOCK_TYPES: Final = frozenset({"text", "image", "audio", "resource_link", "resource"})
+BLOCK_TYPES: Final = ("text", "image", "audio", "resource_link", "resource")
 
 ContentBlock: TypeAlias = Annotated[
-    Annotated[TextContent, Tag("text")]
-    | Annotated[ImageContent, Tag("image")]
-    | Annotated[AudioContent, Tag("audio")]
-    | Annotated[ResourceLink, Tag("resource_link")]
-    | Annotated[EmbeddedResource, Tag("resource")]
-    | Annotated[dict[str, Any], Tag(UNKNOWN)],
-    open_union(BLOCK_TYPES),
+    TextContent | ImageContent | AudioContent | ResourceLink | EmbeddedResource | dict[str, Any],
+    OpenUnion(),
 ]
 
 
@@ -113,14 +104,14 @@ ToolKind: TypeAlias = str
 ToolCallStatus: TypeAlias = str
 
 
-class Content(Variant):
+class Content(WireModel):
     """A content block in a tool call."""
 
     type: Literal["content"] = "content"
     content: ContentBlock
 
 
-class Diff(Variant):
+class Diff(WireModel):
     """A change of one file, with its text before and after. Without `old_text`, the file is new."""
 
     type: Literal["diff"] = "diff"
@@ -129,7 +120,7 @@ class Diff(Variant):
     old_text: Lenient[str] = None
 
 
-class Terminal(Variant):
+class Terminal(WireModel):
     """A terminal shown in a tool call."""
 
     type: Literal["terminal"] = "terminal"
@@ -137,14 +128,14 @@ class Terminal(Variant):
 
 
 _BARE_BLOCK: Final = "block"
-_CONTENT_TYPES: Final = frozenset({"content", "diff", "terminal"})
+_CONTENT_TYPES: Final = ("content", "diff", "terminal")
 
 
 def _content_tag(value: Any) -> str | None:
-    kind = kind_of(value)
+    kind = value.get("type") if isinstance(value, dict) else None
     if kind in BLOCK_TYPES:
         return _BARE_BLOCK
-    return kind if kind is None or kind in _CONTENT_TYPES else UNKNOWN
+    return kind if kind in _CONTENT_TYPES else OTHER if isinstance(kind, str) else None
 
 
 ToolCallContent: TypeAlias = Annotated[
@@ -153,7 +144,7 @@ ToolCallContent: TypeAlias = Annotated[
     | Annotated[Terminal, Tag("terminal")]
     # Not in the schema, but in an example in the documentation, and so in agents (R-DOC-2).
     | Annotated[ContentBlock, Tag(_BARE_BLOCK, is_in_schema=False)]
-    | Annotated[dict[str, Any], Tag(UNKNOWN)],
+    | Annotated[dict[str, Any], Tag(OTHER)],
     Discriminator(_content_tag),
 ]
 

@@ -2,10 +2,10 @@
 
 from __future__ import annotations
 
-from typing import Annotated, Any, Literal, TypeAlias
+from typing import Annotated, Literal, TypeAlias
 
-from acp_tui.protocol.schemas import Before, Discriminator, Tag, field
-from acp_tui.protocol.wire import Items, Lenient, LenientFlag, NullIsEmpty, OrEmpty, UInt16, Variant, WireModel, kind_of
+from acp_tui.protocol.schemas import Before, OpenUnion, field
+from acp_tui.protocol.wire import Items, Lenient, LenientFlag, NullIsEmpty, OrEmpty, UInt16, WireModel
 
 
 class Implementation(WireModel):
@@ -131,7 +131,7 @@ class AuthMethodAgent(WireModel):
     description: Lenient[str] = None
 
 
-class AuthMethodTerminal(Variant):
+class AuthMethodTerminal(WireModel):
     """The user logs in with the agent's program in a terminal."""
 
     type: Literal["terminal"] = "terminal"
@@ -142,13 +142,7 @@ class AuthMethodTerminal(Variant):
     env: Annotated[dict[str, str], Before(lambda value: {} if value is None else value)] = field(default_factory=dict)
 
 
-def _auth_kind(value: Any) -> str:
-    return "terminal" if kind_of(value) == "terminal" else "agent"
-
-
-AuthMethod: TypeAlias = Annotated[
-    Annotated[AuthMethodAgent, Tag("agent")] | Annotated[AuthMethodTerminal, Tag("terminal")], Discriminator(_auth_kind)
-]
+AuthMethod: TypeAlias = Annotated[AuthMethodTerminal | AuthMethodAgent, OpenUnion()]
 """Any other type, including the removed `env_var`, counts as an agent's (R-AUTH-1)."""
 
 

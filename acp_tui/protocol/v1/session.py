@@ -4,9 +4,9 @@ from __future__ import annotations
 
 from typing import Annotated, Any, Literal, TypeAlias
 
-from acp_tui.protocol.schemas import Discriminator, FirstMatch, Tag, field
+from acp_tui.protocol.schemas import Discriminator, FirstMatch, OpenUnion, field
 from acp_tui.protocol.v1.content import ContentBlock
-from acp_tui.protocol.wire import Int64, Items, Lenient, NullIsEmpty, OptionalItems, UInt64, Variant, WireModel, kind_of
+from acp_tui.protocol.wire import Int64, Items, Lenient, NullIsEmpty, OptionalItems, UInt64, WireModel
 
 
 class EnvVariable(WireModel):
@@ -32,7 +32,7 @@ class McpServerStdio(WireModel):
     env: NullIsEmpty[EnvVariable]
 
 
-class RemoteServer(Variant):
+class RemoteServer(WireModel):
     """What all kinds of servers at an address have."""
 
     name: str
@@ -52,17 +52,7 @@ class McpServerSse(RemoteServer):
     type: Literal["sse"] = "sse"
 
 
-def _transport(value: Any) -> str:
-    kind = kind_of(value)
-    return kind if kind is not None and kind in ("http", "sse") else "stdio"
-
-
-McpServer: TypeAlias = Annotated[
-    Annotated[McpServerHttp, Tag("http")]
-    | Annotated[McpServerSse, Tag("sse")]
-    | Annotated[McpServerStdio, Tag("stdio")],
-    Discriminator(_transport),
-]
+McpServer: TypeAlias = Annotated[McpServerHttp | McpServerSse | McpServerStdio, OpenUnion()]
 
 
 # Modes
@@ -126,7 +116,7 @@ SessionConfigSelectOptions: TypeAlias = Annotated[
 ]
 
 
-class SessionConfigFields(Variant):
+class SessionConfigFields(WireModel):
     """What all kinds of options have."""
 
     id: str = field(aliases=("configId",))

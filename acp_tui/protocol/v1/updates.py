@@ -2,30 +2,20 @@
 
 from __future__ import annotations
 
-from typing import Annotated, Any, ClassVar, Final, Literal, TypeAlias
+from typing import Annotated, Any, Literal, TypeAlias
 
 from acp_tui.conversation import UNSET
-from acp_tui.protocol.schemas import Tag, field
+from acp_tui.protocol.schemas import OpenUnion, field
 from acp_tui.protocol.v1.content import ContentBlock, ToolCallFields, ToolCallUpdate
 from acp_tui.protocol.v1.session import SessionConfigOption
 from acp_tui.protocol.wire import (
-    UNKNOWN,
     Items,
     Lenient,
     Tristate,
     TristateItems,
     UInt64,
-    Variant,
     WireModel,
-    open_union,
 )
-
-
-class Update(Variant):
-    """What all kinds share."""
-
-    discriminator: ClassVar[str] = "session_update"
-
 
 # Messages
 
@@ -37,19 +27,19 @@ class ContentChunk(WireModel):
     message_id: Lenient[str] = None
 
 
-class UserMessageChunk(Update, ContentChunk):
+class UserMessageChunk(ContentChunk):
     """A piece of the user's message: history or an echo."""
 
     session_update: Literal["user_message_chunk"] = "user_message_chunk"
 
 
-class AgentMessageChunk(Update, ContentChunk):
+class AgentMessageChunk(ContentChunk):
     """A piece of the agent's message."""
 
     session_update: Literal["agent_message_chunk"] = "agent_message_chunk"
 
 
-class AgentThoughtChunk(Update, ContentChunk):
+class AgentThoughtChunk(ContentChunk):
     """A piece of the agent's reasoning."""
 
     session_update: Literal["agent_thought_chunk"] = "agent_thought_chunk"
@@ -58,14 +48,14 @@ class AgentThoughtChunk(Update, ContentChunk):
 # Tool calls
 
 
-class ToolCall(Update, ToolCallFields):
+class ToolCall(ToolCallFields):
     """A tool call begins, or is reported again in full."""
 
     session_update: Literal["tool_call"] = "tool_call"
     title: str
 
 
-class SessionToolCallUpdate(Update, ToolCallUpdate):
+class SessionToolCallUpdate(ToolCallUpdate):
     """`ToolCallUpdate` as a session update. In a permission request, it has no discriminator."""
 
     session_update: Literal["tool_call_update"] = "tool_call_update"
@@ -82,7 +72,7 @@ class PlanEntry(WireModel):
     status: str
 
 
-class Plan(Update):
+class Plan(WireModel):
     """The whole plan."""
 
     session_update: Literal["plan"] = "plan"
@@ -109,14 +99,14 @@ class AvailableCommand(WireModel):
     input: Lenient[AvailableCommandInput] = None
 
 
-class AvailableCommandsUpdate(Update):
+class AvailableCommandsUpdate(WireModel):
     """All commands."""
 
     session_update: Literal["available_commands_update"] = "available_commands_update"
     available_commands: Items[AvailableCommand]
 
 
-class CurrentModeUpdate(Update):
+class CurrentModeUpdate(WireModel):
     """The agent changed its mode."""
 
     session_update: Literal["current_mode_update"] = "current_mode_update"
@@ -124,7 +114,7 @@ class CurrentModeUpdate(Update):
     current_mode_id: str = field(aliases=("modeId",))
 
 
-class ConfigOptionUpdate(Update):
+class ConfigOptionUpdate(WireModel):
     """All options."""
 
     session_update: Literal["config_option_update"] = "config_option_update"
@@ -134,7 +124,7 @@ class ConfigOptionUpdate(Update):
 # The session itself
 
 
-class SessionInfoUpdate(Update):
+class SessionInfoUpdate(WireModel):
     """The session's changed title and time."""
 
     session_update: Literal["session_info_update"] = "session_info_update"
@@ -149,7 +139,7 @@ class Cost(WireModel):
     currency: str
 
 
-class UsageUpdate(Update):
+class UsageUpdate(WireModel):
     """The tokens in the context, its size, and the cost so far."""
 
     session_update: Literal["usage_update"] = "usage_update"
@@ -158,7 +148,7 @@ class UsageUpdate(Update):
     cost: Lenient[Cost] = None
 
 
-class Notice(Update):
+class Notice(WireModel):
     """A short-lived message."""
 
     session_update: Literal["notice"] = "notice"
@@ -170,7 +160,7 @@ class Notice(Update):
 # Compaction
 
 
-class CompactionUpdate(Update):
+class CompactionUpdate(WireModel):
     """The agent compacts its context."""
 
     session_update: Literal["compaction_update"] = "compaction_update"
@@ -180,7 +170,7 @@ class CompactionUpdate(Update):
     error: Tristate[str] = UNSET
 
 
-class CompactionSummaryChunk(Update):
+class CompactionSummaryChunk(WireModel):
     """A piece of a compaction's summary."""
 
     session_update: Literal["compaction_summary_chunk"] = "compaction_summary_chunk"
@@ -188,42 +178,23 @@ class CompactionSummaryChunk(Update):
     content: ContentBlock
 
 
-KINDS: Final = frozenset(
-    {
-        "user_message_chunk",
-        "agent_message_chunk",
-        "agent_thought_chunk",
-        "tool_call",
-        "tool_call_update",
-        "plan",
-        "available_commands_update",
-        "current_mode_update",
-        "config_option_update",
-        "session_info_update",
-        "usage_update",
-        "notice",
-        "compaction_update",
-        "compaction_summary_chunk",
-    }
-)
-
 SessionUpdate: TypeAlias = Annotated[
-    Annotated[UserMessageChunk, Tag("user_message_chunk")]
-    | Annotated[AgentMessageChunk, Tag("agent_message_chunk")]
-    | Annotated[AgentThoughtChunk, Tag("agent_thought_chunk")]
-    | Annotated[ToolCall, Tag("tool_call")]
-    | Annotated[SessionToolCallUpdate, Tag("tool_call_update")]
-    | Annotated[Plan, Tag("plan")]
-    | Annotated[AvailableCommandsUpdate, Tag("available_commands_update")]
-    | Annotated[CurrentModeUpdate, Tag("current_mode_update")]
-    | Annotated[ConfigOptionUpdate, Tag("config_option_update")]
-    | Annotated[SessionInfoUpdate, Tag("session_info_update")]
-    | Annotated[UsageUpdate, Tag("usage_update")]
-    | Annotated[Notice, Tag("notice")]
-    | Annotated[CompactionUpdate, Tag("compaction_update")]
-    | Annotated[CompactionSummaryChunk, Tag("compaction_summary_chunk")]
-    | Annotated[dict[str, Any], Tag(UNKNOWN)],
-    open_union(KINDS, "sessionUpdate"),
+    UserMessageChunk
+    | AgentMessageChunk
+    | AgentThoughtChunk
+    | ToolCall
+    | SessionToolCallUpdate
+    | Plan
+    | AvailableCommandsUpdate
+    | CurrentModeUpdate
+    | ConfigOptionUpdate
+    | SessionInfoUpdate
+    | UsageUpdate
+    | Notice
+    | CompactionUpdate
+    | CompactionSummaryChunk
+    | dict[str, Any],
+    OpenUnion("sessionUpdate"),
 ]
 
 

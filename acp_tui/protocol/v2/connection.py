@@ -7,6 +7,7 @@ terminals.
 from __future__ import annotations
 
 from collections.abc import Awaitable, Mapping
+from functools import partial
 from itertools import count
 from pathlib import Path
 from typing import Any, ClassVar, TypeVar
@@ -25,7 +26,7 @@ from acp_tui.protocol.connection import (
 )
 from acp_tui.protocol.roles import ClientHandler, ClientOffer, Workplace
 from acp_tui.protocol.v1 import outbound as v1
-from acp_tui.protocol.v1.connection import InboundRequests
+from acp_tui.protocol.v1.connection import create_elicitation
 from acp_tui.protocol.v1.inbound import read_session_page
 from acp_tui.protocol.v2 import inbound
 from acp_tui.rpc import ErrorCode, RequestFailed
@@ -50,7 +51,7 @@ class ConnectionV2(Connection):
     def _served(self) -> Mapping[str, Serve]:
         served: dict[str, Serve] = {"session/request_permission": self._request_permission}
         if self.offer.elicitation_form or self.offer.elicitation_url:
-            served["elicitation/create"] = InboundRequests(self.client, self.offer).create_elicitation
+            served["elicitation/create"] = partial(create_elicitation, self)
         return served
 
     def _request_permission(self, params: Mapping[str, Any]) -> Awaitable[Any]:

@@ -6,7 +6,7 @@ from base64 import b64decode
 from typing import Annotated, Any, Literal, TypeAlias
 
 from acp_tui.conversation import UNSET
-from acp_tui.protocol.schemas import Before, Tag, field
+from acp_tui.protocol.schemas import Before, OpenUnion, field
 from acp_tui.protocol.v1.agent_requests import PermissionOption
 from acp_tui.protocol.v1.content import Content, Terminal, ToolCallLocation
 from acp_tui.protocol.v1.initialize import Implementation, Marker
@@ -14,7 +14,6 @@ from acp_tui.protocol.v1.session import EnvVariable, SessionConfigOption
 from acp_tui.protocol.v1.subagents import CancelCapabilities
 from acp_tui.protocol.v1.updates import AvailableCommand, PlanEntry
 from acp_tui.protocol.wire import (
-    UNKNOWN,
     Int64,
     Items,
     Lenient,
@@ -23,9 +22,7 @@ from acp_tui.protocol.wire import (
     Tristate,
     TristateItems,
     UInt16,
-    Variant,
     WireModel,
-    open_union,
 )
 
 # The handshake
@@ -64,7 +61,7 @@ class AgentCapabilities(WireModel):
     session: OrEmpty[SessionCapabilities]
 
 
-class AuthMethodAgent(Variant):
+class AuthMethodAgent(WireModel):
     """The agent logs in itself when asked."""
 
     type: Literal["agent"] = "agent"
@@ -73,7 +70,7 @@ class AuthMethodAgent(Variant):
     description: Lenient[str] = None
 
 
-class AuthMethodTerminal(Variant):
+class AuthMethodTerminal(WireModel):
     """The user logs in with the agent's program in a terminal."""
 
     type: Literal["terminal"] = "terminal"
@@ -85,10 +82,8 @@ class AuthMethodTerminal(Variant):
 
 
 AuthMethod: TypeAlias = Annotated[
-    Annotated[AuthMethodAgent, Tag("agent")]
-    | Annotated[AuthMethodTerminal, Tag("terminal")]
-    | Annotated[dict[str, Any], Tag(UNKNOWN)],
-    open_union(("agent", "terminal")),
+    AuthMethodAgent | AuthMethodTerminal | dict[str, Any],
+    OpenUnion(),
 ]
 
 
@@ -142,7 +137,7 @@ class DiffPatch(WireModel):
     text: str
 
 
-class Diff(Variant):
+class Diff(WireModel):
     """File changes, with a patch if the agent has one."""
 
     type: Literal["diff"] = "diff"
@@ -151,11 +146,8 @@ class Diff(Variant):
 
 
 ToolCallContent: TypeAlias = Annotated[
-    Annotated[Content, Tag("content")]
-    | Annotated[Diff, Tag("diff")]
-    | Annotated[Terminal, Tag("terminal")]
-    | Annotated[dict[str, Any], Tag(UNKNOWN)],
-    open_union(("content", "diff", "terminal")),
+    Content | Diff | Terminal | dict[str, Any],
+    OpenUnion(),
 ]
 
 

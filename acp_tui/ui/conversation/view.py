@@ -118,7 +118,8 @@ class ConversationView(Widget, can_focus=True):
         self._is_of_subagent = is_of_subagent
         self._cwd = ""
         self.images = images
-        self._folds = folds
+        self.folds = folds
+        """How many lines are shown of folded content."""
         self._pictures: Pictures | None = None
         self._scene: Scene | None = None
         self._colors: Palette | None = None
@@ -131,7 +132,7 @@ class ConversationView(Widget, can_focus=True):
         self.terminal_screens = TerminalScreens(self._mark_terminals, self._mark_terminal)
         """The screens of the conversation's terminals. Each terminal has one emulator, whatever shows it."""
         self._looks = Looks(self)
-        self.column = Column(self.current_scene, self._note_measured, self._look)
+        self.column = Column(self.current_scene, lambda entry: self._searching.mark(entry), self._look)
         self.scrolling = Scrolling(self.column, lambda: self.outer_size.height, self._tell_following)
         self.selecting = Selecting(self.column)
         self._searching = Searching(self.column, self._may_hide)
@@ -210,21 +211,16 @@ class ConversationView(Widget, can_focus=True):
             self.column.dirty or self.terminal_screens.is_feeding or is_decoding
         )
 
-    @property
-    def folds(self) -> Folds:
-        """How many lines are shown of folded content."""
-        return self._folds
-
     def show_as(self, folds: Folds, images: Wanted) -> None:
         """Change the folds and how pictures are shown."""
         images = self._fitted(images)
-        if (folds, images) == (self._folds, self.images):
+        if (folds, images) == (self.folds, self.images):
             return
         if images != self.images and self.is_mounted:
             if self._pictures is not None:
                 self._pictures.close()
             self._pictures = pictures_for(self, images, self._mark_drawing)
-        self._folds, self.images = folds, images
+        self.folds, self.images = folds, images
         self._scene = None
         self._redraw()
 
@@ -303,9 +299,6 @@ class ConversationView(Widget, can_focus=True):
         elif not self.column.is_measured:
             self.frames.schedule()
 
-    def _note_measured(self, entry: int) -> None:
-        self._searching.mark(entry)
-
     def _may_hide(self, index: int, query: str) -> bool:
         return may_hide(self.conversation.entries[index], query, self.conversation.terminals)
 
@@ -356,7 +349,7 @@ class ConversationView(Widget, can_focus=True):
                 self.terminal_screens,
                 self._cwd,
                 pictures,
-                self._folds,
+                self.folds,
                 self.conversation.subagents,
             )
         return self._scene

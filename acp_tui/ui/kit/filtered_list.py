@@ -8,6 +8,7 @@ from typing import Any, ClassVar, Generic, TypeVar
 from textual.app import ComposeResult
 from textual.binding import Binding, BindingType
 from textual.containers import Vertical, VerticalScroll
+from textual.events import Resize
 from textual.message import Message
 from textual.screen import ModalScreen
 from textual.widgets import Input, Static
@@ -17,7 +18,7 @@ from acp_tui.ui.kit.row_list import NOWHERE, PickerRow, RowList
 
 
 class FilteredList(Vertical, can_focus=True):
-    """Rows, an optional search line above them, and below them the full text of the row under the cursor."""
+    """Rows, an optional search line above them, and below them the current text if its row cuts it."""
 
     DEFAULT_CSS = "FilteredList { height: auto; } FilteredList > * { height: auto; }"
 
@@ -135,7 +136,12 @@ class FilteredList(Vertical, can_focus=True):
         if row is None:
             self._about.update(f"Nothing matches “{self._search.value}”" if self._all else self._empty)
             return
-        self._about.update(shown_line(row.is_disabled_reason or row.description))
+        about = "" if self._list.shows_whole(row) else row.is_disabled_reason or row.description
+        self._about.update(shown_line(about))
+
+    def on_resize(self, event: Resize) -> None:
+        """Look again whether the row has room for its text."""
+        self.call_after_refresh(self._show_about)
 
     def action_move(self, step: int) -> None:
         """Move the cursor."""

@@ -168,6 +168,13 @@ class RowList(LineView):
         indent = " " * self.heading_indent
         return Strip([Segment(cut(indent + make_visible_line(what), width), palette.muted)])
 
+    def shows_whole(self, row: PickerRow[Any]) -> bool:
+        """Whether there is room in the row's line for all that is said about it."""
+        width = self.scrollable_content_region.width - self.mark_cells
+        about = make_visible_line(row.is_disabled_reason or row.description)
+        needed = width_cells(make_visible_line(row.label)) + len(GAP) + width_cells(about)
+        return not _aside(row, width) and needed <= width
+
     def is_at_cursor(self, line: int) -> bool:
         """Whether the row under the cursor is in this line."""
         return self._lines[line] == self.cursor

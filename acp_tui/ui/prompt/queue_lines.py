@@ -44,6 +44,12 @@ class Waiting(NamedTuple):
     """Commands whose output is attached to the next prompt."""
 
 
+class _AboutPrompt(Message):
+    def __init__(self, key: int) -> None:
+        super().__init__()
+        self.key = key
+
+
 class QueueLines(Static, can_focus=True):
     """Hidden while nothing waits. With the focus, one of the prompts is selected."""
 
@@ -51,33 +57,20 @@ class QueueLines(Static, can_focus=True):
 
     BINDINGS: ClassVar[list[BindingType]] = bindings_of(place="queue")
 
-    class EditRequested(Message):
+    class EditRequested(_AboutPrompt):
         """The user wants this prompt back in the draft."""
 
-        def __init__(self, key: int) -> None:
-            super().__init__()
-            self.key = key
-
-    class RemoveRequested(Message):
+    class RemoveRequested(_AboutPrompt):
         """The user doesn't want this prompt to be sent."""
 
-        def __init__(self, key: int) -> None:
-            super().__init__()
-            self.key = key
-
-    class SendRequested(Message):
+    class SendRequested(_AboutPrompt):
         """The user wants this prompt sent now, whatever the agent is doing."""
 
-        def __init__(self, key: int) -> None:
-            super().__init__()
-            self.key = key
-
-    class MoveRequested(Message):
+    class MoveRequested(_AboutPrompt):
         """The user wants this prompt sent earlier (-1) or later (1)."""
 
         def __init__(self, key: int, step: int) -> None:
-            super().__init__()
-            self.key = key
+            super().__init__(key)
             self.step = step
 
     class Left(Message):

@@ -58,7 +58,7 @@ from acp_tui.ui.tab.opening import Opener, StartingHost
 from acp_tui.ui.tab.questions import QuestionsController
 from acp_tui.ui.tab.sidebar import SidebarController
 from acp_tui.ui.tab.worktrees import WorktreesController
-from acp_tui.ui.tab.writing import NOTHING_QUEUED, Writing
+from acp_tui.ui.tab.writing import NOTHING_QUEUED
 
 if TYPE_CHECKING:
     from acp_tui.client.sessions.agent import Agent
@@ -69,7 +69,6 @@ class ActingHost(StartingHost, Protocol):
     """A tab with all its controllers."""
 
     opener: Opener
-    writing: Writing
     questions: QuestionsController
 
     @property
@@ -269,31 +268,31 @@ class Actions:
 
     async def pin_session(self) -> None:
         """Pin the session above the others, or unpin it."""
-        session, agent = self._host.session, self._host.link.agent
-        if session is None or agent is None:
-            self._host.say(NO_SESSION)
-            return
-        try:
-            mark = SessionMarks().change(agent.command.name, session.session_id, Mark.pinned_or_not)
-        except ClientError as error:
-            self._host.say_error(error)
-        else:
+        mark = await self._marked(Mark.pinned_or_not)
+        if mark is not None:
             self._host.say("Pinned." if mark.is_pinned else "No longer pinned.")
 
     async def archive_session(self) -> None:
         """Archive the session, or restore it. Its tab stays open."""
+        mark = await self._marked(Mark.archived_or_not)
+        if mark is not None:
+            self._host.say("Archived; /archive restores it." if mark.is_archived else "No longer archived.")
+
+    async def _marked(self, change: Callable[[Mark], Mark]) -> Mark | None:
+        """Change the session's marks, and return the new ones; None after a notice if that isn't possible."""
         session, agent = self._host.session, self._host.link.agent
         if session is None or agent is None:
             self._host.say(NO_SESSION)
-            return
+            return None
         marks, name = SessionMarks(), agent.command.name
+        before = marks.of(name, session.session_id)
         try:
-            await agent.archive_session(session.session_id, not marks.of(name, session.session_id).is_archived)
-            mark = marks.change(name, session.session_id, Mark.archived_or_not)
+            if change(before).is_archived != before.is_archived:
+                await agent.archive_session(session.session_id, not before.is_archived)
+            return marks.change(name, session.session_id, change)
         except ClientError as error:
             self._host.say_error(error)
-        else:
-            self._host.say("Archived; /archive restores it." if mark.is_archived else "No longer archived.")
+            return None
 
     async def begin_session(self) -> None:
         """Start a session in a new tab; in this tab if its session couldn't be opened."""

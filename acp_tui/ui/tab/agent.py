@@ -191,12 +191,7 @@ class AgentController:
         return await self._host.ask(TrustQuestion(question, (), yes="Yes"))
 
     async def may_restart(self) -> bool:
-        """Whether the user agrees to stop a running agent."""
-        return await self.confirm(self._restart_question)
-
-    @property
-    def _restart_question(self) -> str:
-        """The question whether to restart. It names the other tabs of the same process, which end too."""
+        """Whether the user agrees to stop a running agent. The question names its other tabs, which end too."""
         question = "Restart the agent?"
         others = [
             cut(tab.tab_title, MOST_TITLE_CELLS)
@@ -204,11 +199,11 @@ class AgentController:
             if tab.screen is not self._host.screen and tab.link is self._host.link
         ]
         if not others:
-            return question
+            return await self.confirm(question)
         tabs = "another tab" if len(others) == 1 else f"{len(others)} other tabs"
         names = ", ".join(f"“{name}”" for name in others[:MOST_NAMED])
         more = f" and {len(others) - MOST_NAMED} more" if len(others) > MOST_NAMED else ""
-        return f"{question} That also ends {tabs} of this agent: {names}{more}"
+        return await self.confirm(f"{question} That also ends {tabs} of this agent: {names}{more}")
 
     async def log_out(self) -> None:
         """Log out of the agent."""

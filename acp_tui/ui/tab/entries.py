@@ -14,6 +14,7 @@ from textual.binding import Binding, BindingType
 from acp_tui.client.errors import ClientError
 from acp_tui.client.saving import Saveable, SavingFailed, save_block
 from acp_tui.client.sessions.session import Session
+from acp_tui.client.terminals import plain_text
 from acp_tui.conversation.buffers import TextBuffer
 from acp_tui.conversation.content import Audio, BlobResource, ContentBlock, Image, TextResource, is_for_user
 from acp_tui.conversation.conversation import Conversation, snapshot
@@ -32,14 +33,42 @@ from acp_tui.conversation.visible import make_visible_line
 from acp_tui.conversation.visible.confusables import make_visible_path
 from acp_tui.ui.conversation.blocks import block_label
 from acp_tui.ui.conversation.subagents import name_of
+from acp_tui.ui.dialogs.naming import ExportDialog
 from acp_tui.ui.dialogs.take_over import TakeOver
 from acp_tui.ui.kit.clipboard import copy
 from acp_tui.ui.kit.editor import edit, open_page
 from acp_tui.ui.kit.filtered_list import Picker, PickerRow
 from acp_tui.ui.rendering.links import file_of
 from acp_tui.ui.session.panel import SessionPanel
-from acp_tui.ui.tab.exporting import export_conversation
 from acp_tui.ui.tab.host import NO_SESSION, TabHost
+
+
+async def export_conversation(
+    host: TabHost,
+    take: Callable[[], Conversation],
+    *,
+    folder: Path,
+    agent: str,
+    cwd: Path,
+    session_id: SessionId,
+    title: str | None,
+    agent_version: str | None = None,
+    file: str = "",
+) -> None:
+    """Write what `take` returns to `file`, relative to `folder`; without one, ask for it. The others are facts."""
+    # The formats need a Markdown parser, which most tabs never load for this.
+    from acp_tui.client.export import NOT_REDACTED, ExportFacts, default_name, export
+
+    facts = ExportFacts.now(agent, cwd, session_id, title, agent_version=agent_version)
+
+    async def write(path: Path, is_replaced: bool) -> None:
+        await to_thread.run_sync(partial(export, take(), facts, path, plain_text, overwrite=is_replaced))
+
+    dialog = ExportDialog(folder, file or default_name(facts, ".md"), write, is_chosen=bool(file))
+    written = await host.ask(dialog)
+    if written is not None:
+        host.say(f"Written to {make_visible_line(str(written))}\n{NOT_REDACTED}")
+
 
 T = TypeVar("T")
 

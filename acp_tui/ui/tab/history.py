@@ -38,7 +38,7 @@ from acp_tui.ui.dialogs.trust import RunQuestion
 from acp_tui.ui.session.welcome import Welcome
 from acp_tui.ui.tab.agent import SessionsController
 from acp_tui.ui.tab.agent_link import AgentLink
-from acp_tui.ui.tab.exporting import export_conversation
+from acp_tui.ui.tab.entries import export_conversation
 from acp_tui.ui.tab.host import TabHost
 from acp_tui.ui.tab.reopening import Reopening, is_of, is_shown
 from acp_tui.ui.tab.tabs import Tab

@@ -6,6 +6,7 @@ from collections.abc import Awaitable, Callable, Coroutine
 from pathlib import Path
 from typing import TYPE_CHECKING, Any, Final, Protocol, TypeAlias, TypeVar
 
+from acp_tui.ui.tab.tabs import Tab
 from acp_tui.values import dataclass
 
 if TYPE_CHECKING:
@@ -22,7 +23,7 @@ if TYPE_CHECKING:
     from acp_tui.ui.changes.follower import ChangesDesk
     from acp_tui.ui.session.panel import SessionPanel
     from acp_tui.ui.tab.agent_link import AgentLink
-    from acp_tui.ui.tab.tabs import Tab, Tabs
+    from acp_tui.ui.tab.tabs import Tabs
 
 
 T = TypeVar("T")
@@ -76,16 +77,10 @@ class Shell(Protocol):
         """Start what could wait until the first tab is shown."""
 
 
-class TabHost(Protocol):
+class TabHost(Tab, Protocol):
     """A tab, as its controllers know it."""
 
-    cwd: Path
-    """The folder of its sessions."""
     settings: Settings
-    link: AgentLink
-    """The connection to its agent."""
-    changes: ChangesDesk | None
-    """What has changed in its folder; None if nothing follows the changes."""
     clock: Callable[[], float]
     """Returns seconds."""
 
@@ -97,14 +92,6 @@ class TabHost(Protocol):
         """The app."""
 
     @property
-    def screen(self) -> Screen[Any]:
-        """The screen that shows the tab."""
-
-    @property
-    def session(self) -> Session | None:
-        """The session that the tab shows."""
-
-    @property
     def panel(self) -> SessionPanel | None:
         """The panel that shows the session, or why there is none."""
 
@@ -113,9 +100,6 @@ class TabHost(Protocol):
 
     async def stock_taken(self) -> None:
         """Return once a prompt may let the agent change files."""
-
-    async def begin_anew(self) -> None:
-        """Start a session in place of the current one."""
 
     def say(self, text: str, *, severity: SeverityLevel = "information", title: str = "") -> None:
         """Tell the user."""

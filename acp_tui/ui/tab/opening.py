@@ -16,6 +16,7 @@ if TYPE_CHECKING:
     from acp_tui.client.agents.command import Phase
     from acp_tui.client.sessions.session import Session
     from acp_tui.ui.tab.agent import AgentController, SessionsController
+    from acp_tui.ui.tab.writing import Writing
 
 SHORT_PATIENCE_S: Final = 0.1
 """If an agent takes longer to open a session, there is time to load what draws it."""
@@ -31,6 +32,8 @@ STILL_STARTING: Final = "The session is still being opened."
 class StartingHost(TabHost, Protocol):
     """A tab that doesn't have its session yet."""
 
+    writing: Writing
+
     @property
     def agent(self) -> AgentController:
         """The agent's controller, loaded on first use."""
@@ -41,9 +44,6 @@ class StartingHost(TabHost, Protocol):
 
     def follow_changes(self) -> None:
         """Scan the files, and follow changes from then on."""
-
-    async def help_writing(self) -> None:
-        """Load what helps to write a prompt."""
 
     def show_phase(self, phase: str) -> None:
         """Show how far the agent's start is."""
@@ -86,14 +86,6 @@ class Opener:
         """Whether the tab can get a session."""
         return self._opening is not None or self._host.link.can_start
 
-    @property
-    def _agent(self) -> AgentController:
-        return self._host.agent
-
-    @property
-    def _sessions(self) -> SessionsController:
-        return self._host.sessions
-
     async def connect(self) -> None:
         """Start the agent, open a session, and show it; or show why that failed."""
         self._is_connecting = True
@@ -135,7 +127,7 @@ class Opener:
             await self._is_open.wait()
         await self.painted()
         self._host.shell.begin_to_follow()
-        await self._host.help_writing()
+        await self._host.writing.help()
         await preloaded(BEFORE_A_COMMAND)
 
     async def _reread(self) -> None:
@@ -147,14 +139,14 @@ class Opener:
 
     async def _open(self) -> None:
         try:
-            session = await (self._opening or _begin)(self._sessions)
+            session = await (self._opening or _begin)(self._host.sessions)
         except ClientError as error:
             if self._host.link.is_lost or len(self._host.shell.tabs) < 2:
                 await self._host.show_failure(error)
             else:
                 await self._host.give_up(error)
             return
-        self._host.show_open(self._agent.title)
+        self._host.show_open(self._host.agent.title)
         await self.painted()
         await preloaded(BEFORE_A_SESSION)
         await self._host.show(session)
@@ -203,7 +195,7 @@ class Opener:
         """Continue a session once its agent can be reached again."""
         self.is_reconnecting = True
         try:
-            await self._host.show(await self._sessions.reconnected(session))
+            await self._host.show(await self._host.sessions.reconnected(session))
         except ClientError as error:
             self._host.say_error(error)
         finally:
@@ -221,7 +213,7 @@ class Opener:
             await self._open()
         elif session.is_cut_off and not session.conversation.is_connected:
             await self._reconnect(session)
-        elif session.conversation.is_connected and not await self._agent.may_restart():
+        elif session.conversation.is_connected and not await self._host.agent.may_restart():
             return
         else:
             await self._go_on(session)
@@ -230,7 +222,7 @@ class Opener:
         if session.conversation.is_connected:
             await self._host.link.stop("You stopped the agent to restart it")
         try:
-            await self._host.show(await self._sessions.go_on(session))
+            await self._host.show(await self._host.sessions.go_on(session))
         except ClientError as error:
             self._host.say_error(error)
 
@@ -243,8 +235,8 @@ class Opener:
             self._host.say("There is no agent here to start another session with.", severity="warning")
             return
         if self._host.session is not None:
-            await self._sessions.close(self._host.session)
+            await self._host.sessions.close(self._host.session)
         try:
-            await self._host.show(await self._sessions.begin())
+            await self._host.show(await self._host.sessions.begin())
         except ClientError as error:
             self._host.say_error(error)

@@ -43,7 +43,7 @@ if TYPE_CHECKING:
     from acp_tui.conversation.conversation import Conversation
     from acp_tui.ui.changes.follower import ChangesDesk, TurnMoments
     from acp_tui.ui.conversation.view import ConversationView
-    from acp_tui.ui.prompt.history_search import HistorySearch
+    from acp_tui.ui.prompt.recall import HistorySearch
     from acp_tui.ui.session.panel import SessionPanel
     from acp_tui.ui.session.sidebar import Sidebar
     from acp_tui.ui.session.welcome import Welcome
@@ -52,7 +52,6 @@ if TYPE_CHECKING:
     from acp_tui.ui.tab.history import Welcoming
     from acp_tui.ui.tab.sidebar import SidebarController
     from acp_tui.ui.tab.stages import Stages
-    from acp_tui.ui.tab.worktrees import WorktreesController
 
 T = TypeVar("T")
 
@@ -126,7 +125,7 @@ class SessionScreen(Screen[None]):
             self.call_after_refresh(lambda: self.run(self.opener.connect()))
         else:
             self.opener.is_under_way.set()
-            self.call_after_refresh(lambda: self.run(self.help_writing()))
+            self.call_after_refresh(lambda: self.run(self.writing.help()))
 
     async def on_unmount(self) -> None:
         """Save what is written."""
@@ -158,21 +157,12 @@ class SessionScreen(Screen[None]):
 
         return Actions(self)
 
-    @property
-    def worktrees(self) -> WorktreesController:
-        """The controller of git worktrees."""
-        return self.actions.worktrees
-
     @cached_property
     def _stages(self) -> Stages:
         """Creates the stages that have panels."""
         from acp_tui.ui.tab.stages import Stages  # loading point: BEFORE_A_SESSION
 
         return Stages(self)
-
-    async def help_writing(self) -> None:
-        """Load what helps to write a prompt."""
-        await self.writing.help()
 
     # State
 
@@ -393,11 +383,11 @@ class SessionScreen(Screen[None]):
     async def begin_in_worktree(self, command: AgentCommand) -> None:
         """Start this agent in a new git worktree of the folder, in a new tab."""
         await preloaded(BEFORE_A_COMMAND)
-        await self.worktrees.begin(command=command)
+        await self.actions.worktrees.begin(command=command)
 
     async def begin_anew(self) -> None:
         """Start a session in place of the current one; if the worktree is being removed, in the folder it came from."""
-        origin = self.worktrees.left_for if self._is_in_worktree else None
+        origin = self.actions.worktrees.left_for if self._is_in_worktree else None
         agent = self.link.agent
         if origin is None or agent is None:
             await self.opener.begin_anew()
@@ -416,7 +406,7 @@ class SessionScreen(Screen[None]):
         if not is_idle and not await self.agent.confirm("The agent is working. Close the tab anyway?"):
             return False
         # Return at once if there is nothing to ask: the next keys are for another tab.
-        return not self._is_in_worktree or await self.worktrees.may_leave()
+        return not self._is_in_worktree or await self.actions.worktrees.may_leave()
 
     async def leave(self) -> None:
         """Close the session, and the agent if no other tab uses it."""
@@ -424,7 +414,7 @@ class SessionScreen(Screen[None]):
             await self.sessions.close(self.session)
         await self.detach()
         if self._is_in_worktree:
-            await self.worktrees.remove()
+            await self.actions.worktrees.remove()
 
     @property
     def _is_in_worktree(self) -> bool:
@@ -469,11 +459,7 @@ class SessionScreen(Screen[None]):
 
     def _status_of(self, panel: SessionPanel) -> Status:
         changes = self.changes.summary() if self.changes is not None else ""
-        facts = panel.facts(self.settings.appearance, changes)
-        if not panel.is_following:
-            below = f"{panel.new_entries} new" if panel.new_entries else "more"
-            # Not the End key: in the prompt, which usually has the focus, it goes to the end of the line.
-            facts = (f"{below} below{self.hint(': {follow}')}", *facts)
+        facts = tuple(filter(None, (panel.below, *panel.facts(self.settings.appearance, changes))))
         state = panel.state
         if state == "lost" and self.opener.is_reconnecting:
             state = "reconnecting"

@@ -66,160 +66,6 @@ class Plan:
     """For each step."""
 
 
-class Procedure:
-    """One run with a started agent."""
-
-    def __init__(
-        self,
-        agent: Agent,
-        workspace: Path,
-        plan: Plan,
-        refusing: Refusing,
-        frame_came: Callable[[], anyio.Event],
-        on_step: Callable[[str], None],
-    ) -> None:
-        """`frame_came` returns an event that the agent's next frame sets; `on_step` is called with each step."""
-        self.left_out: list[str] = []
-        """What was skipped, and why."""
-        self._agent = agent
-        self._workspace = workspace
-        self._plan = plan
-        self._refusing = refusing
-        self._frame_came = frame_came
-        self._on_step = on_step
-
-    async def run(self) -> None:
-        """Run all steps. Raises ClientError if none can follow: the agent has exited or requires a login."""
-        await self._required("initialize", self._agent.initialize())
-        session = await self._required("session/new", self._agent.new_session(self._workspace))
-        self._refusing.attend(session)
-        await self._settle()
-        await self._set_options(session)
-        await self._take_turn(session)
-        await self._cancel_turn(session)
-        await self._reopen(session)
-        await self._ask_unknown()
-        await self._end_session(session)
-
-    # Steps
-
-    async def _required(self, what: str, call: Awaitable[T]) -> T:
-        self._on_step(what)
-        with anyio.move_on_after(self._plan.limit_s):
-            return await call
-        raise AgentLost(f"{self._agent.title} didn't answer {what} within {self._plan.limit_s:g} s")
-
-    async def _step(self, what: str, call: Awaitable[T]) -> T | None:
-        """Run a step; return None if it fails or takes too long."""
-        with anyio.move_on_after(self._plan.limit_s):
-            return await self._try(what, call)
-        self.left_out.append(f"{what} took longer than {self._plan.limit_s:g} s")
-        return None
-
-    async def _try(self, what: str, call: Awaitable[T]) -> T | None:
-        """Run a step; return None if it fails. The rules judge the frames."""
-        self._on_step(what)
-        try:
-            return await call
-        except (AgentLost, AuthenticationRequired):
-            raise
-        except ClientError as error:
-            self.left_out.append(f"{what} failed: {error}")
-            return None
-
-    async def _settle(self) -> None:
-        """Wait until the agent is silent."""
-        with anyio.move_on_after(QUIET_LIMIT_S):
-            while True:
-                came = self._frame_came()
-                with anyio.move_on_after(QUIET_S):
-                    await came.wait()
-                if not came.is_set():
-                    return
-
-    async def _set_options(self, session: Session) -> None:
-        if not session.conversation.options:
-            self.left_out.append("no mode or option was set: there are none")
-        for option in list(session.conversation.options):
-            for value in _values_to_set(option):
-                await self._step(f"setting {option.name}", session.set_option(option.option_id, value))
-
-    async def _take_turn(self, session: Session) -> None:
-        if await self._prompt(session, self._plan.prompt, self._plan.limit_s):
-            self.left_out.append(f"the turn was canceled after {self._plan.limit_s:g} s")
-
-    async def _cancel_turn(self, session: Session) -> None:
-        if not await self._prompt(session, self._plan.long_prompt, CANCEL_AFTER_S, cancels_early=True):
-            self.left_out.append("no turn was canceled on purpose: it was already over")
-
-    async def _prompt(self, session: Session, text: str, cancel_after_s: float, *, cancels_early: bool = False) -> bool:
-        """Run a turn; return True if it was cancelled, at its time limit or when the first frame arrives."""
-        heard = self._frame_came() if cancels_early else anyio.Event()
-        was_cancelled = False
-        failure: ClientError | None = None
-
-        async def cancel() -> None:
-            nonlocal was_cancelled
-            with anyio.move_on_after(cancel_after_s):
-                await heard.wait()
-            session.cancel()
-            was_cancelled = session.conversation.turn is Turn.CANCELLING
-            await anyio.sleep(CANCEL_LIMIT_S)
-            self.left_out.append(f"a canceled turn took longer than {CANCEL_LIMIT_S:g} s")
-            tasks.cancel_scope.cancel()
-
-        async with anyio.create_task_group() as tasks:
-            tasks.start_soon(cancel)
-            try:
-                await self._try("a turn", session.send_prompt([Text(text)]))
-            except ClientError as error:
-                failure = error  # raised below, because a task group would wrap it in a group
-            tasks.cancel_scope.cancel()
-        if failure is not None:
-            raise failure
-        await self._settle()
-        return was_cancelled
-
-    async def _reopen(self, session: Session) -> None:
-        agent, place = self._agent, self._workspace
-        can = agent.capabilities
-        await self._list()
-        if can.load_session:
-            loaded = await self._step("session/load", agent.load_session(session.session_id, place))
-            if loaded is not None:
-                self._refusing.attend(loaded)
-            await self._settle()
-        if can.resume_session:
-            await self._step("session/resume", agent.resume_session(session.session_id, place))
-            await self._settle()
-
-    async def _list(self) -> None:
-        """List all pages, of all folders and then of ours."""
-        if not self._agent.capabilities.list_sessions:
-            return
-        for folder in (None, self._workspace):
-            page = await self._step("session/list", self._agent.list_sessions(folder))
-            for _ in range(MOST_PAGES):
-                if page is None or page.next_cursor is None:
-                    break
-                page = await self._step("session/list", self._agent.list_sessions(folder, page.next_cursor))
-
-    async def _ask_unknown(self) -> None:
-        self._on_step("an unknown method")
-        self._agent.notify_extension(PROBE, {})
-        limit_s = min(UNKNOWN_LIMIT_S, self._plan.limit_s)
-        with suppress(AgentRefused, AuthenticationRequired), anyio.move_on_after(limit_s):
-            await self._agent.send_extension(PROBE, {})
-
-    async def _end_session(self, session: Session) -> None:
-        current = self._agent.sessions.get(session.session_id, session)
-        await self._step("session/close", self._agent.close_session(current))
-        if self._agent.capabilities.delete_session:
-            await self._step("session/delete", self._agent.delete_session(session.session_id))
-            await self._list()
-        await self._settle()
-
-
 def _values_to_set(option: ConfigOption) -> tuple[str | bool, ...]:
     """The values to set: the current one; for a harmless option, another one first.
 
@@ -318,6 +164,10 @@ class Examination:
         self._record = record
         self._linter = Linter()
         self._frame_came = anyio.Event()
+        """Set by the agent's next frame."""
+        self._agent: Agent
+        self._workspace: Path
+        self._refusing: Refusing
 
     async def run(self) -> Report:
         """Run the whole check. Takes at most the limits of its steps, and raises no errors caused by the agent."""
@@ -351,12 +201,10 @@ class Examination:
 
     async def _talk(self, agent: Agent, workspace: Path) -> None:
         async with anyio.create_task_group() as tasks:
-            refusing = Refusing(tasks)
-            refusing.attend_agent(agent)
-            procedure = Procedure(agent, workspace, self._plan, refusing, lambda: self._frame_came, self._on_step)
-            self.report.left_out = procedure.left_out
+            self._agent, self._workspace, self._refusing = agent, workspace, Refusing(tasks)
+            self._refusing.attend_agent(agent)
             try:
-                await procedure.run()
+                await self._take_steps()
             except ClientError as error:
                 self.report.failure = error
             finally:
@@ -388,6 +236,137 @@ class Examination:
                 exit_code=int(status[1]) if status else None, waited_s=CLOSE_GRACE_S, had_to_be_terminated=is_slow
             )
             self.report.add(found)
+
+    async def _take_steps(self) -> None:
+        """Take all steps. Raises ClientError if none can follow: the agent has exited or requires a login."""
+        await self._required("initialize", self._agent.initialize())
+        session = await self._required("session/new", self._agent.new_session(self._workspace))
+        self._refusing.attend(session)
+        await self._settle()
+        await self._set_options(session)
+        await self._take_turn(session)
+        await self._cancel_turn(session)
+        await self._reopen(session)
+        await self._ask_unknown()
+        await self._end_session(session)
+
+    # Steps
+
+    async def _required(self, what: str, call: Awaitable[T]) -> T:
+        self._on_step(what)
+        with anyio.move_on_after(self._plan.limit_s):
+            return await call
+        raise AgentLost(f"{self._agent.title} didn't answer {what} within {self._plan.limit_s:g} s")
+
+    async def _step(self, what: str, call: Awaitable[T]) -> T | None:
+        """Run a step; return None if it fails or takes too long."""
+        with anyio.move_on_after(self._plan.limit_s):
+            return await self._try(what, call)
+        self.report.left_out.append(f"{what} took longer than {self._plan.limit_s:g} s")
+        return None
+
+    async def _try(self, what: str, call: Awaitable[T]) -> T | None:
+        """Run a step; return None if it fails. The rules judge the frames."""
+        self._on_step(what)
+        try:
+            return await call
+        except (AgentLost, AuthenticationRequired):
+            raise
+        except ClientError as error:
+            self.report.left_out.append(f"{what} failed: {error}")
+            return None
+
+    async def _settle(self) -> None:
+        """Wait until the agent is silent."""
+        with anyio.move_on_after(QUIET_LIMIT_S):
+            while True:
+                came = self._frame_came
+                with anyio.move_on_after(QUIET_S):
+                    await came.wait()
+                if not came.is_set():
+                    return
+
+    async def _set_options(self, session: Session) -> None:
+        if not session.conversation.options:
+            self.report.left_out.append("no mode or option was set: there are none")
+        for option in list(session.conversation.options):
+            for value in _values_to_set(option):
+                await self._step(f"setting {option.name}", session.set_option(option.option_id, value))
+
+    async def _take_turn(self, session: Session) -> None:
+        if await self._prompt(session, self._plan.prompt, self._plan.limit_s):
+            self.report.left_out.append(f"the turn was canceled after {self._plan.limit_s:g} s")
+
+    async def _cancel_turn(self, session: Session) -> None:
+        if not await self._prompt(session, self._plan.long_prompt, CANCEL_AFTER_S, cancels_early=True):
+            self.report.left_out.append("no turn was canceled on purpose: it was already over")
+
+    async def _prompt(self, session: Session, text: str, cancel_after_s: float, *, cancels_early: bool = False) -> bool:
+        """Run a turn; return True if it was cancelled, at its time limit or when the first frame arrives."""
+        heard = self._frame_came if cancels_early else anyio.Event()
+        was_cancelled = False
+        failure: ClientError | None = None
+
+        async def cancel() -> None:
+            nonlocal was_cancelled
+            with anyio.move_on_after(cancel_after_s):
+                await heard.wait()
+            session.cancel()
+            was_cancelled = session.conversation.turn is Turn.CANCELLING
+            await anyio.sleep(CANCEL_LIMIT_S)
+            self.report.left_out.append(f"a canceled turn took longer than {CANCEL_LIMIT_S:g} s")
+            tasks.cancel_scope.cancel()
+
+        async with anyio.create_task_group() as tasks:
+            tasks.start_soon(cancel)
+            try:
+                await self._try("a turn", session.send_prompt([Text(text)]))
+            except ClientError as error:
+                failure = error  # raised below, because a task group would wrap it in a group
+            tasks.cancel_scope.cancel()
+        if failure is not None:
+            raise failure
+        await self._settle()
+        return was_cancelled
+
+    async def _reopen(self, session: Session) -> None:
+        agent, place = self._agent, self._workspace
+        can = agent.capabilities
+        await self._list()
+        if can.load_session:
+            loaded = await self._step("session/load", agent.load_session(session.session_id, place))
+            if loaded is not None:
+                self._refusing.attend(loaded)
+            await self._settle()
+        if can.resume_session:
+            await self._step("session/resume", agent.resume_session(session.session_id, place))
+            await self._settle()
+
+    async def _list(self) -> None:
+        """List all pages, of all folders and then of ours."""
+        if not self._agent.capabilities.list_sessions:
+            return
+        for folder in (None, self._workspace):
+            page = await self._step("session/list", self._agent.list_sessions(folder))
+            for _ in range(MOST_PAGES):
+                if page is None or page.next_cursor is None:
+                    break
+                page = await self._step("session/list", self._agent.list_sessions(folder, page.next_cursor))
+
+    async def _ask_unknown(self) -> None:
+        self._on_step("an unknown method")
+        self._agent.notify_extension(PROBE, {})
+        limit_s = min(UNKNOWN_LIMIT_S, self._plan.limit_s)
+        with suppress(AgentRefused, AuthenticationRequired), anyio.move_on_after(limit_s):
+            await self._agent.send_extension(PROBE, {})
+
+    async def _end_session(self, session: Session) -> None:
+        current = self._agent.sessions.get(session.session_id, session)
+        await self._step("session/close", self._agent.close_session(current))
+        if self._agent.capabilities.delete_session:
+            await self._step("session/delete", self._agent.delete_session(session.session_id))
+            await self._list()
+        await self._settle()
 
 
 def _make_folder() -> tempfile.TemporaryDirectory[str]:

@@ -31,16 +31,7 @@ class ClientCalls:
     def __init__(self, peer: Peer, stream: ByteStream) -> None:
         self._peer = peer
         self._stream = stream
-        self.can_read = False
-        self.can_write = False
-        self.can_run = False
-        self.takes_boolean_options = False
-        self.takes_forms = False
-        self.takes_pages = False
-        self.takes_notices = False
-        self.takes_compaction = False
-        self.takes_subagents = False
-        self.can_log_in_in_terminal = False
+        self.learn({})
 
     def learn(self, capabilities: Any) -> None:
         """Record the client's capabilities from `initialize`. Missing or malformed ones count as not offered."""
@@ -110,15 +101,10 @@ class ClientCalls:
         await self._peer.request("fs/write_text_file", params)
 
     async def create_terminal(
-        self,
-        session_id: str,
-        command: str,
-        args: Sequence[str],
-        env: Mapping[str, str],
-        cwd: str,
-        output_limit_bytes: int | None,
+        self, session_id: str, argv: Sequence[str], env: Mapping[str, str], cwd: str, output_limit_bytes: int | None
     ) -> str:
         """Start a command; return the terminal's ID."""
+        command, *args = argv
         params: dict[str, Any] = {"sessionId": session_id, "command": command, "args": args, "cwd": cwd}
         params["env"] = [{"name": name, "value": value} for name, value in env.items()]
         if output_limit_bytes is not None:

@@ -41,14 +41,8 @@ async def _played(turn: Turn, step: script.Step) -> Outcome:
             pass  # a chunk would be appended to the echoed message
         case script.Say():
             await turn.stream(step)
-        case script.Block(block):
-            turn.send({"sessionUpdate": "agent_message_chunk", "content": turn.fill(block)})
-        case script.Plan(entries):
-            turn.send({"sessionUpdate": "plan", "entries": turn.fill(entries)})
-        case script.Tool(patch):
-            turn.send({"sessionUpdate": "tool_call"} | turn.tool_call(patch))
-        case script.Update(patch):
-            turn.send({"sessionUpdate": "tool_call_update"} | turn.tool_call(patch))
+        case script.Tool():
+            turn.send({"sessionUpdate": step.update} | turn.tool_call(step))
         case script.Read():
             return await read(turn, step)
         case script.Write():
@@ -309,7 +303,7 @@ async def write(turn: Turn, step: script.Write) -> None:
 
 async def ask(turn: Turn, step: script.Permission) -> Outcome:
     """Ask for permission. The kind of the chosen option decides the branch."""
-    tool_call, options = turn.tool_call(step.patch), turn.fill(step.options)
+    tool_call, options = turn.tool_call(step.tool), turn.fill(step.options)
     try:
         chosen = await turn.client.request_permission(turn.session.id, tool_call, options)
     except RequestFailed as error:
@@ -327,23 +321,23 @@ async def ask(turn: Turn, step: script.Permission) -> Outcome:
 
 async def run(turn: Turn, step: script.Run) -> Outcome:
     """Run a command to its end in a terminal shown live."""
-    command, args = turn.fill(step.command), turn.fill(step.args)
-    line = shlex.join([command, *args])
+    argv = turn.fill((step.command, *step.args))
+    line = shlex.join(argv)
     call = _begin(turn, step.id, turn.fill(step.title) or line, "execute", rawInput={"command": line})
     if not turn.client.can_run:
         _refuse(turn, call, f"The client has no terminal, so `{line}` wasn't run.")
         return None
     try:
-        exit_code = await _run_in_terminal(turn, step, call, command, args)
+        exit_code = await _run_in_terminal(turn, step, call, argv)
     except RequestFailed as error:
         _refuse(turn, call, f"`{line}` couldn't be run: {_why(error)}.")
         return step.failed
     return step.succeeded if _succeeded(step, exit_code) else step.failed
 
 
-async def _run_in_terminal(turn: Turn, step: script.Run, call: str, command: str, args: list[str]) -> int | None:
+async def _run_in_terminal(turn: Turn, step: script.Run, call: str, argv: list[str]) -> int | None:
     session_id, client = turn.session.id, turn.client
-    terminal_id = await _create_terminal(turn, step, command, args)
+    terminal_id = await _create_terminal(turn, step, argv)
     ended = False
     try:
         _settle(turn, call, "in_progress", content=[{"type": "terminal", "terminalId": terminal_id}])
@@ -364,12 +358,12 @@ def _succeeded(step: script.Run, exit_code: int | None) -> bool:
     return exit_code == 0 or step.kill_after_s is not None
 
 
-async def _create_terminal(turn: Turn, step: script.Run, command: str, args: list[str]) -> str:
+async def _create_terminal(turn: Turn, step: script.Run, argv: list[str]) -> str:
     env, cwd = turn.fill(step.env), turn.path(turn.fill(step.cwd or ""))
     try:
         # Shielded: a terminal with an unknown ID couldn't be released.
         with anyio.fail_after(CREATE_S, shield=True):
-            return await turn.client.create_terminal(turn.session.id, command, args, env, cwd, step.output_limit_bytes)
+            return await turn.client.create_terminal(turn.session.id, argv, env, cwd, step.output_limit_bytes)
     except TimeoutError as error:
         message = f"the client made no terminal within {CREATE_S:g} s"
         raise RequestFailed(ErrorCode.INTERNAL_ERROR, message) from error

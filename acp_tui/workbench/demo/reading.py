@@ -97,9 +97,8 @@ def _diff(path: str, new: str, old: str | None = None) -> script.Wire:
     return {"path": path, "newText": new} | ({} if old is None else {"oldText": old})
 
 
-def _patch(**fields: Any) -> script.ToolPatch:
-    name = fields.pop("id", None)
-    return script.ToolPatch(name, {_camel(key): value for key, value in fields.items()})
+def _tool(id: str | None = None, **fields: Any) -> script.Tool:  # noqa: A002 - the key in the file
+    return script.Tool(id, {_camel(key): value for key, value in fields.items()})
 
 
 CONTENT: Final = Shape(
@@ -125,7 +124,7 @@ PERMISSION_OPTION: Final = Shape(
 
 def _permission(permission: Any, allowed: Any = (), rejected: Any = ()) -> script.Step:
     options = permission.pop("options", script.DEFAULT_OPTIONS)
-    return script.Permission(_patch(**permission), options, allowed, rejected)
+    return script.Permission(_tool(**permission), options, allowed, rejected)
 
 
 # Forms
@@ -205,7 +204,7 @@ def _plan(plan: tuple[str, ...]) -> script.Step:
             raise Wrong(f'"plan" has {text!r}; allowed: "[ ] text", "[~] text", "[x] high: text"')
         priority, status = entry["priority"] or "medium", PLAN_MARKS[entry["mark"]]
         entries.append({"content": entry["content"], "priority": priority, "status": status})
-    return script.Plan(tuple(entries))
+    return _sent("plan", entries=entries)
 
 
 def _extension(method: str, params: Any = None) -> tuple[str, script.Wire]:
@@ -283,10 +282,10 @@ STEPS: Final[dict[str, Kind]] = {
     "say": Shape({"say": str, **STREAMED}, lambda say, **how: script.Say(say, **how)),
     "think": Shape({"think": str, **STREAMED}, lambda think, **how: script.Say(think, "agent_thought_chunk", **how)),
     "user": Shape({"user": str, **STREAMED}, lambda user, **how: script.Say(user, "user_message_chunk", **how)),
-    "block": Shape({"block": dict}, script.Block),
+    "block": Shape({"block": dict}, lambda block: _sent("agent_message_chunk", content=block)),
     "plan": Shape({"plan": [str]}, _plan),
-    "tool": Shape({"tool": Shape(NEW_TOOL, _patch)}, lambda tool: script.Tool(tool)),
-    "update": Shape({"update": Shape(TOOL, _patch)}, lambda update: script.Update(update)),
+    "tool": Shape({"tool": Shape(NEW_TOOL, _tool)}, lambda tool: replace(tool, update="tool_call")),
+    "update": Shape({"update": Shape(TOOL, _tool)}, lambda update: update),
     "read": Shape(
         {"read": Shape({"path": str, "id?": str, "line?": int, "limit?": int}), "missing?": SOME},
         lambda read, **branch: script.Read(**read, **branch),

@@ -40,40 +40,13 @@ class Say:
 
 
 @dataclass(frozen=True, slots=True)
-class Block:
-    """Send one content block other than text: an image or a resource link."""
-
-    block: Wire
-
-
-@dataclass(frozen=True, slots=True)
-class Plan:
-    """Replace the plan."""
-
-    entries: tuple[Wire, ...]
-
-
-@dataclass(frozen=True, slots=True)
-class ToolPatch:
-    """The changes to one tool call."""
+class Tool:
+    """Announce a tool call, or change one; the first change creates it, too."""
 
     id: str | None
     """The scenario's name for the call. Each turn gives it a new ID. None: a call that isn't mentioned again."""
     fields: Wire
-
-
-@dataclass(frozen=True, slots=True)
-class Tool:
-    """Announce a tool call."""
-
-    patch: ToolPatch
-
-
-@dataclass(frozen=True, slots=True)
-class Update:
-    """Change a tool call, or create one with its first update."""
-
-    patch: ToolPatch
+    update: Literal["tool_call", "tool_call_update"] = "tool_call_update"
 
 
 @dataclass(frozen=True, slots=True)
@@ -100,7 +73,7 @@ class Write:
 class Permission:
     """Ask for permission, and continue with the branch that the answer chooses."""
 
-    patch: ToolPatch
+    tool: Tool
     options: tuple[Wire, ...]
     allowed: tuple[Step, ...] = ()
     rejected: tuple[Step, ...] = ()
@@ -190,7 +163,7 @@ class Wait:
 
 @dataclass(frozen=True, slots=True)
 class SendUpdate:
-    """Send a session update with fixed content: usage, commands, or a title."""
+    """Send a session update with fixed content: a plan, an image, usage, commands, or a title."""
 
     update: Wire
 
@@ -252,10 +225,7 @@ class Fault:
 
 Step: TypeAlias = (
     Say
-    | Block
-    | Plan
     | Tool
-    | Update
     | Read
     | Write
     | Permission

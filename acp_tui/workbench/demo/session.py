@@ -396,9 +396,9 @@ class Turn:
         """Whether this turn has mentioned the tool call before."""
         return name is not None and ("call", name) in self._ids
 
-    def tool_call(self, patch: script.ToolPatch) -> dict[str, Any]:
-        """A patch in its wire format, with placeholders filled in, an ID, and absolute paths."""
-        fields: dict[str, Any] = {"toolCallId": self.call_id(patch.id)} | self.fill(patch.fields)
+    def tool_call(self, tool: script.Tool) -> dict[str, Any]:
+        """The step in its wire format, with placeholders filled in, an ID, and absolute paths."""
+        fields: dict[str, Any] = {"toolCallId": self.call_id(tool.id)} | self.fill(tool.fields)
         if "content" in fields:
             fields["content"] = [self._content(item) for item in fields["content"]]
         if "locations" in fields:

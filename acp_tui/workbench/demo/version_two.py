@@ -137,19 +137,12 @@ class SelfReliant(ClientCalls):
         return file
 
     async def create_terminal(
-        self,
-        session_id: str,
-        command: str,
-        args: Sequence[str],
-        env: Mapping[str, str],
-        cwd: str,
-        output_limit_bytes: int | None,
+        self, session_id: str, argv: Sequence[str], env: Mapping[str, str], cwd: str, output_limit_bytes: int | None
     ) -> str:
         """Start the command and show its output."""
         session = self._find(session_id)
         if session is None:
             raise RequestFailed(ErrorCode.INVALID_PARAMS, "the session is closed")
-        argv = [command, *args]
         try:
             process = await anyio.open_process(
                 argv,

@@ -365,14 +365,6 @@ class Framed(NamedTuple):
         return JsonString(self.start, self.end, self.text, (), is_key=False)
 
 
-@dataclass(frozen=True, slots=True)
-class Line:
-    """A line without its secrets."""
-
-    text: str
-    found: tuple[Hit, ...] = ()
-
-
 class Shortcuts:
     """Knows what needn't be checked again. Forgets everything when new secrets are learned."""
 
@@ -396,7 +388,7 @@ class Shortcuts:
             self._forget_what_may_be_wrong()
             self._pieces[framed.around] = piece
 
-    def line(self, text: str) -> Line | None:
+    def line(self, text: str) -> Redacted | None:
         """Redact a JSON line string by string; return None if places matter."""
         if self._every_place_counts or _FRAME_KEY not in text or '"headers"' in text or may_have_blocks(text):
             return None
@@ -405,10 +397,10 @@ class Shortcuts:
         self._forget_what_may_be_wrong()
         written = literals(text)
         if self._plain.issuperset(written):
-            return Line(text)
+            return Redacted(text)
         return self._replaced(text, {*written} - self._plain)
 
-    def _replaced(self, text: str, written: set[str]) -> Line | None:
+    def _replaced(self, text: str, written: set[str]) -> Redacted | None:
         found: list[Hit] = []
         for each in written:
             said = decoded(f'"{each}"')
@@ -424,7 +416,7 @@ class Shortcuts:
             old = f'"{each}"'
             found += redacted.found * text.count(old)
             text = text.replace(old, encoded(redacted.text, old))
-        return Line(text, tuple(found))
+        return Redacted(text, tuple(found))
 
     def _forget_what_may_be_wrong(self) -> None:
         known = self._redactor.ledger.version

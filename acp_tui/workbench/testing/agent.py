@@ -120,22 +120,25 @@ class AcpAgent:
     def load_session(self, session_id: str, *, cwd: Path | None = None, timeout_s: float | None = None) -> AcpSession:
         """Load a stored session of the agent. Its history is in `updates` and `conversation`."""
         __tracebackhide__ = True
-        known, place = SessionId(session_id), cwd or self.workspace
-        return self._open(
-            f"the session {session_id!r} (session/load)",
-            lambda watch: self._link.agent.load_session(known, place, watch.attend),
-            timeout_s,
-        )
+        return self._reopen("session/load", self._link.agent.load_session, session_id, cwd, timeout_s)
 
     def resume_session(self, session_id: str, *, cwd: Path | None = None, timeout_s: float | None = None) -> AcpSession:
         """Resume a stored session of the agent, without its history."""
         __tracebackhide__ = True
+        return self._reopen("session/resume", self._link.agent.resume_session, session_id, cwd, timeout_s)
+
+    def _reopen(
+        self,
+        method: str,
+        call: Callable[[SessionId, Path, Callable[[Session], None]], Awaitable[Session]],
+        session_id: str,
+        cwd: Path | None,
+        timeout_s: float | None,
+    ) -> AcpSession:
+        __tracebackhide__ = True
         known, place = SessionId(session_id), cwd or self.workspace
-        return self._open(
-            f"the session {session_id!r} (session/resume)",
-            lambda watch: self._link.agent.resume_session(known, place, watch.attend),
-            timeout_s,
-        )
+        what = f"the session {session_id!r} ({method})"
+        return self._open(what, lambda watch: call(known, place, watch.attend), timeout_s)
 
     def _open(self, what: str, call: Callable[[Watch], Awaitable[Session]], timeout_s: float | None) -> AcpSession:
         __tracebackhide__ = True

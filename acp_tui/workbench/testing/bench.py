@@ -9,7 +9,7 @@ from collections.abc import Mapping, Sequence
 from contextlib import ExitStack
 from functools import partial
 from pathlib import Path
-from typing import Final, Literal, Protocol, TypeAlias
+from typing import Final, Literal, TypeAlias
 
 from anyio.from_thread import BlockingPortal, start_blocking_portal
 
@@ -33,8 +33,20 @@ OFFER: Final = ClientOffer(elicitation_form=True, elicitation_url=True)
 Command: TypeAlias = str | Path | Sequence[str | Path]
 
 
-class StartAgent(Protocol):
-    """The type of the fixture `acp_agent`."""
+class StartAgent:
+    """The fixture `acp_agent`: call it to start an agent. It has the agents of one test, and ends them."""
+
+    def __init__(self, folder: Path, beside: Path) -> None:
+        """`folder` is for files of the agents; `beside` is the test's folder."""
+        self.agents: list[AcpAgent] = []
+        self.has_failed = False
+        """Whether the test has failed. If so, its unanswered questions aren't reported."""
+        self._links: list[Link] = []
+        self._folder = folder.resolve()
+        self._beside = beside
+        self._stack = ExitStack()
+        self._portal: BlockingPortal | None = None
+        self._hub: SessionHub
 
     def __call__(
         self,
@@ -54,36 +66,9 @@ class StartAgent(Protocol):
         or `cwd`. The process starts there, but files in its arguments are relative to where pytest runs. `env` is added
         to the environment. `timeout_s` is the default for each call. `offer` is the client's capabilities. `protocol`
         is the only version to speak; None: the newest that the agent supports (`agent.protocol_version`).
+
+        Raises AgentNotStarted, AgentGone, RequestRefused, and TimedOut.
         """
-
-
-class Bench:
-    """The agents of one test."""
-
-    def __init__(self, folder: Path, beside: Path) -> None:
-        """`folder` is for files of the agents; `beside` is the test's folder."""
-        self.agents: list[AcpAgent] = []
-        self.has_failed = False
-        """Whether the test has failed. If so, its unanswered questions aren't reported."""
-        self._links: list[Link] = []
-        self._folder = folder.resolve()
-        self._beside = beside
-        self._stack = ExitStack()
-        self._portal: BlockingPortal | None = None
-        self._hub: SessionHub
-
-    def start(
-        self,
-        command: Command,
-        *,
-        files: Mapping[str, str | bytes] | None = None,
-        env: Mapping[str, str] | None = None,
-        cwd: Path | None = None,
-        timeout_s: float = TIMEOUT_S,
-        offer: ClientOffer = OFFER,
-        protocol: Literal[1, 2] | None = None,
-    ) -> AcpAgent:
-        """See StartAgent. Raises AgentNotStarted, AgentGone, RequestRefused, and TimedOut."""
         __tracebackhide__ = True
         argv = _argv(self._found(command) if isinstance(command, Path) else command)
         portal = self._open()
@@ -175,7 +160,7 @@ def _name(argv: Sequence[str]) -> str:
 class AcpRecording:
     """The fixture `acp_recording`: the recording of the agent started last, or any other."""
 
-    def __init__(self, bench: Bench) -> None:
+    def __init__(self, bench: StartAgent) -> None:
         self._bench = bench
 
     @property

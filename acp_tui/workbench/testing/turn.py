@@ -288,10 +288,8 @@ class Turn:
                 and (path is None or any(self._is_same(path, each) for each in paths_of(call)))
             ):
                 return call
-        wanted = {"title": getattr(title, "pattern", title), "kind": kind, "status": status, "path": path}
-        like = ", ".join(f"{name} {value!r}" for name, value in wanted.items() if value is not None)
         raise self._failure(
-            f"no tool call with {like}" if like else "no tool call",
+            _none_with("no tool call", title=title, kind=kind, status=status, path=path),
             f"The tool calls of the turn:\n{calls_text(self.tool_calls)}",
             *_CALL_FRAMES,
         )
@@ -312,28 +310,25 @@ class Turn:
                 and (contains is None or contains in diff.new_text)
             ):
                 return diff
-        wanted = {"old": old, "new": new, "contains": contains}
-        like = "".join(f", {name} {value!r}" for name, value in wanted.items() if value is not None)
-        raise self._failure(
-            f"no diff of {path!r}{like}", f"The diffs of the turn:\n{self._diffs_text()}", *_CALL_FRAMES
-        )
+        what = _none_with(f"no diff of {path!r}", old=old, new=new, contains=contains)
+        raise self._failure(what, f"The diffs of the turn:\n{self._diffs_text()}", *_CALL_FRAMES)
 
     def assert_text_contains(self, part: Wanted) -> None:
         """Assert that the agent said this: a part of its text, or a pattern."""
         __tracebackhide__ = True
-        if not fits(part, self.text):
-            wanted = getattr(part, "pattern", part)
-            said = f"What it said:\n{quoted(self.text)}"
-            raise self._failure(f"the agent didn't say {wanted!r}", said, b"agent_message_chunk")
+        self._assert_contains(part, self.text, "say", "What it said", b"agent_message_chunk")
 
     def assert_thought_contains(self, part: Wanted) -> None:
         """Assert that the agent's thoughts contain this: a part of the text, or a pattern."""
         __tracebackhide__ = True
         thought = "\n".join(self.thoughts)
-        if not fits(part, thought):
+        self._assert_contains(part, thought, "think", "What it thought", b"agent_thought_chunk")
+
+    def _assert_contains(self, part: Wanted, text: str, verb: str, heading: str, chunk: bytes) -> None:
+        __tracebackhide__ = True
+        if not fits(part, text):
             wanted = getattr(part, "pattern", part)
-            instead = f"What it thought:\n{quoted(thought)}"
-            raise self._failure(f"the agent didn't think {wanted!r}", instead, b"agent_thought_chunk")
+            raise self._failure(f"the agent didn't {verb} {wanted!r}", f"{heading}:\n{quoted(text)}", chunk)
 
     def assert_plan(self, *steps: str, status: str | None = None) -> Plan:
         """Assert that the plan, as last reported in the turn, has these steps in this order, and return it.
@@ -361,14 +356,8 @@ class Turn:
         for run in self.commands:
             if fits(command, run.command) and exit_code in (None, run.exit_code) and fits(output, run.output):
                 return run
-        wanted = {
-            "line": getattr(command, "pattern", command),
-            "exit code": exit_code,
-            "output": getattr(output, "pattern", output),
-        }
-        like = ", ".join(f"{name} {value!r}" for name, value in wanted.items() if value is not None)
         raise self._failure(
-            f"no command with {like}" if like else "no command",
+            _none_with("no command", **{"line": command, "exit code": exit_code, "output": output}),
             f"The commands of the turn:\n{commands_text(self.commands)}",
             b"terminal",
         )
@@ -388,6 +377,11 @@ class Turn:
             advice=instead,
             seen=f"{frames}\n\n{recording_text(self.recording)}",
         )
+
+
+def _none_with(what: str, **wanted: Wanted | int) -> str:
+    like = [f"{name} {getattr(value, 'pattern', value)!r}" for name, value in wanted.items() if value is not None]
+    return f"{what} with {', '.join(like)}" if like else what
 
 
 _CALL_FRAMES = (b"tool_call", b"request_permission")

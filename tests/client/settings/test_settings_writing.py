@@ -14,7 +14,7 @@ from hypothesis import strategies as st
 from acp_tui.client import files
 from acp_tui.client.errors import SettingsError
 from acp_tui.client.settings import writing
-from acp_tui.client.settings.writing import TomlValue, reset_setting, write_setting
+from acp_tui.client.settings.writing import TomlValue, write_setting
 
 COMMENTED = """\
 # mine
@@ -62,7 +62,7 @@ def test_a_new_key_goes_into_the_section_that_is_there(file: Path) -> None:
 def test_a_reset_takes_only_its_key_out(file: Path) -> None:
     given_file(file, COMMENTED)
 
-    reset_setting(file, READ)
+    write_setting(file, READ, None)
 
     assert file.read_text() == COMMENTED.replace("read = 'on'   # all of it\n", "")
 
@@ -71,7 +71,7 @@ def test_a_reset_takes_only_its_key_out(file: Path) -> None:
 def test_a_reset_of_what_is_not_set_leaves_the_file_alone(path: tuple[str, ...], file: Path) -> None:
     given_file(file, COMMENTED)
 
-    reset_setting(file, path)
+    write_setting(file, path, None)
 
     assert file.read_text() == COMMENTED
 

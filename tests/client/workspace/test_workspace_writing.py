@@ -3,6 +3,7 @@
 import errno
 import os
 import resource
+import sys
 import threading
 from collections.abc import Callable
 from pathlib import Path
@@ -162,8 +163,10 @@ async def test_a_disk_that_fills_up_leaves_the_old_file_whole(
 
 
 async def test_the_system_s_own_limit_on_file_sizes_leaves_the_old_file_whole(
-    workspace: Workspace, tmp_path: Path
+    workspace: Workspace, tmp_path: Path, monkeypatch: pytest.MonkeyPatch
 ) -> None:
+    # A module compiled meanwhile would be cut short.
+    monkeypatch.setattr(sys, "dont_write_bytecode", True)
     (tmp_path / "file").write_text(OLD)
     before = resource.getrlimit(resource.RLIMIT_FSIZE)
     resource.setrlimit(resource.RLIMIT_FSIZE, (4096, before[1]))

@@ -12,7 +12,7 @@ from acp_tui.ui.conversation.messages import SLICE_CHARACTERS
 from acp_tui.ui.conversation.view import FLOOD_SCREENS, ConversationView
 from acp_tui.ui.conversation.window import Bakery
 from acp_tui.ui.kit.frames import FLOOD_FRAME_S, FRAME_S, Frames
-from acp_tui.ui.rendering.markdown_stream import MarkdownStream
+from acp_tui.ui.rendering.markdown import MarkdownStream
 from acp_tui.ui.textual_gaps.driver import Pace, Pacing
 from support.folding import agent, user
 from support.screens import SIZE, Page, open_page

@@ -64,7 +64,17 @@ async def test_a_row_that_cannot_be_chosen_says_why() -> None:
     async with open_dialog(Picker("Model", ROWS)) as page:
         await page.press("ctrl+end", "enter")
         assert page.result is NOTHING
-        assert page.words.count("not in your plan") == 2
+        assert page.words.count("not in your plan") == 1
+
+
+async def test_a_text_that_its_row_cuts_is_shown_below_and_only_then() -> None:
+    about = "What the agent may do without asking, in a sentence that a narrow row has to cut somewhere"
+    rows = [PickerRow("a", "Mode", about), PickerRow("b", "Model", "short")]
+    async with open_dialog(Picker("Model", rows), size=(100, 30)) as page:
+        assert page.words.count("somewhere") == 1
+        assert page.words.count("What the agent may do") == 2
+        await page.press("down")
+        assert page.words.count("short") == 1
 
 
 async def test_without_a_match_it_says_so_and_enter_does_nothing() -> None:

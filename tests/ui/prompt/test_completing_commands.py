@@ -8,8 +8,7 @@ import pytest
 from acp_tui.conversation.facts import Choice, Command, SelectOption
 from acp_tui.conversation.updates import CommandsReplaced, OptionsReplaced
 from acp_tui.ui.commands.table import COMMANDS, slash_action
-from acp_tui.ui.prompt.completion import MOST_DESCRIPTION, Commands, Completion
-from acp_tui.ui.prompt.suggestion_list import SuggestionList
+from acp_tui.ui.prompt.completion import MOST_DESCRIPTION, Commands, Completion, SuggestionList
 from support.screens import AGENT, SIZE, Page, open_page
 
 REVIEW = Command("review", "Look over the changes", "what to look at")

@@ -8,8 +8,7 @@ from pathlib import Path
 import pytest
 
 from acp_tui.client.completion.workspace_files import PathIndex
-from acp_tui.ui.prompt.completion import READING, Completion
-from acp_tui.ui.prompt.suggestion_list import MOST_ROWS, SuggestionList
+from acp_tui.ui.prompt.completion import MOST_ROWS, READING, Completion, SuggestionList
 from support.folding import agent
 from support.screens import SIZE, Page, open_page
 

@@ -5,7 +5,7 @@ from __future__ import annotations
 import pytest
 
 from acp_tui.client.prompts import Query
-from acp_tui.ui.prompt.history_search import HistorySearch, shown_line
+from acp_tui.ui.prompt.recall import HistorySearch, shown_line
 from support.recalling import ELSEWHERE, kept, open_recalling_page
 from support.screens import Page
 

@@ -162,7 +162,7 @@ async def test_going_back_in_ten_thousand_events_shows_what_was_there(tmp_path: 
         assert "More" not in replay.text
 
 
-@pytest.mark.parametrize("key", ["f2", "f3", "f4", "f5", "f6", "f7", "f8", "ctrl+e", "ctrl+s"])
+@pytest.mark.parametrize("key", ["f2", "f3", "f4", "f5", "f6", "f7", "f8", "ctrl+e", "ctrl+s", "delete"])
 async def test_what_needs_a_session_says_that_there_is_none(key: str, tmp_path: Path) -> None:
     async with projected(tmp_path, two_turns()) as replay:
         await replay.press(key)

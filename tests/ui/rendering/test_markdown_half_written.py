@@ -8,8 +8,7 @@ import pytest
 from hypothesis import given
 from hypothesis import strategies as st
 
-from acp_tui.ui.rendering.markdown import MarkdownRenderer
-from acp_tui.ui.rendering.markdown_stream import MarkdownStream
+from acp_tui.ui.rendering.markdown import MarkdownRenderer, MarkdownStream
 from acp_tui.ui.rendering.palette import PLAIN
 
 WIDTH = 40

@@ -12,7 +12,7 @@ from hypothesis import strategies as st
 from rich.segment import Segment
 from rich.style import Style
 
-from acp_tui.ui.rendering import markdown_stream, tables
+from acp_tui.ui.rendering import markdown, tables
 from acp_tui.ui.rendering.markdown import MarkdownRenderer
 from acp_tui.ui.rendering.palette import PLAIN, Palette
 
@@ -192,8 +192,8 @@ def skipped(pieces: Iterable[str], seen: range = range(0)) -> list[list[Segment]
 @given(st.lists(SECTIONS, max_size=12), st.integers(0, 9), st.integers(0, 30))
 def test_what_scrolls_by_unseen_ends_in_the_same_lines(pieces: list[str], first: int, count: int) -> None:
     with pytest.MonkeyPatch.context() as patch:
-        patch.setattr(markdown_stream, "SKIPPED_CHARACTERS", 0)
-        patch.setattr(markdown_stream, "MAX_OPEN_CHARACTERS", 60)
+        patch.setattr(markdown, "SKIPPED_CHARACTERS", 0)
+        patch.setattr(markdown, "MAX_OPEN_CHARACTERS", 60)
         expected = whole("".join(pieces))
         assert skipped(["".join(pieces)]) == expected
         assert skipped(pieces, range(first, first + count)) == expected
@@ -267,7 +267,7 @@ def test_every_prefix_can_be_drawn_at_every_width() -> None:
 def parsed(monkeypatch: pytest.MonkeyPatch) -> list[str]:
     """What the block parser receives, in order."""
     texts: list[str] = []
-    parser = markdown_stream.markdown_parser()
+    parser = markdown.markdown_parser()
     parse = parser.block.parse
 
     def note(text: str, *rest: object) -> object:
@@ -317,7 +317,7 @@ LONG_BLOCKS = {
 def test_no_refresh_parses_more_than_a_screenful_however_long_the_block(parsed: list[str], lines: list[str]) -> None:
     text = "".join(lines)
     stream_lines([text[start : start + 1_000] for start in range(0, len(text), 1_000)])
-    assert max(map(len, parsed)) <= markdown_stream.MAX_OPEN_CHARACTERS + 100
+    assert max(map(len, parsed)) <= markdown.MAX_OPEN_CHARACTERS + 100
     assert sum(map(len, parsed)) <= 12 * len(text)
 
 
@@ -329,7 +329,7 @@ def test_a_line_that_is_added_to_a_long_block_is_parsed_almost_alone(parsed: lis
 
 @pytest.mark.parametrize("size", [1, 40])
 def test_blocks_that_are_broken_up_end_the_same_streamed_as_whole(monkeypatch: pytest.MonkeyPatch, size: int) -> None:
-    monkeypatch.setattr(markdown_stream, "MAX_OPEN_CHARACTERS", 120)
+    monkeypatch.setattr(markdown, "MAX_OPEN_CHARACTERS", 120)
     monkeypatch.setattr(tables, "SAMPLE_CELLS", 6)
     for lines in LONG_BLOCKS.values():
         text = "".join(lines[:40]) + "end\n\n- a\n"

@@ -254,7 +254,7 @@ async def test_a_reset_brings_the_default_back(app: App, desk: SettingsDesk) -> 
     await desk.open()
     assert desk.origin("keys.find") == "yours"
 
-    await desk.reset("keys.find")
+    await desk.set("keys.find", None)
 
     assert app.settings.keys == ()
     assert desk.origin("keys.find") == "default"

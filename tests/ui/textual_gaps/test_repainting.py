@@ -14,7 +14,7 @@ from textual._compositor import ChopsUpdate, CompositorUpdate, LayoutUpdate
 from textual.geometry import Region, Size
 from textual.strip import Strip
 
-from acp_tui.ui.textual_gaps.repainting import ShownRows
+from acp_tui.ui.textual_gaps.driver import ShownRows
 
 WIDTH, HEIGHT = 60, 20
 SIDE = 50
@@ -162,3 +162,27 @@ def test_any_frames_show_what_they_would_show_without_it(seed: int) -> None:
         for y, row in new.items():
             wanted[y] = row.ljust(SIDE) + wanted[y][SIDE:]
         assert terminal.rows == [row.rstrip() for row in wanted]
+
+
+def test_a_style_is_sent_once_for_neighbors_that_share_it() -> None:
+    styles = [Style.parse("bold #a0b0c0 on #101820"), Style.parse("#a0b0c0 on #101820"), Style.null()]
+    styles += [Style(meta={"@click": "a"}) + styles[1], Style(link="https://example.org") + styles[1]]
+    rng = random.Random(5)
+    segments = [Segment(rng.choice(("ab", "  ", "m1m", "[0m")), rng.choice(styles)) for _ in range(200)]
+    cells = sum(segment.cell_length for segment in segments)
+    screens = [pyte.Screen(cells, 1) for _ in range(2)]
+    whole, lean = (pyte.Stream(screen) for screen in screens)
+    console = Console(color_system="truecolor", legacy_windows=False)
+    strip = Strip(segments, cells)
+
+    update = ShownRows().lean(LayoutUpdate([[strip]], Region(0, 0, cells, 1)), Size(cells, 1))
+    assert isinstance(update, CompositorUpdate)
+    sent = update.render_segments(console)
+    lean.feed(sent)
+    whole.feed(strip.render(console))
+
+    assert screens[0].buffer[0] == screens[1].buffer[0]
+    assert len(sent) < len(strip.render(console))
+    assert "ab  " in ShownRows().written(
+        LayoutUpdate([[Strip([Segment("ab", styles[1]), Segment("  ", styles[3])], 4)]], Region(0, 0, 4, 1)), console
+    )

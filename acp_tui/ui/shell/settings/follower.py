@@ -9,7 +9,6 @@ from __future__ import annotations
 import asyncio
 from collections.abc import Callable, Iterator, Sequence
 from dataclasses import replace
-from functools import partial
 from pathlib import Path
 from typing import Any, Final, Literal, Protocol, TypeAlias
 
@@ -26,7 +25,7 @@ from acp_tui.client.settings.reader import Problem, SettingsRead, read_settings
 from acp_tui.client.settings.tree import Settings
 from acp_tui.client.settings.trust import Trust, remember, trust_file, trust_state
 from acp_tui.client.settings.watching import changes_of, events_in
-from acp_tui.client.settings.writing import TomlValue, reset_setting, write_setting
+from acp_tui.client.settings.writing import TomlValue, write_setting
 from acp_tui.ui.kit import user_themes
 from acp_tui.ui.kit.user_themes import UserThemes
 
@@ -227,14 +226,9 @@ class SettingsDesk:
 
     # Writing
 
-    async def set(self, key: str, value: TomlValue) -> None:
-        """Write and apply one setting. Raises SettingsError and changes nothing if that fails."""
-        await to_thread.run_sync(partial(write_setting, self.file, key.split("."), value))
-        await self.read_again(key)
-
-    async def reset(self, key: str) -> None:
-        """Remove one setting from the file. Raises SettingsError and changes nothing if that fails."""
-        await to_thread.run_sync(partial(reset_setting, self.file, key.split(".")))
+    async def set(self, key: str, value: TomlValue | None) -> None:
+        """Write and apply one setting; None removes it from the file. Raises SettingsError and changes nothing then."""
+        await to_thread.run_sync(write_setting, self.file, key.split("."), value)
         await self.read_again(key)
 
     def _say_what_waits(self, before: Settings) -> None:

@@ -1,28 +1,274 @@
-"""The list of all settings: what each one is, its value, and where that comes from. Enter edits one."""
+"""The list of all settings: what each one is, its value, and where that comes from. Enter edits one.
+
+The dialog to edit one returns the value and writes nothing.
+"""
 
 from __future__ import annotations
 
-from collections.abc import Awaitable, Callable
+import os
+from collections.abc import Awaitable, Callable, Iterable, Iterator
+from dataclasses import is_dataclass
 from functools import partial
-from typing import ClassVar, Final, TypeAlias, cast
+from pathlib import Path
+from typing import Any, ClassVar, Final, TypeAlias, cast
 
 from textual import work
 from textual.app import ComposeResult
 from textual.binding import Binding, BindingType
 from textual.content import Content
 from textual.screen import ModalScreen
-from textual.widgets import Static
+from textual.widget import Widget
+from textual.widgets import Input, Static, TextArea
 
 from acp_tui.client.errors import SettingsError
 from acp_tui.client.files import make_private
+from acp_tui.client.settings.location import leaves, value_at
+from acp_tui.client.settings.reader import interpret
+from acp_tui.client.settings.setting import Declared
+from acp_tui.client.settings.tree import READ_ELSEWHERE, KeyChoice, Settings
+from acp_tui.client.settings.wording import EXPANSION, allowed_values, set_value
 from acp_tui.client.settings.writing import TomlValue
 from acp_tui.conversation.visible import make_visible_line
+from acp_tui.ui.commands.command import PLACES, Command
+from acp_tui.ui.commands.help import key_notes
+from acp_tui.ui.commands.keymap import AS_BUILT, Keymap, keymap_of, parse_key, shown_key, written_key
 from acp_tui.ui.commands.keys import keys_in_force
+from acp_tui.ui.commands.table import COMMANDS
 from acp_tui.ui.kit.editor import edit
+from acp_tui.ui.kit.editors import ChoiceRows
 from acp_tui.ui.kit.filtered_list import FilteredList, ReadingScreen
 from acp_tui.ui.kit.frame import Frame, shown, shown_line
-from acp_tui.ui.shell.settings.editor import RESET, Item, SettingEditor, explanation, item_rows, judged, written_value
-from acp_tui.ui.shell.settings.follower import SettingsDesk
+from acp_tui.ui.kit.row_list import PickerRow
+from acp_tui.ui.rendering.wrapping import cut
+from acp_tui.ui.shell.settings.follower import Origin, SettingsDesk
+from acp_tui.values import dataclass
+
+MOST_VALUE_CELLS: Final = 30
+_ORIGINS: dict[Origin, str] = {"default": "", "yours": "yours", "project": "the project's"}
+
+
+@dataclass(frozen=True, slots=True)
+class Item:
+    """A setting, or the keys of a command. With neither, it can be changed only in the file."""
+
+    key: str
+    one: Declared | None = None
+    command: Command | None = None
+
+    @property
+    def is_editable(self) -> bool:
+        """Whether it can be changed on the screen, which is everything but tables."""
+        return self.command is not None or (self.one is not None and not is_dataclass(self.one.kind))
+
+
+def item_rows(desk: SettingsDesk, settings: Settings, keymap: Keymap) -> Iterator[PickerRow[Item]]:
+    """A row for each item under its section: name, value, and where the value comes from."""
+    for key, one in leaves():
+        if key == "keys":
+            continue
+        section, _, name = key.rpartition(".")
+        value = _short_value(one, value_at(settings, key))
+        yield _row(desk, Item(key, one), section or "rules", name, value, one.setting.doc)
+    for key, doc in READ_ELSEWHERE.items():
+        yield PickerRow(Item(key), key, doc, key, aside="in the file")
+    for command in COMMANDS:
+        if not command.typed:
+            item = Item(f"keys.{command.id}", command=command)
+            keys = keymap.all_shown(command.id) or "none"
+            yield _row(desk, item, f"keys · {PLACES[command.where].lower()}", command.id, keys, command.title)
+
+
+def _row(desk: SettingsDesk, item: Item, group: str, name: str, value: str, doc: str) -> PickerRow[Item]:
+    aside = " · ".join(filter(None, (_ORIGINS[desk.origin(item.key)], cut(value, MOST_VALUE_CELLS))))
+    return PickerRow(item, name, f"{doc} {item.key}", group, aside=aside)  # this is what the search matches
+
+
+def _short_value(one: Declared, value: object) -> str:
+    if isinstance(value, tuple) and is_dataclass(one.kind):
+        return f"{len(value) or 'no'} rule{'s' * (len(value) != 1)}"
+    return set_value(value)
+
+
+def explanation(item: Item, desk: SettingsDesk, keymap: Keymap) -> list[str]:
+    """What the item is, its allowed values, and where its value comes from, as lines."""
+    if item.command is not None:
+        return _about_keys(item.command, keymap)
+    if item.one is None:
+        return [READ_ELSEWHERE[item.key], "Enter opens the file in your editor."]
+    about = item.one.setting
+    lines = [f"{about.doc} {EXPANSION}" if about.is_expanded else about.doc]
+    default = "" if is_dataclass(item.one.kind) else f"default: {set_value(item.one.default)}"
+    applies = "" if about.applies == "at once" else f"takes effect with the {about.applies}"
+    lines.append(" · ".join(filter(None, (allowed_values(item.one), default, applies))))
+    if desk.origin(item.key) == "project":
+        yours = set_value(value_at(desk.user.settings, item.key))
+        lines.append(f"{desk.project_file} decides here; yours: {yours}")
+    return lines if item.is_editable else [*lines, "Enter opens the file in your editor."]
+
+
+def _about_keys(command: Command, keymap: Keymap) -> list[str]:
+    usual = " ".join(map(shown_key, AS_BUILT.keys[command.id])) or "none"
+    first = f"{command.title}: {command.help}" if command.help else command.title
+    return [first, f"{PLACES[command.where]} · usual: {usual}", *key_notes(command, keymap)]
+
+
+def written_value(item: Item, settings: Settings, keymap: Keymap) -> str:
+    """The value as text to edit: lists with one item per line, keys separated by spaces."""
+    if item.command is not None:
+        return " ".join(map(written_key, keymap.keys[item.command.id]))
+    value = value_at(settings, item.key)
+    if isinstance(value, tuple):
+        return "\n".join(map(str, value))
+    return set_value(value) if isinstance(value, (bool, int, float)) else str(value)
+
+
+Answer: TypeAlias = str | list[str]
+"""One text, or several for a list."""
+
+
+class NotAllowed(Exception):
+    """The value isn't allowed. The message tells the user why."""
+
+
+def judged(item: Item, answer: Answer, settings: Settings) -> TomlValue:
+    """The value for the file. Raises NotAllowed."""
+    if item.command is not None:
+        return _keys(item.command.id, answer if isinstance(answer, str) else " ".join(answer), settings)
+    assert item.one is not None
+    value = _read(item.one, answer)
+    document: Any = value
+    for name in reversed(item.key.split(".")):
+        document = {name: document}
+    for problem in interpret(document, "", os.environ).problems:
+        raise NotAllowed(problem.text.removeprefix(f": {problem.key} "))
+    return value
+
+
+def _read(one: Declared, answer: Answer) -> TomlValue:
+    if isinstance(answer, list):
+        return answer
+    reading: dict[type[Any], Callable[[str], TomlValue]] = {
+        bool: lambda text: text == "true",
+        int: lambda text: int(text.replace(",", "_")),
+        float: _number,
+        str: str,
+        Path: str,
+    }
+    try:
+        return reading[one.kind](answer.strip() if one.kind in (int, float) else answer)
+    except ValueError:
+        return answer  # the reader reports what is allowed
+
+
+def _number(text: str) -> TomlValue:
+    return int(text) if text.isdigit() else float(text)
+
+
+def _keys(id_: str, text: str, settings: Settings) -> TomlValue:
+    texts = text.replace(",", " ").split() if text.strip() != "," else [","]
+    others = [choice for choice in settings.keys if choice.command != id_]
+    keymap = keymap_of([*others, KeyChoice(id_, tuple(texts))])
+    if keymap.keys[id_] != tuple(dict.fromkeys(parse_key(each) for each in texts)):
+        mine = [note.removeprefix(f"keys.{id_}") for note in keymap.notes if note.startswith(f"keys.{id_}")]
+        raise NotAllowed("\n".join(note.lstrip(": ") for note in mine))
+    return texts[0] if len(texts) == 1 else texts or ""
+
+
+Judge: TypeAlias = Callable[[Answer], TomlValue]
+"""Returns the value for the file. Raises NotAllowed."""
+
+RESET: Final = object()
+"""Stands for the default value."""
+_SWITCH: Final = ("true", "false")
+
+
+class SettingEditor(ModalScreen[object]):
+    """Returns the value to write, RESET, or None to leave the setting unchanged."""
+
+    BINDINGS: ClassVar[list[BindingType]] = [
+        Binding("escape", "dismiss(None)", "Leave it unchanged", show=False),
+        Binding("ctrl+s,ctrl+enter", "accept", "Write it", show=False, priority=True),
+        Binding("ctrl+r", "reset", "Use the default", show=False, priority=True),
+    ]
+
+    def __init__(self, item: Item, about: Iterable[str], value: str, judge: Judge) -> None:
+        """`value` is the current value as text."""
+        super().__init__(classes="dialog")
+        self._item = item
+        self._about = "\n".join(about)
+        self._judge = judge
+        self._control = _control_for(item.one, value)
+        self._wrong = Static(classes="setting-wrong", markup=False)
+
+    def compose(self) -> ComposeResult:
+        """The explanation, and the control for the value."""
+        is_long = isinstance(self._control, TextArea)
+        write = "one per line · Ctrl+S save" if is_long else "Enter write"
+        if self._item.command is not None:
+            write = "keys separated by spaces, none for no key · Enter save"
+        yield Frame(
+            shown_line(self._item.key),
+            f"{write} · Ctrl+R default · Esc leave it unchanged",
+            Static(shown(self._about), classes="setting-about", markup=False),
+            self._control,
+            self._wrong,
+        )
+
+    def on_mount(self) -> None:
+        """Focus the control."""
+        self._wrong.display = False
+        self.set_focus(self._control)
+
+    @property
+    def _answer(self) -> Answer:
+        match self._control:
+            case Input():
+                return self._control.value
+            case TextArea():
+                return [line.strip() for line in self._control.text.splitlines() if line.strip()]
+            case ChoiceRows():
+                chosen = self._control.chosen
+                is_list = self._item.one is not None and self._item.one.is_list
+                return chosen if is_list else chosen[0] if chosen else ""
+        return ""
+
+    def action_accept(self) -> None:
+        """Return the value, if it is allowed."""
+        try:
+            self.dismiss(self._judge(self._answer))
+        except NotAllowed as wrong:
+            self._wrong.update(Content.assemble(("✗ ", "$text-error"), shown(str(wrong), "$text-error")))
+            self._wrong.display = True
+
+    def action_reset(self) -> None:
+        """Return RESET."""
+        self.dismiss(RESET)
+
+    def on_input_submitted(self, event: Input.Submitted) -> None:
+        """Accept the value."""
+        event.stop()
+        self.action_accept()
+
+    def on_choice_rows_finished(self, event: ChoiceRows.Finished) -> None:
+        """Accept the value."""
+        event.stop()
+        self.action_accept()
+
+
+def _control_for(one: Declared | None, value: str) -> Widget:
+    allowed = _SWITCH if one is not None and one.kind is bool else (one.allowed if one is not None else ())
+    if allowed:
+        is_multi = one is not None and one.is_list
+        rows = [PickerRow(choice, choice) for choice in allowed]
+        return ChoiceRows(rows, value.split("\n") if is_multi else (value,), is_multi=is_multi)
+    if one is not None and one.is_list:
+        area = TextArea(value, compact=True, highlight_cursor_line=False)
+        area.cursor_blink = False  # blinking would redraw while nothing happens
+        return area
+    line = Input(value, compact=True, select_on_focus=False)
+    line.cursor_blink = False
+    return line
+
 
 ChooseTheme: TypeAlias = Callable[[str, Callable[[str], Awaitable[None]]], Awaitable[None]]
 KEYS: Final = "Enter change · Ctrl+R default · Ctrl+O open the file · Esc close"
@@ -122,7 +368,7 @@ class SettingsScreen(ModalScreen[None]):
 
     async def _reset(self, item: Item) -> None:
         try:
-            await self._desk.reset(item.key)
+            await self._desk.set(item.key, None)
         except SettingsError as error:
             self._say_error(error)
 
