@@ -22,6 +22,7 @@ NODE_SDK = Path(os.environ.get("AGENTS_PREFIX", Path.home() / ".cache/acp-agents
 
 
 def _python() -> AgentCommand:
+    pytest.importorskip("acp")
     return AgentCommand("pysdk", (sys.executable, str(AGENTS / "py_sdk_agent.py")))
 
 

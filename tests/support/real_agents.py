@@ -14,6 +14,7 @@ import socket
 import sys
 from collections.abc import Iterator
 from contextlib import suppress
+from importlib.util import find_spec
 from pathlib import Path
 from typing import Any, Final
 
@@ -55,6 +56,8 @@ def why_not(name: str) -> str | None:
         return f"there are no agents in {AGENTS}"
     if not (PREFIX / INSTALLED_IN[name]).is_dir():
         return f"{name} isn't installed in {PREFIX}: {AGENTS / 'setup.sh'} {name}"
+    if name == "pysdk" and find_spec("acp") is None:
+        return "the Python SDK isn't installed"
     if name == "tssdk" and shutil.which("node") is None:
         return "there is no node"
     return None

@@ -315,17 +315,9 @@ def _raw(field: Field, line: str) -> Raw:
 
 
 def _default(field: Field) -> Raw:
-    match field:
-        case NumberField(default=default):
-            return None if default is None else str(default)
-        case TextField(default=default) | ChoiceField(default=default):
-            return default
-        case BooleanField(default=default):
-            return default
-        case MultiChoiceField(default=default):
-            return default
-        case _:
-            return None
+    if isinstance(field, NumberField):
+        return None if field.default is None else str(field.default)
+    return None if isinstance(field, UnknownField) else field.default
 
 
 class AgentStart:

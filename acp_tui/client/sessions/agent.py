@@ -14,7 +14,7 @@ from dataclasses import replace
 from functools import partial
 from itertools import count
 from pathlib import Path
-from typing import TYPE_CHECKING, Any, Final, TypeVar
+from typing import TYPE_CHECKING, Any, Final, TypedDict, TypeVar, Unpack
 
 import anyio
 from anyio import to_thread
@@ -83,6 +83,13 @@ def _is_no_agent(error: AgentRefused | AgentLost) -> bool:
     if isinstance(error, AgentRefused):
         return error.code in (ErrorCode.METHOD_NOT_FOUND, ErrorCode.INVALID_REQUEST)
     return not isinstance(error, UnsupportedProtocol | AgentUnreachable) and not error.hint
+
+
+class Added(TypedDict, total=False):
+    """What a session gets besides its directory."""
+
+    additional_directories: Sequence[Path]
+    mcp_servers: Sequence[McpServer]
 
 
 class Agent:
@@ -354,10 +361,9 @@ class Agent:
         cwd: Path,
         attend: Attend | None = None,
         *,
-        additional_directories: Sequence[Path] = (),
-        mcp_servers: Sequence[McpServer] = (),
         earlier: Session | None = None,
         why_anew: str = "",
+        **added: Unpack[Added],
     ) -> Session:
         """Open a session in the absolute directory `cwd`.
 
@@ -365,7 +371,7 @@ class Agent:
         user why `earlier` couldn't be continued, if that was tried. Raises AuthenticationRequired if the agent requires
         a login first, and Unsupported if it doesn't accept additional directories or these servers.
         """
-        workplace = self._workplace(cwd, additional_directories, mcp_servers)
+        workplace = self._workplace(cwd, **added)
 
         def register(session_id: SessionId, state: tuple[SessionUpdate, ...]) -> Session:
             session = self._session(session_id, workplace, attend, earlier)
@@ -380,15 +386,14 @@ class Agent:
         source: Session,
         *,
         title: str,
-        additional_directories: Sequence[Path] = (),
-        mcp_servers: Sequence[McpServer] = (),
+        **added: Unpack[Added],
     ) -> Session:
         """Open a session that starts with what the agent knows from `source`, and that shows it.
 
         `title` is the name of the source. Raises what `new_session` raises, and Unsupported.
         """
         self._require(self.capabilities.fork_session, "forking sessions (sessionCapabilities.fork)")
-        workplace = self._workplace(source.cwd, additional_directories, mcp_servers)
+        workplace = self._workplace(source.cwd, **added)
 
         def register(session_id: SessionId, state: tuple[SessionUpdate, ...]) -> Session:
             session = self._session(session_id, workplace, attend=None, conversation=snapshot(source.conversation))
@@ -402,9 +407,7 @@ class Agent:
         session_id: SessionId,
         cwd: Path,
         attend: Attend | None = None,
-        *,
-        additional_directories: Sequence[Path] = (),
-        mcp_servers: Sequence[McpServer] = (),
+        **added: Unpack[Added],
     ) -> Session:
         """Open a session that the agent has kept. When this returns, the conversation contains its history.
 
@@ -413,7 +416,7 @@ class Agent:
         of a turn.
         """
         self._require(self.capabilities.load_session, "loading sessions (loadSession)")
-        workplace = self._workplace(cwd, additional_directories, mcp_servers)
+        workplace = self._workplace(cwd, **added)
         known = self.sessions.get(session_id)
         if known is not None and known.conversation.turn is not Turn.IDLE:
             raise PromptInProgress("the session is in the middle of a turn", hint="wait, or cancel the turn")
@@ -426,9 +429,8 @@ class Agent:
         cwd: Path,
         attend: Attend | None = None,
         *,
-        additional_directories: Sequence[Path] = (),
-        mcp_servers: Sequence[McpServer] = (),
         earlier: Session | None = None,
+        **added: Unpack[Added],
     ) -> Session:
         """Resume a session that the agent has kept, without its history. It continues below the history of `earlier`.
 
@@ -436,7 +438,7 @@ class Agent:
         `new_session` raises, and OpeningInProgress.
         """
         self._require(self.capabilities.resume_session, "resuming sessions (sessionCapabilities.resume)")
-        workplace = self._workplace(cwd, additional_directories, mcp_servers)
+        workplace = self._workplace(cwd, **added)
         known = self.sessions.get(session_id)
         if known is not None:
             return await self._resume_open(known, workplace, attend)
@@ -456,17 +458,13 @@ class Agent:
         session_id: SessionId,
         cwd: Path,
         attend: Attend | None = None,
-        *,
-        additional_directories: Sequence[Path] = (),
-        mcp_servers: Sequence[McpServer] = (),
+        **added: Unpack[Added],
     ) -> Session:
         """Load a session if the agent can, otherwise resume it (R-SESS-10). Raises Unsupported if it can do neither."""
         can_open = self.capabilities.load_session or self.capabilities.resume_session
         self._require(can_open, "opening old sessions (loadSession, sessionCapabilities.resume)")
         open_it = self.load_session if self.capabilities.load_session else self.resume_session
-        return await open_it(
-            session_id, cwd, attend, additional_directories=additional_directories, mcp_servers=mcp_servers
-        )
+        return await open_it(session_id, cwd, attend, **added)
 
     def _session(
         self,
@@ -495,7 +493,7 @@ class Agent:
         return session
 
     def _workplace(
-        self, cwd: Path, additional_directories: Sequence[Path], mcp_servers: Sequence[McpServer]
+        self, cwd: Path, additional_directories: Sequence[Path] = (), mcp_servers: Sequence[McpServer] = ()
     ) -> Workplace:
         """Check what would be sent. Raises Unsupported for what the agent must not be sent (R-DIR-1, R-MCP-2)."""
         can_reach = {"http": self.capabilities.mcp_http, "sse": self.capabilities.mcp_sse}

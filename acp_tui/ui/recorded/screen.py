@@ -26,7 +26,6 @@ from acp_tui.ui.base.app import BaseApp, keep_what_is_loaded
 from acp_tui.ui.commands.command import Command
 from acp_tui.ui.commands.help import HelpScreen
 from acp_tui.ui.commands.keymap import BY_ID, Keymap
-from acp_tui.ui.commands.keys import keys_in_force
 from acp_tui.ui.commands.table import REPLAY_COMMANDS
 from acp_tui.ui.conversation.drawing import folds_of
 from acp_tui.ui.conversation.view import ConversationView
@@ -37,9 +36,9 @@ from acp_tui.ui.recorded.film import Answer, Film, growth_of
 from acp_tui.ui.recorded.panel import ReplayPanel
 from acp_tui.ui.recorded.player import Pace, Player, Projector, Spot, moment_of
 from acp_tui.ui.recorded.question import Reply
-from acp_tui.ui.session import find_bar
+from acp_tui.ui.session.find_bar import FindBar
 from acp_tui.ui.session.status import facts_of, state_of, title_of
-from acp_tui.ui.session.status_line import LEAST_CELLS, MARKS, MOST_CELLS, Status, StatusLine, state_of_tab
+from acp_tui.ui.session.status_line import LEAST_CELLS, MOST_CELLS, Status, StatusLine, state_of_tab, tab_label
 
 NEEDS_A_SESSION: Final = {
     "f2": "the settings of a session",
@@ -96,30 +95,10 @@ class SessionLine(Static):
 
 
 def _label(number: int, conversation: Conversation, cells: int, *, is_shown: bool) -> Content:
-    mark, style = MARKS[state_of_tab(conversation, has_news=False)]
-    look = "bold $text on $surface" if is_shown else "$foreground-muted"
-    before = f" {number} "
-    name = Content(title_of(conversation) or "session").truncate(cells - len(before) - 3, ellipsis=True)
-    return Content.assemble(
-        (before, look), (mark, f"{style} on $surface" if is_shown else style), (f" {name.plain} ", look)
-    )
+    def name(room: int) -> str:
+        return Content(title_of(conversation) or "session").truncate(room, ellipsis=True).plain
 
-
-class ReplayHelp(HelpScreen):
-    """Returns the action of the chosen command; None if the user only read."""
-
-    def __init__(self) -> None:
-        super().__init__(("replay", "app"), is_all=False)
-
-
-class FindBar(find_bar.FindBar):
-    """Searches what has been replayed. It has its parent's name, because the keys of the search are bound to that."""
-
-    def action_close(self) -> None:
-        """Clear the search and return to the conversation."""
-        self._view.look_for("")
-        self._view.focus()
-        self.remove()
+    return tab_label(number, state_of_tab(conversation, has_news=False), name, cells, is_front=is_shown)
 
 
 def about(film: Film) -> str:
@@ -295,10 +274,7 @@ class ReplayScreen(Screen[None]):
 
     def _tell(self) -> None:
         conversation = self._panel.conversation
-        facts = facts_of(conversation)
-        if not self._panel.is_following:
-            below = f"{self._panel.new_entries} new" if self._panel.new_entries else "more"
-            facts = (f"{below} below{keys_in_force(self).hint(': {follow}')}", *facts)
+        facts = tuple(filter(None, (self._panel.below, *facts_of(conversation))))
         agent = make_visible_line(self.film.agent)
         has_session = self.shown is not None or bool(conversation.entries)
         status = Status(agent=agent, state=state_of(conversation), facts=facts)
@@ -414,7 +390,7 @@ class ReplayScreen(Screen[None]):
     @work
     async def action_help(self) -> None:
         """Show the keys, and run the chosen command."""
-        action = await self.app.push_screen_wait(ReplayHelp())
+        action = await self.app.push_screen_wait(HelpScreen(("replay", "app"), is_all=False))
         if action is not None:
             await self.run_action(action)
 

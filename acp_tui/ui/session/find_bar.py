@@ -98,7 +98,11 @@ class FindBar(Horizontal):
         self._view.action_find(direction)
 
     def action_close(self) -> None:
-        """End the search, and focus the prompt."""
+        """End the search, and focus the prompt; in a replay, which has none, the conversation."""
         self._view.look_for("")
         self.remove()
-        self.screen.set_focus(self.screen.query_one("#prompt"))
+        prompts = self.screen.query("#prompt")
+        if prompts:
+            self.screen.set_focus(prompts.first())
+        else:
+            self._view.focus()

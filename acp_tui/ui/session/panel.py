@@ -169,6 +169,15 @@ class SessionPanel(Vertical):
         """One of the status line's states."""
         return state_of(self.conversation)
 
+    @property
+    def below(self) -> str:
+        """What is below the rows in view, with the key that leads there; "" at the end."""
+        if self.is_following:
+            return ""
+        what = f"{self.new_entries} new" if self.new_entries else "more"
+        # Not the End key: in the prompt, which usually has the focus, it goes to the end of the line.
+        return f"{what} below{keys_in_force(self).hint(': {follow}')}"
+
     def facts(self, appearance: Appearance, changes: str) -> tuple[str, ...]:
         """The parts of the status line; `changes` is what the list of changes says."""
         line = ""

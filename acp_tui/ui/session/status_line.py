@@ -61,6 +61,15 @@ def state_of_tab(conversation: Conversation, *, has_news: bool) -> TabState:
     return TabState.IDLE
 
 
+def tab_label(number: int, state: TabState, name: Callable[[int], str], cells: int, *, is_front: bool) -> Content:
+    """A tab in so many cells: its number, its state, and its name, which `name` cuts to the cells that are left."""
+    mark, style = MARKS[state]
+    look = "bold $text on $surface" if is_front else "$foreground-muted"
+    before = f" {number} "
+    told = name(cells - len(before) - 3)
+    return Content.assemble((before, look), (mark, f"{style} on $surface" if is_front else style), (f" {told} ", look))
+
+
 # Glyph, style, and words for each state of a session.
 STATES: Final = {
     "ready": ("●", "$text-success", ""),

@@ -459,11 +459,7 @@ class SessionScreen(Screen[None]):
 
     def _status_of(self, panel: SessionPanel) -> Status:
         changes = self.changes.summary() if self.changes is not None else ""
-        facts = panel.facts(self.settings.appearance, changes)
-        if not panel.is_following:
-            below = f"{panel.new_entries} new" if panel.new_entries else "more"
-            # Not the End key: in the prompt, which usually has the focus, it goes to the end of the line.
-            facts = (f"{below} below{self.hint(': {follow}')}", *facts)
+        facts = tuple(filter(None, (panel.below, *panel.facts(self.settings.appearance, changes))))
         state = panel.state
         if state == "lost" and self.opener.is_reconnecting:
             state = "reconnecting"

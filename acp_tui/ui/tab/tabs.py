@@ -7,7 +7,6 @@ from itertools import count
 from pathlib import Path
 from typing import TYPE_CHECKING, Any, Protocol
 
-from rich.cells import cell_len
 from textual import events
 from textual.app import App
 from textual.content import Content
@@ -15,7 +14,7 @@ from textual.dom import DOMNode
 from textual.screen import Screen
 from textual.widgets import Static
 
-from acp_tui.ui.session.status_line import LEAST_CELLS, MARKS, MOST_CELLS, TabState
+from acp_tui.ui.session.status_line import LEAST_CELLS, MOST_CELLS, TabState, tab_label
 
 if TYPE_CHECKING:
     from acp_tui.client.agents.command import AgentCommand
@@ -244,7 +243,7 @@ class TabLine(Static):
         parts: list[Content] = []
         at = 0
         for number, tab in enumerate(tabs[first : first + fitting], first + 1):
-            label = _label(number, tab, room, is_front=number - 1 == front)
+            label = tab_label(number, tab.state, tab.tab_name, room, is_front=number - 1 == front)
             self._spans.append((at, at + label.cell_length, tab))
             parts.append(label)
             at += label.cell_length
@@ -255,13 +254,3 @@ class TabLine(Static):
         for begin, end, tab in self._spans:
             if begin <= event.x < end and self._tabs is not None:
                 await self._tabs.go_to(tab)
-
-
-def _label(number: int, tab: Tab, cells: int, *, is_front: bool) -> Content:
-    mark, style = MARKS[tab.state]
-    look = "bold $text on $surface" if is_front else "$foreground-muted"
-    before = f" {number} "
-    name = tab.tab_name(cells - cell_len(before) - 3)
-    return Content.assemble(
-        (before, look), (mark, style if not is_front else f"{style} on $surface"), (f" {name} ", look)
-    )

@@ -37,7 +37,8 @@ OBEYED: Final = re.compile("[\x00-\x1f\x7f-\x9f\u061c\u200e\u200f\u2028-\u202e\u
 
 
 class TellingCompositor(Compositor):
-    """A compositor that sends every new widget its first Resize, and no control characters to the terminal.
+    """A compositor that sends every new widget its first Resize, paints no removed one, and sends the terminal no
+    control characters.
 
     A layout compares with the map of widgets, but Textual also rebuilds that map whenever a widget's region is
     requested. A rebuild between a widget's mount and its layout adds the widget silently: no Show, no Resize, and
@@ -54,6 +55,15 @@ class TellingCompositor(Compositor):
         result = super().reflow(parent, size)
         self._laid_out = self._full_map
         return result
+
+    @property
+    def visible_widgets(self) -> dict[Widget, tuple[Region, Region]]:
+        """The region and clip of all widgets to be painted.
+
+        A removed widget stays in the map until the next layout. But its component styles are gone: painting a text
+        area because something beside it changed would end the app with a KeyError.
+        """
+        return {widget: place for widget, place in super().visible_widgets.items() if widget.parent is not None}
 
     def _render_chops(self, crop: Region, is_rendered_line: Callable[[int], bool]) -> Sequence[Mapping[int, Strip]]:
         """Replace control characters that a widget forgot to make visible. All painting passes through here.

@@ -31,16 +31,7 @@ class ClientCalls:
     def __init__(self, peer: Peer, stream: ByteStream) -> None:
         self._peer = peer
         self._stream = stream
-        self.can_read = False
-        self.can_write = False
-        self.can_run = False
-        self.takes_boolean_options = False
-        self.takes_forms = False
-        self.takes_pages = False
-        self.takes_notices = False
-        self.takes_compaction = False
-        self.takes_subagents = False
-        self.can_log_in_in_terminal = False
+        self.learn({})
 
     def learn(self, capabilities: Any) -> None:
         """Record the client's capabilities from `initialize`. Missing or malformed ones count as not offered."""

@@ -12,6 +12,7 @@ from typing import Any, Final, Generic, NamedTuple, TypeVar
 
 from acp_tui.client.transcript.frame_log import Kind, Line
 from acp_tui.protocol.conformance.rule import read_json
+from acp_tui.protocol.conformance.scene import as_object
 from acp_tui.values import dataclass
 
 MAX_NAME: Final = 120
@@ -82,11 +83,6 @@ def key_of(message: dict[str, Any]) -> int:
     """The message's ID as a number. 1 and "1" differ."""
     request_id = message.get("id")
     return hash((type(request_id).__name__, repr(request_id)))
-
-
-def as_object(value: Any) -> dict[str, Any]:
-    """The value if it's an object; otherwise an empty one."""
-    return value if isinstance(value, dict) else {}
 
 
 def _name(value: Any) -> str:

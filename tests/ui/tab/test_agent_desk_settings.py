@@ -7,7 +7,7 @@ from pathlib import Path
 import pytest
 
 from acp_tui.client.settings.tree import AgentSettings, Appearance, Settings, TraceContext, Workspace
-from support.desks import SESSION, OpenDesk
+from support.desks import SESSION, Desk, OpenDesk
 
 MODES = """
 modes = {"currentModeId": "ask", "availableModes": [{"id": "ask", "name": "Ask"}, {"id": "code", "name": "Code"}]}
@@ -31,6 +31,10 @@ answer(expect("session/new"), sessionId="s1", configOptions=options("low", False
 
 
 # Settings of the session
+
+
+def _values(desk: Desk) -> dict[str, str | bool]:
+    return {option.option_id: option.value for option in desk.shown_session.conversation.options}
 
 
 async def test_shift_tab_asks_for_the_next_mode_and_the_status_line_shows_it(open_desk: OpenDesk) -> None:
@@ -94,7 +98,7 @@ async def test_f2_sets_an_option_that_has_values(open_desk: OpenDesk) -> None:
         await desk.press("f2")
         await desk.shows("Effort: Low")
         await desk.press("enter", "down", "enter")
-        await desk.gets("session/set_config_option")
+        await desk.until(lambda: _values(desk)["effort"] == "high")
         await desk.press("f2")
         await desk.shows("Effort: High")
         assert desk.sent("session/set_config_option") == [{"sessionId": "s1", "configId": "effort", "value": "high"}]
@@ -110,7 +114,7 @@ async def test_f2_turns_an_option_on(open_desk: OpenDesk) -> None:
         await desk.press("f2")
         await desk.shows("Fast: off")
         await desk.press("down", "enter")
-        await desk.gets("session/set_config_option")
+        await desk.until(lambda: _values(desk)["fast"])
         await desk.press("f2")
         await desk.shows("Fast: on")
         assert desk.sent("session/set_config_option") == [

@@ -1,5 +1,6 @@
 """The internals of Textual that we use still exist: a new version of Textual fails here first, and by name."""
 
+import asyncio
 from contextlib import suppress
 from inspect import isfunction
 
@@ -27,6 +28,7 @@ OVERRIDDEN = (
     (Compositor, "_render_chops"),
     (Compositor, "clear"),
     (Compositor, "reflow"),
+    (Compositor, "visible_widgets"),
     (LinuxDriver, "_sigcont_application"),
     (TextArea, "_build_highlight_map"),
     (TextArea, "_on_key"),
@@ -86,6 +88,33 @@ async def test_a_widget_gets_its_first_resize_though_its_region_was_asked_for_be
         screen._compositor.update_widgets({late})
         screen.find_widget(late)
         await until(lambda: late.has_size, pilot.pause)
+
+
+class Lingering(Widget):
+    """A widget that is removed only when it is let go."""
+
+    def __init__(self) -> None:
+        super().__init__()
+        self.let_go = asyncio.Event()
+
+    async def on_unmount(self) -> None:
+        await self.let_go.wait()
+
+
+async def test_a_removed_text_area_is_not_painted_while_others_are_still_being_removed() -> None:
+    async with BaseApp().run_test() as pilot:
+        screen, area, lingering = pilot.app.screen, TextArea("a text", show_line_numbers=True), Lingering()
+        await screen.mount(area, lingering)
+        await pilot.pause()
+        area.refresh()
+        removal = screen.remove_children([area, lingering])
+        await until(lambda: area.parent is None, lambda: asyncio.sleep(0))
+        try:
+            painted = screen._compositor.render_strips()
+        finally:
+            lingering.let_go.set()
+        await removal
+        assert "a text" not in "".join(strip.text for strip in painted)
 
 
 def test_the_strips_of_textual_are_those_we_know() -> None:

@@ -2,5 +2,5 @@
 
 from importlib.util import find_spec
 
-WITH_THE_SDK = ["test_mock_for_the_sdk.py", "test_mocked_agents.py", "test_mocked_scenarios.py"]
+WITH_THE_SDK = ["test_mock_for_the_sdk.py", "test_mocked_agents.py"]
 collect_ignore = WITH_THE_SDK if find_spec("acp") is None else []
