@@ -17,7 +17,7 @@ from typing import Any, Final, Literal, NamedTuple, NoReturn, TypeAlias
 
 from acp_tui import __version__
 from acp_tui.cli import ExitCode
-from acp_tui.cli.command_table import ALWAYS, COMMANDS, Command, Kind, Value, WrongUse, split_command
+from acp_tui.cli.command_table import ALWAYS, COMMANDS, Command, Kind, UsageError, Value, split_command
 from acp_tui.client.transcript.record_to import RecordTo
 
 Given: TypeAlias = argparse.Namespace
@@ -46,7 +46,7 @@ def read_arguments(argv: Sequence[str]) -> tuple[Command, Given]:
         parser.error(_too_much(command, getattr(given, "word", None), left))
     try:
         _complete(given, command, agent_argv)
-    except WrongUse as error:
+    except UsageError as error:
         parser.error(str(error))
     return command, given
 
@@ -106,25 +106,25 @@ def _complete(given: Given, command: Command, agent_argv: tuple[str, ...] | None
     if command.takes_agent:
         given.agent = _choice(given.word, agent_argv, getattr(given, "protocol", None))
     elif agent_argv is not None:
-        raise WrongUse(f"{command.name} doesn't take a command after --")
+        raise UsageError(f"{command.name} doesn't take a command after --")
     if "record" in given:
         given.record = _recording(given)
     required = [option.flags[0].removeprefix("--") for option in command.options if option.is_required]
     required.append("agent" if command.takes_agent else "word")
     if command.needs and any(getattr(given, name) is None for name in required):
-        raise WrongUse(f"{command.name} needs {command.needs}")
+        raise UsageError(f"{command.name} needs {command.needs}")
 
 
 def _choice(name: str | None, argv: tuple[str, ...] | None, protocol: str | None) -> AgentChoice | None:
     version = _VERSIONS[protocol]
     if argv is None:
         if name is None and version is not None:
-            raise WrongUse("--protocol says how to speak with an agent: name it too")
+            raise UsageError("--protocol says how to speak with an agent: name it too")
         return None if name is None else AgentChoice(name=name, protocol=version)
     if name is not None:
-        raise WrongUse(f"two agents: {name}, and the command after --")
+        raise UsageError(f"two agents: {name}, and the command after --")
     if not argv:
-        raise WrongUse("no command follows --")
+        raise UsageError("no command follows --")
     return AgentChoice(argv=argv, protocol=version)
 
 
@@ -134,7 +134,7 @@ _VERSIONS: Final[dict[str | None, Literal[1, 2] | None]] = {None: None, "1": 1, 
 def _recording(given: Given) -> RecordTo | None:
     if given.record is None:
         if given.record_raw:
-            raise WrongUse("--record-raw needs --record FILE")
+            raise UsageError("--record-raw needs --record FILE")
         return None
     return RecordTo(given.record, given.record_raw)
 

@@ -10,7 +10,7 @@ import anyio
 
 from acp_tui.cli import ExitCode, code_of
 from acp_tui.cli.arguments import Given
-from acp_tui.cli.prerequisites import notes_of, require_screen, settings_in_force, stop
+from acp_tui.cli.prerequisites import exit_after, notes_of, require_screen, settings_in_force
 from acp_tui.cli.screen import run_screen
 from acp_tui.client.agents.address import is_address, read_address
 from acp_tui.client.agents.command import AgentCommand
@@ -27,7 +27,7 @@ def run(given: Given) -> int:
     try:
         found = anyio.run(_found, given.word or "")
     except ClientError as error:
-        raise stop(error, code_of(error)) from None
+        raise exit_after(error, code_of(error)) from None
     read = settings_in_force()
     return run_screen(found.command, found.cwd, read.settings, notes_of(read), opening=found.open_in)
 

@@ -15,9 +15,9 @@ import anyio
 
 from acp_tui.cli import ExitCode, code_of, weightiest
 from acp_tui.cli.arguments import Given
-from acp_tui.cli.command_table import WrongUse
+from acp_tui.cli.command_table import UsageError
 from acp_tui.cli.prerequisites import command_of
-from acp_tui.cli.saying import Clean, cleaning, columns, wrapped
+from acp_tui.cli.saying import Clean, columns, make_cleaner, wrapped
 from acp_tui.cli.terminal import ready_to_run
 from acp_tui.protocol.conformance import RULES, Finding, Rule, Severity
 from acp_tui.rpc import Direction
@@ -38,12 +38,12 @@ def run(given: Given) -> int:
     if given.rules:
         return _print_rules(given.format)
     if given.timeout <= 0:
-        raise WrongUse("--timeout needs more than 0 seconds")
+        raise UsageError("--timeout needs more than 0 seconds")
     if given.agent is None:
-        raise WrongUse("check needs an agent: a name, or -- COMMAND")
+        raise UsageError("check needs an agent: a name, or -- COMMAND")
     command = ready_to_run(command_of(given.agent))
     plan = Plan(PROMPT if given.prompt is None else given.prompt, limit_s=given.timeout)
-    clean = cleaning(command.env)
+    clean = make_cleaner(command.env)
     examination = Examination(command, plan, given.record, lambda what: _show_step(clean(what)))
     report, code = examination.report, ExitCode.DONE
     try:

@@ -10,7 +10,7 @@ from enum import Enum
 from typing import Final, NamedTuple
 
 
-class WrongUse(Exception):
+class UsageError(Exception):
     """An invalid command line. The message explains it in one line."""
 
 

@@ -21,8 +21,8 @@ from acp_tui.cli.command_table import (
     Command,
     Kind,
     Option,
+    UsageError,
     Value,
-    WrongUse,
     command_named,
     split_command,
 )
@@ -111,7 +111,7 @@ def run(given: Given) -> int:
     elif given.word in LISTS:
         print("\n".join(_plain_names(LISTS[given.word])))
     else:
-        raise WrongUse(f"no completion for {given.word}: choose bash, zsh, or fish")
+        raise UsageError(f"no completion for {given.word}: choose bash, zsh, or fish")
     return 0
 
 

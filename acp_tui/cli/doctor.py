@@ -25,12 +25,12 @@ import anyio
 
 from acp_tui.cli import ExitCode, code_of
 from acp_tui.cli.arguments import Given
-from acp_tui.cli.command_table import WrongUse
+from acp_tui.cli.command_table import UsageError
 from acp_tui.cli.prerequisites import command_of, reason_not_to_draw
-from acp_tui.cli.saying import Clean, cleaning, wrapped
+from acp_tui.cli.saying import Clean, make_cleaner, wrapped
 from acp_tui.cli.terminal import Headless, ready_to_run, say_left_out
 from acp_tui.client.agents.command import AgentCommand
-from acp_tui.client.doctor import AgentCheck, Finding, Verdict, look_at_machine, note, ok, wrong
+from acp_tui.client.doctor import AgentCheck, Finding, Verdict, check_machine, note, ok, wrong
 from acp_tui.client.errors import ClientError, SettingsError
 from acp_tui.client.sessions.access import policy_of
 from acp_tui.client.sessions.agent import Agent
@@ -62,10 +62,10 @@ TMUX_LIMIT_S: Final = 2.0
 def run(given: Given) -> int:
     """Check everything and print the report. Returns the exit status."""
     if given.agent is None and given.turn is not None:
-        raise WrongUse("--turn needs an agent before it: acp-tui doctor AGENT --turn")
+        raise UsageError("--turn needs an agent before it: acp-tui doctor AGENT --turn")
     command = ready_to_run(command_of(given.agent)) if given.agent is not None else None
     sections: list[Section] = [
-        ("machine", tuple(look_at_machine(os.environ, _unusable))),
+        ("machine", tuple(check_machine(os.environ, _unusable))),
         ("terminal", tuple(_look_at_terminal(os.environ))),
     ]
     failure = None
@@ -74,7 +74,7 @@ def run(given: Given) -> int:
         sections.append(("agent", findings))
     is_ready = all(finding.verdict is not Verdict.WRONG for _, findings in sections for finding in findings)
     code = ExitCode.DONE if is_ready else code_of(failure) or ExitCode.ERROR
-    clean = cleaning(command.env if command is not None else {})
+    clean = make_cleaner(command.env if command is not None else {})
     text = _as_json(sections, code, clean) if given.format == "json" else _as_text(sections, is_ready, clean)
     print(text)
     return code

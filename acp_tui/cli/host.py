@@ -22,8 +22,8 @@ from anyio.abc import TaskGroup
 
 from acp_tui.cli import ExitCode, code_of
 from acp_tui.cli.arguments import Given
-from acp_tui.cli.command_table import WrongUse
-from acp_tui.cli.prerequisites import command_of, notes_of, stop
+from acp_tui.cli.command_table import UsageError
+from acp_tui.cli.prerequisites import command_of, exit_after, notes_of
 from acp_tui.cli.saying import say
 from acp_tui.cli.sessions import session_of
 from acp_tui.cli.terminal import Headless, ready_to_run, say_left_out, settings_in
@@ -40,7 +40,7 @@ from acp_tui.client.sessions.hub import SessionHub, open_hub
 from acp_tui.client.sessions.session_history import PastSession
 from acp_tui.client.settings.tree import Settings
 from acp_tui.conversation.facts import SessionId
-from acp_tui.conversation.updates import Remarked
+from acp_tui.conversation.updates import ClientRemark
 
 OFFER: Final = replace(INTERACTIVE, auth_terminal=False)
 """Terminals that attach can fill in forms, but a login needs a terminal of its own."""
@@ -55,7 +55,7 @@ def run(given: Given) -> int:
     if given.stop is not None:
         return _stop(given)
     if given.agent is None:
-        raise WrongUse("host needs an agent: a name, or -- COMMAND; or --stop")
+        raise UsageError("host needs an agent: a name, or -- COMMAND; or --stop")
     if given.foreground:
         return _run_here(given)
     command = ready_to_run(command_of(given.agent))  # while there's a terminal to ask on
@@ -69,16 +69,16 @@ def _resumed(command: AgentCommand, given: Given) -> PastSession:
     try:
         return session_of(command, given.resume, given.cwd)
     except ClientError as error:
-        raise stop(error, code_of(error)) from None
+        raise exit_after(error, code_of(error)) from None
 
 
 def _stop(given: Given) -> int:
     if given.agent is not None:
-        raise WrongUse("--stop needs the name of a host: acp-tui host --stop NAME")
+        raise UsageError("--stop needs the name of a host: acp-tui host --stop NAME")
     try:
         names = anyio.run(finding.stopped, given.stop or None)
     except ClientError as error:
-        raise stop(error, code_of(error)) from None
+        raise exit_after(error, code_of(error)) from None
     for name in names:
         print(f"{name} is stopped.")
     if not names:
@@ -129,11 +129,11 @@ def _run_here(given: Given) -> int:
         say(note)
     try:
         if given.listen is None and (given.tls_cert is not None or given.tls_key is not None):
-            raise WrongUse("--tls-cert and --tls-key need --listen ADDRESS")
+            raise UsageError("--tls-cert and --tls-key need --listen ADDRESS")
         past = None if given.resume is None else _resumed(command, given)
         return anyio.run(_host, given, command, past, read.settings, ready)
     except ClientError as error:
-        raise stop(error, code_of(error)) from None
+        raise exit_after(error, code_of(error)) from None
 
 
 async def _host(given: Given, command: AgentCommand, past: PastSession | None, settings: Settings, ready: str) -> int:
@@ -186,7 +186,7 @@ async def _begin(
         """Show a note in every terminal; before there's a session, in ours."""
         sessions = [session for agent in agents for session in agent.sessions.values()]
         for session in sessions:
-            session.apply(Remarked(text))
+            session.apply(ClientRemark(text))
         if not sessions:
             say(text)
 
@@ -212,14 +212,14 @@ async def _begin(
     return host
 
 
-def _say_where(place: finding.Place, address: str) -> None:
+def _say_where(place: finding.HostPaths, address: str) -> None:
     print(f"{place.name} is hosted: acp-tui attach {place.name}")
     if address:
         print(f"  also at {address}; the token is in {place.token}")
     sys.stdout.flush()
 
 
-def _let_go_of_terminal(place: finding.Place, ready: str) -> None:
+def _let_go_of_terminal(place: finding.HostPaths, ready: str) -> None:
     """Send further output to the log. Does nothing in the foreground."""
     if not ready:
         return

@@ -23,8 +23,8 @@ if TYPE_CHECKING:
     from acp_tui.cli.arguments import Given
     from acp_tui.cli.command_table import Command
 
-COERCED: Final = frozenset({"C.UTF-8", "C.utf8", "UTF-8"})
-YOUNG_OBJECTS: Final = 400_000
+COERCED_LOCALES: Final = frozenset({"C.UTF-8", "C.utf8", "UTF-8"})
+GC_THRESHOLD: Final = 400_000
 """How many new objects trigger a garbage collection.
 
 Imports create no garbage, and collecting took a tenth of the start.
@@ -39,7 +39,7 @@ def main(argv: Sequence[str] | None = None) -> int:
             "On Windows it works inside WSL: https://learn.microsoft.com/windows/wsl\n"
         )
         return ExitCode.ERROR
-    gc.set_threshold(YOUNG_OBJECTS)
+    gc.set_threshold(GC_THRESHOLD)
     find_home(os.environ)
     forget_coerced_locale(os.environ)
     argv = list(sys.argv[1:] if argv is None else argv)
@@ -82,7 +82,7 @@ def _run(argv: list[str]) -> int:
     command, given = arguments.read_arguments(argv)
     try:
         status: int = _loaded(command)(given)
-    except command_table.WrongUse as error:
+    except command_table.UsageError as error:
         return arguments.say_wrong_use(command, str(error))
     return status
 
@@ -133,7 +133,7 @@ def find_home(environ: MutableMapping[str, str]) -> None:
 
 def forget_coerced_locale(environ: MutableMapping[str, str]) -> None:
     """Undo what Python sets for the C locale (PEP 538): it doesn't change what the user's terminal can show."""
-    if environ.get("LANG") in ("C", "POSIX") and environ.get("LC_CTYPE") in COERCED:
+    if environ.get("LANG") in ("C", "POSIX") and environ.get("LC_CTYPE") in COERCED_LOCALES:
         del environ["LC_CTYPE"]
 
 

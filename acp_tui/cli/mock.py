@@ -12,8 +12,8 @@ import anyio
 
 from acp_tui.cli import ExitCode
 from acp_tui.cli.arguments import Given
-from acp_tui.cli.command_table import WrongUse
-from acp_tui.cli.prerequisites import stop
+from acp_tui.cli.command_table import UsageError
+from acp_tui.cli.prerequisites import exit_after
 from acp_tui.client.errors import ClientError
 from acp_tui.client.transcript.lines import open_recording
 from acp_tui.conversation.visible import make_visible_line
@@ -31,14 +31,16 @@ def run(given: Given) -> int:
     source = given.word
     if isinstance(source, str) or source.suffix == ".toml":
         if given.strict or given.timeout is not None:
-            raise WrongUse("--strict and --timeout work with recordings only; a scenario expects nothing of its client")
+            raise UsageError(
+                "--strict and --timeout work with recordings only; a scenario expects nothing of its client"
+            )
         return _be_scripted(str(source), given)
     if given.login:
-        raise WrongUse("--login works with scenarios only; a recording logs in as it was recorded")
+        raise UsageError("--login works with scenarios only; a recording logs in as it was recorded")
     try:
         return anyio.run(_serve, _read(source), given)
     except ClientError as error:
-        raise stop(error, ExitCode.ERROR) from None
+        raise exit_after(error, ExitCode.ERROR) from None
 
 
 def _be_scripted(scenario: str, given: Given) -> int:

@@ -11,7 +11,7 @@ from typing import Final
 
 from acp_tui.cli import ExitCode
 from acp_tui.cli.arguments import Given
-from acp_tui.cli.command_table import WrongUse
+from acp_tui.cli.command_table import UsageError
 from acp_tui.cli.prerequisites import command_of, notes_of
 from acp_tui.cli.saying import say
 from acp_tui.cli.terminal import ready_to_run, settings_in
@@ -30,7 +30,7 @@ def run(given: Given) -> int:
     for note in notes_of(read):
         say(note)
     if given.prompt is None and sys.stdin.isatty() and (flag := _prompt_flag(given.agent.argv)):
-        raise WrongUse(f"{flag} went to the agent, since it follows --; put {flag} before --")
+        raise UsageError(f"{flag} went to the agent, since it follows --; put {flag} before --")
     prompt = _read_prompt(given.prompt)
     if not prompt.strip():
         flag = "" if given.prompt is not None else _prompt_flag(given.agent.argv)

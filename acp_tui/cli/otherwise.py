@@ -13,8 +13,8 @@ from pathlib import Path
 from acp_tui.cli import ExitCode
 from acp_tui.cli.agents import list_agents
 from acp_tui.cli.arguments import Given
-from acp_tui.cli.command_table import WrongUse
-from acp_tui.cli.prerequisites import command_of, notes_of, require_screen, settings_in_force, stop
+from acp_tui.cli.command_table import UsageError
+from acp_tui.cli.prerequisites import command_of, exit_after, notes_of, require_screen, settings_in_force
 from acp_tui.cli.saying import say
 from acp_tui.cli.screen import run_screen
 from acp_tui.cli.sessions import find_resumed
@@ -38,24 +38,24 @@ def run(given: Given, work_with: Callable[..., int]) -> int:
         if given.worktree is not None:
             if command.cwd is not None:
                 where = "a project of its own" if command.name == DEMO else str(command.cwd)
-                raise WrongUse(f"{command.name} works in {where}, so it can't be used with --worktree")
+                raise UsageError(f"{command.name} works in {where}, so it can't be used with --worktree")
             cwd = _worktree(cwd, given.worktree)
         return work_with(command, cwd, given.record, is_plain=given.plain)
     if given.worktree is not None:
-        raise WrongUse("--worktree needs an agent: acp-tui AGENT --worktree [NAME]")
+        raise UsageError("--worktree needs an agent: acp-tui AGENT --worktree [NAME]")
     if given.plain:
-        raise WrongUse("--plain needs an agent: acp-tui AGENT --plain; to list them: acp-tui agents")
+        raise UsageError("--plain needs an agent: acp-tui AGENT --plain; to list them: acp-tui agents")
     return list_agents()
 
 
 def _in_browser(given: Given) -> int:
     if given.plain:
-        raise WrongUse("--web shows a screen, so it can't be used with --plain")
+        raise UsageError("--web shows a screen, so it can't be used with --plain")
     try:
         from acp_tui.cli.web import serve_in_browser
     except ImportError as error:  # the extra isn't installed
         missing = ClientError(f"--web needs the package {error.name}", hint="pip install 'acp-tui[web]'")
-        raise stop(missing, ExitCode.ERROR) from None
+        raise exit_after(missing, ExitCode.ERROR) from None
     return serve_in_browser(int(given.web))
 
 
@@ -64,13 +64,13 @@ def _worktree(cwd: Path, name: str) -> Path:
     try:
         worktree = asyncio.run(add_worktree(cwd, name))
     except WorktreeFailed as error:
-        raise stop(error, ExitCode.ERROR) from None
+        raise exit_after(error, ExitCode.ERROR) from None
     return Path(worktree.folder)
 
 
 def _resume(given: Given) -> int:
     if given.plain:
-        raise WrongUse("--resume needs the screen, so it can't be used with --plain")
+        raise UsageError("--resume needs the screen, so it can't be used with --plain")
     command = command_of(given.agent) if given.agent is not None else None
     require_screen("to read sessions without it: acp-tui sessions")
     read = settings_in_force()

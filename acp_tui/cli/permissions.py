@@ -91,7 +91,7 @@ class OneByOne(Generic[T]):
                 self._withdrawn()
 
 
-class Place(Protocol):
+class Asker(Protocol):
     """Where the user is asked."""
 
     def say(self, text: str) -> None:
@@ -104,7 +104,7 @@ class Place(Protocol):
 async def ask_permission(
     session: Session,
     request: PermissionRequest,
-    place: Place,
+    place: Asker,
     *,
     head: str = "",
     on_shown: Callable[[ToolCall], None] = lambda _: None,
@@ -186,7 +186,7 @@ class PermissionDesk:
             return
         try:
             with self._hold_output():
-                await ask_permission(self._session, request, _Guarded(terminal, self._sleep))
+                await ask_permission(self._session, request, _GuardedTerminal(terminal, self._sleep))
         finally:
             terminal.close()
 
@@ -210,7 +210,7 @@ class PermissionDesk:
             self._session.cancel()
 
 
-class _Guarded:
+class _GuardedTerminal:
     """A terminal that only accepts a line typed after the question could be read, with nothing after it."""
 
     def __init__(self, terminal: Terminal, sleep: Callable[[float], Awaitable[None]]) -> None:

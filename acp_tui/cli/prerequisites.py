@@ -23,11 +23,11 @@ from acp_tui.client.settings.reader import read_settings
 if TYPE_CHECKING:
     from acp_tui.client.settings.reader import SettingsRead
 
-NO_SCREEN: Final = frozenset({"", "dumb", "unknown"})
+DUMB_TERMINALS: Final = frozenset({"", "dumb", "unknown"})
 """Values of TERM for terminals that can't move the cursor."""
 
 
-def stop(error: ClientError, status: ExitCode = ExitCode.USAGE) -> SystemExit:
+def exit_after(error: ClientError, status: ExitCode = ExitCode.USAGE) -> SystemExit:
     """Print an error and return the exception to raise."""
     from acp_tui.cli.saying import say_error  # most runs print no error
 
@@ -52,7 +52,7 @@ def _command_of(choice: AgentChoice) -> AgentCommand:
         is_unknown = isinstance(error, AgentNotFound)
         if is_unknown and (near := nearest(choice.name, (command.name for command in COMMANDS))):
             error.hint = f"did you mean acp-tui {near}?\n{error.hint}"
-        raise stop(error, ExitCode.NOT_FOUND if is_unknown else ExitCode.USAGE) from None
+        raise exit_after(error, ExitCode.NOT_FOUND if is_unknown else ExitCode.USAGE) from None
 
 
 def settings_in_force() -> SettingsRead:
@@ -60,10 +60,10 @@ def settings_in_force() -> SettingsRead:
     try:
         read = read_settings(settings_file())
     except SettingsError as error:
-        raise stop(error) from None
+        raise exit_after(error) from None
     if read.rule_problems:
         what = "\n".join(problem.text for problem in read.rule_problems)
-        raise stop(SettingsError(what, hint="acp-tui doesn't start with an invalid rule: fix or remove it"))
+        raise exit_after(SettingsError(what, hint="acp-tui doesn't start with an invalid rule: fix or remove it"))
     return read
 
 
@@ -92,7 +92,7 @@ def require_screen(otherwise: str) -> None:
 def reason_not_to_draw(environ: Mapping[str, str]) -> str:
     """Return why this terminal can't show a full screen, and what to do; "" if it can."""
     term = environ.get("TERM", "")
-    if term not in NO_SCREEN:
+    if term not in DUMB_TERMINALS:
         return ""
     what = f"TERM={term} is a terminal that acp-tui can't draw on" if term else "TERM isn't set"
     return (

@@ -10,12 +10,12 @@ from typing import Final
 
 from acp_tui.cli import ExitCode
 from acp_tui.cli.arguments import Given
-from acp_tui.cli.command_table import WrongUse
-from acp_tui.cli.prerequisites import stop
+from acp_tui.cli.command_table import UsageError
+from acp_tui.cli.prerequisites import exit_after
 from acp_tui.cli.sessions import recording_named
 from acp_tui.client.errors import ClientError
 from acp_tui.conversation.visible import make_visible_line
-from acp_tui.workbench.redact import Report, Wishes, full_names, redact
+from acp_tui.workbench.redact import RedactOptions, Report, full_names, redact
 
 MIN_SECRET: Final = 4
 MAX_ROWS: Final = 40
@@ -25,15 +25,15 @@ def run(given: Given) -> int:
     """Write the file and print what was replaced. Returns the exit status."""
     kept, dropped, secrets = (tuple(each or ()) for each in (given.keep_contents, given.drop_contents, given.secret))
     if kept and dropped:
-        raise WrongUse("--keep-contents already drops all other files, so it can't be used with --drop-contents")
+        raise UsageError("--keep-contents already drops all other files, so it can't be used with --drop-contents")
     if any(len(text) < MIN_SECRET for text in secrets):
-        raise WrongUse(f"--secret needs at least {MIN_SECRET} characters; a shorter text is everywhere")
-    wishes = Wishes(secrets, dropped, kept or None, given.drop_media)
+        raise UsageError(f"--secret needs at least {MIN_SECRET} characters; a shorter text is everywhere")
+    wishes = RedactOptions(secrets, dropped, kept or None, given.drop_media)
     source, environ = Path(recording_named(given.word)), os.environ
     try:
         report = redact(source, given.output, wishes, environ, socket.gethostname(), full_names(environ))
     except ClientError as error:
-        raise stop(error, ExitCode.ERROR) from None
+        raise exit_after(error, ExitCode.ERROR) from None
     print("\n".join(_lines(report, given.output)))
     return ExitCode.DONE
 

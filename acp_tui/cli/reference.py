@@ -17,7 +17,7 @@ from typing import TYPE_CHECKING, Final
 
 from acp_tui.cli import ExitCode
 from acp_tui.cli.arguments import Given, nearest
-from acp_tui.cli.command_table import COMMANDS, WrongUse, command_named
+from acp_tui.cli.command_table import COMMANDS, UsageError, command_named
 from acp_tui.cli.help_text import columns, help_of, man_page, overview
 from acp_tui.cli.prerequisites import notes_of
 from acp_tui.cli.saying import say
@@ -140,7 +140,7 @@ def _text(name: str | None) -> str:
         return help_of(command)
     near = nearest(name, (*topics(), *(each.name for each in COMMANDS)))
     advice = f"did you mean {near}?" if near else f"topics: {', '.join(topics())}"
-    raise WrongUse(f"no command or topic is named {name}; {advice}")
+    raise UsageError(f"no command or topic is named {name}; {advice}")
 
 
 def _page(topic: str) -> str:

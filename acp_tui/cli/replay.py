@@ -18,8 +18,8 @@ from textual.app import App
 
 from acp_tui.cli import ExitCode
 from acp_tui.cli.arguments import Given
-from acp_tui.cli.command_table import WrongUse
-from acp_tui.cli.prerequisites import has_terminal, notes_of, require_screen, settings_in_force, stop
+from acp_tui.cli.command_table import UsageError
+from acp_tui.cli.prerequisites import exit_after, has_terminal, notes_of, require_screen, settings_in_force
 from acp_tui.cli.saying import say, say_error
 from acp_tui.cli.screen import fitted, run_app, told_afterwards
 from acp_tui.cli.sessions import recording_named
@@ -49,7 +49,7 @@ SCREEN: Final = (120, 40)
 def run(given: Given) -> int:
     """Replay it until the user quits."""
     if given.follow and not isinstance(given.word, Path):
-        raise WrongUse("--follow needs a recording that is being written; a scenario is played first")
+        raise UsageError("--follow needs a recording that is being written; a scenario is played first")
     until = spot_of(given.until)
     source = recording_named(given.word)
     read = _settings_to_show(source, "for a file instead: acp-tui render")
@@ -69,9 +69,9 @@ def spot_of(text: str | None) -> Spot | None:
     try:
         spot = None if text is None else read_spot(text)
     except ValueError as error:
-        raise WrongUse(str(error)) from error
+        raise UsageError(str(error)) from error
     if text is not None and any(float(part) >= 60 for part in text.split(":")[1:]):
-        raise WrongUse(f"{text!r} isn't a time: minutes and seconds go up to 59")
+        raise UsageError(f"{text!r} isn't a time: minutes and seconds go up to 59")
     return spot
 
 
@@ -82,7 +82,7 @@ def _settings_to_show(source: Path | str, otherwise: str) -> SettingsRead:
         try:
             open_recording(source).close()
         except ClientError as error:
-            raise stop(error) from None
+            raise exit_after(error) from None
     require_screen(otherwise)
     return settings_in_force()
 
@@ -161,11 +161,11 @@ FILM_HESITATES_S: Final = 0.5
 def write_rendering(given: Given) -> int:
     """Write the file. Returns the exit status."""
     if given.at is not None and given.at_text is not None:
-        raise WrongUse("--at and --at-text both name a moment; use one")
+        raise UsageError("--at and --at-text both name a moment; use one")
     if given.speed == 0:
-        raise WrongUse("--speed 0 can't make an animation; for a still picture, leave out --speed")
+        raise UsageError("--speed 0 can't make an animation; for a still picture, leave out --speed")
     if given.animate and given.output.suffix.lower() != ".svg":
-        raise WrongUse("--animate makes an .svg: acp-tui render SOURCE -o FILE.svg --animate")
+        raise UsageError("--animate makes an .svg: acp-tui render SOURCE -o FILE.svg --animate")
     view = View(
         at=spot_of(given.at) if given.at_text is None else Spot(text=given.at_text),
         size=given.size,

@@ -42,7 +42,7 @@ def error_text(error: ClientError) -> str:
 # Reports
 
 
-def cleaning(given: Mapping[str, str]) -> Clean:
+def make_cleaner(given: Mapping[str, str]) -> Clean:
     """Return a function that removes secrets in our environment and those `given` to the agent in its own.
 
     It also masks what only looks like a secret. Still, read a report before you share it.

@@ -119,7 +119,7 @@ async def run_app(app: App[Any]) -> None:
 # Internal failures
 
 
-class _Kept(logging.Handler):
+class _KeptRecords(logging.Handler):
     """Keeps the first records, each once, as text, because a traceback would keep all of its objects alive."""
 
     def __init__(self, *, shows_where: bool) -> None:
@@ -140,7 +140,7 @@ class _Kept(logging.Handler):
 @contextmanager
 def told_afterwards() -> Iterator[None]:
     """Write what was logged as an error within the block to stderr after it, however it ends."""
-    kept = _Kept(shows_where=bool(os.environ.get("ACP_TUI_DEBUG")))
+    kept = _KeptRecords(shows_where=bool(os.environ.get("ACP_TUI_DEBUG")))
     log = logging.getLogger()  # the event loop logs errors there that nothing waited for
     log.addHandler(kept)
     try:
@@ -151,7 +151,7 @@ def told_afterwards() -> Iterator[None]:
             sys.stderr.write(_told(kept))
 
 
-def _told(kept: _Kept) -> str:
+def _told(kept: _KeptRecords) -> str:
     head = "acp-tui: internal errors; please report them with the output of ACP_TUI_DEBUG=1, which shows where"
     more = [f"and {kept.more} more"] if kept.more else []
     return "\n  ".join([head, *kept.texts, *more]) + "\n"

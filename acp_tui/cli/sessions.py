@@ -17,8 +17,8 @@ from typing import TYPE_CHECKING, Final
 
 from acp_tui.cli import ExitCode
 from acp_tui.cli.arguments import Given, absolute
-from acp_tui.cli.command_table import WrongUse
-from acp_tui.cli.prerequisites import stop
+from acp_tui.cli.command_table import UsageError
+from acp_tui.cli.prerequisites import exit_after
 from acp_tui.cli.saying import say
 from acp_tui.cli.terminal import agrees
 from acp_tui.client.agents.catalogue import find_agent
@@ -52,7 +52,7 @@ def run(given: Given) -> int:
     if given.export is None:
         list_sessions(None if given.all else given.cwd, given.word or "", as_json=given.format == "json")
     elif given.word is None:
-        raise WrongUse("--export needs a session and a file: acp-tui sessions --export ID FILE")
+        raise UsageError("--export needs a session and a file: acp-tui sessions --export ID FILE")
     else:
         export_session(given.export, absolute(Path(given.word)))
     return ExitCode.DONE
@@ -65,7 +65,7 @@ def list_sessions(cwd: Path | None, words: str, *, as_json: bool) -> None:
         found = SessionMarks().marked(recorded_sessions(index, cwd, words))
         everywhere = recorded_sessions(index, None)
     except ClientError as error:
-        raise stop(error, ExitCode.ERROR) from None
+        raise exit_after(error, ExitCode.ERROR) from None
     if as_json:
         print(json.dumps([_as_json(past) for past in found], indent=2))
     elif found:
@@ -137,7 +137,7 @@ def export_session(wanted: str, file: Path) -> None:
         facts = ExportFacts.now(past.agent, past.cwd, past.session_id, past.title)
         export(index.reread(past.recorded), facts, file, plain_text)
     except ClientError as error:
-        raise stop(error, ExitCode.ERROR) from None
+        raise exit_after(error, ExitCode.ERROR) from None
     print(make_visible_line(f"Written to {file}"))
     print(make_visible_line(f"{NOT_REDACTED} {_how_to_redact(past.recorded.recordings[-1], file)}"))
 
@@ -179,7 +179,7 @@ def find_resumed(wanted: str, cwd: Path, given: AgentCommand | None) -> Resumed:
         (past,) = SessionMarks().marked([past])
         command = _command_of(past, given)
     except ClientError as error:
-        raise stop(error) from None
+        raise exit_after(error) from None
     return Resumed(Reopening(past, index, by_agent=command is not None), command, past.cwd)
 
 
@@ -211,7 +211,7 @@ def recording_named(source: Path | str) -> Path | str:
             what = f"there is no file {source}, and no recorded session has an ID that starts with that"
             raise NoSuchSession(what, hint=_which_there_are(index))
     except ClientError as error:
-        raise stop(error) from None
+        raise exit_after(error) from None
     return found.recordings[-1]
 
 

@@ -20,7 +20,7 @@ import anyio
 from anyio.abc import TaskGroup
 
 from acp_tui.cli import ExitCode
-from acp_tui.cli.prerequisites import settings_in_force, stop
+from acp_tui.cli.prerequisites import exit_after, settings_in_force
 from acp_tui.cli.saying import say
 from acp_tui.client.agents.command import AgentCommand, Phase
 from acp_tui.client.agents.remembered import agree, consent_file, introduction, is_agreed, recent_file, what_runs
@@ -114,7 +114,7 @@ def settings_in(project: Path) -> SettingsRead:
     try:
         return with_trusted_project(read, project, trust_file())
     except SettingsError as error:
-        raise stop(error) from None
+        raise exit_after(error) from None
 
 
 # May it run?

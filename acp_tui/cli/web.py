@@ -17,7 +17,7 @@ from aiohttp import web  # in the extra, like textual-serve
 from textual_serve.server import Server
 
 from acp_tui.cli import ExitCode
-from acp_tui.cli.prerequisites import stop
+from acp_tui.cli.prerequisites import exit_after
 from acp_tui.client.errors import ClientError
 
 HOST: Final = "127.0.0.1"
@@ -55,7 +55,7 @@ def serve_in_browser(port: int) -> int:
     try:
         listener = socket.create_server((HOST, port))
     except OSError as error:
-        raise stop(ClientError(f"port {port} isn't available: {error.strerror}"), ExitCode.ERROR) from None
+        raise exit_after(ClientError(f"port {port} isn't available: {error.strerror}"), ExitCode.ERROR) from None
     os.environ["TERM"] = "xterm-256color"  # the page's terminal, whatever this one is
     words = [sys.executable, "-m", "acp_tui", *without_web(sys.argv[1:])]
     page = _Page(shlex.join(words), listener.getsockname()[1])

@@ -91,7 +91,7 @@ PROGRAMS: Final = (
 CLIPBOARDS: Final = ("wl-copy", "xclip", "xsel", "pbcopy", "clip.exe")
 
 
-def look_at_machine(
+def check_machine(
     environ: Mapping[str, str], unusable: Callable[[Settings], Sequence[str]] = lambda _: ()
 ) -> Iterator[Finding]:
     """All findings, in the order of a report. Blocks, because it asks programs for their versions.

@@ -15,7 +15,7 @@ from typing import Any, Final
 from acp_tui.client.secrets.masking import masked_text
 from acp_tui.client.secrets.names import is_secret_name
 from acp_tui.client.secrets.questions import asks_for_secret
-from acp_tui.client.settings.mcp import Reading, Server, StdioServer, readings
+from acp_tui.client.settings.mcp import Server, ServerVariable, StdioServer, readings
 from acp_tui.conversation.tool_calls import ToolCall
 from acp_tui.values import dataclass
 
@@ -47,7 +47,7 @@ def may_be_secret(name: str, value: str) -> bool:
     return has_word or is_secret_name(name) or asks_for_secret(name) or masked_text(value) != value
 
 
-def _row_of(reading: Reading, environ: Mapping[str, str]) -> Row:
+def _row_of(reading: ServerVariable, environ: Mapping[str, str]) -> Row:
     name, value = reading.variable, environ.get(reading.variable)
     is_secret = may_be_secret(name, value or "")
     kind = ", which looks like a secret," if is_secret else ""

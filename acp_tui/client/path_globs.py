@@ -8,7 +8,7 @@ absolute, and `{a,b}` matches either.
 A path of a command line may be open in places, as in `$dir/key`, `*.key`. It counts as matching if it could match,
 judging by the names that are told; a part that could be anything matches nothing by itself.
 
-`Places` reads from the disk where symbolic links lead. `is_spelled_in` only uses the spelling of paths. The effort is
+`ResolvedPaths` reads from the disk where symbolic links lead. `is_spelled_in` only uses the spelling of paths. The effort is
 limited by the length of the path times that of the glob.
 """
 
@@ -55,7 +55,7 @@ Pattern: TypeAlias = tuple[re.Pattern[str] | None, ...]
 """One for each name; None for any number of names."""
 
 
-class Places:
+class ResolvedPaths:
     """The places that paths name: as they are spelled, and where they lead.
 
     Creating it reads from the disk, which can block as long as a dead mount does. Use a thread if anything waits for

@@ -71,7 +71,7 @@ class Changed(NamedTuple):
 
 
 @dataclass(frozen=True, slots=True)
-class BroughtBack:
+class CopyBackResult:
     """The result of copying changes back."""
 
     written: tuple[str, ...] = ()
@@ -138,7 +138,7 @@ async def changes_in(worktree: Worktree) -> list[Changed]:
         return [Changed(path, _state(base.get(path), blobs), after) for path, after in changed]
 
 
-async def bring_back(worktree: Worktree, changes: Sequence[Changed]) -> BroughtBack:
+async def bring_back(worktree: Worktree, changes: Sequence[Changed]) -> CopyBackResult:
     """Apply these changes to the folder that the worktree was created from, uncommitted.
 
     Lines that changed there since stay. If both changed the same lines, nothing is written at all.
@@ -159,7 +159,7 @@ async def bring_back(worktree: Worktree, changes: Sequence[Changed]) -> BroughtB
             else:
                 planned.append((change.path, there, wanted))
         if conflicts:
-            return BroughtBack(conflicts=tuple(conflicts))
+            return CopyBackResult(conflicts=tuple(conflicts))
         return await to_thread.run_sync(_write_all, tree, planned)
 
 
@@ -391,15 +391,15 @@ async def _merged(there: FileState | None, change: Changed) -> FileState | None 
     return FileState(there.mode, len(answer.output), answer.output)
 
 
-def _write_all(tree: Tree, planned: Iterable[tuple[str, FileState | None, FileState | None]]) -> BroughtBack:
+def _write_all(tree: Tree, planned: Iterable[tuple[str, FileState | None, FileState | None]]) -> CopyBackResult:
     written: list[str] = []
     for path, there, wanted in planned:
         try:
             swap(tree, path, there, wanted)
         except ChangedMeanwhile:
-            return BroughtBack(tuple(written), (path,))
+            return CopyBackResult(tuple(written), (path,))
         written.append(path)
-    return BroughtBack(tuple(written))
+    return CopyBackResult(tuple(written))
 
 
 # Known worktrees

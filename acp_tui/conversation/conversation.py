@@ -35,7 +35,7 @@ from acp_tui.conversation.facts import (
     Usage,
 )
 from acp_tui.conversation.tool_calls import TerminalId, ToolCallId
-from acp_tui.conversation.updates import MessageChunk, MessageReplaced, Remarked, Role, StateReported
+from acp_tui.conversation.updates import ClientRemark, MessageChunk, MessageReplaced, Role, StateReported
 from acp_tui.values import dataclass
 
 KEPT: Final = 1_000
@@ -366,7 +366,7 @@ class Conversation:
     @property
     def is_blank(self) -> bool:
         """Whether nothing has been said or done yet. The client's remarks don't count."""
-        return all(isinstance(entry, Remarked) for entry in self.entries)
+        return all(isinstance(entry, ClientRemark) for entry in self.entries)
 
     @property
     def is_idle(self) -> bool:

@@ -132,7 +132,7 @@ class UrlVisit:
 
 
 @dataclass(frozen=True, slots=True)
-class FilledIn:
+class FieldAnswer:
     """What the user entered in a form field, in words. A likely secret only shows that it was entered."""
 
     name: str

@@ -8,9 +8,9 @@ from typing import Final, NewType, TypeAlias
 
 from acp_tui.conversation.buffers import ByteRing, TextBuffer
 from acp_tui.conversation.content import ContentBlock, Text, is_for_user
-from acp_tui.conversation.elicitation import FilledIn
+from acp_tui.conversation.elicitation import FieldAnswer
 from acp_tui.conversation.tool_calls import TerminalId, ToolCall
-from acp_tui.conversation.updates import ElicitationAction, Reconnected, Remarked, Role, UnknownUpdate
+from acp_tui.conversation.updates import ClientRemark, ElicitationAction, Reconnected, Role, UnknownUpdate
 from acp_tui.values import dataclass
 
 EntryId = NewType("EntryId", int)
@@ -95,7 +95,7 @@ class Question:
     action: ElicitationAction
     url: str | None = None
     """The page's address without parts that may carry secrets, such as tokens; None for a form."""
-    values: tuple[FilledIn, ...] = ()
+    values: tuple[FieldAnswer, ...] = ()
     at: float | None = None
     """Seconds since the epoch, if known."""
 
@@ -151,7 +151,7 @@ Entry: TypeAlias = (
     | TurnEnd
     | Failure
     | Reconnected
-    | Remarked
+    | ClientRemark
     | UnknownUpdate
 )
 

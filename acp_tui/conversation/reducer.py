@@ -59,6 +59,7 @@ from acp_tui.conversation.tool_calls import (
 )
 from acp_tui.conversation.updates import (
     CancelRequested,
+    ClientRemark,
     CommandRun,
     CommandsReplaced,
     CompactionChanged,
@@ -82,7 +83,6 @@ from acp_tui.conversation.updates import (
     PromptRefused,
     PromptSent,
     Reconnected,
-    Remarked,
     Renamed,
     Role,
     SessionUpdate,
@@ -149,7 +149,7 @@ def apply(conversation: Conversation, update: SessionUpdate) -> Change:
             return _disconnected(conversation, Failure(reason, stderr_tail=stderr_tail))
         case Reconnected():
             return _reconnected(conversation, update)
-        case Remarked() | UnknownUpdate():
+        case ClientRemark() | UnknownUpdate():
             return Change((_append(conversation, update),))
         case PermissionAsked() | PermissionAnswered() | PermissionNoted():
             return _permission(conversation, update)

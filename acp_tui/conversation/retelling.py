@@ -32,6 +32,7 @@ from acp_tui.conversation.facts import PermissionOption, PermissionRequest, Plan
 from acp_tui.conversation.tool_calls import ToolCall, ToolCallPatch
 from acp_tui.conversation.updates import (
     CancelRequested,
+    ClientRemark,
     CommandRun,
     CommandsReplaced,
     CompactionChanged,
@@ -48,7 +49,6 @@ from acp_tui.conversation.updates import (
     PromptJoined,
     PromptSent,
     Reconnected,
-    Remarked,
     Renamed,
     SessionUpdate,
     StateReported,
@@ -157,7 +157,7 @@ class _Retelling:
                     yield TurnFailed(message, detail)
             case Reconnected(remembers, is_loaded, why):
                 yield Reconnected(remembers, is_loaded, why)
-            case Remarked() | UnknownUpdate():
+            case ClientRemark() | UnknownUpdate():
                 yield entry
             case _:
                 assert_never(entry)

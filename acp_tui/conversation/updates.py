@@ -10,7 +10,7 @@ from typing import Any, Literal, TypeAlias
 
 from acp_tui.conversation import UNSET, UnsetType
 from acp_tui.conversation.content import ContentBlock, Meta
-from acp_tui.conversation.elicitation import Elicitation, FilledIn
+from acp_tui.conversation.elicitation import Elicitation, FieldAnswer
 from acp_tui.conversation.facts import (
     BackgroundWork,
     Command,
@@ -301,7 +301,7 @@ class ElicitationAnswered:
     action: ElicitationAction
     at: float | None = None
     """Seconds since the epoch, if known."""
-    values: tuple[FilledIn, ...] = ()
+    values: tuple[FieldAnswer, ...] = ()
     """The values the form was accepted with. A recording masks them."""
 
 
@@ -416,7 +416,7 @@ class Reconnected:
 
 
 @dataclass(frozen=True, slots=True)
-class Remarked:
+class ClientRemark:
     """The client remarks on the session, in one line."""
 
     text: str
@@ -470,6 +470,6 @@ SessionUpdate: TypeAlias = (
     | TerminalResized
     | Disconnected
     | Reconnected
-    | Remarked
+    | ClientRemark
     | UnknownUpdate
 )

@@ -55,7 +55,7 @@ class Before(NamedTuple):
     change: Callable[[Any], Any]
 
 
-class Around(NamedTuple):
+class WrapValidator(NamedTuple):
     """A function that gets the value and the type's own validator."""
 
     validate: Callable[[Any, ValidatorFunctionWrapHandler], Any]
@@ -114,7 +114,7 @@ class Field(NamedTuple):
     """Other keys that are also read."""
 
 
-class _Given(NamedTuple):
+class _FieldArguments(NamedTuple):
     """The arguments of `field`."""
 
     default_factory: Callable[[], Any] | None
@@ -123,7 +123,7 @@ class _Given(NamedTuple):
 
 def field(*, default_factory: Callable[[], Any] | None = None, aliases: tuple[str, ...] = ()) -> Any:
     """Describe a field beyond its type and default."""
-    return _Given(default_factory, aliases)
+    return _FieldArguments(default_factory, aliases)
 
 
 def _wire_name(name: str) -> str:
@@ -164,8 +164,8 @@ def fields_of(model: type[Model]) -> Mapping[str, Field]:
             if annotation.startswith("ClassVar"):
                 continue
             default = vars(base).get(name, ...)
-            factory, aliases = default if isinstance(default, _Given) else (None, ())
-            default = ... if isinstance(default, _Given) else default
+            factory, aliases = default if isinstance(default, _FieldArguments) else (None, ())
+            default = ... if isinstance(default, _FieldArguments) else default
             known[name] = Field(_wire_name(name), eval(annotation, scope), default, factory, aliases)
     return known
 
@@ -273,7 +273,7 @@ class _Schemas:
                         "function": {"type": "no-info", "function": change},
                         "schema": schema,
                     }
-                case Around(validate) if not self._exact:
+                case WrapValidator(validate) if not self._exact:
                     schema = {
                         "type": "function-wrap",
                         "function": {"type": "no-info", "function": validate},

@@ -15,12 +15,12 @@ from acp_tui.conversation import UNSET, UnsetType
 from acp_tui.json_core import ValidationError
 from acp_tui.protocol import MalformedMessage
 from acp_tui.protocol.schemas import (
-    Around,
     Before,
     Bounds,
     DefaultOnError,
     Model,
     OrEmptyObject,
+    WrapValidator,
     reader_of,
 )
 
@@ -35,7 +35,7 @@ M = TypeVar("M", bound="WireModel")
 # Leniency, field by field
 
 
-def skip_invalid(fallback: Callable[[], Any]) -> Around:
+def skip_invalid(fallback: Callable[[], Any]) -> WrapValidator:
     """`x-deserialize-skip-invalid-items`: drops malformed items (R-LEN-2); uses `fallback()` for what isn't a list."""
 
     def validate(value: Any, handler: ValidatorFunctionWrapHandler) -> Any:
@@ -47,7 +47,7 @@ def skip_invalid(fallback: Callable[[], Any]) -> Around:
             log.debug("replaced a malformed list: %s", describe(error))
             return fallback()
 
-    return Around(validate)
+    return WrapValidator(validate)
 
 
 def _valid_items(items: list[Any], handler: ValidatorFunctionWrapHandler) -> list[Any]:

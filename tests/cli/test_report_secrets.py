@@ -4,7 +4,7 @@ from __future__ import annotations
 
 import pytest
 
-from acp_tui.cli.saying import cleaning
+from acp_tui.cli.saying import make_cleaner
 from acp_tui.client.secrets.masking import Masker
 
 ENVIRON = {
@@ -22,7 +22,7 @@ def environ(monkeypatch: pytest.MonkeyPatch) -> None:
 
 
 def clean(text: str) -> str:
-    return cleaning({"GIVEN_TOKEN": "given-by-the-agents-file"})(text)
+    return make_cleaner({"GIVEN_TOKEN": "given-by-the-agents-file"})(text)
 
 
 @pytest.mark.parametrize(

@@ -11,13 +11,13 @@ import pytest
 
 from acp_tui.client.sessions.elicitations import in_words
 from acp_tui.client.sessions.session import Session
-from acp_tui.client.transcript.events import Own
+from acp_tui.client.transcript.events import OwnAction
 from acp_tui.conversation.elicitation import (
     BooleanField,
     ChoiceField,
     Field,
+    FieldAnswer,
     FieldChoice,
-    FilledIn,
     Form,
     FormValues,
     MultiChoiceField,
@@ -68,7 +68,7 @@ def last_of(session: Session) -> Entry:
 async def test_an_answered_form_stands_in_the_conversation_without_its_secrets(tmp_path: Path) -> None:
     async with in_asked(tmp_path, ASKED) as (session, _, key):
         session.answer_elicitation(key, "accept", {"name": "Ada", "password": "hunter2"})
-        values = (FilledIn("Your name", "Ada"), FilledIn("Word", "***"))
+        values = (FieldAnswer("Your name", "Ada"), FieldAnswer("Word", "***"))
         assert last_of(session) == Question("Who?", "accept", None, values, 1700000000.5)
         assert "hunter2" not in repr(session.conversation)
 
@@ -97,31 +97,33 @@ async def test_a_question_that_the_agent_takes_back_is_told_as_cancelled(tmp_pat
 @pytest.mark.parametrize(
     ("field", "value", "words"),
     [
-        (TextField("a", "Title"), "text", FilledIn("Title", "text")),
-        (NumberField("a"), 0.85, FilledIn("a", "0.85")),
-        (BooleanField("a"), False, FilledIn("a", "no")),
-        (ChoiceField("a", LICENCES), "mpl", FilledIn("a", "Mozilla")),
-        (MultiChoiceField("a", LICENCES), ["mpl", "mit"], FilledIn("a", "Mozilla, MIT")),
-        (MultiChoiceField("a", LICENCES), [], FilledIn("a", "none")),
-        (TextField("apiKey"), "abc", FilledIn("apiKey", "***")),
-        (TextField("a", "B", "The PIN of your card"), "1234", FilledIn("B", "***")),
-        (ChoiceField("token", LICENCES), "mit", FilledIn("token", "***")),
-        (TextField("a"), "it is sk-1234567890abcdefghij", FilledIn("a", "it is ***")),
+        (TextField("a", "Title"), "text", FieldAnswer("Title", "text")),
+        (NumberField("a"), 0.85, FieldAnswer("a", "0.85")),
+        (BooleanField("a"), False, FieldAnswer("a", "no")),
+        (ChoiceField("a", LICENCES), "mpl", FieldAnswer("a", "Mozilla")),
+        (MultiChoiceField("a", LICENCES), ["mpl", "mit"], FieldAnswer("a", "Mozilla, MIT")),
+        (MultiChoiceField("a", LICENCES), [], FieldAnswer("a", "none")),
+        (TextField("apiKey"), "abc", FieldAnswer("apiKey", "***")),
+        (TextField("a", "B", "The PIN of your card"), "1234", FieldAnswer("B", "***")),
+        (ChoiceField("token", LICENCES), "mit", FieldAnswer("token", "***")),
+        (TextField("a"), "it is sk-1234567890abcdefghij", FieldAnswer("a", "it is ***")),
     ],
 )
-def test_a_value_is_told_as_the_form_showed_it_and_a_secret_is_not(field: Field, value: Any, words: FilledIn) -> None:
+def test_a_value_is_told_as_the_form_showed_it_and_a_secret_is_not(
+    field: Field, value: Any, words: FieldAnswer
+) -> None:
     values: FormValues = {field.name: value}
     assert in_words(Form(RequestKey(1), "?", (field,)), values) == (words,)
 
 
 def test_fields_that_were_left_empty_are_not_told() -> None:
     fields = (TextField("a"), TextField("b"))
-    assert in_words(Form(RequestKey(1), "?", fields), {"b": "x"}) == (FilledIn("b", "x"),)
+    assert in_words(Form(RequestKey(1), "?", fields), {"b": "x"}) == (FieldAnswer("b", "x"),)
 
 
 @pytest.mark.parametrize("is_raw", [False, True])
 def test_a_recording_holds_what_was_filled_in_only_where_secrets_are_kept(tmp_path: Path, is_raw: bool) -> None:
-    answered = ElicitationAnswered(RequestKey(1), "accept", 1.5, (FilledIn("Name", "Ada Lovelace"),))
-    write(tmp_path / "a.jsonl", [Own(0.5, SessionId("s"), answered)], is_raw=is_raw)
+    answered = ElicitationAnswered(RequestKey(1), "accept", 1.5, (FieldAnswer("Name", "Ada Lovelace"),))
+    write(tmp_path / "a.jsonl", [OwnAction(0.5, SessionId("s"), answered)], is_raw=is_raw)
     assert ("Ada" in (tmp_path / "a.jsonl").read_text(encoding="utf-8")) is is_raw
     replayed_whole(tmp_path / "a.jsonl")

@@ -9,7 +9,7 @@ import pytest
 
 from acp_tui.client.sessions.session import Session
 from acp_tui.conversation.conversation import Change
-from acp_tui.conversation.updates import Disconnected, Remarked
+from acp_tui.conversation.updates import ClientRemark, Disconnected
 from support.agents import agent_texts, in_memory, open_session, said, shake_hands
 from support.peers import response, settle
 from support.screens import new_session
@@ -19,7 +19,7 @@ def test_every_subscriber_is_told_in_the_order_of_subscribing() -> None:
     session, told = new_session(), []
     for name in "abc":
         session.subscribe(lambda _, name=name: told.append(name))
-    session.apply(Remarked("x"))
+    session.apply(ClientRemark("x"))
     assert told == ["a", "b", "c"]
 
 
@@ -27,12 +27,12 @@ def test_a_listener_that_subscribed_twice_is_told_twice_and_unsubscribes_each() 
     session = new_session()
     told: list[Change] = []
     first, second = session.subscribe(told.append), session.subscribe(told.append)
-    session.apply(Remarked("x"))
+    session.apply(ClientRemark("x"))
     first()
     first()
-    session.apply(Remarked("y"))
+    session.apply(ClientRemark("y"))
     second()
-    session.apply(Remarked("z"))
+    session.apply(ClientRemark("z"))
     assert len(told) == 3
 
 
@@ -48,8 +48,8 @@ def test_who_is_unsubscribed_during_a_change_is_not_told_of_it_any_more() -> Non
     leave_first = session.subscribe(leave_and_take_the_next_along)
     leave_second = session.subscribe(lambda _: told.append("second"))
     session.subscribe(lambda _: told.append("third"))
-    session.apply(Remarked("x"))
-    session.apply(Remarked("y"))
+    session.apply(ClientRemark("x"))
+    session.apply(ClientRemark("y"))
     assert told == ["first", "third", "third"]
 
 
@@ -57,9 +57,9 @@ def test_who_subscribes_during_a_change_is_told_from_the_next_one_on() -> None:
     session = new_session()
     told: list[Change] = []
     leave = session.subscribe(lambda _: (leave(), session.subscribe(told.append)))
-    session.apply(Remarked("x"))
+    session.apply(ClientRemark("x"))
     assert told == []
-    session.apply(Remarked("y"))
+    session.apply(ClientRemark("y"))
     assert len(told) == 1
 
 
@@ -73,10 +73,10 @@ def test_a_listener_that_fails_silences_no_other_and_its_error_is_raised() -> No
     session.subscribe(fail)
     session.subscribe(told.append)
     with pytest.raises(LookupError, match="broken"):
-        session.apply(Remarked("x"))
+        session.apply(ClientRemark("x"))
     session.subscribe(fail)
     with pytest.raises(ExceptionGroup) as raised:
-        session.apply(Remarked("y"))
+        session.apply(ClientRemark("y"))
     assert len(raised.value.exceptions) == 2
     assert len(told) == 2
     assert len(session.conversation.entries) == 2
@@ -113,8 +113,8 @@ async def test_who_follows_a_session_follows_the_one_that_goes_on_with_it(tmp_pa
         await wire.send(response(opening["id"], {"sessionId": "s2"}))
         await settle()
         told.clear()
-        opened[0].apply(Remarked("x"))
+        opened[0].apply(ClientRemark("x"))
         assert len(told) == 1
         unsubscribe()
-        opened[0].apply(Remarked("y"))
+        opened[0].apply(ClientRemark("y"))
         assert len(told) == 1

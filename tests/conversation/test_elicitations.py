@@ -1,7 +1,7 @@
 """Elicitations in a conversation: open, accepted, and finished ones."""
 
 from acp_tui.conversation.conversation import NOTHING, Change
-from acp_tui.conversation.elicitation import Elicitation, FilledIn, Form, UrlVisit
+from acp_tui.conversation.elicitation import Elicitation, FieldAnswer, Form, UrlVisit
 from acp_tui.conversation.entries import EntryId, Question
 from acp_tui.conversation.facts import Fact, RequestKey
 from acp_tui.conversation.updates import (
@@ -36,7 +36,7 @@ def test_questions_wait_oldest_first_and_are_answered_in_any_order() -> None:
 
 
 def test_an_answer_stands_in_the_conversation_above_what_the_agent_says_to_it() -> None:
-    values = (FilledIn("Name", "Ada"),)
+    values = (FieldAnswer("Name", "Ada"),)
     updates = (
         agent("I ask."),
         ElicitationAsked(form(1)),

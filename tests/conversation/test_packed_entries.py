@@ -16,7 +16,7 @@ from acp_tui.conversation.conversation import KEPT, KEPT_HOWEVER_LONG, PACKED_AT
 from acp_tui.conversation.entries import Failure, Message
 from acp_tui.conversation.reducer import apply
 from acp_tui.conversation.tool_calls import TextDiff
-from acp_tui.conversation.updates import Remarked, SessionUpdate, UnknownUpdate
+from acp_tui.conversation.updates import ClientRemark, SessionUpdate, UnknownUpdate
 from support.folding import agent, ask, call, fold, prompt, thought, user
 
 LONG = 4 * KEPT
@@ -217,7 +217,7 @@ def test_a_packed_conversation_equals_one_in_memory(said: list[SessionUpdate], k
 
 
 def test_an_entry_list_ends() -> None:
-    entries = EntryList([Remarked("one")])
+    entries = EntryList([ClientRemark("one")])
     with pytest.raises(IndexError):
         entries[1]
     with pytest.raises(IndexError):

@@ -7,13 +7,14 @@ from hypothesis import strategies as st
 
 from acp_tui.conversation.content import Image, Text
 from acp_tui.conversation.conversation import Conversation, EntryList
-from acp_tui.conversation.elicitation import FilledIn, Form, UrlVisit
+from acp_tui.conversation.elicitation import FieldAnswer, Form, UrlVisit
 from acp_tui.conversation.entries import Message
 from acp_tui.conversation.facts import BackgroundWork, PlanStep, RequestKey, SessionId, TurnUsage, Usage
 from acp_tui.conversation.reducer import apply
 from acp_tui.conversation.tool_calls import TerminalContent, TerminalId, ToolCallId
 from acp_tui.conversation.updates import (
     CancelRequested,
+    ClientRemark,
     CommandRun,
     CommandsReplaced,
     CompactionChanged,
@@ -36,7 +37,6 @@ from acp_tui.conversation.updates import (
     PromptRefused,
     PromptSent,
     Reconnected,
-    Remarked,
     Renamed,
     SessionUpdate,
     StateReported,
@@ -88,7 +88,7 @@ EVERY_KIND: tuple[SessionUpdate, ...] = (
     ElicitationAsked(UrlVisit(RequestKey(4), "Look", "e", "https://a.example")),
     ElicitationAnswered(RequestKey(3), "decline"),
     ElicitationAnswered(RequestKey(4), "accept", 1700000000.5),
-    ElicitationAnswered(RequestKey(3), "accept", values=(FilledIn("Name", "Ada"),)),
+    ElicitationAnswered(RequestKey(3), "accept", values=(FieldAnswer("Name", "Ada"),)),
     ElicitationCompleted("e"),
     PlanReplaced((PlanStep("step"),)),
     PlanReplaced(()),
@@ -114,7 +114,7 @@ EVERY_KIND: tuple[SessionUpdate, ...] = (
     Disconnected("gone"),
     Reconnected(remembers=False),
     Reconnected(remembers=True, is_loaded=True),
-    Remarked("a word"),
+    ClientRemark("a word"),
     PromptSent((Text("hello"),), awaits_id=True),
     user("hello", "u"),
     PromptAccepted("u"),

@@ -19,7 +19,7 @@ from anyio import to_thread
 from acp_tui.client.agents.address import Address
 from acp_tui.client.agents.command import AgentCommand
 from acp_tui.client.errors import AgentUnreachable
-from acp_tui.client.hosting.finding import Place, attached
+from acp_tui.client.hosting.finding import HostPaths, attached
 from acp_tui.client.sessions.hub import open_hub
 from acp_tui.client.transcript.replay import replayed
 from acp_tui.conversation.entries import Message
@@ -285,7 +285,7 @@ async def test_over_tcp_only_who_has_the_token_attaches(user: User) -> None:
     await _greet(url, {"Authorization": f"Bearer {place.token.read_text()}"})
 
 
-async def _address_of(place: Place) -> str:
+async def _address_of(place: HostPaths) -> str:
     async with attached_to(place) as (agent, _):
         status = await agent.send_extension("_acp_tui/status", {})
         return str(status["listens"][1])

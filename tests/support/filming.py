@@ -7,7 +7,7 @@ from collections.abc import Iterable
 from pathlib import Path
 from typing import Any, Final
 
-from acp_tui.client.transcript.events import Event, Exited, Frame, Header, Own
+from acp_tui.client.transcript.events import Event, Exited, Frame, Header, OwnAction
 from acp_tui.client.transcript.lines import open_recording
 from acp_tui.conversation.facts import RequestKey, SessionId
 from acp_tui.conversation.tool_calls import TerminalId
@@ -85,8 +85,8 @@ def two_turns() -> list[Event]:
         said(2.0, "I look"),
         said(2.5, " at it."),
         Frame(3.0, Direction.IN, json.dumps(question).encode()),
-        Own(5.5, session, PermissionAnswered(RequestKey(1), "yes", at=1_790_000_000.0)),
-        Own(6.0, session, TerminalOpened(terminal, "make", "/project", columns=80, rows=5)),
+        OwnAction(5.5, session, PermissionAnswered(RequestKey(1), "yes", at=1_790_000_000.0)),
+        OwnAction(6.0, session, TerminalOpened(terminal, "make", "/project", columns=80, rows=5)),
         told(
             6.0,
             sessionUpdate="tool_call",
@@ -95,8 +95,8 @@ def two_turns() -> list[Event]:
             kind="execute",
             content=[{"type": "terminal", "terminalId": "t"}],
         ),
-        Own(6.5, session, TerminalOutput(terminal, b"\x1b[32mbuilt\x1b[0m\r\n")),
-        Own(7.0, session, TerminalExited(terminal, 0, None, 0.5)),
+        OwnAction(6.5, session, TerminalOutput(terminal, b"\x1b[32mbuilt\x1b[0m\r\n")),
+        OwnAction(7.0, session, TerminalExited(terminal, 0, None, 0.5)),
         got(7.5, 2, stopReason="end_turn"),
         prompted(60.0, 3, "Thank you"),
         said(61.0, "You are welcome."),
@@ -134,6 +134,6 @@ def form(values: dict[str, Any]) -> list[Event]:
         *begun(),
         prompted(1.0, 2, "Release it"),
         Frame(2.0, Direction.IN, json.dumps(asked).encode()),
-        Own(4.0, SessionId("s"), ElicitationAnswered(RequestKey(1), "accept")),
+        OwnAction(4.0, SessionId("s"), ElicitationAnswered(RequestKey(1), "accept")),
         Frame(4.0, Direction.OUT, json.dumps(answer).encode()),
     ]

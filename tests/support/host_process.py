@@ -14,7 +14,7 @@ from pathlib import Path
 import anyio
 import psutil  # type: ignore[import-untyped]
 
-from acp_tui.client.hosting.finding import Place, attached
+from acp_tui.client.hosting.finding import HostPaths, attached
 from acp_tui.client.sessions.agent import Agent
 from acp_tui.client.sessions.hub import open_hub
 from acp_tui.client.sessions.session import Session
@@ -50,12 +50,12 @@ class User:
             check=False,
         )
 
-    def host(self, *words: str, **variables: str) -> Place:
+    def host(self, *words: str, **variables: str) -> HostPaths:
         """Start a host in the background; the last of the words is its agent."""
         done = self.run("host", *words, **variables)
         assert done.returncode == 0, done.stdout + done.stderr
         (name,) = (line.split()[0] for line in done.stdout.splitlines() if " is hosted: " in line)
-        return Place(name, self.home / "state" / "acp-tui" / "hosts")
+        return HostPaths(name, self.home / "state" / "acp-tui" / "hosts")
 
 
 @contextmanager
@@ -71,7 +71,7 @@ def a_user() -> Iterator[User]:
         shutil.rmtree(home)
 
 
-def process_of(place: Place) -> psutil.Process:
+def process_of(place: HostPaths) -> psutil.Process:
     """The host's process."""
     for process in psutil.process_iter(["cmdline"]):
         if "--foreground" in (process.info["cmdline"] or ()) and _listens(process, place.socket):
@@ -87,7 +87,7 @@ def _listens(process: psutil.Process, path: Path) -> bool:
 
 
 @asynccontextmanager
-async def attached_to(place: Place, session_id: str = "s1") -> AsyncIterator[tuple[Agent, Session]]:
+async def attached_to(place: HostPaths, session_id: str = "s1") -> AsyncIterator[tuple[Agent, Session]]:
     """The host's session, seen by another client."""
     with anyio.fail_after(TEST_LIMIT_S):
         async with open_hub() as hub:

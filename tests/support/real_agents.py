@@ -21,7 +21,7 @@ from typing import Any, Final
 from acp_tui.client.agents.command import AgentCommand
 from acp_tui.client.errors import AgentRefused
 from acp_tui.client.sessions.session import Session
-from acp_tui.workbench.redact import Wishes, redact
+from acp_tui.workbench.redact import RedactOptions, redact
 from support.golden import AGENTS
 from support.led_sessions import Lead, Led, lead
 
@@ -123,7 +123,7 @@ def given_away(recording: Path) -> Path:
     plain, out = recording.with_suffix(".plain.jsonl"), recording.with_suffix(".given_away.jsonl")
     with recording.open(encoding="utf-8") as lines:
         plain.write_text("".join(_tidied(line, recording.parent / "project") for line in lines), encoding="utf-8")
-    redact(plain, out, Wishes(), os.environ, socket.gethostname())
+    redact(plain, out, RedactOptions(), os.environ, socket.gethostname())
     return out
 
 

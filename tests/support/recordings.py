@@ -30,7 +30,7 @@ from acp_tui.conversation.entries import Question
 from acp_tui.conversation.facts import PermissionOption, PermissionRequest, SessionId
 from acp_tui.conversation.tool_calls import TerminalId
 from acp_tui.protocol.roles import ClientOffer
-from acp_tui.workbench.redact import Wishes, redact
+from acp_tui.workbench.redact import RedactOptions, redact
 from support.waiting import LIMIT_S
 
 EVERYTHING = ClientOffer(elicitation_form=True, elicitation_url=True)
@@ -187,7 +187,7 @@ def redacted(recording: Path) -> Path:
     """
     out, home = recording.with_suffix(".redacted.jsonl"), recording.parents[1]
     if not out.exists():
-        redact(recording, out, Wishes(), {"HOME": str(home), "USER": home.name}, "hagar")
+        redact(recording, out, RedactOptions(), {"HOME": str(home), "USER": home.name}, "hagar")
     return out
 
 

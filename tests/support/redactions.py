@@ -7,12 +7,12 @@ from collections.abc import Iterable
 from pathlib import Path
 from typing import Any
 
-from acp_tui.client.transcript.events import Event, Frame, Header, Own
+from acp_tui.client.transcript.events import Event, Frame, Header, OwnAction
 from acp_tui.conversation.facts import SessionId
 from acp_tui.conversation.tool_calls import TerminalId
 from acp_tui.conversation.updates import TerminalOutput
 from acp_tui.rpc import Direction
-from acp_tui.workbench.redact import Report, Wishes, redact
+from acp_tui.workbench.redact import RedactOptions, Report, redact
 from support.recordings import write
 
 IN, OUT = Direction.IN, Direction.OUT
@@ -33,8 +33,8 @@ def says(text: str, kind: str = "agent_message_chunk") -> Frame:
     return update(sessionUpdate=kind, content={"type": "text", "text": text})
 
 
-def prints(data: bytes) -> Own:
-    return Own(0.0, SESSION, TerminalOutput(TerminalId("t"), data))
+def prints(data: bytes) -> OwnAction:
+    return OwnAction(0.0, SESSION, TerminalOutput(TerminalId("t"), data))
 
 
 class Redacted:
@@ -56,7 +56,7 @@ class Redacted:
         full_names: Iterable[str] = (),
         **wishes: Any,
     ) -> Report:
-        return redact(source, out, Wishes(**wishes), environ or {}, host, full_names)
+        return redact(source, out, RedactOptions(**wishes), environ or {}, host, full_names)
 
     def said(self, number: int) -> str:
         """The text of a message; the first event is 1."""

@@ -60,7 +60,7 @@ def _is_endless(step: script.Step) -> bool:
     return False
 
 
-async def _use_kept_sessions(keeping: script.Keeping, client: Any, *, of_two: bool) -> None:
+async def _use_kept_sessions(keeping: script.StoredSessions, client: Any, *, of_two: bool) -> None:
     """Call every method for saved sessions that the scenario offers."""
     if "list" in keeping.offers or of_two:
         await client.peer.request("session/list", {}, read_error=str)  # the login may be over

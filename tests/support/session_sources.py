@@ -10,7 +10,7 @@ from acp_tui.client.errors import ClientError
 from acp_tui.client.sessions.session_history import PastSession
 from acp_tui.client.transcript.index import RecordedSession
 from acp_tui.conversation.facts import SessionId, SessionPage, SessionSummary
-from acp_tui.ui.dialogs.session_rows import Way
+from acp_tui.ui.dialogs.session_rows import OpenMode
 
 HERE = Path("/home/me/project")
 ELSEWHERE = Path("/home/me/work/durations/packages/parser")
@@ -46,8 +46,8 @@ class NoSessions:
     async def line_with(self, session: PastSession, words: str) -> str:
         return ""
 
-    def judge(self, session: PastSession) -> tuple[Way, str]:
-        return Way.AGENT, ""
+    def judge(self, session: PastSession) -> tuple[OpenMode, str]:
+        return OpenMode.AGENT, ""
 
     def no_delete(self, session: PastSession) -> str:
         return ""
@@ -98,11 +98,11 @@ class SampleSessions(NoSessions):
             recorded("r1", "Explain the scheduler", agent="demo", prompts=1, cwd=HERE, last_at=at - 7200),
         )
 
-    def judge(self, session: PastSession) -> tuple[Way, str]:
+    def judge(self, session: PastSession) -> tuple[OpenMode, str]:
         if session.agent == "demo":
-            return Way.RECORDING, "its folder is gone"
-        ways = {"session-0": Way.HERE, "session-2": Way.TAB}
-        return ways.get(session.session_id, Way.AGENT), ""
+            return OpenMode.RECORDING, "its folder is gone"
+        ways = {"session-0": OpenMode.HERE, "session-2": OpenMode.TAB}
+        return ways.get(session.session_id, OpenMode.AGENT), ""
 
 
 class HostileSessions(NoSessions):
@@ -127,5 +127,5 @@ class HostileSessions(NoSessions):
     async def line_with(self, session: PastSession, words: str) -> str:
         return self.agent
 
-    def judge(self, session: PastSession) -> tuple[Way, str]:
-        return Way.NONE, self.agent
+    def judge(self, session: PastSession) -> tuple[OpenMode, str]:
+        return OpenMode.NONE, self.agent

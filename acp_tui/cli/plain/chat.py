@@ -16,7 +16,7 @@ from anyio.abc import TaskGroup
 from acp_tui.cli import ExitCode, code_of
 from acp_tui.cli.plain.asking import AgentStart, Permissions, Questions
 from acp_tui.cli.plain.console import Console, Outbox
-from acp_tui.cli.plain.telling import Teller
+from acp_tui.cli.plain.telling import ConversationPrinter
 from acp_tui.cli.plain.words import ours
 from acp_tui.cli.saying import error_text
 from acp_tui.client.agents.command import AgentCommand
@@ -80,7 +80,7 @@ class Chat:
         self._start: AgentStart
         self._driver: SessionDriver
         self._tasks: TaskGroup
-        self._teller: Teller
+        self._teller: ConversationPrinter
         self._permissions: Permissions
         self._questions: Questions
 
@@ -218,7 +218,9 @@ class Chat:
         self._unsubscribe()
         self.session = session
         if not is_known:
-            self._teller = Teller(session.conversation, session.cwd, self._outbox, self.settings.conversation)
+            self._teller = ConversationPrinter(
+                session.conversation, session.cwd, self._outbox, self.settings.conversation
+            )
             self._teller.tell_all()
         self._permissions = Permissions(
             session, self.console, self._outbox, on_shown=self._teller.note_asked, queue_first=self._say_first

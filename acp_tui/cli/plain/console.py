@@ -41,7 +41,7 @@ NUDGE_AGAIN_S: Final = 0.1
 """A signal between two system calls wakes nothing, so it's repeated until it's handled."""
 
 
-class Woken(Exception):
+class ReadInterrupted(Exception):
     """Reading was interrupted because there's something else to do."""
 
 
@@ -63,7 +63,7 @@ PROMPT_BEGINS: Final = "\x01\x1b]133;A\x07\x02"
 PROMPT_ENDS: Final = "\x01\x1b]133;B\x07\x02"
 
 
-class _Errand:
+class _TerminalRequest:
     """Something the event loop wants from the terminal and waits for."""
 
     def __init__(self, do: Callable[[], Any]) -> None:
@@ -82,14 +82,14 @@ class Console:
         self.prompt: str | None = None
         """The prompt of the next line; "" while the agent works; None to read nothing."""
         self._said: deque[str] = deque()
-        self._errand: _Errand | None = None
+        self._errand: _TerminalRequest | None = None
         self._asking = asyncio.Lock()
         self._loop: asyncio.AbstractEventLoop | None = None
         self._is_nudging = False
         self._is_reading = False
         self._has_begun = False
         """Whether readline has started the current line; before that, it still holds the last one."""
-        self._read_for: _Errand | None = None
+        self._read_for: _TerminalRequest | None = None
         self._read_under: str | None = None
         self._is_dirty = False
         """Whether the main thread has something to look at."""
@@ -144,7 +144,7 @@ class Console:
 
     async def _run(self, do: Callable[[], Any]) -> Any:
         async with self._asking:
-            errand = self._errand = _Errand(do)
+            errand = self._errand = _TerminalRequest(do)
             self._wake()
             try:
                 await errand.done.wait()
@@ -192,7 +192,7 @@ class Console:
                     if not self._is_at_line_start:
                         print()
                     break
-                with suppress(Woken):
+                with suppress(ReadInterrupted):
                     self._serve_once(host, call)
 
     def _serve_once(self, host: Host, call: Callable[..., object]) -> None:
@@ -213,7 +213,7 @@ class Console:
             else:
                 call(host.take_line, line)
 
-    def _finish(self, errand: _Errand, result: Any) -> None:
+    def _finish(self, errand: _TerminalRequest, result: Any) -> None:
         def finish() -> None:
             errand.result = result
             errand.done.set()
@@ -242,7 +242,7 @@ class Console:
         """Whether more comes right after a line: then it's part of a paste or a text. Raises Woken after Ctrl+C."""
         time.sleep(GUARD_S)
         if self._interrupts:
-            raise Woken
+            raise ReadInterrupted
         return has_typed(sys.stdin.fileno())
 
     def _read(self, prompt: str) -> str | None:
@@ -258,7 +258,7 @@ class Console:
         try:
             self._is_reading = True
             if self._is_dirty:
-                raise Woken
+                raise ReadInterrupted
             self._is_at_line_start = not prompt
             line = input(prompt) if readline is not None else self._read_cooked(prompt)
         except EOFError:
@@ -278,7 +278,7 @@ class Console:
         """
         print(prompt, end="", flush=True)
         if not self._wait([sys.stdin.fileno()]):
-            raise Woken
+            raise ReadInterrupted
         return input()
 
     def _wait(self, files: list[int]) -> bool:
@@ -316,7 +316,7 @@ class Console:
         if self._read_for is None:
             self._draft = typed
         self._is_at_line_start = self._is_at_line_start and not typed
-        raise Woken
+        raise ReadInterrupted
 
     @property
     def _can_leave(self) -> bool:
@@ -355,7 +355,7 @@ class Console:
             os.write(self._waking_fd, b"\0")
         if self._can_leave:
             self._is_at_line_start = False  # the terminal shows ^C
-            raise Woken
+            raise ReadInterrupted
 
     def _print(self) -> None:
         if not self._said:

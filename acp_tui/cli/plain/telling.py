@@ -43,7 +43,7 @@ from acp_tui.conversation.entries import (
 )
 from acp_tui.conversation.facts import Fact, Plan, SessionId
 from acp_tui.conversation.tool_calls import FAILED, SETTLED, TerminalId, ToolCall, ToolCallContent, ToolCallId
-from acp_tui.conversation.updates import Reconnected, Remarked, UnknownUpdate
+from acp_tui.conversation.updates import ClientRemark, Reconnected, UnknownUpdate
 from acp_tui.conversation.visible import make_visible, make_visible_line
 from acp_tui.conversation.wording import answer_words, forked, subagent_state, value_name
 from acp_tui.values import dataclass
@@ -99,7 +99,7 @@ class Blocks:
 
 
 @dataclass(slots=True)
-class _Told:
+class _PrintedMessage:
     """How much of a message has been printed."""
 
     is_typed_here: bool
@@ -114,7 +114,7 @@ class _Told:
     """For a shortened thought: whether its first line has been printed."""
 
 
-class Teller:
+class ConversationPrinter:
     """Prints one conversation from now on."""
 
     def __init__(self, conversation: Conversation, cwd: Path, outbox: Outbox, shown: ConversationSettings) -> None:
@@ -123,7 +123,7 @@ class Teller:
         self._outbox = outbox
         self._shown = shown
         self._limits = limits_of(shown)
-        self._messages: dict[EntryId, _Told] = {}
+        self._messages: dict[EntryId, _PrintedMessage] = {}
         self._open: EntryId | None = None
         """The message that may continue."""
         self._calls: dict[EntryId, str] = {}
@@ -195,7 +195,7 @@ class Teller:
         if entry_id not in self._messages and message.role == "user":
             self._outbox.put("\n".join(ours(make_visible(note)) for note in message.notes))
         is_typed_here = message.role == "user" and not self._conversation.is_idle
-        told = self._messages.setdefault(entry_id, _Told(is_typed_here))
+        told = self._messages.setdefault(entry_id, _PrintedMessage(is_typed_here))
         self._open = entry_id
         for news in _news(message, told):
             if isinstance(news, str):
@@ -204,7 +204,7 @@ class Teller:
                 self._say_blocks(message, told, told.blocks.rest())
                 self._say_blocks(message, told, iter([block_text(news)]))
 
-    def _say_blocks(self, message: Message, told: _Told, blocks: Iterator[str]) -> None:
+    def _say_blocks(self, message: Message, told: _PrintedMessage, blocks: Iterator[str]) -> None:
         for block in blocks:
             text = theirs(block)
             if message.role == "thought":
@@ -214,7 +214,7 @@ class Teller:
             elif not told.is_typed_here:
                 self._outbox.put(f"\n> {text}")
 
-    def _say_thought(self, told: _Told, text: str) -> None:
+    def _say_thought(self, told: _PrintedMessage, text: str) -> None:
         if self._shown.thoughts == "open":
             self._outbox.put(ours(f"thought: {text}"))
         elif not told.is_begun:
@@ -297,7 +297,7 @@ class Teller:
             self._waiting.discard(terminal_id)
 
 
-def _news(message: Message, told: _Told) -> Iterator[str | ContentBlock]:
+def _news(message: Message, told: _PrintedMessage) -> Iterator[str | ContentBlock]:
     """Yield what is new in a message. Blocks the user doesn't see don't interrupt its last text."""
     if told.parts is not None and told.parts is not message.parts:  # a message that replaces it is printed again
         told.part = told.characters = 0
@@ -329,7 +329,7 @@ def _words(entry: Entry) -> str:
             knows = "knows" if remembers else "has no memory of"
             told = f"the agent restarted here; it {knows} the conversation above"
             return ours("\n".join(filter(None, (told, make_visible(why)))))
-        case Remarked(text):
+        case ClientRemark(text):
             return ours(make_visible_line(text))
         case Question():
             return ours(_question_words(entry))

@@ -12,7 +12,7 @@ from acp_tui.client.errors import SettingsError
 from acp_tui.values import dataclass
 
 SCHEMES: Final = ("wss", "ws", "https", "http", "unix")
-_PLAIN: Final = ("ws", "http")
+_UNENCRYPTED_SCHEMES: Final = ("ws", "http")
 
 
 @dataclass(frozen=True, slots=True)
@@ -77,7 +77,7 @@ def read_address(
             "an address with a password in it would show in `ps` and in recordings",
             hint='put it into agents.toml: headers = { Authorization = "Bearer ${TOKEN}" }',
         )
-    if parts.scheme in _PLAIN and not (is_insecure or _is_loopback(parts.hostname or "")):
+    if parts.scheme in _UNENCRYPTED_SCHEMES and not (is_insecure or _is_loopback(parts.hostname or "")):
         raise SettingsError(
             f"{parts.scheme}://{parts.netloc} would send everything unencrypted",
             hint=f"use {'wss' if parts.scheme == 'ws' else 'https'}://, or set insecure = true in agents.toml",

@@ -186,7 +186,7 @@ def this_platform() -> str:
 
 
 @dataclass(frozen=True, slots=True)
-class Place:
+class CatalogueSources:
     """What a catalogue is made from: this user's files and this machine."""
 
     agents_file: Path = field(default_factory=config_file)
@@ -200,9 +200,9 @@ class Place:
         return shutil.which(program, path={**self.environ, **(env or {})}.get("PATH", "")) is not None
 
 
-def read_catalogue(place: Place | None = None) -> Catalogue:
+def read_catalogue(place: CatalogueSources | None = None) -> Catalogue:
     """All agents. Blocks while it looks up dozens of programs on PATH."""
-    place = place or Place()
+    place = place or CatalogueSources()
     user = read_user_agents(place.agents_file, place.environ)
     cached = cached_registry(place.registry_file)
     listed = _all(user, cached, place)
@@ -215,7 +215,7 @@ def read_catalogue(place: Place | None = None) -> Catalogue:
     )
 
 
-def find_agent(name: str, place: Place | None = None) -> ListedAgent:
+def find_agent(name: str, place: CatalogueSources | None = None) -> ListedAgent:
     """The agent with that name, registry ID, or address. It may be one that can't run.
 
     Raises AgentNotFound, and SettingsError for a mistake in the user's file that affects it. Blocks, and looks no
@@ -223,7 +223,7 @@ def find_agent(name: str, place: Place | None = None) -> ListedAgent:
     """
     if "://" in name:
         return ListedAgent(command_at(name), Source.USER, name)
-    place = place or Place()
+    place = place or CatalogueSources()
     user = read_user_agents(place.agents_file, place.environ)
     for concerned in ("", name):
         if concerned in user.problems:
@@ -263,7 +263,7 @@ def _unknown(name: str, listed: Iterable[ListedAgent], agents_file: Path) -> Age
     )
 
 
-def _all(user: UserAgents, cached: CachedRegistry | None, place: Place) -> tuple[ListedAgent, ...]:
+def _all(user: UserAgents, cached: CachedRegistry | None, place: CatalogueSources) -> tuple[ListedAgent, ...]:
     """One agent per name. A name in the user's file hides all others, even if its entry is invalid."""
     entries = {entry.agent_id: entry for entry in cached.registry.entries} if cached is not None else {}
     of_user = [_of_user(agent, place) for agent in user.agents.values()]
@@ -292,14 +292,14 @@ def _demo() -> ListedAgent:
     return ListedAgent(demo_command(), Source.DEMO, "Demo", about)
 
 
-def _of_user(agent: UserAgent, place: Place) -> ListedAgent:
+def _of_user(agent: UserAgent, place: CatalogueSources) -> ListedAgent:
     command = agent.command
     is_there = command.address is not None or place.has(command.argv[0], command.env)
     obstacle = "" if is_there else _missing(command.argv[0])
     return ListedAgent(command, Source.USER, command.name, agent.description, obstacle=obstacle)
 
 
-def _of_known(known: KnownAgent, entry: RegistryEntry | None, place: Place) -> ListedAgent:
+def _of_known(known: KnownAgent, entry: RegistryEntry | None, place: CatalogueSources) -> ListedAgent:
     """Prefers the installed program, then the registry's way to run it, then instructions to install it."""
     installed = _installed(known)
     if place.has(known.argv[0]):
@@ -317,14 +317,14 @@ def _installed(known: KnownAgent) -> ListedAgent:
     return ListedAgent(command, Source.KNOWN, known.title, known.description, registry_id=known.registry_id)
 
 
-def _of_registry(entry: RegistryEntry, place: Place) -> ListedAgent:
+def _of_registry(entry: RegistryEntry, place: CatalogueSources) -> ListedAgent:
     """The first of the entry's ways that works here, otherwise the first one and why it doesn't work."""
     ways = [*_ways(entry, place)]
     way = next((way for way in ways if not way.obstacle), ways[-1])
     return replace(way, title=entry.name, description=entry.description, registry_id=entry.agent_id)
 
 
-def _ways(entry: RegistryEntry, place: Place) -> Iterator[ListedAgent]:
+def _ways(entry: RegistryEntry, place: CatalogueSources) -> Iterator[ListedAgent]:
     archive = entry.archives.get(place.platform)
     if archive is not None:
         yield _as_program(entry, archive, place)
@@ -341,7 +341,7 @@ def _ways(entry: RegistryEntry, place: Place) -> Iterator[ListedAgent]:
         )
 
 
-def _as_program(entry: RegistryEntry, archive: Archive, place: Place) -> ListedAgent:
+def _as_program(entry: RegistryEntry, archive: Archive, place: CatalogueSources) -> ListedAgent:
     """The program if the user has installed it, in any version, otherwise what to download."""
     package = Package("", archive.program, "")
     argv = (archive.program, *archive.args)
@@ -362,7 +362,7 @@ def _as_program(entry: RegistryEntry, archive: Archive, place: Place) -> ListedA
     )
 
 
-def _as_package(entry: RegistryEntry, run: PackageRun, place: Place) -> ListedAgent:
+def _as_package(entry: RegistryEntry, run: PackageRun, place: CatalogueSources) -> ListedAgent:
     package = Package(run.runner, run.package, run.version)
     listed = ListedAgent(
         AgentCommand(entry.agent_id, run.argv, run.env, package=package, runner=run.runner, is_listed=True),

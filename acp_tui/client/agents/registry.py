@@ -16,7 +16,7 @@ from pathlib import Path, PurePosixPath
 from typing import TYPE_CHECKING, Final
 
 from acp_tui import __version__
-from acp_tui.client.agents.remembered import read_kept, write_kept
+from acp_tui.client.agents.remembered import read_json_state, write_json_state
 from acp_tui.client.errors import ClientError
 from acp_tui.client.loading_variables import loading_effect
 from acp_tui.client.settings.location import cache_folder
@@ -52,7 +52,7 @@ def registry_file() -> Path:
 
 def cached_registry(file: Path) -> CachedRegistry | None:
     """The last fetched registry; None if there isn't one, or it can't be used."""
-    kept = read_kept(file)
+    kept = read_json_state(file)
     if not isinstance(kept, dict):
         return None
     match kept:
@@ -72,7 +72,7 @@ def update_registry(
     try:
         index, etag = _fetch(url, before.etag if before is not None else "", limit_s)
         if index is None:
-            kept = read_kept(file)
+            kept = read_json_state(file)
             assert isinstance(kept, dict)
             index, etag = kept["index"], kept["etag"]
         registry = read_registry(index)
@@ -83,7 +83,7 @@ def update_registry(
             hint="the copy fetched before is still in use" if before is not None else "",
         ) from error
     try:
-        write_kept(file, {"fetched_at": now(), "etag": etag, "index": index})
+        write_json_state(file, {"fetched_at": now(), "etag": etag, "index": index})
     except OSError as error:
         raise RegistryUnavailable(
             f"the agent registry was fetched, but can't be kept in {file}: {error.strerror or error}",

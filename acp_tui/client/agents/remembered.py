@@ -18,7 +18,7 @@ from acp_tui.client.files import replace_file
 from acp_tui.client.settings.location import state_folder
 
 
-def read_kept(file: Path) -> object:
+def read_json_state(file: Path) -> object:
     """The content of the file; None if it doesn't exist or can't be used."""
     try:
         content: object = json.loads(file.read_bytes())
@@ -27,7 +27,7 @@ def read_kept(file: Path) -> object:
     return content
 
 
-def write_kept(file: Path, content: object) -> None:
+def write_json_state(file: Path, content: object) -> None:
     """Replace the content of the file. If two write at once, the last one wins. Raises OSError."""
     replace_file(file, json.dumps(content).encode())
 
@@ -42,7 +42,7 @@ def recent_file() -> Path:
 
 def recent_agents(file: Path) -> tuple[str, ...]:
     """The names, last used first."""
-    content = read_kept(file)
+    content = read_json_state(file)
     names = content if isinstance(content, list) else []
     return tuple(name for name in names if isinstance(name, str))[:MOST_RECENT]
 
@@ -51,7 +51,7 @@ def note_used(name: str, file: Path) -> None:
     """Put this name first."""
     names = [name, *(other for other in recent_agents(file) if other != name)]
     with suppress(OSError):
-        write_kept(file, names[:MOST_RECENT])
+        write_json_state(file, names[:MOST_RECENT])
 
 
 def introduction(command: AgentCommand, file: Path) -> str:
@@ -88,7 +88,7 @@ def agree(command: AgentCommand, file: Path) -> None:
     of_agent = {**consents.get(command.name, {}), _digest(command): command.line}
     consents[command.name] = dict(list(of_agent.items())[-MOST_KEPT:])
     try:
-        write_kept(file, consents)
+        write_json_state(file, consents)
     except OSError as error:
         raise SettingsError(
             f"your consent to run {command.name} can't be kept in {file}: {error.strerror}",
@@ -117,7 +117,7 @@ def _digest(command: AgentCommand) -> str:
 
 def _read(file: Path) -> _Consents:
     """Treat invalid content as no consents, so the user is asked again."""
-    content = read_kept(file)
+    content = read_json_state(file)
     if not isinstance(content, dict):
         return {}
     return {name: agreed for name, agreed in content.items() if isinstance(agreed, dict)}

@@ -35,7 +35,7 @@ from acp_tui.rpc.messages import (
     write_failure,
 )
 
-ANSWER_LIMIT_S: Final = 30.0
+ACCEPT_TIMEOUT_S: Final = 30.0
 """How long a server may take to accept a message. Its answer arrives as an event."""
 CLOSE_LIMIT_S: Final = 2.0
 QUIET_S: Final = 0.1
@@ -139,7 +139,7 @@ class HttpStream(RemoteStream):
             case httpcore.ConnectTimeout():
                 return failure(TimeoutError(), self._proxy)
             case httpcore.TimeoutException() | TimeoutError():
-                return Ended(f"hasn't answered within {ANSWER_LIMIT_S:g} s")
+                return Ended(f"hasn't answered within {ACCEPT_TIMEOUT_S:g} s")
             case httpcore.ProxyError():
                 return proxy_refusal(self._proxy or "", f"HTTP {error}")
             case httpcore.RemoteProtocolError() if not self._connection_id and not _is_cut(error):
@@ -195,7 +195,7 @@ class HttpStream(RemoteStream):
     async def _send_post(self, line: bytes, headers: Mapping[str, str]) -> tuple[httpx.Response, bytes]:
         """The response and its content, limited to the size of a message. Raises FrameTooLarge."""
         content = bytearray()
-        with anyio.fail_after(ANSWER_LIMIT_S):  # the limit includes the content: a byte now and then isn't an answer
+        with anyio.fail_after(ACCEPT_TIMEOUT_S):  # the limit includes the content: a byte now and then isn't an answer
             async with self._client.stream("POST", self._url, content=line, headers=headers) as response:
                 is_message = response.status_code == HTTPStatus.OK
                 async for data in response.aiter_raw():  # without decompressing, which could produce any size
@@ -253,7 +253,7 @@ class HttpStream(RemoteStream):
         get = self._client.stream("GET", self._url, headers=headers, timeout=_PATIENT)
         try:
             async with AsyncExitStack() as stack:
-                with anyio.fail_after(ANSWER_LIMIT_S):
+                with anyio.fail_after(ACCEPT_TIMEOUT_S):
                     response = await stack.enter_async_context(get)
                 kind = response.headers.get("Content-Type", "")
                 if response.status_code != HTTPStatus.OK or not kind.startswith(_EVENTS):
@@ -398,7 +398,7 @@ async def opened_http(address: Address, headers: Mapping[str, str]) -> AsyncIter
         raise Ended(f"can't be reached through the proxy: {error}").of(address.host) from None
     client = httpx.AsyncClient(
         headers={**headers, "Content-Type": "application/json", "Accept-Encoding": "identity"},
-        timeout=httpx.Timeout(ANSWER_LIMIT_S, connect=OPEN_LIMIT_S, pool=None),
+        timeout=httpx.Timeout(ACCEPT_TIMEOUT_S, connect=OPEN_LIMIT_S, pool=None),
         transport=transport,
     )
     async with client, anyio.create_task_group() as outer:

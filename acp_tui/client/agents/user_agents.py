@@ -30,7 +30,7 @@ URL_EXAMPLE: Final = """\
 url = "wss://build.example/acp"
 headers = { Authorization = "Bearer ${BUILD_TOKEN}" }
 """
-_AS_IN: Final = f"it should look like:\n{EXAMPLE}"
+_EXAMPLE_HINT: Final = f"it should look like:\n{EXAMPLE}"
 _KEYS: Final = ("command", "env", "wrapper", "runs", "files", "mcp", "protocol", "description")
 _URL_KEYS: Final = ("url", "headers", "token_command", "insecure", "cwd", "files", "mcp", "protocol", "description")
 _HEADER: Final = re.compile(r"[A-Za-z0-9!#$%&'*+.^_`|~-]+")
@@ -92,7 +92,7 @@ def read_user_agents(file: Path, environ: Mapping[str, str]) -> UserAgents:
 def _read_agent(name: str, entry: Mapping[str, object], key: str, environ: Mapping[str, str]) -> UserAgent:
     """An agent that runs as a command or behind a wrapper. Raises SettingsError."""
     if not name or name.startswith("-") or not name.isprintable():
-        raise SettingsError(f"{key}: this name can't be typed as an argument", hint=_AS_IN)
+        raise SettingsError(f"{key}: this name can't be typed as an argument", hint=_EXAMPLE_HINT)
     if "url" in entry:
         return UserAgent(_at_address(name, entry, key, environ), _text(entry, "description", key))
     wrapper = _expanded(entry, "wrapper", key, environ) if "wrapper" in entry else ()
@@ -117,7 +117,7 @@ def _read_agent(name: str, entry: Mapping[str, object], key: str, environ: Mappi
 def _at_address(name: str, entry: Mapping[str, object], key: str, environ: Mapping[str, str]) -> AgentCommand:
     """An agent at an address. Raises SettingsError."""
     if "command" in entry:
-        raise SettingsError(f"{key} needs either a command to start or the url of a running one", hint=_AS_IN)
+        raise SettingsError(f"{key} needs either a command to start or the url of a running one", hint=_EXAMPLE_HINT)
     url, cwd = _text(entry, "url", key), _text(entry, "cwd", key)
     if cwd and not cwd.startswith("/"):
         raise _wrong(f"{key}.cwd", "an absolute path of the other machine")
@@ -250,4 +250,4 @@ def _advice(name: str, known: Sequence[str]) -> str:
 
 
 def _wrong(key: str, expected: str) -> SettingsError:
-    return SettingsError(f"{key} isn't {expected}", hint=_AS_IN)
+    return SettingsError(f"{key} isn't {expected}", hint=_EXAMPLE_HINT)

@@ -7,7 +7,7 @@ from collections.abc import Iterable, Iterator, Sequence
 from pathlib import Path
 from typing import Final
 
-from acp_tui.client.attachments.files import Limits, LineRange, Named, block_for
+from acp_tui.client.attachments.files import Limits, LineRange, NamedPath, block_for
 from acp_tui.conversation.content import ContentBlock, Text
 from acp_tui.values import dataclass
 
@@ -120,7 +120,7 @@ def attach(text: str, cwd: Path, *, limits: Limits = _DEFAULT_LIMITS) -> Attache
 
     Reads from the disk, so run it in a thread. `cwd` is absolute. Paths may lead anywhere, because the user names them.
     """
-    found: list[Named] = []
+    found: list[NamedPath] = []
     missing: list[str] = []
     for readings in each_reading(text):
         named = _find(readings, cwd)
@@ -135,12 +135,12 @@ def attach(text: str, cwd: Path, *, limits: Limits = _DEFAULT_LIMITS) -> Attache
     return Attached((Text(text), *blocks), (*problems, *dict.fromkeys(missing)))
 
 
-def _find(readings: Iterable[Mention], cwd: Path) -> Named | None:
+def _find(readings: Iterable[Mention], cwd: Path) -> NamedPath | None:
     """The file or folder of the first reading that has one."""
     for mention in readings:
         path = _existing(mention.path_text, cwd)
         if path is not None:
-            return Named(path, _lines(mention), mention.path_text)
+            return NamedPath(path, _lines(mention), mention.path_text)
     return None
 
 

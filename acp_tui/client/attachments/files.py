@@ -223,7 +223,7 @@ class Limits:
 
 
 @dataclass(frozen=True, slots=True)
-class Named:
+class NamedPath:
     """A file or folder that a prompt names. Two names for the same path are equal."""
 
     path: Path
@@ -238,7 +238,7 @@ class Named:
         return ResourceLink(self.path.as_uri(), self.path.name, mime_type=mime_type, size=size)
 
 
-def block_for(named: Named, limits: Limits) -> Outcome:
+def block_for(named: NamedPath, limits: Limits) -> Outcome:
     """The block for a file or folder as it is now. Never raises, and never waits for other processes."""
     try:
         if stat.S_ISDIR(named.path.stat().st_mode):
@@ -259,7 +259,7 @@ def _folder(path: Path) -> ResourceLink:
     return ResourceLink(uri, path.name or str(path), mime_type="inode/directory")
 
 
-def _block_for_content(named: Named, file: BufferedReader, limits: Limits) -> Outcome:
+def _block_for_content(named: NamedPath, file: BufferedReader, limits: Limits) -> Outcome:
     head = file.peek()
     media = media_type(head)
     if media is not None:
@@ -271,7 +271,7 @@ def _block_for_content(named: Named, file: BufferedReader, limits: Limits) -> Ou
     return _text(named, file, limits.text_bytes)
 
 
-def _media(named: Named, file: BufferedReader, mime_type: str, limit_bytes: int) -> Outcome:
+def _media(named: NamedPath, file: BufferedReader, mime_type: str, limit_bytes: int) -> Outcome:
     try:
         content = read_all(file, limit_bytes)
     except TooMuch:
@@ -280,14 +280,14 @@ def _media(named: Named, file: BufferedReader, mime_type: str, limit_bytes: int)
     return _whole(named, media_block(content, mime_type, named.path.as_uri()))
 
 
-def _whole(named: Named, block: ContentBlock) -> Outcome:
+def _whole(named: NamedPath, block: ContentBlock) -> Outcome:
     """The block for something without lines, even if some were requested."""
     if named.lines is None:
         return block, None
     return block, f"{named.name!r} isn't text, so it has no {named.lines}; all of it is attached."
 
 
-def _text(named: Named, file: BufferedReader, limit_bytes: int) -> Outcome:
+def _text(named: NamedPath, file: BufferedReader, limit_bytes: int) -> Outcome:
     link = named.link(text_type(named.path.name), _size(file))
     try:
         text = decode(read_all(file, limit_bytes))
@@ -298,7 +298,7 @@ def _text(named: Named, file: BufferedReader, limit_bytes: int) -> Outcome:
     return TextResource(link.uri, text, link.mime_type), None
 
 
-def _some_lines(named: Named, asked: LineRange, file: BufferedReader, limit_bytes: int) -> Outcome:
+def _some_lines(named: NamedPath, asked: LineRange, file: BufferedReader, limit_bytes: int) -> Outcome:
     link = named.link(text_type(named.path.name), _size(file))
     try:
         content, last_seen = read_lines(file, asked, limit_bytes)
@@ -316,7 +316,7 @@ def _some_lines(named: Named, asked: LineRange, file: BufferedReader, limit_byte
     return TextResource(link.uri + given.fragment, text, link.mime_type), problem
 
 
-def _not_text(named: Named, link: ResourceLink) -> Outcome:
+def _not_text(named: NamedPath, link: ResourceLink) -> Outcome:
     return link, f"{named.name!r} isn't UTF-8 text, so a link to it is attached instead."
 
 

@@ -232,7 +232,7 @@ class ChangeTracker:
         self.is_live = self._has_begun = True
         self._mark(None)  # something may have happened since the baseline or the previous watch
 
-    def _happened(self, events: Happened) -> None:
+    def _happened(self, events: PathEvents) -> None:
         paths = self._below_root(events.paths)
         self._added |= self._below_root(events.added)
         self._mark(paths)
@@ -346,7 +346,7 @@ _TIMEOUT_MS: Final = 100
 
 
 @dataclass(frozen=True, slots=True)
-class Happened:
+class PathEvents:
     """What happened within a fraction of a second. The paths are absolute, as given to `watch`."""
 
     paths: frozenset[str]
@@ -355,7 +355,7 @@ class Happened:
 
 
 async def watch(
-    directories: Sequence[str], on_started: Callable[[], None], on_events: Callable[[Happened], None]
+    directories: Sequence[str], on_started: Callable[[], None], on_events: Callable[[PathEvents], None]
 ) -> str:
     """Report on this event loop until cancelled or until the watch fails. Returns why it failed.
 
@@ -387,7 +387,7 @@ def _follow(
     directories: Sequence[str],
     stop: threading.Event,
     on_started: Callable[[], None],
-    on_events: Callable[[Happened], None],
+    on_events: Callable[[PathEvents], None],
 ) -> None:
     import watchfiles  # loads a native library, which must not delay the start
 
@@ -408,4 +408,4 @@ def _follow(
             from_thread.run_sync(on_started)
         if events:
             added = frozenset(path for change, path in events if change is watchfiles.Change.added)
-            from_thread.run_sync(on_events, Happened(frozenset(path for _, path in events), added))
+            from_thread.run_sync(on_events, PathEvents(frozenset(path for _, path in events), added))

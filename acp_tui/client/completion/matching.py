@@ -186,7 +186,7 @@ _REST_OF_QUOTED: Final = re.compile(r"(?:[^\"\n]*\")?")
 
 
 @dataclass(frozen=True, slots=True)
-class Writing:
+class PartialMention:
     """The mention at the cursor."""
 
     start: int
@@ -199,7 +199,7 @@ class Writing:
     """The part of a line range written so far, such as `10-`; None if there isn't one."""
 
 
-def being_written(line: str, column: int) -> Writing | None:
+def being_written(line: str, column: int) -> PartialMention | None:
     """The mention that ends at the cursor or extends past it."""
     begin = max(column - MOST_LETTERS, 0)
     found = _BEING_WRITTEN.search(line[begin:column])
@@ -207,13 +207,13 @@ def being_written(line: str, column: int) -> Writing | None:
         return None
     start = begin + found.start()
     if found["closed"] is not None:
-        return Writing(start, column, found["quoted"], found["lines"]) if found["lines"] is not None else None
+        return PartialMention(start, column, found["quoted"], found["lines"]) if found["lines"] is not None else None
     if found["quoted"] is not None:
-        return Writing(start, _end_of(_REST_OF_QUOTED, line, column), found["quoted"])
+        return PartialMention(start, _end_of(_REST_OF_QUOTED, line, column), found["quoted"])
     ranged = _WORD_WITH_LINES.fullmatch(found["word"])
     if ranged is not None:
-        return Writing(start, column, ranged["path"], ranged["lines"])
-    return Writing(start, _end_of(_REST_OF_WORD, line, column), found["word"])
+        return PartialMention(start, column, ranged["path"], ranged["lines"])
+    return PartialMention(start, _end_of(_REST_OF_WORD, line, column), found["word"])
 
 
 def _end_of(rest: re.Pattern[str], line: str, column: int) -> int:

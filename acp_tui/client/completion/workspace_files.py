@@ -220,7 +220,7 @@ MOST_LINE: Final = 400
 
 
 @dataclass(frozen=True, slots=True)
-class Peek:
+class FileExcerpt:
     """Some lines of a file."""
 
     count: int
@@ -230,7 +230,7 @@ class Peek:
     """Numbers, from 1, and texts of the requested lines, as far as they exist."""
 
 
-def peek(path: Path, lines: str, most_lines: int) -> Peek | None:
+def peek(path: Path, lines: str, most_lines: int) -> FileExcerpt | None:
     """The first lines of a range such as `10-20` or `10`, or of the file; None if it isn't a text file.
 
     Reads from the disk, so run it in a thread.
@@ -242,7 +242,7 @@ def peek(path: Path, lines: str, most_lines: int) -> Peek | None:
     first, last = _range(lines, len(texts))
     shown = texts[first - 1 : min(last, first - 1 + most_lines)]
     numbered = tuple((first + at, text[:MOST_LINE]) for at, text in enumerate(shown))
-    return Peek(len(texts), len(content) > MOST_BYTES, numbered)
+    return FileExcerpt(len(texts), len(content) > MOST_BYTES, numbered)
 
 
 def _range(lines: str, count: int) -> tuple[int, int]:

@@ -29,9 +29,9 @@ from acp_tui.client.export.parts import (
     Note,
     Part,
     Picture,
+    PlanSteps,
     Prose,
     Section,
-    Steps,
     Typed,
     is_linkable,
 )
@@ -100,7 +100,7 @@ def _part(part: Part) -> str:
             return f'<p class="note">{_line(label)}: {_address(uri)}</p>'
         case Folded(title, parts):
             return f"<details>\n<summary>{_line(title)}</summary>\n{_parts(parts)}</details>"
-        case Steps(steps):
+        case PlanSteps(steps):
             items = (f"<li>{'☑' if is_done else '☐'} {_line(text)}</li>\n" for is_done, text in steps)
             return f'<ul class="steps">\n{"".join(items)}</ul>'
         case _:

@@ -54,7 +54,7 @@ from acp_tui.conversation import UNSET, content, entries, tool_calls
 from acp_tui.conversation.buffers import TextBuffer
 from acp_tui.conversation.conversation import Conversation, SubagentState
 from acp_tui.conversation.facts import Plan, TurnSpent, TurnUsage, Usage
-from acp_tui.conversation.updates import Reconnected, Remarked, UnknownUpdate
+from acp_tui.conversation.updates import ClientRemark, Reconnected, UnknownUpdate
 from acp_tui.conversation.visible import hidden_characters
 from acp_tui.conversation.wording import subagent_state
 
@@ -70,7 +70,7 @@ _TYPES: Final[Mapping[type, str]] = {
     entries.TurnEnd: "turn_end",
     entries.Failure: "failure",
     Reconnected: "restart",
-    Remarked: "remark",
+    ClientRemark: "remark",
     UnknownUpdate: "unknown",
     content.Text: "text",
     content.Image: "image",

@@ -25,9 +25,9 @@ from acp_tui.client.export.parts import (
     Note,
     Part,
     Picture,
+    PlanSteps,
     Prose,
     Section,
-    Steps,
     Typed,
     is_linkable,
 )
@@ -89,7 +89,7 @@ def _part(part: Part, *, is_quoted: bool) -> str:
             return f"{literal(label)}: {_address(uri)}"
         case Folded(title, parts):
             return "\n\n".join([f"{literal(title)}:", *(_part(inner, is_quoted=is_quoted) for inner in parts)])
-        case Steps(steps):
+        case PlanSteps(steps):
             return "\n".join(f"- [{'x' if is_done else ' '}] {literal(text)}" for is_done, text in steps)
         case _:
             assert_never(part)

@@ -13,10 +13,10 @@ from acp_tui.client.export.parts import (
     Link,
     Note,
     Part,
+    PlanSteps,
     Prose,
     Section,
     SectionKind,
-    Steps,
     Typed,
     block_parts,
     json_code,
@@ -37,7 +37,7 @@ from acp_tui.conversation.entries import (
     TurnEnd,
 )
 from acp_tui.conversation.facts import Plan, PlanStep, SessionId, Usage
-from acp_tui.conversation.updates import Reconnected, Remarked, Role, UnknownUpdate
+from acp_tui.conversation.updates import ClientRemark, Reconnected, Role, UnknownUpdate
 from acp_tui.conversation.visible import hidden_characters
 from acp_tui.conversation.wording import (
     STOP_REASONS,
@@ -170,7 +170,7 @@ def _section(entry: Entry, facts: ExportFacts, terminals: Terminals) -> Section:
             return _restart(entry)
         case Subagent(session_id):
             return Section("event", f"Subagent {session_id}", ())
-        case Remarked(text):
+        case ClientRemark(text):
             return Section("event", "Note", (Note(text),))
         case UnknownUpdate(kind, raw):
             title = f"{kind}: an update acp-tui doesn't know"
@@ -229,7 +229,7 @@ def _failure(failure: Failure) -> Section:
 
 def _plan(plan: Plan) -> Section:
     steps = tuple((step.status == "completed", _step(step)) for step in plan.steps)
-    return Section("event", f"Plan: {plan.completed} of {len(steps)} done", (Steps(steps),))
+    return Section("event", f"Plan: {plan.completed} of {len(steps)} done", (PlanSteps(steps),))
 
 
 def _step(step: PlanStep) -> str:

@@ -93,13 +93,13 @@ class Folded:
 
 
 @dataclass(frozen=True, slots=True)
-class Steps:
+class PlanSteps:
     """Steps of a plan, each with whether it's done."""
 
     steps: tuple[tuple[bool, str], ...]
 
 
-Part: TypeAlias = Prose | Typed | Code | Note | Picture | Link | Folded | Steps
+Part: TypeAlias = Prose | Typed | Code | Note | Picture | Link | Folded | PlanSteps
 
 
 @dataclass(frozen=True, slots=True)

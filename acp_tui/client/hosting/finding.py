@@ -60,7 +60,7 @@ class HostNotStarted(ClientError):
 
 
 @dataclass(frozen=True, slots=True)
-class Place:
+class HostPaths:
     """Where one host listens, and its files."""
 
     name: str
@@ -98,7 +98,7 @@ def hosts_folder() -> Path:
     return state_folder() / "hosts"
 
 
-def bound(agent: str, folder: Path | None = None) -> tuple[Place, socket.socket]:
+def bound(agent: str, folder: Path | None = None) -> tuple[HostPaths, socket.socket]:
     """A free place for a host of this agent, and the bound socket that reserves it. Blocks. Raises HostNotStarted."""
     folder = folder or hosts_folder()
     stem = _ODD.sub("-", agent).strip("-.")[:MAX_NAME] or "agent"
@@ -107,7 +107,7 @@ def bound(agent: str, folder: Path | None = None) -> tuple[Place, socket.socket]
         with locked(folder / "hosts"):
             taken = {place.name for place in _places(folder)}
             number = next(n for n in range(1, len(taken) + 2) if _numbered(stem, n) not in taken)
-            place = Place(_numbered(stem, number), folder)
+            place = HostPaths(_numbered(stem, number), folder)
             return place, _listener(place.socket)
     except OSError as error:
         raise HostNotStarted(f"{folder} can't be used: {error.strerror or error}") from error
@@ -133,11 +133,11 @@ def _listener(path: Path) -> socket.socket:
     return listener
 
 
-def _places(folder: Path) -> list[Place]:
+def _places(folder: Path) -> list[HostPaths]:
     """Places where a host listens. Deletes the others."""
     found = []
     for file in sorted(folder.glob("*.sock")):
-        place = Place(file.stem, folder)
+        place = HostPaths(file.stem, folder)
         if _is_heard(file):
             found.append(place)
         else:
@@ -207,7 +207,7 @@ async def hosted_sessions() -> list[HostedSession]:
     places = await to_thread.run_sync(_places, hosts_folder())
     told: dict[str, list[HostedSession]] = {}
 
-    async def ask(place: Place) -> None:
+    async def ask(place: HostPaths) -> None:
         with suppress(ClientError):
             told[place.name] = await sessions_at(place.command)
 

@@ -25,7 +25,7 @@ from typing import Any, Final
 import anyio
 
 from acp_tui.client.files import replace_file
-from acp_tui.client.hosting.finding import HostNotStarted, Place
+from acp_tui.client.hosting.finding import HostNotStarted, HostPaths
 from acp_tui.client.hosting.host import Host
 from acp_tui.client.processes import HOST_TOKEN_VARIABLE
 
@@ -86,7 +86,9 @@ def read_listening(text: str, certificate: Path | None = None, key: Path | None 
 
 
 @asynccontextmanager
-async def listening_at(host: Host, place: Place, listener: socket.socket, tcp: Listening | None) -> AsyncIterator[str]:
+async def listening_at(
+    host: Host, place: HostPaths, listener: socket.socket, tcp: Listening | None
+) -> AsyncIterator[str]:
     """Serve clients until the block ends. Yields the TCP address, or "" if there is none. Raises HostNotStarted."""
     options: dict[str, Any] = {
         "compression": None,
@@ -162,7 +164,7 @@ def _require_token(token: str, connection: ServerConnection, request: Request) -
     return connection.respond(HTTPStatus.UNAUTHORIZED, "Show the token of this host.\n")
 
 
-def _token_for(place: Place) -> str:
+def _token_for(place: HostPaths) -> str:
     """The user's own token, or a new one in a file that only the user can read. Raises HostNotStarted."""
     token = os.environ.get(HOST_TOKEN_VARIABLE, "") or secrets.token_urlsafe(TOKEN_BYTES)
     try:

@@ -14,7 +14,7 @@ from itertools import chain, islice, takewhile
 from pathlib import Path
 from typing import TYPE_CHECKING, Any, Final
 
-from acp_tui.client.path_globs import Places, is_file_url
+from acp_tui.client.path_globs import ResolvedPaths, is_file_url
 from acp_tui.client.permissions.command_search import CommandSearch
 from acp_tui.client.permissions.launchers import program_name
 from acp_tui.client.permissions.shell_lines import ANY, ANY_PART, NOT_TOLD, Words, as_written, is_told, split_words
@@ -57,7 +57,7 @@ class Subject:
     """Each program that would be started, with its arguments. Marks stand for what the line doesn't reveal."""
     unread: str = ""
     """Shell command lines, or the ends of some, that there was no time to search."""
-    places: Places | None = field(default=None, compare=False, repr=False)
+    places: ResolvedPaths | None = field(default=None, compare=False, repr=False)
     """Where `paths` lead; None if not resolved yet."""
 
 
@@ -286,7 +286,7 @@ def resolved(rules: Sequence[RefusalRule], subject: Subject, roots: Sequence[Pat
     if not asks_disk(rules, subject):
         return subject
     globs = [rule.path for rule in rules if rule.path is not None]
-    return replace(subject, places=Places(subject.paths, roots, globs))
+    return replace(subject, places=ResolvedPaths(subject.paths, roots, globs))
 
 
 def _fits(rule: RefusalRule, subject: Subject) -> bool:

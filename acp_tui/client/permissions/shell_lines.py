@@ -230,7 +230,7 @@ def _encoded(text: str) -> bytes:
     return text.encode("utf-8", "surrogatepass")
 
 
-class Reading(NamedTuple):
+class ParsedCommand(NamedTuple):
     """The result of reading a line."""
 
     commands: list[Command]
@@ -247,7 +247,7 @@ class _Opened(NamedTuple):
     """The commands that continue after it closes."""
 
 
-def read_commands(line: str, max_pieces: int) -> Reading:
+def read_commands(line: str, max_pieces: int) -> ParsedCommand:
     """`line` split into commands and words. Everything left open is closed."""
     reading = _LineReading("case" in line)
     at = pieces = 0
@@ -259,7 +259,7 @@ def read_commands(line: str, max_pieces: int) -> Reading:
         pieces += 1
         reading.read(token)
     inner_lines = [*reading.inner_lines, *islice(_behind_documents(line[:at]), _MAX_READ_AGAIN + 1)]
-    return Reading(reading.commands, inner_lines, at, pieces)
+    return ParsedCommand(reading.commands, inner_lines, at, pieces)
 
 
 def _behind_documents(line: str) -> Iterator[str]:

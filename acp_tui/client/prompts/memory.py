@@ -22,7 +22,7 @@ MAX_DRAFT_BYTES: Final = 1 << 20
 MAX_DRAFTS_BYTES: Final = 8 << 20
 
 
-class Place(NamedTuple):
+class DraftKey(NamedTuple):
     """What a draft is written for."""
 
     folder: str
@@ -36,7 +36,7 @@ class DraftFile:
     def __init__(self, path: Path) -> None:
         self.path = path
 
-    def read(self) -> dict[Place, str]:
+    def read(self) -> dict[DraftKey, str]:
         """The drafts, most recently written last; none if the file has none. Raises OSError."""
         try:
             content = json.loads(self.path.read_bytes())
@@ -44,7 +44,7 @@ class DraftFile:
             return {}
         return dict(_drafts(content))
 
-    def change(self, changes: Mapping[Place, str]) -> None:
+    def change(self, changes: Mapping[DraftKey, str]) -> None:
         """Store these, and delete those that are empty. Drafts of other acp-tui processes stay. Raises OSError."""
         with locked(self.path):
             drafts = self.read()
@@ -54,16 +54,16 @@ class DraftFile:
             replace_file(self.path, _content(drafts))
 
 
-def _drafts(content: Any) -> Iterator[tuple[Place, str]]:
+def _drafts(content: Any) -> Iterator[tuple[DraftKey, str]]:
     records = content.get("drafts") if isinstance(content, dict) else None
     for record in records if isinstance(records, list) else ():
         if isinstance(record, dict):
             folder, session, text = (record.get(name) for name in ("folder", "session", "text"))
             if isinstance(folder, str) and isinstance(session, str) and isinstance(text, str):
-                yield Place(folder, session), text
+                yield DraftKey(folder, session), text
 
 
-def _content(drafts: dict[Place, str]) -> bytes:
+def _content(drafts: dict[DraftKey, str]) -> bytes:
     """The latest drafts, as many as there is room for."""
     room = MAX_DRAFTS_BYTES
     kept: list[bytes] = []
@@ -79,30 +79,30 @@ class Drafts:
     """The drafts of this run and of earlier ones."""
 
     def __init__(self) -> None:
-        self._texts: dict[Place, str] = {}
+        self._texts: dict[DraftKey, str] = {}
         """Without empty ones. The most recently changed draft is last."""
-        self._left: set[Place] = set()
+        self._left: set[DraftKey] = set()
         """Drafts of earlier runs that haven't been continued."""
-        self._unsaved: dict[Place, str] = {}
+        self._unsaved: dict[DraftKey, str] = {}
 
-    def take_in(self, kept: Mapping[Place, str]) -> None:
+    def take_in(self, kept: Mapping[DraftKey, str]) -> None:
         """Add these. Drafts written in this run are newer and take precedence."""
         self._left |= kept.keys() - self._texts.keys()
         self._texts = {**kept, **self._texts}
 
-    def left_in(self, folder: str) -> Place | None:
+    def left_in(self, folder: str) -> DraftKey | None:
         """The place of the last draft that an earlier run left in this folder; None if there isn't one."""
         return next((place for place in reversed(self._texts) if place in self._left and place.folder == folder), None)
 
-    def is_left(self, place: Place) -> bool:
+    def is_left(self, place: DraftKey) -> bool:
         """Whether an earlier run has left it, and it's unchanged."""
         return place in self._left
 
-    def text(self, place: Place) -> str:
+    def text(self, place: DraftKey) -> str:
         """The draft; "" if there isn't one."""
         return self._texts.get(place, "")
 
-    def put(self, place: Place, text: str) -> None:
+    def put(self, place: DraftKey, text: str) -> None:
         """Set the draft. A blank one counts as none."""
         text = text if text.strip() else ""
         if text == self.text(place):
@@ -113,13 +113,13 @@ class Drafts:
             self._texts[place] = text
         self._unsaved[place] = text
 
-    def move(self, source: Place, target: Place) -> None:
+    def move(self, source: DraftKey, target: DraftKey) -> None:
         """Move a draft to another place."""
         text = self.text(source)
         self.put(source, "")
         self.put(target, text)
 
-    def take_unsaved(self) -> Mapping[Place, str]:
+    def take_unsaved(self) -> Mapping[DraftKey, str]:
         """The changed drafts, empty if deleted. From now on they count as saved."""
         unsaved, self._unsaved = self._unsaved, {}
         return unsaved
@@ -213,7 +213,7 @@ class PromptMemory:
             self.drafts.take_in(await to_thread.run_sync(self._draft_file.read))
             self._has_drafts = True
 
-    def offer(self, place: Place) -> str:
+    def offer(self, place: DraftKey) -> str:
         """The draft that was left in this folder, from now on for `place`; "" if there isn't one.
 
         It's offered once: drafts written later in the same folder belong to other sessions.
@@ -256,7 +256,7 @@ class PromptMemory:
             return self._said_once("kept", error)
         return ""
 
-    def _write(self, prompts: Sequence[PastPrompt], drafts: Mapping[Place, str]) -> None:
+    def _write(self, prompts: Sequence[PastPrompt], drafts: Mapping[DraftKey, str]) -> None:
         if self._history_file is not None and prompts:
             self._history_file.append(prompts)
         if self._draft_file is not None and drafts:

@@ -137,7 +137,7 @@ None if the question was withdrawn, NOBODY_ASKED if no one saw it.
 
 
 @dataclass(frozen=True, slots=True)
-class Wish:
+class AccessRequest:
     """An agent's request, in the form a person sees."""
 
     kind: str
@@ -164,7 +164,7 @@ class Access:
         self._apply = apply
 
     @asynccontextmanager
-    async def leave(self, wish: Wish, grant: Grant, place: Place) -> AsyncIterator[None]:
+    async def leave(self, wish: AccessRequest, grant: Grant, place: Place) -> AsyncIterator[None]:
         """Run the block if nothing forbids `wish`, otherwise raise RequestFailed."""
         if wish.rule is not None:
             self._apply(ToolCallReported(_refused(wish, place, wish.rule)))
@@ -180,7 +180,7 @@ class Access:
             raise
         self._settle(call_id, tool_calls.COMPLETED)
 
-    async def _asked(self, wish: Wish, place: Place) -> ToolCallId:
+    async def _asked(self, wish: AccessRequest, place: Place) -> ToolCallId:
         patch = _question(wish, place)
         why_asked = wish.why or WHY_SETTINGS if place.inside else f"{WHY_OUTSIDE} {wish.why}".rstrip()
         try:
@@ -197,13 +197,17 @@ class Access:
         self._apply(ToolCallReported(ToolCallPatch(call_id, status=status)))
 
 
-def _refused(wish: Wish, place: Place, rule: RefusalRule) -> ToolCallPatch:
+def _refused(wish: AccessRequest, place: Place, rule: RefusalRule) -> ToolCallPatch:
     said = BlockContent(Text(f"refused by your rule: {rule.words}"))
     return _question(wish, place, content=(said,), status=tool_calls.FAILED)
 
 
 def _question(
-    wish: Wish, place: Place, *, content: Sequence[ToolCallContent] | None = None, status: str = tool_calls.PENDING
+    wish: AccessRequest,
+    place: Place,
+    *,
+    content: Sequence[ToolCallContent] | None = None,
+    status: str = tool_calls.PENDING,
 ) -> ToolCallPatch:
     """The question as a tool call whose ID no agent can know, so no agent can change its text."""
     where = "" if place.inside else " (outside the workspace)"

@@ -51,7 +51,7 @@ class Additions:
     servers_left_out: Sequence[str] = ()
 
 
-class Front(Protocol):
+class FrontEnd(Protocol):
     """Asks and tells the user things, or stands in for the user."""
 
     async def log_in(self, wanted: AuthenticationRequired) -> bool:
@@ -64,7 +64,7 @@ class Front(Protocol):
         """Report that a settings file can't be used."""
 
 
-class Linked(Protocol):
+class LinkedAgent(Protocol):
     """An agent, whose process may change after a restart, and what its sessions get."""
 
     @property
@@ -131,7 +131,7 @@ async def logged_in(call: Callable[[], Awaitable[T]], log_in: LogIn) -> T:
                 raise
 
 
-async def additions_for(agent: Agent, cwd: Path, directories: Sequence[Path], front: Front) -> Additions:
+async def additions_for(agent: Agent, cwd: Path, directories: Sequence[Path], front: FrontEnd) -> Additions:
     """The additional directories of the settings, the user's MCP servers and, if trusted, the project's."""
     usable, left_out = usable_directories(agent.capabilities, directories)
     user = await _readable(to_thread.run_sync(mcp.servers_at_start, settings_file()), front)
@@ -140,7 +140,7 @@ async def additions_for(agent: Agent, cwd: Path, directories: Sequence[Path], fr
     return Additions(usable, left_out, servers, notes)
 
 
-async def _readable(servers: Awaitable[mcp.ServerList], front: Front) -> mcp.ServerList:
+async def _readable(servers: Awaitable[mcp.ServerList], front: FrontEnd) -> mcp.ServerList:
     """The servers. A file that can't be used is reported, and the servers of the other file still count."""
     try:
         return await servers
@@ -149,7 +149,7 @@ async def _readable(servers: Awaitable[mcp.ServerList], front: Front) -> mcp.Ser
         return mcp.ServerList()
 
 
-async def _project_servers(cwd: Path, front: Front) -> mcp.ServerList:
+async def _project_servers(cwd: Path, front: FrontEnd) -> mcp.ServerList:
     project = await to_thread.run_sync(trust.read_project_servers, cwd)
     if project is None:
         return mcp.ServerList()
@@ -204,7 +204,7 @@ def usable_servers(
 class SessionDriver:
     """Opens the sessions of one agent. Calls raise ClientError, and log in first if the agent requires it."""
 
-    def __init__(self, link: Linked, log_in: LogIn, cwd: Path) -> None:
+    def __init__(self, link: LinkedAgent, log_in: LogIn, cwd: Path) -> None:
         """New sessions work in `cwd`."""
         self._link = link
         self._log_in = log_in

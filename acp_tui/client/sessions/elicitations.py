@@ -18,7 +18,7 @@ from acp_tui.conversation.elicitation import (
     ChoiceField,
     Elicitation,
     Field,
-    FilledIn,
+    FieldAnswer,
     Form,
     FormValues,
     KnownField,
@@ -71,7 +71,7 @@ def _fits(field: Field, value: Any) -> bool:
             assert_never(field)
 
 
-def in_words(form: Form, values: FormValues) -> tuple[FilledIn, ...]:
+def in_words(form: Form, values: FormValues) -> tuple[FieldAnswer, ...]:
     """Each filled-in field in words, for later reading. Values that look like secrets are masked."""
     asks_for_secret = form_asks_for_secret(form)
     return tuple(
@@ -81,10 +81,10 @@ def in_words(form: Form, values: FormValues) -> tuple[FilledIn, ...]:
     )
 
 
-def _filled_in(field: KnownField, value: Any, *, is_secret: bool) -> FilledIn:
+def _filled_in(field: KnownField, value: Any, *, is_secret: bool) -> FieldAnswer:
     is_secret = is_secret and not isinstance(field, BooleanField)
     words = MASK if is_secret else masked_text(_words(field, value))
-    return FilledIn(field.title or field.name, words)
+    return FieldAnswer(field.title or field.name, words)
 
 
 def _words(field: KnownField, value: Any) -> str:
@@ -216,7 +216,7 @@ class Elicitations:
         for key in self._broker.waiting:
             self._settle(key, CANCEL)
 
-    def _settle(self, key: RequestKey, answer: ElicitationAnswer, values: tuple[FilledIn, ...] = ()) -> None:
+    def _settle(self, key: RequestKey, answer: ElicitationAnswer, values: tuple[FieldAnswer, ...] = ()) -> None:
         if self._broker.answer(key, answer):
             self._apply(ElicitationAnswered(key, answer.action, self._now(), values))
 

@@ -7,7 +7,7 @@ from contextlib import suppress
 from pathlib import Path
 from typing import Final
 
-from acp_tui.client.agents.remembered import read_kept, write_kept
+from acp_tui.client.agents.remembered import read_json_state, write_json_state
 from acp_tui.client.settings.location import state_folder
 
 MOST_SESSIONS: Final = 200
@@ -42,8 +42,8 @@ class KeptFolds:
         if short:
             kept[self._key] = dict(short[-MOST_FOLDS:])
         with suppress(OSError):
-            write_kept(self._file, dict(list(kept.items())[-MOST_SESSIONS:]))
+            write_json_state(self._file, dict(list(kept.items())[-MOST_SESSIONS:]))
 
     def _all(self) -> dict[str, object]:
-        kept = read_kept(self._file)
+        kept = read_json_state(self._file)
         return kept if isinstance(kept, dict) else {}

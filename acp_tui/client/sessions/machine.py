@@ -14,7 +14,7 @@ from anyio import Lock, to_thread
 
 from acp_tui.client.errors import CommandFailed
 from acp_tui.client.loading_variables import loading_warnings
-from acp_tui.client.sessions.access import WHY_LATER, Access, Grant, Policy, Rules, Wish
+from acp_tui.client.sessions.access import WHY_LATER, Access, AccessRequest, Grant, Policy, Rules
 from acp_tui.client.settings.location import own_folders
 from acp_tui.client.terminals import Terminals
 from acp_tui.client.terminals.pty import TerminalError, TerminalsClosed, UnknownTerminal
@@ -73,7 +73,7 @@ def refusals() -> Iterator[None]:
 
 
 @dataclass(frozen=True, slots=True)
-class Offered:
+class OfferedOutput:
     """A command whose output is added to the next prompt."""
 
     line: str
@@ -88,11 +88,11 @@ class OwnCommands:
     def __init__(self, machine: Machine, apply: Callable[[SessionUpdate], None]) -> None:
         self._machine = machine
         self._apply = apply
-        self._offered: list[Offered] = []
+        self._offered: list[OfferedOutput] = []
         self._numbers = count(1)
 
     @property
-    def offered(self) -> Sequence[Offered]:
+    def offered(self) -> Sequence[OfferedOutput]:
         """The oldest first."""
         return tuple(self._offered)
 
@@ -103,9 +103,9 @@ class OwnCommands:
         except TerminalError as error:
             raise CommandFailed(str(error)) from error
         self._apply(CommandRun(line, terminal_id))
-        self._offered.append(Offered(line, terminal_id, next(self._numbers)))
+        self._offered.append(OfferedOutput(line, terminal_id, next(self._numbers)))
 
-    def drop_last(self) -> Offered | None:
+    def drop_last(self) -> OfferedOutput | None:
         """Don't add the output of the last command to the next prompt."""
         return self._offered.pop() if self._offered else None
 
@@ -114,7 +114,7 @@ class OwnCommands:
         offered, self._offered = self._offered, []
         return tuple(self._resource(one) for one in offered)
 
-    def _resource(self, one: Offered) -> TextResource:
+    def _resource(self, one: OfferedOutput) -> TextResource:
         snapshot = self._machine.output_of_own(one.terminal_id)
         status = snapshot.exit_status
         if status is None:
@@ -171,7 +171,9 @@ class Machine:
         with refusals():
             files = self._open_files()
             place = await files.locate(path)
-            wish = Wish("read", f"Read {path}", path, await self._rules.against_read(path), raw_input={"path": path})
+            wish = AccessRequest(
+                "read", f"Read {path}", path, await self._rules.against_read(path), raw_input={"path": path}
+            )
             async with self._access.leave(wish, self._policy.read, place):
                 try:
                     async with self._one_read_at_a_time:
@@ -192,7 +194,7 @@ class Machine:
             is_asked = self._policy.write is Grant.ASK or not place.inside or bool(why)
             shown = await self._change(path, content, place) if is_asked else ()
             rule = await self._rules.against_write(path)
-            wish = Wish("edit", f"Write {path}", path, rule, shown, why=why)
+            wish = AccessRequest("edit", f"Write {path}", path, rule, shown, why=why)
             async with self._access.leave(wish, self._policy.write, place):
                 self._require_same(files)
                 await files.write_text_file(path, content, allowed_at=place.path)
@@ -254,7 +256,7 @@ class Machine:
                 # Environment variables affect what a command does, so the question shows them.
                 line = " ".join([*(f"{name}={quote(value)}" for name, value in env), _line(command, args)])
                 rule, why = await self._rules.against_command(command, args, directory, env)
-                wish = Wish(
+                wish = AccessRequest(
                     "execute",
                     f"Run {line}",
                     directory,

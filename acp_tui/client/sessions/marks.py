@@ -7,7 +7,7 @@ from dataclasses import asdict, replace
 from pathlib import Path
 from typing import Final
 
-from acp_tui.client.agents.remembered import read_kept, write_kept
+from acp_tui.client.agents.remembered import read_json_state, write_json_state
 from acp_tui.client.errors import ClientError
 from acp_tui.client.sessions.session_history import PastSession
 from acp_tui.client.settings.location import state_folder
@@ -50,7 +50,7 @@ class SessionMarks:
 
     def all(self) -> dict[str, Mark]:
         """By agent and session. What can't be read counts as unmarked."""
-        kept = read_kept(self._file)
+        kept = read_json_state(self._file)
         marks = kept.items() if isinstance(kept, dict) else ()
         return {key: _mark(fields) for key, fields in marks if isinstance(fields, dict)}
 
@@ -67,7 +67,7 @@ class SessionMarks:
             marks[key] = mark
         kept = list(marks.items())[-MOST_KEPT:]
         try:
-            write_kept(self._file, {key: asdict(mark) for key, mark in kept})
+            write_json_state(self._file, {key: asdict(mark) for key, mark in kept})
         except OSError as error:
             raise MarksUnwritable(f"{self._file} can't be written: {error.strerror or error}") from error
 

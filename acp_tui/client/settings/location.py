@@ -14,11 +14,11 @@ from typing import Any, Final
 import platformdirs
 
 from acp_tui.client.errors import SettingsError
-from acp_tui.client.settings.setting import Declared, declared
+from acp_tui.client.settings.setting import DeclaredSetting, declared
 from acp_tui.client.settings.tree import Settings
 
 
-def leaves(section: type[Any] = Settings, prefix: str = "") -> Iterator[tuple[str, Declared]]:
+def leaves(section: type[Any] = Settings, prefix: str = "") -> Iterator[tuple[str, DeclaredSetting]]:
     """Every setting that has a value, by its key, in the order of the tree. A list of tables counts as one."""
     for one in declared(section):
         key = f"{prefix}{one.name}"
@@ -41,7 +41,7 @@ def with_value(settings: Any, key: str, value: Any) -> Any:
     return replace(settings, **{name: with_value(getattr(settings, name), rest, value) if rest else value})
 
 
-def changed(before: Settings, after: Settings) -> Iterator[tuple[str, Declared]]:
+def changed(before: Settings, after: Settings) -> Iterator[tuple[str, DeclaredSetting]]:
     """The settings whose values differ."""
     return ((key, one) for key, one in leaves() if value_at(before, key) != value_at(after, key))
 

@@ -209,7 +209,7 @@ def describe(server: Server) -> str:
 
 
 @dataclass(frozen=True, slots=True)
-class Reading:
+class ServerVariable:
     """One of the user's variables that a server gets."""
 
     variable: str
@@ -217,9 +217,11 @@ class Reading:
     """Where its value goes, in the file's own terms: "the header X-Key, sent to example.org"."""
 
 
-def readings(server: Server) -> tuple[Reading, ...]:
+def readings(server: Server) -> tuple[ServerVariable, ...]:
     """Every variable that is read for a server, once for each place its value goes to."""
-    return tuple(dict.fromkeys(Reading(name, place) for text, place in _places(server) for name in referenced(text)))
+    return tuple(
+        dict.fromkeys(ServerVariable(name, place) for text, place in _places(server) for name in referenced(text))
+    )
 
 
 def _places(server: Server) -> Iterator[tuple[str, str]]:

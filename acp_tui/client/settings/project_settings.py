@@ -17,7 +17,7 @@ from typing import Any, Final
 from acp_tui.client.errors import SettingsError
 from acp_tui.client.settings.location import PROJECT_SETTINGS, leaves, value_at
 from acp_tui.client.settings.reader import Problem, SettingsRead, interpret
-from acp_tui.client.settings.setting import Declared, declared
+from acp_tui.client.settings.setting import DeclaredSetting, declared
 from acp_tui.client.settings.tree import READ_ELSEWHERE
 from acp_tui.client.settings.trust import Trust, read_project_file, trust_state
 from acp_tui.client.settings.wording import either, quoted, shown_value
@@ -71,7 +71,7 @@ def layered(user: SettingsRead, project: ProjectSettings) -> SettingsRead:
 
     `found` contains the keys that the project decides.
     """
-    laying = _Laying(project)
+    laying = _ProjectPass(project)
     settings = laying.over(user.settings, project.document, "")
     wrong = [replace(problem, instead=YOURS) for problem in project.read.problems]
     elsewhere = [laying.forbidden(name) for name in READ_ELSEWHERE if name in project.document]
@@ -117,7 +117,7 @@ def _shortened(keys: Sequence[str]) -> Iterator[str]:
         yield from [f"{section}.*"] if is_whole else own_keys
 
 
-class _Laying:
+class _ProjectPass:
     """One pass over a project's document. Collects what isn't allowed."""
 
     def __init__(self, project: ProjectSettings) -> None:
@@ -139,7 +139,7 @@ class _Laying:
                 changed[one.name] = self._decided(one, key, own)
         return replace(mine, **changed)
 
-    def _decided(self, one: Declared, key: str, mine: Any) -> Any:
+    def _decided(self, one: DeclaredSetting, key: str, mine: Any) -> Any:
         theirs = value_at(self._project.read.settings, key)
         may = one.setting.project
         if may == "nothing":
@@ -156,7 +156,7 @@ class _Laying:
         where = "; its MCP servers belong in .mcp.json" if key == "mcp" else f"; it can {left_to_projects()}"
         return Problem(key, f"{self._project.file}: {key} can't be set by a project{where}", YOURS)
 
-    def _too_wide(self, one: Declared, key: str, mine: Any, theirs: Any) -> Problem:
+    def _too_wide(self, one: DeclaredSetting, key: str, mine: Any, theirs: Any) -> Problem:
         if one.allowed:
             allowed = either([quoted(each) for each in one.allowed[one.allowed.index(mine) :]])
         else:
@@ -165,7 +165,7 @@ class _Laying:
         return Problem(key, text, YOURS)
 
 
-def _is_narrower(one: Declared, mine: Any, theirs: Any) -> bool:
+def _is_narrower(one: DeclaredSetting, mine: Any, theirs: Any) -> bool:
     if one.allowed:
         return one.allowed.index(theirs) >= one.allowed.index(mine)
     return bool(theirs <= mine)

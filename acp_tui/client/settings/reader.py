@@ -14,13 +14,13 @@ from typing import Any, Final, TypeVar
 
 from acp_tui.client.errors import SettingsError
 from acp_tui.client.settings.location import expand_path, read_toml
-from acp_tui.client.settings.setting import Declared, Setting, declared
+from acp_tui.client.settings.setting import DeclaredSetting, Setting, declared
 from acp_tui.client.settings.tree import READ_ELSEWHERE, Settings
 from acp_tui.client.settings.wording import allowed_values, near, quoted, shown_name, shown_value
 from acp_tui.values import dataclass
 
 
-def convert(found: object, one: Declared, environ: Mapping[str, str]) -> str | bool | float | Path:
+def convert(found: object, one: DeclaredSetting, environ: Mapping[str, str]) -> str | bool | float | Path:
     """The value converted to the setting's kind. Raises SettingsError, whose message follows the setting's key."""
     if isinstance(found, str) and one.setting.is_expanded:
         value = _of_kind(_expanded(found, environ), one)
@@ -31,7 +31,7 @@ def convert(found: object, one: Declared, environ: Mapping[str, str]) -> str | b
     return value
 
 
-def not_allowed(found: object, one: Declared) -> SettingsError:
+def not_allowed(found: object, one: DeclaredSetting) -> SettingsError:
     """What was found and what is allowed. The message follows the setting's key."""
     meant = near(found, one.allowed) if isinstance(found, str) else None
     suggestion = f" (did you mean {quoted(meant)}?)" if meant else ""
@@ -45,7 +45,7 @@ def _expanded(text: str, environ: Mapping[str, str]) -> str:
         raise SettingsError(f"is {shown_value(text)}: {error}") from error
 
 
-def _of_kind(found: object, one: Declared) -> str | bool | float | Path | None:
+def _of_kind(found: object, one: DeclaredSetting) -> str | bool | float | Path | None:
     """None if the value isn't allowed."""
     if isinstance(found, str):
         return _text(found, one)
@@ -56,7 +56,7 @@ def _of_kind(found: object, one: Declared) -> str | bool | float | Path | None:
     return None
 
 
-def _text(text: str, one: Declared) -> str | Path | None:
+def _text(text: str, one: DeclaredSetting) -> str | Path | None:
     if one.kind is Path:
         # No file name contains a NUL, but a TOML string can.
         return Path(text) if text.startswith("/") and "\0" not in text else None
@@ -153,7 +153,7 @@ class _Reading:
             }
         )
 
-    def _setting(self, one: Declared, found: object, key: str) -> Any:
+    def _setting(self, one: DeclaredSetting, found: object, key: str) -> Any:
         self.found.add(key)
         if one.setting.by_name and isinstance(found, dict):
             return tuple(self._named(one, found, key))
@@ -165,7 +165,7 @@ class _Reading:
             self._note(key, error, _instead(one))
             return one.fallback
 
-    def _items(self, one: Declared, found: list[object], key: str) -> Iterator[object]:
+    def _items(self, one: DeclaredSetting, found: list[object], key: str) -> Iterator[object]:
         for index, item in enumerate(found):
             item_key = f"{key}[{index}]"
             try:
@@ -173,7 +173,7 @@ class _Reading:
             except SettingsError as error:
                 self._note(item_key, error, "it is ignored")
 
-    def _named(self, one: Declared, found: Mapping[str, object], key: str) -> Iterator[object]:
+    def _named(self, one: DeclaredSetting, found: Mapping[str, object], key: str) -> Iterator[object]:
         for name, value in found.items():
             texts = [value] if isinstance(value, str) else value
             if isinstance(texts, list) and all(isinstance(text, str) for text in texts):
@@ -182,7 +182,7 @@ class _Reading:
                 error = SettingsError(f"is {shown_value(value)}; allowed: a string, or a list of strings")
                 self._note(_joined(key, shown_name(name)), error, "it is ignored")
 
-    def _value(self, one: Declared, found: object, key: str) -> object:
+    def _value(self, one: DeclaredSetting, found: object, key: str) -> object:
         """Raises SettingsError, whose message follows the key."""
         if not one.is_list and not is_dataclass(one.kind):
             return convert(found, one, self._environ)
@@ -210,7 +210,7 @@ def _joined(key: str, name: str) -> str:
     return f"{key}.{name}" if key else name
 
 
-def _instead(one: Declared) -> str:
+def _instead(one: DeclaredSetting) -> str:
     """What applies while the setting's value is invalid."""
     if one.fallback == one.default:
         return "it is treated as unset"

@@ -60,7 +60,7 @@ def setting(default: T, doc: str, **more: Any) -> T:
 
 
 @dataclass(frozen=True, slots=True)
-class Declared:
+class DeclaredSetting:
     """A setting as declared in its section."""
 
     name: str
@@ -74,7 +74,7 @@ class Declared:
     setting: Setting
 
     @property
-    def item(self) -> Declared:
+    def item(self) -> DeclaredSetting:
         """One item of a list."""
         return replace(self, is_list=False)
 
@@ -88,16 +88,16 @@ class Declared:
         return self.kind(**{one.name: one.fallback for one in declared(self.kind)})
 
 
-def declared(section: type[Any]) -> Iterator[Declared]:
+def declared(section: type[Any]) -> Iterator[DeclaredSetting]:
     """The settings of a section, in the order they're declared."""
     hints = get_type_hints(section)
     for each in fields(section):
         about: Setting = each.metadata[_KEY]
         hint, is_list = _item(_without_none(hints[each.name]))
         if get_origin(hint) is Literal:
-            yield Declared(each.name, str, is_list, get_args(hint), each.default, about)
+            yield DeclaredSetting(each.name, str, is_list, get_args(hint), each.default, about)
         else:
-            yield Declared(each.name, hint, is_list, about.allowed, each.default, about)
+            yield DeclaredSetting(each.name, hint, is_list, about.allowed, each.default, about)
 
 
 def _without_none(hint: Any) -> Any:

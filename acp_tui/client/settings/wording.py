@@ -10,7 +10,7 @@ from pathlib import Path
 from typing import Any, Final
 
 from acp_tui.client.settings.location import value_at
-from acp_tui.client.settings.setting import Declared, declared
+from acp_tui.client.settings.setting import DeclaredSetting, declared
 from acp_tui.client.settings.tree import READ_ELSEWHERE, Settings
 from acp_tui.values import dataclass
 
@@ -74,13 +74,13 @@ def quoted(text: str) -> str:
     return f'"{escaped}"'
 
 
-def allowed_values(one: Declared) -> str:
+def allowed_values(one: DeclaredSetting) -> str:
     """What may be set, such as: a number of seconds, at least 0."""
     singular, plural = _kind_words(one)
     return ", ".join([plural if one.is_list else singular, *_limits(one)])
 
 
-def _kind_words(one: Declared) -> tuple[str, str]:
+def _kind_words(one: DeclaredSetting) -> tuple[str, str]:
     """The words for one value and for a list of them."""
     if one.setting.by_name:
         return "a string", "a table of strings or lists of strings"
@@ -94,7 +94,7 @@ def _kind_words(one: Declared) -> tuple[str, str]:
     return f"{singular}{of_unit}", f"a list of {plural}{of_unit}"
 
 
-def _limits(one: Declared) -> Iterator[str]:
+def _limits(one: DeclaredSetting) -> Iterator[str]:
     about = one.setting
     if about.minimum is not None:
         yield f"at least {about.minimum:_}"
@@ -168,12 +168,12 @@ def _documented(section: type[Any], prefix: str) -> Iterator[SettingDoc]:
             yield from _documented(one.kind, f"{key}[]." if one.is_list else f"{key}.")
 
 
-def _doc(one: Declared) -> str:
+def _doc(one: DeclaredSetting) -> str:
     more = (EXPANSION,) if one.setting.is_expanded else (RUNS_PROGRAM,) if one.setting.runs_program else ()
     return " ".join((one.setting.doc, *more))
 
 
-def _default(one: Declared) -> str:
+def _default(one: DeclaredSetting) -> str:
     has_none = is_dataclass(one.default) or one.default is None or one.setting.by_name
     return "" if has_none else set_value(one.default)
 

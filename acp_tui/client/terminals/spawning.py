@@ -42,7 +42,7 @@ _MOST_SCRIPT_WORDS: Final = 8
 
 
 @dataclass(frozen=True, slots=True)
-class Found:
+class FoundProgram:
     """A program or script as it was found; its identity is None if there's no such file."""
 
     name: str
@@ -52,7 +52,7 @@ class Found:
     identity: Identity | None = None
 
 
-def find_program(name: str, search_path: str, folder: int) -> Found:
+def find_program(name: str, search_path: str, folder: int) -> FoundProgram:
     """What the system would run for `name` with this PATH, in the folder open as `folder`.
 
     Raises OSError if there is none, or none that can be executed.
@@ -63,28 +63,28 @@ def find_program(name: str, search_path: str, folder: int) -> Found:
         path = f"{directory}/{name}" if directory else name if "/" in name else f"./{name}"
         identity = _identity(path, folder)
         if identity is not None and os.access(path, os.X_OK, dir_fd=folder):
-            return Found(name, path, identity)
+            return FoundProgram(name, path, identity)
         if identity is not None:
             reason = errno.EACCES
     raise OSError(reason, os.strerror(reason), name)
 
 
-def programs_in(commands: Sequence[Words], search_path: str, folder: int) -> tuple[Found, ...]:
+def programs_in(commands: Sequence[Words], search_path: str, folder: int) -> tuple[FoundProgram, ...]:
     """The programs of these commands, and the scripts that interpreters run."""
-    found: dict[tuple[str, bool], Found] = {}
+    found: dict[tuple[str, bool], FoundProgram] = {}
     for words in commands[:_MOST_PROGRAMS]:
         found.setdefault((words[0], True), _found_or_missing(words[0], search_path, folder))
         for script in _scripts(words):
-            found.setdefault((script, False), Found(script, script, _identity(script, folder)))
+            found.setdefault((script, False), FoundProgram(script, script, _identity(script, folder)))
     return tuple(found.values())
 
 
-def _found_or_missing(name: str, search_path: str, folder: int) -> Found:
+def _found_or_missing(name: str, search_path: str, folder: int) -> FoundProgram:
     """The program, or a record that it's missing: it may be a shell word, or appear later, which would be a change."""
     try:
         return find_program(name, search_path, folder)
     except OSError:
-        return Found(name)
+        return FoundProgram(name)
 
 
 def _scripts(words: Words) -> Iterator[str]:
@@ -117,7 +117,7 @@ _OUR_SIZE: Final = frozenset({"COLUMNS", "LINES"})  # of the terminal we run in;
 
 
 @dataclass(frozen=True, slots=True)
-class Order:
+class SpawnPlan:
     """What to run, fixed at creation: the folder is open and the programs are identified."""
 
     command: str
@@ -129,9 +129,9 @@ class Order:
     """The open directory to run in. The code that opened it closes it."""
     commands_in: CommandsIn
     """Finds the commands that a command line starts, including the command itself."""
-    runs: tuple[tuple[Found, tuple[str, ...]], ...] = ()
+    runs: tuple[tuple[FoundProgram, tuple[str, ...]], ...] = ()
     """What to try to execute, in order: a program and its arguments."""
-    others: tuple[Found, ...] = ()
+    others: tuple[FoundProgram, ...] = ()
     """The other programs that these would start, as far as that can be read."""
     why_not: str = ""
     """Why there's nothing to execute; "" if there is."""
@@ -155,12 +155,12 @@ class Order:
 
     def change(self) -> str:
         """The name of a program or script that has changed since, "" if there isn't one. Blocks."""
-        again = Order.now(self.command, self.args, self.env, self.cwd, self.folder, self.commands_in)
+        again = SpawnPlan.now(self.command, self.args, self.env, self.cwd, self.folder, self.commands_in)
         before, now = (dict.fromkeys(order._founds) for order in (self, again))
         return next((found.name for found in (*before, *now) if found not in before or found not in now), "")
 
     @property
-    def _founds(self) -> tuple[Found, ...]:
+    def _founds(self) -> tuple[FoundProgram, ...]:
         return (*(program for program, _ in self.runs), *self.others)
 
     @property
@@ -237,7 +237,7 @@ class Child(asyncio.SubprocessProtocol):
                 os.killpg(self.pid, signal.SIGKILL)
 
 
-async def spawn(order: Order, terminal_fd: int) -> Child:
+async def spawn(order: SpawnPlan, terminal_fd: int) -> Child:
     """Start `order` with `terminal_fd` as its controlling terminal. Returns when the command itself runs.
 
     Raises TerminalSpawnFailed. Neither a failure nor a cancellation leaves a process behind.
@@ -266,7 +266,7 @@ async def spawn(order: Order, terminal_fd: int) -> Child:
     return child
 
 
-async def _start_launcher(order: Order, terminal_fd: int, fd: int) -> Child:
+async def _start_launcher(order: SpawnPlan, terminal_fd: int, fd: int) -> Child:
     # -I and -S keep the agent's directory and environment out of this interpreter, which starts in 10 ms. The fork
     # blocks the loop for 0.3 ms. A thread would cost more, and cancelling the wait for it would leave a process behind.
     launcher = [sys.executable, "-I", "-S", str(LAUNCHER), str(fd)]
@@ -299,7 +299,7 @@ async def _hand_over(ours: socket.socket, encoded: bytes) -> bytes:
     return b""
 
 
-def _reason(failure: bytes, order: Order) -> str:
+def _reason(failure: bytes, order: SpawnPlan) -> str:
     what, _, reason = failure.decode("utf-8", "replace").partition("\0")
     match what:
         case "directory":

@@ -32,7 +32,7 @@ from acp_tui.client.terminals.pty import (
     TerminalSpawnFailed,
     UnknownTerminal,
 )
-from acp_tui.client.terminals.spawning import Child, CommandsIn, Order, changed_since, environment, spawn
+from acp_tui.client.terminals.spawning import Child, CommandsIn, SpawnPlan, changed_since, environment, spawn
 from acp_tui.conversation.buffers import ByteRing, from_character_boundary
 from acp_tui.values import dataclass
 
@@ -166,7 +166,7 @@ class Terminal:
         self._leaves_processes = False
         self._plain: tuple[tuple[int, bool], str] | None = None
 
-    async def start(self, order: Order) -> None:
+    async def start(self, order: SpawnPlan) -> None:
         """Start the command. Raises TerminalSpawnFailed; the terminal is then closed and can't be used."""
         try:
             self._child = await spawn(order, self._pty.slave)
@@ -377,12 +377,12 @@ class Terminals:
 
     async def order(
         self, command: str, args: Sequence[str], env: Sequence[tuple[str, str]], cwd: Path, folder: int
-    ) -> Order:
+    ) -> SpawnPlan:
         """An order for such a command as it is now, in the directory open as `folder`, to start later."""
         variables = environment(self._base_env, env)
-        return await to_thread.run_sync(Order.now, command, args, variables, cwd, folder, self._commands_in)
+        return await to_thread.run_sync(SpawnPlan.now, command, args, variables, cwd, folder, self._commands_in)
 
-    async def start(self, order: Order, output_limit_bytes: int | None = None) -> str:
+    async def start(self, order: SpawnPlan, output_limit_bytes: int | None = None) -> str:
         """Like `create`, for an order. Fails if one of its programs has changed since, or if too many commands run."""
         running = self._starting + sum(terminal.is_running for terminal in self._terminals.values())
         if running >= MAX_RUNNING:
@@ -398,7 +398,7 @@ class Terminals:
         finally:
             self._starting -= 1
 
-    async def _start(self, order: Order, output_limit_bytes: int | None) -> str:
+    async def _start(self, order: SpawnPlan, output_limit_bytes: int | None) -> str:
         terminal_id = f"term_{secrets.token_hex(16)}"
         if changed := await to_thread.run_sync(order.change):
             raise TerminalSpawnFailed(order.command, changed_since(changed))

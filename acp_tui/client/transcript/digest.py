@@ -8,7 +8,7 @@ from datetime import datetime
 from typing import Any, Final
 
 from acp_tui.client.secrets.masking import masked_text
-from acp_tui.client.transcript.events import Event, Frame, Header, Own
+from acp_tui.client.transcript.events import Event, Frame, Header, OwnAction
 from acp_tui.client.transcript.lines import MAX_S
 from acp_tui.conversation.updates import Renamed
 from acp_tui.protocol import v1
@@ -61,7 +61,7 @@ class Digest:
 
     def see(self, event: Event, message: Any) -> None:
         """Take in an event, with the message in a frame."""
-        if isinstance(event, Own) and isinstance(event.update, Renamed):
+        if isinstance(event, OwnAction) and isinstance(event.update, Renamed):
             part = self.parts.get(event.session_id or "")
             if part is not None:
                 part.title, part.is_named = masked_text(event.update.title)[:MAX_TITLE], True

@@ -53,7 +53,7 @@ class Stderr:
 
 
 @dataclass(frozen=True, slots=True)
-class Own:
+class OwnAction:
     """An action by the user or acp-tui that isn't in any frame: an answer, a cancel, bytes of one of our terminals."""
 
     at: float
@@ -115,4 +115,4 @@ class UnknownEvent:
     fields: Mapping[str, Any] = field(default_factory=dict)
 
 
-Event: TypeAlias = Frame | Stderr | Own | Closed | Resized | TerminalCut | Dropped | Exited | UnknownEvent
+Event: TypeAlias = Frame | Stderr | OwnAction | Closed | Resized | TerminalCut | Dropped | Exited | UnknownEvent

@@ -19,7 +19,7 @@ from acp_tui.client.errors import ClientError
 from acp_tui.client.files import close_to_others, make_private, open_private
 from acp_tui.client.transcript import index_tables
 from acp_tui.client.transcript.digest import Digest, Part
-from acp_tui.client.transcript.events import Closed, Event, Frame, Header, Own
+from acp_tui.client.transcript.events import Closed, Event, Frame, Header, OwnAction
 from acp_tui.client.transcript.lines import BadLine, RecordingUnreadable, open_recording, parsed, read_event
 from acp_tui.client.transcript.replay import Replay
 from acp_tui.client.transcript.store import RecordingStore, create, held, is_being_written
@@ -310,7 +310,7 @@ def _has_letters(letters: str, text: str) -> bool:
 
 def without_session(path: Path, session_id: str) -> None:
     """Remove everything about the session, and delete the file if it contains no other. Raises OSError."""
-    belonging = _Belonging(session_id)
+    belonging = _SessionLines(session_id)
     with path.open("rb") as recording:
         recording.readline()
         for number, line in enumerate(recording):
@@ -328,7 +328,7 @@ def without_session(path: Path, session_id: str) -> None:
         beside.unlink(missing_ok=True)
 
 
-class _Belonging:
+class _SessionLines:
     """Finds the lines of one session by reading all lines in order."""
 
     def __init__(self, session_id: str) -> None:
@@ -352,7 +352,7 @@ class _Belonging:
             self.has_others = True
 
     def _session_of(self, number: int, event: Event) -> str | None:
-        if isinstance(event, Own | Closed):
+        if isinstance(event, OwnAction | Closed):
             return event.session_id
         message = parsed(event.data) if isinstance(event, Frame) else None
         if not isinstance(event, Frame) or not isinstance(message, dict):

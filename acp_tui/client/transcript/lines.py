@@ -21,7 +21,7 @@ from acp_tui.client.transcript.events import (
     Exited,
     Frame,
     Header,
-    Own,
+    OwnAction,
     Resized,
     Stderr,
     TerminalCut,
@@ -87,7 +87,7 @@ def event_line(event: Event) -> bytes:
             raise TypeError("a frame is written by frame_line")
         case Stderr(at, data):
             return _event(at, "stderr", own_updates.as_text(data))
-        case Own(at, session_id, update):
+        case OwnAction(at, session_id, update):
             kind = own_updates.KINDS[type(update)]
             return _event(at, kind, {"session": session_id, **own_updates.as_fields(update)})
         case Closed(at, session_id):
@@ -196,7 +196,7 @@ def _read(at: float, kind: str, value: dict[str, Any]) -> Event:
         case _ if kind in own_updates.TYPES:
             session_id = value.get("session")
             update = own_updates.from_fields(kind, value)
-            return Own(at, None if session_id is None else SessionId(str(session_id)), update)
+            return OwnAction(at, None if session_id is None else SessionId(str(session_id)), update)
         case _:
             return UnknownEvent(at, kind, value)
 

@@ -15,6 +15,7 @@ from acp_tui.conversation.facts import RequestKey
 from acp_tui.conversation.tool_calls import TerminalId
 from acp_tui.conversation.updates import (
     CancelRequested,
+    ClientRemark,
     CommandRun,
     Disconnected,
     ElicitationAnswered,
@@ -26,7 +27,6 @@ from acp_tui.conversation.updates import (
     PromptJoined,
     PromptSent,
     Reconnected,
-    Remarked,
     Renamed,
     SessionUpdate,
     TerminalExited,
@@ -67,7 +67,7 @@ TYPES: Final[Mapping[str, type]] = {
     "terminal_exited": TerminalExited,
     "disconnected": Disconnected,
     "reconnected": Reconnected,
-    "remark": Remarked,
+    "remark": ClientRemark,
     "renamed": Renamed,
 }
 """What a recording contains. Everything else is in its frames."""

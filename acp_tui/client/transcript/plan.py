@@ -56,7 +56,7 @@ class RecordingPlan:
             open_file = partial(create_beside, self.file)
             outlets.append(Outlet(open_file, max_bytes=1 << 62, is_raw=self.is_file_raw))
         if self.store is not None:
-            kept = _Kept(self.store, header)
+            kept = _KeptRecording(self.store, header)
             outlets.append(Outlet(kept.open, self.max_file_bytes, self.is_raw, kept))
         return Recorder(header, outlets, environ=environ, on_trouble=self._on_loop())
 
@@ -70,7 +70,7 @@ class RecordingPlan:
         return tell
 
 
-class _Kept:
+class _KeptRecording:
     """A recording in the store, with the index that follows it. Everything here runs in the recorder's thread."""
 
     def __init__(self, store: RecordingStore, header: Header) -> None:

@@ -23,7 +23,7 @@ from acp_tui.client.transcript.events import (
     Exited,
     Frame,
     Header,
-    Own,
+    OwnAction,
     Resized,
     Stderr,
     TerminalCut,
@@ -109,7 +109,7 @@ class Recorder:
         self._events: deque[Event] = deque()
         self._put_bytes = self._taken_bytes = self._missed = 0
         self._printed: dict[str, int] = {}
-        self._prompt: Own | None = None
+        self._prompt: OwnAction | None = None
         """The prompt the user just sent. Either the next event is its frame, or there is no frame."""
         self._stderr = b""
         self._wake, self._closing = Signal(), Signal()
@@ -137,7 +137,7 @@ class Recorder:
         if type(update) not in own_updates.KINDS:
             return
         if isinstance(update, PromptSent):
-            self._prompt = Own(self._now(), session_id, update)
+            self._prompt = OwnAction(self._now(), session_id, update)
             return
         if isinstance(update, TerminalOutput):
             update = self._within_limit(update)
@@ -146,7 +146,7 @@ class Recorder:
         elif isinstance(update, TerminalExited):
             self._note_cut(update.terminal_id)
         size = len(update.data) if isinstance(update, TerminalOutput) else 0
-        self.put(Own(self._now(), session_id, update), size)
+        self.put(OwnAction(self._now(), session_id, update), size)
 
     def closed(self, session_id: SessionId) -> None:
         """Record that a session was closed and its updates are now ignored."""
@@ -228,7 +228,7 @@ class Recorder:
         self._taken_bytes += sum(map(_size, batch))
 
 
-def _notes_of(prompt: Own) -> Own:
+def _notes_of(prompt: OwnAction) -> OwnAction:
     """The part that isn't in its frame."""
     assert isinstance(prompt.update, PromptSent)
     return replace(prompt, update=PromptSent((), prompt.update.notes))
@@ -242,7 +242,7 @@ def _size(event: Event) -> int:
     match event:
         case Frame() | Stderr():
             return _EVENT_BYTES + len(event.data)
-        case Own(_, _, TerminalOutput(_, data)):
+        case OwnAction(_, _, TerminalOutput(_, data)):
             return _EVENT_BYTES + len(data)
         case Dropped():
             return 0
@@ -353,11 +353,11 @@ class Scribe:
                 return self._frame(at, direction, data)
             case Stderr(at, data) if self._masker is not None:
                 event = Stderr(at, self._stderr(self._masker, data))
-            case Own(at, session_id, TerminalOutput(terminal_id, data)) if self._masker is not None:
-                event = Own(at, session_id, TerminalOutput(terminal_id, self._masker.output(data)))
-            case Own(at, session_id, ElicitationAnswered() as answer) if self._masker is not None:
-                event = Own(at, session_id, _masked_answer(answer))
-            case Own() | Exited() if self._masker is not None:
+            case OwnAction(at, session_id, TerminalOutput(terminal_id, data)) if self._masker is not None:
+                event = OwnAction(at, session_id, TerminalOutput(terminal_id, self._masker.output(data)))
+            case OwnAction(at, session_id, ElicitationAnswered() as answer) if self._masker is not None:
+                event = OwnAction(at, session_id, _masked_answer(answer))
+            case OwnAction() | Exited() if self._masker is not None:
                 return self._masked(event, self._masker), None
         return lines.event_line(event), None
 
@@ -403,13 +403,13 @@ class Scribe:
         return masker.line(data.decode("utf-8", "surrogateescape")).encode("utf-8", "surrogateescape")
 
     @staticmethod
-    def _masked(event: Own | Exited, masker: Masker) -> bytes:
+    def _masked(event: OwnAction | Exited, masker: Masker) -> bytes:
         line = lines.event_line(event)
         if not masker.is_suspect(line):
             return line
         fields = json.loads(line)
         # A question about a file contains the file, and code must not be treated as a log.
-        is_about_call = isinstance(event, Own) and isinstance(event.update, PermissionAsked | ToolCallReported)
+        is_about_call = isinstance(event, OwnAction) and isinstance(event.update, PermissionAsked | ToolCallReported)
         hidden = masker.message(fields) if is_about_call else masker.log(fields)
         return lines.line(hidden)
 

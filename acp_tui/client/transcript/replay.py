@@ -9,7 +9,7 @@ from collections.abc import Callable, Coroutine, Iterable, Iterator, Mapping
 from pathlib import Path
 from typing import Any, Final, TypeAlias, TypeVar
 
-from acp_tui.client.transcript.events import Closed, Event, Frame, Own
+from acp_tui.client.transcript.events import Closed, Event, Frame, OwnAction
 from acp_tui.client.transcript.lines import Recording, open_recording
 from acp_tui.client.transcript.replayed_sessions import ReplayedSession, ReplayedSessions, Touch
 from acp_tui.conversation.conversation import Conversation
@@ -111,9 +111,9 @@ class Replay:
                 self._came(data)
             case Frame(_, Direction.OUT, data):
                 self._went(data)
-            case Own(_, session_id, PromptSent((), notes)) if session_id is not None:
+            case OwnAction(_, session_id, PromptSent((), notes)) if session_id is not None:
                 self._notes[session_id] = notes
-            case Own(_, session_id, update):
+            case OwnAction(_, session_id, update):
                 self._sessions.apply_own(session_id, update)
             case Closed(_, session_id):
                 self._sessions.close(session_id)

@@ -21,7 +21,7 @@ from acp_tui.client.workspace.errors import (
     UnusablePath,
     WorkspaceError,
 )
-from acp_tui.client.workspace.workspace import DEFAULT_MAX_READ_BYTES, Workspace, Written
+from acp_tui.client.workspace.workspace import DEFAULT_MAX_READ_BYTES, Workspace, WriteResult
 
 __all__ = [
     "DEFAULT_MAX_READ_BYTES",
@@ -45,5 +45,5 @@ __all__ = [
     "UnusablePath",
     "Workspace",
     "WorkspaceError",
-    "Written",
+    "WriteResult",
 ]

@@ -199,7 +199,7 @@ class Directory:
 
 
 @dataclass(frozen=True, slots=True)
-class Place:
+class DirectoryEntry:
     """The end of a walk: an open directory and the name in it that the path means."""
 
     asked: str
@@ -241,7 +241,7 @@ class Boundary:
         self._starts = _starts([*zip(roots, self.roots, strict=True)])
 
     @contextmanager
-    def reach(self, path: str) -> Iterator[Place]:
+    def reach(self, path: str) -> Iterator[DirectoryEntry]:
         """Walk to the directory that contains `path`, inside the workspace or not, and keep it open.
 
         Raises: InvalidPath, TooManyLinks, PrivatePath; OSError if not even the root can be opened.
@@ -254,7 +254,7 @@ class Boundary:
                 if private.hold_any_above(path_of(start.directory)):
                     raise PrivatePath(path)
                 end = _walk(path, start, directory, rest, private)
-                if isinstance(end, Place):
+                if isinstance(end, DirectoryEntry):
                     if private.hold(end.location.path):
                         raise PrivatePath(path)
                     yield end
@@ -283,7 +283,9 @@ def _starts(roots: Sequence[tuple[Path, Path]]) -> tuple[_Start, ...]:
     return (*outermost_first, _Start((), (), inside=False))
 
 
-def _walk(asked: str, start: _Start, directory: Directory, names: Names, private: PrivateFolders) -> Place | Names:
+def _walk(
+    asked: str, start: _Start, directory: Directory, names: Names, private: PrivateFolders
+) -> DirectoryEntry | Names:
     """Go down by these names. At a link or a `..`, return the names to use instead."""
     for index, name in enumerate(names):
         rest = names[index + 1 :]
@@ -302,8 +304,8 @@ def _walk(asked: str, start: _Start, directory: Directory, names: Names, private
         if not rest:
             _require_public(asked, directory, name, private)
             location = Location(path_of(directory.names) / name, start.inside)
-            return Place(asked, location, directory, name, private)
-    return Place(asked, Location(path_of(directory.names), start.inside), directory, ".", private)
+            return DirectoryEntry(asked, location, directory, name, private)
+    return DirectoryEntry(asked, Location(path_of(directory.names), start.inside), directory, ".", private)
 
 
 def _require_public(asked: str, directory: Directory, name: str, private: PrivateFolders) -> None:
@@ -315,13 +317,13 @@ def _require_public(asked: str, directory: Directory, name: str, private: Privat
 
 def _stopped(
     asked: str, start: _Start, directory: Directory, names: Names, obstacle: OSError, private: PrivateFolders
-) -> Place:
+) -> DirectoryEntry:
     """The end of a walk that can't continue to the first of these names."""
     *parents, name = names
     can_be_made = obstacle.errno == errno.ENOENT and not {".", ".."} & set(names)
     location = Location(path_of(directory.names).joinpath(*names), start.inside)
     missing = tuple(parents) if can_be_made else ()
-    return Place(asked, location, directory, name, private, missing, obstacle)
+    return DirectoryEntry(asked, location, directory, name, private, missing, obstacle)
 
 
 def _target(directory: Names, link: str) -> Names:
@@ -361,7 +363,7 @@ def path_of(names: Names) -> Path:
 
 
 @contextmanager
-def open_regular(place: Place, flags: int) -> Iterator[int]:
+def open_regular(place: DirectoryEntry, flags: int) -> Iterator[int]:
     """Open the regular file at a place, and nothing else. Doesn't follow links.
 
     Raises: NotAFile, OSError.
@@ -388,7 +390,7 @@ class HeldDirectory:
         return self.location == other.location and os.path.sameopenfile(self.fd, other.fd)
 
 
-def hold(place: Place) -> HeldDirectory:
+def hold(place: DirectoryEntry) -> HeldDirectory:
     """Open the directory at a place. Doesn't follow links.
 
     Raises: OSError, for a file too.
@@ -398,7 +400,7 @@ def hold(place: Place) -> HeldDirectory:
     return HeldDirectory(place.location, os.open(place.name, _OPEN_DIRECTORY, dir_fd=place.directory.fd))
 
 
-def require_regular(place: Place, status: os.stat_result) -> None:
+def require_regular(place: DirectoryEntry, status: os.stat_result) -> None:
     """Raises: NotAFile, PrivatePath; OSError(ELOOP) if a link has appeared since the walk."""
     if place.private.own(status):
         raise PrivatePath(place.asked)

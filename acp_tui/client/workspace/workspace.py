@@ -17,7 +17,7 @@ from typing import Final, Self, TypeAlias
 
 from anyio import Lock, to_thread
 
-from acp_tui.client.workspace.containment import Boundary, HeldDirectory, Location, Place, hold, open_regular
+from acp_tui.client.workspace.containment import Boundary, DirectoryEntry, HeldDirectory, Location, hold, open_regular
 from acp_tui.client.workspace.errors import (
     Action,
     FileTooLarge,
@@ -65,7 +65,7 @@ class LineRange:
         return self.skip == 0 and self.count is None
 
 
-def read_text(place: Place, lines: LineRange, max_bytes: int) -> str:
+def read_text(place: DirectoryEntry, lines: LineRange, max_bytes: int) -> str:
     """The requested lines with their endings; "" past the end of the file.
 
     Raises: NotAFile, NotText, FileTooLarge; OSError.
@@ -88,7 +88,7 @@ def _chunks(fd: int) -> Iterator[Piece]:
         offset += len(chunk)
 
 
-def _refuse_binary(place: Place, chunks: Iterator[Piece]) -> Iterator[Piece]:
+def _refuse_binary(place: DirectoryEntry, chunks: Iterator[Piece]) -> Iterator[Piece]:
     for offset, chunk in chunks:
         if offset == 0 and chunk.startswith(_FOREIGN_MARKS):
             raise NotText(place.asked, "a UTF-16 or UTF-32 byte order mark", 0)
@@ -120,7 +120,7 @@ def _past_lines(chunk: bytes, start: int, count: int) -> tuple[int, int]:
     return start, 0
 
 
-def _bounded(place: Place, pieces: Iterator[Piece], max_bytes: int) -> Iterator[Piece]:
+def _bounded(place: DirectoryEntry, pieces: Iterator[Piece], max_bytes: int) -> Iterator[Piece]:
     size = 0
     for offset, piece in pieces:
         size += len(piece)
@@ -129,7 +129,7 @@ def _bounded(place: Place, pieces: Iterator[Piece], max_bytes: int) -> Iterator[
         yield offset, piece
 
 
-def _decode(place: Place, pieces: Iterator[Piece]) -> str:
+def _decode(place: DirectoryEntry, pieces: Iterator[Piece]) -> str:
     """Decode piece by piece: decoding a big file in one call would hold the GIL and so block the event loop."""
     decoder = codecs.getincrementaldecoder("utf-8")()
     texts: list[str] = []
@@ -142,7 +142,7 @@ def _decode(place: Place, pieces: Iterator[Piece]) -> str:
 
 
 def _decode_piece(
-    place: Place, decoder: codecs.IncrementalDecoder, offset: int, piece: bytes, *, final: bool = False
+    place: DirectoryEntry, decoder: codecs.IncrementalDecoder, offset: int, piece: bytes, *, final: bool = False
 ) -> str:
     pending, _ = decoder.getstate()  # the beginning of a character, from the previous piece
     try:
@@ -167,7 +167,7 @@ _CANNOT_REPLACE: Final = {errno.EACCES, errno.EPERM, errno.EROFS, errno.EBUSY}
 
 
 @dataclass(frozen=True, slots=True)
-class Written:
+class WriteResult:
     """The result of a write."""
 
     path: Path
@@ -177,7 +177,7 @@ class Written:
     """False if the file was written in place, so a reader may have seen a partial state."""
 
 
-def write_bytes(place: Place, content: bytes) -> Written:
+def write_bytes(place: DirectoryEntry, content: bytes) -> WriteResult:
     """Replace the whole content of the file with `content`, creating the file if necessary (R-FS-4).
 
     Raises: NotAFile; OSError.
@@ -186,13 +186,13 @@ def write_bytes(place: Place, content: bytes) -> Written:
         _make_parents(place, place.obstacle)
     if not _exists(place):
         _replace(place, content, None)
-        return Written(place.location.path, created=True, atomic=True)
+        return WriteResult(place.location.path, created=True, atomic=True)
     with open_regular(place, os.O_WRONLY) as existing:
         atomic = _overwrite(place, content, existing)
-    return Written(place.location.path, created=False, atomic=atomic)
+    return WriteResult(place.location.path, created=False, atomic=atomic)
 
 
-def _make_parents(place: Place, obstacle: OSError) -> None:
+def _make_parents(place: DirectoryEntry, obstacle: OSError) -> None:
     if not place.missing_parents:
         raise obstacle
     for name in place.missing_parents:
@@ -201,7 +201,7 @@ def _make_parents(place: Place, obstacle: OSError) -> None:
         place.directory.enter(name)
 
 
-def _exists(place: Place) -> bool:
+def _exists(place: DirectoryEntry) -> bool:
     try:
         os.stat(place.name, dir_fd=place.directory.fd, follow_symlinks=False)
     except FileNotFoundError:
@@ -209,7 +209,7 @@ def _exists(place: Place) -> bool:
     return True
 
 
-def _overwrite(place: Place, content: bytes, existing: int) -> bool:
+def _overwrite(place: DirectoryEntry, content: bytes, existing: int) -> bool:
     """Replace a file that is open for writing, or otherwise write into it. True if it was replaced."""
     try:
         _replace(place, content, os.fstat(existing))
@@ -221,7 +221,7 @@ def _overwrite(place: Place, content: bytes, existing: int) -> bool:
     return True
 
 
-def _replace(place: Place, content: bytes, old: os.stat_result | None) -> None:
+def _replace(place: DirectoryEntry, content: bytes, old: os.stat_result | None) -> None:
     """Write a temporary file and rename it over the target. A failure leaves everything unchanged."""
     directory = place.directory.fd
     temporary = f".acp-tui-{secrets.token_hex(16)}.tmp"
@@ -326,7 +326,7 @@ class Workspace:
         read = partial(self._read, path, LineRange.of_request(line, limit), allowed_at)
         return await to_thread.run_sync(read, abandon_on_cancel=True)
 
-    async def write_text_file(self, path: str, content: str, *, allowed_at: Path | None = None) -> Written:
+    async def write_text_file(self, path: str, content: str, *, allowed_at: Path | None = None) -> WriteResult:
         """Replace the file's content with exactly the UTF-8 bytes of `content`. Writes run in the order of the calls.
 
         A write that has begun completes even if the caller is cancelled (R-FS-4). With `allowed_at`, only the file at
@@ -355,13 +355,13 @@ class Workspace:
         with self._reach("read", path, allowed_at) as place:
             return read_text(place, lines, self._max_read_bytes)
 
-    def _write(self, path: str, content: str, allowed_at: Path | None) -> Written:
+    def _write(self, path: str, content: str, allowed_at: Path | None) -> WriteResult:
         encoded = _encode(path, content)
         with self._reach("write", path, allowed_at) as place:
             return write_bytes(place, encoded)
 
     @contextmanager
-    def _reach(self, action: Action, path: str, allowed_at: Path | None) -> Iterator[Place]:
+    def _reach(self, action: Action, path: str, allowed_at: Path | None) -> Iterator[DirectoryEntry]:
         """The place of a path that may be served. Errors from the system inside the block become WorkspaceErrors."""
         try:
             with self._boundary.reach(path) as place:

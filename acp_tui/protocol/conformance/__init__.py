@@ -7,7 +7,7 @@ recording. Memory use is limited, however long a connection lasts.
 from __future__ import annotations
 
 from acp_tui.protocol.conformance import exchange, handshake, messages, sessions, tool_calls, version_two
-from acp_tui.protocol.conformance.exchange import Answered, Event, Exchange, LineCheck
+from acp_tui.protocol.conformance.exchange import Event, Exchange, LineCheck, SeenResponse
 from acp_tui.protocol.conformance.messages import PROBE
 from acp_tui.protocol.conformance.rule import RULES, Finding, Frame, Judge, Rule, Severity
 from acp_tui.protocol.conformance.scene import Check, Scene
@@ -52,7 +52,7 @@ class Linter:
         self._count += 1
         event = self._read(frame)
         if event is not None:
-            if isinstance(event, Answered) and event.request.method == INITIALIZE and speaks_v2(event.result):
+            if isinstance(event, SeenResponse) and event.request.method == INITIALIZE and speaks_v2(event.result):
                 self._checks = (version_two.VersionTwoCheck(self._judge, self._scene),)
             for check in self._checks:
                 check.see(event)

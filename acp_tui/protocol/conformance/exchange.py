@@ -15,7 +15,7 @@ from acp_tui.values import dataclass
 
 
 @dataclass(frozen=True, slots=True)
-class Asked:
+class SeenRequest:
     """A request."""
 
     index: int
@@ -29,7 +29,7 @@ class Asked:
 
 
 @dataclass(frozen=True, slots=True)
-class Told:
+class SeenNotification:
     """A notification."""
 
     index: int
@@ -40,12 +40,12 @@ class Told:
 
 
 @dataclass(frozen=True, slots=True)
-class Answered:
+class SeenResponse:
     """A response to a request."""
 
     index: int
     at_s: float
-    request: Asked
+    request: SeenRequest
     result: Any
     """None also if there is an error."""
     error: dict[str, Any] | None
@@ -64,7 +64,7 @@ class Answered:
 KEPT_OPEN: Final = 1000
 """The most requests waiting for an answer. A peer with more is stuck anyway."""
 
-Event: TypeAlias = Asked | Told | Answered
+Event: TypeAlias = SeenRequest | SeenNotification | SeenResponse
 
 
 class Exchange:
@@ -72,12 +72,12 @@ class Exchange:
 
     def __init__(self, judge: Judge) -> None:
         self._judge = judge
-        self._open: Pairing[Asked] = Pairing(KEPT_OPEN)
+        self._open: Pairing[SeenRequest] = Pairing(KEPT_OPEN)
         self._done: Recent[Key, int] = Recent()
         """Answers of the agent."""
         self._is_whole = False
         """Whether it has seen the first request. Otherwise, answers may belong to earlier requests."""
-        self._last_told: Told | None = None
+        self._last_told: SeenNotification | None = None
         """The client's notification, if nothing came since."""
 
     def read(self, index: int, frame: Frame, value: dict[str, Any]) -> Event | None:
@@ -93,10 +93,10 @@ class Exchange:
             return None
         params = self._params(is_agents, method, value.get("params"))
         if "id" in value:
-            request = Asked(index, frame.at_s, is_agents, method, params, value["id"])
+            request = SeenRequest(index, frame.at_s, is_agents, method, params, value["id"])
             self._open_request(request, frame.direction)
             return request
-        told = Told(index, frame.at_s, is_agents, method, params)
+        told = SeenNotification(index, frame.at_s, is_agents, method, params)
         self._last_told = None if is_agents else told
         return told
 
@@ -106,7 +106,7 @@ class Exchange:
             self._judge.check("A-RPC-9", is_right, f"the params of {method} are {shown(params)}")
         return params if isinstance(params, dict) else {}
 
-    def _open_request(self, request: Asked, asker: Direction) -> None:
+    def _open_request(self, request: SeenRequest, asker: Direction) -> None:
         name, is_id = shown(request.request_id), _is_id(request.request_id)
         if request.is_agents:
             self._judge.check("A-RPC-3", is_id, f"{request.method} has the id {name}")
@@ -122,7 +122,7 @@ class Exchange:
 
     # Answers
 
-    def _read_answer(self, index: int, at_s: float, is_agents: bool, value: dict[str, Any]) -> Answered | None:
+    def _read_answer(self, index: int, at_s: float, is_agents: bool, value: dict[str, Any]) -> SeenResponse | None:
         has_result, error = "result" in value, value.get("error")
         if is_agents:
             self._judge.check("A-RPC-2", "id" in value, "an object has neither a method nor an id")
@@ -138,9 +138,9 @@ class Exchange:
         if is_agents and (key := key_of(request_id)) is not None:
             self._done[key] = index
             self._look_at_body(request, has_result, "error" in value, error)
-        return Answered(index, at_s, request, value.get("result"), error if isinstance(error, dict) else None)
+        return SeenResponse(index, at_s, request, value.get("result"), error if isinstance(error, dict) else None)
 
-    def _is_expected(self, request_id: Any, request: Asked | None) -> bool:
+    def _is_expected(self, request_id: Any, request: SeenRequest | None) -> bool:
         told, self._last_told = self._last_told, None
         if request is not None:
             self._judge.check("A-RPC-5", True, "")
@@ -156,7 +156,7 @@ class Exchange:
             self._judge.check("A-RPC-5", False, f"no request has the id {shown(request_id)}")
         return False
 
-    def _look_at_body(self, request: Asked, has_result: bool, has_error: bool, error: Any) -> None:
+    def _look_at_body(self, request: SeenRequest, has_result: bool, has_error: bool, error: Any) -> None:
         what = "both a result and an error" if has_result else "neither a result nor an error"
         is_right = has_result != has_error or (has_result and error is None)
         self._judge.check("A-RPC-7", is_right, f"the answer to {request.method} has {what}", request.index)

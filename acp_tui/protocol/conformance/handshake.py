@@ -10,7 +10,7 @@ from collections.abc import Iterator
 from typing import Any, Final
 
 from acp_tui.protocol import AUTH_REQUIRED, v1
-from acp_tui.protocol.conformance.exchange import Answered, Asked, Event, Told
+from acp_tui.protocol.conformance.exchange import Event, SeenNotification, SeenRequest, SeenResponse
 from acp_tui.protocol.conformance.rule import Judge, shown
 from acp_tui.protocol.conformance.scene import OPENING, Check, Scene, as_object, objects, offers
 from acp_tui.rpc import ErrorCode
@@ -57,13 +57,13 @@ class HandshakeCheck(Check):
         if not event.is_agents:
             return
         match event:
-            case Asked(method=method, params=params):
+            case SeenRequest(method=method, params=params):
                 self._look_at_time(method)
                 self._look_at_request(method, params)
-            case Told(method=method, params=params):
+            case SeenNotification(method=method, params=params):
                 self._look_at_time(method)
                 self._look_at_update(as_object(params.get("update")).get("sessionUpdate"))
-            case Answered():
+            case SeenResponse():
                 self._look_at_answer(event)
 
     def _look_at_time(self, method: str) -> None:
@@ -87,7 +87,7 @@ class HandshakeCheck(Check):
                 "A-CAP-4", offers(self._scene.offer, path), f"it sent {kind}, but the client didn't opt in"
             )
 
-    def _look_at_answer(self, answer: Answered) -> None:
+    def _look_at_answer(self, answer: SeenResponse) -> None:
         if answer.request.method == v1.INITIALIZE:
             if answer.error is None:
                 self._look_at_agreement(answer)
@@ -105,7 +105,7 @@ class HandshakeCheck(Check):
             text = f"{method} works, but {'.'.join(path)} isn't advertised"
             self._judge.check("A-CAP-3", False, text, answer.request.index)
 
-    def _look_at_agreement(self, answer: Answered) -> None:
+    def _look_at_agreement(self, answer: SeenResponse) -> None:
         result = as_object(answer.result)
         asked, agreed = answer.request.params.get("protocolVersion"), result.get("protocolVersion")
         if type(asked) is int and type(agreed) is int:
@@ -133,12 +133,12 @@ class OptionCheck(Check):
 
     def see(self, event: Event) -> None:
         """Check a message."""
-        if isinstance(event, Answered) and event.is_agents:
+        if isinstance(event, SeenResponse) and event.is_agents:
             self._look_at_answer(event)
-        elif isinstance(event, Told) and event.is_agents and event.method == v1.SESSION_UPDATE:
+        elif isinstance(event, SeenNotification) and event.is_agents and event.method == v1.SESSION_UPDATE:
             self._look_at_update(event.params)
 
-    def _look_at_answer(self, answer: Answered) -> None:
+    def _look_at_answer(self, answer: SeenResponse) -> None:
         method, params, result = answer.request.method, answer.request.params, as_object(answer.result)
         if method in OPENING and answer.error is None:
             session_id = result.get("sessionId", params.get("sessionId"))
@@ -153,7 +153,7 @@ class OptionCheck(Check):
             self._look_at_options(result.get("configOptions"))
             self._look_at_taken(answer)
 
-    def _look_at_taken(self, answer: Answered) -> None:
+    def _look_at_taken(self, answer: SeenResponse) -> None:
         wanted, value = answer.request.params.get("configId"), answer.request.params.get("value")
         options = objects(as_object(answer.result).get("configOptions"))
         option = next((each for each in options if each.get("id") == wanted), None)

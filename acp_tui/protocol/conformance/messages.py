@@ -13,7 +13,7 @@ from typing import Any, Final, get_args
 
 from acp_tui.json_core import ValidationError
 from acp_tui.protocol import v1
-from acp_tui.protocol.conformance.exchange import Answered, Asked, Event, Told
+from acp_tui.protocol.conformance.exchange import Event, SeenNotification, SeenRequest, SeenResponse
 from acp_tui.protocol.conformance.rule import Judge, shown
 from acp_tui.protocol.conformance.scene import Check, Scene, as_list, as_object, objects
 from acp_tui.protocol.schemas import OTHER, OpenUnion, Tag, fields_of, reader_of
@@ -73,15 +73,15 @@ class MessageCheck(Check):
     def see(self, event: Event) -> None:
         """Check a message."""
         if not event.is_agents:
-            if isinstance(event, Told) and event.method == PROBE:
+            if isinstance(event, SeenNotification) and event.method == PROBE:
                 self._probed_in = event.index
             return
         match event:
-            case Asked(method=method, params=params):
+            case SeenRequest(method=method, params=params):
                 self._look_at(method, REQUESTS, params)
-            case Told(method=method, params=params):
+            case SeenNotification(method=method, params=params):
                 self._look_at(method, NOTIFICATIONS, params)
-            case Answered():
+            case SeenResponse():
                 self._look_at_answer(event)
 
     def finish(self) -> None:
@@ -98,7 +98,7 @@ class MessageCheck(Check):
             is_draft = method.startswith(DRAFT_METHODS)
             self._judge.check("A-EXT-2" if is_draft else "A-EXT-3", False, f"it sent {shown(method)}")
 
-    def _look_at_answer(self, answer: Answered) -> None:
+    def _look_at_answer(self, answer: SeenResponse) -> None:
         method = answer.request.method
         if method == PROBE:
             given = answer.result if answer.error is None else answer.error
@@ -114,7 +114,7 @@ class MessageCheck(Check):
             return
         self._look_into(f"the result of {method}", RESULTS[method], answer.result)
 
-    def _look_at_null(self, answer: Answered) -> None:
+    def _look_at_null(self, answer: SeenResponse) -> None:
         what = f"the result of {answer.request.method} is null"
         _, flaw = read(RESULTS[answer.request.method], {})
         self._judge.check("A-SHAPE-1" if flaw else "A-SHAPE-2", False, what, answer.request.index)
@@ -254,15 +254,15 @@ class ValueCheck(Check):
         if not event.is_agents:
             return
         match event:
-            case Asked(method=method, params=params) if method in _WITH_PATH:
+            case SeenRequest(method=method, params=params) if method in _WITH_PATH:
                 self._look_at_place(params.get("path"), params.get("line"))
-            case Asked(method=v1.TERMINAL_CREATE, params=params):
+            case SeenRequest(method=v1.TERMINAL_CREATE, params=params):
                 self._look_at_path(params.get("cwd"))
-            case Asked(method=v1.SESSION_REQUEST_PERMISSION, params=params):
+            case SeenRequest(method=v1.SESSION_REQUEST_PERMISSION, params=params):
                 self._look_at_call(as_object(params.get("toolCall")))
-            case Told(method=v1.SESSION_UPDATE, params=params):
+            case SeenNotification(method=v1.SESSION_UPDATE, params=params):
                 self._look_at_update(as_object(params.get("update")))
-            case Answered(request=request, result=result) if request.method == v1.SESSION_LIST:
+            case SeenResponse(request=request, result=result) if request.method == v1.SESSION_LIST:
                 for item in objects(as_object(result).get("sessions")):
                     self._look_at_listed(item)
 

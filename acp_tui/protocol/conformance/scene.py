@@ -9,7 +9,7 @@ from dataclasses import field
 from typing import Any, Final
 
 from acp_tui.protocol import v1
-from acp_tui.protocol.conformance.exchange import Answered, Asked, Event, Told
+from acp_tui.protocol.conformance.exchange import Event, SeenNotification, SeenRequest, SeenResponse
 from acp_tui.protocol.conformance.rule import Judge
 from acp_tui.rpc.messages import Recent
 from acp_tui.values import dataclass
@@ -26,7 +26,7 @@ OPENING: Final = (v1.SESSION_NEW, v1.SESSION_LOAD, v1.SESSION_RESUME)
 class Turn:
     """A prompt without an answer yet."""
 
-    prompt: Asked
+    prompt: SeenRequest
     said: str = ""
     """The beginning of the agent's message."""
     cancelled_at: float | None = None
@@ -45,7 +45,7 @@ class SessionScene:
     cwd: Any = None
     """As sent by the client."""
     turn: Turn | None = None
-    reopening: Asked | None = None
+    reopening: SeenRequest | None = None
     """A load or resume without an answer yet."""
     loaded_in: int | None = None
     """The frame of the last answer to a load; a prompt clears it."""
@@ -81,18 +81,18 @@ class Scene:
     def follow(self, event: Event) -> None:
         """Remember what matters later."""
         match event:
-            case Asked(is_agents=False):
+            case SeenRequest(is_agents=False):
                 self._follow_request(event)
-            case Told(is_agents=False, method=v1.SESSION_CANCEL):
+            case SeenNotification(is_agents=False, method=v1.SESSION_CANCEL):
                 self._cancel(event)
-            case Told(is_agents=False, method=v1.CANCEL_REQUEST):
+            case SeenNotification(is_agents=False, method=v1.CANCEL_REQUEST):
                 self._give_up(event.params.get("requestId"))
-            case Told(is_agents=True, method=v1.SESSION_UPDATE):
+            case SeenNotification(is_agents=True, method=v1.SESSION_UPDATE):
                 self._hear(event)
-            case Answered(is_agents=True):
+            case SeenResponse(is_agents=True):
                 self._follow_answer(event)
 
-    def _follow_request(self, request: Asked) -> None:
+    def _follow_request(self, request: SeenRequest) -> None:
         if request.method == v1.INITIALIZE:
             self.is_whole = True
             self.offer = as_object(request.params.get("clientCapabilities"))
@@ -107,7 +107,7 @@ class Scene:
             if session is not None:
                 session.turn, session.loaded_in = Turn(request), None
 
-    def _added(self, request: Asked) -> SessionScene | None:
+    def _added(self, request: SeenRequest) -> SessionScene | None:
         """Return the session. If it's new here, the client knows it from elsewhere."""
         session_id = request.params.get("sessionId")
         if not isinstance(session_id, str):
@@ -116,7 +116,7 @@ class Scene:
             self.sessions[session_id] = SessionScene(request.index, request.params.get("cwd"))
         return self.sessions[session_id]
 
-    def _cancel(self, told: Told) -> None:
+    def _cancel(self, told: SeenNotification) -> None:
         session = self.session(told.params)
         if session is not None and session.turn is not None and session.turn.cancelled_at is None:
             session.turn.cancelled_at, session.turn.cancelled_in = told.at_s, told.index
@@ -126,7 +126,7 @@ class Scene:
             if session.turn is not None and session.turn.prompt.request_id == request_id:
                 session.turn.is_given_up = True
 
-    def _hear(self, told: Told) -> None:
+    def _hear(self, told: SeenNotification) -> None:
         session, update = self.session(told.params), as_object(told.params.get("update"))
         if update.get("sessionUpdate") == "subagent_update" and isinstance(update.get("sessionId"), str):
             self.subagents[update["sessionId"]] = True
@@ -134,7 +134,7 @@ class Scene:
             return
         session.turn.said = (session.turn.said + text_of(update.get("content"))[:KEPT_WORDS])[:KEPT_WORDS]
 
-    def _follow_answer(self, answer: Answered) -> None:
+    def _follow_answer(self, answer: SeenResponse) -> None:
         request = answer.request
         session = self.session(request.params)
         if request.method == v1.INITIALIZE and answer.error is None:
@@ -153,7 +153,7 @@ class Scene:
         if isinstance(opened, str) and opened not in self.sessions:
             self.sessions[opened] = SessionScene(answer.index, request.params.get("cwd"))
 
-    def _follow_session(self, session: SessionScene, answer: Answered) -> None:
+    def _follow_session(self, session: SessionScene, answer: SeenResponse) -> None:
         match answer.request.method:
             case v1.SESSION_LOAD:
                 session.loaded_in = answer.index
@@ -163,7 +163,7 @@ class Scene:
                 session.is_deleted = True
 
 
-def _end_turn(session: SessionScene, answer: Answered) -> None:
+def _end_turn(session: SessionScene, answer: SeenResponse) -> None:
     turn = session.turn
     if turn is None or turn.prompt is not answer.request:
         return

@@ -7,7 +7,7 @@ from os.path import normpath
 from typing import Any, Final
 
 from acp_tui.protocol import v1
-from acp_tui.protocol.conformance.exchange import Answered, Asked, Event, Told
+from acp_tui.protocol.conformance.exchange import Event, SeenNotification, SeenRequest, SeenResponse
 from acp_tui.protocol.conformance.rule import Judge, shown
 from acp_tui.protocol.conformance.scene import (
     CROSSING_S,
@@ -43,17 +43,17 @@ class SessionCheck(Check):
     def see(self, event: Event) -> None:
         """Check a message."""
         match event:
-            case Asked(is_agents=False, method=method, params=params) if method in OPENING:
+            case SeenRequest(is_agents=False, method=method, params=params) if method in OPENING:
                 if isinstance(session_id := params.get("sessionId"), str):
                     self._replay[session_id] = {}
-            case Asked(is_agents=True) | Told(is_agents=True):
+            case SeenRequest(is_agents=True) | SeenNotification(is_agents=True):
                 self._look_at_place(event)
-            case Answered(is_agents=True):
+            case SeenResponse(is_agents=True):
                 self._look_at_answer(event)
 
     # Session of a message
 
-    def _look_at_place(self, event: Asked | Told) -> None:
+    def _look_at_place(self, event: SeenRequest | SeenNotification) -> None:
         session_id = event.params.get("sessionId")
         if not isinstance(session_id, str) or not event.method.startswith(OF_A_SESSION):
             return
@@ -89,7 +89,7 @@ class SessionCheck(Check):
 
     # Answers
 
-    def _look_at_answer(self, answer: Answered) -> None:
+    def _look_at_answer(self, answer: SeenResponse) -> None:
         method = answer.request.method
         if method == v1.SESSION_LIST:
             self._look_at_list(answer)
@@ -103,7 +103,7 @@ class SessionCheck(Check):
         elif method in OPENING:
             self._look_at_reopening(answer)
 
-    def _look_at_reopening(self, answer: Answered) -> None:
+    def _look_at_reopening(self, answer: SeenResponse) -> None:
         session_id = answer.request.params.get("sessionId")
         replay = self._replay.pop(session_id, {}) if isinstance(session_id, str) else {}
         session = self._scene.session(answer.request.params)
@@ -133,7 +133,7 @@ class SessionCheck(Check):
             is_there = _condensed(answer) in said
             self._judge.check("A-LOAD-2", is_there, f"the answer {shown(answer)} is missing", begin)
 
-    def _look_at_list(self, answer: Answered) -> None:
+    def _look_at_list(self, answer: SeenResponse) -> None:
         if answer.error is not None:
             return
         cursor = answer.request.params.get("cursor")
@@ -150,7 +150,7 @@ class SessionCheck(Check):
         else:
             self._look_at_listed(answer.request)
 
-    def _look_at_folders(self, request: Asked, items: Iterable[dict[str, Any]]) -> None:
+    def _look_at_folders(self, request: SeenRequest, items: Iterable[dict[str, Any]]) -> None:
         wanted = request.params.get("cwd")
         if not isinstance(wanted, str):
             return
@@ -158,7 +158,7 @@ class SessionCheck(Check):
         text = f"the list for {shown(wanted)} has a session of {shown(others[0])}" if others else ""
         self._judge.check("A-LIST-3", not others, text, request.index)
 
-    def _look_at_listed(self, request: Asked) -> None:
+    def _look_at_listed(self, request: SeenRequest) -> None:
         """Check a complete list, of one folder or of all."""
         folder = request.params.get("cwd")
         where = "" if folder is None else " in its folder"
@@ -203,9 +203,9 @@ class TurnCheck(Check):
 
     def see(self, event: Event) -> None:
         """Check a message."""
-        if isinstance(event, Told) and event.is_agents and event.method == v1.SESSION_UPDATE:
+        if isinstance(event, SeenNotification) and event.is_agents and event.method == v1.SESSION_UPDATE:
             self._look_at_update(event)
-        elif isinstance(event, Answered) and event.is_agents and event.request.method == v1.SESSION_PROMPT:
+        elif isinstance(event, SeenResponse) and event.is_agents and event.request.method == v1.SESSION_PROMPT:
             self._look_at_end(event)
 
     def finish(self) -> None:
@@ -215,7 +215,7 @@ class TurnCheck(Check):
                 text = "a prompt was never answered"
                 self._judge.check("A-TURN-1", False, text, session.turn.prompt.index)
 
-    def _look_at_update(self, told: Told) -> None:
+    def _look_at_update(self, told: SeenNotification) -> None:
         kind = as_object(told.params.get("update")).get("sessionUpdate")
         session = self._scene.session(told.params)
         if session is None or not isinstance(kind, str) or kind not in OF_A_TURN:
@@ -226,7 +226,7 @@ class TurnCheck(Check):
         elif session.reopening is None and session.loaded_in is None:
             self._judge.check("A-TURN-4", False, f"{kind} came when no turn was running")
 
-    def _look_at_end(self, answer: Answered) -> None:
+    def _look_at_end(self, answer: SeenResponse) -> None:
         session = self._scene.session(answer.request.params)
         turn = session.turn if session is not None else None
         if turn is None or turn.prompt is not answer.request:
@@ -241,7 +241,7 @@ class TurnCheck(Check):
             self._look_at_reason(turn, as_object(answer.result).get("stopReason"))
         self._active.discard(turn.prompt.index)
 
-    def _look_at_cancelled(self, turn: Turn, cancelled_at: float, answer: Answered) -> None:
+    def _look_at_cancelled(self, turn: Turn, cancelled_at: float, answer: SeenResponse) -> None:
         reason, took_s = as_object(answer.result).get("stopReason"), answer.at_s - cancelled_at
         frames = (turn.prompt.index, turn.cancelled_in)
         self._judge.check("A-TURN-7", took_s <= SOON_S, f"it ended after {took_s:.1f} s", *frames)

@@ -8,7 +8,7 @@ from __future__ import annotations
 from typing import Any, Final
 
 from acp_tui.protocol import v1
-from acp_tui.protocol.conformance.exchange import Answered, Asked, Event, Told
+from acp_tui.protocol.conformance.exchange import Event, SeenNotification, SeenRequest, SeenResponse
 from acp_tui.protocol.conformance.rule import Judge, shown
 from acp_tui.protocol.conformance.scene import CROSSING_S, Check, Scene, as_list, as_object, objects
 from acp_tui.rpc.messages import Recent
@@ -44,21 +44,21 @@ class ToolCallCheck(Check):
     def see(self, event: Event) -> None:
         """Check a message."""
         match event:
-            case Told(is_agents=True, method=v1.SESSION_UPDATE, params=params):
+            case SeenNotification(is_agents=True, method=v1.SESSION_UPDATE, params=params):
                 update = as_object(params.get("update"))
                 if update.get("sessionUpdate") in ("tool_call", "tool_call_update"):
                     self._look_at_report(event, update)
-            case Asked(is_agents=True, method=v1.SESSION_REQUEST_PERMISSION, params=params):
+            case SeenRequest(is_agents=True, method=v1.SESSION_REQUEST_PERMISSION, params=params):
                 self._take_note(event, as_object(params.get("toolCall")))
-            case Answered(is_agents=False, request=request, result=result):
+            case SeenResponse(is_agents=False, request=request, result=result):
                 terminal_id = as_object(result).get("terminalId")
                 if request.method == v1.TERMINAL_CREATE and isinstance(terminal_id, str):
                     self._terminals[str(request.params.get("sessionId")), terminal_id] = None
-            case Answered(is_agents=True, request=request):
+            case SeenResponse(is_agents=True, request=request):
                 if request.method == v1.SESSION_PROMPT:
                     self._look_at_open_calls(event)
 
-    def _look_at_report(self, told: Told, update: dict[str, Any]) -> None:
+    def _look_at_report(self, told: SeenNotification, update: dict[str, Any]) -> None:
         session = self._scene.session(told.params)
         session_id, call_id = told.params.get("sessionId"), update.get("toolCallId")
         if not isinstance(session_id, str) or not isinstance(call_id, str):
@@ -68,7 +68,7 @@ class ToolCallCheck(Check):
         self._look_at_terminals(session_id, update)
         self._take_note(told, update)
 
-    def _take_note(self, event: Asked | Told, call: dict[str, Any]) -> None:
+    def _take_note(self, event: SeenRequest | SeenNotification, call: dict[str, Any]) -> None:
         """Remember a call. A permission request may be the first to mention it."""
         session = self._scene.session(event.params)
         key = (str(event.params.get("sessionId")), str(call.get("toolCallId")))
@@ -76,7 +76,7 @@ class ToolCallCheck(Check):
         if not isinstance(status, str):
             status = earlier.status if earlier is not None else "pending"
         turn = session.turn if session is not None else None
-        is_begun = isinstance(event, Told) or (earlier is not None and earlier.is_begun)
+        is_begun = isinstance(event, SeenNotification) or (earlier is not None and earlier.is_begun)
         self.calls[key] = Report(status, event.index, turn.prompt.index if turn is not None else None, is_begun)
 
     def _look_at_order(self, update: dict[str, Any], call_id: str, earlier: Report | None) -> None:
@@ -104,7 +104,7 @@ class ToolCallCheck(Check):
                 is_known = self._terminals.may_know((session_id, terminal_id))
                 self._judge.check("A-TOOL-5", is_known, f"the client didn't create {shown(terminal_id)}")
 
-    def _look_at_open_calls(self, answer: Answered) -> None:
+    def _look_at_open_calls(self, answer: SeenResponse) -> None:
         session = self._scene.session(answer.request.params)
         turn = session.turn if session is not None else None
         if turn is None or turn.prompt is not answer.request or turn.cancelled_at is not None:
@@ -130,13 +130,13 @@ class PermissionCheck(Check):
     def see(self, event: Event) -> None:
         """Check a message."""
         match event:
-            case Asked(is_agents=True, method=v1.SESSION_REQUEST_PERMISSION):
+            case SeenRequest(is_agents=True, method=v1.SESSION_REQUEST_PERMISSION):
                 self._look_at_options(objects(event.params.get("options")))
                 self._look_at_time(event)
                 self._look_at_subject(event.params)
-            case Answered(is_agents=False, request=request) if request.method == v1.SESSION_REQUEST_PERMISSION:
+            case SeenResponse(is_agents=False, request=request) if request.method == v1.SESSION_REQUEST_PERMISSION:
                 self._take_note(event)
-            case Told(is_agents=True, method=v1.SESSION_UPDATE, params=params):
+            case SeenNotification(is_agents=True, method=v1.SESSION_UPDATE, params=params):
                 self._look_at_outcome(params)
 
     def _look_at_options(self, options: list[dict[str, Any]]) -> None:
@@ -148,7 +148,7 @@ class PermissionCheck(Check):
         kinds = [str(option.get("kind")) for option in options]
         self._judge.check("A-PERM-3", "reject_once" in kinds, f"the kinds are {', '.join(kinds)[:200]}")
 
-    def _look_at_time(self, request: Asked) -> None:
+    def _look_at_time(self, request: SeenRequest) -> None:
         session = self._scene.session(request.params)
         if session is None:
             return
@@ -169,7 +169,7 @@ class PermissionCheck(Check):
         text = f"nothing is known about {shown(key[1])}"
         self._judge.check("A-PERM-6", is_reported or bool(call.get("title")), text)
 
-    def _take_note(self, answer: Answered) -> None:
+    def _take_note(self, answer: SeenResponse) -> None:
         params, outcome = answer.request.params, as_object(as_object(answer.result).get("outcome"))
         chosen = next(
             (option for option in objects(params.get("options")) if option.get("optionId") == outcome.get("optionId")),
@@ -201,14 +201,14 @@ class TerminalCheck(Check):
     def see(self, event: Event) -> None:
         """Check a message."""
         match event:
-            case Answered(is_agents=False, request=request, result=result, index=index):
+            case SeenResponse(is_agents=False, request=request, result=result, index=index):
                 if request.method == v1.TERMINAL_CREATE:
                     terminal_id = as_object(result).get("terminalId")
                     if isinstance(terminal_id, str):
                         self._live[str(request.params.get("sessionId")), terminal_id] = index
-            case Asked(is_agents=True, method=v1.TERMINAL_CREATE, params=params):
+            case SeenRequest(is_agents=True, method=v1.TERMINAL_CREATE, params=params):
                 self._look_at_command(params.get("command"), params.get("args"))
-            case Asked(is_agents=True, method=method, params=params) if method in USES:
+            case SeenRequest(is_agents=True, method=method, params=params) if method in USES:
                 key = (str(params.get("sessionId")), str(params.get("terminalId")))
                 text = f"{method} came for {shown(key[1])}"
                 self._judge.check("A-TERM-2", self._live.may_know(key), text)
@@ -241,11 +241,11 @@ class ElicitationCheck(Check):
     def see(self, event: Event) -> None:
         """Check a message."""
         match event:
-            case Asked(is_agents=True, method=v1.ELICITATION_CREATE, params={"mode": "url"} as params):
+            case SeenRequest(is_agents=True, method=v1.ELICITATION_CREATE, params={"mode": "url"} as params):
                 self._look_at_page(params)
-            case Asked(is_agents=True, method=v1.ELICITATION_CREATE, params=params):
+            case SeenRequest(is_agents=True, method=v1.ELICITATION_CREATE, params=params):
                 self._look_at_form(as_object(params.get("requestedSchema")))
-            case Told(is_agents=True, method=v1.ELICITATION_COMPLETE, params=params):
+            case SeenNotification(is_agents=True, method=v1.ELICITATION_COMPLETE, params=params):
                 page = str(params.get("elicitationId"))
                 text = f"no request has the elicitationId {shown(page)}"
                 self._judge.check("A-ELIC-3", self._pages.may_know(page), text)

@@ -6,7 +6,7 @@ from collections.abc import Callable, Mapping
 from typing import Any, Final
 
 from acp_tui.protocol import MalformedMessage
-from acp_tui.protocol.conformance.exchange import Answered, Asked, Event, Told
+from acp_tui.protocol.conformance.exchange import Event, SeenNotification, SeenRequest, SeenResponse
 from acp_tui.protocol.conformance.rule import Judge, shown
 from acp_tui.protocol.conformance.scene import Check, Scene
 from acp_tui.protocol.v1.inbound import read_session_page
@@ -48,11 +48,11 @@ class VersionTwoCheck(Check):
     def see(self, event: Event) -> None:
         """Check a message."""
         match event:
-            case Told(is_agents=True, method="session/update"):
+            case SeenNotification(is_agents=True, method="session/update"):
                 self._updated(event)
-            case Asked(is_agents=True):
+            case SeenRequest(is_agents=True):
                 self._asked(event)
-            case Answered(is_agents=True):
+            case SeenResponse(is_agents=True):
                 self._answered(event)
 
     def finish(self) -> None:
@@ -72,7 +72,7 @@ class VersionTwoCheck(Check):
             self._sessions[session_id] = _Session()
         return self._sessions[session_id]
 
-    def _asked(self, request: Asked) -> None:
+    def _asked(self, request: SeenRequest) -> None:
         if request.method.startswith("_"):
             return
         is_gone = request.method.startswith(("fs/", "terminal/"))
@@ -80,7 +80,7 @@ class VersionTwoCheck(Check):
         if request.method == "session/request_permission":
             self._shape(request.method, lambda: inbound.read_permission_request(request.params, "question"))
 
-    def _answered(self, answer: Answered) -> None:
+    def _answered(self, answer: SeenResponse) -> None:
         request = answer.request
         if answer.error is not None:
             return
@@ -97,7 +97,7 @@ class VersionTwoCheck(Check):
             is_told = told_in is not None and told_in > request.index
             self._judge.check("A2-STATE-2", is_told, "no state was sent after the request", request.index)
 
-    def _updated(self, told: Told) -> None:
+    def _updated(self, told: SeenNotification) -> None:
         update = told.params.get("update")
         if not isinstance(update, dict):
             self._shape("an update", lambda: inbound.read_update(told.params))
@@ -115,7 +115,7 @@ class VersionTwoCheck(Check):
         if kind == "state_update":
             self._state(told, update, session)
 
-    def _state(self, told: Told, update: Mapping[str, Any], session: _Session) -> None:
+    def _state(self, told: SeenNotification, update: Mapping[str, Any], session: _Session) -> None:
         state = update.get("state")
         if state == "idle" and session.accepted:
             self._judge.check(

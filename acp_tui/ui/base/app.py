@@ -56,7 +56,7 @@ def keep_what_is_loaded() -> None:
     gc.set_threshold(20_000, 5, 100)
 
 
-class Looks:
+class AppStyles:
     """The looks of one app. Create it before the app is styled."""
 
     def __init__(self, app: BaseApp, appearance: Appearance, environ: Mapping[str, str] = os.environ) -> None:
@@ -170,7 +170,7 @@ class BaseApp(App[None]):
         self.settings = settings or Settings()
         self.keys = Keys(self, lambda: self.clock())
         self.toasts = Toasts(self)
-        self.looks = Looks(self, self.settings.appearance, environ)
+        self.looks = AppStyles(self, self.settings.appearance, environ)
         self.keymap = keymap_of(self.settings.keys)
         self._notes = (
             *notes,

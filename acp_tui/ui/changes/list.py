@@ -21,7 +21,7 @@ from acp_tui.conversation.visible.confusables import make_visible_path
 from acp_tui.ui.changes.changed_files import UNKNOWN, change_segments, count_words, in_full
 from acp_tui.ui.changes.review import NOT_REVERTED, NOT_UNDONE, ReviewScreen
 from acp_tui.ui.kit.frame import shown
-from acp_tui.ui.kit.row_list import NOWHERE, PickerRow, RowList
+from acp_tui.ui.kit.row_list import NO_ROW, PickerRow, RowList
 from acp_tui.ui.rendering.palette import PLAIN, Palette
 
 if TYPE_CHECKING:
@@ -64,8 +64,8 @@ class ChangeList(RowList, can_focus=True):
         path = wanted or ("" if self.change is None else self.change.path)
         self._most_lines = max(((change.added or 0) + (change.removed or 0) for change in changes), default=0)
         now_at = next((index for index, change in enumerate(changes) if change.path >= path), len(changes) - 1)
-        self.show([PickerRow(change, change.path) for change in changes], now_at if changes else NOWHERE)
-        if top and at != NOWHERE:
+        self.show([PickerRow(change, change.path) for change in changes], now_at if changes else NO_ROW)
+        if top and at != NO_ROW:
             self.go_to_line(top + now_at - at)
 
     def _row_segments(self, index: int, width: int, palette: Palette) -> list[Segment]:

@@ -69,7 +69,7 @@ class ReviewDrawing:
         rows = self._renderer.lines(width, palette, layout, context)
         starts = self._renderer.hunk_rows
         # Without the title: the path and the counts are above the scrolled part.
-        lines = _Below(above, rows, starts[0])
+        lines = _StackedLines(above, rows, starts[0])
         end = len(lines) - self._renderer.has_rows_below(context)
         self.hunk_starts = (*(len(above) + start - starts[0] for start in starts), end)
         return lines
@@ -114,7 +114,7 @@ def _text(state: FileState | None) -> str | None:
     return None if state is None or state.data is None else state.data.decode(errors="surrogateescape")
 
 
-class _Below(Lines):
+class _StackedLines(Lines):
     """Lines, and below them other lines from `start` on."""
 
     def __init__(self, above: Sequence[Strip], lines: Sequence[Strip], start: int) -> None:
@@ -244,7 +244,7 @@ class HunkView(StripView):
     def _mark(self, hunk: int) -> None:
         """Move the bar to the nearest hunk."""
         before, self.hunk = self.hunk, max(0, min(hunk, len(self._starts) - 2))
-        self.show(_Barred(self._lines, self._rows(), self._style), self._height)
+        self.show(_BarredLines(self._lines, self._rows(), self._style), self._height)
         if self.hunk != before:
             self.post_message(self.Moved())
 
@@ -252,7 +252,7 @@ class HunkView(StripView):
         return range(*self._starts[self.hunk : self.hunk + 2]) if self._starts else range(0)
 
 
-class _Barred(Lines):
+class _BarredLines(Lines):
     """Lines with a bar before some of them, and blanks before the others."""
 
     def __init__(self, lines: Sequence[Strip], barred: range, style: Style) -> None:

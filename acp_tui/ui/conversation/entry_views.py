@@ -299,7 +299,7 @@ THEME_COLORS: Final = {
 """Theme colors, and the palette fields that have them with enough contrast on every background."""
 
 
-class Looks:
+class EntryScenes:
     """The scenes to draw entries in, one for each kind and state."""
 
     def __init__(self, parent: Widget) -> None:

@@ -11,7 +11,7 @@ from textual.strip import Strip
 
 from acp_tui.conversation.content import Text
 from acp_tui.conversation.entries import Compaction, Failure, Question, TurnEnd
-from acp_tui.conversation.updates import Reconnected, Remarked, UnknownUpdate
+from acp_tui.conversation.updates import ClientRemark, Reconnected, UnknownUpdate
 from acp_tui.conversation.visible import make_visible, make_visible_line
 from acp_tui.conversation.web_address import host_of
 from acp_tui.conversation.wording import STOP_REASONS, answer_words, forked
@@ -65,13 +65,13 @@ def _outcome(question: Question, palette: Palette) -> tuple[str, Style]:
     return answer_words(question) + when(question.at), styles[question.action]
 
 
-Note: TypeAlias = Compaction | Failure | Remarked | Reconnected | TurnEnd | UnknownUpdate
+Note: TypeAlias = Compaction | Failure | ClientRemark | Reconnected | TurnEnd | UnknownUpdate
 
 NOTE_STATES: Final[dict[type[object], str]] = {
     Failure: "failure",
     TurnEnd: "turn-end",
     Reconnected: "restart",
-    Remarked: "remark",
+    ClientRemark: "remark",
     Compaction: "compaction",
     UnknownUpdate: "unknown",
 }
@@ -113,7 +113,7 @@ class NoteDrawing(KeptDrawing):
                 return [(f"■ {make_visible_line(STOP_REASONS.get(stop_reason, stop_reason))}", style)]
             case Reconnected() as restart:
                 return _restart(restart, palette)
-            case Remarked(text):
+            case ClientRemark(text):
                 return [(f"! {make_visible_line(text)}", palette.warning)]
             case Failure() as failure:
                 return self._failure(failure, scene)
@@ -155,7 +155,7 @@ class NoteDrawing(KeptDrawing):
 
     def toggle(self) -> bool:
         """Show the note whole, or its summary. A note of one line doesn't fold."""
-        return super().toggle() and not isinstance(self._note, TurnEnd | Remarked | Reconnected)
+        return super().toggle() and not isinstance(self._note, TurnEnd | ClientRemark | Reconnected)
 
 
 def _restart(restart: Reconnected, palette: Palette) -> list[tuple[str, Style]]:

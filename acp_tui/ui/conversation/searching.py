@@ -111,14 +111,14 @@ def _cells(line: Strip, start: int, stop: int) -> range:
 IsTimeUp: TypeAlias = Callable[[], bool]
 
 
-class Found(NamedTuple):
+class MatchIndex(NamedTuple):
     """A match, by its index within its entry. The index stays the same however the entry is laid out."""
 
     entry: int
     number: int
 
 
-class Standing(NamedTuple):
+class SearchState(NamedTuple):
     """The state of a search."""
 
     current: int
@@ -129,7 +129,7 @@ class Standing(NamedTuple):
 
 
 @dataclass(frozen=True, slots=True)
-class Looked:
+class EntryMatches:
     """What was found in one entry."""
 
     shown: tuple[Match, ...]
@@ -150,7 +150,7 @@ class Looked:
         return self.shown[number : number + 1] != self.whole[number : number + 1]
 
 
-NOTHING: Final = Looked((), ())
+NOTHING: Final = EntryMatches((), ())
 
 
 class Searching:
@@ -162,10 +162,10 @@ class Searching:
         self._may_hide = may_hide
         self._query = ""
         self._pattern: re.Pattern[str] | None = None
-        self._looked: dict[int, Looked] = {}
+        self._looked: dict[int, EntryMatches] = {}
         """The entries with matches."""
         self._left: set[int] = set()
-        self._current: Found | None = None
+        self._current: MatchIndex | None = None
         self._steps_due = 0
         self._is_nearest_due = False
         """Whether the first step, to the nearest match, is still due."""
@@ -211,7 +211,7 @@ class Searching:
         self._look(entry)
         return True
 
-    def _look(self, entry: int) -> Looked:
+    def _look(self, entry: int) -> EntryMatches:
         """Search an entry as it is drawn, or return what was found before if it isn't measured."""
         if entry in self._left and self._column.is_whole(entry):
             self._left.discard(entry)
@@ -222,7 +222,7 @@ class Searching:
                 self._looked.pop(entry, None)
         return self._looked.get(entry, NOTHING)
 
-    def _find(self, entry: int) -> Looked:
+    def _find(self, entry: int) -> EntryMatches:
         assert self._pattern is not None
         lines = self._column.lines(entry)
         shown = whole = tuple(find_in(lines, self._pattern))
@@ -230,11 +230,11 @@ class Searching:
             unfolded = self._column.whole(entry)
             if unfolded is not lines:
                 whole = tuple(find_in(unfolded, self._pattern))
-        return Looked(shown, whole if len(whole) > len(shown) else shown)
+        return EntryMatches(shown, whole if len(whole) > len(shown) else shown)
 
     # From match to match
 
-    def standing(self) -> Standing:
+    def standing(self) -> SearchState:
         """The number of the current match, and how many there are."""
         total = sum(looked.count for looked in self._looked.values())
         current = 0
@@ -242,7 +242,7 @@ class Searching:
             entry, number = self._current
             before = sum(looked.count for at, looked in self._looked.items() if at < entry)
             current = min(before + number + 1, total)
-        return Standing(current, total, not self._left)
+        return SearchState(current, total, not self._left)
 
     def step(self, direction: int) -> None:
         """Go to the next (1) or the previous (-1) match on the next `walk`, wrapping around at the ends."""
@@ -285,7 +285,7 @@ class Searching:
                 return False
             if count := self._look(entry).count:
                 is_reached_from_below = direction < 0 or (self._current is None and entry < near)
-                self._current = Found(entry, count - 1 if is_reached_from_below else 0)
+                self._current = MatchIndex(entry, count - 1 if is_reached_from_below else 0)
                 return True
             if is_time_up():
                 return False
@@ -335,7 +335,7 @@ class Searching:
         for number, match in enumerate(self._look(entry).shown):
             cells = tuple(span.cells for span in match if span.row == row)
             if cells:
-                is_current = self._current == Found(entry, number)
+                is_current = self._current == MatchIndex(entry, number)
                 here[is_current] = (*here.get(is_current, ()), *cells)
         return here
 

@@ -67,7 +67,7 @@ def _cut(text: str, at: int, width: int, cells: range) -> str:
     return "".join(kept)
 
 
-class Place(NamedTuple):
+class CellPosition(NamedTuple):
     """A cell of the conversation. Places are in reading order."""
 
     entry: int
@@ -80,16 +80,16 @@ class Place(NamedTuple):
 class Selection:
     """From `anchor`, where it began, to `end`, where the mouse or the cursor is. The last cell is excluded."""
 
-    anchor: Place
-    end: Place
+    anchor: CellPosition
+    end: CellPosition
 
     @property
-    def first(self) -> Place:
+    def first(self) -> CellPosition:
         """The end that is higher up."""
         return min(self.anchor, self.end)
 
     @property
-    def last(self) -> Place:
+    def last(self) -> CellPosition:
         """The end that is lower down."""
         return max(self.anchor, self.end)
 
@@ -98,7 +98,7 @@ class Selection:
         """Whether nothing is selected (yet)."""
         return self.anchor == self.end
 
-    def to(self, place: Place) -> Selection:
+    def to(self, place: CellPosition) -> Selection:
         """A selection with the same anchor and another end."""
         return replace(self, end=place)
 
@@ -204,7 +204,7 @@ class Selecting:
         while last + 1 < len(lines) and _goes_on(lines[last + 1]):
             last += 1
         end = lines[last].cell_length if last < len(lines) else 0
-        self._selection = Selection(Place(place.entry, first, 0), Place(place.entry, last, end))
+        self._selection = Selection(CellPosition(place.entry, first, 0), CellPosition(place.entry, last, end))
 
     def select_all(self) -> None:
         """Select the whole conversation."""
@@ -212,7 +212,7 @@ class Selecting:
         if last >= 0:
             self._column.read(last)
             height = self._column.heights.height(last)
-            self._selection = Selection(Place(0, 0, 0), Place(last, height, 0))
+            self._selection = Selection(CellPosition(0, 0, 0), CellPosition(last, height, 0))
 
     def cells(self, entry: int, row: int, length: int) -> range:
         """The selected cells of this row, which has `length` cells."""
@@ -241,12 +241,12 @@ class Selecting:
         for row in range(start, min(stop, len(lines))):
             yield Piece(lines[row], self._selection.cells(entry, row, lines[row].cell_length))
 
-    def _place(self, line: int, cell: int) -> Place | None:
+    def _place(self, line: int, cell: int) -> CellPosition | None:
         total = self._column.heights.total
         found = self._column.heights.at(max(0, min(line, total - 1)))
-        return None if found is None else Place(*found, max(0, cell))
+        return None if found is None else CellPosition(*found, max(0, cell))
 
-    def _strip(self, place: Place) -> Strip:
+    def _strip(self, place: CellPosition) -> Strip:
         lines = self._column.lines(place.entry)
         return lines[place.row] if place.row < len(lines) else Strip([])
 

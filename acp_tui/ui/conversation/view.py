@@ -31,13 +31,13 @@ from acp_tui.conversation.tool_calls import TerminalId
 from acp_tui.ui.commands.table import bindings_of
 from acp_tui.ui.conversation.column import Column
 from acp_tui.ui.conversation.drawing import AS_BY_DEFAULT, Folds, Scene
-from acp_tui.ui.conversation.entry_views import EntryView, Kind, Looks, command_state, kind_of
+from acp_tui.ui.conversation.entry_views import EntryScenes, EntryView, Kind, command_state, kind_of
 from acp_tui.ui.conversation.images import Pictures, Wanted, pictures_for
 from acp_tui.ui.conversation.pool import Pool, Slot
-from acp_tui.ui.conversation.searching import Searching, Standing, may_hide
+from acp_tui.ui.conversation.searching import Searching, SearchState, may_hide
 from acp_tui.ui.conversation.selecting import Selecting
 from acp_tui.ui.conversation.terminals import FLOOD_S, TerminalScreens
-from acp_tui.ui.conversation.window import Bakery, Scrolling
+from acp_tui.ui.conversation.window import LineFinisher, Scrolling
 from acp_tui.ui.kit.frames import FLOOD_FRAME_S, FRAME_S, Frames
 from acp_tui.ui.kit.line_window import WHEEL_LINES, line_at
 from acp_tui.ui.kit.themes import palette_for, stylesheet
@@ -100,7 +100,7 @@ class ConversationView(Widget, can_focus=True):
     class Searched(Message):
         """Posted when the state of the search changes."""
 
-        def __init__(self, standing: Standing) -> None:
+        def __init__(self, standing: SearchState) -> None:
             super().__init__()
             self.standing = standing
 
@@ -131,15 +131,15 @@ class ConversationView(Widget, can_focus=True):
         """When a frame last had more new lines than anyone can read."""
         self.terminal_screens = TerminalScreens(self._mark_terminals, self._mark_terminal)
         """The screens of the conversation's terminals. Each terminal has one emulator, whatever shows it."""
-        self._looks = Looks(self)
+        self._looks = EntryScenes(self)
         self.column = Column(self.current_scene, lambda entry: self._searching.mark(entry), self._look)
         self.scrolling = Scrolling(self.column, lambda: self.outer_size.height, self._tell_following)
         self.selecting = Selecting(self.column)
         self._searching = Searching(self.column, self._may_hide)
-        self._told: Standing | None = None
+        self._told: SearchState | None = None
         """The state of the search that was last posted."""
         self._pool = Pool(self)
-        self._bakery = Bakery()
+        self._bakery = LineFinisher()
         self._background: tuple[Style, Color] | None = None
         """The background from the stylesheet, cached because looking it up takes longer than drawing a line."""
         self._painted: list[Strip | None] = []

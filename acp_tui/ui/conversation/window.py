@@ -118,7 +118,7 @@ MAX_KEPT: Final = 1_000
 _Key: TypeAlias = tuple[int, int, Style | None, Style | None, Style | None]
 
 
-class Bakery:
+class LineFinisher:
     """Pads lines, puts them on the background, filters their colors, and adds the scroll bar's cell."""
 
     def __init__(self) -> None:

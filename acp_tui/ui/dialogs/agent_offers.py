@@ -35,7 +35,7 @@ ACTS_ITSELF: Final = "no: it reads and writes files and runs commands itself; yo
 FOLDED_CELLS: Final = 60
 
 
-class Offered(Protocol):
+class AgentOffers(Protocol):
     """What an agent declared in the handshake."""
 
     @property
@@ -51,7 +51,7 @@ class AgentFacts:
     version: str
     protocol: str
     command: tuple[str, ...]
-    capabilities: Offered
+    capabilities: AgentOffers
     """Has a boolean for each name in `CAPABILITIES`. A missing one counts as not offered."""
     auth_methods: Sequence[LoginMethod] = ()
     log: Sequence[str] = ()
@@ -172,7 +172,7 @@ def _identity(facts: AgentFacts) -> Content:
     )
 
 
-def _line(capability: Capability, offered: Offered) -> Content:
+def _line(capability: Capability, offered: AgentOffers) -> Content:
     if getattr(offered, capability.attribute, False):
         return Content.assemble(("✓ ", "$text-success"), capability.name)
     return Content.assemble(

@@ -25,7 +25,7 @@ ARCHIVED: Final = {False: "with archived", True: "without archived"}
 """What the key does that shows and hides archived sessions, by whether they are shown."""
 
 
-class Way(Enum):
+class OpenMode(Enum):
     """How a session can be opened. The value is the word in its row."""
 
     HERE = ""
@@ -39,7 +39,7 @@ class Way(Enum):
     NONE = "not here"
 
 
-Judge: TypeAlias = Callable[[PastSession], tuple[Way, str]]
+Judge: TypeAlias = Callable[[PastSession], tuple[OpenMode, str]]
 """How a session can be opened, and why its agent can't open it, "" if it may."""
 
 
@@ -75,7 +75,7 @@ def session_rows(
             _whole(session, why),
             group,
             aside=GAP.join(aside),
-            is_current=way is Way.HERE,
+            is_current=way is OpenMode.HERE,
         )
         for session, (way, why), aside in zip(past, judged, asides, strict=True)
     ]

@@ -19,7 +19,7 @@ from textual.worker import Worker
 from acp_tui.client.errors import AgentRefused, ClientError
 from acp_tui.client.sessions.session_history import PastSession, merged
 from acp_tui.conversation.facts import SessionPage, SessionSummary
-from acp_tui.ui.dialogs.session_rows import ARCHIVED, Way, session_rows
+from acp_tui.ui.dialogs.session_rows import ARCHIVED, OpenMode, session_rows
 from acp_tui.ui.kit.answer_guard import AnswerGuard, QuestionScreen
 from acp_tui.ui.kit.filtered_list import FilteredList, matching
 from acp_tui.ui.kit.frame import Frame, shown, shown_line
@@ -50,7 +50,7 @@ class Source(Protocol):
     async def line_with(self, session: PastSession, words: str) -> str:
         """A line of the session's conversation that contains these words."""
 
-    def judge(self, session: PastSession) -> tuple[Way, str]:
+    def judge(self, session: PastSession) -> tuple[OpenMode, str]:
         """How the session can be opened, and why its agent can't open it."""
 
     def no_delete(self, session: PastSession) -> str:
@@ -186,7 +186,7 @@ TOO_SOON: Final = Content.styled("Ignored: pressed too soon. Pause, then answer 
 
 
 @dataclass(frozen=True, slots=True)
-class Wish:
+class SessionChoice:
     """What the user wants: to open a session, or to start one."""
 
     session: PastSession | None = None
@@ -200,7 +200,7 @@ class Question:
     do: Callable[[PastSession], Awaitable[None]]
 
 
-class SessionsDialog(ModalScreen[Wish | None]):
+class SessionsDialog(ModalScreen[SessionChoice | None]):
     """Lists sessions, and returns the chosen one. Deletes and exports sessions while it stays open."""
 
     BINDINGS: ClassVar[list[BindingType]] = [
@@ -452,17 +452,17 @@ class SessionsDialog(ModalScreen[Wish | None]):
         way, why = self._source.judge(session)
         if self._questions:
             self._spare()
-        elif way is Way.NONE:
+        elif way is OpenMode.NONE:
             self._say(shown(why, "$text-warning"))
         else:
-            self.dismiss(Wish(session))
+            self.dismiss(SessionChoice(session))
 
     def action_new(self) -> None:
         """Start a session. If a question is open, answer it with no."""
         if self._questions:
             self._next_question()
         else:
-            self.dismiss(Wish())
+            self.dismiss(SessionChoice())
 
     def action_delete(self) -> None:
         """Ask before deleting. Deleting in the agent and deleting the recording are separate questions."""

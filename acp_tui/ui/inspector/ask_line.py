@@ -28,7 +28,7 @@ from acp_tui.workbench.inspect.search import DIRECTIONS, STATES, Field, Query, T
 from acp_tui.workbench.inspect.source import FileIsThere, save_frames, save_json
 
 
-class Wish(Enum):
+class QueryMode(Enum):
     """What is asked for: its label, and what can be typed."""
 
     FIND = ("Find", "a text")
@@ -55,7 +55,7 @@ class AskLine(Horizontal):
     class Changed(Message):
         """The text changed."""
 
-        def __init__(self, wish: Wish, text: str) -> None:
+        def __init__(self, wish: QueryMode, text: str) -> None:
             super().__init__()
             self.wish = wish
             self.text = text
@@ -66,13 +66,13 @@ class AskLine(Horizontal):
     class Closed(Message):
         """The user closed the line."""
 
-        def __init__(self, wish: Wish) -> None:
+        def __init__(self, wish: QueryMode) -> None:
             super().__init__()
             self.wish = wish
 
     def __init__(self) -> None:
         super().__init__()
-        self.wish = Wish.FIND
+        self.wish = QueryMode.FIND
         self._label = Static(markup=False)
         self._said = ""
         self._wrong = Static(classes="ask-wrong", markup=False)
@@ -90,7 +90,7 @@ class AskLine(Horizontal):
         """Whether something is being asked."""
         return bool(self.display)
 
-    def ask(self, wish: Wish, text: str = "") -> None:
+    def ask(self, wish: QueryMode, text: str = "") -> None:
         """Ask the user."""
         label, placeholder = wish.value
         self.wish, self.display = wish, True

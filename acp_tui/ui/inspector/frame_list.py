@@ -18,16 +18,16 @@ from acp_tui.ui.kit.frames import FRAME_S, Frames
 from acp_tui.ui.kit.line_window import LineWindow
 from acp_tui.ui.rendering.palette import Palette
 from acp_tui.workbench.inspect import Inspection
-from acp_tui.workbench.inspect.index import Form, Glimpse, Row
+from acp_tui.workbench.inspect.index import LineSummary, MessageKind, Row
 
 FLOOD_FRAME_S: Final = 1 / 8
 """The length of a frame while more arrives than anyone can read, because each frame draws all rows."""
 KEY_PAUSE_S: Final = 0.025
 """The pause after a key, so that its echo reaches the screen."""
-_NOTHING: Final = Glimpse()
+_NOTHING: Final = LineSummary()
 WAITED_S: Final = 1.0
 """How often to update the waiting times of requests."""
-_Shown = tuple[Row, Glimpse | None, float | None]
+_Shown = tuple[Row, LineSummary | None, float | None]
 """A row with the waiting time of its request, in whole seconds."""
 
 
@@ -137,7 +137,7 @@ class FrameList(LineWindow):
         return [(row, self._inspection.glimpse(row.position), self._waited_s(row)) for row in rows]
 
     def _waited_s(self, row: Row) -> float | None:
-        if row.form is not Form.REQUEST or row.partner is not None:
+        if row.form is not MessageKind.REQUEST or row.partner is not None:
             return None
         waited_s = self._inspection.waited_s(row)
         return None if waited_s is None else float(int(waited_s))

@@ -23,7 +23,7 @@ from acp_tui.ui.kit.themes import palette_for
 from acp_tui.ui.rendering.palette import PLAIN, Palette
 from acp_tui.ui.rendering.wrapping import Span, cut_spans, fold, wrap
 from acp_tui.workbench.inspect import Detail, LintNote
-from acp_tui.workbench.inspect.index import Form
+from acp_tui.workbench.inspect.index import MessageKind
 from acp_tui.workbench.inspect.outline import Node, OutlineLine, Role
 
 INDENT: Final = 2
@@ -139,7 +139,7 @@ class FrameView(LineWindow):
 
     def _about(self, detail: Detail, palette: Palette) -> Iterator[Span]:
         row = detail.row
-        what = "" if row.form is Form.TEXT else "no message" if row.form is Form.JUNK else row.form.value
+        what = "" if row.form is MessageKind.TEXT else "no message" if row.form is MessageKind.JUNK else row.form.value
         parts = (f"#{row.position}", f"{row.at_s:.3f} s", clock_at(self._started_at, row.at_s), WAYS[row.kind], what)
         yield " · ".join(filter(None, (*parts, size(row.size)))), palette.muted
         yield from self._about_partner(detail, palette)
@@ -151,13 +151,13 @@ class FrameView(LineWindow):
         row = detail.row
         key = keys_in_force(self).shown("inspect_partner")
         method = make_visible_line(row.label.method)
-        if row.form is Form.REQUEST and row.partner is None:
+        if row.form is MessageKind.REQUEST and row.partner is None:
             yield f"{method} {'has no answer' if detail.is_over else 'waits for its answer'}", palette.warning
-        elif row.form is Form.REQUEST and row.took_s is not None:
+        elif row.form is MessageKind.REQUEST and row.took_s is not None:
             yield (f"{method}, answered in {duration(row.took_s)} by #{row.partner} ({key} goes there)", palette.text)
-        elif row.form is Form.RESPONSE and row.partner is None:
+        elif row.form is MessageKind.RESPONSE and row.partner is None:
             yield "it answers no request", palette.warning
-        elif row.form is Form.RESPONSE and row.took_s is not None:
+        elif row.form is MessageKind.RESPONSE and row.took_s is not None:
             yield (f"response to {method}, #{row.partner}, in {duration(row.took_s)} ({key} goes there)", palette.text)
 
     def _draw(self, line: int, width: int, palette: Palette) -> Strip:

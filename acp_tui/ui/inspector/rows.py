@@ -16,8 +16,8 @@ from acp_tui.client.transcript.frame_log import Kind
 from acp_tui.conversation.visible import make_visible_line
 from acp_tui.ui.rendering.palette import Palette
 from acp_tui.ui.rendering.wrapping import Span, cut, width_cells
-from acp_tui.workbench.inspect import Inspection, Standing
-from acp_tui.workbench.inspect.index import Form, Glimpse, Row
+from acp_tui.workbench.inspect import Inspection, Progress
+from acp_tui.workbench.inspect.index import LineSummary, MessageKind, Row
 
 NARROW_CELLS: Final = 56
 """Below this width, the size is left out and words are shortened."""
@@ -26,7 +26,7 @@ ROOMY_CELLS: Final = 100
 ARROWS: Final = {Kind.IN: "←", Kind.OUT: "→", Kind.STDERR: "·", Kind.NOTE: "·"}
 
 
-def row_strip(row: Row, glimpse: Glimpse, width: int, palette: Palette, waited_s: float | None = None) -> Strip:
+def row_strip(row: Row, glimpse: LineSummary, width: int, palette: Palette, waited_s: float | None = None) -> Strip:
     """Draw a row `width` cells wide. `waited_s` is how long a request has been waiting; None: no response will come."""
     is_narrow = width < NARROW_CELLS
     end = "" if is_narrow else f"{size(row.size):>8}"
@@ -40,26 +40,26 @@ def _begin(row: Row, palette: Palette, *, is_narrow: bool) -> Iterator[Span]:
     yield f"{ARROWS[row.kind]} ", palette.accent if row.kind is Kind.OUT else palette.success
 
 
-def _what(row: Row, glimpse: Glimpse, palette: Palette, waited_s: float | None, width: int) -> Iterator[Span]:
+def _what(row: Row, glimpse: LineSummary, palette: Palette, waited_s: float | None, width: int) -> Iterator[Span]:
     about = make_visible_line(glimpse.about)
     request_id = f" ({make_visible_line(glimpse.request_id)})" if glimpse.request_id else ""
     name = palette.error if row.is_error else palette.strong
     match row.form:
-        case Form.REQUEST:
+        case MessageKind.REQUEST:
             yield make_visible_line(row.label.method) + request_id, name
             if row.took_s is None:
                 yield f" {waits(waited_s)}", palette.warning
             else:
                 yield f" {duration(row.took_s)}", palette.muted
-        case Form.RESPONSE:
+        case MessageKind.RESPONSE:
             yield "re " if width < NARROW_CELLS else "response to ", palette.muted
             yield (make_visible_line(row.label.method) or "no request") + request_id, name
             yield "" if row.took_s is None else f" in {duration(row.took_s)}", palette.muted
-        case Form.NOTIFICATION:
+        case MessageKind.NOTIFICATION:
             yield from _notification(row, name, palette, is_roomy=width >= ROOMY_CELLS)
-        case Form.JUNK:
+        case MessageKind.JUNK:
             yield "no message", palette.error if row.kind is Kind.IN else palette.muted
-        case Form.TEXT:
+        case MessageKind.TEXT:
             yield row.kind.value if row.kind is Kind.STDERR else "", palette.warning
     yield f"  {about}", palette.error if row.is_error else palette.muted
 
@@ -174,7 +174,7 @@ def _parts(inspection: Inspection, *, follows: bool) -> Iterator[tuple[str, str]
     yield inspection.failure, "$text-error"
 
 
-def _waiting(inspection: Inspection, now: Standing) -> str:
+def _waiting(inspection: Inspection, now: Progress) -> str:
     """The request waiting longest; for a recording, how many requests have no response."""
     if now.foremost is None:
         return ""

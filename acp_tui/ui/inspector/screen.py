@@ -26,7 +26,7 @@ from acp_tui.ui.base.app import BaseApp, keep_what_is_loaded
 from acp_tui.ui.commands.help import HelpScreen
 from acp_tui.ui.commands.keys import keys_in_force
 from acp_tui.ui.commands.table import bindings_of
-from acp_tui.ui.inspector.ask_line import AskLine, SaveDialog, Wish, choices, like, save_all, save_one
+from acp_tui.ui.inspector.ask_line import AskLine, QueryMode, SaveDialog, choices, like, save_all, save_one
 from acp_tui.ui.inspector.frame_list import FrameList
 from acp_tui.ui.inspector.frame_view import FrameView
 from acp_tui.ui.inspector.rows import standing_of, title_of
@@ -159,29 +159,29 @@ class InspectorScreen(Screen[None]):
 
     def action_find(self) -> None:
         """Ask what to find."""
-        self._ask.ask(Wish.FIND)
+        self._ask.ask(QueryMode.FIND)
 
     def action_filter(self) -> None:
         """Ask what to show."""
-        self._ask.ask(Wish.FILTER, " ".join(map(str, self._inspection.query)))
+        self._ask.ask(QueryMode.FILTER, " ".join(map(str, self._inspection.query)))
 
     def action_go_to(self) -> None:
         """Ask where to go."""
-        self._ask.ask(Wish.GO)
+        self._ask.ask(QueryMode.GO)
 
     def on_ask_line_changed(self, message: AskLine.Changed) -> None:
         """Search or filter while the user types."""
         if self._look_timer is not None:
             self._look_timer.stop()
         try:
-            query = read_query(message.text) if message.wish is Wish.FILTER else ()
+            query = read_query(message.text) if message.wish is QueryMode.FILTER else ()
         except QueryError as error:
             self._ask.say(str(error))
             return
         self._ask.say("")
-        if message.wish is Wish.FIND:
+        if message.wish is QueryMode.FIND:
             self._soon(partial(self._look_for, message.text))
-        elif message.wish is Wish.FILTER:
+        elif message.wish is QueryMode.FILTER:
             self._soon(partial(self._show_only, query))
 
     def _soon(self, do: Callable[[], None]) -> None:
@@ -190,14 +190,14 @@ class InspectorScreen(Screen[None]):
 
     def on_ask_line_done(self, message: AskLine.Done) -> None:
         """Return to the list, or go to the requested place."""
-        if message.wish is Wish.GO and not self._go_to(message.text):
+        if message.wish is QueryMode.GO and not self._go_to(message.text):
             return
         self._ask.display = False
         self.set_focus(self._list)
 
     def on_ask_line_closed(self, message: AskLine.Closed) -> None:
         """End the search. A filter stays."""
-        if message.wish is Wish.FIND:
+        if message.wish is QueryMode.FIND:
             self._inspection.look_for(())
         self.set_focus(self._list)
         self._tell()
@@ -233,7 +233,7 @@ class InspectorScreen(Screen[None]):
         """Go to the place that `text` names; return whether it was understood."""
         position = self._place(text.strip())
         if position is None:
-            self._ask.say(Wish.GO.value[1])
+            self._ask.say(QueryMode.GO.value[1])
             return False
         self._list.go_to(position)
         return True

@@ -29,7 +29,7 @@ from acp_tui.conversation.elicitation import (
 )
 from acp_tui.conversation.visible import make_visible, make_visible_line
 from acp_tui.ui.kit.frame import shown, shown_line
-from acp_tui.ui.kit.row_list import GAP, NOWHERE, PickerRow, RowList
+from acp_tui.ui.kit.row_list import GAP, NO_ROW, PickerRow, RowList
 from acp_tui.ui.rendering.wrapping import width_cells
 
 MOST_ROWS: Final = 8
@@ -69,8 +69,8 @@ class ChoiceRows(RowList, can_focus=True):
         """Show the rows, from the first chosen one on."""
         super().on_mount()
         values = [row.value for row in self._choices]
-        start = min(map(values.index, self._chosen), default=NOWHERE)
-        self.show(self._choices, start if self.can_focus else NOWHERE)  # a cursor there would be what Enter sends
+        start = min(map(values.index, self._chosen), default=NO_ROW)
+        self.show(self._choices, start if self.can_focus else NO_ROW)  # a cursor there would be what Enter sends
 
     def show_whole(self) -> None:
         """Show all rows without scrolling, and leave the keys to the parent. Call it before mounting."""
@@ -137,7 +137,7 @@ class ChoiceRows(RowList, can_focus=True):
     def action_clear(self) -> None:
         """Clear the choice."""
         self._chosen = set()
-        self.cursor = NOWHERE
+        self.cursor = NO_ROW
         self._changed()
 
     def _changed(self) -> None:

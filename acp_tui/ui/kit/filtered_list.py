@@ -14,7 +14,7 @@ from textual.screen import ModalScreen
 from textual.widgets import Input, Static
 
 from acp_tui.ui.kit.frame import Frame, shown, shown_line
-from acp_tui.ui.kit.row_list import NOWHERE, PickerRow, RowList
+from acp_tui.ui.kit.row_list import NO_ROW, PickerRow, RowList
 
 
 class FilteredList(Vertical, can_focus=True):
@@ -124,7 +124,7 @@ class FilteredList(Vertical, can_focus=True):
         self._show(matching(self._all, self._search.value), cursor)
 
     def _show(self, rows: Sequence[PickerRow[Any]], cursor: int) -> None:
-        self._list.show(rows, cursor if rows else NOWHERE)
+        self._list.show(rows, cursor if rows else NO_ROW)
         self._list.display = bool(rows)
         has_more = any(row.description or row.is_disabled_reason for row in self._all)
         self._about.set_class(bool(rows) and not has_more, "-blank")

@@ -15,7 +15,7 @@ import anyio
 MAX_OUTPUT_BYTES: Final = 4_096
 
 
-class Ran(NamedTuple):
+class ProgramResult(NamedTuple):
     """How a program ended."""
 
     problem: str = ""
@@ -26,7 +26,7 @@ class Ran(NamedTuple):
 
 async def run_program(
     argv: Sequence[str], env: Mapping[str, str], limit_s: float, *, cwd: Path | None = None, wants_output: bool = False
-) -> Ran:
+) -> ProgramResult:
     """Run a program with `env` added to the environment, and end it after `limit_s`."""
     try:
         process = await anyio.open_process(
@@ -39,7 +39,7 @@ async def run_program(
             start_new_session=True,
         )
     except (OSError, ValueError) as error:
-        return Ran(f"can't be run: {error}")
+        return ProgramResult(f"can't be run: {error}")
     status, output = None, b""
     try:
         with anyio.move_on_after(limit_s):
@@ -56,5 +56,5 @@ async def run_program(
             if process.stdout is not None:
                 await process.stdout.aclose()
     if status is None:
-        return Ran(f"took longer than {limit_s:g} s and was ended")
-    return Ran(f"ended with status {status}" if status else "", output[:MAX_OUTPUT_BYTES])
+        return ProgramResult(f"took longer than {limit_s:g} s and was ended")
+    return ProgramResult(f"ended with status {status}" if status else "", output[:MAX_OUTPUT_BYTES])

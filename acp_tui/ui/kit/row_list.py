@@ -22,7 +22,7 @@ from acp_tui.ui.rendering.wrapping import BLANK, cut, width_cells
 from acp_tui.values import dataclass
 
 V = TypeVar("V")
-NOWHERE: Final = -1
+NO_ROW: Final = -1
 GAP: Final = "   "
 MIN_LABEL_CELLS: Final = 16
 MIN_CELLS: Final = 4
@@ -78,7 +78,7 @@ class RowList(LineView):
         self._rows_around_low = rows_around if rows_around_low is None else rows_around_low
         self._most_rows = most_rows
         self.rows: Sequence[PickerRow[Any]] = ()
-        self.cursor = NOWHERE
+        self.cursor = NO_ROW
         self._lines: list[int | str] = []
         """The content of each line: the index of a row, or a heading."""
         self._line_of: list[int] = []
@@ -114,8 +114,8 @@ class RowList(LineView):
     def move_to(self, index: int) -> None:
         """Move the cursor to this row, or the nearest one, and scroll it into view."""
         last = len(self.rows) - 1
-        self.cursor = NOWHERE if index < 0 else min(index, last)
-        if self.cursor != NOWHERE:
+        self.cursor = NO_ROW if index < 0 else min(index, last)
+        if self.cursor != NO_ROW:
             self.call_after_refresh(self._reveal)
         self.refresh()
 
@@ -123,7 +123,7 @@ class RowList(LineView):
         """Move the cursor by `step` rows; return False if it was at the end."""
         before = self.cursor
         last = len(self.rows) - 1
-        start = before if before != NOWHERE else (-1 if step > 0 else last + 1)
+        start = before if before != NO_ROW else (-1 if step > 0 else last + 1)
         self.move_to(max(0, min(last, start + step)))
         return self.cursor != before
 

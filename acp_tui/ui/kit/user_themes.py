@@ -45,7 +45,7 @@ CURSOR_SHARE: Final = 0.4
 _NAME: Final = re.compile(r"[A-Za-z0-9][A-Za-z0-9_-]{0,39}")
 
 
-class WrongTheme(Exception):
+class InvalidTheme(Exception):
     """The message says what is wrong, with the key."""
 
 
@@ -75,7 +75,7 @@ class UserThemes:
                 continue
             try:
                 self._register(theme_from(file.stem, text))
-            except WrongTheme as error:
+            except InvalidTheme as error:
                 problems.append(make_visible_line(f"{file}: {error}. The theme stays as it was."))
         for gone in before.keys() - texts.keys():
             # The current one stays until another is chosen.
@@ -102,33 +102,33 @@ def _text_of(file: Path) -> str:
 def theme_from(name: str, text: str) -> Theme:
     """Make a theme of a file's text. Raises WrongTheme."""
     if not _NAME.fullmatch(name):
-        raise WrongTheme("its name may have letters, digits, - and _ only, and at most 40 of them")
+        raise InvalidTheme("its name may have letters, digits, - and _ only, and at most 40 of them")
     if name in THEME_NAMES:
-        raise WrongTheme("another theme already has this name")
+        raise InvalidTheme("another theme already has this name")
     try:
         document = tomllib.loads(text)
     except tomllib.TOMLDecodeError as error:
-        raise WrongTheme(str(error)) from error
+        raise InvalidTheme(str(error)) from error
     dark = document.pop("dark", True)
     if not isinstance(dark, bool):
-        raise WrongTheme("dark must be true or false")
+        raise InvalidTheme("dark must be true or false")
     colors: dict[str, Any] = {key: _color(key, value).hex for key, value in document.items()}
     theme = replace(DARK if dark else LIGHT, name=name, **colors, variables={})
     theme = replace(theme, variables=_legible_words(theme))
     for problem in _illegible(theme):
-        raise WrongTheme(problem)
+        raise InvalidTheme(problem)
     return theme
 
 
 def _color(key: str, value: object) -> Color:
     if key not in KEYS:
-        raise WrongTheme(f"{key} can't be set, only dark, {', '.join(KEYS)}")
+        raise InvalidTheme(f"{key} can't be set, only dark, {', '.join(KEYS)}")
     try:
         color = Color.parse(value) if isinstance(value, str) else None
     except ColorParseError:
         color = None
     if color is None or color.a != 1 or color.ansi is not None:
-        raise WrongTheme(f"{key} must be an opaque color such as #7aa2f7")
+        raise InvalidTheme(f"{key} must be an opaque color such as #7aa2f7")
     return color
 
 

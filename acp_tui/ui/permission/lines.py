@@ -15,7 +15,7 @@ from acp_tui.conversation.permission_requests import kind_word, letters_of, quot
 from acp_tui.conversation.tool_calls import ToolCall
 from acp_tui.conversation.visible import collapse_blanks_in_line, make_visible_line
 from acp_tui.conversation.visible.confusables import make_visible_command
-from acp_tui.ui.permission.subject import Asked
+from acp_tui.ui.permission.subject import ShownRequest
 from acp_tui.ui.rendering.palette import Palette
 from acp_tui.ui.rendering.wrapping import pack, width_cells, wrap
 
@@ -28,7 +28,7 @@ ENOUGH_NAME_CELLS: Final = 16
 ROOMY_CELLS: Final = 50
 
 
-def title_lines(asked: Asked, palette: Palette, width: int, *, file: str = "") -> list[Strip]:
+def title_lines(asked: ShownRequest, palette: Palette, width: int, *, file: str = "") -> list[Strip]:
     """The subject, the number of waiting requests, and first the file if the title doesn't name it."""
     queue = f"1 of {asked.waiting}  " if asked.waiting > 1 else ""
     asks = asked.request.title

@@ -20,7 +20,7 @@ from acp_tui.ui.kit.toasts import place_toasts
 from acp_tui.ui.permission.permission_review import PermissionReview
 from acp_tui.ui.permission.request_pane import CANCEL_TO_REFUSE, RequestPane
 from acp_tui.ui.permission.request_view import RequestView, RowCounts, is_enough, share_out
-from acp_tui.ui.permission.subject import Asked
+from acp_tui.ui.permission.subject import ShownRequest
 
 MAX_SHARE_OF_SCREEN: Final = 0.6
 ALWAYS_ROWS: Final = 24
@@ -62,7 +62,7 @@ class DockedRequest(RequestView):
         """Show the first of these requests and its call; without a request, hide. `cwd` is the session's."""
         asked = None
         if requests and call is not None:
-            asked = Asked(requests[0], call, cwd, len(requests), terminals or {})
+            asked = ShownRequest(requests[0], call, cwd, len(requests), terminals or {})
         is_new = (asked is not None) != self.display
         self.display = asked is not None
         if is_new:
@@ -163,7 +163,7 @@ class PermissionCard(DockedRequest, RequestPane, can_focus=True):
 
     # What it shows
 
-    def show_request(self, asked: Asked | None) -> None:
+    def show_request(self, asked: ShownRequest | None) -> None:
         """Show it, also on the full screen if that is open."""
         if asked is None and self.has_focus:
             note_question_gone(self)

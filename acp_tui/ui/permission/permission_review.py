@@ -16,7 +16,7 @@ from acp_tui.ui.commands.keys import keys_in_force
 from acp_tui.ui.commands.table import bindings_of
 from acp_tui.ui.permission.request_pane import CANCEL_TO_REFUSE, RequestPane
 from acp_tui.ui.permission.request_view import RowCounts, share_out
-from acp_tui.ui.permission.subject import Asked, SubjectDrawing, has_changes
+from acp_tui.ui.permission.subject import ShownRequest, SubjectDrawing, has_changes
 from acp_tui.ui.rendering.diff import DiffLayout
 
 COLUMNS_FROM_CELLS: Final = 116
@@ -177,7 +177,13 @@ class PermissionReview(ModalScreen[None]):
     BINDINGS: ClassVar[list[BindingType]] = bindings_of("leave_review")
 
     def __init__(
-        self, card: RequestPane, asked: Asked, *, clock: Callable[[], float], drawing: SubjectDrawing, typed: str = ""
+        self,
+        card: RequestPane,
+        asked: ShownRequest,
+        *,
+        clock: Callable[[], float],
+        drawing: SubjectDrawing,
+        typed: str = "",
     ) -> None:
         """`card` gets the answers; `drawing` may have drawn the same request before."""
         super().__init__()
@@ -194,7 +200,7 @@ class PermissionReview(ModalScreen[None]):
         self._pane.show_request(self.asked)
         self.set_focus(self._pane)
 
-    def show_request(self, asked: Asked | None) -> None:
+    def show_request(self, asked: ShownRequest | None) -> None:
         """Show the request as it is now. Closes if it isn't the one that was opened."""
         if asked is None or asked.request.key != self.asked.request.key:
             self.close()

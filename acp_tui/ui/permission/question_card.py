@@ -52,7 +52,7 @@ KEYS_OF_ALL: Final = frozenset({"escape", "tab", "shift+tab", "ctrl+enter", "pag
 """These keys act on the card, whichever field has the focus."""
 
 
-class WhereKeysGo(Protocol):
+class FocusReturn(Protocol):
     """How the card hands over the keyboard when the user leaves it."""
 
     def leave(self) -> None:
@@ -104,7 +104,7 @@ class QuestionCard(VerticalScroll, can_focus=True):
         asked: Elicitation,
         agent_title: str,
         answer: Callable[[Action, FormValues | None], None],
-        keys: WhereKeysGo,
+        keys: FocusReturn,
         *,
         clock: Callable[[], float] = time.monotonic,
     ) -> None:

@@ -19,7 +19,7 @@ from acp_tui.ui.kit.line_window import StripView
 from acp_tui.ui.kit.themes import palette_for
 from acp_tui.ui.kit.toasts import ASKING
 from acp_tui.ui.permission import lines as drawings
-from acp_tui.ui.permission.subject import Asked, Look, Subject, SubjectDrawing, changed_file
+from acp_tui.ui.permission.subject import ShownRequest, Subject, SubjectDrawing, SubjectStyle, changed_file
 from acp_tui.ui.rendering.diff import DiffLayout
 from acp_tui.ui.rendering.diff_model import CONTEXT_LINES
 from acp_tui.ui.rendering.palette import Palette
@@ -115,7 +115,7 @@ class RequestView(Vertical):
         self.guard = AnswerGuard(clock)
         """Armed whenever the request reads differently: no key counts until that was visible."""
         self._drawing = drawing or SubjectDrawing()
-        self.asked: Asked | None = None
+        self.asked: ShownRequest | None = None
         self._state: tuple[object, ...] = ()
         """The state of what is shown, so that other updates from the agent redraw nothing."""
         self._whole = Subject()
@@ -144,7 +144,7 @@ class RequestView(Vertical):
         yield StripView(id="keys")
         yield StripView(id="options")
 
-    def show_request(self, asked: Asked | None) -> None:
+    def show_request(self, asked: ShownRequest | None) -> None:
         """Show this request. A different one than before starts at its beginning, with nothing chosen."""
         shown, self.asked = self.asked, asked
         state, self._state = self._state, asked.state if asked is not None else ()
@@ -237,7 +237,7 @@ class RequestView(Vertical):
         if self.asked is None or self._width < 2:
             return
         palette = self._palette
-        look = Look(self._width, palette, self.layout_of_diffs, self._shows_raw, self.context_of_diffs)
+        look = SubjectStyle(self._width, palette, self.layout_of_diffs, self._shows_raw, self.context_of_diffs)
         subject = self._drawing.draw(self.asked, look)
         if not subject.is_whole:
             self.set_timer(COMPARING_PAUSE_S, self.redraw)

@@ -147,7 +147,7 @@ TOOL_KINDS: Final = frozenset(
 
 
 @dataclass(frozen=True, slots=True)
-class Asked:
+class ShownRequest:
     """A permission request with everything to show about it."""
 
     request: PermissionRequest
@@ -178,7 +178,7 @@ class Asked:
 
 
 @dataclass(frozen=True, slots=True)
-class Look:
+class SubjectStyle:
     """How to draw the subject."""
 
     width: int
@@ -225,7 +225,7 @@ class SubjectDrawing:
         self.seen = SeenRows()
         """Shared by the card and the full screen, for the request drawn last."""
 
-    def draw(self, asked: Asked, look: Look) -> Subject:
+    def draw(self, asked: ShownRequest, look: SubjectStyle) -> Subject:
         """Draw everything the request would do, except diffs not compared yet and text marked as cut."""
         self.seen.begin(asked.state[1:])
         self._left_out = 0
@@ -244,7 +244,7 @@ class SubjectDrawing:
             runs.append(_raw(asked, look))
         return Subject(Joined(*runs), tuple(hunks), is_whole, raw, self._left_out)
 
-    def _runs(self, asked: Asked, look: Look) -> Iterator[tuple[Sequence[Strip], tuple[int, ...]]]:
+    def _runs(self, asked: ShownRequest, look: SubjectStyle) -> Iterator[tuple[Sequence[Strip], tuple[int, ...]]]:
         """The parts above the raw report, each with its lines where changes begin."""
         call = asked.call
         command = asked_command(asked.request, call)
@@ -260,7 +260,7 @@ class SubjectDrawing:
                 yield self._content(item, asked.terminals, look), ()
         yield self._fields(asked, command, look), ()
 
-    def _diff(self, diff: TextDiff, cwd: str, look: Look) -> tuple[Sequence[Strip], tuple[int, ...]]:
+    def _diff(self, diff: TextDiff, cwd: str, look: SubjectStyle) -> tuple[Sequence[Strip], tuple[int, ...]]:
         renderer = self._diffs.renderer(diff, cwd)
         if not renderer.is_ready:
             return renderer.waiting_lines(look.width, look.palette), ()
@@ -272,7 +272,7 @@ class SubjectDrawing:
         return lines, (first if look.context is None else 0, *others)
 
     def _content(
-        self, item: ToolCallContent, terminals: Mapping[TerminalId, TerminalState], look: Look
+        self, item: ToolCallContent, terminals: Mapping[TerminalId, TerminalState], look: SubjectStyle
     ) -> Sequence[Strip]:
         match item:
             case BlockContent(Text(text)):
@@ -296,7 +296,7 @@ class SubjectDrawing:
             case TextDiff():
                 raise AssertionError("shown as the comparison above")
 
-    def _fields(self, asked: Asked, command: ShellCommand | None, look: Look) -> list[Strip]:
+    def _fields(self, asked: ShownRequest, command: ShellCommand | None, look: SubjectStyle) -> list[Strip]:
         """The raw input and output not shown elsewhere, field by field."""
         call, palette = asked.call, look.palette
         lines: list[Strip] = []
@@ -320,7 +320,7 @@ class SubjectDrawing:
             lines += wrap([("press r to see what else is reported: _meta", palette.muted)], look.width)
         return lines
 
-    def _rows(self, value: Any, name: str, look: Look) -> list[Strip]:
+    def _rows(self, value: Any, name: str, look: SubjectStyle) -> list[Strip]:
         """A row for each field, or more if its text is long. Fields shown already get none."""
         fields = reported_fields(value, name)
         lines: list[Strip] = []
@@ -338,7 +338,7 @@ class SubjectDrawing:
             lines += wrap([(f"… {len(rest):,} more fields, not shown", look.palette.warning)], look.width)
         return lines
 
-    def _row(self, given: ReportedField, look: Look) -> list[Strip]:
+    def _row(self, given: ReportedField, look: SubjectStyle) -> list[Strip]:
         muted, width = look.palette.muted, look.width
         name = collapse_blanks_in_line(make_visible_line(given.name))
         if "\n" not in given.text and len(given.text) <= MAX_IN_ROW:
@@ -349,7 +349,7 @@ class SubjectDrawing:
         rows = self._text(given.text, replace(look, width=width - 2), look.palette.code)
         return [*wrap([(f"{name}:", muted)], width), *(Strip([bar, *row]) for row in rows)]
 
-    def _text(self, text: str, look: Look, style: Style) -> list[Strip]:
+    def _text(self, text: str, look: SubjectStyle, style: Style) -> list[Strip]:
         """Draw a text from the agent, up to the maximum length."""
         lines = plain_lines(collapse_blanks(make_visible(text[:MAX_CHARACTERS])), look.width, style)
         if (cut := len(text) - MAX_CHARACTERS) > 0:
@@ -389,7 +389,7 @@ _PATCH_HEAD: Final = re.compile(r"Index: |={20,}$|--- |\+\+\+ |@@ -[\d,]+ \+[\d,
 _PATCH_WORD: Final = re.compile(r"Index:|=+|---|\+\+\+|@@|[-+][\d,]+|/dev/null")
 
 
-def _shown_texts(asked: Asked, command: ShellCommand | None) -> _Shown:
+def _shown_texts(asked: ShownRequest, command: ShellCommand | None) -> _Shown:
     """The texts shown whole on the card: titles, commands, locations, and texts of one change or block."""
     call = asked.call
     whole = [call.shown_title, *(place.path for place in call.locations)]
@@ -422,7 +422,7 @@ def _without_own(meta: Mapping[str, Any] | None) -> Mapping[str, Any] | None:
     return {name: value for name, value in (meta or {}).items() if name != OWN_META or not is_number}
 
 
-def _metas(asked: Asked) -> dict[str, Any]:
+def _metas(asked: ShownRequest) -> dict[str, Any]:
     """Data meant for programs: `_meta` of the request, of the call, and of its parts."""
     call = asked.call
     found = {"request": _without_own(asked.request.meta), "call": call.meta}
@@ -447,7 +447,7 @@ def _is_changed(line: Strip) -> bool:
     return False
 
 
-def changed_file(asked: Asked) -> str:
+def changed_file(asked: ShownRequest) -> str:
     """The path of the first diff; "" if there isn't one."""
     paths = [item.path for item in asked.call.content if isinstance(item, TextDiff)]
     return make_visible_path(shown_path(paths[0], asked.cwd)) if paths else ""
@@ -458,7 +458,7 @@ def has_changes(call: ToolCall) -> bool:
     return any(isinstance(item, TextDiff) for item in call.content)
 
 
-def _notes(asked: Asked, command: ShellCommand | None, look: Look) -> list[Strip]:
+def _notes(asked: ShownRequest, command: ShellCommand | None, look: SubjectStyle) -> list[Strip]:
     """What to know first: the client's note, where it happens, and paths outside the session's folder."""
     call, palette = asked.call, look.palette
     request = asked.request
@@ -486,14 +486,14 @@ def _notes(asked: Asked, command: ShellCommand | None, look: Look) -> list[Strip
     return lines
 
 
-def _command(command: ShellCommand, look: Look) -> list[Strip]:
+def _command(command: ShellCommand, look: SubjectStyle) -> list[Strip]:
     lines = command_lines(command.line, look.palette, look.width)
     if command.cwd is not None:
         lines += wrap([(f"in {make_visible_path(command.cwd)}", look.palette.muted)], look.width)
     return lines
 
 
-def _terminal(state: TerminalState | None, look: Look) -> list[Strip]:
+def _terminal(state: TerminalState | None, look: SubjectStyle) -> list[Strip]:
     """The command running in a terminal. Its output is in the conversation."""
     muted = look.palette.muted
     if state is None:
@@ -506,7 +506,7 @@ def _terminal(state: TerminalState | None, look: Look) -> list[Strip]:
     return lines
 
 
-def _raw(asked: Asked, look: Look) -> list[Strip]:
+def _raw(asked: ShownRequest, look: SubjectStyle) -> list[Strip]:
     lines: list[Strip] = []
     reported = [("input", asked.call.raw_input), ("output", asked.call.raw_output)]
     if metas := _metas(asked):
@@ -520,6 +520,6 @@ def _raw(asked: Asked, look: Look) -> list[Strip]:
     return lines
 
 
-def _json(value: Any, look: Look) -> list[Strip]:
+def _json(value: Any, look: SubjectStyle) -> list[Strip]:
     text = json.dumps(value, ensure_ascii=False, indent=2, default=str)
     return plain_lines(text, look.width, look.palette.code)

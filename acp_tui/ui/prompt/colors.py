@@ -25,7 +25,7 @@ class Span(NamedTuple):
     """A field of `Palette`."""
 
 
-class Places:
+class LineKinds:
     """The kind of each line in a draft. Caches the requested ones above the last edit."""
 
     def __init__(self) -> None:

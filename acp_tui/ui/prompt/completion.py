@@ -16,14 +16,14 @@ from textual.geometry import Offset
 from textual.strip import Strip
 from textual.widget import Widget
 
-from acp_tui.client.completion.matching import Match, Writing, being_written, fit, mention_of
-from acp_tui.client.completion.workspace_files import Peek, WorkspaceFiles, is_written_out, peek
+from acp_tui.client.completion.matching import Match, PartialMention, being_written, fit, mention_of
+from acp_tui.client.completion.workspace_files import FileExcerpt, WorkspaceFiles, is_written_out, peek
 from acp_tui.conversation.conversation import Conversation
 from acp_tui.conversation.entries import ToolCallEntry
 from acp_tui.conversation.facts import Command
 from acp_tui.conversation.visible import make_visible_line
 from acp_tui.ui.commands.table import COMMANDS, OURS
-from acp_tui.ui.kit.row_list import GAP, NOWHERE, PickerRow, RowList
+from acp_tui.ui.kit.row_list import GAP, NO_ROW, PickerRow, RowList
 from acp_tui.ui.kit.toasts import ASKING
 from acp_tui.ui.prompt import PromptInput
 from acp_tui.ui.rendering.palette import Palette
@@ -52,7 +52,7 @@ class Suggestion:
 
 
 @dataclass(frozen=True, slots=True)
-class Remark:
+class InfoRow:
     """A row with information that can't be chosen."""
 
     text: str
@@ -68,7 +68,7 @@ MIN_DESCRIPTION_CELLS: Final = 16
 MOST_MEASURED: Final = 100
 
 
-class _Looks(NamedTuple):
+class _RowStyles(NamedTuple):
     """The styles of one row."""
 
     name: Style
@@ -78,11 +78,11 @@ class _Looks(NamedTuple):
     """Applied over the letters that were typed."""
 
 
-def _looks(palette: Palette, *, is_at_cursor: bool) -> _Looks:
+def _looks(palette: Palette, *, is_at_cursor: bool) -> _RowStyles:
     """In the terminal's own colors, muted or colored text is unreadable on the cursor's background."""
     if is_at_cursor:
-        return _Looks(palette.text + Style(bold=True), palette.text, palette.match)
-    return _Looks(palette.text, palette.muted, palette.accent + palette.match)
+        return _RowStyles(palette.text + Style(bold=True), palette.text, palette.match)
+    return _RowStyles(palette.text, palette.muted, palette.accent + palette.match)
 
 
 class SuggestionList(RowList):
@@ -108,12 +108,12 @@ class SuggestionList(RowList):
         row = self.row
         return row.value if row is not None and isinstance(row.value, Suggestion) else None
 
-    def open(self, rows: Sequence[Suggestion | Remark], room: int) -> None:
+    def open(self, rows: Sequence[Suggestion | InfoRow], room: int) -> None:
         """Show the rows in the `room` rows above. The cursor is on the first row that can be chosen."""
         self._label_cells = max((width_cells(_text(row)) for row in rows[:MOST_MEASURED] if _has_more(row)), default=0)
         has_frame = room >= LOW
         self.set_class(not has_frame, "-bare")
-        self.show([_picker_row(row) for row in rows], 0 if isinstance(rows[0], Suggestion) else NOWHERE)
+        self.show([_picker_row(row) for row in rows], 0 if isinstance(rows[0], Suggestion) else NO_ROW)
         lines = min(len(self._lines), MOST_ROWS, max(room - FRAME_ROWS * has_frame, 1))
         height = lines + FRAME_ROWS * has_frame
         self.styles.height = height
@@ -143,9 +143,9 @@ class SuggestionList(RowList):
     # Drawing
 
     def _row_segments(self, index: int, width: int, palette: Palette) -> list[Segment]:
-        value: Suggestion | Remark = self.rows[index].value
+        value: Suggestion | InfoRow = self.rows[index].value
         room = width - 1
-        if isinstance(value, Remark):
+        if isinstance(value, InfoRow):
             return [Segment(" "), *_remark(value, room, palette)]
         label_room, about = self._columns(value, room)
         looks = _looks(palette, is_at_cursor=index == self.cursor)
@@ -162,27 +162,27 @@ class SuggestionList(RowList):
         return label_cells, gap + cut(make_visible_line(value.description), about_cells)
 
 
-def _picker_row(value: Suggestion | Remark) -> PickerRow[Any]:
+def _picker_row(value: Suggestion | InfoRow) -> PickerRow[Any]:
     group = value.group if isinstance(value, Suggestion) else ""
     return PickerRow(value, _text(value), group=group)
 
 
-def _text(value: Suggestion | Remark) -> str:
+def _text(value: Suggestion | InfoRow) -> str:
     return make_visible_line(value.label if isinstance(value, Suggestion) else value.text)
 
 
-def _has_more(value: Suggestion | Remark) -> bool:
+def _has_more(value: Suggestion | InfoRow) -> bool:
     return isinstance(value, Suggestion) and bool(value.description)
 
 
-def _remark(value: Remark, room: int, palette: Palette) -> list[Segment]:
+def _remark(value: InfoRow, room: int, palette: Palette) -> list[Segment]:
     aside = make_visible_line(value.aside)
     text = cut(_text(value), max(room - width_cells(aside), 2))
     gap = " " * max(room - width_cells(text) - width_cells(aside), 0)
     return [Segment(text, palette.muted), Segment(gap + aside, palette.muted)]
 
 
-def _label(value: Suggestion, looks: _Looks) -> Iterator[Segment]:
+def _label(value: Suggestion, looks: _RowStyles) -> Iterator[Segment]:
     """The label in segments of one style each: path, name, and in both the typed letters."""
     places = frozenset(value.places)
     kinds = [(at >= value.name_at, at in places) for at in range(len(value.label))]
@@ -211,13 +211,13 @@ PEEKED_LINES: Final = 6
 MOST_RECENT: Final = 8
 LOOKED_BACK: Final = 200
 """The number of conversation entries to search for files."""
-READING: Final = Remark("Finding files …")
+READING: Final = InfoRow("Finding files …")
 
-Row: TypeAlias = Suggestion | Remark
+Row: TypeAlias = Suggestion | InfoRow
 
 
 async def rows_for(
-    writing: Writing, files: WorkspaceFiles, recent: Sequence[str], is_stale: Callable[[], bool]
+    writing: PartialMention, files: WorkspaceFiles, recent: Sequence[str], is_stale: Callable[[], bool]
 ) -> list[Row]:
     """What to suggest for a mention being written. May take a while; it gives up when `is_stale()`."""
 
@@ -243,24 +243,24 @@ def _suggestions(found: Iterable[Match]) -> Iterator[Suggestion]:
         yield Suggestion(match.text, f"{written} ", further or "", places=match.places, name_at=name_at)
 
 
-def _lines_of(root: Path, writing: Writing, lines: str) -> list[Row]:
+def _lines_of(root: Path, writing: PartialMention, lines: str) -> list[Row]:
     """The number of lines in the file, and a preview of the lines being mentioned."""
     try:
         path = Path(writing.path).expanduser() if writing.path.startswith("~/") else root / writing.path
     except RuntimeError:  # there is no home folder
         return []
     seen = peek(path, lines, PEEKED_LINES)
-    return [] if seen is None else [Remark(writing.path, _count(seen)), *_numbered(seen)]
+    return [] if seen is None else [InfoRow(writing.path, _count(seen)), *_numbered(seen)]
 
 
-def _count(seen: Peek) -> str:
+def _count(seen: FileExcerpt) -> str:
     return f"{seen.count:,}{' or more' if seen.is_cut else ''} line{'' if seen.count == 1 else 's'}"
 
 
-def _numbered(seen: Peek) -> Iterator[Remark]:
+def _numbered(seen: FileExcerpt) -> Iterator[InfoRow]:
     width = len(str(seen.lines[-1][0])) if seen.lines else 0
     for number, text in seen.lines:
-        yield Remark(f"{number:>{width}} │ {text.expandtabs(4)}")
+        yield InfoRow(f"{number:>{width}} │ {text.expandtabs(4)}")
 
 
 def recent_paths(conversation: Conversation, root: Path) -> list[str]:
@@ -383,7 +383,7 @@ class _Place:
     row: int
     start: int
     stop: int
-    mention: Writing | None
+    mention: PartialMention | None
     """None for a command's name."""
     command: str = ""
     """The part of the name written so far."""
@@ -537,7 +537,7 @@ class Completion:
         self._prompt.run_worker(work, group=group, exclusive=True)
 
     async def _look_for_files(
-        self, place: _Place, mention: Writing, files: WorkspaceFiles, surroundings: Surroundings
+        self, place: _Place, mention: PartialMention, files: WorkspaceFiles, surroundings: Surroundings
     ) -> None:
         conversation = surroundings.conversation
         recent = recent_paths(conversation, files.root) if conversation is not None and not mention.path else ()
@@ -570,7 +570,7 @@ class Completion:
 
     # The list
 
-    def _show(self, place: _Place, rows: Sequence[Suggestion | Remark]) -> None:
+    def _show(self, place: _Place, rows: Sequence[Suggestion | InfoRow]) -> None:
         room = self._prompt.region.y
         if not rows or room < 1:
             self._hide()

@@ -15,7 +15,7 @@ from textual.widgets.text_area import EditResult, Location, Selection
 
 from acp_tui.conversation.visible import make_visible
 from acp_tui.ui.kit.themes import palette_for
-from acp_tui.ui.prompt.colors import Places, spans
+from acp_tui.ui.prompt.colors import LineKinds, spans
 from acp_tui.ui.textual_gaps.internals import bindings_of_key
 
 MAX_LINES: Final = 10
@@ -139,7 +139,7 @@ class DraftArea(TextArea):
         self._text: str | None = None
         """The whole text until it changes. Joining a long one for each row would be noticeably slow."""
         self._edits = 0
-        self._places = Places()
+        self._places = LineKinds()
         self._pastes = Pastes()
         self._killed = Killed()
         super().__init__(

@@ -33,7 +33,7 @@ WAYS_IN: Final = (
 )
 
 
-class Waiting(NamedTuple):
+class QueueSummary(NamedTuple):
     """What to show. Plain text that the caller has made visible."""
 
     prompts: tuple[Prompt, ...] = ()
@@ -78,11 +78,11 @@ class QueueLines(Static, can_focus=True):
 
     def __init__(self, *, id: str | None = None) -> None:  # noqa: A002 - Textual's own name for it
         super().__init__(id=id, markup=False)
-        self._shown = Waiting()
+        self._shown = QueueSummary()
         self._selected = 0
         """The key of a prompt, which may have been sent."""
 
-    def show(self, waiting: Waiting) -> None:
+    def show(self, waiting: QueueSummary) -> None:
         """Show `waiting`. The selection stays on its prompt; if that is gone, it moves to the next one."""
         if waiting == self._shown:
             return

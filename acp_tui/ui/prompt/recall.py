@@ -22,7 +22,7 @@ from textual.screen import Screen
 from textual.timer import Timer
 from textual.widgets import Input, Static
 
-from acp_tui.client.prompts import PastPrompt, Place, PromptHistory, PromptMemory, Query
+from acp_tui.client.prompts import DraftKey, PastPrompt, PromptHistory, PromptMemory, Query
 from acp_tui.client.sessions.prompt_queue import PastedImage, Prompt
 from acp_tui.conversation.visible import make_visible_line
 from acp_tui.ui.commands.keys import caught_up, keys_in_force
@@ -291,7 +291,7 @@ class Recall:
         self._screen = screen
         self._prompt = prompt
         self._memory = memory
-        self._place = Place(str(cwd), "")
+        self._place = DraftKey(str(cwd), "")
         self._walk: Walk | None = None
         self._put_at: tuple[int, int] | None = None
         """Where the cursor was after an earlier prompt was put into the draft."""
@@ -323,7 +323,7 @@ class Recall:
 
         A new session, and one that continues the conversation of the last one, take over the text being written.
         """
-        place = Place(str(session.cwd), str(session.session_id))
+        place = DraftKey(str(session.cwd), str(session.session_id))
         before_it, self._session = self._session, session
         goes_on = before_it is not None and before_it.conversation is session.conversation
         is_new = session.conversation.is_blank or goes_on

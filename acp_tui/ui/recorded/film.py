@@ -11,7 +11,7 @@ from typing import Any, Final
 
 import watchfiles
 
-from acp_tui.client.transcript.events import Event, Frame, Header, Own
+from acp_tui.client.transcript.events import Event, Frame, Header, OwnAction
 from acp_tui.client.transcript.lines import VERSION, Problem, Recording, RecordingUnreadable, open_recording
 from acp_tui.client.transcript.replay import Replay, Step, is_prompt
 from acp_tui.client.transcript.replayed_sessions import Touch
@@ -143,7 +143,7 @@ class Film:
 
     def _note_reply(self, event: Event) -> None:
         match event:
-            case Own(at, session_id, ElicitationAnswered(key, action)):
+            case OwnAction(at, session_id, ElicitationAnswered(key, action)):
                 question = self._replying = session_id, key
                 after_s = at - self._elicited.get(question, at)
                 self.replies[question] = Reply(action, after_s, is_masked=not self.header.is_raw)

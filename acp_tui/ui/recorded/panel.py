@@ -18,7 +18,7 @@ from acp_tui.ui.conversation.drawing import Folds
 from acp_tui.ui.conversation.images import Wanted
 from acp_tui.ui.conversation.view import ConversationView
 from acp_tui.ui.permission.permission_card import DockedRequest
-from acp_tui.ui.permission.subject import Asked
+from acp_tui.ui.permission.subject import ShownRequest
 from acp_tui.ui.recorded.film import Answer
 from acp_tui.ui.recorded.question import Reply, question_card
 from acp_tui.ui.session.panel import SessionPanel
@@ -111,7 +111,7 @@ class RecordedCard(DockedRequest):
         self._answer_to = answer_to
         self._became: Answer | None = None
 
-    def show_request(self, asked: Asked | None) -> None:
+    def show_request(self, asked: ShownRequest | None) -> None:
         """Show it, with the chosen option."""
         self._became = self._answer_to(asked.request.key) if asked is not None else None
         super().show_request(asked)

@@ -26,7 +26,7 @@ from acp_tui.client.sessions.agent import Agent
 from acp_tui.client.sessions.driver import Link, SessionDriver
 from acp_tui.client.sessions.hub import open_hub
 from acp_tui.client.sessions.session import WHY_ACTS_ITSELF, Session
-from acp_tui.client.transcript.events import Event, Own
+from acp_tui.client.transcript.events import Event, OwnAction
 from acp_tui.client.transcript.plan import RecordingPlan
 from acp_tui.conversation.content import Text
 from acp_tui.conversation.elicitation import ChoiceField, Elicitation, Form, FormValues, MultiChoiceField
@@ -263,13 +263,13 @@ def _slow_down(file: Path, times: float) -> None:
 
 def timeless(event: Event) -> Event:
     """The event without the time of day, which depends on the time zone."""
-    if isinstance(event, Own) and isinstance(event.update, PermissionAnswered | ElicitationAnswered):
+    if isinstance(event, OwnAction) and isinstance(event.update, PermissionAnswered | ElicitationAnswered):
         return replace(event, update=replace(event.update, at=None))
     return event
 
 
 def without_durations(event: Event) -> Event:
     """The event as it is on every machine, without the duration of commands."""
-    if isinstance(event, Own) and isinstance(event.update, TerminalExited):
+    if isinstance(event, OwnAction) and isinstance(event.update, TerminalExited):
         return replace(event, update=replace(event.update, seconds=None))
     return timeless(event)

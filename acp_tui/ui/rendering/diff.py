@@ -67,7 +67,7 @@ _TOO_LONG: Final = "Too different to compare line by line: shown as replaced."
 _TOO_NARROW: Final = "Too narrow for two columns, so one is shown."
 
 
-class _Look(NamedTuple):
+class _DiffStyle(NamedTuple):
     """Everything that decides how a diff is drawn."""
 
     path: str
@@ -95,7 +95,7 @@ class DiffRenderer:
         self._steps = self._prepare()
         self._compared: tuple[Diff, Sizes] | None = None
         self._syntax: DiffSyntax | None = None
-        self._look = _Look(path, 0, PLAIN, "unified", CONTEXT_LINES)
+        self._look = _DiffStyle(path, 0, PLAIN, "unified", CONTEXT_LINES)
         self._drawn: tuple[DiffRows, tuple[int, ...]] | None = None
         self._hunks: dict[tuple[DiffLayout, int | None], list[tuple[Hunk, list[Block]]]] = {}
 
@@ -182,7 +182,7 @@ class DiffRenderer:
         `context` is the number of unchanged lines around each change; None means all. Two columns need both an old and
         a new text, and enough room. If there isn't enough room, a note says so.
         """
-        look = _Look(self.path, width, palette, layout, context)
+        look = _DiffStyle(self.path, width, palette, layout, context)
         if self._drawn is None or look != self._look:
             self._look, self._drawn = look, self._draw(look)
         return self._drawn[0]
@@ -206,7 +206,7 @@ class DiffRenderer:
         self._drawn = None
         self._hunks.clear()
 
-    def _draw(self, look: _Look) -> tuple[DiffRows, tuple[int, ...]]:
+    def _draw(self, look: _DiffStyle) -> tuple[DiffRows, tuple[int, ...]]:
         """The rows, and the indexes of the rows where hunks begin."""
         wants_columns = look.layout == "columns" and self.diff.has_both and bool(self.diff.changes)
         has_room = look.width >= MIN_COLUMNS_CELLS
@@ -230,7 +230,7 @@ class DiffRenderer:
             self._hunks = {(layout, context): _cut(*self._finish(), layout, context)}
         return self._hunks[layout, context]
 
-    def _hunk(self, hunk: Hunk, blocks: list[Block], columns: Columns, look: _Look) -> list[Sequence[Strip]]:
+    def _hunk(self, hunk: Hunk, blocks: list[Block], columns: Columns, look: _DiffStyle) -> list[Sequence[Strip]]:
         # When the whole file is shown, a hunk needs no header.
         header = hunk_header(self.diff, hunk) if self.diff.has_both and look.context is not None else ""
         return [
@@ -238,7 +238,7 @@ class DiffRenderer:
             *[BlockRows(block, columns) for block in blocks],
         ]
 
-    def _title(self, look: _Look) -> list[Strip]:
+    def _title(self, look: _DiffStyle) -> list[Strip]:
         diff, palette = self.diff, look.palette
         counts = [f"+{diff.added}"] * bool(diff.added) + [f"-{diff.removed}"] * bool(diff.removed)
         kind = BUILD_FILE if is_build_file(look.path) else ""

@@ -14,7 +14,7 @@ from acp_tui.ui.commands.table import bindings_of
 from acp_tui.ui.rendering.wrapping import SEPARATOR, width_cells
 
 if TYPE_CHECKING:
-    from acp_tui.ui.conversation.searching import Standing
+    from acp_tui.ui.conversation.searching import SearchState
     from acp_tui.ui.conversation.view import ConversationView
 
 HEAD: Final = "Find "
@@ -79,7 +79,7 @@ class FindBar(Horizontal):
         ways = (SEPARATOR.join(filter(None, (self._found, text))) for text in keys)
         self._standing.update(GAP + next((way for way in ways if width_cells(way) <= room), self._found))
 
-    def show_standing(self, standing: Standing) -> None:
+    def show_standing(self, standing: SearchState) -> None:
         """Show the number of the current match, and how many there are."""
         query = self.query_one(Input).value.strip()
         more = "" if standing.is_done else "…"

@@ -25,7 +25,7 @@ LIMIT_S: Final = 5.0
 MAX_CHARACTERS: Final = 80
 
 
-class Place(Protocol):
+class StatusHost(Protocol):
     """The widget of the session whose status line shows the output."""
 
     def run_worker(self, work: Coroutine[Any, Any, None], *, group: str) -> object: ...
@@ -38,7 +38,7 @@ class StatusCommand:
 
     def __init__(
         self,
-        place: Place,
+        place: StatusHost,
         conversation: Conversation,
         cwd: Path,
         facts: dict[str, str],

@@ -18,7 +18,7 @@ from acp_tui.conversation.visible import make_visible_line
 from acp_tui.ui.commands.keys import follow_keys, keys_in_force
 from acp_tui.ui.commands.table import bindings_of
 from acp_tui.ui.kit.line_window import StripView
-from acp_tui.ui.kit.row_list import NOWHERE, NumberedRows, PickerRow, RowList
+from acp_tui.ui.kit.row_list import NO_ROW, NumberedRows, PickerRow, RowList
 from acp_tui.ui.kit.themes import palette_for
 from acp_tui.ui.rendering.palette import Palette
 from acp_tui.ui.rendering.wrapping import cut, width_cells, wrap
@@ -37,7 +37,7 @@ MakeRows: TypeAlias = Callable[[int], Sequence[PickerRow[str]]]
 """Returns the recent sessions as rows of so many cells."""
 
 
-class Room(NamedTuple):
+class WelcomeSize(NamedTuple):
     """How much of everything to show."""
 
     recent: int
@@ -48,11 +48,11 @@ class Room(NamedTuple):
 
 
 ROOMS: Final = (
-    *(Room(recent, True, True, True, True) for recent in range(MOST_RECENT, LEAST_RECENT - 1, -1)),
-    *(Room(recent, False, True, True, True) for recent in range(MOST_RECENT, LEAST_RECENT - 1, -1)),
-    *(Room(recent, has_tip=has_tip) for recent in (5, 3, 2) for has_tip in (True, False)),
-    Room(2, has_ways=False),
-    Room(1, has_ways=False),
+    *(WelcomeSize(recent, True, True, True, True) for recent in range(MOST_RECENT, LEAST_RECENT - 1, -1)),
+    *(WelcomeSize(recent, False, True, True, True) for recent in range(MOST_RECENT, LEAST_RECENT - 1, -1)),
+    *(WelcomeSize(recent, has_tip=has_tip) for recent in (5, 3, 2) for has_tip in (True, False)),
+    WelcomeSize(2, has_ways=False),
+    WelcomeSize(1, has_ways=False),
 )
 """The layouts, from the roomiest down. The first one that fits is used."""
 
@@ -132,11 +132,11 @@ class Welcome(Vertical, can_focus=True):
                 break
         self.can_focus = bool(rows)
         self._head.show(head, len(head))
-        self._rows.show(rows, min(max(self._rows.cursor, 0), len(rows) - 1) if self._has_keys else NOWHERE)
+        self._rows.show(rows, min(max(self._rows.cursor, 0), len(rows) - 1) if self._has_keys else NO_ROW)
         self._rows.display = bool(rows)
         self._tail.show(tail, len(tail))
 
-    def _head_lines(self, width: int, palette: Palette, recent: int, room: Room) -> Iterator[Strip]:
+    def _head_lines(self, width: int, palette: Palette, recent: int, room: WelcomeSize) -> Iterator[Strip]:
         yield Strip([Segment("acp-tui", palette.accent + palette.strong)])
         for label, value in (("agent", self._agent), ("model", self._model), ("folder", self._folder)):
             if value:
@@ -157,7 +157,7 @@ class Welcome(Vertical, can_focus=True):
         whole = " · ".join(filter(None, (f"Recent sessions here: {ways}", more)))
         return whole if width_cells(whole) <= width else f"Recent: {ways}"
 
-    def _tail_lines(self, width: int, palette: Palette, room: Room) -> Iterator[Strip]:
+    def _tail_lines(self, width: int, palette: Palette, room: WelcomeSize) -> Iterator[Strip]:
         gap = [BLANK] * room.has_gaps
         if self._greeting:
             yield from gap
@@ -205,7 +205,7 @@ class Welcome(Vertical, can_focus=True):
     def on_blur(self) -> None:
         """Hide the cursor."""
         self._has_keys = False
-        self._rows.cursor = NOWHERE
+        self._rows.cursor = NO_ROW
         self._draw()
 
     def action_move(self, step: int) -> None:

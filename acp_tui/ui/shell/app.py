@@ -28,7 +28,7 @@ from acp_tui.ui.kit.themes import split_stylesheets, theme_notes
 from acp_tui.ui.session.status_line import TabState
 from acp_tui.ui.tab.agent_link import AgentLink
 from acp_tui.ui.tab.host import Opening
-from acp_tui.ui.tab.loading import preloaded
+from acp_tui.ui.tab.loading import preload_in_thread
 from acp_tui.ui.tab.screen import SessionScreen
 from acp_tui.ui.tab.tabs import FIRST_MODE, Tab, Tabs
 from acp_tui.ui.textual_gaps.internals import write_to_terminal
@@ -384,7 +384,7 @@ class AcpTuiApp(BaseApp):
         return desk
 
     async def _desk_of_settings(self) -> SettingsDesk:
-        await preloaded(["acp_tui.ui.shell.settings.follower"])
+        await preload_in_thread(["acp_tui.ui.shell.settings.follower"])
         from acp_tui.ui.shell.settings.follower import SettingsDesk  # loading point: after the first frame
 
         if self._settings_desk is None:
@@ -432,7 +432,7 @@ class AcpTuiApp(BaseApp):
     async def _start_agent(self, command: AgentCommand, cwd: Path, on_phase: Callable[[Phase], None]) -> Agent:
         # Load the wire types in a thread, so that keys stay responsive: loading takes longer than a frame.
         await to_thread.run_sync(self._hub.preload)
-        await preloaded(["acp_tui.ui.shell.agent_start"])
+        await preload_in_thread(["acp_tui.ui.shell.agent_start"])
         from acp_tui.ui.shell.agent_start import start_agent  # loading point: BEFORE_AN_AGENT
 
         return await start_agent(self, self._hub, command, cwd, self.settings_in_force, on_phase, self.record_to)

@@ -33,7 +33,7 @@ from acp_tui.ui.shell.settings.follower import SettingsDesk
 from acp_tui.ui.shell.settings.screen import ChooseTheme, SettingsScreen
 from acp_tui.ui.tab.actions import is_possible
 from acp_tui.ui.tab.host import TabHost
-from acp_tui.ui.tab.loading import preloaded
+from acp_tui.ui.tab.loading import preload_in_thread
 from acp_tui.ui.tab.reopening import LeftSession, left_sessions
 from acp_tui.ui.tab.tabs import Tab, Tabs
 
@@ -204,7 +204,7 @@ class Dialogs:
 
     async def inspect(self, tab: Tab) -> None:
         """Show the frames between acp-tui and the tab's agent, or those of its recording."""
-        await preloaded(["acp_tui.ui.inspector.screen"])
+        await preload_in_thread(["acp_tui.ui.inspector.screen"])
         from acp_tui.ui.inspector.screen import open_inspector  # loading point: on first use
 
         agent = tab.link.agent or tab.link.starting

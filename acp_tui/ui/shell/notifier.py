@@ -123,7 +123,7 @@ Kind: TypeAlias = Literal["needs_you", "done", "failed"]
 
 
 @dataclass(frozen=True, slots=True)
-class News:
+class TabEvent:
     """An event in a tab."""
 
     kind: Kind
@@ -139,7 +139,7 @@ class Watch:
         self._state = TabState.STARTING
         self._begin_s = 0.0
 
-    def look(self, state: TabState, conversation: Conversation | None, now_s: float) -> News | None:
+    def look(self, state: TabState, conversation: Conversation | None, now_s: float) -> TabEvent | None:
         """What is new since the last call; None if nothing is, or the user did it."""
         before, self._state = self._state, state
         if state is TabState.WORKING and before is not TabState.NEEDS_YOU and before is not state:
@@ -147,24 +147,24 @@ class Watch:
         if conversation is None or state is before:
             return None
         if not conversation.is_connected:
-            return News("failed", "the agent is gone")
+            return TabEvent("failed", "the agent is gone")
         if state is TabState.NEEDS_YOU:
-            return News("needs_you", doing(conversation) if conversation.permissions else "asks you something")
+            return TabEvent("needs_you", doing(conversation) if conversation.permissions else "asks you something")
         if state is TabState.WORKING or before not in (TabState.WORKING, TabState.NEEDS_YOU):
             return None
         return _of_end(conversation.last_stop_reason, now_s - self._begin_s)
 
 
-def _of_end(stop_reason: str | None, seconds: float) -> News | None:
+def _of_end(stop_reason: str | None, seconds: float) -> TabEvent | None:
     match stop_reason:
         case None:
-            return News("failed", "the turn failed", seconds)
+            return TabEvent("failed", "the turn failed", seconds)
         case "cancelled":
             return None  # the user knows
         case "end_turn":
-            return News("done", f"done after {duration(seconds)}", seconds)
+            return TabEvent("done", f"done after {duration(seconds)}", seconds)
         case other:
-            return News("done", f"the turn ended: {other}", seconds)
+            return TabEvent("done", f"the turn ended: {other}", seconds)
 
 
 TOLD: Final = (TabState.WORKING, TabState.NEEDS_YOU, TabState.FAILED, TabState.DONE)
@@ -228,7 +228,7 @@ class Notifier:
 
     # Notifications
 
-    def _tell(self, tab: Tab, news: News) -> None:
+    def _tell(self, tab: Tab, news: TabEvent) -> None:
         if news.kind == "done" and news.seconds < self._settings.minimum_turn_s:
             return
         channels = self._channels(news)
@@ -238,7 +238,7 @@ class Notifier:
         if "command" in channels and self._settings.command:
             self._app.run_worker(self._run_command(tab, news), group="notifications")
 
-    def _channels(self, news: News) -> tuple[str, ...]:
+    def _channels(self, news: TabEvent) -> tuple[str, ...]:
         match news.kind:
             case "needs_you":
                 return self._settings.needs_you
@@ -247,7 +247,7 @@ class Notifier:
             case "failed":
                 return self._settings.failed
 
-    async def _run_command(self, tab: Tab, news: News) -> None:
+    async def _run_command(self, tab: Tab, news: TabEvent) -> None:
         env = {
             "ACP_TUI_EVENT": news.kind,
             "ACP_TUI_TITLE": plain(tab.tab_title),

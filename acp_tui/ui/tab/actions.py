@@ -32,7 +32,7 @@ from acp_tui.ui.changes.review import ReviewScreen
 from acp_tui.ui.commands.command import Command
 from acp_tui.ui.commands.help import HelpScreen
 from acp_tui.ui.commands.keymap import places_of
-from acp_tui.ui.conversation.searching import Standing
+from acp_tui.ui.conversation.searching import SearchState
 from acp_tui.ui.dialogs.agents import choose_agent
 from acp_tui.ui.dialogs.naming import NameDialog
 from acp_tui.ui.kit.clipboard import copy
@@ -132,7 +132,7 @@ class Actions:
         if self._panel is not None:
             self._panel.view.action_find(direction)
 
-    def show_standing(self, standing: Standing) -> None:
+    def show_standing(self, standing: SearchState) -> None:
         """Show the state of the search in the search bar."""
         for bar in self._host.screen.query(FindBar):
             bar.show_standing(standing)

@@ -31,7 +31,7 @@ from acp_tui.client.sessions.session import Session
 from acp_tui.client.settings import mcp, trust
 from acp_tui.client.settings.location import settings_file
 from acp_tui.conversation.facts import SelectOption, SessionId
-from acp_tui.conversation.updates import Remarked
+from acp_tui.conversation.updates import ClientRemark
 from acp_tui.conversation.visible import make_visible_line
 from acp_tui.ui.dialogs.agent_offers import (
     AgentFacts,
@@ -321,8 +321,8 @@ class SessionsController:
         if added.servers_left_out:
             remarks.append(f"MCP servers: {'; '.join(added.servers_left_out)}")
         for remark in remarks:
-            if Remarked(remark) not in session.conversation.entries:
-                session.apply(Remarked(remark))
+            if ClientRemark(remark) not in session.conversation.entries:
+                session.apply(ClientRemark(remark))
         return session
 
     async def fork(self, source: Session, title: str) -> Session:

@@ -32,7 +32,7 @@ from acp_tui.conversation.facts import SessionPage
 from acp_tui.conversation.visible import make_visible_line
 from acp_tui.conversation.wording import from_home
 from acp_tui.ui.dialogs.naming import NameDialog
-from acp_tui.ui.dialogs.session_rows import Way, session_rows
+from acp_tui.ui.dialogs.session_rows import OpenMode, session_rows
 from acp_tui.ui.dialogs.sessions import SessionsDialog
 from acp_tui.ui.dialogs.trust import RunQuestion
 from acp_tui.ui.session.welcome import Welcome
@@ -119,15 +119,15 @@ class HistoryController:
 
     # What can be done with a session
 
-    def judge(self, session: PastSession) -> tuple[Way, str]:
+    def judge(self, session: PastSession) -> tuple[OpenMode, str]:
         """How the session would be opened, and why not in another way. A tab that shows it comes first."""
         tab = self._tab_of(session)
         if tab is not None:
-            return (Way.HERE if tab.screen is self._host.screen else Way.TAB), ""
+            return (OpenMode.HERE if tab.screen is self._host.screen else OpenMode.TAB), ""
         why = self._why_not(session)
         if not why:
-            return Way.AGENT, ""
-        return (Way.RECORDING if session.recorded is not None else Way.NONE), why
+            return OpenMode.AGENT, ""
+        return (OpenMode.RECORDING if session.recorded is not None else OpenMode.NONE), why
 
     def _tab_of(self, session: PastSession) -> Tab | None:
         return next((tab for tab in self._host.shell.tabs if is_shown(session, tab.session, tab.link)), None)
@@ -315,7 +315,7 @@ class Welcoming:
     def _is_useful(self, past: PastSession) -> bool:
         """Whether something was said in the session and it can be shown again."""
         said = past.recorded is not None and past.recorded.prompts > 0
-        return said and not past.is_archived and self._history.judge(past)[0] not in (Way.HERE, Way.NONE)
+        return said and not past.is_archived and self._history.judge(past)[0] not in (OpenMode.HERE, OpenMode.NONE)
 
     def _tip(self, past: Sequence[PastSession]) -> str:
         """A tip that changes with each prompt, so that frequent users see all of them."""

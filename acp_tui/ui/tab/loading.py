@@ -12,7 +12,7 @@ BEFORE_WRITING: Final = ("acp_tui.ui.prompt.completion", "acp_tui.ui.prompt.reca
 BEFORE_AN_AGENT: Final = ("acp_tui.client.sessions.agent", "acp_tui.ui.tab.agent", "acp_tui.ui.shell.agent_start")
 BEFORE_A_SESSION: Final = ("acp_tui.ui.tab.stages",)
 # Imported once a session is shown.
-BEFORE_TAKING_STOCK: Final = ("acp_tui.ui.changes.follower",)
+BEFORE_TRACKING_CHANGES: Final = ("acp_tui.ui.changes.follower",)
 BEFORE_A_COMMAND: Final = ("acp_tui.ui.tab.actions", "acp_tui.ui.shell.dialogs")
 BEFORE_AN_ANSWER: Final = ("markdown_it", "pygments.lexers")
 LANGUAGES: Final = ("python", "bash", "json")
@@ -33,6 +33,6 @@ def preload_for_answer() -> None:
         find_lexer(language)
 
 
-async def preloaded(*names: Sequence[str]) -> None:
+async def preload_in_thread(*names: Sequence[str]) -> None:
     """Import these modules in a thread, so that keys stay responsive."""
     await asyncio.to_thread(preload, [name for each in names for name in each])

@@ -10,13 +10,19 @@ from anyio import move_on_after
 from acp_tui.client.errors import ClientError
 from acp_tui.ui.base.app import keep_what_is_loaded
 from acp_tui.ui.tab.host import Opening, OpensSessions, TabHost
-from acp_tui.ui.tab.loading import BEFORE_A_COMMAND, BEFORE_A_SESSION, BEFORE_AN_AGENT, BEFORE_TAKING_STOCK, preloaded
+from acp_tui.ui.tab.loading import (
+    BEFORE_A_COMMAND,
+    BEFORE_A_SESSION,
+    BEFORE_AN_AGENT,
+    BEFORE_TRACKING_CHANGES,
+    preload_in_thread,
+)
 
 if TYPE_CHECKING:
     from acp_tui.client.agents.command import Phase
     from acp_tui.client.sessions.session import Session
     from acp_tui.ui.tab.agent import AgentController, SessionsController
-    from acp_tui.ui.tab.writing import Writing
+    from acp_tui.ui.tab.writing import PromptController
 
 SHORT_PATIENCE_S: Final = 0.1
 """If an agent takes longer to open a session, there is time to load what draws it."""
@@ -32,7 +38,7 @@ STILL_STARTING: Final = "The session is still being opened."
 class StartingHost(TabHost, Protocol):
     """A tab that doesn't have its session yet."""
 
-    writing: Writing
+    writing: PromptController
 
     @property
     def agent(self) -> AgentController:
@@ -98,12 +104,12 @@ class Opener:
             self._is_connecting = False
 
     async def _connect(self) -> None:
-        await preloaded(BEFORE_AN_AGENT)
+        await preload_in_thread(BEFORE_AN_AGENT)
         self.is_under_way.set()
         await self._open()
         self._is_open.set()
         await self.painted()
-        await preloaded(BEFORE_TAKING_STOCK)
+        await preload_in_thread(BEFORE_TRACKING_CHANGES)
         self._host.follow_changes()
         self._takes_stock.set()
         self._do_what_can_wait()
@@ -122,17 +128,17 @@ class Opener:
     async def _load_the_rest(self) -> None:
         with move_on_after(SHORT_PATIENCE_S):
             await self._is_open.wait()
-        await preloaded(BEFORE_A_SESSION)
+        await preload_in_thread(BEFORE_A_SESSION)
         with move_on_after(PATIENCE_S):
             await self._is_open.wait()
         await self.painted()
         self._host.shell.begin_to_follow()
         await self._host.writing.help()
-        await preloaded(BEFORE_A_COMMAND)
+        await preload_in_thread(BEFORE_A_COMMAND)
 
     async def _reread(self) -> None:
         """Show a session that needs no agent. Its folder may be gone."""
-        await preloaded(BEFORE_AN_AGENT, BEFORE_A_SESSION)
+        await preload_in_thread(BEFORE_AN_AGENT, BEFORE_A_SESSION)
         self.is_under_way.set()
         await self._open()
         self._host.shell.begin_to_follow()
@@ -148,7 +154,7 @@ class Opener:
             return
         self._host.show_open(self._host.agent.title)
         await self.painted()
-        await preloaded(BEFORE_A_SESSION)
+        await preload_in_thread(BEFORE_A_SESSION)
         await self._host.show(session)
 
     async def painted(self) -> None:

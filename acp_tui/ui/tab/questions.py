@@ -97,7 +97,7 @@ class QuestionsController:
         agent = self._agent()
         title = agent.title if agent is not None else "The agent"
         answer = partial(self._answer, owner, asked)
-        keys = _KeysGo(self._host.screen, place.screen)
+        keys = _FocusReturn(self._host.screen, place.screen)
         card = QuestionCard(asked, title, answer, keys, clock=self._host.clock)
         self._shown = (owner, asked, card)
         card.show_count(self._count)
@@ -182,7 +182,7 @@ class QuestionsController:
             self._host.say(problem, severity="warning")
 
 
-class _KeysGo:
+class _FocusReturn:
     """Where the focus goes when it leaves a card: to the prompt, or back to where it was in a dialog."""
 
     def __init__(self, tab: Screen[Any], screen: Screen[Any]) -> None:

@@ -31,11 +31,11 @@ from acp_tui.ui.prompt.queue_lines import QueueLines
 from acp_tui.ui.session.status_line import StartingLine, Status, StatusLine, TabState, state_of_tab
 from acp_tui.ui.tab.agent_link import AgentLink
 from acp_tui.ui.tab.host import Failed, Live, Opening, Reread, Shell, Stage, Starting
-from acp_tui.ui.tab.loading import BEFORE_A_COMMAND, preloaded
+from acp_tui.ui.tab.loading import BEFORE_A_COMMAND, preload_in_thread
 from acp_tui.ui.tab.opening import Opener
 from acp_tui.ui.tab.questions import QuestionsController
 from acp_tui.ui.tab.tabs import FIRST_MODE, TabLine
-from acp_tui.ui.tab.writing import Writing
+from acp_tui.ui.tab.writing import PromptController
 
 if TYPE_CHECKING:
     from acp_tui.client.agents.command import AgentCommand
@@ -95,7 +95,7 @@ class SessionScreen(Screen[None]):
         self.moments: TurnMoments | None = None
         self.stage: Stage = Starting()
         self.opener = Opener(self, opening)
-        self.writing = Writing(self)
+        self.writing = PromptController(self)
         self.questions = QuestionsController(self)
         self._has_news = False
         """Whether a turn has ended while another tab was in front."""
@@ -298,7 +298,7 @@ class SessionScreen(Screen[None]):
     async def _say_welcome(self, panel: SessionPanel) -> None:
         """Show facts about the folder and its earlier sessions."""
         await self.opener.painted()
-        await preloaded(BEFORE_A_COMMAND)
+        await preload_in_thread(BEFORE_A_COMMAND)
         self._welcoming = self.actions.welcoming()
         await self._welcoming.tell(panel.welcome)
 
@@ -382,7 +382,7 @@ class SessionScreen(Screen[None]):
 
     async def begin_in_worktree(self, command: AgentCommand) -> None:
         """Start this agent in a new git worktree of the folder, in a new tab."""
-        await preloaded(BEFORE_A_COMMAND)
+        await preload_in_thread(BEFORE_A_COMMAND)
         await self.actions.worktrees.begin(command=command)
 
     async def begin_anew(self) -> None:

@@ -30,7 +30,7 @@ from acp_tui.ui.tab.host import TabHost
 MOST_NAMED: Final = 5
 
 
-class Fate(Enum):
+class WorktreeChoice(Enum):
     """What to do with a worktree."""
 
     KEEP = "keep"
@@ -89,8 +89,8 @@ class WorktreesController:
         if fate is None:
             return False
         # Before anything is copied: it may be impossible to delete the worktree without losing commits.
-        keeps_branch = fate is Fate.BRING_BACK and await has_commits(worktree)
-        if fate is Fate.BRING_BACK:
+        keeps_branch = fate is WorktreeChoice.BRING_BACK and await has_commits(worktree)
+        if fate is WorktreeChoice.BRING_BACK:
             brought = await bring_back(worktree, changes)
             if brought.conflicts:
                 count = len(brought.written)  # a file may change at the moment of writing
@@ -105,7 +105,7 @@ class WorktreesController:
             count = len(brought.written)
             files = "1 file" if count == 1 else f"{count} files"
             self._host.say(f"Copied {files} to {_shown(worktree.origin)}, uncommitted.")
-        if fate is not Fate.KEEP:
+        if fate is not WorktreeChoice.KEEP:
             self._removed_later = partial(remove_worktree, worktree, keeps_branch=keeps_branch)
             self.left_for = Path(worktree.origin)
         return True
@@ -125,17 +125,17 @@ class WorktreesController:
         return any(tab.cwd.is_relative_to(root) for tab in others)
 
 
-def _rows(worktree: Worktree, changes: Sequence[Changed]) -> list[PickerRow[Fate]]:
-    keep = PickerRow(Fate.KEEP, "Keep it", f"{_shown(worktree.root)}, on branch {worktree.branch}")
+def _rows(worktree: Worktree, changes: Sequence[Changed]) -> list[PickerRow[WorktreeChoice]]:
+    keep = PickerRow(WorktreeChoice.KEEP, "Keep it", f"{_shown(worktree.root)}, on branch {worktree.branch}")
     if not changes:
-        return [PickerRow(Fate.DELETE, "Delete it", "Nothing changed in it"), keep]
+        return [PickerRow(WorktreeChoice.DELETE, "Delete it", "Nothing changed in it"), keep]
     named = _named([change.path for change in changes])
     back = PickerRow(
-        Fate.BRING_BACK,
+        WorktreeChoice.BRING_BACK,
         f"Copy its changes to {_shown(worktree.origin)} and delete it",
         f"Uncommitted there: {named}. If it has commits, its branch stays.",
     )
-    return [keep, back, PickerRow(Fate.DELETE, "Delete it with its changes", f"You lose {named}")]
+    return [keep, back, PickerRow(WorktreeChoice.DELETE, "Delete it with its changes", f"You lose {named}")]
 
 
 def _shown(folder: str) -> str:

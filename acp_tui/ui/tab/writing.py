@@ -14,9 +14,9 @@ from acp_tui.conversation.content import Text
 from acp_tui.ui.commands.table import slash_action
 from acp_tui.ui.prompt import PromptInput
 from acp_tui.ui.prompt.input import GONE
-from acp_tui.ui.prompt.queue_lines import QueueLines, Waiting
+from acp_tui.ui.prompt.queue_lines import QueueLines, QueueSummary
 from acp_tui.ui.tab.host import Failed, Live, Reread, Stage, Starting, TabHost
-from acp_tui.ui.tab.loading import BEFORE_WRITING, preload_for_answer, preloaded
+from acp_tui.ui.tab.loading import BEFORE_WRITING, preload_for_answer, preload_in_thread
 
 if TYPE_CHECKING:
     from acp_tui.client.sessions.session import Session
@@ -28,7 +28,7 @@ ESCAPE_AGAIN_S: Final = 1.0
 NOTHING_QUEUED: Final = "No prompt is queued. While the agent works, Enter queues one."
 
 
-class Writing:
+class PromptController:
     """Handles the prompt of one tab: sends and queues what is written, whichever session the tab shows."""
 
     def __init__(self, host: TabHost) -> None:
@@ -50,7 +50,7 @@ class Writing:
 
     async def help(self) -> None:
         """Load completion and earlier prompts, unless the tab is closed by then."""
-        await preloaded(BEFORE_WRITING)
+        await preload_in_thread(BEFORE_WRITING)
         if not self._host.screen.query(PromptInput):
             return
         from acp_tui.ui.prompt import completion, recall, vim  # loading point: BEFORE_WRITING
@@ -252,10 +252,10 @@ class Writing:
     def show_waiting(self, session: Session | None) -> None:
         """Show this session's queue and outputs right above the prompt from now on."""
         self._shown = session
-        waiting = Waiting()
+        waiting = QueueSummary()
         if session is not None:
             outputs = tuple(offered.line for offered in session.commands.offered)
-            waiting = Waiting(tuple(session.queue.prompts), session.queue.is_held, outputs)
+            waiting = QueueSummary(tuple(session.queue.prompts), session.queue.is_held, outputs)
         for lines in self._host.screen.query(QueueLines):  # none if the user has quit
             lines.show(waiting)
 

@@ -32,11 +32,11 @@ if TYPE_CHECKING:
     from textual.pilot import Pilot
 
 
-OBEYED: Final = re.compile("[\x00-\x1f\x7f-\x9f\u061c\u200e\u200f\u2028-\u202e\u2066-\u2069]")
+CONTROL_CHARACTERS: Final = re.compile("[\x00-\x1f\x7f-\x9f\u061c\u200e\u200f\u2028-\u202e\u2066-\u2069]")
 """Characters that control a terminal or reorder the text around them."""
 
 
-class TellingCompositor(Compositor):
+class SafeCompositor(Compositor):
     """A compositor that sends every new widget its first Resize, paints no removed one, and sends the terminal no
     control characters.
 
@@ -86,7 +86,9 @@ def _has_obeyed(line: Mapping[int, Strip | None]) -> bool:
     for strip in line.values():
         for part in strip or ():
             text = part.text
-            if not text.isprintable() and OBEYED.search(text):  # isprintable() is fast, and nearly always enough
+            if not text.isprintable() and CONTROL_CHARACTERS.search(
+                text
+            ):  # isprintable() is fast, and nearly always enough
                 return True
     return False
 
@@ -95,7 +97,7 @@ def _obeyed_by_none(strip: Strip) -> Strip:
     """Replace control characters without changing the width. Most of them take no cell."""
     if strip is None:  # nothing is painted there
         return strip
-    parts = [Segment(OBEYED.sub(_stand_in, part.text), part.style) for part in strip]
+    parts = [Segment(CONTROL_CHARACTERS.sub(_stand_in, part.text), part.style) for part in strip]
     return Strip(parts, strip.cell_length)
 
 
@@ -105,7 +107,7 @@ def _stand_in(found: re.Match[str]) -> str:
 
 def tell_every_first_size(screen: Screen[Any]) -> None:
     """Give an empty screen a compositor that never misses a first Resize."""
-    screen._compositor = TellingCompositor()
+    screen._compositor = SafeCompositor()
 
 
 class Removal(AwaitRemove):

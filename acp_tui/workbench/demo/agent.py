@@ -148,7 +148,7 @@ class DemoAgent:
         identity = {"name": "acp-tui-demo", "title": "Demo", "version": __version__}
         asked = params.get("protocolVersion")
         if setup.protocol_version is None and isinstance(asked, int) and asked >= two.VERSION:
-            self._client = two.SelfReliant(self._peer, self._stream, self._sessions.find, self._tasks)
+            self._client = two.VersionTwoCalls(self._peer, self._stream, self._sessions.find, self._tasks)
             self._client.learn(params.get("capabilities"))
             self._methods = {"initialize": self._initialize, **self._methods_of_two()}
             self._sessions.keeps = True
@@ -223,7 +223,7 @@ class DemoAgent:
 
     def _declare(self, session: Session) -> dict[str, Any]:
         session.takes_boolean_options = self._client.takes_boolean_options
-        if isinstance(self._client, two.SelfReliant):
+        if isinstance(self._client, two.VersionTwoCalls):
             return two.declaration_of(session, self._scenario.session)
         if self._scenario.session.commands:
             self._tasks.start_soon(self._announce_commands, session.id)
@@ -253,7 +253,7 @@ class DemoAgent:
 
     async def _set_config_option(self, params: dict[str, Any]) -> dict[str, Any]:
         session = self._session(params)
-        is_of_two = isinstance(self._client, two.SelfReliant)
+        is_of_two = isinstance(self._client, two.VersionTwoCalls)
         if is_of_two and two.is_mode(session, params.get("configId")):
             session.set_mode(params.get("value"))
         else:

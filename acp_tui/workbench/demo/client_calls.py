@@ -14,7 +14,7 @@ from acp_tui.rpc import Peer
 from acp_tui.workbench.demo.script import Wire
 
 
-class Speaker(Protocol):
+class UpdateTarget(Protocol):
     """The session that an update is for."""
 
     @property
@@ -46,7 +46,7 @@ class ClientCalls:
         self.takes_forms = is_marked(capabilities, "elicitation", "form")
         self.takes_pages = is_marked(capabilities, "elicitation", "url")
 
-    def worded(self, session: Speaker, update: Wire) -> Wire:
+    def worded(self, session: UpdateTarget, update: Wire) -> Wire:
         """Convert an update to the protocol version in use. Scenarios use version 1."""
         return update
 

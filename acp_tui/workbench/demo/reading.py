@@ -11,12 +11,12 @@ from acp_tui.workbench.demo import script
 from acp_tui.workbench.demo.table import (
     Count,
     ExitStatus,
+    InvalidTable,
     Kind,
-    Place,
     ScenarioError,
     Seconds,
     Shape,
-    Wrong,
+    ValuePath,
     each_key,
     listed,
     read,
@@ -44,7 +44,7 @@ def _command(hint: str | None = None, **command: Any) -> script.Wire:
 def _option(current: Any, options: Any = (), **option: Any) -> script.Wire:
     if not options:
         if type(current) is not bool:
-            raise Wrong(f'"current" is {current!r}; it must be true or false')
+            raise InvalidTable(f'"current" is {current!r}; it must be true or false')
         return option | {"type": "boolean", "currentValue": current}
     require_one_of("current", current, [value["value"] for value in options])
     return option | {"type": "select", "currentValue": current, "options": list(options)}
@@ -55,7 +55,7 @@ def _modes(current: str, available: Any = ()) -> script.Wire:
     return {"currentModeId": current, "availableModes": list(available)}
 
 
-def _method(values: dict[str, Any], place: Place) -> script.Wire:
+def _method(values: dict[str, Any], place: ValuePath) -> script.Wire:
     """A login method."""
     keys = {"type?": ("agent", "terminal"), **NAMED.keys}
     if values.get("type") == "terminal":
@@ -90,7 +90,7 @@ def _content(text: Any = None, block: Any = None, terminal: Any = None, diff: An
             return {"type": "terminal", "terminalId": terminal}
         case None, None, None, dict():
             return {"type": "diff", **diff}
-    raise Wrong("a content item is one of: text, block, terminal, diff")
+    raise InvalidTable("a content item is one of: text, block, terminal, diff")
 
 
 def _diff(path: str, new: str, old: str | None = None) -> script.Wire:
@@ -148,7 +148,7 @@ CHOICES: Final[dict[str, Kind]] = {
 }
 
 
-def _field(values: dict[str, Any], place: Place) -> tuple[str, bool, script.Wire]:
+def _field(values: dict[str, Any], place: ValuePath) -> tuple[str, bool, script.Wire]:
     """The field's name, whether it's required, and its schema."""
     keys: dict[str, Kind] = {"name": str, "required?": bool, "type": tuple(LIMITS)}
     keys |= {"title?": str, "description?": str, **LIMITS.get(str(values.get("type")), {})}
@@ -165,7 +165,7 @@ def _property(
         offered = {"enum": values, "oneOf": choices}
         return name, required, schema | {key: value for key, value in offered.items() if value is not None}
     if values is None and choices is None:
-        raise Wrong('an array needs "values" or "choices"')
+        raise InvalidTable('an array needs "values" or "choices"')
     items = {"anyOf": choices} if values is None else {"type": "string", "enum": values}
     return name, required, schema | {"items": items}
 
@@ -201,7 +201,7 @@ def _plan(plan: tuple[str, ...]) -> script.Step:
     for text in plan:
         entry = PLAN_ENTRY.fullmatch(text)
         if entry is None:
-            raise Wrong(f'"plan" has {text!r}; allowed: "[ ] text", "[~] text", "[x] high: text"')
+            raise InvalidTable(f'"plan" has {text!r}; allowed: "[ ] text", "[~] text", "[x] high: text"')
         priority, status = entry["priority"] or "medium", PLAN_MARKS[entry["mark"]]
         entries.append({"content": entry["content"], "priority": priority, "status": status})
     return _sent("plan", entries=entries)
@@ -209,7 +209,7 @@ def _plan(plan: tuple[str, ...]) -> script.Step:
 
 def _extension(method: str, params: Any = None) -> tuple[str, script.Wire]:
     if not method.startswith("_"):
-        raise Wrong(f'"method" is {method!r}; names of extensions start with "_"')
+        raise InvalidTable(f'"method" is {method!r}; names of extensions start with "_"')
     return method, params or {}
 
 
@@ -226,7 +226,7 @@ def _sent(kind: str, **fields: Any) -> script.Step:
     return script.SendUpdate({"sessionUpdate": kind, **fields})
 
 
-def _fault(values: dict[str, Any], place: Place) -> script.Step:
+def _fault(values: dict[str, Any], place: ValuePath) -> script.Step:
     kind = read(tuple(FAULTS), values["fault"], place.key("fault"))
     return read(  # type: ignore[no-any-return]
         Shape(
@@ -237,7 +237,7 @@ def _fault(values: dict[str, Any], place: Place) -> script.Step:
     )
 
 
-def _read_step(values: dict[str, Any], place: Place) -> script.Step:
+def _read_step(values: dict[str, Any], place: ValuePath) -> script.Step:
     """Read a step. Exactly one key of its table must name a kind of step."""
     names = [key for key in values if key in STEPS]
     if "fault" in names:  # its parameters may have the names of steps
@@ -340,30 +340,30 @@ STEPS: Final[dict[str, Kind]] = {
 
 def _turn(match: str | None = None, play: str | None = None, step: Any = ()) -> script.ScriptedTurn:
     if bool(step) == bool(play):
-        raise Wrong('give either "step" or "play"')
+        raise InvalidTable('give either "step" or "play"')
     try:
         pattern = None if match is None else re.compile(match, re.IGNORECASE)
     except re.error as error:
-        raise Wrong(f'"match" isn\'t a valid regular expression: {error}') from error
+        raise InvalidTable(f'"match" isn\'t a valid regular expression: {error}') from error
     return script.ScriptedTurn(pattern, step, play)
 
 
 def _kept(history: Any = (), **session: Any) -> script.KeptSession:
     if any(isinstance(step, script.ASKING_STEPS) for step in history):
-        raise Wrong('a "history" can\'t have steps that send requests to the client')
+        raise InvalidTable('a "history" can\'t have steps that send requests to the client')
     return script.KeptSession(session.pop("id"), history=history, **session)
 
 
-def _keeping(offers: Any = script.KEEPING_OFFERS, page_size: int = 10, kept: Any = ()) -> script.Keeping:
-    if unknown := {*offers} - {*script.KEEPING_OFFERS}:
-        raise Wrong(f'"offers" has {min(unknown)!r}; allowed: {listed(script.KEEPING_OFFERS)}')
-    return script.Keeping(frozenset(offers), max(1, page_size), kept)
+def _keeping(offers: Any = script.STORED_SESSION_METHODS, page_size: int = 10, kept: Any = ()) -> script.StoredSessions:
+    if unknown := {*offers} - {*script.STORED_SESSION_METHODS}:
+        raise InvalidTable(f'"offers" has {min(unknown)!r}; allowed: {listed(script.STORED_SESSION_METHODS)}')
+    return script.StoredSessions(frozenset(offers), max(1, page_size), kept)
 
 
 def _scenario(prompt: Any = (), include: Any = (), sessions: Any = None, **more: Any) -> script.Scenario:
     if not prompt and not include:
-        raise Wrong('it has no [[prompt]]; add at least one, with "step" or "play", or add an "include"')
-    keeping = sessions or script.Keeping()
+        raise InvalidTable('it has no [[prompt]]; add at least one, with "step" or "play", or add an "include"')
+    keeping = sessions or script.StoredSessions()
     return script.Scenario("", turns=prompt, include=include, keeping=keeping, **more)
 
 
@@ -389,5 +389,5 @@ def read_scenario(name: str, source: str, file: str) -> script.Scenario:
         values = tomllib.loads(source)
     except tomllib.TOMLDecodeError as error:
         raise ScenarioError(f"{file}: not TOML: {error}") from error
-    scenario: script.Scenario = read(SCENARIO, values, Place(file, file))
+    scenario: script.Scenario = read(SCENARIO, values, ValuePath(file, file))
     return replace(scenario, name=name)

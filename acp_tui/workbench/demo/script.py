@@ -13,7 +13,7 @@ from typing import Any, Final, Literal, TypeAlias
 
 from acp_tui.values import dataclass
 
-KEEPING_OFFERS: Final = ("list", "load", "resume", "delete")
+STORED_SESSION_METHODS: Final = ("list", "load", "resume", "delete")
 """The methods that may be offered for stored sessions."""
 
 Wire: TypeAlias = Mapping[str, Any]
@@ -305,7 +305,7 @@ class KeptSession:
 
 
 @dataclass(frozen=True, slots=True)
-class Keeping:
+class StoredSessions:
     """What the agent offers for stored sessions; nothing if it stores none."""
 
     offers: frozenset[str] = frozenset()
@@ -324,7 +324,7 @@ class Scenario:
     initialize: Initialize = field(default_factory=Initialize)
     auth: Auth = field(default_factory=Auth)
     session: SessionSetup = field(default_factory=SessionSetup)
-    keeping: Keeping = field(default_factory=Keeping)
+    keeping: StoredSessions = field(default_factory=StoredSessions)
     texts: Mapping[str, str] = field(default_factory=dict)
     """Long texts by name, for `{name}` in any step."""
     include: tuple[str, ...] = ()

@@ -53,23 +53,23 @@ class ScenarioError(Exception):
     """A scenario is invalid: where, and what is allowed there."""
 
 
-class Wrong(Exception):
+class InvalidTable(Exception):
     """A table as a whole is invalid. Its reader adds the place."""
 
 
-class Place(NamedTuple):
+class ValuePath(NamedTuple):
     """The place of a value in error messages: for the value itself, and for its contents."""
 
     itself: str
     inside: str
 
-    def key(self, name: str) -> Place:
+    def key(self, name: str) -> ValuePath:
         """A key of this table."""
-        return Place(f'{self.inside}: "{name}"', f"{self.inside}, {name}")
+        return ValuePath(f'{self.inside}: "{name}"', f"{self.inside}, {name}")
 
-    def item(self, number: int) -> Place:
+    def item(self, number: int) -> ValuePath:
         """An item of this list, counted from 1."""
-        return Place(f"{self.itself} {number}", f"{self.inside} {number}")
+        return ValuePath(f"{self.itself} {number}", f"{self.inside} {number}")
 
     def error(self, message: str) -> ScenarioError:
         """An error about this table."""
@@ -89,7 +89,7 @@ class Shape:
     """Creates the value from the keys present. May raise Wrong."""
 
 
-def read(kind: Kind, value: Any, place: Place) -> Any:
+def read(kind: Kind, value: Any, place: ValuePath) -> Any:
     """Read a value of this kind. Raises ScenarioError."""
     if kind is object:
         return value
@@ -114,7 +114,7 @@ def each_key(kind: Kind) -> Kind:
     return lambda values, place: {key: read(kind, value, place.key(key)) for key, value in values.items()}
 
 
-def _read_table(shape: Shape, values: dict[str, Any], place: Place) -> Any:
+def _read_table(shape: Shape, values: dict[str, Any], place: ValuePath) -> Any:
     kinds = {key.rstrip("?"): kind for key, kind in shape.keys.items()}
     for key, kind in shape.keys.items():
         if not key.endswith("?") and key not in values:
@@ -125,14 +125,14 @@ def _read_table(shape: Shape, values: dict[str, Any], place: Place) -> Any:
             raise place.error(f'unknown key "{key}"; allowed: {listed(kinds)}')
     try:
         return shape.make(**given)
-    except Wrong as error:
+    except InvalidTable as error:
         raise place.error(str(error)) from error
 
 
 def require_one_of(key: str, value: Any, allowed: Collection[Any]) -> None:
     """Raises Wrong if a value isn't among those that the table itself defines."""
     if value not in allowed:
-        raise Wrong(f'"{key}" is {value!r}; allowed: {listed(allowed)}')
+        raise InvalidTable(f'"{key}" is {value!r}; allowed: {listed(allowed)}')
 
 
 def _called(kind: Kind) -> str:

@@ -18,7 +18,7 @@ import anyio
 from anyio.abc import ByteStream, Process, TaskGroup
 
 from acp_tui.rpc import ErrorCode, Peer, RequestFailed
-from acp_tui.workbench.demo.client_calls import ClientCalls, Speaker, at, is_marked
+from acp_tui.workbench.demo.client_calls import ClientCalls, UpdateTarget, at, is_marked
 from acp_tui.workbench.demo.script import SessionSetup, Wire
 from acp_tui.workbench.demo.session import RESOURCE_NOT_FOUND, Session
 
@@ -41,7 +41,7 @@ MODE: Final = "mode"
 """The ID of the option that replaces modes."""
 
 
-class SelfReliant(ClientCalls):
+class VersionTwoCalls(ClientCalls):
     """The connection to a version 2 client, which is asked questions but never for files or terminals."""
 
     def __init__(self, peer: Peer, stream: ByteStream, find: Callable[[str], Session | None], tasks: TaskGroup) -> None:
@@ -61,7 +61,7 @@ class SelfReliant(ClientCalls):
 
     # Messages
 
-    def worded(self, session: Speaker, update: Wire) -> Wire:
+    def worded(self, session: UpdateTarget, update: Wire) -> Wire:
         """Convert an update to version 2. Each chunk of a message gets the message's ID."""
         kind = update["sessionUpdate"]
         if kind in CHUNKS:
@@ -270,7 +270,7 @@ def report(client: ClientCalls, session_id: str, state: str, **more: Any) -> Non
     client.update(session_id, {"sessionUpdate": "state_update", "state": state, **more})
 
 
-def declaration_of(session: Speaker, setup: SessionSetup) -> dict[str, Any]:
+def declaration_of(session: UpdateTarget, setup: SessionSetup) -> dict[str, Any]:
     """What a new session declares."""
     return {
         "configOptions": options_of(session),
@@ -283,7 +283,7 @@ def _command(command: Wire) -> Wire:
     return {**command, "type": "command"} | ({} if hint is None else {"input": {"type": "text", "hint": hint}})
 
 
-def options_of(session: Speaker) -> Sequence[Wire]:
+def options_of(session: UpdateTarget) -> Sequence[Wire]:
     """All options, including modes."""
     options = [_option(option) for option in session.config_options()]
     modes = session.modes
@@ -296,7 +296,7 @@ def options_of(session: Speaker) -> Sequence[Wire]:
     return [{**mode, "currentValue": modes["currentModeId"], "options": choices}, *options]
 
 
-def is_mode(session: Speaker, option_id: Any) -> bool:
+def is_mode(session: UpdateTarget, option_id: Any) -> bool:
     """Whether this option stands for modes that have no option of their own."""
     categories = [option.get("category") for option in session.config_options()]
     return option_id == MODE and session.modes is not None and MODE not in categories

@@ -21,7 +21,7 @@ from acp_tui.protocol.conformance import Finding, Frame, Linter
 from acp_tui.protocol.conformance.rule import read_json
 from acp_tui.rpc import Direction
 from acp_tui.values import dataclass
-from acp_tui.workbench.inspect.index import Entry, Form, FrameIndex, Glimpse, Row, glimpse, read_entry
+from acp_tui.workbench.inspect.index import FrameIndex, IndexedLine, LineSummary, MessageKind, Row, glimpse, read_entry
 from acp_tui.workbench.inspect.outline import Outline
 from acp_tui.workbench.inspect.search import Query, Search
 from acp_tui.workbench.inspect.source import SLICE_LINES, FileSource, LiveSource, Source
@@ -56,7 +56,7 @@ class Detail:
 
 
 @dataclass(frozen=True, slots=True)
-class Standing:
+class Progress:
     """The progress of the work."""
 
     lines: int
@@ -98,7 +98,7 @@ class Inspection:
         self._find: Search | None = None
         self._looked_for: Query = ()
         self._linting = Linting(source.first)
-        self._glimpses: OrderedDict[int, Glimpse] = OrderedDict()
+        self._glimpses: OrderedDict[int, LineSummary] = OrderedDict()
         self._wanted: Sequence[int] = ()
         self._has_more = False
         self._woken = anyio.Event()
@@ -153,7 +153,7 @@ class Inspection:
             self._forget()
         return bool(lines)
 
-    def _entries(self, lines: Sequence[Line]) -> list[Entry]:
+    def _entries(self, lines: Sequence[Line]) -> list[IndexedLine]:
         for line in lines:
             self.mask.learn(line)
         return [read_entry(line) for line in lines]
@@ -242,10 +242,10 @@ class Inspection:
         return matches[at] if 0 <= at < len(matches) else None
 
     @property
-    def standing(self) -> Standing:
+    def standing(self) -> Progress:
         """The progress of everything."""
         foremost = self.index.foremost
-        return Standing(
+        return Progress(
             lines=self.index.end,
             gone=self.source.first,
             shown=self.count,
@@ -273,7 +273,7 @@ class Inspection:
         """The lines shown at these indexes."""
         return [self.index.row(self.position_of(at)) for at in range(max(start, 0), min(stop, self.count))]
 
-    def glimpse(self, position: int) -> Glimpse | None:
+    def glimpse(self, position: int) -> LineSummary | None:
         """A summary of the line; None if it hasn't been read yet."""
         return self._glimpses.get(position)
 
@@ -291,7 +291,7 @@ class Inspection:
         lines = await self._shown(await self.source.lines_at(wanted))
         found = await _done(lines.values(), partial(_glimpses, lines))
         if is_raw == self.is_raw:
-            self._glimpses.update({position: found.get(position, Glimpse()) for position in wanted})
+            self._glimpses.update({position: found.get(position, LineSummary()) for position in wanted})
         while len(self._glimpses) > KEPT_GLIMPSES:
             self._glimpses.popitem(last=False)
         return True
@@ -328,14 +328,14 @@ class Inspection:
         if not self.index.first <= position < self.index.end:
             return False
         row = self.index.row(position)
-        return row.form is Form.RESPONSE and row.label.method == FORM
+        return row.form is MessageKind.RESPONSE and row.label.method == FORM
 
 
 def _hidden(mask: Mask, lines: Mapping[int, Line], forms: Container[int]) -> dict[int, Line]:
     return {at: mask.hidden(line, is_answer_to_form=at in forms) for at, line in lines.items()}
 
 
-def _glimpses(lines: Mapping[int, Line]) -> dict[int, Glimpse]:
+def _glimpses(lines: Mapping[int, Line]) -> dict[int, LineSummary]:
     return {position: glimpse(line) for position, line in lines.items()}
 
 

@@ -19,7 +19,7 @@ MAX_NAME: Final = 120
 """The maximum length of a stored method, kind, or session."""
 
 
-class Form(Enum):
+class MessageKind(Enum):
     """The form of a line."""
 
     REQUEST = "request"
@@ -31,12 +31,12 @@ class Form(Enum):
     """Text on stderr, or a note."""
 
 
-class Entry(NamedTuple):
+class IndexedLine(NamedTuple):
     """The indexed properties of a line."""
 
     at_s: float
     kind: Kind
-    form: Form
+    form: MessageKind
     size: int
     """In bytes."""
     method: str = ""
@@ -49,34 +49,36 @@ class Entry(NamedTuple):
     is_error: bool = False
 
 
-def read_entry(line: Line) -> Entry:
+def read_entry(line: Line) -> IndexedLine:
     """Index a line. Never raises."""
     at_s, kind, data = line
     if kind in (Kind.STDERR, Kind.NOTE):
-        return Entry(at_s, kind, Form.TEXT, len(data))
+        return IndexedLine(at_s, kind, MessageKind.TEXT, len(data))
     try:
         value = read_json(data)
     except ValueError:
         value = None
     if not isinstance(value, dict):
-        return Entry(at_s, kind, Form.JUNK, len(data), is_error=kind is Kind.IN)
+        return IndexedLine(at_s, kind, MessageKind.JUNK, len(data), is_error=kind is Kind.IN)
     return _read_message(line, value)
 
 
-def _read_message(line: Line, value: dict[str, Any]) -> Entry:
+def _read_message(line: Line, value: dict[str, Any]) -> IndexedLine:
     at_s, kind, data = line
     method = value.get("method")
     if isinstance(method, str):
         params = as_object(value.get("params"))
-        form = Form.REQUEST if "id" in value else Form.NOTIFICATION
+        form = MessageKind.REQUEST if "id" in value else MessageKind.NOTIFICATION
         update = _name(as_object(params.get("update")).get("sessionUpdate"))
         key = key_of(value) if "id" in value else 0
-        return Entry(at_s, kind, form, len(data), _name(method), update, _name(params.get("sessionId")), key)
+        return IndexedLine(at_s, kind, form, len(data), _name(method), update, _name(params.get("sessionId")), key)
     if "result" in value or "error" in value:
         session = _name(as_object(value.get("result")).get("sessionId"))
         is_error = value.get("error") is not None
-        return Entry(at_s, kind, Form.RESPONSE, len(data), session=session, key=key_of(value), is_error=is_error)
-    return Entry(at_s, kind, Form.JUNK, len(data), is_error=kind is Kind.IN)
+        return IndexedLine(
+            at_s, kind, MessageKind.RESPONSE, len(data), session=session, key=key_of(value), is_error=is_error
+        )
+    return IndexedLine(at_s, kind, MessageKind.JUNK, len(data), is_error=kind is Kind.IN)
 
 
 def key_of(message: dict[str, Any]) -> int:
@@ -98,7 +100,7 @@ _COUNTED: Final = ("entries", "availableCommands", "configOptions", "options", "
 
 
 @dataclass(frozen=True, slots=True)
-class Glimpse:
+class LineSummary:
     """A summary of a line. May contain text from the agent that isn't made visible."""
 
     about: str = ""
@@ -106,17 +108,17 @@ class Glimpse:
     """In JSON; "" if there isn't one."""
 
 
-def glimpse(line: Line) -> Glimpse:
+def glimpse(line: Line) -> LineSummary:
     """Summarize a line. Never raises."""
     try:
         message = read_json(line.data)
     except ValueError:
         message = None
     if not isinstance(message, dict):
-        return Glimpse(line.data[: 4 * MAX_CHARACTERS].decode("utf-8", "replace")[:MAX_CHARACTERS])
+        return LineSummary(line.data[: 4 * MAX_CHARACTERS].decode("utf-8", "replace")[:MAX_CHARACTERS])
     request_id = json.dumps(message["id"], ensure_ascii=False)[:40] if "id" in message else ""
     parts = filter(None, _parts(message))
-    return Glimpse(" · ".join(parts)[:MAX_CHARACTERS], request_id)
+    return LineSummary(" · ".join(parts)[:MAX_CHARACTERS], request_id)
 
 
 def _parts(message: dict[str, Any]) -> Iterator[str]:
@@ -166,7 +168,7 @@ MAX_OPEN: Final = 10_000
 BLOCK: Final = 4_096
 """The number of lines to forget at a time."""
 KINDS: Final = tuple(Kind)
-FORMS: Final = tuple(Form)
+FORMS: Final = tuple(MessageKind)
 ERROR: Final = 1
 FOUND: Final = 2
 OPEN: Final = 4
@@ -192,7 +194,7 @@ class Row:
     position: int
     at_s: float
     kind: Kind
-    form: Form
+    form: MessageKind
     label: Label
     """For a response: that of its request."""
     session: str
@@ -276,13 +278,13 @@ class FrameIndex:
         of_agent = (position for (kind, _), position in self._open.items() if kind is Kind.OUT)
         return next(of_agent, next(iter(self._open.values()), None))
 
-    def add(self, entries: Iterable[Entry]) -> list[int]:
+    def add(self, entries: Iterable[IndexedLine]) -> list[int]:
         """Append lines; return the requests that they answer."""
         answered = []
         for entry in entries:
-            if entry.form is Form.REQUEST:
+            if entry.form is MessageKind.REQUEST:
                 self._wait_for_answer(entry)
-            request = self._open.pop((entry.kind, entry.key), -1) if entry.form is Form.RESPONSE else -1
+            request = self._open.pop((entry.kind, entry.key), -1) if entry.form is MessageKind.RESPONSE else -1
             if request < self.first:
                 self._append(entry, None)
             else:
@@ -292,26 +294,26 @@ class FrameIndex:
                 answered.append(request)
         return answered
 
-    def _wait_for_answer(self, entry: Entry) -> None:
+    def _wait_for_answer(self, entry: IndexedLine) -> None:
         answering = Kind.OUT if entry.kind is Kind.IN else Kind.IN
         self._open.pop((answering, entry.key), None)  # the same ID again is the newest now
         self._open[answering, entry.key] = self.end
         if len(self._open) > MAX_OPEN:
             self._open.popitem(last=False)
 
-    def _told_by_request(self, entry: Entry, request: int) -> Entry:
+    def _told_by_request(self, entry: IndexedLine, request: int) -> IndexedLine:
         """Complete a response with what only its request contains."""
         asked = self.row(request)
         return entry._replace(
             method=asked.label.method, update=asked.label.update, session=entry.session or asked.session
         )
 
-    def _append(self, entry: Entry, partner: int | None) -> None:
+    def _append(self, entry: IndexedLine, partner: int | None) -> None:
         at_s, kind, form, size, method, update, session, _, is_error = entry
         self._at.append(max(at_s, self.last_at_s))
         self._kind.append(KINDS.index(kind))
         self._form.append(FORMS.index(form))
-        self._flags.append(ERROR * is_error | OPEN * (form is Form.REQUEST))
+        self._flags.append(ERROR * is_error | OPEN * (form is MessageKind.REQUEST))
         self._label.append(self.labels.note(Label(method, update)))
         self._session.append(self.sessions.note(session))
         self._size.append(min(size, _NONE))

@@ -12,7 +12,7 @@ from typing import Any, Final, Literal, TypeAlias, TypeVar, cast, get_args
 from acp_tui.client.transcript.frame_log import Kind, Line
 from acp_tui.protocol.conformance.rule import read_json
 from acp_tui.values import dataclass
-from acp_tui.workbench.inspect.index import ERROR, FLAGS, FORMS, FOUND, KINDS, OPEN, Columns, Form, Label
+from acp_tui.workbench.inspect.index import ERROR, FLAGS, FORMS, FOUND, KINDS, OPEN, Columns, Label, MessageKind
 
 Field: TypeAlias = Literal["method", "kind", "session", "dir", "is", "text"]
 FIELDS: Final = get_args(Field)
@@ -161,7 +161,7 @@ class Search:
     def _session_fits(self, session: str) -> bool:
         return self._any("session", lambda value: value in session.lower())
 
-    def _form_fits(self, form: Form) -> bool:
+    def _form_fits(self, form: MessageKind) -> bool:
         wanted, unwanted = self._of("is")
         forms = {each.value for each in FORMS}
         return all(term.value == form.value for term in wanted if term.value in forms) and not any(

@@ -35,7 +35,7 @@ from acp_tui.rpc.messages import (
     write_result,
 )
 from acp_tui.rpc.peer import CANCEL_REQUEST
-from acp_tui.workbench.mock.progress import Mapping, Progress, Surprises
+from acp_tui.workbench.mock.progress import Mapping, Progress, UnexpectedRequests
 from acp_tui.workbench.mock.script import (
     CANCEL,
     CANCELLED,
@@ -89,7 +89,7 @@ class MockAgent:
         self._timeout_s = math.inf if timeout_s is None else timeout_s
         self._progress = Progress(script.steps)
         self._mapping = Mapping()
-        self._surprises = Surprises(self._progress, self._mapping)
+        self._surprises = UnexpectedRequests(self._progress, self._mapping)
         self._asked: dict[tuple[type, Any], Step] = {}
         """Our requests that wait for a response, by ID."""
         self._unanswered: dict[Step, RequestId] = {}

@@ -7,7 +7,7 @@ from dataclasses import field
 from typing import Any, Final
 
 from acp_tui.client.secrets.masking import MASK
-from acp_tui.client.transcript.events import Event, Exited, Frame, Own, Stderr
+from acp_tui.client.transcript.events import Event, Exited, Frame, OwnAction, Stderr
 from acp_tui.conversation.updates import Disconnected
 from acp_tui.rpc import Direction, Pairing, RequestId
 from acp_tui.rpc.messages import Failure, Message, Notification, Request, Result, read_message, write_request
@@ -79,7 +79,7 @@ def read_script(events: Iterable[Event]) -> Script:
                 reading.frame(at, direction, data)
             case Stderr(at, data):
                 reading.add(at, data, None, is_ours=True)
-            case Own(_, _, Disconnected()):
+            case OwnAction(_, _, Disconnected()):
                 reading.script.ended_itself = True
             case Exited(_, how):
                 reading.script.how_it_ended = how

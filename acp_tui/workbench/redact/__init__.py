@@ -15,10 +15,10 @@ from acp_tui.client.safe_git import ask_git_global
 from acp_tui.client.transcript.lines import open_recording
 from acp_tui.client.transcript.store import create
 from acp_tui.workbench.redact.ledger import Ledger
-from acp_tui.workbench.redact.passes import Redaction, Report, Wishes
+from acp_tui.workbench.redact.passes import Redaction, RedactOptions, Report
 from acp_tui.workbench.redact.texts import Redactor
 
-__all__ = ["RedactionFailed", "Report", "Wishes", "redact"]
+__all__ = ["RedactOptions", "RedactionFailed", "Report", "redact"]
 
 
 class RedactionFailed(ClientError):
@@ -26,7 +26,12 @@ class RedactionFailed(ClientError):
 
 
 def redact(
-    source: Path, out: Path, wishes: Wishes, environ: Mapping[str, str], host: str, full_names: Iterable[str] = ()
+    source: Path,
+    out: Path,
+    wishes: RedactOptions,
+    environ: Mapping[str, str],
+    host: str,
+    full_names: Iterable[str] = (),
 ) -> Report:
     """Write a redacted copy of a recording to a new file that only its owner can read. Blocks.
 

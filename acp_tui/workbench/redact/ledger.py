@@ -290,7 +290,7 @@ class Ledger:
         self.longest_with_line_end = 0
         self.numbers: set[str] = set()
         """The numbers that are secret wherever they occur."""
-        self._beginnings = Beginnings()
+        self._beginnings = SecretPrefixes()
         self._everywhere: dict[str, Secret] = {}
         """By the pattern that finds each."""
         self._signs: set[str] = set()
@@ -458,7 +458,7 @@ _AWS: Final = re.compile(rf"(?<![A-Za-z0-9])(?:{'|'.join(AWS_IDS)})[A-Z0-9]{{4,1
 """These keys have a fixed length."""
 
 
-class Beginnings:
+class SecretPrefixes:
     """The beginnings of known secrets."""
 
     def __init__(self) -> None:

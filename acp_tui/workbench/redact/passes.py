@@ -30,12 +30,12 @@ from acp_tui.workbench.redact.places import (
     FileContent,
     JsonString,
     Media,
-    Named,
+    NamedSecret,
     Path,
     Piece,
     Place,
     Places,
-    Reading,
+    RecordingPass,
     decoded,
     encoded,
     literals,
@@ -44,11 +44,21 @@ from acp_tui.workbench.redact.places import (
     strings,
     tells_a_place,
 )
-from acp_tui.workbench.redact.texts import OVERLAP, Hit, Redacted, Redactor, Streams, as_bytes, as_text, bytes_of, total
+from acp_tui.workbench.redact.texts import (
+    OVERLAP,
+    Redacted,
+    Redactor,
+    SecretStart,
+    Streams,
+    as_bytes,
+    as_text,
+    bytes_of,
+    total,
+)
 
 
 @dataclass(frozen=True, slots=True)
-class Wishes:
+class RedactOptions:
     """What to replace in addition to what is found automatically."""
 
     secrets: Sequence[str] = ()
@@ -89,7 +99,7 @@ MIN_DIGITS: Final = 4
 class Redaction:
     """One recording's secrets, and how to replace them."""
 
-    def __init__(self, redactor: Redactor, wishes: Wishes) -> None:
+    def __init__(self, redactor: Redactor, wishes: RedactOptions) -> None:
         self._redactor = redactor
         self._contents = Contents(wishes.drop_contents, wishes.keep_contents)
         self._wishes = wishes
@@ -116,7 +126,7 @@ class Redaction:
         self._readings += 1
         ledger = self._redactor.ledger
         self._known_before = known_then = ledger.version
-        reading = Reading(self._contents)
+        reading = RecordingPass(self._contents)
         number = -1
         for number, line in enumerate(lines):
             if self._is_read(number):
@@ -154,7 +164,7 @@ class Redaction:
         is_known = self._settled_by == self._redactor.ledger.version and number < len(self._settled)
         return is_known and bool(self._settled[number])
 
-    def _read_line(self, number: int, text: str, known: Framed | None, reading: Reading) -> None:
+    def _read_line(self, number: int, text: str, known: Framed | None, reading: RecordingPass) -> None:
         value = _event(text)
         if value is None:
             self._redactor.redact(text)
@@ -200,7 +210,7 @@ class Redaction:
 
     def write(self, lines: Iterable[bytes]) -> Iterator[bytes]:
         """Yield every line without its secrets."""
-        reading = Reading(self._contents)
+        reading = RecordingPass(self._contents)
         split = {number for number, _ in self._streams.split}
         for number, line in enumerate(lines):
             self._report.blobs_kept += b"H4sI" in line and len(_PACKED.findall(line))
@@ -221,7 +231,7 @@ class Redaction:
             return text
         return rewritten(text, (known.string,), lambda _: self._counted(redacted))
 
-    def _written(self, number: int, text: str, known: Framed | None, reading: Reading) -> str:
+    def _written(self, number: int, text: str, known: Framed | None, reading: RecordingPass) -> str:
         value = _event(text)
         if value is None:
             self._report.bad_lines += not text.isspace()
@@ -254,7 +264,7 @@ class Redaction:
     def _changed_text(self, each: JsonString, place: Place | None) -> Redacted:
         if isinstance(place, Blob):
             return self._redactor.redact_base64(each.text)
-        whole = self._named(each.text) if isinstance(place, Named) else None
+        whole = self._named(each.text) if isinstance(place, NamedSecret) else None
         redacted = self._redactor.redact(each.text, whole)
         is_own = redacted.found and is_own_word(each.text, each.path, is_key=each.is_key)
         return Redacted(each.text) if is_own else redacted
@@ -269,7 +279,7 @@ class Redaction:
         digits = [char for char in each.text if char.isdigit()]
         if len(digits) < MIN_DIGITS or {*digits} == {NUMBER}:
             return None
-        if isinstance(place, Named) and not counts_tokens(each.path[-1]):
+        if isinstance(place, NamedSecret) and not counts_tokens(each.path[-1]):
             return ledger.learn_number(each.text)
         return ledger.secrets[each.text] if each.text in ledger.numbers else None
 
@@ -401,7 +411,7 @@ class Shortcuts:
         return self._replaced(text, {*written} - self._plain)
 
     def _replaced(self, text: str, written: set[str]) -> Redacted | None:
-        found: list[Hit] = []
+        found: list[SecretStart] = []
         for each in written:
             said = decoded(f'"{each}"')
             if tells_a_place(said):

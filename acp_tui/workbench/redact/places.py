@@ -115,7 +115,7 @@ _SAID_OF_SECRETS: Final = ("provider", "type", "kind", "protocol", "description"
 _TELLING: Final = frozenset(
     ("stderr", "terminal_output", "terminal_output_delta", "session/prompt", "image", "audio", "blob", "cwd", "headers")
 )
-"""Strings that occur whenever a string's place says something about it. See `Reading`."""
+"""Strings that occur whenever a string's place says something about it. See `RecordingPass`."""
 
 
 @dataclass(frozen=True, slots=True)
@@ -152,11 +152,11 @@ class Blob:
 
 
 @dataclass(frozen=True, slots=True)
-class Named:
+class NamedSecret:
     """A value that is secret because of its name."""
 
 
-Place: TypeAlias = Piece | FileContent | Media | Blob | Named
+Place: TypeAlias = Piece | FileContent | Media | Blob | NamedSecret
 Places: TypeAlias = dict[Path, Place]
 
 
@@ -165,7 +165,7 @@ def tells_a_place(text: str) -> bool:
     return text in _TELLING or text.endswith("_chunk") or is_secret_name(text)
 
 
-class Reading:
+class RecordingPass:
     """One pass over a recording, line by line."""
 
     def __init__(self, contents: Contents) -> None:
@@ -340,18 +340,18 @@ class Reading:
                 self._content((*path, "resource", "text"), uri)
             case {"name": str(name), "value": str(text)}:
                 if is_secret_name(name) or ("headers" in path and looks_random(text)):
-                    self._places[*path, "value"] = Named()
+                    self._places[*path, "value"] = NamedSecret()
 
     def _all_named(self, value: Any, path: Path) -> None:
         for below, _ in _texts(value, path):
             if len(below) == len(path) or below[-1] not in _SAID_OF_SECRETS:
-                self._places.setdefault(below, Named())
+                self._places.setdefault(below, NamedSecret())
 
     def _options(self, words: list[Any], path: Path) -> None:
         """In a command line, the word after an option with a secret's name is secret."""
         for at, word in enumerate(words[:-1]):
             if isinstance(word, str) and word.startswith("-") and is_secret_name(word):
-                self._places[*path, at + 1] = Named()
+                self._places[*path, at + 1] = NamedSecret()
 
 
 def has_blocks(update: Mapping[str, Any]) -> bool:

@@ -45,7 +45,7 @@ MAX_LEVELS: Final = 3
 """The maximum depth of nested encodings."""
 
 
-class Hit(NamedTuple):
+class SecretStart(NamedTuple):
     """Where in a text a secret begins."""
 
     at: int
@@ -57,7 +57,7 @@ class Redacted:
     """A text without its secrets, and what they were."""
 
     text: str
-    found: tuple[Hit, ...] = ()
+    found: tuple[SecretStart, ...] = ()
 
 
 class Redactor:
@@ -256,7 +256,7 @@ class _Canvas:
         self._chars: list[str] | None = None
         self._painted = bytearray()
         """Whether each character was replaced, once `_chars` is set."""
-        self._found: list[Hit] = []
+        self._found: list[SecretStart] = []
 
     def paint(self, view: View, start: int, end: int, secret: Secret) -> None:
         """Replace a secret in a view with its stand-in, or with blanks if only a part of it is left."""
@@ -268,7 +268,7 @@ class _Canvas:
         for at in free:
             old = view.text[at]
             self._put(*view.place(at), secret.stand_in[at - start] if is_whole else blank(old), old)
-        self._found.append(Hit(view.place(start)[0], secret))
+        self._found.append(SecretStart(view.place(start)[0], secret))
 
     def paint_found(self, text: str, secret: Secret) -> None:
         """Replace a secret that occurs literally in the text."""
@@ -283,7 +283,7 @@ class _Canvas:
         for begin, end, new, old in free:
             self._put(begin, end, new, old)
         if free:
-            self._found += [Hit(free[0][0], place.secret) for place in inside.found]
+            self._found += [SecretStart(free[0][0], place.secret) for place in inside.found]
 
     def _is_free(self, at: int) -> bool:
         return self._chars is None or not self._painted[at]
@@ -336,7 +336,7 @@ def _broken_as(encoded: str, like: str) -> str:
     return "".join(next(chars, "") if char.isalnum() or char in "+/-_=" else char for char in like)
 
 
-def total(places: Iterable[Hit]) -> None:
+def total(places: Iterable[SecretStart]) -> None:
     """Count the replacements."""
     for place in places:
         place.secret.count += 1
@@ -443,11 +443,11 @@ class Streams:
             its = []
             while found and found[0].at < end:
                 place = found.popleft()
-                its.append(Hit(place.at - begin + part.skip, place.secret))
+                its.append(SecretStart(place.at - begin + part.skip, place.secret))
             self._settle(part, redacted.text[begin:end], its)
             begin = end
 
-    def _settle(self, part: _Part, text: str, found: list[Hit]) -> None:
+    def _settle(self, part: _Part, text: str, found: list[SecretStart]) -> None:
         """Merge with earlier results: the longer text decides where it differs, otherwise the earlier result stays."""
         text = part.text[: part.skip] + text[: max(len(part.text) - part.skip, 0)]
         if text == part.text and not found:

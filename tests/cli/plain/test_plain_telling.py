@@ -9,12 +9,12 @@ import anyio
 import pytest
 
 from acp_tui.cli.plain.console import Outbox
-from acp_tui.cli.plain.telling import Teller
+from acp_tui.cli.plain.telling import ConversationPrinter
 from acp_tui.client.settings.tree import ConversationSettings
 from acp_tui.conversation import reducer
 from acp_tui.conversation.content import Image, Text
 from acp_tui.conversation.conversation import Conversation
-from acp_tui.conversation.elicitation import FilledIn, Form, UrlVisit
+from acp_tui.conversation.elicitation import FieldAnswer, Form, UrlVisit
 from acp_tui.conversation.facts import Choice, PlanStep, RequestKey, SelectOption
 from acp_tui.conversation.tool_calls import BlockContent, TerminalId, TextDiff
 from acp_tui.conversation.updates import (
@@ -46,7 +46,7 @@ class Told:
         self._lines: list[str] = []
         self._outbox = Outbox(self._lines.append)
         self.conversation = Conversation()
-        self.teller = Teller(self.conversation, CWD, self._outbox, ConversationSettings(**shown))
+        self.teller = ConversationPrinter(self.conversation, CWD, self._outbox, ConversationSettings(**shown))
 
     def hear(self, *updates: SessionUpdate) -> None:
         for update in updates:
@@ -144,7 +144,7 @@ async def test_output_is_told_once_when_the_command_has_ended_as_a_terminal_show
 
 async def test_a_question_is_told_once_with_what_was_answered() -> None:
     told = Told()
-    values = (FilledIn("Name", "Ada\x1b[m"), FilledIn("Word", "***"))
+    values = (FieldAnswer("Name", "Ada\x1b[m"), FieldAnswer("Word", "***"))
     told.hear(
         ElicitationAsked(Form(RequestKey(1), "Who?", ())),
         ElicitationAnswered(RequestKey(1), "accept", 1.5, values),

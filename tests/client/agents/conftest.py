@@ -9,9 +9,9 @@ from typing import Any
 
 import pytest
 
-from acp_tui.client.agents.catalogue import Place
+from acp_tui.client.agents.catalogue import CatalogueSources
 
-MakePlace = Callable[..., Place]
+MakePlace = Callable[..., CatalogueSources]
 
 
 @pytest.fixture
@@ -24,7 +24,7 @@ def make_place(tmp_path: Path) -> MakePlace:
         registry: list[dict[str, Any]] | None = None,
         platform: str = "linux-x86_64",
         **environ: str,
-    ) -> Place:
+    ) -> CatalogueSources:
         folder = tmp_path / "bin"
         folder.mkdir(exist_ok=True)
         for program in programs:
@@ -33,7 +33,7 @@ def make_place(tmp_path: Path) -> MakePlace:
         if registry is not None:
             kept = {"fetched_at": 1.0, "etag": "", "index": json.dumps({"agents": registry})}
             (tmp_path / "registry.json").write_text(json.dumps(kept))
-        return Place(
+        return CatalogueSources(
             tmp_path / "agents.toml",
             tmp_path / "registry.json",
             tmp_path / "recent.json",

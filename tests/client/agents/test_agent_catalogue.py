@@ -10,8 +10,8 @@ import pytest
 from acp_tui.client.agents.catalogue import (
     KNOWN_AGENTS,
     Catalogue,
+    CatalogueSources,
     ListedAgent,
-    Place,
     Source,
     find_agent,
     read_catalogue,
@@ -21,7 +21,7 @@ from acp_tui.client.agents.remembered import note_used
 from acp_tui.client.errors import AgentNotFound, SettingsError
 from support.registry_index import BASE, binary, entry, npx
 
-MakePlace = Callable[..., Place]
+MakePlace = Callable[..., CatalogueSources]
 MINE = '[agents.mine]\ncommand = ["mine"]\n'
 
 
@@ -181,7 +181,7 @@ def test_what_is_wrong_in_the_registry_and_how_old_it_is_is_said(make_place: Mak
     catalogue = read_catalogue(make_place(registry=[entry("bad")]))
     assert catalogue.fetched_at == 1.0
     assert catalogue.registry_notes == ("bad: it doesn't say how to run it",)
-    assert read_catalogue(Place()).fetched_at is None
+    assert read_catalogue(CatalogueSources()).fetched_at is None
 
 
 def test_every_known_agent_says_how_it_is_installed():

@@ -247,7 +247,7 @@ async def test_a_server_opens_no_streams_of_sessions_that_were_not_asked_for():
 
 @pytest.fixture
 def in_a_hurry(monkeypatch: pytest.MonkeyPatch) -> None:
-    monkeypatch.setattr(streamable_http, "ANSWER_LIMIT_S", 0.3)
+    monkeypatch.setattr(streamable_http, "ACCEPT_TIMEOUT_S", 0.3)
 
 
 @pytest.mark.usefixtures("in_a_hurry")

@@ -5,7 +5,7 @@ from hypothesis import given
 from hypothesis import strategies as st
 
 from acp_tui.client.attachments import mentions
-from acp_tui.client.completion.matching import Writing, being_written, mention_of
+from acp_tui.client.completion.matching import PartialMention, being_written, mention_of
 
 NAMES = st.text(st.characters(exclude_characters="\0"), min_size=1, max_size=12).filter(
     lambda name: name.strip("/") and not name.startswith("/")
@@ -47,17 +47,17 @@ def test_a_folder_that_is_gone_into_is_not_closed() -> None:
 @pytest.mark.parametrize(
     ("line", "writing"),
     [
-        ("@", Writing(0, 1, "")),
-        ("see @src/a", Writing(4, 10, "src/a")),
-        ("(@a", Writing(1, 3, "a")),
-        ('see @"a na', Writing(4, 10, "a na")),
-        ("@a.py:", Writing(0, 6, "a.py", "")),
-        ("@a.py:10-2", Writing(0, 10, "a.py", "10-2")),
-        ('@"a b":3', Writing(0, 8, "a b", "3")),
-        ("@~/x", Writing(0, 4, "~/x")),
+        ("@", PartialMention(0, 1, "")),
+        ("see @src/a", PartialMention(4, 10, "src/a")),
+        ("(@a", PartialMention(1, 3, "a")),
+        ('see @"a na', PartialMention(4, 10, "a na")),
+        ("@a.py:", PartialMention(0, 6, "a.py", "")),
+        ("@a.py:10-2", PartialMention(0, 10, "a.py", "10-2")),
+        ('@"a b":3', PartialMention(0, 8, "a b", "3")),
+        ("@~/x", PartialMention(0, 4, "~/x")),
     ],
 )
-def test_a_mention_that_ends_at_the_cursor_is_being_written(line: str, writing: Writing) -> None:
+def test_a_mention_that_ends_at_the_cursor_is_being_written(line: str, writing: PartialMention) -> None:
     assert being_written(line, len(line)) == writing
 
 
@@ -67,9 +67,9 @@ def test_nothing_is_being_written_elsewhere(line: str) -> None:
 
 
 def test_what_stands_behind_the_cursor_belongs_to_the_mention() -> None:
-    assert being_written("see @src/app.py, then", 8) == Writing(4, 15, "src")
-    assert being_written('@"a name" and "more"', 4) == Writing(0, 9, "a ")
+    assert being_written("see @src/app.py, then", 8) == PartialMention(4, 15, "src")
+    assert being_written('@"a name" and "more"', 4) == PartialMention(0, 9, "a ")
 
 
 def test_a_quotation_that_is_not_closed_ends_at_the_cursor() -> None:
-    assert being_written('@"a and so on', 3) == Writing(0, 3, "a")
+    assert being_written('@"a and so on', 3) == PartialMention(0, 3, "a")

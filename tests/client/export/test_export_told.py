@@ -10,7 +10,7 @@ from acp_tui.client.export import ExportFacts, to_html, to_jsonl, to_markdown
 from acp_tui.client.terminals import plain_text
 from acp_tui.conversation.content import Text
 from acp_tui.conversation.conversation import Conversation
-from acp_tui.conversation.elicitation import FilledIn, Form, UrlVisit
+from acp_tui.conversation.elicitation import FieldAnswer, Form, UrlVisit
 from acp_tui.conversation.facts import RequestKey, TurnUsage, Usage
 from acp_tui.conversation.tool_calls import BlockContent
 from acp_tui.conversation.updates import (
@@ -30,7 +30,7 @@ def tool(text: str) -> Conversation:
 
 
 def answered(action: ElicitationAction = "accept") -> Conversation:
-    values = (FilledIn("Name", "*Ada*"), FilledIn("Word", "***"))
+    values = (FieldAnswer("Name", "*Ada*"), FieldAnswer("Word", "***"))
     return fold(
         ElicitationAsked(Form(RequestKey(1), "Who\nsigns?", ())),
         ElicitationAnswered(RequestKey(1), action, 1700000000.0, values if action == "accept" else ()),

@@ -8,10 +8,10 @@ from pathlib import Path
 import pytest
 
 from acp_tui.client.prompts import memory
-from acp_tui.client.prompts.memory import DraftFile, Drafts, Place, PromptMemory
+from acp_tui.client.prompts.memory import DraftFile, DraftKey, Drafts, PromptMemory
 
-A, B = Place("/project", "a"), Place("/project", "b")
-BEFORE_ANY = Place("/project", "")
+A, B = DraftKey("/project", "a"), DraftKey("/project", "b")
+BEFORE_ANY = DraftKey("/project", "")
 
 
 @pytest.fixture
@@ -51,7 +51,7 @@ def test_a_file_that_holds_no_drafts_is_none_and_is_replaced(file: DraftFile, co
 
 def test_the_oldest_drafts_make_room(file: DraftFile, monkeypatch: pytest.MonkeyPatch) -> None:
     monkeypatch.setattr(memory, "MAX_DRAFTS", 2)
-    file.change({Place("/project", str(number)): "x" for number in range(4)})
+    file.change({DraftKey("/project", str(number)): "x" for number in range(4)})
 
     assert [place.session for place in file.read()] == ["2", "3"]
 
@@ -75,17 +75,17 @@ def test_only_what_has_changed_is_saved() -> None:
 
 
 async def test_the_draft_that_was_left_last_in_the_folder_is_offered_once(tmp_path: Path) -> None:
-    DraftFile(tmp_path / "drafts.json").change({A: "older", B: "left last", Place("/other", "c"): "not here"})
+    DraftFile(tmp_path / "drafts.json").change({A: "older", B: "left last", DraftKey("/other", "c"): "not here"})
     memory = PromptMemory(tmp_path, 100)
     await memory.load()
 
     assert memory.offer(BEFORE_ANY) == "left last"
-    assert memory.offer(Place("/project", "another tab")) == ""
+    assert memory.offer(DraftKey("/project", "another tab")) == ""
     await memory.write()
     assert DraftFile(tmp_path / "drafts.json").read() == {
         A: "older",
         BEFORE_ANY: "left last",
-        Place("/other", "c"): "not here",
+        DraftKey("/other", "c"): "not here",
     }
 
 

@@ -10,7 +10,7 @@ import pytest
 
 from acp_tui.client.secrets.masking import Masker
 from acp_tui.client.secrets.names import is_secret_name
-from acp_tui.client.transcript.events import Event, Exited, Frame, Own, Stderr
+from acp_tui.client.transcript.events import Event, Exited, Frame, OwnAction, Stderr
 from acp_tui.conversation.facts import SessionId
 from acp_tui.conversation.tool_calls import TerminalId
 from acp_tui.conversation.updates import Disconnected, TerminalOpened, TerminalOutput
@@ -80,9 +80,9 @@ def test_a_known_secret_is_masked_in_all_that_comes_later(direction: Direction, 
         frame({"id": 1, "error": {"data": json.dumps({"again": SECRET})}}, direction),
         Stderr(0.0, f"connecting with {SECRET}".encode()),
         Frame(0.0, direction, f"no JSON {SECRET}".encode()),
-        Own(0.0, SESSION, Disconnected("gone", f"it said {SECRET}")),
-        Own(0.0, SESSION, TerminalOpened(TerminalId("t"), f"curl {SECRET}")),
-        Own(0.0, SESSION, TerminalOutput(TerminalId("t"), f"[{SECRET}]".encode())),
+        OwnAction(0.0, SESSION, Disconnected("gone", f"it said {SECRET}")),
+        OwnAction(0.0, SESSION, TerminalOpened(TerminalId("t"), f"curl {SECRET}")),
+        OwnAction(0.0, SESSION, TerminalOutput(TerminalId("t"), f"[{SECRET}]".encode())),
         Exited(0.0, f"exited because of {SECRET}"),
     )
     assert SECRET not in text

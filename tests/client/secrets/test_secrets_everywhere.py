@@ -26,7 +26,7 @@ from acp_tui.client.settings.mcp import HttpServer, StdioServer
 from acp_tui.client.transcript.plan import RecordingPlan
 from acp_tui.client.transcript.store import RecordingStore
 from acp_tui.conversation.content import Text
-from acp_tui.workbench.redact import Wishes, redact
+from acp_tui.workbench.redact import RedactOptions, redact
 from support.agents import scripted_argv
 from support.recordings import EVERYTHING, User
 from support.secret_samples import NAMED, SHAPED, UNTOLD, some
@@ -117,7 +117,7 @@ async def run(folder: Path, said: Mapping[str, str], env: Mapping[str, str]) -> 
                     await session.send_prompt([Text(said["prompt"])])
                 tasks.cancel_scope.cancel()
     assert await memory.write() == ""
-    redact(raw, folder / "redacted.jsonl", Wishes(), env, "host")
+    redact(raw, folder / "redacted.jsonl", RedactOptions(), env, "host")
     kept = "".join(path.read_text() for path in store.files())
     index = b"".join(path.read_bytes() for path in (folder / "recordings").glob("index*")).decode("latin-1")
     assert "scripted" in index

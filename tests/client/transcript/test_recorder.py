@@ -14,7 +14,7 @@ import pytest
 from acp_tui.client.sessions.session_history import recording_plan
 from acp_tui.client.settings.tree import RecordingSettings
 from acp_tui.client.transcript import recorder as recorder_module
-from acp_tui.client.transcript.events import Dropped, Event, Exited, Frame, Header, Own, Stderr, TerminalCut
+from acp_tui.client.transcript.events import Dropped, Event, Exited, Frame, Header, OwnAction, Stderr, TerminalCut
 from acp_tui.client.transcript.lines import open_recording
 from acp_tui.client.transcript.plan import RecordingPlan
 from acp_tui.client.transcript.recorder import Limits, Outlet, Recorder
@@ -89,7 +89,7 @@ def test_of_a_terminal_the_start_is_kept_and_the_rest_is_counted(tmp_path: Path)
     recorder.exited("was stopped")
     recorder.close()
     found = events(tmp_path / "r")
-    output = [e.update.data for e in found if isinstance(e, Own) and isinstance(e.update, TerminalOutput)]
+    output = [e.update.data for e in found if isinstance(e, OwnAction) and isinstance(e.update, TerminalOutput)]
     assert output == [b"01234567", b"89", b"x" * 10]
     cuts = [(event.terminal_id, event.dropped_bytes) for event in found if isinstance(event, TerminalCut)]
     assert cuts == [("t", 10), ("u", 1)]

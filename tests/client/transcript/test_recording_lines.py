@@ -19,7 +19,7 @@ from acp_tui.client.transcript.events import (
     Exited,
     Frame,
     Header,
-    Own,
+    OwnAction,
     Resized,
     Stderr,
     TerminalCut,
@@ -28,7 +28,7 @@ from acp_tui.client.transcript.events import (
 from acp_tui.client.transcript.lines import RecordingUnreadable, open_recording
 from acp_tui.client.transcript.own_updates import KINDS
 from acp_tui.conversation.content import Text
-from acp_tui.conversation.elicitation import FilledIn
+from acp_tui.conversation.elicitation import FieldAnswer
 from acp_tui.conversation.facts import PermissionOption, PermissionRequest, RequestKey, SessionId
 from acp_tui.conversation.tool_calls import (
     BlockContent,
@@ -41,6 +41,7 @@ from acp_tui.conversation.tool_calls import (
 )
 from acp_tui.conversation.updates import (
     CancelRequested,
+    ClientRemark,
     CommandRun,
     CommandsReplaced,
     CompactionChanged,
@@ -64,7 +65,6 @@ from acp_tui.conversation.updates import (
     PromptRefused,
     PromptSent,
     Reconnected,
-    Remarked,
     Renamed,
     SessionUpdate,
     StateReported,
@@ -111,7 +111,7 @@ OWN: tuple[SessionUpdate, ...] = (
     PermissionAnswered(RequestKey(2), "allow", 1700000000.25, None),
     PermissionAnswered(RequestKey(2), None, None, "a rule"),
     ElicitationAnswered(RequestKey(3), "decline", 1700000000.25),
-    ElicitationAnswered(RequestKey(4), "accept", None, (FilledIn("Name", "Ada"), FilledIn("Signed", "yes"))),
+    ElicitationAnswered(RequestKey(4), "accept", None, (FieldAnswer("Name", "Ada"), FieldAnswer("Signed", "yes"))),
     ElicitationCompleted("e"),
     ToolCallReported(ToolCallPatch(ToolCallId("c"), status="failed")),
     CommandRun("ls", TERMINAL),
@@ -124,7 +124,7 @@ OWN: tuple[SessionUpdate, ...] = (
     Disconnected("gone", "tail"),
     Reconnected(True),
     Reconnected(False, why="it knows it no more"),
-    Remarked("a word"),
+    ClientRemark("a word"),
     Renamed("mine"),
 )
 FOLLOWING_FROM_FRAMES = {
@@ -134,8 +134,8 @@ FOLLOWING_FROM_FRAMES = {
     *(MessageReplaced, ToolCallContentAdded, TerminalReported, SubagentReported, SubagentSaid),
 }
 EVENTS: tuple[Event, ...] = (
-    *(Own(0.25, SessionId("s"), update) for update in OWN),
-    Own(1.0, None, ElicitationCompleted("outside")),
+    *(OwnAction(0.25, SessionId("s"), update) for update in OWN),
+    OwnAction(1.0, None, ElicitationCompleted("outside")),
     Closed(1.5, SessionId("s")),
     Stderr(1.6, b"a line"),
     Stderr(1.6, b"\xfe"),
@@ -227,7 +227,7 @@ def test_what_a_later_version_adds_is_kept_or_ignored() -> None:
     event = {"t": 1, "type": "thunder", "loud": True}
     assert lines.read_event(json.dumps(event).encode()) == UnknownEvent(1.0, "thunder", event)
     cancel = {"t": 1.0, "type": "cancel", "session": "s", "gently": True}
-    assert lines.read_event(json.dumps(cancel).encode()) == Own(1.0, SessionId("s"), CancelRequested())
+    assert lines.read_event(json.dumps(cancel).encode()) == OwnAction(1.0, SessionId("s"), CancelRequested())
 
 
 @pytest.mark.parametrize("cwd", ["p", ".", "", None])

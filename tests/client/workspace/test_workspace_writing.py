@@ -21,7 +21,7 @@ from acp_tui.client.workspace import (
     SpecialFile,
     UnencodableText,
     Workspace,
-    Written,
+    WriteResult,
 )
 from support.waiting import LIMIT_S
 
@@ -33,7 +33,7 @@ def workspace(tmp_path: Path) -> Workspace:
     return Workspace([tmp_path])
 
 
-async def write(workspace: Workspace, name: str, content: str) -> Written:
+async def write(workspace: Workspace, name: str, content: str) -> WriteResult:
     with anyio.fail_after(LIMIT_S):
         return await workspace.write_text_file(str(workspace.roots[0] / name), content)
 
@@ -44,7 +44,7 @@ def names_in(directory: Path) -> list[str]:
 
 async def test_an_absent_file_is_created_with_its_parents_r_fs_4(workspace: Workspace, tmp_path: Path) -> None:
     written = await write(workspace, "new/deep/file", "x")
-    assert written == Written(tmp_path / "new/deep/file", created=True, atomic=True)
+    assert written == WriteResult(tmp_path / "new/deep/file", created=True, atomic=True)
     assert (tmp_path / "new/deep/file").read_text() == "x"
 
 
@@ -54,7 +54,7 @@ async def test_exactly_the_bytes_of_the_content_are_written_r_fs_4(
 ) -> None:
     (tmp_path / "file").write_text("something that is longer than the new content")
     written = await write(workspace, "file", content)
-    assert written == Written(tmp_path / "file", created=False, atomic=True)
+    assert written == WriteResult(tmp_path / "file", created=False, atomic=True)
     assert (tmp_path / "file").read_bytes() == content.encode()
     assert names_in(tmp_path) == ["file"]
 
@@ -215,7 +215,7 @@ async def test_a_directory_that_takes_no_new_file_gets_the_content_in_place(
     inode = file.stat().st_ino
     refuse_new_files(monkeypatch, refusal)
     written = await write(workspace, "file", "new")
-    assert written == Written(file, created=False, atomic=False)
+    assert written == WriteResult(file, created=False, atomic=False)
     assert (file.read_text(), file.stat().st_ino) == ("new", inode)
     with pytest.raises(AccessDenied, match="Cannot write"):
         await write(workspace, "other", "new")

@@ -10,7 +10,7 @@ from acp_tui.ui.conversation import view as view_module
 from acp_tui.ui.conversation.column import Column
 from acp_tui.ui.conversation.messages import SLICE_CHARACTERS
 from acp_tui.ui.conversation.view import FLOOD_SCREENS, ConversationView
-from acp_tui.ui.conversation.window import Bakery
+from acp_tui.ui.conversation.window import LineFinisher
 from acp_tui.ui.kit.frames import FLOOD_FRAME_S, FRAME_S, Frames
 from acp_tui.ui.rendering.markdown import MarkdownStream
 from acp_tui.ui.textual_gaps.driver import Pace, Pacing
@@ -197,7 +197,7 @@ async def test_another_theme_lays_out_only_what_is_near_the_view(
 
 async def test_a_line_that_is_appended_is_the_only_one_that_is_baked(monkeypatch: pytest.MonkeyPatch) -> None:
     async with open_page(*(agent(f"entry {number}", f"m{number}") for number in range(200))) as page:
-        baked = _calls(monkeypatch, Bakery, "_finish")
+        baked = _calls(monkeypatch, LineFinisher, "_finish")
         await page.apply(agent("one more", "m200"))
         assert "one more" in page.text
         # All others have moved: those at the ends of the scroll bar's handle have lost or gained it.

@@ -6,7 +6,7 @@ import pytest
 
 from acp_tui.conversation.content import Text
 from acp_tui.conversation.tool_calls import BlockContent, ToolCallId, ToolCallPatch
-from acp_tui.conversation.updates import MessageChunk, Remarked, SessionUpdate, ToolCallReported
+from acp_tui.conversation.updates import ClientRemark, MessageChunk, SessionUpdate, ToolCallReported
 from acp_tui.ui.conversation import column as column_module
 from support.screens import open_page
 
@@ -26,7 +26,7 @@ def said(number: int) -> SessionUpdate:
         case 2:
             return MessageChunk("thought", Text(f"Thinking of {number} at length. " * 10), f"t{number}")
         case _:
-            return Remarked(f"Remark {number}")
+            return ClientRemark(f"Remark {number}")
 
 
 @pytest.mark.parametrize("is_all_open", [False, True])

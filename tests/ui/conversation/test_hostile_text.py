@@ -63,7 +63,7 @@ from acp_tui.conversation.visible import hidden_characters, make_visible
 from acp_tui.ui.conversation.column import drawing_of
 from acp_tui.ui.conversation.drawing import Scene
 from acp_tui.ui.permission.lines import option_lines, title_lines
-from acp_tui.ui.permission.subject import Asked, Look, SubjectDrawing
+from acp_tui.ui.permission.subject import ShownRequest, SubjectDrawing, SubjectStyle
 from acp_tui.ui.rendering.markdown import MarkdownRenderer
 from acp_tui.ui.rendering.palette import PLAIN
 from acp_tui.ui.session.status import facts_of
@@ -270,10 +270,10 @@ def _drawn(*updates: SessionUpdate, width: int = 100) -> Iterator[Strip]:
 def _card(update: PermissionAsked, width: int) -> Iterator[Strip]:
     tool_call = ToolCall(update.request.tool_call_id)
     tool_call.apply(update.patch)
-    asked = Asked(update.request, tool_call, "/project", 3)
+    asked = ShownRequest(update.request, tool_call, "/project", 3)
     yield from title_lines(asked, PLAIN, width)
     for shows_raw in (False, True):
-        yield from SubjectDrawing().draw(asked, Look(width, PLAIN, "unified", shows_raw)).lines
+        yield from SubjectDrawing().draw(asked, SubjectStyle(width, PLAIN, "unified", shows_raw)).lines
     for lines in option_lines(update.request.options, 1, PLAIN, width):
         yield from lines
 

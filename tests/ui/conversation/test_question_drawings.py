@@ -6,7 +6,7 @@ import time
 
 import pytest
 
-from acp_tui.conversation.elicitation import Elicitation, FilledIn, Form, UrlVisit
+from acp_tui.conversation.elicitation import Elicitation, FieldAnswer, Form, UrlVisit
 from acp_tui.conversation.facts import RequestKey
 from acp_tui.conversation.updates import (
     ElicitationAction,
@@ -19,10 +19,10 @@ from support.screens import open_page
 AT = 1_700_000_000.0
 FORM = Form(RequestKey(1), "Who\nsigns?", ())
 PAGE = UrlVisit(RequestKey(1), "Confirm it", "e", "https://a.example/confirm?token=x")
-VALUES = tuple(FilledIn(f"Field {number}", f"value {number}") for number in range(9))
+VALUES = tuple(FieldAnswer(f"Field {number}", f"value {number}") for number in range(9))
 
 
-def said(question: Elicitation, action: ElicitationAction, *values: FilledIn) -> list[SessionUpdate]:
+def said(question: Elicitation, action: ElicitationAction, *values: FieldAnswer) -> list[SessionUpdate]:
     return [ElicitationAsked(question), ElicitationAnswered(RequestKey(1), action, AT, values)]
 
 
@@ -62,7 +62,7 @@ async def test_a_page_shows_its_host() -> None:
 
 async def test_nothing_hides_in_a_question() -> None:
     form = Form(RequestKey(1), "a\u202eb", ())
-    async with open_page(*said(form, "accept", FilledIn("c\x1b[31m", "[red]d\ne"))) as page:
+    async with open_page(*said(form, "accept", FieldAnswer("c\x1b[31m", "[red]d\ne"))) as page:
         assert "a⟨U+202E⟩b" in page.text
         assert "[red]d" in page.text
         assert "\x1b" not in page.text

@@ -11,8 +11,8 @@ import pytest
 from acp_tui.client.errors import AgentRefused, ClientError
 from acp_tui.client.sessions.session_history import PastSession
 from acp_tui.conversation.facts import SessionId, SessionPage, SessionSummary
-from acp_tui.ui.dialogs.session_rows import Way, session_rows
-from acp_tui.ui.dialogs.sessions import EMPTY_PAGES_IN_A_ROW, SessionList, SessionsDialog, Wish
+from acp_tui.ui.dialogs.session_rows import OpenMode, session_rows
+from acp_tui.ui.dialogs.sessions import EMPTY_PAGES_IN_A_ROW, SessionChoice, SessionList, SessionsDialog
 from acp_tui.ui.kit.answer_guard import QuestionScreen
 from acp_tui.ui.kit.row_list import MOST_FOLDER_CELLS, short_folder, short_time
 from support.dialogs import NOTHING, DialogPage, open_dialog
@@ -44,7 +44,7 @@ class Pages(NoSessions):
         self.everywhere: list[bool] = []
         self.sought: list[str] = []
         self.done: list[tuple[str, str]] = []
-        self.ways: dict[str, tuple[Way, str]] = {}
+        self.ways: dict[str, tuple[OpenMode, str]] = {}
         self.cannot_delete = ""
         self.failure: ClientError | None = None
 
@@ -65,8 +65,8 @@ class Pages(NoSessions):
     async def line_with(self, session: PastSession, words: str) -> str:
         return f"the line: {words}"
 
-    def judge(self, session: PastSession) -> tuple[Way, str]:
-        here = Way.HERE if session.session_id == self.current else Way.AGENT
+    def judge(self, session: PastSession) -> tuple[OpenMode, str]:
+        here = OpenMode.HERE if session.session_id == self.current else OpenMode.AGENT
         return self.ways.get(session.session_id, (here, ""))
 
     def no_delete(self, session: PastSession) -> str:
@@ -85,7 +85,7 @@ class Pages(NoSessions):
 
 def chosen(page: DialogPage) -> str:
     """The id of the session that was chosen."""
-    assert isinstance(page.result, Wish)
+    assert isinstance(page.result, SessionChoice)
     return page.result.session.session_id if page.result.session is not None else ""
 
 
@@ -264,7 +264,7 @@ async def test_the_agents_session_and_the_recording_of_it_are_two_questions() ->
 async def test_what_cannot_be_done_is_said() -> None:
     pages = Pages((ONE, None))
     pages.cannot_delete = "It can't delete."
-    pages.ways["s1"] = (Way.NONE, "It can't load.")
+    pages.ways["s1"] = (OpenMode.NONE, "It can't load.")
     async with open_dialog(SessionsDialog(pages)) as page:
         await loaded(page)
         await page.press("d")
@@ -278,7 +278,7 @@ async def test_what_cannot_be_done_is_said() -> None:
 
 async def test_recorded_sessions_stand_among_the_agents_with_agent_prompts_and_way() -> None:
     pages = Pages((ONE, None), recordings=[recorded("r1", "From elsewhere"), recorded("s1", "Mine", agent="agent")])
-    pages.ways["r1"] = (Way.RECORDING, "its folder is gone")
+    pages.ways["r1"] = (OpenMode.RECORDING, "its folder is gone")
     async with open_dialog(SessionsDialog(pages, here=PROJECT)) as page:
         await loaded(page, "4 in this folder")
         (row,) = (line for line in page.lines if "From elsewhere" in line)
@@ -359,7 +359,7 @@ def test_a_time_is_told_as_an_age_within_a_week_and_as_a_day_else(age: timedelta
 
 def rows_of(*sessions: PastSession, cells: int = 100) -> list[str]:
     """The text at the end of each row."""
-    judged = (Way.RECORDING, "why")
+    judged = (OpenMode.RECORDING, "why")
     rows = session_rows(sessions, judge=lambda _: judged, here=HERE, now=NOW, cells=cells)
     return [row.aside for row in rows]
 

@@ -8,7 +8,7 @@ import pytest
 from textual.color import Color
 
 from acp_tui.ui.kit.themes import DARK, LIGHT, OWN_THEMES, TEXT_CONTRAST, contrast, theme_notes
-from acp_tui.ui.kit.user_themes import GROUNDS, KEYS, UserThemes, WrongTheme, theme_from
+from acp_tui.ui.kit.user_themes import GROUNDS, KEYS, InvalidTheme, UserThemes, theme_from
 from support.folding import agent
 from support.screens import Page, open_page
 
@@ -51,7 +51,7 @@ def test_our_own_colors_make_a_theme(own: object) -> None:
     ],
 )
 def test_a_mistake_is_named_with_its_key(name: str, text: str, wrong: str) -> None:
-    with pytest.raises(WrongTheme, match=wrong):
+    with pytest.raises(InvalidTheme, match=wrong):
         theme_from(name, text)
 
 

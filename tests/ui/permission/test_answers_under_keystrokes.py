@@ -43,7 +43,7 @@ from acp_tui.ui.kit import answer_guard
 from acp_tui.ui.kit.answer_guard import QuestionScreen
 from acp_tui.ui.permission.permission_card import PermissionCard
 from acp_tui.ui.permission.request_view import RequestView, RowCounts
-from acp_tui.ui.permission.subject import Asked
+from acp_tui.ui.permission.subject import ShownRequest
 from support.dialogs import NOTHING, open_dialog
 from support.folding import call as reported
 from support.screens import Clock, Page, open_page
@@ -203,7 +203,7 @@ class Run:
         self.chosen = None
         options = OFFERS[self.offer][0]
         request = PermissionRequest(RequestKey(self.keys), ToolCallId("call"), options)
-        self.card.show_request(Asked(request, self.call))
+        self.card.show_request(ShownRequest(request, self.call))
         self.judge.changes(self.clock.now_s)
 
     def change(self) -> None:

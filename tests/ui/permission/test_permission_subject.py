@@ -17,7 +17,7 @@ from acp_tui.conversation.tool_calls import (
     ToolCallId,
     UnknownContent,
 )
-from acp_tui.ui.permission.subject import Asked, Look, SubjectDrawing
+from acp_tui.ui.permission.subject import ShownRequest, SubjectDrawing, SubjectStyle
 from acp_tui.ui.rendering.palette import PLAIN
 
 ID = ToolCallId("call")
@@ -36,8 +36,8 @@ def draw(
         TerminalId("theirs"): TerminalState(TerminalId("theirs")),
     }
     request = PermissionRequest(RequestKey(1), ID, (), note=note, command=command)
-    asked = Asked(request, ToolCall(ID, **reported), "/project", terminals=terminals)
-    lines = SubjectDrawing().draw(asked, Look(width, PLAIN, shows_raw=shows_raw)).lines
+    asked = ShownRequest(request, ToolCall(ID, **reported), "/project", terminals=terminals)
+    lines = SubjectDrawing().draw(asked, SubjectStyle(width, PLAIN, shows_raw=shows_raw)).lines
     return [strip.text.rstrip() for strip in lines]
 
 
@@ -137,8 +137,8 @@ def test_the_whole_of_every_diff_is_shown_and_where_its_changes_begin() -> None:
         TextDiff("/project/a", old.replace("2\n", "x\n"), old, {"agents": "own"}),
         TextDiff("/project/b", "new\n"),
     )
-    asked = Asked(PermissionRequest(RequestKey(1), ID, ()), ToolCall(ID, content=diffs), "/project")
-    subject = SubjectDrawing().draw(asked, Look(60, PLAIN))
+    asked = ShownRequest(PermissionRequest(RequestKey(1), ID, ()), ToolCall(ID, content=diffs), "/project")
+    subject = SubjectDrawing().draw(asked, SubjectStyle(60, PLAIN))
     lines = [strip.text.rstrip() for strip in subject.lines]
     assert [lines[row] for row in subject.hunks] == [
         "a  +3  -3",

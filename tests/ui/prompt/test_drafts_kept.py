@@ -8,7 +8,7 @@ from contextlib import contextmanager
 
 import pytest
 
-from acp_tui.client.prompts import Place
+from acp_tui.client.prompts import DraftKey
 from acp_tui.client.sessions.prompt_queue import PastedImage
 from acp_tui.client.settings.location import state_folder
 from acp_tui.client.settings.tree import HistorySettings, Settings
@@ -18,7 +18,7 @@ from support.folding import agent
 from support.recalling import draft_file, open_recalling_page, remembers
 from support.screens import CWD, Page, ScreenApp, new_session, open_page, show
 
-HERE = Place(str(CWD), "s")
+HERE = DraftKey(str(CWD), "s")
 
 
 @contextmanager
@@ -91,12 +91,12 @@ async def test_what_is_queued_is_kept_at_a_pause_and_as_it_is_after_a_change(
 
 
 async def test_whoever_has_begun_to_write_is_not_interrupted_by_an_old_draft() -> None:
-    draft_file().change({Place(str(CWD), "earlier"): "left"})
+    draft_file().change({DraftKey(str(CWD), "earlier"): "left"})
     async with open_page() as page:
         page.prompt.insert("new")
         await remembers(page)
         assert page.draft == "new"
-    assert draft_file().read() == {Place(str(CWD), "earlier"): "left", HERE: "new"}
+    assert draft_file().read() == {DraftKey(str(CWD), "earlier"): "left", HERE: "new"}
 
 
 async def test_pictures_of_the_draft_and_of_the_queue_are_there_again_after_a_restart() -> None:
@@ -164,7 +164,7 @@ async def test_each_session_has_its_own_draft() -> None:
         await page.write("for the other")
         await show_other(page, "s", is_new=False)
         assert page.draft == "for the first"
-    assert draft_file().read() == {Place(str(CWD), "other"): "for the other", HERE: "for the first"}
+    assert draft_file().read() == {DraftKey(str(CWD), "other"): "for the other", HERE: "for the first"}
 
 
 async def test_a_new_session_gets_what_is_being_written() -> None:
@@ -172,7 +172,7 @@ async def test_a_new_session_gets_what_is_being_written() -> None:
         await page.write("for whom?")
         await show_other(page, "new", is_new=True)
         assert page.draft == "for whom?"
-    assert draft_file().read() == {Place(str(CWD), "new"): "for whom?"}
+    assert draft_file().read() == {DraftKey(str(CWD), "new"): "for whom?"}
 
 
 async def test_where_the_settings_say_so_nothing_is_kept() -> None:

@@ -5,7 +5,7 @@ from __future__ import annotations
 import pytest
 
 from acp_tui.ui.kit.themes import palette_for
-from acp_tui.ui.prompt.colors import MAX_LINE, MAX_LINES, Place, Places, spans
+from acp_tui.ui.prompt.colors import MAX_LINE, MAX_LINES, LineKinds, Place, spans
 from support.screens import open_page
 
 
@@ -53,7 +53,7 @@ def test_a_command_is_one_at_the_drafts_beginning_alone() -> None:
 
 def test_a_fence_is_open_until_its_like_or_to_the_end() -> None:
     lines = ["a", "```py", "# code", "~~~", "```", "b", "~~~~", "```"]
-    places = Places()
+    places = LineKinds()
     assert [places.place(lines, row) for row in range(len(lines))] == [
         *("first", "fence", "code", "code", "fence", "prose", "fence", "code")
     ]
@@ -61,7 +61,7 @@ def test_a_fence_is_open_until_its_like_or_to_the_end() -> None:
 
 def test_what_follows_an_edited_line_is_judged_anew() -> None:
     lines = ["a", "b", "c"]
-    places = Places()
+    places = LineKinds()
     assert places.place(lines, 2) == "prose"
     lines[1] = "```"
     places.edited(1)
@@ -70,12 +70,12 @@ def test_what_follows_an_edited_line_is_judged_anew() -> None:
 
 def test_a_shell_command_is_no_markdown() -> None:
     lines = ["!echo **a**", "# b"]
-    assert [Places().place(lines, row) for row in (0, 1)] == ["shell", "shell"]
+    assert [LineKinds().place(lines, row) for row in (0, 1)] == ["shell", "shell"]
     assert shown("!echo **a**", "shell") == [("!", "warning")]
 
 
 def test_beyond_the_limits_nothing_is_colored() -> None:
-    assert Places().place(["a"] * (MAX_LINES + 1), MAX_LINES) is None
+    assert LineKinds().place(["a"] * (MAX_LINES + 1), MAX_LINES) is None
     assert shown("**a** " + "b" * MAX_LINE) == []
 
 

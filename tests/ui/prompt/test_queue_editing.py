@@ -5,7 +5,7 @@ from __future__ import annotations
 from collections.abc import AsyncIterator
 from contextlib import asynccontextmanager
 
-from acp_tui.ui.prompt.queue_lines import QueueLines, Waiting
+from acp_tui.ui.prompt.queue_lines import QueueLines, QueueSummary
 from support.screens import SIZE, Page, new_session, open_page, show
 
 
@@ -137,7 +137,7 @@ async def test_typing_where_the_queue_has_the_focus_removes_and_sends_nothing() 
 
 async def test_a_long_command_does_not_hide_how_to_keep_its_output_back() -> None:
     async with open_page(size=(80, 24)) as page:
-        page.pilot.app.screen.query_one(QueueLines).show(Waiting(outputs=(f"echo {'word ' * 12}",)))
+        page.pilot.app.screen.query_one(QueueLines).show(QueueSummary(outputs=(f"echo {'word ' * 12}",)))
         await page.press("a")
         assert "with your next prompt (when empty, Backspace drops it): output of `echo" in page.text
 

@@ -12,7 +12,7 @@ import pytest
 from syrupy.assertion import SnapshotAssertion
 
 from acp_tui.conversation.entries import Message
-from acp_tui.workbench.redact import Wishes, redact
+from acp_tui.workbench.redact import RedactOptions, redact
 from support.pictured import LARGE, SMALL, SvgPicture, TextPicture, pictured
 from support.real_agents import NAMES, RECORDINGS
 from support.recordings import replayed_whole
@@ -46,7 +46,7 @@ def test_it_is_small_and_tells_nothing_of_the_machine_that_made_it(recording: Pa
     text = recording.read_text(encoding="utf-8")
     assert len(text) < MAX_BYTES
     assert PRIVATE.findall(text) == []
-    redact(recording, tmp_path / "again.jsonl", Wishes(), {}, "hagar")
+    redact(recording, tmp_path / "again.jsonl", RedactOptions(), {}, "hagar")
     assert (tmp_path / "again.jsonl").read_text(encoding="utf-8") == text
 
 

@@ -15,7 +15,7 @@ from acp_tui.client.sessions.session_history import recording_store
 from acp_tui.client.settings.tree import RecordingSettings
 from acp_tui.client.transcript.plan import RecordingPlan
 from acp_tui.conversation.facts import Command
-from acp_tui.conversation.updates import CommandsReplaced, Remarked
+from acp_tui.conversation.updates import ClientRemark, CommandsReplaced
 from acp_tui.ui.commands.keymap import AS_BUILT, Keymap
 from acp_tui.ui.session.panel import SessionPanel
 from acp_tui.ui.shell.app import AcpTuiApp
@@ -58,7 +58,7 @@ async def test_a_session_in_which_something_was_said_says_nothing_of_it() -> Non
 
 
 async def test_a_word_of_the_clients_own_leaves_it_there() -> None:
-    async with open_page(Remarked("MCP servers: web was left out")) as page:
+    async with open_page(ClientRemark("MCP servers: web was left out")) as page:
         assert "web was left out" in page.text
         assert all(way in page.text for way in WAYS)
 
@@ -90,7 +90,7 @@ async def test_the_first_prompt_stands_where_the_welcome_stood(size: tuple[int, 
 
 
 async def test_what_the_client_says_of_the_session_stays_where_it_is() -> None:
-    async with open_page(Remarked("MCP servers: web was left out")) as page:
+    async with open_page(ClientRemark("MCP servers: web was left out")) as page:
         before = page.lines.index(next(line for line in page.lines if "left out" in line))
         assert "acp-tui" in "".join(page.lines[before + 1 : before + 3])
         await page.apply(prompt("go"))

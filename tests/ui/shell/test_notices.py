@@ -27,7 +27,7 @@ from acp_tui.conversation.updates import (
 from acp_tui.ui.kit.programs import run_program
 from acp_tui.ui.session.status_line import state_of_tab
 from acp_tui.ui.shell.notifier import (
-    News,
+    TabEvent,
     Watch,
     best_channel,
     notice,
@@ -45,7 +45,7 @@ ASKED = PermissionAsked(
 ANSWERED = PermissionAnswered(KEY, "y", None)
 
 
-def told(*updates: SessionUpdate) -> list[News]:
+def told(*updates: SessionUpdate) -> list[TabEvent]:
     """The notifications of a tab that receives these, one every five seconds."""
     conversation, watch, news = Conversation(), Watch(), []
     for at, update in enumerate((None, *updates)):
@@ -57,7 +57,7 @@ def told(*updates: SessionUpdate) -> list[News]:
 
 
 def test_the_end_of_a_turn_is_told_with_its_length():
-    assert told(PROMPT, TurnEnded("end_turn")) == [News("done", "done after 5 s", 5.0)]
+    assert told(PROMPT, TurnEnded("end_turn")) == [TabEvent("done", "done after 5 s", 5.0)]
 
 
 def test_a_decision_that_waits_is_told_and_does_not_begin_the_turn_anew():
@@ -69,7 +69,7 @@ def test_a_decision_that_waits_is_told_and_does_not_begin_the_turn_anew():
 
 def test_failures_are_told_apart_from_ends():
     assert [each.kind for each in told(PROMPT, TurnFailed("no", ""))] == ["failed"]
-    assert told(PROMPT, Disconnected("gone", "")) == [News("failed", "the agent is gone")]
+    assert told(PROMPT, Disconnected("gone", "")) == [TabEvent("failed", "the agent is gone")]
     assert told(PROMPT, TurnEnded("max_tokens"))[0].text == "the turn ended: max_tokens"
 
 

@@ -12,7 +12,7 @@ import pytest
 
 from acp_tui.client.settings.location import settings_file
 from acp_tui.client.settings.trust import Trust, read_project_servers, remember, trust_file
-from acp_tui.conversation.updates import Remarked
+from acp_tui.conversation.updates import ClientRemark
 from support.desks import SESSION, OpenDesk
 
 SERVED = SESSION + "serve_until_closed()"
@@ -98,7 +98,7 @@ async def test_what_is_left_out_is_told_once_in_each_session(open_desk: OpenDesk
         await desk.until(lambda: len(desk.tabs) == 2)
         await desk.shows("! MCP servers: docs")
         (remark,) = desk.shown_session.conversation.entries
-        assert isinstance(remark, Remarked)
+        assert isinstance(remark, ClientRemark)
         assert desk.shown_session.conversation.is_blank
 
 

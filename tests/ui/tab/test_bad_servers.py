@@ -75,7 +75,7 @@ async def test_a_tab_lives_whatever_its_server_does(
     scheme: str, talk: Talk, words: str, tmp_path: Path, monkeypatch: pytest.MonkeyPatch
 ):
     monkeypatch.setattr(websocket, "OPEN_LIMIT_S", 1.0)
-    monkeypatch.setattr(streamable_http, "ANSWER_LIMIT_S", 1.0)
+    monkeypatch.setattr(streamable_http, "ACCEPT_TIMEOUT_S", 1.0)
     async with server(scheme, talk) as command, open_agent_page(command, tmp_path) as page:
         await _is_live(page)
         await page.until(lambda: any(re.search(words, told) for told in told_on(page)))

@@ -10,7 +10,7 @@ import anyio
 import pytest
 
 from acp_tui.client.hosting import finding
-from acp_tui.client.hosting.finding import Place
+from acp_tui.client.hosting.finding import HostPaths
 from acp_tui.ui.shell.app import AcpTuiApp
 from support.agents import scripted, scripted_argv
 from support.desks import SESSION, Desk
@@ -42,7 +42,7 @@ def user(monkeypatch: pytest.MonkeyPatch) -> Iterator[User]:
 
 
 @asynccontextmanager
-async def attached_desk(place: Place, frame_log: FrameLog) -> AsyncIterator[Desk]:
+async def attached_desk(place: HostPaths, frame_log: FrameLog) -> AsyncIterator[Desk]:
     """A desk whose first tab shows a host's session."""
     (hosted,) = await finding.sessions_at(place.command)
     async with open_agent_page(place.command, hosted.cwd, opening=hosted.open_in) as page:
@@ -59,7 +59,7 @@ def is_over(desk: Desk) -> bool:
     return app._exit
 
 
-async def turns(place: Place) -> list[str]:
+async def turns(place: HostPaths) -> list[str]:
     """The states of the host's sessions."""
     return [hosted.state for hosted in await finding.sessions_at(place.command)]
 

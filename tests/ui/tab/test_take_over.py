@@ -16,8 +16,8 @@ from acp_tui.conversation.elicitation import Form
 from acp_tui.conversation.facts import RequestKey
 from acp_tui.conversation.tool_calls import TerminalId
 from acp_tui.conversation.updates import (
+    ClientRemark,
     ElicitationAsked,
-    Remarked,
     SessionUpdate,
     TerminalExited,
     TerminalOutput,
@@ -275,7 +275,7 @@ async def test_a_sidebar_hidden_meanwhile_leaves_no_listener_behind(
         await page.press(LEAVE_KEY)
         await page.until(lambda: not page.is_taken_over)
         assert subscriptions == [panel]
-        page.session.apply(Remarked("still told of changes"))
+        page.session.apply(ClientRemark("still told of changes"))
         await page.shows("still told of changes")
 
 

@@ -10,7 +10,7 @@ from textual.strip import Strip
 from textual.widget import Widget
 
 from acp_tui.ui.base.app import BaseApp
-from acp_tui.ui.textual_gaps.internals import OBEYED, painted_rows
+from acp_tui.ui.textual_gaps.internals import CONTROL_CHARACTERS, painted_rows
 from support.screens import SIZE
 from support.settling import settle
 
@@ -39,7 +39,7 @@ class Careless(Widget):
 
 def _obeyed(sent: str) -> list[str]:
     """Its contents besides colors, cursor positions, and row ends."""
-    return OBEYED.findall(re.sub(r"\x1b\[[\d;]*[mH]|\n", "", sent))
+    return CONTROL_CHARACTERS.findall(re.sub(r"\x1b\[[\d;]*[mH]|\n", "", sent))
 
 
 @pytest.mark.parametrize("payload", PAYLOADS)

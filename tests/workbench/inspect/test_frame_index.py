@@ -6,7 +6,7 @@ import json
 from typing import Any
 
 from acp_tui.client.transcript.frame_log import Kind, Line
-from acp_tui.workbench.inspect.index import BLOCK, Form, FrameIndex, Label, read_entry
+from acp_tui.workbench.inspect.index import BLOCK, FrameIndex, Label, MessageKind, read_entry
 
 
 def line(kind: Kind, message: Any, at_s: float = 0.0) -> Line:
@@ -29,7 +29,7 @@ def test_an_answer_is_paired_with_its_request() -> None:
 
     assert (request.partner, request.took_s) == (2, 2.0)
     assert (answer.label.method, answer.session, answer.partner) == ("session/prompt", "s", 0)
-    assert (question.form, question.partner, question.took_s) == (Form.REQUEST, None, None)
+    assert (question.form, question.partner, question.took_s) == (MessageKind.REQUEST, None, None)
 
 
 def test_ids_of_different_types_are_two() -> None:
@@ -49,7 +49,7 @@ def test_what_is_no_message_is_said_to_be_that() -> None:
         line(Kind.IN, {"neither": 1}),
         line(Kind.STDERR, b'{"id": 1}'),
     )
-    assert [index.row(at).form for at in range(5)] == [Form.JUNK] * 4 + [Form.TEXT]
+    assert [index.row(at).form for at in range(5)] == [MessageKind.JUNK] * 4 + [MessageKind.TEXT]
 
 
 def test_an_update_has_its_kind_and_an_error_is_marked() -> None:

@@ -6,7 +6,7 @@ import json
 
 import anyio
 
-from acp_tui.client.transcript.events import Event, Exited, Frame, Own
+from acp_tui.client.transcript.events import Event, Exited, Frame, OwnAction
 from acp_tui.conversation.facts import SessionId
 from acp_tui.conversation.updates import Disconnected
 from acp_tui.rpc import Direction
@@ -125,7 +125,7 @@ async def test_sessions_side_by_side_may_be_prompted_in_another_order() -> None:
 
 
 async def test_an_agent_that_ended_by_itself_does_so_again() -> None:
-    ended: list[Event] = [Own(0.0, SessionId("s"), Disconnected("x", "")), Exited(0.0, "exited with code 3")]
+    ended: list[Event] = [OwnAction(0.0, SessionId("s"), Disconnected("x", "")), Exited(0.0, "exited with code 3")]
     agent = MockAgent(read_script([*OPENED, *went(prompt(2)), *came(says("oh")), *ended]), on_departure=print)
     with connected() as (client, stream), anyio.fail_after(LIMIT_S):
         async with anyio.create_task_group() as tasks:

@@ -11,7 +11,7 @@ from typing import Any
 import pytest
 
 from acp_tui.cli.main import main
-from acp_tui.client.transcript.events import Event, Exited, Own
+from acp_tui.client.transcript.events import Event, Exited, OwnAction
 from acp_tui.conversation.facts import SessionId
 from acp_tui.conversation.updates import Disconnected
 from support.mock_wire import NEW, OPENED, prompt, went
@@ -38,7 +38,7 @@ def recording(folder: Path, *events: Event) -> Path:
     [("exited with code 3", 3), ("exited with code 0", 0), ("was ended by SIGTERM", -signal.SIGTERM)],
 )
 def test_it_ends_as_the_recorded_agent_did(how: str, status: int, tmp_path: Path) -> None:
-    died = [*went(prompt(2)), Own(0.0, SessionId("s"), Disconnected("x", "")), Exited(0.0, how)]
+    died = [*went(prompt(2)), OwnAction(0.0, SessionId("s"), Disconnected("x", "")), Exited(0.0, how)]
     assert talk(recording(tmp_path, *died), NEW, prompt(2)).returncode == status
 
 

@@ -18,7 +18,7 @@ from acp_tui.client.transcript.lines import RecordingUnreadable, open_recording
 from acp_tui.client.transcript.plan import RecordingPlan
 from acp_tui.client.transcript.replay import replayed
 from acp_tui.workbench.mock.script import read_script
-from acp_tui.workbench.redact import Wishes, redact
+from acp_tui.workbench.redact import RedactOptions, redact
 from support.recordings import play
 
 EXAMPLES: Final = int(os.environ.get("BROKEN_RECORDINGS", "40"))
@@ -85,7 +85,7 @@ def test_no_accident_makes_a_recording_dangerous(data: bytes) -> None:
             with open_recording(source) as recording:
                 read_script(recording)
             replayed(source)
-            redact(source, out, Wishes(("config",), ("*.toml",)), {}, "")
+            redact(source, out, RedactOptions(("config",), ("*.toml",)), {}, "")
             replayed(out)
-            redact(out, again, Wishes(("config",), ("*.toml",)), {}, "")
+            redact(out, again, RedactOptions(("config",), ("*.toml",)), {}, "")
             assert again.read_bytes() == out.read_bytes()

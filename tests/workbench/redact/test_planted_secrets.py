@@ -22,7 +22,7 @@ from urllib.parse import unquote
 from hypothesis import HealthCheck, assume, example, given, settings
 from hypothesis import strategies as st
 
-from acp_tui.client.transcript.events import Event, Frame, Header, Own, Stderr
+from acp_tui.client.transcript.events import Event, Frame, Header, OwnAction, Stderr
 from acp_tui.client.transcript.replay import replayed
 from acp_tui.conversation.tool_calls import TerminalId
 from acp_tui.conversation.updates import TerminalOpened
@@ -141,7 +141,7 @@ def planted(where: str, text: str, sizes: list[int]) -> list[Event]:
             pieces = in_pieces(text, sizes)
             return [event for piece in pieces for event in (says(piece), says("hm", "agent_thought_chunk"))]
         case "terminal in pieces":
-            opened = Own(0.0, SESSION, TerminalOpened(TerminalId("t"), "sh", "/x", True, 80, 24))
+            opened = OwnAction(0.0, SESSION, TerminalOpened(TerminalId("t"), "sh", "/x", True, 80, 24))
             return [opened, *(prints(piece.encode()) for piece in in_pieces(text, sizes))]
         case "terminal in _meta":
             return [

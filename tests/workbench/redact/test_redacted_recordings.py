@@ -16,7 +16,7 @@ import pytest
 from acp_tui.client.errors import ClientError
 from acp_tui.client.transcript.events import Frame
 from acp_tui.client.transcript.replay import replayed
-from acp_tui.workbench.redact import RedactionFailed, Wishes, redact
+from acp_tui.workbench.redact import RedactionFailed, RedactOptions, redact
 from support.recordings import write
 from support.redactions import HEADER, IN, OUT, SESSION, TOKEN, Redacted, frame, says, update
 
@@ -37,7 +37,7 @@ def test_redacting_twice_changes_nothing(tmp_path: Path) -> None:
     diff = {"type": "diff", "path": "/w/a.py", "oldText": "one\n", "newText": "two\n"}
     call = update(sessionUpdate="tool_call", toolCallId="c", content=[diff], _meta={"pin": 123456})
     done = Redacted(tmp_path, *map(says, texts), call, secrets=(SECRET,), drop_contents=("*.py",))
-    report = redact(done.out, tmp_path / "again", Wishes((SECRET,), ("*.py",)), {}, "")
+    report = redact(done.out, tmp_path / "again", RedactOptions((SECRET,), ("*.py",)), {}, "")
     assert (tmp_path / "again").read_bytes() == done.out.read_bytes()
     assert not report.replaced
 
@@ -78,11 +78,11 @@ def test_the_file_is_new_and_for_its_owner_only(tmp_path: Path) -> None:
     before = done.source.read_bytes()
     for out in (done.source, done.out):
         with pytest.raises(RedactionFailed, match="won't be overwritten"):
-            redact(done.source, out, Wishes(), {}, "")
+            redact(done.source, out, RedactOptions(), {}, "")
     assert done.source.read_bytes() == before
     with pytest.raises(ClientError, match="isn't a recording"):
         (tmp_path / "notes").write_text("x")
-        redact(tmp_path / "notes", tmp_path / "new", Wishes(), os.environ, "")
+        redact(tmp_path / "notes", tmp_path / "new", RedactOptions(), os.environ, "")
     assert not (tmp_path / "new").exists()
 
 
@@ -90,7 +90,7 @@ def test_what_cannot_be_written_leaves_nothing(tmp_path: Path) -> None:
     source = Redacted(tmp_path, says("hi " * 10_000)).source
     for out in (tmp_path / "missing" / "out", tmp_path / "redacted.jsonl" / "out"):
         with pytest.raises(RedactionFailed, match="can't be written"):
-            redact(source, out, Wishes(), {}, "")
+            redact(source, out, RedactOptions(), {}, "")
     without_room = (
         # Without room, Python cuts compiled modules short, and all later starts fail.
         "import resource, signal, sys; signal.signal(signal.SIGXFSZ, signal.SIG_IGN); sys.dont_write_bytecode = True\n"
@@ -109,7 +109,7 @@ def test_a_link_is_not_written_through(tmp_path: Path) -> None:
     source = Redacted(tmp_path, says("hi")).source
     (tmp_path / "link").symlink_to(tmp_path / "elsewhere")
     with pytest.raises(RedactionFailed, match="won't be overwritten"):
-        redact(source, tmp_path / "link", Wishes(), {}, "")
+        redact(source, tmp_path / "link", RedactOptions(), {}, "")
     assert not (tmp_path / "elsewhere").exists()
 
 
@@ -119,7 +119,7 @@ def test_lines_without_secrets_stay_to_the_byte(tmp_path: Path) -> None:
     write(tmp_path / "a", [event], HEADER, is_raw=True)
     with (tmp_path / "a").open("ab") as file:
         file.write(line + b'{"half')
-    report = redact(tmp_path / "a", tmp_path / "b", Wishes(), {}, "")
+    report = redact(tmp_path / "a", tmp_path / "b", RedactOptions(), {}, "")
     assert (tmp_path / "b").read_bytes().split(b"\n", 1)[1] == (tmp_path / "a").read_bytes().split(b"\n", 1)[1]
     assert report.bad_lines == 2
 

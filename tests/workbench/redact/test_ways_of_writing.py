@@ -10,7 +10,7 @@ from urllib.parse import quote
 
 import pytest
 
-from acp_tui.client.transcript.events import Event, Frame, Own, Stderr
+from acp_tui.client.transcript.events import Event, Frame, OwnAction, Stderr
 from acp_tui.conversation.tool_calls import TerminalId
 from acp_tui.conversation.updates import TerminalOpened
 from support.redactions import IN, SESSION, TOKEN, Redacted, prints, says, strings_of, update
@@ -48,7 +48,7 @@ def test_a_secret_is_found_however_and_wherever_it_is_written(how: str, where: s
         "terminal": prints(text.encode()),
         "key": update(sessionUpdate="x", _meta={text: 1}),
         "junk": Frame(0.0, IN, f"warning: {text}".encode()),
-        "own event": Own(0.0, SESSION, opened),
+        "own event": OwnAction(0.0, SESSION, opened),
         "raw output": update(sessionUpdate="tool_call_update", toolCallId="c", rawOutput={"a": [text]}),
     }
     done = Redacted(tmp_path, events[where], secrets=(SECRET,))

@@ -36,7 +36,7 @@ HELD_BACK: Final = f"has changed and names a program, so it takes effect at the 
 PROGRAMS: Final = tuple(key for key, one in leaves() if one.setting.runs_program)
 
 
-class Uses(Protocol):
+class SettingsTarget(Protocol):
     """What applies the settings: the app."""
 
     def use_settings(self, settings: Settings) -> Sequence[str]:
@@ -55,7 +55,7 @@ class Uses(Protocol):
 class SettingsDesk:
     """Holds the current settings and where they come from."""
 
-    def __init__(self, app: Uses, file: Path, cwd: Path, started_with: Settings | None = None) -> None:
+    def __init__(self, app: SettingsTarget, file: Path, cwd: Path, started_with: Settings | None = None) -> None:
         """`started_with` has the settings before any agent ran; None for those first read from the file."""
         self._app = app
         self._programs = started_with

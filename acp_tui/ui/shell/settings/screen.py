@@ -24,7 +24,7 @@ from acp_tui.client.errors import SettingsError
 from acp_tui.client.files import make_private
 from acp_tui.client.settings.location import leaves, value_at
 from acp_tui.client.settings.reader import interpret
-from acp_tui.client.settings.setting import Declared
+from acp_tui.client.settings.setting import DeclaredSetting
 from acp_tui.client.settings.tree import READ_ELSEWHERE, KeyChoice, Settings
 from acp_tui.client.settings.wording import EXPANSION, allowed_values, set_value
 from acp_tui.client.settings.writing import TomlValue
@@ -52,7 +52,7 @@ class Item:
     """A setting, or the keys of a command. With neither, it can be changed only in the file."""
 
     key: str
-    one: Declared | None = None
+    one: DeclaredSetting | None = None
     command: Command | None = None
 
     @property
@@ -83,7 +83,7 @@ def _row(desk: SettingsDesk, item: Item, group: str, name: str, value: str, doc:
     return PickerRow(item, name, f"{doc} {item.key}", group, aside=aside)  # this is what the search matches
 
 
-def _short_value(one: Declared, value: object) -> str:
+def _short_value(one: DeclaredSetting, value: object) -> str:
     if isinstance(value, tuple) and is_dataclass(one.kind):
         return f"{len(value) or 'no'} rule{'s' * (len(value) != 1)}"
     return set_value(value)
@@ -144,7 +144,7 @@ def judged(item: Item, answer: Answer, settings: Settings) -> TomlValue:
     return value
 
 
-def _read(one: Declared, answer: Answer) -> TomlValue:
+def _read(one: DeclaredSetting, answer: Answer) -> TomlValue:
     if isinstance(answer, list):
         return answer
     reading: dict[type[Any], Callable[[str], TomlValue]] = {
@@ -255,7 +255,7 @@ class SettingEditor(ModalScreen[object]):
         self.action_accept()
 
 
-def _control_for(one: Declared | None, value: str) -> Widget:
+def _control_for(one: DeclaredSetting | None, value: str) -> Widget:
     allowed = _SWITCH if one is not None and one.kind is bool else (one.allowed if one is not None else ())
     if allowed:
         is_multi = one is not None and one.is_list
