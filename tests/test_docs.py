@@ -21,12 +21,12 @@ PAGES: Final = (
     *(ROOT / "acp_tui/docs").glob("*.md"),
 )
 IDS: Final = [str(page.relative_to(ROOT)) for page in PAGES]
-MOST_README_LINES: Final = 200
+MAX_README_LINES: Final = 200
 
 
 def test_the_readme_is_short_and_shows_pictures_first() -> None:
     lines = (ROOT / "README.md").read_text().splitlines()
-    assert len(lines) < MOST_README_LINES
+    assert len(lines) < MAX_README_LINES
     assert any(line.startswith("![") for line in lines[:8])
 
 

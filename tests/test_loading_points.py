@@ -8,7 +8,7 @@ from pathlib import Path
 from typing import Final
 
 PACKAGE: Final = Path(__file__).parent.parent / "acp_tui"
-MOST: Final = 60
+LIMIT: Final = 60
 """This list only ever shrinks. `ui/tab/loading.py` names a tab's loading points."""
 
 
@@ -26,4 +26,4 @@ def _imports_within_functions() -> Iterator[str]:
 
 def test_no_import_hides_in_a_function_without_need() -> None:
     found = list(_imports_within_functions())
-    assert len(found) <= MOST, "\n".join(found)
+    assert len(found) <= LIMIT, "\n".join(found)

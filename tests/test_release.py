@@ -127,7 +127,7 @@ def test_the_wheel_brings_the_man_page(built: tuple[Path, Path]) -> None:
     assert ZipFile(built[1]).read(name).decode() == man_page()
 
 
-def test_the_source_can_be_tested_by_those_who_package_it(built: tuple[Path, Path]) -> None:
+def test_packagers_can_test_the_source_distribution(built: tuple[Path, Path]) -> None:
     with tarfile.open(built[0]) as sdist:
         names = {name.partition("/")[2] for name in sdist.getnames()}
     tracked = run("git", "ls-files", "acp_tui", "styles", "tests", "screenshots").splitlines()

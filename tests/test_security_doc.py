@@ -10,7 +10,7 @@ from typing import Final
 
 ROOT: Final = Path(__file__).parents[1]
 DOCUMENT: Final = ROOT / "acp_tui/docs/security.md"
-MOST_LINES: Final = 200
+MAX_LINES: Final = 200
 
 
 @cache
@@ -40,7 +40,7 @@ def test_each_row_of_a_table_says_which_test_holds_it() -> None:
 
 
 def test_it_is_short_enough_to_be_read() -> None:
-    assert len(DOCUMENT.read_text().splitlines()) < MOST_LINES
+    assert len(DOCUMENT.read_text().splitlines()) < MAX_LINES
 
 
 def test_readme_and_permissions_lead_to_it() -> None:

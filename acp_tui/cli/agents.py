@@ -18,16 +18,16 @@ from typing import Final
 
 from acp_tui.cli import ExitCode
 from acp_tui.cli.arguments import Given
-from acp_tui.cli.saying import say
+from acp_tui.cli.output import say
 from acp_tui.client.agents.catalogue import Catalogue, ListedAgent, read_catalogue
+from acp_tui.client.agents.configured_agents import config_file
 from acp_tui.client.agents.registry import RegistryUnavailable, registry_file, update_registry
-from acp_tui.client.agents.user_agents import config_file
 from acp_tui.client.secrets.masking import mask
 from acp_tui.conversation.visible import make_visible_line
 
-LEAST_ROOM: Final = 60
+MIN_ROOM: Final = 60
 """If fewer columns are left next to the names, the text begins farther left, so commands stay on one line."""
-MOST_NAME: Final = 24
+MAX_NAME: Final = 24
 """The most characters to align other names with. A longer name isn't cut, because users type it."""
 
 
@@ -59,7 +59,7 @@ def _update() -> ExitCode:
 
 
 def _lines(catalogue: Catalogue, is_verbose: bool) -> Iterator[str]:
-    width = max(12, *(len(agent.name) for agent in catalogue.agents if len(agent.name) <= MOST_NAME))
+    width = max(12, *(len(agent.name) for agent in catalogue.agents if len(agent.name) <= MAX_NAME))
     columns = shutil.get_terminal_size().columns if sys.stdout.isatty() else sys.maxsize
     yield "acp-tui knows these agents:\n"
     for agent in catalogue.agents:
@@ -82,7 +82,7 @@ def _fitted(begin: str, about: str, columns: int, indent: int) -> Iterator[str]:
         return
     if begin.strip():
         yield begin.rstrip()
-    margin = " " * (indent if columns - indent >= LEAST_ROOM else 6)
+    margin = " " * (indent if columns - indent >= MIN_ROOM else 6)
     yield from textwrap.wrap(
         about,
         columns - 1,

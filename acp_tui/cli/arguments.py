@@ -102,7 +102,7 @@ def _split_off_agent(argv: Sequence[str]) -> tuple[list[str], tuple[str, ...] | 
 
 
 def _complete(given: Given, command: Command, agent_argv: tuple[str, ...] | None) -> None:
-    """Combine values that belong together, and check that none is missing. Raises WrongUse."""
+    """Combine values that belong together, and check that none is missing. Raises UsageError."""
     if command.takes_agent:
         given.agent = _choice(given.word, agent_argv, getattr(given, "protocol", None))
     elif agent_argv is not None:

@@ -85,7 +85,7 @@ class Command(NamedTuple):
     runs: str
     """The function to run, as `module:function`; a module alone means its `run`.
 
-    It takes the parsed values and returns the exit status. It raises WrongUse for values that don't go together.
+    It takes the parsed values and returns the exit status. It raises UsageError for values that don't go together.
     """
     word: Value | None = None
     needs: str = ""

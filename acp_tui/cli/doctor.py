@@ -26,8 +26,8 @@ import anyio
 from acp_tui.cli import ExitCode, code_of
 from acp_tui.cli.arguments import Given
 from acp_tui.cli.command_table import UsageError
+from acp_tui.cli.output import Clean, make_cleaner, wrapped
 from acp_tui.cli.prerequisites import command_of, reason_not_to_draw
-from acp_tui.cli.saying import Clean, make_cleaner, wrapped
 from acp_tui.cli.terminal import Headless, ready_to_run, say_left_out
 from acp_tui.client.agents.command import AgentCommand
 from acp_tui.client.doctor import AgentCheck, Finding, Verdict, check_machine, note, ok, wrong
@@ -50,7 +50,7 @@ Section: TypeAlias = tuple[str, Sequence[Finding]]
 MARKS: Final = {Verdict.OK: "✓", Verdict.NOTE: "!", Verdict.WRONG: "✗"}
 ASCII_MARKS: Final = {Verdict.OK: "ok", Verdict.NOTE: "! ", Verdict.WRONG: "XX"}
 TOPIC_CELLS: Final = 11
-LEAST_SIZE: Final = (40, 12)
+MIN_SIZE: Final = (40, 12)
 """Below this size, cards and lists show little of their contents."""
 KITTY_QUERY: Final = b"\x1b[?u\x1b[c"
 """Asks which keys can be told apart (Kitty's protocol), and for the device attributes, which every terminal answers."""
@@ -173,8 +173,8 @@ def _terminal(environ: Mapping[str, str]) -> Finding:
 def _size() -> Finding:
     columns, rows = os.get_terminal_size(sys.stderr.fileno())
     text = f"{columns}x{rows}"
-    if columns < LEAST_SIZE[0] or rows < LEAST_SIZE[1]:
-        return note("Size", f"{text}: it works, but {LEAST_SIZE[0]}x{LEAST_SIZE[1]} or more is easier to read")
+    if columns < MIN_SIZE[0] or rows < MIN_SIZE[1]:
+        return note("Size", f"{text}: it works, but {MIN_SIZE[0]}x{MIN_SIZE[1]} or more is easier to read")
     return ok("Size", text)
 
 

@@ -21,8 +21,8 @@ from anyio.abc import TaskGroup
 
 from acp_tui.cli import OF_STOP_REASON, ExitCode, code_of, weightiest
 from acp_tui.cli.arguments import Given
+from acp_tui.cli.output import error_text
 from acp_tui.cli.permissions import PermissionDesk
-from acp_tui.cli.saying import error_text
 from acp_tui.cli.terminal import Headless, SlowStart, say_left_out
 from acp_tui.client.agents.command import AgentCommand
 from acp_tui.client.errors import ClientError

@@ -15,9 +15,9 @@ import acp_tui
 from acp_tui.cli.command_table import ALWAYS, COMMANDS, Command, Option
 from acp_tui.docs import topics
 
-MOST_COLUMNS: Final = 80
-LEAST_COLUMNS: Final = 40
-LEAST_ROOM: Final = 28
+MAX_COLUMNS: Final = 80
+MIN_COLUMNS: Final = 40
+MIN_ROOM: Final = 28
 """The least columns for a description next to a name. With fewer, it goes below."""
 AGENT: Final = "AGENT is a name from `acp-tui agents`, or -- and any command that speaks ACP on its stdio."
 EXAMPLE: Final = "  acp-tui -- npx -y @google/gemini-cli --acp\n"
@@ -52,9 +52,9 @@ def _sentence(about: str) -> str:
     return f"{about[:1].upper()}{about[1:]}."
 
 
-def columns(most: int = MOST_COLUMNS) -> int:
+def columns(most: int = MAX_COLUMNS) -> int:
     """Return how wide text may be on this terminal."""
-    return max(LEAST_COLUMNS, min(shutil.get_terminal_size().columns, most)) - 1
+    return max(MIN_COLUMNS, min(shutil.get_terminal_size().columns, most)) - 1
 
 
 def _paragraphs(text: str) -> str:
@@ -72,7 +72,7 @@ def _table(rows: Sequence[tuple[str, str]], least_width: int = 0) -> str:
     """Return names with their descriptions next to them, or below if there's too little room."""
     width = max((len(name) for name, _ in rows), default=0)
     width = max(width, least_width)
-    is_beside = columns() - width - 4 >= LEAST_ROOM
+    is_beside = columns() - width - 4 >= MIN_ROOM
     margin = " " * (width + 4 if is_beside else 6)
     lines = []
     for name, about in rows:

@@ -23,8 +23,8 @@ from anyio.abc import TaskGroup
 from acp_tui.cli import ExitCode, code_of
 from acp_tui.cli.arguments import Given
 from acp_tui.cli.command_table import UsageError
+from acp_tui.cli.output import say
 from acp_tui.cli.prerequisites import command_of, exit_after, notes_of
-from acp_tui.cli.saying import say
 from acp_tui.cli.sessions import session_of
 from acp_tui.cli.terminal import Headless, ready_to_run, say_left_out, settings_in
 from acp_tui.client.agents.command import AgentCommand

@@ -12,8 +12,8 @@ from typing import Final
 from acp_tui.cli import ExitCode
 from acp_tui.cli.arguments import Given
 from acp_tui.cli.command_table import UsageError
+from acp_tui.cli.output import say
 from acp_tui.cli.prerequisites import command_of, notes_of
-from acp_tui.cli.saying import say
 from acp_tui.cli.terminal import ready_to_run, settings_in
 from acp_tui.client.agents.starting import end_early, start_early
 from acp_tui.client.settings.location import settings_file

@@ -29,7 +29,7 @@ DUMB_TERMINALS: Final = frozenset({"", "dumb", "unknown"})
 
 def exit_after(error: ClientError, status: ExitCode = ExitCode.USAGE) -> SystemExit:
     """Print an error and return the exception to raise."""
-    from acp_tui.cli.saying import say_error  # most runs print no error
+    from acp_tui.cli.output import say_error  # most runs print no error
 
     say_error(error)
     return SystemExit(status)

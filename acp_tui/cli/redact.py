@@ -28,10 +28,10 @@ def run(given: Given) -> int:
         raise UsageError("--keep-contents already drops all other files, so it can't be used with --drop-contents")
     if any(len(text) < MIN_SECRET for text in secrets):
         raise UsageError(f"--secret needs at least {MIN_SECRET} characters; a shorter text is everywhere")
-    wishes = RedactOptions(secrets, dropped, kept or None, given.drop_media)
+    options = RedactOptions(secrets, dropped, kept or None, given.drop_media)
     source, environ = Path(recording_named(given.word)), os.environ
     try:
-        report = redact(source, given.output, wishes, environ, socket.gethostname(), full_names(environ))
+        report = redact(source, given.output, options, environ, socket.gethostname(), full_names(environ))
     except ClientError as error:
         raise exit_after(error, ExitCode.ERROR) from None
     print("\n".join(_lines(report, given.output)))

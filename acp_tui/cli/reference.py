@@ -19,8 +19,8 @@ from acp_tui.cli import ExitCode
 from acp_tui.cli.arguments import Given, nearest
 from acp_tui.cli.command_table import COMMANDS, UsageError, command_named
 from acp_tui.cli.help_text import columns, help_of, man_page, overview
+from acp_tui.cli.output import say
 from acp_tui.cli.prerequisites import notes_of
-from acp_tui.cli.saying import say
 from acp_tui.cli.terminal import settings_in
 from acp_tui.client.settings.wording import SettingDoc, as_markdown, documented, value_in_force
 from acp_tui.docs import for_terminals, markdown_of, topics
@@ -30,8 +30,8 @@ if TYPE_CHECKING:
     from acp_tui.ui.commands.command import Command
 
 
-MOST_COLUMNS: Final = 100
-LEAST_ROOM: Final = 16
+MAX_COLUMNS: Final = 100
+MIN_ROOM: Final = 16
 """In columns. With fewer, the terminal wraps."""
 BAR: Final = "\\|"
 """A bar within a table's cell."""
@@ -68,7 +68,7 @@ def _about(one: SettingDoc, value: str) -> Iterator[str]:
 
 
 def _indented(text: str) -> str:
-    columns = min(shutil.get_terminal_size().columns, MOST_COLUMNS)
+    columns = min(shutil.get_terminal_size().columns, MAX_COLUMNS)
     return textwrap.fill(text, columns, initial_indent="    ", subsequent_indent="    ")
 
 
@@ -106,7 +106,7 @@ def _plain(rows: Iterable[tuple[Command, str, str, str]]) -> Iterator[str]:
 def _hanging(head: str, text: str) -> str:
     """Put `text` next to `head`, wrapped on a terminal; otherwise in one line, for grep."""
     room = shutil.get_terminal_size().columns - len(head)
-    if not sys.stdout.isatty() or room < LEAST_ROOM:
+    if not sys.stdout.isatty() or room < MIN_ROOM:
         return head + text
     return head + f"\n{' ' * len(head)}".join(textwrap.wrap(text, room))
 

@@ -19,8 +19,8 @@ from textual.app import App
 from acp_tui.cli import ExitCode
 from acp_tui.cli.arguments import Given
 from acp_tui.cli.command_table import UsageError
+from acp_tui.cli.output import say, say_error
 from acp_tui.cli.prerequisites import exit_after, has_terminal, notes_of, require_screen, settings_in_force
-from acp_tui.cli.saying import say, say_error
 from acp_tui.cli.screen import fitted, run_app, told_afterwards
 from acp_tui.cli.sessions import recording_named
 from acp_tui.client.errors import ClientError
@@ -65,7 +65,7 @@ def inspect(given: Given) -> int:
 
 
 def spot_of(text: str | None) -> Spot | None:
-    """Return the named moment. Raises WrongUse."""
+    """Return the named moment. Raises UsageError."""
     try:
         spot = None if text is None else read_spot(text)
     except ValueError as error:

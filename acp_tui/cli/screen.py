@@ -34,7 +34,7 @@ if TYPE_CHECKING:
     from acp_tui.ui.tab.host import Opening
     from acp_tui.ui.tab.reopening import LeftSession
 
-MOST_KEPT: Final = 20
+MAX_KEPT: Final = 20
 """Later errors mostly follow from the first ones."""
 
 
@@ -131,7 +131,7 @@ class _KeptRecords(logging.Handler):
     def emit(self, record: logging.LogRecord) -> None:
         """Keep the record."""
         text = make_visible(self.format(record)) if self._shows_where else make_visible_line(_in_a_line(record))
-        if text in self.texts or len(self.texts) == MOST_KEPT:
+        if text in self.texts or len(self.texts) == MAX_KEPT:
             self.more += 1
         else:
             self.texts.append(text)

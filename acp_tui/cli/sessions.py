@@ -18,8 +18,8 @@ from typing import TYPE_CHECKING, Final
 from acp_tui.cli import ExitCode
 from acp_tui.cli.arguments import Given, absolute
 from acp_tui.cli.command_table import UsageError
+from acp_tui.cli.output import say
 from acp_tui.cli.prerequisites import exit_after
-from acp_tui.cli.saying import say
 from acp_tui.cli.terminal import agrees
 from acp_tui.client.agents.catalogue import find_agent
 from acp_tui.client.agents.command import AgentCommand
@@ -44,7 +44,7 @@ from acp_tui.values import dataclass
 if TYPE_CHECKING:
     from acp_tui.ui.tab.reopening import LeftSession, Reopening
 
-MOST_NAMED: Final = 5
+MAX_NAMED: Final = 5
 
 
 def run(given: Given) -> int:
@@ -244,7 +244,7 @@ def _which_there_are(index: SessionIndex) -> str:
     if not past:
         return "nothing has been recorded yet"
     short = short_ids(one.session_id for one in past)
-    lines = [f"{short[one.session_id]}  {one.title or '(untitled)'} ({one.agent})" for one in past[:MOST_NAMED]]
+    lines = [f"{short[one.session_id]}  {one.title or '(untitled)'} ({one.agent})" for one in past[:MAX_NAMED]]
     return "\n  ".join(("the most recent ones:", *lines, "to list them all: acp-tui sessions --all"))
 
 

@@ -20,8 +20,8 @@ import anyio
 from anyio.abc import TaskGroup
 
 from acp_tui.cli import ExitCode
+from acp_tui.cli.output import say
 from acp_tui.cli.prerequisites import exit_after, settings_in_force
-from acp_tui.cli.saying import say
 from acp_tui.client.agents.command import AgentCommand, Phase
 from acp_tui.client.agents.remembered import agree, consent_file, introduction, is_agreed, recent_file, what_runs
 from acp_tui.client.errors import AuthenticationRequired, SettingsError

@@ -34,7 +34,7 @@ MAX_PATTERN_LENGTH: Final = 2000
 """Compiling a pattern has no time limit, so long ones aren't compiled."""
 MAX_PATTERN_SIZE: Final = 10_000
 """Nor are patterns that are larger when `regex` expands their counts, which would take seconds and gigabytes."""
-MOST_SHOWN_PATTERN: Final = 120
+MAX_SHOWN_PATTERN: Final = 120
 
 _INTEGER: Final = re.compile(r"[+-]?[0-9]{1,300}")
 _NUMBER: Final = re.compile(r"[+-]?([0-9]{1,300}(\.[0-9]*)?|\.[0-9]+)([eE][+-]?[0-9]{1,4})?")
@@ -103,7 +103,7 @@ def pattern_note(field: Field) -> str:
 
 def shortened(pattern: str) -> str:
     """A pattern, shortened to fit on a line or two."""
-    return pattern if len(pattern) <= MOST_SHOWN_PATTERN else pattern[:MOST_SHOWN_PATTERN] + " …"
+    return pattern if len(pattern) <= MAX_SHOWN_PATTERN else pattern[:MAX_SHOWN_PATTERN] + " …"
 
 
 def _text(raw: Raw) -> str:

@@ -148,11 +148,11 @@ _PARTS: Final = tuple(
 _HARMLESS: Final = re.compile("|".join(name.replace("*", ".*") for name in HARMLESS))
 _ASSIGNED: Final = re.compile(r"(?<![\w$-])([A-Za-z_]\w*)\+?=")
 _ENVIRONMENT: Final = re.compile(r"(?i)env|variables|\bvars?\b|exports?")
-_MOST_VALUES: Final = 5_000
+_MAX_VALUES: Final = 5_000
 """Limit for the values of a report, outermost first."""
-_MOST_NAME: Final = 200
+_MAX_NAME: Final = 200
 """Characters."""
-_MOST_CHARACTERS: Final = 100_000
+_MAX_CHARACTERS: Final = 100_000
 """Characters of a line to check, because the user is waiting."""
 
 
@@ -187,7 +187,7 @@ def call_warnings(call: ToolCall) -> tuple[str, ...]:
     lines = [call.shown_title] if call.kind == "execute" else []
     values: list[tuple[Any, bool]] = [(call.raw_input, False)]
     for value, is_environment in values:  # grows during the loop
-        room = max(_MOST_VALUES - len(values), 0)
+        room = max(_MAX_VALUES - len(values), 0)
         if isinstance(value, Mapping):
             for key, inner in islice(value.items(), room):
                 if is_environment or key.isupper():
@@ -200,12 +200,12 @@ def call_warnings(call: ToolCall) -> tuple[str, ...]:
                 names.append(value)
             if is_environment or call.kind == "execute":
                 lines.append(value)
-    return loading_warnings((name for name in names if len(name) <= _MOST_NAME), "\n".join(lines))
+    return loading_warnings((name for name in names if len(name) <= _MAX_NAME), "\n".join(lines))
 
 
 def _assigned(line: str) -> Iterator[str]:
     """The names before a `=`, including in quotes and in inner lines. If in doubt, one too many."""
-    plain = re.sub(r"[\\\"']", "", line[:_MOST_CHARACTERS])
+    plain = re.sub(r"[\\\"']", "", line[:_MAX_CHARACTERS])
     for found in _ASSIGNED.finditer(plain):
         name = found[1]
         if "_" in name or not name.islower():  # `path=` is an ordinary word of many commands

@@ -8,8 +8,8 @@ absolute, and `{a,b}` matches either.
 A path of a command line may be open in places, as in `$dir/key`, `*.key`. It counts as matching if it could match,
 judging by the names that are told; a part that could be anything matches nothing by itself.
 
-`ResolvedPaths` reads from the disk where symbolic links lead. `is_spelled_in` only uses the spelling of paths. The effort is
-limited by the length of the path times that of the glob.
+`ResolvedPaths` reads from the disk where symbolic links lead. `is_spelled_in` only uses the spelling of paths. The
+effort is limited by the length of the path times that of the glob.
 """
 
 from __future__ import annotations

@@ -188,7 +188,7 @@ def _first_line(complaint: IO[bytes]) -> str:
     return complaint.read(500).decode(errors="replace").strip().partition("\n")[0]
 
 
-MOST_BYTES: Final = 4096
+MAX_BYTES: Final = 4096
 SHORT_COMMIT: Final = 8
 _BRANCH: Final = "ref: refs/heads/"
 _ELSEWHERE: Final = "gitdir:"
@@ -218,6 +218,6 @@ def _first_line_of(path: Path) -> str:
         with os.fdopen(descriptor, "rb") as file:
             if not stat.S_ISREG(os.fstat(descriptor).st_mode):
                 return ""
-            return file.read(MOST_BYTES).decode("utf-8", "replace").partition("\n")[0].strip()
+            return file.read(MAX_BYTES).decode("utf-8", "replace").partition("\n")[0].strip()
     except (OSError, ValueError):
         return ""

@@ -104,7 +104,7 @@ def _are_words(value: Any) -> TypeGuard[list[str]]:
     return isinstance(value, list) and all(isinstance(word, str) for word in value)
 
 
-MOST_EXAMINED: Final = 100_000
+MAX_EXAMINED: Final = 100_000
 """How many characters are searched for marks."""
 
 _DIFF: Final = re.compile(r"^(?:diff --git |@@ -\d|--- \S.*\n\+\+\+ \S)", re.MULTILINE)
@@ -143,7 +143,7 @@ def parts_of(text: str) -> tuple[Output | Markdown, ...]:
     if _is_data(text):
         return (Output(text),)
     parts = tuple(_apart(text.split("\n")))
-    if _is_markdown("\n\n".join(part.text for part in parts if isinstance(part, Output))[:MOST_EXAMINED]):
+    if _is_markdown("\n\n".join(part.text for part in parts if isinstance(part, Output))[:MAX_EXAMINED]):
         return (Markdown("\n".join(map(_with_line_breaks, parts))),)
     return parts
 
@@ -151,7 +151,7 @@ def parts_of(text: str) -> tuple[Output | Markdown, ...]:
 def _is_data(text: str) -> bool:
     """Whether it's JSON, XML, or a diff, whose contents may look like anything."""
     ends = text[:100].lstrip()[:1] + text[-100:].rstrip()[-1:]
-    return ends in ("{}", "[]", "<>") or _DIFF.search(text, 0, MOST_EXAMINED) is not None
+    return ends in ("{}", "[]", "<>") or _DIFF.search(text, 0, MAX_EXAMINED) is not None
 
 
 def _is_markdown(text: str) -> bool:

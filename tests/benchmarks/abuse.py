@@ -43,7 +43,7 @@ KEY_EVERY_S: Final = 0.1
 LIMIT_S: Final = 90.0
 WORST_ECHO_CPU_S: Final = 0.2
 WORST_QUIT_S: Final = 1.0
-MOST_MB: Final = 300.0
+MAX_MB: Final = 300.0
 
 WORKS: Final = (
     "messages 20000",
@@ -212,7 +212,7 @@ class Row:
             and self.worst_echo_cpu_s <= WORST_ECHO_CPU_S
             and self.quit_s is not None
             and self.quit_s <= WORST_QUIT_S
-            and self.peak_mb <= MOST_MB
+            and self.peak_mb <= MAX_MB
         )
 
 
@@ -272,7 +272,7 @@ def main() -> int:
     wanted = sys.argv[1:]
     works = [work for work in WORKS if not wanted or work in wanted or work.split()[0] in wanted]
     works += [work for work in wanted if " " in work and work not in WORKS]
-    goals = f"goals: echo cpu <= {WORST_ECHO_CPU_S} s, quit <= {WORST_QUIT_S} s, peak <= {MOST_MB:.0f} MB"
+    goals = f"goals: echo cpu <= {WORST_ECHO_CPU_S} s, quit <= {WORST_QUIT_S} s, peak <= {MAX_MB:.0f} MB"
     columns = f"{'seconds':>9}{'cpu s':>8}{'keys':>6}{'echo s':>8}{'echo cpu':>10}{'peak MB':>9}{'quit s':>8}"
     print(f"{goals}\n{'flood':<32}{'outcome':>12}{columns}", flush=True)
     rows = []

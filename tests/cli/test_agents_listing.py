@@ -9,8 +9,8 @@ import pytest
 
 from acp_tui.cli import agents
 from acp_tui.cli.main import VisibleOutput, main
+from acp_tui.client.agents.configured_agents import config_file
 from acp_tui.client.agents.registry import RegistryUnavailable, registry_file
-from acp_tui.client.agents.user_agents import config_file
 from support.registry_index import entry, npx
 
 

@@ -93,7 +93,7 @@ def test_each_command_has_a_function_that_runs_it():
         ("demo --speed fast", "--speed"),
     ],
 )
-def test_a_mistake_is_said_in_a_line_with_status_2(line: str, said: str, capfd: pytest.CaptureFixture[str]):
+def test_a_mistake_is_one_line_with_status_2(line: str, said: str, capfd: pytest.CaptureFixture[str]):
     assert main(line.split()) == 2
     out, err = capfd.readouterr()
     assert out == ""

@@ -17,7 +17,7 @@ import pytest
 from acp_tui.cli import PRECEDENCE, ExitCode, one_turn, permissions, terminal, weightiest
 from acp_tui.cli.main import main
 from acp_tui.client.agents import catalogue
-from acp_tui.client.agents.user_agents import config_file
+from acp_tui.client.agents.configured_agents import config_file
 from support.agents import our_children, scripted_argv
 
 
@@ -190,7 +190,7 @@ def test_a_pipe_that_is_closed_and_empty_adds_nothing(run: Any, monkeypatch: pyt
     assert run(ECHO).out == "go\n"
 
 
-def test_a_pipe_of_somebody_else_holds_nothing_up(run: Any, monkeypatch: pytest.MonkeyPatch):
+def test_another_process_holding_the_pipe_delays_nothing(run: Any, monkeypatch: pytest.MonkeyPatch):
     monkeypatch.setattr(one_turn, "STDIN_LIMIT_S", 0)
     piped(monkeypatch, None)
     ran = run(ECHO)

@@ -41,7 +41,7 @@ def test_what_is_nested_deeply_is_shown_all_the_same() -> None:
         deep = deep.pop()
 
 
-def test_of_long_input_the_beginning_is_shown_and_the_rest_counted(monkeypatch: pytest.MonkeyPatch) -> None:
+def test_long_input_shows_its_start_and_counts_the_rest(monkeypatch: pytest.MonkeyPatch) -> None:
     monkeypatch.setattr(permissions, "MAX_CHARACTERS", 10)
     text = shown(raw_input="12345678\x1b" + "9" * 5)
     assert "  input: 12345678␛9\n  … and 4 more characters, not shown\n" in text

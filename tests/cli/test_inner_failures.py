@@ -4,7 +4,7 @@ import logging
 
 import pytest
 
-from acp_tui.cli.screen import MOST_KEPT, told_afterwards
+from acp_tui.cli.screen import MAX_KEPT, told_afterwards
 
 log = logging.getLogger("acp_tui.somewhere")
 
@@ -36,9 +36,7 @@ def test_a_failure_is_said_even_where_the_screen_itself_fails(capsys: pytest.Cap
     assert "was dropped" in capsys.readouterr().err
 
 
-def test_it_is_shown_where_it_happened_to_whoever_wants_that(
-    capsys: pytest.CaptureFixture[str], monkeypatch: pytest.MonkeyPatch
-) -> None:
+def test_debugging_shows_where_it_happened(capsys: pytest.CaptureFixture[str], monkeypatch: pytest.MonkeyPatch) -> None:
     monkeypatch.setenv("ACP_TUI_DEBUG", "1")
     with told_afterwards():
         fail()
@@ -47,11 +45,11 @@ def test_it_is_shown_where_it_happened_to_whoever_wants_that(
     assert "\x1b" not in said
 
 
-def test_of_many_failures_the_first_are_said_and_how_many_more_there_were(
+def test_the_first_of_many_failures_are_listed_and_the_rest_counted(
     capsys: pytest.CaptureFixture[str],
 ) -> None:
     with told_afterwards():
-        for number in range(MOST_KEPT + 5):
+        for number in range(MAX_KEPT + 5):
             fail(f"number {number}")
 
     lines = capsys.readouterr().err.splitlines()

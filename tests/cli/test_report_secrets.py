@@ -4,7 +4,7 @@ from __future__ import annotations
 
 import pytest
 
-from acp_tui.cli.saying import make_cleaner
+from acp_tui.cli.output import make_cleaner
 from acp_tui.client.secrets.masking import Masker
 
 ENVIRON = {

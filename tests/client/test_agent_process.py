@@ -68,7 +68,7 @@ def program(path: Path, text: str, mode: int = stat.S_IRWXU) -> AgentCommand:
 # The start
 
 
-async def test_a_missing_command_is_said_with_how_to_install_it():
+async def test_a_missing_command_is_reported_with_how_to_install_it():
     with pytest.raises(AgentNotFound, match="no-such-agent wasn't found") as failure:
         async with running(AgentCommand("a", ("no-such-agent",), install_hint="npm install it")):
             pass

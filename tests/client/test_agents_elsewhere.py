@@ -8,7 +8,7 @@ import pytest
 
 from acp_tui.client.agents.catalogue import command_at
 from acp_tui.client.agents.command import AgentCommand
-from acp_tui.client.agents.user_agents import read_user_agents
+from acp_tui.client.agents.configured_agents import read_configured_agents
 from acp_tui.client.sessions.access import INTERACTIVE, Grant, Policy
 from acp_tui.client.sessions.driver import usable_servers
 from acp_tui.client.settings.mcp import ServerList, Skipped, StdioServer
@@ -62,7 +62,7 @@ def test_login_arguments_of_a_remote_agent_reach_the_other_side_and_no_shell(
     """R-AUTH-6. The wrapper runs with this machine's rights."""
     file = tmp_path / "agents.toml"
     file.write_text(f'[agents.a]\ncommand = ["a"]\nwrapper = {wrapper}\nenv = {{ B = "b" }}\n')
-    command = read_user_agents(file, {}).agents["a"].command
+    command = read_configured_agents(file, {}).agents["a"].command
     login = command.for_terminal(["--x", "$(c) d"], {"A": "a; b"})
     assert (login.argv, login.env) == (argv, {"B": "b"})
 
@@ -75,7 +75,7 @@ def test_an_ssh_command_line_is_quoted_too_and_gets_no_variable_of_the_agent():
 def test_behind_a_wrapper_that_stays_here_a_login_is_as_without(tmp_path: Path):
     file = tmp_path / "agents.toml"
     file.write_text('[agents.a]\ncommand = ["a"]\nwrapper = ["nice"]\nruns = "here"\n')
-    login = read_user_agents(file, {}).agents["a"].command.for_terminal(["--x"], {"A": "a"})
+    login = read_configured_agents(file, {}).agents["a"].command.for_terminal(["--x"], {"A": "a"})
     assert (login.argv, login.env) == (("nice", "a", "--x"), {"A": "a"})
 
 

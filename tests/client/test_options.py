@@ -71,7 +71,7 @@ async def test_an_answer_replaces_all_options_and_others_may_come_and_go(tmp_pat
         assert list(values(session).items()) == [("fast", False), ("x", "b")]
 
 
-async def test_of_two_answers_and_an_update_the_last_on_the_wire_wins(tmp_path: Path):
+async def test_the_last_on_the_wire_wins(tmp_path: Path):
     """R-CFG-9: whatever was asked first, even in the middle of a turn."""
     async with in_session(tmp_path, configOptions=[select("x", "a")]) as (session, wire):
         async with in_turn(session, wire), anyio.create_task_group() as tasks:

@@ -302,7 +302,7 @@ async def test_no_variable_of_gits_own_and_no_relative_folder_counts(
     assert plant.names() == set()
 
 
-async def test_files_to_trace_into_are_not_written_whoever_configures_them(
+async def test_git_traces_into_no_file_from_any_configuration(
     plant: Plant, monkeypatch: pytest.MonkeyPatch, tmp_path: Path
 ) -> None:
     """Git takes these from the user's own file, which an agent may have written if the home is its workspace."""

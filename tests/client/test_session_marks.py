@@ -22,7 +22,7 @@ def past(name: str) -> PastSession:
     return PastSession("agent", SessionId(name), Path("/project"), name)
 
 
-def test_what_is_noted_is_there_for_the_next_who_looks(tmp_path: Path) -> None:
+def test_a_note_is_there_for_the_next_reader(tmp_path: Path) -> None:
     file = tmp_path / "marks.json"
     marks = SessionMarks(file)
     assert marks.of("agent", SessionId("a")) == Mark()

@@ -44,7 +44,7 @@ async def test_what_is_typed_reaches_the_command(tmp_path: Path) -> None:
         await prints(session, state, "got a word")
 
 
-async def test_ctrl_c_interrupts_whoever_is_in_the_foreground(tmp_path: Path) -> None:
+async def test_ctrl_c_interrupts_the_foreground_process(tmp_path: Path) -> None:
     async with running(tmp_path, WAITS) as (session, state):
         assert session.machine.interrupt(state.terminal_id)
         await until(session, lambda: state.has_exited)

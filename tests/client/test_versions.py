@@ -65,7 +65,7 @@ async def test_one_initialize_has_the_shapes_of_both_versions():
     assert {"capabilities", "clientCapabilities"} <= asked.keys()
 
 
-async def test_a_user_who_wants_version_1_has_it_asked_as_it_always_was():
+async def test_asking_for_version_1_sends_the_same_handshake_as_ever():
     """R2-INIT."""
     command = AgentCommand("played", ("played",), protocol=1)
     spoken, asked = await answered({"protocolVersion": 1}, command)
@@ -90,7 +90,7 @@ async def test_a_refusal_says_which_version_would_do():
     assert "--protocol 1" in (await refused(-32022, {"supported": [1]})).hint
 
 
-async def test_an_agent_that_has_only_version_2_says_so_to_a_user_who_wants_1():
+async def test_an_agent_of_version_2_only_refuses_version_1_clearly():
     """R2-INIT."""
     command = AgentCommand("played", ("played",), protocol=1)
     error = await refused(-32022, {"supported": [2]}, command)

@@ -119,7 +119,7 @@ def test_a_packed_entry_is_changed_as_any_other() -> None:
     assert conversation.entries[1].text == "Wait for it."  # type: ignore[union-attr]
 
 
-def test_whoever_holds_an_entry_holds_the_one_that_changes() -> None:
+def test_a_reference_to_an_entry_sees_its_changes() -> None:
     conversation, _ = packing(agent("Wait", "early"))
     held = conversation.entries[0]
     for number in range(LONG):
@@ -186,7 +186,7 @@ def by_name(module: str, name: str) -> bytes:
         b"cacp_tui.conversation.entries\nByteRing\n.",
     ],
 )
-def test_a_store_that_somebody_wrote_to_runs_nothing(payload: bytes) -> None:
+def test_a_store_that_was_tampered_with_runs_nothing(payload: bytes) -> None:
     conversation, store = packing(*(agent("a", f"m{number}") for number in range(LONG)))
     entries = conversation.entries
     store.planted = payload

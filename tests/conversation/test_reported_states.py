@@ -164,7 +164,7 @@ def test_a_prompt_that_the_agent_has_changed_shows_as_the_agent_has_it() -> None
     assert texts(conversation) == [("user", "hello and more")]
 
 
-def test_the_message_of_somebody_else_is_shown_behind_the_acceptance() -> None:
+def test_another_clients_message_is_shown_after_the_acceptance() -> None:
     """R2-MSG: until then, it might have been the user's own."""
     other = user("from another client", "x")
     assert texts(fold(SENT, other)) == [("user", "hello")]

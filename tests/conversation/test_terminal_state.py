@@ -108,7 +108,7 @@ def test_the_output_that_is_kept_is_bounded() -> None:
     assert state.output.read(3) == b"end"
 
 
-def test_of_terminals_far_back_little_is_kept_however_many_there_are() -> None:
+def test_terminals_far_back_keep_little_however_many_there_are() -> None:
     conversation = Conversation()
     for number in range(1_500):
         terminal = TerminalId(f"term-{number}")

@@ -175,6 +175,6 @@ def test_a_chunk_with_the_id_of_an_ended_turn_joins_its_message() -> None:
     assert texts(conversation) == [("user", "go"), ("agent", "ab")]
 
 
-def test_the_end_of_a_turn_leaves_the_questions_to_whoever_answers_them() -> None:
+def test_the_end_of_a_turn_leaves_its_questions_open() -> None:
     """R-CREQ-4: each is answered on the wire, once."""
     assert list(fold(prompt("go"), ask(1, "a"), TurnEnded("cancelled")).permissions) == [1]

@@ -65,5 +65,5 @@ def test_the_host_is_what_stands_behind_the_user() -> None:
         ("mailto:ada@example.org?body=x", "example.org"),
     ],
 )
-def test_of_an_address_only_the_place_is_kept(url: str, place: str) -> None:
+def test_only_the_location_of_an_address_is_kept(url: str, place: str) -> None:
     assert place_of(url) == place

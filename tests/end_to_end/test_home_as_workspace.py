@@ -7,7 +7,7 @@ import subprocess
 import sys
 from pathlib import Path
 
-from acp_tui.client.agents.user_agents import config_file
+from acp_tui.client.agents.configured_agents import config_file
 from acp_tui.client.settings.location import settings_file
 from acp_tui.client.settings.trust import trust_file
 from support.agents import scripted_argv

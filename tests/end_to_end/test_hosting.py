@@ -74,7 +74,7 @@ FLOODS = f"""
     say("over")
     read()
 """
-MOST_MB = 100
+MAX_MB = 100
 
 
 @pytest.fixture
@@ -185,7 +185,7 @@ async def test_updates_that_nobody_sees_are_kept_in_little_memory(user: User) ->
         await until(session, lambda: agent_texts(session)[-1:] == ["over"])
         numbers = "".join(agent_texts(session)).removesuffix("over").split()
         assert numbers == [str(number) for number in range(MANY)]
-    assert process.memory_info().rss < MOST_MB << 20
+    assert process.memory_info().rss < MAX_MB << 20
 
 
 async def test_the_sdks_agent_is_hosted(user: User) -> None:
@@ -276,7 +276,7 @@ def _as_nobody(code: str, path: Path) -> str:
     return done.stdout + done.stderr
 
 
-async def test_over_tcp_only_who_has_the_token_attaches(user: User) -> None:
+async def test_attaching_over_tcp_requires_the_token(user: User) -> None:
     place = user.host("--listen", "127.0.0.1:0", "--", *TALKER)
     url = await _address_of(place)
     for headers in ({}, {"Authorization": "Bearer guessed"}):
@@ -310,7 +310,7 @@ async def test_beyond_this_machine_it_wants_tls(user: User) -> None:
     assert "so it needs TLS" in done.stdout
 
 
-async def test_over_tls_only_who_has_the_token_and_trusts_the_host_attaches(
+async def test_attaching_over_tls_requires_the_token_and_a_trusted_host(
     user: User, tmp_path: Path, monkeypatch: pytest.MonkeyPatch
 ) -> None:
     ca = authority(tmp_path)

@@ -96,7 +96,7 @@ def test_a_redacted_recording_has_the_same_shape(runs: list[Led]) -> None:
         assert shape(replay.outside) == shape(as_recorded(run.outside))
 
 
-def test_redacted_it_says_the_same_whoever_has_played_it(runs_by_user: dict[str, list[Led]], scenario: str) -> None:
+def test_its_redacted_recording_is_the_same_for_any_user(runs_by_user: dict[str, list[Led]], scenario: str) -> None:
     for runs in zip(*runs_by_user.values(), strict=True):
         one, other = (redacted(run.recording) for run in runs)
         assert outlines(one) == outlines(other)

@@ -97,7 +97,7 @@ def test_a_move_is_told_by_its_change() -> None:
     assert [type(item) for item in found] == [FileChange, TextDiff]
 
 
-def test_of_patches_made_at_random_no_line_is_hidden() -> None:
+def test_random_patches_hide_no_line() -> None:
     """Whole and broken patches of several files, with and without changes that name them."""
     for seed in range(EXAMPLES):
         lines, changes, wanted = patch_at_random(Random(seed))

@@ -52,7 +52,7 @@ def assert_valid(name: str, value: Any) -> None:
 
 @needs_schema
 @pytest.mark.parametrize("block", BLOCKS, ids=lambda block: type(block).__name__)
-def test_a_block_is_written_as_the_schema_wants_it(block: ContentBlock) -> None:
+def test_a_block_is_written_as_the_schema_requires(block: ContentBlock) -> None:
     """R-CONT-1 to R-CONT-5"""
     written = outbound.content_block(block)
     assert None not in written.values()

@@ -238,7 +238,7 @@ def test_a_line_of_too_many_values_is_no_message(one: bytes) -> None:
 
 
 @pytest.mark.parametrize("text", ["[]", "{},", '"', '\\"', "\\", '\\",[', '","'])
-def test_of_what_stands_in_a_text_nothing_counts_as_a_value(text: str) -> None:
+def test_nothing_within_a_text_counts_as_a_value(text: str) -> None:
     line = write_notification("m", {"content": text * (2 * MAX_VALUES // len(text)), "more": [{}, text]})
     assert isinstance(read_message(line), Notification)
 

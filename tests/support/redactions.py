@@ -54,9 +54,9 @@ class Redacted:
         environ: dict[str, str] | None = None,
         host: str = "",
         full_names: Iterable[str] = (),
-        **wishes: Any,
+        **options: Any,
     ) -> Report:
-        return redact(source, out, RedactOptions(**wishes), environ or {}, host, full_names)
+        return redact(source, out, RedactOptions(**options), environ or {}, host, full_names)
 
     def said(self, number: int) -> str:
         """The text of a message; the first event is 1."""

@@ -19,7 +19,7 @@ from acp_tui.ui.tab.host import Opening
 from support.desks import Desk, OpenDesk, desk_of
 from support.frame_log import FrameLog
 
-LEAST_WAIT_S: Final = answer_guard.LEAST_WAIT_S
+MIN_WAIT_S: Final = answer_guard.MIN_WAIT_S
 """The stylesheet as built."""
 
 
@@ -32,13 +32,13 @@ def unhurried(monkeypatch: pytest.MonkeyPatch) -> None:
 @pytest.fixture(autouse=True)
 def keys_do_not_wait(monkeypatch: pytest.MonkeyPatch) -> None:
     """Let a key count as pressed when it is read: its wait on a busy machine has nothing to do with a test's clock."""
-    monkeypatch.setattr(answer_guard, "LEAST_WAIT_S", math.inf)
+    monkeypatch.setattr(answer_guard, "MIN_WAIT_S", math.inf)
 
 
 @pytest.fixture
 def keys_wait(monkeypatch: pytest.MonkeyPatch, keys_do_not_wait: None) -> None:
     """Let a key be as old as its event says."""
-    monkeypatch.setattr(answer_guard, "LEAST_WAIT_S", LEAST_WAIT_S)
+    monkeypatch.setattr(answer_guard, "MIN_WAIT_S", MIN_WAIT_S)
 
 
 @pytest.fixture

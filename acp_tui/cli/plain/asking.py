@@ -1,6 +1,6 @@
 """Questions in line mode: choices, yes or no, permissions, and an agent's forms and pages.
 
-While an agent starts, also a login if it requires one, and trust in a project's MCP servers. Only a number or letter
+While an agent starts, it also asks for a login, and for trust in a project's MCP servers. Only a number or letter
 typed by the user allows anything. `client.form_answers` validates the fields of forms.
 """
 
@@ -18,10 +18,10 @@ import anyio
 from anyio import to_thread
 from anyio.abc import TaskGroup
 
+from acp_tui.cli.output import error_text
 from acp_tui.cli.permissions import OneByOne, ask_permission
 from acp_tui.cli.plain.console import Console, Outbox
 from acp_tui.cli.plain.words import ours
-from acp_tui.cli.saying import error_text
 from acp_tui.cli.terminal import SlowStart, say_left_out
 from acp_tui.client.agents.command import AgentCommand
 from acp_tui.client.errors import AuthenticationRequired, ClientError, SettingsError

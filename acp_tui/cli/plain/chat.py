@@ -14,11 +14,11 @@ from anyio import to_thread
 from anyio.abc import TaskGroup
 
 from acp_tui.cli import ExitCode, code_of
+from acp_tui.cli.output import error_text
 from acp_tui.cli.plain.asking import AgentStart, Permissions, Questions
 from acp_tui.cli.plain.console import Console, Outbox
 from acp_tui.cli.plain.telling import ConversationPrinter
 from acp_tui.cli.plain.words import ours
-from acp_tui.cli.saying import error_text
 from acp_tui.client.agents.command import AgentCommand
 from acp_tui.client.attachments import attach
 from acp_tui.client.errors import AgentRefused, ClientError

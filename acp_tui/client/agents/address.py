@@ -1,4 +1,4 @@
-"""The address of an agent that already runs, as the user gives it. Connects to nothing."""
+"""The address of an agent that already runs, as the user gives it. Parses it; `channel` connects."""
 
 from __future__ import annotations
 

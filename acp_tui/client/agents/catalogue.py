@@ -19,6 +19,12 @@ from typing import Final
 
 from acp_tui.client.agents.address import read_address
 from acp_tui.client.agents.command import DEMO, AgentCommand, Package
+from acp_tui.client.agents.configured_agents import (
+    ConfiguredAgent,
+    ConfiguredAgents,
+    config_file,
+    read_configured_agents,
+)
 from acp_tui.client.agents.demo_agent import demo_command, with_project
 from acp_tui.client.agents.registry import (
     Archive,
@@ -29,7 +35,6 @@ from acp_tui.client.agents.registry import (
     registry_file,
 )
 from acp_tui.client.agents.remembered import recent_agents, recent_file
-from acp_tui.client.agents.user_agents import UserAgent, UserAgents, config_file, read_user_agents
 from acp_tui.client.errors import AgentNotFound
 from acp_tui.values import dataclass
 
@@ -203,7 +208,7 @@ class CatalogueSources:
 def read_catalogue(place: CatalogueSources | None = None) -> Catalogue:
     """All agents. Blocks while it looks up dozens of programs on PATH."""
     place = place or CatalogueSources()
-    user = read_user_agents(place.agents_file, place.environ)
+    user = read_configured_agents(place.agents_file, place.environ)
     cached = cached_registry(place.registry_file)
     listed = _all(user, cached, place)
     recent = recent_agents(place.recent_file)
@@ -224,7 +229,7 @@ def find_agent(name: str, place: CatalogueSources | None = None) -> ListedAgent:
     if "://" in name:
         return ListedAgent(command_at(name), Source.USER, name)
     place = place or CatalogueSources()
-    user = read_user_agents(place.agents_file, place.environ)
+    user = read_configured_agents(place.agents_file, place.environ)
     for concerned in ("", name):
         if concerned in user.problems:
             raise user.problems[concerned]
@@ -263,7 +268,7 @@ def _unknown(name: str, listed: Iterable[ListedAgent], agents_file: Path) -> Age
     )
 
 
-def _all(user: UserAgents, cached: CachedRegistry | None, place: CatalogueSources) -> tuple[ListedAgent, ...]:
+def _all(user: ConfiguredAgents, cached: CachedRegistry | None, place: CatalogueSources) -> tuple[ListedAgent, ...]:
     """One agent per name. A name in the user's file hides all others, even if its entry is invalid."""
     entries = {entry.agent_id: entry for entry in cached.registry.entries} if cached is not None else {}
     of_user = [_of_user(agent, place) for agent in user.agents.values()]
@@ -292,7 +297,7 @@ def _demo() -> ListedAgent:
     return ListedAgent(demo_command(), Source.DEMO, "Demo", about)
 
 
-def _of_user(agent: UserAgent, place: CatalogueSources) -> ListedAgent:
+def _of_user(agent: ConfiguredAgent, place: CatalogueSources) -> ListedAgent:
     command = agent.command
     is_there = command.address is not None or place.has(command.argv[0], command.env)
     obstacle = "" if is_there else _missing(command.argv[0])

@@ -3,7 +3,7 @@
 Hides the transport from its users.
 
 `process` runs our own processes. For an agent at an address, this module supplies the credentials; `websocket` and
-`streamable_http` are the transports, and `endings` says how one ended.
+`streamable_http` are the transports, and `remote_errors` says how one ended.
 """
 
 from __future__ import annotations
@@ -23,7 +23,7 @@ from acp_tui.client.agents.process import running_agent
 from acp_tui.client.errors import AgentLost, AgentNotRunnable, AgentUnreachable
 
 if TYPE_CHECKING:
-    from acp_tui.client.agents.endings import RemoteStream  # imports http and email, for proxies
+    from acp_tui.client.agents.remote_errors import RemoteStream  # imports http and email, for proxies
 
 TOKEN_LIMIT_S: Final = 60.0
 """How long a command may take to print a token. It may ask the user for a fingerprint or a touch."""

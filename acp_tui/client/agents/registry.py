@@ -137,9 +137,9 @@ def _reason(error: Exception) -> str:
     return str(getattr(cause, "strerror", None) or cause) or type(error).__name__
 
 
-MOST_ENTRIES: Final = 2_000
-MOST_WORDS: Final = 64
-MOST_CHARACTERS: Final = 2_000
+MAX_ENTRIES: Final = 2_000
+MAX_WORDS: Final = 64
+MAX_CHARACTERS: Final = 2_000
 """The limit for any one string."""
 
 _ID: Final = re.compile(r"[a-z][a-z0-9-]{0,63}")
@@ -248,7 +248,7 @@ def read_registry(text: str | bytes) -> Registry:
         raise ValueError("it doesn't list agents")
     entries: dict[str, RegistryEntry] = {}
     problems: list[str] = []
-    for at, item in enumerate(agents[:MOST_ENTRIES]):
+    for at, item in enumerate(agents[:MAX_ENTRIES]):
         name = _called(item, at)
         try:
             entry, notes = _entry(_table(item, "it"))
@@ -339,14 +339,14 @@ def _agent_program(name: str) -> str:
 
 def _args(run: Mapping[str, object]) -> tuple[str, ...]:
     args = run.get("args", [])
-    if not isinstance(args, list) or len(args) > MOST_WORDS:
-        raise ValueError(f"args isn't a list of at most {MOST_WORDS} strings")
+    if not isinstance(args, list) or len(args) > MAX_WORDS:
+        raise ValueError(f"args isn't a list of at most {MAX_WORDS} strings")
     return tuple(_plain(word, "args") for word in args)
 
 
 def _env(run: Mapping[str, object]) -> dict[str, str]:
     env = _table(run.get("env", {}), "env")
-    if len(env) > MOST_WORDS or not all(_VARIABLE.fullmatch(name) for name in env):
+    if len(env) > MAX_WORDS or not all(_VARIABLE.fullmatch(name) for name in env):
         raise ValueError("env has a key that isn't the name of a variable")
     for name in env:
         if effect := loading_effect(name):
@@ -369,15 +369,15 @@ def _matching(pattern: re.Pattern[str], item: Mapping[str, object], key: str) ->
 
 def _string(item: Mapping[str, object], key: str) -> str:
     value = item.get(key)
-    if not isinstance(value, str) or not value or len(value) > MOST_CHARACTERS:
-        raise ValueError(f"{key} isn't a string of at most {MOST_CHARACTERS} characters")
+    if not isinstance(value, str) or not value or len(value) > MAX_CHARACTERS:
+        raise ValueError(f"{key} isn't a string of at most {MAX_CHARACTERS} characters")
     return value
 
 
 def _plain(value: object, what: str) -> str:
     """A word of a command line without characters that would misrepresent it."""
-    if not isinstance(value, str) or len(value) > MOST_CHARACTERS:
-        raise ValueError(f"{what} isn't made of strings of at most {MOST_CHARACTERS} characters")
+    if not isinstance(value, str) or len(value) > MAX_CHARACTERS:
+        raise ValueError(f"{what} isn't made of strings of at most {MAX_CHARACTERS} characters")
     if not value.isprintable():
         raise ValueError(f"{what} contains invisible characters")
     return value

@@ -32,7 +32,7 @@ def write_json_state(file: Path, content: object) -> None:
     replace_file(file, json.dumps(content).encode())
 
 
-MOST_RECENT: Final = 50
+MAX_RECENT: Final = 50
 
 
 def recent_file() -> Path:
@@ -44,14 +44,14 @@ def recent_agents(file: Path) -> tuple[str, ...]:
     """The names, last used first."""
     content = read_json_state(file)
     names = content if isinstance(content, list) else []
-    return tuple(name for name in names if isinstance(name, str))[:MOST_RECENT]
+    return tuple(name for name in names if isinstance(name, str))[:MAX_RECENT]
 
 
 def note_used(name: str, file: Path) -> None:
     """Put this name first."""
     names = [name, *(other for other in recent_agents(file) if other != name)]
     with suppress(OSError):
-        write_json_state(file, names[:MOST_RECENT])
+        write_json_state(file, names[:MAX_RECENT])
 
 
 def introduction(command: AgentCommand, file: Path) -> str:
@@ -66,7 +66,7 @@ def introduction(command: AgentCommand, file: Path) -> str:
     return f"{command.name} {command.way}" if is_new else ""
 
 
-MOST_KEPT: Final = 20
+MAX_KEPT: Final = 20
 """Per agent. The oldest are dropped first."""
 _Consents: TypeAlias = dict[str, dict[str, str]]
 """By agent name, then by digest. The value helps a person who reads the file."""
@@ -86,7 +86,7 @@ def agree(command: AgentCommand, file: Path) -> None:
     """Store that the user agreed to run this command. Raises SettingsError if the file can't be written."""
     consents = _read(file)
     of_agent = {**consents.get(command.name, {}), _digest(command): command.line}
-    consents[command.name] = dict(list(of_agent.items())[-MOST_KEPT:])
+    consents[command.name] = dict(list(of_agent.items())[-MAX_KEPT:])
     try:
         write_json_state(file, consents)
     except OSError as error:

@@ -19,8 +19,16 @@ import httpx
 from anyio.abc import TaskGroup, TaskStatus
 
 from acp_tui.client.agents.address import Address
-from acp_tui.client.agents.endings import OPEN_LIMIT_S, Ended, RemoteStream, failure, proxy_for, proxy_refusal, refusal
 from acp_tui.client.agents.http_connections import Transport, body_of, proxy_at
+from acp_tui.client.agents.remote_errors import (
+    OPEN_LIMIT_S,
+    Ended,
+    RemoteStream,
+    failure,
+    proxy_for,
+    proxy_refusal,
+    refusal,
+)
 from acp_tui.json_core import from_json
 from acp_tui.rpc.messages import (
     DEFAULT_MAX_FRAME_BYTES,

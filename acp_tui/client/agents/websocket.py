@@ -21,7 +21,15 @@ from websockets.exceptions import (
 from websockets.frames import CloseCode
 
 from acp_tui.client.agents.address import Address
-from acp_tui.client.agents.endings import OPEN_LIMIT_S, Ended, RemoteStream, failure, proxy_for, proxy_refusal, refusal
+from acp_tui.client.agents.remote_errors import (
+    OPEN_LIMIT_S,
+    Ended,
+    RemoteStream,
+    failure,
+    proxy_for,
+    proxy_refusal,
+    refusal,
+)
 from acp_tui.rpc.websocket import CLOSE_LIMIT_S, MAX_SIZE, PING_S, LineConnection, WebSocketStream
 
 _FINAL: Final = frozenset({CloseCode.POLICY_VIOLATION, CloseCode.MESSAGE_TOO_BIG, *range(4400, 4500)})

@@ -13,7 +13,7 @@ from acp_tui.values import dataclass
 
 _OPENING: Final = "([{<\"'“‘„«「『（【《"
 _CLOSING: Final = ".,;:!?)]}>'\"”’»」』）】》…。，、；：！？"
-MOST_NESTED: Final = 10
+MAX_NESTED: Final = 10
 """Mentions inside mentions."""
 _MAX_KEPT_CLOSING: Final = 8  # in a name; "@x......" must not cause a disk access for each dot
 
@@ -55,7 +55,7 @@ def mentions(text: str) -> list[Mention]:
 
 def without_mentions(text: str) -> str:
     """Markdown that reads the same but contains no mentions, for text that isn't the user's own."""
-    for _ in range(MOST_NESTED):
+    for _ in range(MAX_NESTED):
         found = mentions(text)
         if not found:
             return text

@@ -16,7 +16,7 @@ Places: TypeAlias = tuple[int, ...]
 """Indexes of letters in a text, ascending."""
 
 _BETWEEN_WORDS: Final = "/_-. "
-_MOST_RUNS: Final = 8
+_MAX_RUNS: Final = 8
 """Limit for occurrences of the letters as one run. The rest of the text is ignored."""
 
 _IN_A_ROW: Final = 10
@@ -95,7 +95,7 @@ def _alignments(query: str, haystack: str, name_at: int) -> Iterator[Places]:
 def _runs(query: str, haystack: str) -> Iterator[Places]:
     """The last ones of a path first, because its name is at the end."""
     stop = len(haystack)
-    for _ in range(_MOST_RUNS):
+    for _ in range(_MAX_RUNS):
         at = haystack.rfind(query, 0, stop)
         if at < 0:
             return
@@ -168,7 +168,7 @@ def _are_whole_name(places: Places, shape: _Shape) -> bool:
     return first == shape.name_at and last - first + 1 == len(places) and last + 1 in ends
 
 
-MOST_LETTERS: Final = 1000
+MAX_LETTERS: Final = 1000
 """A longer mention isn't completed, because no one writes such a path."""
 
 _CLOSING: Final = ".,;:!?)]}>'\"”’»」』）】》…。，、；：！？"
@@ -201,7 +201,7 @@ class PartialMention:
 
 def being_written(line: str, column: int) -> PartialMention | None:
     """The mention that ends at the cursor or extends past it."""
-    begin = max(column - MOST_LETTERS, 0)
+    begin = max(column - MAX_LETTERS, 0)
     found = _BEING_WRITTEN.search(line[begin:column])
     if found is None or (begin and found.start() == 0):
         return None

@@ -24,10 +24,10 @@ from acp_tui.client.completion.matching import Match, fit, is_exact_case
 from acp_tui.client.safe_git import GitFailed, ask_git
 from acp_tui.values import dataclass
 
-MOST_MATCHES: Final = 100
-MOST_SCORED: Final = 300
+MAX_MATCHES: Final = 100
+MAX_SCORED: Final = 300
 """How many to score for each kind of match: the shortest ones."""
-MOST_SCATTERED: Final = 600
+MAX_SCATTERED: Final = 600
 """How many of these to check for ones with the letters in their names, which are preferred."""
 LINES_AT_ONCE: Final = 2000
 """After this many paths, other threads may run, and the search checks whether it's still needed."""
@@ -53,7 +53,7 @@ class PathIndex:
         if not query or (query.endswith("/") and query in self._known):
             return self._children(query)
         lines = dict.fromkeys(self._with_runs(query))
-        if len(lines) < MOST_MATCHES:
+        if len(lines) < MAX_MATCHES:
             lines.update(dict.fromkeys(self._scattered(query, is_stale)))
         if is_stale():
             return []
@@ -62,14 +62,14 @@ class PathIndex:
     def _with_runs(self, query: str) -> Iterator[int]:
         """Lines that contain all letters as one run."""
         haystack = self._haystack(query)
-        yield from islice(haystack.beginning(query), MOST_SCORED)
-        yield from islice(haystack.holding(query), MOST_SCORED)
+        yield from islice(haystack.beginning(query), MAX_SCORED)
+        yield from islice(haystack.holding(query), MAX_SCORED)
 
     def _scattered(self, query: str, is_stale: IsStale) -> list[int]:
         """Lines that contain the letters in this order."""
-        found = list(islice(self._haystack(query).scattered(query, is_stale), MOST_SCATTERED))
+        found = list(islice(self._haystack(query).scattered(query, is_stale), MAX_SCATTERED))
         found.sort(key=self._is_not_in_name(query))
-        return found[:MOST_SCORED]
+        return found[:MAX_SCORED]
 
     def _is_not_in_name(self, letters: str) -> Callable[[int], bool]:
         """Returns whether the name in a line lacks some of the letters."""
@@ -105,7 +105,7 @@ class PathIndex:
 def best(fits: list[Match]) -> list[Match]:
     """The best matches, best first. If equal, the shorter one comes first."""
     fits.sort(key=lambda match: (-match.score, len(match.text), match.text))
-    return fits[:MOST_MATCHES]
+    return fits[:MAX_MATCHES]
 
 
 def _folders_of(paths: Iterable[str]) -> Iterator[str]:
@@ -166,7 +166,7 @@ def _in_order(letters: str) -> str:
     return "".join(rf"[^\n{letter}]*+{letter}" for letter in map(re.escape, letters))
 
 
-MOST_ENTRIES: Final = 10_000
+MAX_ENTRIES: Final = 10_000
 _BEGINNINGS: Final = ("/", "~/", "./", "../")
 
 
@@ -186,7 +186,7 @@ def look_into_folder(path: str, cwd: Path) -> list[Match]:
     written = f"{folder}/"
     try:
         with os.scandir(_place(written, cwd)) as entries:
-            names = [_shown(entry) for entry in islice(entries, MOST_ENTRIES)]
+            names = [_shown(entry) for entry in islice(entries, MAX_ENTRIES)]
     except (OSError, RuntimeError):  # no such folder, or no home
         return []
     names = [entry for entry in names if name.startswith(".") or not entry.startswith(".")]
@@ -215,8 +215,8 @@ def _shown(entry: os.DirEntry[str]) -> str:
         return entry.name
 
 
-MOST_BYTES: Final = 4 << 20
-MOST_LINE: Final = 400
+MAX_BYTES: Final = 4 << 20
+MAX_LINE: Final = 400
 
 
 @dataclass(frozen=True, slots=True)
@@ -241,8 +241,8 @@ def peek(path: Path, lines: str, most_lines: int) -> FileExcerpt | None:
     texts = content.decode(errors="replace").splitlines()
     first, last = _range(lines, len(texts))
     shown = texts[first - 1 : min(last, first - 1 + most_lines)]
-    numbered = tuple((first + at, text[:MOST_LINE]) for at, text in enumerate(shown))
-    return FileExcerpt(len(texts), len(content) > MOST_BYTES, numbered)
+    numbered = tuple((first + at, text[:MAX_LINE]) for at, text in enumerate(shown))
+    return FileExcerpt(len(texts), len(content) > MAX_BYTES, numbered)
 
 
 def _range(lines: str, count: int) -> tuple[int, int]:
@@ -258,15 +258,15 @@ def _content(path: Path) -> bytes | None:
         # Opening a named pipe would wait for a writer.
         descriptor = os.open(path, os.O_RDONLY | os.O_NONBLOCK | os.O_CLOEXEC | os.O_NOCTTY)
         with os.fdopen(descriptor, "rb") as file:
-            return file.read(MOST_BYTES + 1) if stat.S_ISREG(os.fstat(descriptor).st_mode) else None
+            return file.read(MAX_BYTES + 1) if stat.S_ISREG(os.fstat(descriptor).st_mode) else None
     except (OSError, ValueError):
         return None
 
 
 FRESH_S: Final = 3.0
 """How long the list of files stays valid."""
-MOST_NEWEST: Final = 8
-MOST_LOOKED_AT: Final = 20_000
+MAX_NEWEST: Final = 8
+MAX_EXAMINED_FILES: Final = 20_000
 """In a larger workspace, the newest files aren't determined, because that would take too long."""
 
 
@@ -303,10 +303,10 @@ class WorkspaceFiles:
         return is_other
 
     def _find_newest(self, listed: list[str]) -> list[str]:
-        if len(listed) > MOST_LOOKED_AT:
+        if len(listed) > MAX_EXAMINED_FILES:
             return []
         times = {path: found.st_mtime for path in listed if (found := self._status(path)) is not None}
-        return sorted(times, key=lambda path: -times[path])[:MOST_NEWEST]
+        return sorted(times, key=lambda path: -times[path])[:MAX_NEWEST]
 
     def find(self, path: str, recent: Iterable[str] = (), is_stale: IsStale = lambda: False) -> list[Match]:
         """What `path` may mean, best first. If it's empty, `recent` and the newest ones come first.
@@ -314,14 +314,14 @@ class WorkspaceFiles:
         Use a thread. Before the first reading, only finds paths that say where they begin.
         """
         if is_written_out(path):
-            return look_into_folder(path, self.root)[:MOST_MATCHES]
+            return look_into_folder(path, self.root)[:MAX_MATCHES]
         if self._index is None:
             return []
         found = self._index.search(path, is_stale)
         if not path:
             first = (Match(each) for each in (*recent, *self._newest) if each in self._index)
             found = [*dict.fromkeys(first), *found]
-        return list(self._existing(dict.fromkeys(found[: 2 * MOST_MATCHES])))
+        return list(self._existing(dict.fromkeys(found[: 2 * MAX_MATCHES])))
 
     def _existing(self, found: Iterable[Match]) -> Iterator[Match]:
         """Existing files, with a slash after folders. Git also lists deleted files, and submodules like files.
@@ -346,8 +346,8 @@ class WorkspaceFiles:
             return None
 
 
-MOST_FILES: Final = 200_000
-MOST_GIT_BYTES: Final = 64 << 20
+MAX_FILES: Final = 200_000
+MAX_GIT_BYTES: Final = 64 << 20
 WALK_LIMIT_S: Final = 5.0
 
 _SKIPPED_FOLDERS: Final = frozenset({"__pycache__", "node_modules", "target", "venv"})
@@ -355,7 +355,7 @@ _SKIPPED_FOLDERS: Final = frozenset({"__pycache__", "node_modules", "target", "v
 
 
 async def list_files(root: Path) -> list[str]:
-    """The files below `root`, relative to it; at most `MOST_FILES`, without those that can't be read."""
+    """The files below `root`, relative to it; at most `MAX_FILES`, without those that can't be read."""
     listed = await _listed_by_git(root)
     if listed is not None:
         return await to_thread.run_sync(_parse, listed)
@@ -366,7 +366,7 @@ async def _listed_by_git(root: Path) -> bytes | None:
     """Git's output; None if it isn't a repository, has nothing to list, or fails."""
     options = ("-z", "--cached", "--others", "--exclude-standard")
     try:
-        answer = await ask_git(root, "ls-files", *options, most_bytes=MOST_GIT_BYTES)
+        answer = await ask_git(root, "ls-files", *options, most_bytes=MAX_GIT_BYTES)
     except GitFailed:
         return None
     # Truncated output is good as far as it goes. In a repository, an ignored folder has no files.
@@ -376,11 +376,11 @@ async def _listed_by_git(root: Path) -> bytes | None:
 def _parse(listed: bytes) -> list[str]:
     """From NUL-terminated paths, the last of which may be cut off."""
     names = os.fsdecode(listed[: listed.rfind(b"\0") + 1]).split("\0")[:-1]
-    return names[:MOST_FILES]
+    return names[:MAX_FILES]
 
 
 def _walked(root: Path) -> list[str]:
-    return list(islice(_walk(root, time.monotonic() + WALK_LIMIT_S), MOST_FILES))
+    return list(islice(_walk(root, time.monotonic() + WALK_LIMIT_S), MAX_FILES))
 
 
 def _walk(root: Path, until: float) -> Iterator[str]:

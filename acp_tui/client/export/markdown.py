@@ -108,7 +108,7 @@ def _address(uri: str) -> str:
 LOWEST_HEADING: Final = 6
 TAB_CELLS: Final = 4
 """According to CommonMark."""
-MOST_PASSES: Final = 8
+MAX_PASSES: Final = 8
 """Two or three are enough for realistic text."""
 
 _AUTOLINK: Final = rf"<{WEB_OR_MAIL}[^\s<>`|\\\[\]]+>"
@@ -136,7 +136,7 @@ _LINE_OF_HTML: Final = re.compile(r"\n[ >]*<(?=[A-Za-z/!?])(?!https?://)")
 def contained(source: str, heading_shift: int) -> str:
     """`source` made harmless to its surroundings, with headings lowered by `heading_shift` levels."""
     source = _without_tabs(make_visible(source).strip("\n"))
-    for _ in range(MOST_PASSES):
+    for _ in range(MAX_PASSES):
         tokens = _parser().parse(source)
         lines = source.split("\n")
         for start, stop in _written(tokens, len(lines)):

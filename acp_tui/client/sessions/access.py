@@ -164,15 +164,15 @@ class Access:
         self._apply = apply
 
     @asynccontextmanager
-    async def leave(self, wish: AccessRequest, grant: Grant, place: Place) -> AsyncIterator[None]:
-        """Run the block if nothing forbids `wish`, otherwise raise RequestFailed."""
-        if wish.rule is not None:
-            self._apply(ToolCallReported(_refused(wish, place, wish.rule)))
-            raise _refusal(f"{wish.does}: a standing rule of the user refuses it", wish.rule.reason)
-        if place.inside and grant is Grant.ON and not wish.why:
+    async def permit(self, request: AccessRequest, grant: Grant, place: Place) -> AsyncIterator[None]:
+        """Run the block if nothing forbids `request`, otherwise raise RequestFailed."""
+        if request.rule is not None:
+            self._apply(ToolCallReported(_refused(request, place, request.rule)))
+            raise _refusal(f"{request.does}: a standing rule of the user refuses it", request.rule.reason)
+        if place.inside and grant is Grant.ON and not request.why:
             yield
             return
-        call_id = await self._asked(wish, place)
+        call_id = await self._asked(request, place)
         try:
             yield
         except BaseException:
@@ -180,30 +180,30 @@ class Access:
             raise
         self._settle(call_id, tool_calls.COMPLETED)
 
-    async def _asked(self, wish: AccessRequest, place: Place) -> ToolCallId:
-        patch = _question(wish, place)
-        why_asked = wish.why or WHY_SETTINGS if place.inside else f"{WHY_OUTSIDE} {wish.why}".rstrip()
+    async def _asked(self, request: AccessRequest, place: Place) -> ToolCallId:
+        patch = _question(request, place)
+        why_asked = request.why or WHY_SETTINGS if place.inside else f"{WHY_OUTSIDE} {request.why}".rstrip()
         try:
-            answer = await self._ask(patch, (ALLOW, REFUSE), "\n".join([why_asked, *wish.warnings]))
+            answer = await self._ask(patch, (ALLOW, REFUSE), "\n".join([why_asked, *request.warnings]))
         except BaseException:
             self._settle(patch.tool_call_id, tool_calls.CANCELLED)
             raise
         if answer == ALLOW.option_id:
             return patch.tool_call_id
         self._settle(patch.tool_call_id, tool_calls.CANCELLED if answer is None else tool_calls.FAILED)
-        raise _refusal(f"{wish.does}: {_WHY.get(answer, 'the user refused it')}")
+        raise _refusal(f"{request.does}: {_WHY.get(answer, 'the user refused it')}")
 
     def _settle(self, call_id: ToolCallId, status: str) -> None:
         self._apply(ToolCallReported(ToolCallPatch(call_id, status=status)))
 
 
-def _refused(wish: AccessRequest, place: Place, rule: RefusalRule) -> ToolCallPatch:
+def _refused(request: AccessRequest, place: Place, rule: RefusalRule) -> ToolCallPatch:
     said = BlockContent(Text(f"refused by your rule: {rule.words}"))
-    return _question(wish, place, content=(said,), status=tool_calls.FAILED)
+    return _question(request, place, content=(said,), status=tool_calls.FAILED)
 
 
 def _question(
-    wish: AccessRequest,
+    request: AccessRequest,
     place: Place,
     *,
     content: Sequence[ToolCallContent] | None = None,
@@ -212,16 +212,16 @@ def _question(
     """The question as a tool call whose ID no agent can know, so no agent can change its text."""
     where = "" if place.inside else " (outside the workspace)"
     leads_to: tuple[ToolCallContent, ...] = ()
-    if place.path != Path(wish.path):
-        leads_to = (BlockContent(Text(f"{wish.path} leads to {place.path}")),)
+    if place.path != Path(request.path):
+        leads_to = (BlockContent(Text(f"{request.path} leads to {place.path}")),)
     return ToolCallPatch(
         ToolCallId(f"acp-tui_{secrets.token_hex(16)}"),
-        title=f"{wish.does}{where}",
-        kind=wish.kind,
+        title=f"{request.does}{where}",
+        kind=request.kind,
         status=status,
-        content=(*leads_to, *(wish.content if content is None else content)),
+        content=(*leads_to, *(request.content if content is None else content)),
         locations=(Location(str(place.path)),),
-        raw_input=UNSET if wish.raw_input is None else dict(wish.raw_input),
+        raw_input=UNSET if request.raw_input is None else dict(request.raw_input),
     )
 
 

@@ -10,9 +10,9 @@ from typing import Final
 from acp_tui.client.agents.remembered import read_json_state, write_json_state
 from acp_tui.client.settings.location import state_folder
 
-MOST_SESSIONS: Final = 200
+MAX_SESSIONS: Final = 200
 """The sessions whose folds changed first are dropped first."""
-MOST_FOLDS: Final = 100
+MAX_FOLDS: Final = 100
 """Of one session; the last ones."""
 MAX_NAME: Final = 200
 """Characters of an entry's name. An agent chooses the IDs of calls."""
@@ -40,9 +40,9 @@ class KeptFolds:
         if before is None and not short:
             return
         if short:
-            kept[self._key] = dict(short[-MOST_FOLDS:])
+            kept[self._key] = dict(short[-MAX_FOLDS:])
         with suppress(OSError):
-            write_json_state(self._file, dict(list(kept.items())[-MOST_SESSIONS:]))
+            write_json_state(self._file, dict(list(kept.items())[-MAX_SESSIONS:]))
 
     def _all(self) -> dict[str, object]:
         kept = read_json_state(self._file)

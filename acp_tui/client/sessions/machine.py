@@ -171,10 +171,10 @@ class Machine:
         with refusals():
             files = self._open_files()
             place = await files.locate(path)
-            wish = AccessRequest(
+            request = AccessRequest(
                 "read", f"Read {path}", path, await self._rules.against_read(path), raw_input={"path": path}
             )
-            async with self._access.leave(wish, self._policy.read, place):
+            async with self._access.permit(request, self._policy.read, place):
                 try:
                     async with self._one_read_at_a_time:
                         await self._until_room()
@@ -194,8 +194,8 @@ class Machine:
             is_asked = self._policy.write is Grant.ASK or not place.inside or bool(why)
             shown = await self._change(path, content, place) if is_asked else ()
             rule = await self._rules.against_write(path)
-            wish = AccessRequest("edit", f"Write {path}", path, rule, shown, why=why)
-            async with self._access.leave(wish, self._policy.write, place):
+            request = AccessRequest("edit", f"Write {path}", path, rule, shown, why=why)
+            async with self._access.permit(request, self._policy.write, place):
                 self._require_same(files)
                 await files.write_text_file(path, content, allowed_at=place.path)
 
@@ -256,7 +256,7 @@ class Machine:
                 # Environment variables affect what a command does, so the question shows them.
                 line = " ".join([*(f"{name}={quote(value)}" for name, value in env), _line(command, args)])
                 rule, why = await self._rules.against_command(command, args, directory, env)
-                wish = AccessRequest(
+                request = AccessRequest(
                     "execute",
                     f"Run {line}",
                     directory,
@@ -265,7 +265,7 @@ class Machine:
                     why=why,
                     warnings=loading_warnings([name for name, _ in env], _line(command, args)),
                 )
-                async with self._access.leave(wish, self._policy.terminals, held.location):
+                async with self._access.permit(request, self._policy.terminals, held.location):
                     self._require_same(files)
                     await files.require_held(directory, held)
                     limit = self._policy.output_limit_bytes

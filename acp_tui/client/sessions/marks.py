@@ -14,7 +14,7 @@ from acp_tui.client.settings.location import state_folder
 from acp_tui.conversation.facts import SessionId
 from acp_tui.values import dataclass
 
-MOST_KEPT: Final = 5_000
+MAX_KEPT: Final = 5_000
 """Sessions. The ones marked first are dropped first."""
 MAX_NAME: Final = 200
 """Characters."""
@@ -65,7 +65,7 @@ class SessionMarks:
         marks.pop(key, None)
         if mark != Mark():
             marks[key] = mark
-        kept = list(marks.items())[-MOST_KEPT:]
+        kept = list(marks.items())[-MAX_KEPT:]
         try:
             write_json_state(self._file, {key: asdict(mark) for key, mark in kept})
         except OSError as error:

@@ -88,7 +88,7 @@ async def _explain(error: RpcError | MalformedMessage) -> NoReturn:
     raise error
 
 
-MOST_LISTED: Final = 1_000
+MAX_LISTED: Final = 1_000
 SHORTEST: Final = 8
 """Characters of a shortened ID."""
 MAX_LINE: Final = 300
@@ -159,7 +159,7 @@ class PastSession:
 def recorded_sessions(index: SessionIndex, cwd: Path | None, words: str = "") -> list[PastSession]:
     """Sessions of one folder or of all, last used first; with `words`, those containing them. Raises ClientError."""
     try:
-        found = index.search(words, cwd, MOST_LISTED) if words else index.recent(cwd, MOST_LISTED)
+        found = index.search(words, cwd, MAX_LISTED) if words else index.recent(cwd, MAX_LISTED)
     except OSError as error:
         raise HistoryUnreadable(f"the recordings can't be read: {error}") from error
     seen: set[tuple[str, SessionId]] = set()

@@ -42,7 +42,7 @@ class ProjectSettings:
 
 
 _MAX_BYTES: Final = 64 << 10
-_MOST_DOTS: Final = 100
+_MAX_DOTS: Final = 100
 """Limit for the dots in a line. A key's memory is quadratic in its parts, so a megabyte of them could exhaust it."""
 
 
@@ -57,8 +57,8 @@ def read_project_settings(cwd: Path, environ: Mapping[str, str] | None = None) -
         return None
     try:
         text = content.decode()
-        if any(line.count(".") > _MOST_DOTS for line in text.split("\n")):
-            raise ValueError(f"a line of it has more than {_MOST_DOTS} dots")
+        if any(line.count(".") > _MAX_DOTS for line in text.split("\n")):
+            raise ValueError(f"a line of it has more than {_MAX_DOTS} dots")
         document = tomllib.loads(text)
     except (ValueError, RecursionError) as error:
         raise SettingsError(f"{file} isn't used: {error}") from error

@@ -36,8 +36,8 @@ INTERPRETERS: Final = re.compile(
     r"|Rscript|osascript|pwsh|julia|guile|escript|groovy|java|tsx|ts-node"
 )
 """Programs that run the file named in their arguments."""
-_MOST_PROGRAMS: Final = 200
-_MOST_SCRIPT_WORDS: Final = 8
+_MAX_PROGRAMS: Final = 200
+_MAX_SCRIPT_WORDS: Final = 8
 """The arguments of an interpreter to search: options, then the script."""
 
 
@@ -72,7 +72,7 @@ def find_program(name: str, search_path: str, folder: int) -> FoundProgram:
 def programs_in(commands: Sequence[Words], search_path: str, folder: int) -> tuple[FoundProgram, ...]:
     """The programs of these commands, and the scripts that interpreters run."""
     found: dict[tuple[str, bool], FoundProgram] = {}
-    for words in commands[:_MOST_PROGRAMS]:
+    for words in commands[:_MAX_PROGRAMS]:
         found.setdefault((words[0], True), _found_or_missing(words[0], search_path, folder))
         for script in _scripts(words):
             found.setdefault((script, False), FoundProgram(script, script, _identity(script, folder)))
@@ -89,7 +89,7 @@ def _found_or_missing(name: str, search_path: str, folder: int) -> FoundProgram:
 
 def _scripts(words: Words) -> Iterator[str]:
     if INTERPRETERS.fullmatch(basename(words[0])):
-        yield from (word for word in words[1 : 1 + _MOST_SCRIPT_WORDS] if word and not word.startswith("-"))
+        yield from (word for word in words[1 : 1 + _MAX_SCRIPT_WORDS] if word and not word.startswith("-"))
 
 
 def _identity(path: str, folder: int) -> Identity | None:

@@ -193,16 +193,16 @@ def _belonging() -> re.Pattern[str]:
     )
 
 
-MOST_BLANK_LINES: Final = 3
-MOST_SPACES: Final = 32
+MAX_BLANK_LINES: Final = 3
+MAX_SPACES: Final = 32
 """In one line; code is seldom indented further."""
 
 LF: Final = "\n"
 # Spaces, tabs, and the stand-ins for blanks in visible text.
 _BLANK: Final = "[^\\S\n]|[\u2420\u237d\u2409\u2800\u3164]"
-_LINES: Final = re.compile(rf"^(?:(?:{_BLANK})*\n){{{MOST_BLANK_LINES + 1},}}", re.MULTILINE)
-_SPACES: Final = re.compile(rf"(?:{_BLANK}){{{MOST_SPACES + 1},}}")
-_LINE_FEEDS: Final = re.compile(rf"(?:{_BLANK}|\u240a){{{MOST_SPACES + 1},}}")
+_LINES: Final = re.compile(rf"^(?:(?:{_BLANK})*\n){{{MAX_BLANK_LINES + 1},}}", re.MULTILINE)
+_SPACES: Final = re.compile(rf"(?:{_BLANK}){{{MAX_SPACES + 1},}}")
+_LINE_FEEDS: Final = re.compile(rf"(?:{_BLANK}|\u240a){{{MAX_SPACES + 1},}}")
 
 
 def collapse_blanks(text: str) -> str:

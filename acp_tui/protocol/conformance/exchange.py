@@ -182,8 +182,8 @@ def _is_id(request_id: Any) -> bool:
 
 LARGE_BYTES: Final = 16 << 20
 BOM: Final = b"\xef\xbb\xbf"
-MOST_PIECES: Final = 200
-MOST_PIECES_BYTES: Final = 64 << 10
+MAX_PIECES: Final = 200
+MAX_PIECES_BYTES: Final = 64 << 10
 
 
 class LineCheck:
@@ -248,7 +248,7 @@ class LineCheck:
             text = f"one message spans {len(self._frames)} lines"
             self._pieces, self._frames = [], []
             self._judge.check("A-LINE-3", False, text, *earlier)
-        elif len(self._pieces) > MOST_PIECES or sum(map(len, self._pieces)) > MOST_PIECES_BYTES:
+        elif len(self._pieces) > MAX_PIECES or sum(map(len, self._pieces)) > MAX_PIECES_BYTES:
             self.finish()
 
     def _is_whole(self) -> bool:

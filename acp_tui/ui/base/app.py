@@ -140,7 +140,7 @@ class AppStyles:
             self.try_on(None)
 
 
-MOST_USED: Final = 5
+MAX_USED: Final = 5
 """The number of recent commands at the top of the palette."""
 
 
@@ -240,7 +240,7 @@ class BaseApp(App[None]):
         async def run(command: Command | None) -> None:
             if command is not None:
                 others = [id_ for id_ in self._used_commands if id_ != command.id]
-                self._used_commands = [command.id, *others][:MOST_USED]
+                self._used_commands = [command.id, *others][:MAX_USED]
                 await self.run_action(command.action, screen)
 
         here = places_of(screen.focused or screen)

@@ -36,7 +36,7 @@ log = logging.getLogger(__name__)
 
 TAKING_STOCK: Final = "reading the files"
 """What it's doing until it's ready, worded like a phase."""
-LEAST_WAIT_S: Final = 0.02
+MIN_WAIT_S: Final = 0.02
 REST_S: Final = 0.25
 REST_S_PER_CHANGE: Final = 30e-6
 """Ten times the cost of listing a change, so that most of the time is left for other work."""
@@ -197,7 +197,7 @@ class ChangesDesk:
         self._summary = None
         if not self._is_telling and self._app.is_running:
             self._is_telling = True
-            self._app.set_timer(max(LEAST_WAIT_S, self._telling_from_s - time.monotonic()), self._tell)
+            self._app.set_timer(max(MIN_WAIT_S, self._telling_from_s - time.monotonic()), self._tell)
 
     def _tell(self) -> None:
         self._is_telling = False
@@ -236,7 +236,7 @@ def _first(error: BaseException) -> BaseException:
     return error
 
 
-MOST_MOMENTS: Final = 200
+MAX_MOMENTS: Final = 200
 ONLY_FILES: Final = "Only files are listed, including those others changed. The agent still remembers the turn."
 
 
@@ -269,7 +269,7 @@ class TurnMoments:
         moment = await self._changes.remember()
         if moment is not None:
             self._moments[prompt] = moment
-            if len(self._moments) > MOST_MOMENTS:
+            if len(self._moments) > MAX_MOMENTS:
                 del self._moments[next(iter(self._moments))]
 
     @property

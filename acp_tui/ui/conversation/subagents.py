@@ -29,7 +29,7 @@ GLYPHS: Final = {
     "idle": "○",
 }
 RAIL: Final = "    ╰ "
-LEAST_CELLS: Final = 12
+MIN_CELLS: Final = 12
 """The least room for a title, however long the text after it is."""
 MAX_TAIL: Final = 400
 """Characters at the end of a message that are searched for its last line."""
@@ -78,7 +78,7 @@ class SubagentDrawing(KeptDrawing):
         said = subagent.conversation
         state = subagent_state(subagent)
         aside = " · ".join(filter(None, (state, _steps(said), spent_words(said))))
-        name = cut(name_of(subagent), max(width - width_cells(aside) - 2, LEAST_CELLS))
+        name = cut(name_of(subagent), max(width - width_cells(aside) - 2, MIN_CELLS))
         head = [
             Gutter(f"  {GLYPHS[state]} ", state_style(state, palette)),
             Gutter("↳ ", palette.muted),

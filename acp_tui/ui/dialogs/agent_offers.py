@@ -198,7 +198,7 @@ def _custom(key: str, value: Any, is_open: bool) -> Content:
     return Content.assemble((mark, "$foreground-muted"), shown_line(key), text)
 
 
-MOST_COLUMN_CELLS: Final = 24
+MAX_COLUMN_CELLS: Final = 24
 
 Chosen: TypeAlias = tuple[str, str | bool]
 """An option's ID and its new value."""
@@ -240,8 +240,8 @@ def value_picker(option: SelectOption) -> Picker[str]:
 
 
 def _option_rows(options: Sequence[ConfigOption]) -> list[PickerRow[ConfigOption]]:
-    names = aligned([make_visible_line(f"{option.name}:") for option in options], MOST_COLUMN_CELLS)
-    values = aligned([make_visible_line(value_name(option)) for option in options], MOST_COLUMN_CELLS)
+    names = aligned([make_visible_line(f"{option.name}:") for option in options], MAX_COLUMN_CELLS)
+    values = aligned([make_visible_line(value_name(option)) for option in options], MAX_COLUMN_CELLS)
     return [
         PickerRow(option, f"{name} {value}", option.description or "")
         for option, name, value in zip(options, names, values, strict=True)

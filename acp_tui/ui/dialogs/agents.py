@@ -25,9 +25,9 @@ from acp_tui.ui.kit.frame import Frame, shown, shown_line
 from acp_tui.ui.kit.row_list import GAP, NumberedRows, PickerRow, aligned
 from acp_tui.ui.rendering.wrapping import cut
 
-MOST_NAME_CELLS: Final = 20
-MOST_TITLE_CELLS: Final = 20
-MOST_WAY_CELLS: Final = 34
+MAX_NAME_CELLS: Final = 20
+MAX_TITLE_CELLS: Final = 20
+MAX_WAY_CELLS: Final = 34
 TITLES_FROM_COLUMNS: Final = 80
 
 
@@ -60,11 +60,11 @@ class AgentList(FilteredList):
 
     def show_agents(self, agents: Sequence[ListedAgent]) -> None:
         """Show these agents from now on."""
-        names = _column([agent.name for agent in agents], MOST_NAME_CELLS)
+        names = _column([agent.name for agent in agents], MAX_NAME_CELLS)
         # On a narrow screen, a title is only told of the agent at the cursor.
         has_titles = self.app.size.width >= TITLES_FROM_COLUMNS
-        titles = _column([_title(agent) if has_titles else "" for agent in agents], MOST_TITLE_CELLS)
-        ways = _column([agent.obstacle or _how(agent.command) for agent in agents], MOST_WAY_CELLS)
+        titles = _column([_title(agent) if has_titles else "" for agent in agents], MAX_TITLE_CELLS)
+        ways = _column([agent.obstacle or _how(agent.command) for agent in agents], MAX_WAY_CELLS)
         self.show_rows(_row(agent, *cells) for agent, *cells in zip(agents, names, titles, ways, strict=True))
 
     def _show(self, rows: Sequence[PickerRow[ListedAgent]], cursor: int) -> None:

@@ -16,8 +16,8 @@ from acp_tui.ui.rendering.wrapping import cut, width_cells
 
 TITLE_CELLS: Final = 32
 """Cells reserved for the title."""
-MOST_WHEN_CELLS: Final = 16
-MOST_AGENT_CELLS: Final = 14
+MAX_WHEN_CELLS: Final = 16
+MAX_AGENT_CELLS: Final = 14
 
 
 PINNED: Final = "★ "
@@ -92,7 +92,7 @@ def _fitting(columns: dict[str, list[str]], cells: int) -> list[list[str]]:
 
 
 def _short(agent: str) -> str:
-    return cut(make_visible_line(agent), MOST_AGENT_CELLS)
+    return cut(make_visible_line(agent), MAX_AGENT_CELLS)
 
 
 def _prompts(session: PastSession) -> str:
@@ -102,7 +102,7 @@ def _prompts(session: PastSession) -> str:
 
 def _when(session: PastSession, now: datetime) -> str:
     when = _local_time(session)
-    return short_time(when, now) if when else cut(make_visible_line(session.told_time), MOST_WHEN_CELLS)
+    return short_time(when, now) if when else cut(make_visible_line(session.told_time), MAX_WHEN_CELLS)
 
 
 def _whole(session: PastSession, why: str) -> str:

@@ -76,7 +76,7 @@ def _style(role: Role, palette: Palette) -> Style:
             return palette.muted
 
 
-MOST_LINES: Final = 3_000
+MAX_LINES: Final = 3_000
 """The maximum number of lines to unfold together."""
 WAYS: Final = {Kind.IN: "from the agent", Kind.OUT: "to the agent", Kind.STDERR: "on stderr", Kind.NOTE: ""}
 
@@ -131,7 +131,7 @@ class FrameView(LineWindow):
             yield from ((strip, None) for strip in wrap([(text, style)], width))
         if detail.outline is None:
             text = make_visible(detail.line.data[: 1 << 20].decode("utf-8", "replace"))
-            for line in text.split("\n")[:MOST_LINES]:
+            for line in text.split("\n")[:MAX_LINES]:
                 yield from ((strip, None) for strip in folded(line, palette.text, width))
             return
         for outlined in detail.outline.lines():
@@ -228,7 +228,7 @@ class FrameView(LineWindow):
         if any(child.is_open for child in outline.root.children):
             outline.fold()
         else:
-            outline.unfold(MOST_LINES)
+            outline.unfold(MAX_LINES)
         self._lay_out()
         self._reveal(self._cursor)
 

@@ -26,9 +26,9 @@ from acp_tui.ui.base.app import BaseApp, keep_what_is_loaded
 from acp_tui.ui.commands.help import HelpScreen
 from acp_tui.ui.commands.keys import keys_in_force
 from acp_tui.ui.commands.table import bindings_of
-from acp_tui.ui.inspector.ask_line import AskLine, QueryMode, SaveDialog, choices, like, save_all, save_one
 from acp_tui.ui.inspector.frame_list import FrameList
 from acp_tui.ui.inspector.frame_view import FrameView
+from acp_tui.ui.inspector.query_bar import QueryBar, QueryMode, SaveDialog, choices, like, save_all, save_one
 from acp_tui.ui.inspector.rows import standing_of, title_of
 from acp_tui.ui.kit.clipboard import copy
 from acp_tui.ui.kit.filtered_list import Picker
@@ -76,7 +76,7 @@ class InspectorScreen(Screen[None]):
         self._title = Static(id="inspector-title", markup=False)
         self._list = FrameList(inspection, follows=grows is None)
         self._view = FrameView()
-        self._ask = AskLine()
+        self._ask = QueryBar()
         self._standing = Static(id="inspector-standing", markup=False)
         self._detail: Detail | None = None
         self._detail_timer: Timer | None = None
@@ -169,35 +169,35 @@ class InspectorScreen(Screen[None]):
         """Ask where to go."""
         self._ask.ask(QueryMode.GO)
 
-    def on_ask_line_changed(self, message: AskLine.Changed) -> None:
+    def on_query_bar_changed(self, message: QueryBar.Changed) -> None:
         """Search or filter while the user types."""
         if self._look_timer is not None:
             self._look_timer.stop()
         try:
-            query = read_query(message.text) if message.wish is QueryMode.FILTER else ()
+            query = read_query(message.text) if message.mode is QueryMode.FILTER else ()
         except QueryError as error:
             self._ask.say(str(error))
             return
         self._ask.say("")
-        if message.wish is QueryMode.FIND:
+        if message.mode is QueryMode.FIND:
             self._soon(partial(self._look_for, message.text))
-        elif message.wish is QueryMode.FILTER:
+        elif message.mode is QueryMode.FILTER:
             self._soon(partial(self._show_only, query))
 
     def _soon(self, do: Callable[[], None]) -> None:
         """Call `do` once the user stops typing, because each search reads everything."""
         self._look_timer = self.set_timer(WRITTEN_S, do)
 
-    def on_ask_line_done(self, message: AskLine.Done) -> None:
+    def on_query_bar_done(self, message: QueryBar.Done) -> None:
         """Return to the list, or go to the requested place."""
-        if message.wish is QueryMode.GO and not self._go_to(message.text):
+        if message.mode is QueryMode.GO and not self._go_to(message.text):
             return
         self._ask.display = False
         self.set_focus(self._list)
 
-    def on_ask_line_closed(self, message: AskLine.Closed) -> None:
+    def on_query_bar_closed(self, message: QueryBar.Closed) -> None:
         """End the search. A filter stays."""
-        if message.wish is QueryMode.FIND:
+        if message.mode is QueryMode.FIND:
             self._inspection.look_for(())
         self.set_focus(self._list)
         self._tell()

@@ -24,7 +24,7 @@ GUARD_S: Final = 0.4
 """Nobody reads a question and answers it faster, and nobody pauses this long between two letters of a word."""
 REPEAT_S: Final = 1.1
 """Keyboards wait up to a second before they repeat a held key."""
-LEAST_WAIT_S: Final = 0.05
+MIN_WAIT_S: Final = 0.05
 
 
 class _Press(NamedTuple):
@@ -124,7 +124,7 @@ class AnswerGuard:
 def age_of(event_time: float, now: float) -> float:
     """How long an event has been waiting until `now`, by the same clock. Unnoticeable delays count as 0."""
     waited = now - event_time
-    return waited if waited > LEAST_WAIT_S else 0.0
+    return waited if waited > MIN_WAIT_S else 0.0
 
 
 T = TypeVar("T")

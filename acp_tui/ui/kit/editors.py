@@ -32,7 +32,7 @@ from acp_tui.ui.kit.frame import shown, shown_line
 from acp_tui.ui.kit.row_list import GAP, NO_ROW, PickerRow, RowList
 from acp_tui.ui.rendering.wrapping import width_cells
 
-MOST_ROWS: Final = 8
+MAX_ROWS: Final = 8
 MAX_NUMBER: Final = 9
 """Up to this one, rows can be chosen by number."""
 
@@ -60,7 +60,7 @@ class ChoiceRows(RowList, can_focus=True):
         """The user is done with these rows."""
 
     def __init__(self, rows: Sequence[PickerRow[str]], chosen: Iterable[str] = (), *, is_multi: bool) -> None:
-        super().__init__(most_rows=MOST_ROWS)
+        super().__init__(most_rows=MAX_ROWS)
         self._choices = rows
         self._is_multi = is_multi
         self._chosen = {row.value for row in rows} & set(chosen)
@@ -158,7 +158,7 @@ _FORMAT_HINTS: Final = {
     "date": "a date such as 2026-01-31",
     "date-time": "a date and time such as 2026-01-31T13:45:00Z",
 }
-MOST_SHOWN_RAW: Final = 400
+MAX_SHOWN_RAW: Final = 400
 
 
 class FieldEditor(Vertical):
@@ -281,7 +281,7 @@ def _title(field: Field) -> Content:
 def _about(field: Field) -> Content | None:
     if isinstance(field, UnknownField):
         raw = json.dumps(field.raw, ensure_ascii=False, default=str)
-        cut = raw if len(raw) <= MOST_SHOWN_RAW else raw[:MOST_SHOWN_RAW] + " …"
+        cut = raw if len(raw) <= MAX_SHOWN_RAW else raw[:MAX_SHOWN_RAW] + " …"
         return shown(f"Can't be answered here ({field.kind}): {cut}")
     lines = [line for line in (field.description or "", _hint(field), _hidden_default(field)) if line]
     return shown("\n".join(lines)) if lines else None

@@ -25,8 +25,8 @@ def shown_line(text: str, style: str = "") -> Content:
     return Content.styled(make_visible_line(text), style)
 
 
-MOST_KEY_LINES: Final = 2
-MOST_KEYS_SHARE: Final = 6
+MAX_KEY_LINES: Final = 2
+MAX_KEYS_SHARE: Final = 6
 """On a higher screen, one in so many of its lines may tell keys."""
 
 
@@ -53,7 +53,7 @@ class FrameKeys(Widget):
     def _lines(self, width: int) -> list[str]:
         keys = self._keys.split(SEPARATOR)
         lines = pack(keys, width)
-        most = max(MOST_KEY_LINES, self.app.size.height // MOST_KEYS_SHARE)
+        most = max(MAX_KEY_LINES, self.app.size.height // MAX_KEYS_SHARE)
         while len(lines) > most and len(keys) > 2:
             del keys[-2]
             lines = pack(keys, width)

@@ -26,8 +26,8 @@ NO_ROW: Final = -1
 GAP: Final = "   "
 MIN_LABEL_CELLS: Final = 16
 MIN_CELLS: Final = 4
-MOST_FOLDER_CELLS: Final = 24
-MOST_NUMBERED: Final = 9
+MAX_FOLDER_CELLS: Final = 24
+MAX_NUMBERED: Final = 9
 
 
 @dataclass(frozen=True, slots=True)
@@ -201,7 +201,7 @@ class NumberedRows(RowList):
 
     def mark_of(self, index: int) -> str:
         """The number, in two cells."""
-        has_key = self.are_numbered and index < MOST_NUMBERED and not self.rows[index].is_disabled_reason
+        has_key = self.are_numbered and index < MAX_NUMBERED and not self.rows[index].is_disabled_reason
         return f"{index + 1} " if has_key else "  "
 
 
@@ -229,12 +229,12 @@ def short_folder(folder: Path, here: Path | None) -> str:
     """The end of a folder's path, with as many parts as fit; "" for `here`."""
     if folder == here:
         return ""
-    tail = make_visible_line(str(folder))[-8 * MOST_FOLDER_CELLS :]  # measuring takes time in proportion to the length
-    if width_cells(tail) <= MOST_FOLDER_CELLS:
+    tail = make_visible_line(str(folder))[-8 * MAX_FOLDER_CELLS :]  # measuring takes time in proportion to the length
+    if width_cells(tail) <= MAX_FOLDER_CELLS:
         return tail
-    while width_cells(tail) >= MOST_FOLDER_CELLS and "/" in tail[1:]:
+    while width_cells(tail) >= MAX_FOLDER_CELLS and "/" in tail[1:]:
         tail = tail[tail.index("/", 1) :]
-    return cut(f"…{tail}", MOST_FOLDER_CELLS)
+    return cut(f"…{tail}", MAX_FOLDER_CELLS)
 
 
 def short_time(when: datetime, now: datetime) -> str:

@@ -60,12 +60,12 @@ class InfoRow:
     """Shown at the end of the row."""
 
 
-MOST_ROWS: Final = 8
+MAX_ROWS: Final = 8
 FRAME_ROWS: Final = 2
 LOW: Final = 5
 """With fewer rows above the prompt, the list has no frame."""
 MIN_DESCRIPTION_CELLS: Final = 16
-MOST_MEASURED: Final = 100
+MAX_MEASURED: Final = 100
 
 
 class _RowStyles(NamedTuple):
@@ -97,7 +97,7 @@ class SuggestionList(RowList):
 
     def __init__(self, choose: Callable[[], None]) -> None:
         """`choose` is called after a click has moved the cursor to a row."""
-        super().__init__(most_rows=MOST_ROWS)
+        super().__init__(most_rows=MAX_ROWS)
         self._choose = choose
         self._label_cells = 0
         """The width of the labels, so that descriptions start in one column."""
@@ -110,11 +110,11 @@ class SuggestionList(RowList):
 
     def open(self, rows: Sequence[Suggestion | InfoRow], room: int) -> None:
         """Show the rows in the `room` rows above. The cursor is on the first row that can be chosen."""
-        self._label_cells = max((width_cells(_text(row)) for row in rows[:MOST_MEASURED] if _has_more(row)), default=0)
+        self._label_cells = max((width_cells(_text(row)) for row in rows[:MAX_MEASURED] if _has_more(row)), default=0)
         has_frame = room >= LOW
         self.set_class(not has_frame, "-bare")
         self.show([_picker_row(row) for row in rows], 0 if isinstance(rows[0], Suggestion) else NO_ROW)
-        lines = min(len(self._lines), MOST_ROWS, max(room - FRAME_ROWS * has_frame, 1))
+        lines = min(len(self._lines), MAX_ROWS, max(room - FRAME_ROWS * has_frame, 1))
         height = lines + FRAME_ROWS * has_frame
         self.styles.height = height
         # Never cover a question from the agent: that moves up instead.
@@ -208,7 +208,7 @@ def _fitted(segments: list[Segment], room: int, *, keeps_end: bool) -> list[Segm
 
 
 PEEKED_LINES: Final = 6
-MOST_RECENT: Final = 8
+MAX_RECENT: Final = 8
 LOOKED_BACK: Final = 200
 """The number of conversation entries to search for files."""
 READING: Final = InfoRow("Finding files …")
@@ -269,9 +269,9 @@ def recent_paths(conversation: Conversation, root: Path) -> list[str]:
     for entry in reversed(conversation.entries[-LOOKED_BACK:]):
         for path in reversed(_paths_of(entry) if isinstance(entry, ToolCallEntry) else ()):
             found.setdefault(path.removeprefix(f"{root}/"))
-        if len(found) >= MOST_RECENT:
+        if len(found) >= MAX_RECENT:
             break
-    return list(found)[:MOST_RECENT]
+    return list(found)[:MAX_RECENT]
 
 
 def _paths_of(entry: ToolCallEntry) -> list[str]:
@@ -279,8 +279,8 @@ def _paths_of(entry: ToolCallEntry) -> list[str]:
 
 
 OWN_GROUP: Final = "acp-tui"
-MOST_NAME: Final = 100
-MOST_DESCRIPTION: Final = 400
+MAX_NAME: Final = 100
+MAX_DESCRIPTION: Final = 400
 """The characters of a description to search: an agent once sent half a megabyte of them."""
 _BY_DESCRIPTION: Final = -1000
 """Commands that match only by description come after those that match by name."""
@@ -336,7 +336,7 @@ def _scored(known: _Known, query: str) -> tuple[int, Suggestion] | None:
 def _is_writable(command: Command) -> bool:
     """Whether the name is a single printable word."""
     name = command.name.removeprefix("/")
-    return len(name) <= MOST_NAME and name.isprintable() and len(name.split()) == 1
+    return len(name) <= MAX_NAME and name.isprintable() and len(name.split()) == 1
 
 
 def _theirs(command: Command, group: str) -> _Known:
@@ -354,7 +354,7 @@ def _ours(taken: set[str] | None) -> Iterator[_Known]:
 
 
 def _known(name: str, description: str, group: str, hint: str, *, is_run: bool = False) -> _Known:
-    about = " ".join(description[:MOST_DESCRIPTION].split())
+    about = " ".join(description[:MAX_DESCRIPTION].split())
     suggestion = Suggestion(
         f"/{name}", f"/{name}" if is_run else f"/{name} ", is_run=is_run, description=about, group=group
     )

@@ -35,7 +35,7 @@ from acp_tui.ui.rendering.wrapping import cut, width_cells
 if TYPE_CHECKING:
     from acp_tui.client.sessions.session import Session
 
-MOST_ROWS: Final = 8
+MAX_ROWS: Final = 8
 ROWS_AROUND: Final = 14
 """The rows of the screen left for the conversation, the prompt, and the rest."""
 BEFORE_MATCH: Final = 8
@@ -46,7 +46,7 @@ class PastRows(RowList):
     """The matches. The latest is at the bottom, next to the prompt."""
 
     def __init__(self) -> None:
-        super().__init__(rows_around=ROWS_AROUND, most_rows=MOST_ROWS)
+        super().__init__(rows_around=ROWS_AROUND, most_rows=MAX_ROWS)
         self._query = Query("")
         self._here: Path | None = None
         self._now = datetime.now().astimezone()
@@ -124,7 +124,7 @@ def _marked(label: str, pattern: re.Pattern[str] | None, style: Style, match_sty
     return [*segments, Segment(label[at:], style)]
 
 
-MOST_FOUND: Final = 500
+MAX_FOUND: Final = 500
 """With more matches than this, the user types another word."""
 
 
@@ -173,7 +173,7 @@ class HistorySearch(Vertical):
     def look(self) -> None:
         """Show the matches and choose the latest."""
         query = Query(self._input.value)
-        found = self._history.find(query, None if self._is_everywhere else self._folder, MOST_FOUND)
+        found = self._history.find(query, None if self._is_everywhere else self._folder, MAX_FOUND)
         self._rows.show_prompts(found, query, Path(self._folder))
         self._rows.display = bool(found)
         self._show_head()
@@ -189,7 +189,7 @@ class HistorySearch(Vertical):
 
     def _show_head(self) -> None:
         count = len(self._rows.rows)
-        found = f"{count}{'+' if count == MOST_FOUND else ''} found" if count else "nothing found"
+        found = f"{count}{'+' if count == MAX_FOUND else ''} found" if count else "nothing found"
         here, there = "this project", "all projects"
         where, other = (there, here) if self._is_everywhere else (here, there)
         heads = [

@@ -7,7 +7,7 @@ from typing import Final, NamedTuple
 from textual.content import Content
 from textual.widgets import Static
 
-LEAST_TRACK: Final = 8
+MIN_TRACK: Final = 8
 """A shorter track would be useless."""
 REDRAW_S: Final = 0.1
 """The bar redraws at most this often, even in a flood of events."""
@@ -65,7 +65,7 @@ def bar_of(position: Position, width: int) -> Content:
     for facts in ((position.note, prompts, speed), (position.note, speed)):
         right = Content.styled("  " + " · ".join(filter(None, facts)), "$foreground-muted")
         room = width - left.cell_length - right.cell_length
-        if room >= LEAST_TRACK:
+        if room >= MIN_TRACK:
             done = min(round(room * position.share), room)
             track = (("━" * done, "$text-accent"), ("─" * (room - done), "$foreground-muted"))
             return Content.assemble(left, *track, right)

@@ -1,4 +1,4 @@
-"""The position in a replay, what it shows, and how a moment is named and found. Neither waits nor draws."""
+"""The position in a replay, moments such as `12.5s`, and playing at a speed. Draws nothing."""
 
 from __future__ import annotations
 

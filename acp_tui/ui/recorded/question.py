@@ -25,7 +25,7 @@ ACTIONS: Final[dict[ElicitationAction, str]] = {
     "decline": "declined",
     "cancel": "closed without an answer",
 }
-MOST_TITLE_CELLS: Final = 24
+MAX_TITLE_CELLS: Final = 24
 MUTED: Final = "$foreground-muted"
 
 
@@ -60,7 +60,7 @@ def _lines(elicitation: Elicitation, reply: Reply | None) -> Iterator[Content]:
 
 
 def _fields(form: Form, reply: Reply | None) -> Iterator[Content]:
-    titles = [Content(_title(each)).truncate(MOST_TITLE_CELLS, ellipsis=True) for each in form.fields]
+    titles = [Content(_title(each)).truncate(MAX_TITLE_CELLS, ellipsis=True) for each in form.fields]
     width = max((title.cell_length for title in titles), default=0)
     for each, title in zip(form.fields, titles, strict=True):
         yield Content.assemble("  ", title.pad_right(width - title.cell_length + 2), _value(each, reply))

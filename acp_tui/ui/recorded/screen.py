@@ -38,7 +38,7 @@ from acp_tui.ui.recorded.player import Pace, Player, Projector, Spot, moment_of
 from acp_tui.ui.recorded.question import Reply
 from acp_tui.ui.session.find_bar import FindBar
 from acp_tui.ui.session.status import facts_of, state_of, title_of
-from acp_tui.ui.session.status_line import LEAST_CELLS, MOST_CELLS, Status, StatusLine, state_of_tab, tab_label
+from acp_tui.ui.session.status_line import MAX_CELLS, MIN_CELLS, Status, StatusLine, state_of_tab, tab_label
 
 NEEDS_A_SESSION: Final = {
     "f2": "the settings of a session",
@@ -86,7 +86,7 @@ class SessionLine(Static):
         self.display = len(conversations) > 1
         if self.display:
             width = self.app.size.width
-            room = min(MOST_CELLS, max(LEAST_CELLS, width // len(conversations)))
+            room = min(MAX_CELLS, max(MIN_CELLS, width // len(conversations)))
             labels = [
                 _label(number, conversation, room, is_shown=session_id == shown)
                 for number, (session_id, conversation) in enumerate(conversations.items(), 1)

@@ -20,7 +20,7 @@ if TYPE_CHECKING:
 HEAD: Final = "Find "
 GAP: Final = "  "
 KEYS: Final = ("{next_match} next · {previous_match} previous · {end_search} close", "{end_search} close")
-LEAST_FIELD_CELLS: Final = 16
+MIN_FIELD_CELLS: Final = 16
 """The field gets at least this much; keys without room aren't told."""
 
 
@@ -74,7 +74,7 @@ class FindBar(Horizontal):
             self._view.look_for(query)
 
     def _tell(self) -> None:
-        room = self.content_size.width - width_cells(HEAD) - LEAST_FIELD_CELLS - width_cells(GAP)
+        room = self.content_size.width - width_cells(HEAD) - MIN_FIELD_CELLS - width_cells(GAP)
         keys = [keys_in_force(self).hint(text) for text in KEYS]
         ways = (SEPARATOR.join(filter(None, (self._found, text))) for text in keys)
         self._standing.update(GAP + next((way for way in ways if width_cells(way) <= room), self._found))

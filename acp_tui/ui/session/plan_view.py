@@ -23,8 +23,8 @@ STEP_GLYPHS: Final = {"completed": "✓", "in_progress": "◐", "pending": "○"
 PRIORITIES: Final = ("high", "low")
 """The priorities that are shown; the third one is the default."""
 INDENT: Final = 4
-MOST_ROWS: Final = 12
-MOST_OF_SCREEN: Final = 0.5
+MAX_ROWS: Final = 12
+MAX_SCREEN_SHARE: Final = 0.5
 
 
 class PlanView(StripView, can_focus=True):
@@ -65,7 +65,7 @@ class PlanView(StripView, can_focus=True):
             return
         width = self.content_size.width or self.app.size.width  # before the first layout
         lines = list(self._lines(width, palette_for(self.app.current_theme)))
-        most = min(MOST_ROWS, int(self.app.size.height * MOST_OF_SCREEN))
+        most = min(MAX_ROWS, int(self.app.size.height * MAX_SCREEN_SHARE))
         self.show(lines, min(len(lines), most))
 
     def _lines(self, width: int, palette: Palette) -> Iterator[Strip]:

@@ -32,7 +32,7 @@ from acp_tui.values import dataclass
 INDENT: Final = 2
 LABEL_CELLS: Final = 10
 MIN_ASIDE_CELLS: Final = 3
-MOST_FILES: Final = 200
+MAX_FILES: Final = 200
 """Too many to read at the side. F5 lists all."""
 
 
@@ -164,9 +164,9 @@ def _plans(plans: Sequence[Plan], width: int, palette: Palette) -> Iterator[Stri
 def _files(state: SidebarState, width: int, palette: Palette) -> Iterator[Line]:
     if not state.changes:
         yield Line(Strip([Segment(f"{' ' * INDENT}none", palette.muted)]))
-    for change in islice(state.changes, MOST_FILES):
+    for change in islice(state.changes, MAX_FILES):
         yield Line(_file(change, width, palette), change)
-    more = len(state.changes) - MOST_FILES
+    more = len(state.changes) - MAX_FILES
     if more > 0:
         yield Line(Strip([Segment(f"{' ' * INDENT}and {more:,} more", palette.muted)]))
 

@@ -43,9 +43,9 @@ MARKS: Final = {
     TabState.NEEDS_YOU: ("▲", "$text-warning"),
 }
 """Each mark means the same everywhere. The status line uses them too."""
-LEAST_CELLS: Final = 8
+MIN_CELLS: Final = 8
 """Titles aren't shortened below this."""
-MOST_CELLS: Final = 36
+MAX_CELLS: Final = 36
 
 
 def state_of_tab(conversation: Conversation, *, has_news: bool) -> TabState:
@@ -86,14 +86,14 @@ MOVING: Final = "◐◓◑◒"
 TURN_S: Final = 0.125
 STILL_S: Final = 1.0
 """How often the line is drawn with reduced motion, when only the seconds change."""
-LEAST_ACTIVITY: Final = 12
+MIN_ACTIVITY: Final = 12
 """With fewer cells, what the agent is doing is left out."""
 GAPS: Final = 4
 """Cells around the agent's name."""
 RIGHT_CELLS: Final = 24
 """Cells reserved for the right part."""
-LEAST_LEFT: Final = 16
-LEAST_NAME: Final = 4
+MIN_LEFT: Final = 16
+MIN_NAME: Final = 4
 """The least cells of the agent's name."""
 
 
@@ -175,7 +175,7 @@ def line_of(status: Status, width: int, keymap: Keymap = AS_BUILT, frame: int = 
     """The whole line. Facts that don't fit are left out from the left, but the mode after the others."""
     elsewhere = Content.styled(status.elsewhere, "$text-warning")
     taken = elsewhere.cell_length + 2 if elsewhere else 0
-    left = left_of(status, max(width - taken, min(LEAST_LEFT, width)), keymap, frame)
+    left = left_of(status, max(width - taken, min(MIN_LEFT, width)), keymap, frame)
     facts = (*status.facts, keymap.hint("{help} help"))
     muted = [Content.styled(fact, "$foreground-muted") for fact in facts if fact]
     while muted or elsewhere:
@@ -207,14 +207,14 @@ def left_of(status: Status, width: int, keymap: Keymap = AS_BUILT, frame: int = 
         took, activity = status.work.told()
         state, end = " ".join(filter(None, (state, took))), f";{key}" if key else ""
         room = width - cell_len(f"{glyph} {status.agent}  {state} · {end}") - RIGHT_CELLS
-        if activity and room >= LEAST_ACTIVITY:
+        if activity and room >= MIN_ACTIVITY:
             state += f" · {Content(activity[: room * 8]).truncate(room, ellipsis=True)}"
         words = f"{state}{end}"
     whole = _who_and_what(glyph, style, status.agent, words)
     if whole.cell_length <= width:
         return whole
     words = words.partition(";")[0]
-    name = Content(status.agent).truncate(max(width - len(words) - GAPS, LEAST_NAME), ellipsis=True)
+    name = Content(status.agent).truncate(max(width - len(words) - GAPS, MIN_NAME), ellipsis=True)
     return _who_and_what(glyph, style, name.plain, words).truncate(width, ellipsis=True)
 
 

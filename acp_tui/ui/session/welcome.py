@@ -27,9 +27,9 @@ LABEL_CELLS: Final = 8
 """Cells of the labels of facts."""
 WAY_CELLS: Final = 5
 MARK_CELLS: Final = 2
-MOST_RECENT: Final = 5
+MAX_RECENT: Final = 5
 NUMBERS: Final = tuple("123456789")
-LEAST_RECENT: Final = 3
+MIN_RECENT: Final = 3
 """This many sessions are shown before anything else gets its long form."""
 BLANK: Final = Strip([])
 
@@ -48,8 +48,8 @@ class WelcomeSize(NamedTuple):
 
 
 ROOMS: Final = (
-    *(WelcomeSize(recent, True, True, True, True) for recent in range(MOST_RECENT, LEAST_RECENT - 1, -1)),
-    *(WelcomeSize(recent, False, True, True, True) for recent in range(MOST_RECENT, LEAST_RECENT - 1, -1)),
+    *(WelcomeSize(recent, True, True, True, True) for recent in range(MAX_RECENT, MIN_RECENT - 1, -1)),
+    *(WelcomeSize(recent, False, True, True, True) for recent in range(MAX_RECENT, MIN_RECENT - 1, -1)),
     *(WelcomeSize(recent, has_tip=has_tip) for recent in (5, 3, 2) for has_tip in (True, False)),
     WelcomeSize(2, has_ways=False),
     WelcomeSize(1, has_ways=False),
@@ -84,7 +84,7 @@ class Welcome(Vertical, can_focus=True):
         self._commands: Sequence[Command] = ()
         self._make_rows: MakeRows = lambda cells: ()
         self._head, self._tail = StripView(), StripView()
-        self._rows = NumberedRows(most_rows=MOST_RECENT, rows_around=0)
+        self._rows = NumberedRows(most_rows=MAX_RECENT, rows_around=0)
 
     def compose(self) -> ComposeResult:
         """The widgets, from top to bottom."""

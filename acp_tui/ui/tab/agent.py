@@ -49,9 +49,9 @@ from acp_tui.ui.tab.questions import QuestionsController
 
 T = TypeVar("T")
 
-MOST_NAMED: Final = 5
+MAX_NAMED: Final = 5
 """How many of the agent's other tabs to name when asking whether to stop it."""
-MOST_TITLE_CELLS: Final = 40
+MAX_TITLE_CELLS: Final = 40
 
 
 class AgentController:
@@ -194,15 +194,15 @@ class AgentController:
         """Whether the user agrees to stop a running agent. The question names its other tabs, which end too."""
         question = "Restart the agent?"
         others = [
-            cut(tab.tab_title, MOST_TITLE_CELLS)
+            cut(tab.tab_title, MAX_TITLE_CELLS)
             for tab in self._host.shell.tabs
             if tab.screen is not self._host.screen and tab.link is self._host.link
         ]
         if not others:
             return await self.confirm(question)
         tabs = "another tab" if len(others) == 1 else f"{len(others)} other tabs"
-        names = ", ".join(f"“{name}”" for name in others[:MOST_NAMED])
-        more = f" and {len(others) - MOST_NAMED} more" if len(others) > MOST_NAMED else ""
+        names = ", ".join(f"“{name}”" for name in others[:MAX_NAMED])
+        more = f" and {len(others) - MAX_NAMED} more" if len(others) > MAX_NAMED else ""
         return await self.confirm(f"{question} That also ends {tabs} of this agent: {names}{more}")
 
     async def log_out(self) -> None:

@@ -63,11 +63,11 @@ class HistoryController:
 
     async def choose(self) -> None:
         """Let the user open an earlier session, or start one."""
-        wish = await self._host.ask(SessionsDialog(self, here=self._host.cwd))
-        if wish is None:
+        choice = await self._host.ask(SessionsDialog(self, here=self._host.cwd))
+        if choice is None:
             return
-        if wish.session is not None:
-            await self.open(wish.session)
+        if choice.session is not None:
+            await self.open(choice.session)
         else:
             await self._begin()
 
@@ -272,7 +272,7 @@ class HistoryController:
         return self._host.session is not None and self._host.session.conversation.is_blank
 
 
-MOST_KEPT: Final = 9
+MAX_KEPT: Final = 9
 TIPS: Final = (
     "{command_palette} finds any command by name",
     "{search_history} searches your earlier prompts",
@@ -306,7 +306,7 @@ class Welcoming:
             past = await self._history.recorded("", is_everywhere=False)
         except ClientError:
             past = ()  # the sessions dialog says what failed
-        useful = [one for one in past if self._is_useful(one)][:MOST_KEPT]
+        useful = [one for one in past if self._is_useful(one)][:MAX_KEPT]
         self._recent = {one.key: one for one in useful}
         make_rows = partial(session_rows, useful, judge=self._history.judge, here=cwd, now=datetime.now().astimezone())
         folder = from_home(cwd) + (f" · git {branch}" if branch else "")

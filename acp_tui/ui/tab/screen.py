@@ -57,7 +57,7 @@ T = TypeVar("T")
 
 SHORT_PHASE_S: Final = 0.1
 """A phase of the start that is over by then isn't worth a frame."""
-LEAST_AGENT: Final = 4
+MIN_AGENT: Final = 4
 """The least cells of an agent's name in its tab."""
 
 
@@ -349,7 +349,7 @@ class SessionScreen(Screen[None]):
         agent, title = self.link.name or self.agent_title, self._title
         if not title:
             return _cut(self.agent_title or agent or self._phase, cells)
-        return _cut(f"{_cut(agent, max(cells // 3, LEAST_AGENT))}: {title}" if agent else title, cells)
+        return _cut(f"{_cut(agent, max(cells // 3, MIN_AGENT))}: {title}" if agent else title, cells)
 
     @property
     def doing(self) -> str:

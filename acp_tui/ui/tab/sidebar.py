@@ -17,7 +17,7 @@ from acp_tui.ui.tab.host import NO_SESSION, TabHost
 if TYPE_CHECKING:
     from acp_tui.client.changes import FileChange
 
-LEAST_COLUMNS: Final = 72
+MIN_COLUMNS: Final = 72
 """In a narrower terminal, too little of the conversation would be left."""
 
 
@@ -56,8 +56,8 @@ class SidebarController:
         sidebar = self.sidebar
         if self._host.session is None:
             self._host.say(NO_SESSION)
-        elif sidebar is None and self._width < LEAST_COLUMNS:
-            self._host.say(f"The sidebar needs {LEAST_COLUMNS} columns.", severity="warning")
+        elif sidebar is None and self._width < MIN_COLUMNS:
+            self._host.say(f"The sidebar needs {MIN_COLUMNS} columns.", severity="warning")
         elif sidebar is None or sidebar.has_focus:
             self._wish = sidebar is None
             self.look()
@@ -86,7 +86,7 @@ class SidebarController:
 
     @property
     def _is_wanted(self) -> bool:
-        if self._width < LEAST_COLUMNS:
+        if self._width < MIN_COLUMNS:
             return False
         if self._wish is not None:
             return self._wish

@@ -14,7 +14,7 @@ from textual.dom import DOMNode
 from textual.screen import Screen
 from textual.widgets import Static
 
-from acp_tui.ui.session.status_line import LEAST_CELLS, MOST_CELLS, TabState, tab_label
+from acp_tui.ui.session.status_line import MAX_CELLS, MIN_CELLS, TabState, tab_label
 
 if TYPE_CHECKING:
     from acp_tui.client.agents.command import AgentCommand
@@ -235,7 +235,7 @@ class TabLine(Static):
         if self._tabs is None or not self.display or not width:
             return
         tabs = list(self._tabs)
-        room = min(MOST_CELLS, max(LEAST_CELLS, width // len(tabs) - 1))
+        room = min(MAX_CELLS, max(MIN_CELLS, width // len(tabs) - 1))
         front = tabs.index(self._tabs.front) if self._tabs.front in tabs else 0
         fitting = max(1, width // (room + 1))
         first = max(0, min(front - fitting // 2, len(tabs) - fitting))

@@ -27,7 +27,7 @@ from acp_tui.conversation.wording import from_home
 from acp_tui.ui.kit.filtered_list import Picker, PickerRow
 from acp_tui.ui.tab.host import TabHost
 
-MOST_NAMED: Final = 5
+MAX_NAMED: Final = 5
 
 
 class WorktreeChoice(Enum):
@@ -144,6 +144,6 @@ def _shown(folder: str) -> str:
 
 def _named(paths: Sequence[str]) -> str:
     """The names of the first few files, and how many more there are."""
-    shown = ", ".join(make_visible_path(path) for path in paths[:MOST_NAMED])
-    more = len(paths) - MOST_NAMED
+    shown = ", ".join(make_visible_path(path) for path in paths[:MAX_NAMED])
+    more = len(paths) - MAX_NAMED
     return f"{shown} and {more} more" if more > 0 else shown

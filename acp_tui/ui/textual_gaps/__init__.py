@@ -1,1 +1,1 @@
-"""Uses of Textual's private parts, where there is no other way; each in one place."""
+"""Uses of Textual's private API, where there is no other way; each in one place."""

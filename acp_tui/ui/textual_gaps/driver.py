@@ -37,7 +37,7 @@ from textual.strip import Strip
 from acp_tui.ui.textual_gaps.internals import draw_rows_again
 from acp_tui.values import dataclass
 
-LEAST_SAVED: Final = 3
+MIN_SAVED: Final = 3
 """Scroll only if it saves sending at least this many rows."""
 
 RESET: Final = "\x1b[0m"
@@ -127,7 +127,7 @@ class ShownRows:
         after = {y: before.get(y + step) for y in region}
         wanted = {y: changed.get(y, row) for y, row in before.items()}
         saved = sum(row != before[y] for y, row in wanted.items()) - sum(row != after[y] for y, row in wanted.items())
-        if saved < LEAST_SAVED or len(before) < len(region):
+        if saved < MIN_SAVED or len(before) < len(region):
             return "", {}
         self._rows[region.start : region.stop] = after.values()
         at, feed = (region.stop, "\n") if step > 0 else (region.start + 1, "\x1bM")
@@ -305,7 +305,7 @@ AHEAD_S: Final = 0.1
 FASTER_S: Final = 20.0
 FASTER: Final = 1.5
 """After this long without falling behind, the terminal gets more. If that is too much, the next try comes later."""
-LEAST_BYTES_A_SECOND: Final = 2_000
+MIN_BYTES_A_SECOND: Final = 2_000
 GONE: Final = select.POLLHUP | select.POLLERR | select.POLLNVAL
 RETRY_S: Final = 0.01
 SMALL_ROWS: Final = 4
@@ -355,7 +355,7 @@ class Pace:
         """Record that the system's buffer was full, and the speed of the write that had to wait."""
         if self._bytes_a_second is not None:
             # By our estimate, the buffer was empty.
-            self._bytes_a_second = max(self._bytes_a_second / FASTER, LEAST_BYTES_A_SECOND)
+            self._bytes_a_second = max(self._bytes_a_second / FASTER, MIN_BYTES_A_SECOND)
             self._faster_s *= 2
             self._slow_writes = 0
         if self._slow_writes == 0 or now_s - self._full_at > FASTER_S:
@@ -367,7 +367,7 @@ class Pace:
             # The system makes room in steps of up to 12 KB, so a single write says little.
             seconds = now_s - self._first_full_at
             speed = self._since_first / seconds if seconds else speed
-            self._bytes_a_second = max(speed, LEAST_BYTES_A_SECOND)
+            self._bytes_a_second = max(speed, MIN_BYTES_A_SECOND)
         self._buffered, self._full_at, self._since_full = BUFFER_BYTES, now_s, 0
 
     def has_room(self, now_s: float, *, is_small: bool) -> bool:

@@ -1,4 +1,4 @@
-"""Private parts of Textual without a public alternative, one function per use; and lending the terminal to a program.
+"""Wrappers for Textual's private API, one function per use; and lending the terminal to a program.
 
 Checked with Textual 8.2.8. Overridden private methods are in our classes, with the reason: `driver` (the driver,
 frames, and the key parser) and `prompt.draft` (the text area).

@@ -41,7 +41,7 @@ T = TypeVar("T")
 
 PROMPT: Final = "Say in one sentence what the file notes.txt in this folder is about."
 LONG_PROMPT: Final = "Write a LONG story of at least 2,000 words about a lighthouse. Use no tools."
-MOST_PAGES: Final = 100
+MAX_PAGES: Final = 100
 QUIET_S: Final = 0.3
 """How long an agent must be silent to be considered done."""
 QUIET_LIMIT_S: Final = 3.0
@@ -348,7 +348,7 @@ class Examination:
             return
         for folder in (None, self._workspace):
             page = await self._step("session/list", self._agent.list_sessions(folder))
-            for _ in range(MOST_PAGES):
+            for _ in range(MAX_PAGES):
                 if page is None or page.next_cursor is None:
                     break
                 page = await self._step("session/list", self._agent.list_sessions(folder, page.next_cursor))

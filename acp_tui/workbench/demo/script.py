@@ -309,7 +309,7 @@ class StoredSessions:
     """What the agent offers for stored sessions; nothing if it stores none."""
 
     offers: frozenset[str] = frozenset()
-    """A subset of KEEPING_OFFERS."""
+    """A subset of STORED_SESSION_METHODS."""
     page_size: int = 10
     sessions: tuple[KeptSession, ...] = ()
 

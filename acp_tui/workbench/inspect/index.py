@@ -1,4 +1,4 @@
-"""Indexes all lines in columns of a few bytes: 25 MB for a million lines. Stores no line itself."""
+"""A compact index of a recording's lines, 25 bytes for each. It doesn't store the lines."""
 
 from __future__ import annotations
 

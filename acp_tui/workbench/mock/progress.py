@@ -2,7 +2,8 @@
 
 Steps have the order of the recording. If the client keeps the agent waiting for a message (it's overdue), only what
 depends on it waits further: the rest of the session for a prompt, a response, a cancellation, or the opening of a
-session; and nothing for other requests. `UnexpectedRequests` answers requests that aren't in the recording, or not as often.
+session; and nothing for other requests. `UnexpectedRequests` answers requests that aren't in the
+recording, or not as often.
 """
 
 from __future__ import annotations

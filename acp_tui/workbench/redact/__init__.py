@@ -28,7 +28,7 @@ class RedactionFailed(ClientError):
 def redact(
     source: Path,
     out: Path,
-    wishes: RedactOptions,
+    options: RedactOptions,
     environ: Mapping[str, str],
     host: str,
     full_names: Iterable[str] = (),
@@ -44,11 +44,11 @@ def redact(
     if os.path.lexists(out):
         raise RedactionFailed(f"{out} exists and won't be overwritten; give the redacted recording another name")
     ledger = Ledger()
-    for text in wishes.secrets:
+    for text in options.secrets:
         ledger.learn(text, "given")
     ledger.learn_environment(environ, host, full_names)
     try:
-        return _written(source, out, Redaction(Redactor(ledger), wishes))
+        return _written(source, out, Redaction(Redactor(ledger), options))
     except FileExistsError as error:
         raise RedactionFailed(f"{out} exists and won't be overwritten") from error
     except OSError as error:

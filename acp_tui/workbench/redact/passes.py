@@ -99,12 +99,12 @@ MIN_DIGITS: Final = 4
 class Redaction:
     """One recording's secrets, and how to replace them."""
 
-    def __init__(self, redactor: Redactor, wishes: RedactOptions) -> None:
+    def __init__(self, redactor: Redactor, options: RedactOptions) -> None:
         self._redactor = redactor
-        self._contents = Contents(wishes.drop_contents, wishes.keep_contents)
-        self._wishes = wishes
+        self._contents = Contents(options.drop_contents, options.keep_contents)
+        self._options = options
         self._streams = Streams(redactor)
-        self._shortcuts = Shortcuts(redactor, every_place_counts=wishes.leaves_contents_out)
+        self._shortcuts = Shortcuts(redactor, every_place_counts=options.leaves_contents_out)
         self._report = Report()
         self._readings = 0
         self._known_before = -1
@@ -305,7 +305,7 @@ class Redaction:
         return b64encode(as_bytes(self._contents.filler(path, as_text(data)), data)).decode()
 
     def _media(self, text: str) -> str:
-        drops = self._wishes.drops_media
+        drops = self._options.drops_media
         new = blanked(text) if drops else text
         self._report.media_left_out += new != text
         self._report.media_kept += not drops

@@ -107,7 +107,7 @@ async def test_a_tool_call_is_told_at_its_start_and_at_its_end_with_its_diff() -
     ]
 
 
-async def test_a_diff_in_which_nothing_changes_is_told_as_that() -> None:
+async def test_a_diff_without_changes_says_so() -> None:
     told = Told()
     told.hear(tool("c", title="Edit", kind="edit", status="completed", content=(TextDiff("a.py", "x", "x"),)))
     assert await told.lines() == ["* done: Edit", "  a.py: no change"]

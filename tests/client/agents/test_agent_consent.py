@@ -9,7 +9,7 @@ import pytest
 
 from acp_tui.client.agents.command import DEMO, AgentCommand, Package
 from acp_tui.client.agents.remembered import (
-    MOST_KEPT,
+    MAX_KEPT,
     agree,
     introduction,
     is_agreed,
@@ -59,7 +59,7 @@ def test_whatever_changes_is_asked_about_again(file: Path, changed: AgentCommand
 
 
 def test_the_oldest_consents_to_an_agent_are_forgotten(file: Path):
-    for number in range(MOST_KEPT + 1):
+    for number in range(MAX_KEPT + 1):
         agree(replace(COMMAND, argv=(str(number),)), file)
     assert not is_agreed(replace(COMMAND, argv=("0",)), file)
     assert is_agreed(replace(COMMAND, argv=("1",)), file)
@@ -92,7 +92,7 @@ def test_the_agent_used_last_is_first(file: Path):
 
 
 @pytest.mark.parametrize("content", ["", "{}", "[1, {}]"])
-def test_a_broken_list_of_recent_agents_is_as_good_as_none(file: Path, content: str):
+def test_a_broken_list_of_recent_agents_is_ignored(file: Path, content: str):
     file.parent.mkdir()
     file.write_text(content)
     assert recent_agents(file) == ()

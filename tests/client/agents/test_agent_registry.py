@@ -184,7 +184,7 @@ def test_the_version_that_is_fetched_is_the_one_that_is_named():
     assert (only.version, only.packages[0].version) == ("1.2.3", "1.2.4-beta.1")
 
 
-def test_of_an_entry_with_two_ways_the_valid_one_counts():
+def test_an_entry_with_two_transports_uses_the_valid_one():
     both = {"id": "some", **BASE, "distribution": {**npx()["distribution"], **binary(cmd="")["distribution"]}}
     registry = read(both)
     assert registry.entries[0].packages
@@ -192,7 +192,7 @@ def test_of_an_entry_with_two_ways_the_valid_one_counts():
     assert registry.problems == ("some: linux-x86_64: cmd isn't a string of at most 2000 characters",)
 
 
-def test_of_two_entries_with_one_id_the_first_counts():
+def test_the_first_of_two_entries_with_one_id_counts():
     registry = read(npx("some", "first@1.0.0"), npx("some", "second@1.0.0"))
     assert [each.packages[0].package for each in registry.entries] == ["first@1.0.0"]
     assert "listed twice" in registry.problems[0]

@@ -156,7 +156,7 @@ def test_a_cache_that_cannot_be_written_is_said(server: Server, tmp_path: Path):
 
 
 @pytest.mark.parametrize("content", ["", "[]", '{"index": 5}', '{"index": "{}", "fetched_at": 1, "etag": ""}'])
-def test_a_broken_cache_is_as_good_as_none(file: Path, content: str):
+def test_a_broken_cache_is_ignored(file: Path, content: str):
     file.parent.mkdir()
     file.write_text(content)
     assert cached_registry(file) is None

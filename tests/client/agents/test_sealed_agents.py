@@ -116,7 +116,7 @@ async def test_a_certificate_of_another_or_of_the_past_is_refused(
 
 
 @over_both
-async def test_a_certificate_of_nobody_who_is_known_is_refused(scheme: str, ca: Authority):
+async def test_a_certificate_from_an_unknown_issuer_is_refused(scheme: str, ca: Authority):
     async with agent_at(scheme, ca.context("IP:127.0.0.1")) as port:
         lost = await failure(command_at(f"{scheme}://127.0.0.1:{port}/acp"))
     assert "can't be trusted: unable to get local issuer certificate" in str(lost)

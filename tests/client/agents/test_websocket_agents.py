@@ -237,7 +237,7 @@ def test_an_address_may_be_plain_on_this_machine_and_sealed_anywhere(url: str):
 
 
 @pytest.mark.parametrize("url", ["ws://build.example/acp", "http://10.0.0.1/acp", "ws://localhost.example/"])
-def test_a_plain_address_of_another_machine_needs_a_word_of_the_users(url: str):
+def test_a_plain_address_of_another_machine_needs_the_users_consent(url: str):
     with pytest.raises(SettingsError, match="would send everything unencrypted"):
         read_address(url)
     assert read_address(url, is_insecure=True).url == url

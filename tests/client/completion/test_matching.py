@@ -3,7 +3,7 @@
 import pytest
 
 from acp_tui.client.completion.matching import fit
-from acp_tui.client.completion.workspace_files import LINES_AT_ONCE, MOST_MATCHES, MOST_SCORED, PathIndex
+from acp_tui.client.completion.workspace_files import LINES_AT_ONCE, MAX_MATCHES, MAX_SCORED, PathIndex
 
 PROJECT = PathIndex(
     [
@@ -77,7 +77,7 @@ def test_capitals_that_have_two_small_letters_shift_no_place() -> None:
     assert match.places == (2,)
 
 
-def test_of_equal_matches_the_shorter_is_first() -> None:
+def test_the_shorter_of_equal_matches_comes_first() -> None:
     found = PathIndex(["long_folder/main.py", "a/main.py"]).search("main")
     assert [match.text for match in found] == ["a/main.py", "long_folder/main.py"]
 
@@ -85,8 +85,8 @@ def test_of_equal_matches_the_shorter_is_first() -> None:
 # Many
 
 
-def test_of_many_paths_only_some_are_compared(monkeypatch: pytest.MonkeyPatch) -> None:
-    index = PathIndex(f"folder_{number}/some_module_{number}.py" for number in range(20 * MOST_SCORED))
+def test_only_some_of_many_paths_are_compared(monkeypatch: pytest.MonkeyPatch) -> None:
+    index = PathIndex(f"folder_{number}/some_module_{number}.py" for number in range(20 * MAX_SCORED))
     compared: list[str] = []
 
     def counting(query: str, text: str) -> object:
@@ -96,8 +96,8 @@ def test_of_many_paths_only_some_are_compared(monkeypatch: pytest.MonkeyPatch) -
     monkeypatch.setattr("acp_tui.client.completion.workspace_files.fit", counting)
     for query in ("s", "some", "smpy", "folder_1/some"):
         compared.clear()
-        assert len(index.search(query)) == MOST_MATCHES
-        assert len(compared) <= 4 * MOST_SCORED
+        assert len(index.search(query)) == MAX_MATCHES
+        assert len(compared) <= 4 * MAX_SCORED
 
 
 def test_a_search_that_nobody_waits_for_ends_early() -> None:

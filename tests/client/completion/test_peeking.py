@@ -4,7 +4,7 @@ from pathlib import Path
 
 import pytest
 
-from acp_tui.client.completion.workspace_files import MOST_BYTES, peek
+from acp_tui.client.completion.workspace_files import MAX_BYTES, peek
 
 
 @pytest.fixture
@@ -34,9 +34,9 @@ def test_as_much_of_the_range_as_is_written_is_shown(file: Path, lines: str, num
     assert [number for number, _ in seen.lines] == numbers
 
 
-def test_of_a_large_file_only_the_beginning_is_read(tmp_path: Path) -> None:
+def test_only_the_start_of_a_large_file_is_read(tmp_path: Path) -> None:
     path = tmp_path / "large.txt"
-    path.write_bytes(b"0123456\n" * (MOST_BYTES // 4))
+    path.write_bytes(b"0123456\n" * (MAX_BYTES // 4))
     seen = peek(path, "", 1)
     assert seen is not None
     assert seen.is_cut

@@ -41,7 +41,7 @@ def repository(tmp_path: Path) -> Path:
     return tmp_path
 
 
-async def test_of_a_repository_what_is_tracked_or_would_be_is_found(repository: Path) -> None:
+async def test_files_that_git_tracks_or_would_track_are_found(repository: Path) -> None:
     files = await files_of(repository)
     assert sorted(found(files, "src/")) == ["src/tracked.py", "src/untracked.py"]
     assert found(files, "out.bin") == []

@@ -69,7 +69,7 @@ async def test_the_other_terminals_say_what_was_answered(tmp_path: Path) -> None
         assert decisions(other) == decisions(one) == decisions(its.session) == ["no"]
 
 
-async def test_a_client_of_others_is_told_by_a_cancelled_request(tmp_path: Path) -> None:
+async def test_a_foreign_client_is_told_by_a_cancelled_request(tmp_path: Path) -> None:
     async with hosted(tmp_path) as its, its.played() as client:
         await client.send(request(1, "session/load", {"sessionId": "s1", "cwd": "/", "mcpServers": []}))
         await client.receive()
@@ -128,7 +128,7 @@ async def test_a_call_that_changes_is_asked_about_anew_in_a_terminal_and_can_be_
         await until(one, lambda: not waits(one))
 
 
-async def test_with_nobody_attached_a_permission_waits_and_is_asked_of_who_comes(tmp_path: Path) -> None:
+async def test_a_permission_waits_for_the_next_client_to_attach(tmp_path: Path) -> None:
     async with hosted(tmp_path) as its:
         await its.wire.send(asked("p", "yes", "no"))
         await until(its.session, lambda: waits(its.session))

@@ -129,7 +129,7 @@ def test_another_process_that_has_got_the_leaders_number_is_not_ours(one: Watche
     assert look(one, STRANGER, OF_STRANGER) == set()
 
 
-def test_a_group_is_ours_as_long_as_somebody_known_is_in_it(one: Watched, monkeypatch: pytest.MonkeyPatch) -> None:
+def test_a_group_is_ours_as_long_as_it_holds_a_known_process(one: Watched, monkeypatch: pytest.MonkeyPatch) -> None:
     monkeypatch.setattr(guardian, "process_table", lambda: [LEFT])
     one.note_exit()
     joined = Process(103, 101, 100, 100, "t3")

@@ -41,7 +41,7 @@ def sleeper() -> Iterator[Process]:
         process.kill()
 
 
-def test_a_session_is_its_leader_and_who_shares_its_group_or_session() -> None:
+def test_a_session_is_its_leader_and_all_in_its_group_or_session() -> None:
     assert session_of(100, ALL) == [JOB, CHILD, LEADER]
 
 

@@ -123,7 +123,7 @@ def test_a_frame_is_searched_as_deep_as_it_can_be_sent() -> None:
         ("https://a_b:secret", "***"),
     ],
 )
-def test_of_a_url_the_host_stays_where_it_is_certain(url: str, shown: str) -> None:
+def test_the_host_of_a_url_stays_where_it_is_certain(url: str, shown: str) -> None:
     assert masked({"mcpServers": [{"name": "x", "url": url}]}) == {"mcpServers": [{"name": "x", "url": shown}]}
 
 

@@ -106,7 +106,7 @@ def test_the_user_is_told_of_each_server_that_the_agent_does_not_take_r_mcp_2() 
 
 
 @pytest.mark.parametrize("mine", [STDIO, SSE], ids=["usable", "not usable"])
-def test_of_two_servers_of_one_name_the_users_own_goes_first(mine: Server) -> None:
+def test_the_users_server_wins_over_another_of_its_name(mine: Server) -> None:
     theirs = StdioServer(mine.name, "/bin/theirs")
 
     usable, skipped = gate((mine, theirs), http=False, sse=False)

@@ -142,7 +142,7 @@ def test_a_rule_that_is_wrong_in_part_refuses_more_rather_than_less(wrong: str) 
     assert [problem.key for problem in result.problems] == [f"refuse[0].{wrong.split()[0]}"]
 
 
-def test_a_rule_of_which_nothing_is_right_is_left_out_and_that_is_said() -> None:
+def test_an_entirely_invalid_rule_is_dropped_and_reported() -> None:
     result = read("[[refuse]]\nkind = 'delet'")
 
     assert result.settings.refuse == ()

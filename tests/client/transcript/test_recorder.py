@@ -80,7 +80,7 @@ def test_what_the_frames_tell_anyway_is_not_noted_twice(tmp_path: Path) -> None:
     assert events(tmp_path / "r") == []
 
 
-def test_of_a_terminal_the_start_is_kept_and_the_rest_is_counted(tmp_path: Path) -> None:
+def test_a_terminal_keeps_its_start_and_counts_the_rest(tmp_path: Path) -> None:
     recorder = recording(tmp_path / "r", limits=Limits(terminal_bytes=10))
     for data in (b"01234567", b"89abcdef", b"more"):
         recorder.own(SESSION, TerminalOutput(TERMINAL, data))
@@ -156,7 +156,7 @@ async def test_a_folder_that_cannot_be_written_costs_no_session(tmp_path: Path) 
     assert len(troubles) == 1
 
 
-def test_a_failure_of_our_own_is_said_and_costs_no_session(tmp_path: Path, monkeypatch: pytest.MonkeyPatch) -> None:
+def test_a_failure_of_our_own_is_reported_and_ends_no_session(tmp_path: Path, monkeypatch: pytest.MonkeyPatch) -> None:
     def fail(*_: object) -> None:
         raise ZeroDivisionError("odd")
 

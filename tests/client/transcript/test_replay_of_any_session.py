@@ -276,7 +276,7 @@ def test_questions_of_two_sessions_with_the_same_id_are_answered_each_in_its_own
     check([*OPENED, *begun, (load, "s2", 2), (decide, "s2", 0), (ask, "s2", 1), (hang_up, "s2", 2)])
 
 
-def test_of_a_session_that_is_not_known_yet_as_much_is_kept_as_was_live() -> None:
+def test_an_unknown_session_keeps_as_much_as_a_live_one() -> None:
     early: Acts = [(say, "s1", 0)] * (MAX_EARLY_UPDATES + 1)
     check([(begin, "s1", 0), *early, (answer, "s1", 0)])
 

@@ -86,7 +86,7 @@ def test_sessions_are_listed_newest_first_with_what_a_list_shows(store: Recordin
     assert names(index.recent(limit=1)) == ["Named"]
 
 
-def test_a_session_in_which_nothing_was_said_is_not_listed(store: RecordingStore, index: SessionIndex) -> None:
+def test_an_empty_session_is_not_listed(store: RecordingStore, index: SessionIndex) -> None:
     keep(store, 1, *opened("a"))
     assert index.recent() == []
 

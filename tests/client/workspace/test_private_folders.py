@@ -181,7 +181,7 @@ def spellings(home: Home, count: int) -> Iterator[str]:
         yield "/".join([chance.choice(starts), *chance.choices(ways, k=chance.randint(0, 3)), place, end])
 
 
-async def test_of_generated_spellings_none_reaches_what_is_ours(home: Home) -> None:
+async def test_no_generated_spelling_reaches_our_own_files(home: Home) -> None:
     before = home.contents()
     workspace = home.workspace()
     refused = 0

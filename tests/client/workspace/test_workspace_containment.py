@@ -334,7 +334,7 @@ def content_for_the_system(scene: Scene, path: str) -> str | None:
     return None
 
 
-async def test_of_the_hostile_paths_exactly_those_inside_are_served(scene: Scene, workspace: Workspace) -> None:
+async def test_exactly_the_inside_ones_of_the_hostile_paths_are_served(scene: Scene, workspace: Workspace) -> None:
     before = scene.outside()
     served = 0
     for number, path in enumerate(hostile_paths(scene, HOSTILE_PATHS)):

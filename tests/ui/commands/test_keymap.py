@@ -140,7 +140,7 @@ def test_a_key_that_stays_another_commands_somewhere_is_named() -> None:
     assert notes(entry_above="ctrl+o") == "keys.entry_above: Ctrl+O is no longer toggle_all in the conversation"
 
 
-def test_of_two_choices_of_one_key_the_first_holds() -> None:
+def test_the_first_of_two_choices_for_a_key_holds() -> None:
     keymap = keymap_of(chosen(find="f3", toggle_plan="f3"))
 
     assert (keymap.keys["find"], keymap.keys["toggle_plan"]) == (("f3",), ("ctrl+t",))
@@ -240,7 +240,7 @@ def test_keys_you_set_go_before_those_of_a_preset() -> None:
     assert keymap.keys["entry_above"] == ("up",)
 
 
-def test_a_preset_that_there_is_not_is_named_with_those_there_are() -> None:
+def test_an_unknown_preset_is_named_with_the_known_ones() -> None:
     assert keymap_of(chosen(preset="emacs")).notes == (
         "keys.preset: there is no preset 'emacs'; known: vim, vim-prompt",
     )

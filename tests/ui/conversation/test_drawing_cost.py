@@ -98,7 +98,7 @@ async def test_frames_are_rarer_while_more_comes_than_anyone_can_read(monkeypatc
         assert view.frame_s(view.frames.shown_at + hour_s) == FRAME_S
 
 
-async def test_of_a_long_text_only_what_is_in_view_is_drawn_before_it_rests(
+async def test_only_the_visible_part_of_a_long_text_is_drawn_at_first(
     monkeypatch: pytest.MonkeyPatch,
 ) -> None:
     opened = _calls(monkeypatch, MarkdownStream, "draw_open")

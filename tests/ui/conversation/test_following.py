@@ -39,7 +39,7 @@ async def test_the_end_stays_in_view_while_a_message_grows() -> None:
         assert "line 39" in page.text
 
 
-async def test_whoever_scrolls_up_stays_where_he_is_and_is_told_what_comes_below() -> None:
+async def test_scrolled_up_the_view_stays_and_counts_what_comes_below() -> None:
     async with open_page(*_entries(50)) as page:
         await page.press("pageup")
         before = _shown(page)

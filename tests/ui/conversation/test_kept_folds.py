@@ -5,7 +5,7 @@ from __future__ import annotations
 import json
 from pathlib import Path
 
-from acp_tui.client.sessions.folds import MAX_NAME, MOST_FOLDS, MOST_SESSIONS, KeptFolds
+from acp_tui.client.sessions.folds import MAX_FOLDS, MAX_NAME, MAX_SESSIONS, KeptFolds
 from acp_tui.conversation.content import Text
 from acp_tui.conversation.tool_calls import BlockContent
 from acp_tui.conversation.updates import MessageChunk, SessionUpdate
@@ -57,10 +57,10 @@ async def test_folds_wait_for_entries_that_come_later() -> None:
 
 def test_folds_are_kept_for_each_session_within_limits(tmp_path: Path) -> None:
     file = tmp_path / "folds.json"
-    for number in range(MOST_SESSIONS + 1):
-        KeptFolds(f"agent/{number}", file).save({f"call {at}": True for at in range(MOST_FOLDS + 1)})
+    for number in range(MAX_SESSIONS + 1):
+        KeptFolds(f"agent/{number}", file).save({f"call {at}": True for at in range(MAX_FOLDS + 1)})
     assert KeptFolds("agent/0", file).load() == {}
-    assert len(KeptFolds("agent/1", file).load()) == MOST_FOLDS
+    assert len(KeptFolds("agent/1", file).load()) == MAX_FOLDS
     KeptFolds("agent/1", file).save({"x" * (MAX_NAME + 1): True})
     assert "agent/1" not in json.loads(file.read_text())
 

@@ -82,7 +82,7 @@ async def test_it_is_as_one_in_memory(monkeypatch: pytest.MonkeyPatch) -> None:
     assert "Edited late" in seen[0]["copied"]
 
 
-async def test_of_entries_that_were_not_drawn_yet_nothing_is_kept(monkeypatch: pytest.MonkeyPatch) -> None:
+async def test_entries_that_were_never_drawn_cache_nothing(monkeypatch: pytest.MonkeyPatch) -> None:
     monkeypatch.setattr(state, "KEPT", 5)
     monkeypatch.setattr(state, "PACKED_AT_ONCE", 5)
     async with open_page() as page:

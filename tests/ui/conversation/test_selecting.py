@@ -50,7 +50,7 @@ async def test_a_selection_goes_on_over_entries_and_beyond_what_is_in_view() -> 
         assert text.endswith("answer 59")
 
 
-async def test_of_a_long_prompt_that_is_selected_as_a_whole_all_is_copied() -> None:
+async def test_copying_a_long_prompt_copies_all_of_it() -> None:
     pasted = "\n".join(f"line {number}" for number in range(40))
     async with open_page(prompt(pasted), agent("I see.")) as page:
         column, row = place_of(page, "I see.")

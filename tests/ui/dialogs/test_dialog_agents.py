@@ -68,7 +68,7 @@ async def test_how_old_the_registry_is_is_said() -> None:
             assert said in page.text
 
 
-async def test_of_several_mistakes_their_number_is_said() -> None:
+async def test_several_mistakes_are_counted() -> None:
     async with open_dialog(screen(Catalogue((HERE,), notes=("a", "b")))) as page:
         await page.until(lambda: "2 problems in agents.toml" in page.text)
 

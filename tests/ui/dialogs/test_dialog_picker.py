@@ -91,7 +91,7 @@ async def test_without_rows_it_says_so() -> None:
         assert page.result is NOTHING
 
 
-async def test_of_thousands_of_rows_only_those_in_view_are_drawn() -> None:
+async def test_only_the_visible_ones_of_thousands_of_rows_are_drawn() -> None:
     rows = [PickerRow(number, f"row {number}") for number in range(20_000)]
     async with open_dialog(Picker("Rows", rows)) as page:
         await page.press("ctrl+end")

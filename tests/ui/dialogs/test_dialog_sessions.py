@@ -14,7 +14,7 @@ from acp_tui.conversation.facts import SessionId, SessionPage, SessionSummary
 from acp_tui.ui.dialogs.session_rows import OpenMode, session_rows
 from acp_tui.ui.dialogs.sessions import EMPTY_PAGES_IN_A_ROW, SessionChoice, SessionList, SessionsDialog
 from acp_tui.ui.kit.answer_guard import QuestionScreen
-from acp_tui.ui.kit.row_list import MOST_FOLDER_CELLS, short_folder, short_time
+from acp_tui.ui.kit.row_list import MAX_FOLDER_CELLS, short_folder, short_time
 from support.dialogs import NOTHING, DialogPage, open_dialog
 from support.screens import Clock
 from support.session_sources import NoSessions, recorded
@@ -382,7 +382,7 @@ def test_what_is_no_time_is_shown_as_it_is() -> None:
 )
 def test_a_folder_is_shortened_from_the_left_and_left_out_where_it_is_this_one(folder: str, shown: str) -> None:
     assert short_folder(Path(folder), HERE) == shown
-    assert len(shown) <= MOST_FOLDER_CELLS
+    assert len(shown) <= MAX_FOLDER_CELLS
 
 
 def test_columns_that_there_is_no_room_for_are_left_out_the_least_important_first() -> None:

@@ -129,7 +129,7 @@ def test_a_time_that_no_clock_here_can_show_is_left_out(started_at: str) -> None
     assert clock_at(started_at, 1.0) == ""
 
 
-def test_of_a_recording_that_outlasts_the_calendar_the_time_is_left_out() -> None:
+def test_a_recording_beyond_the_calendar_shows_no_time() -> None:
     assert clock_at("9999-12-30T00:00:00+00:00", 10 * 86_400.0) == ""
 
 

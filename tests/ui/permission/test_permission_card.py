@@ -222,7 +222,7 @@ MANY = tuple(PermissionOption(f"o{number}", f"Way {number}", "allow_once") for n
 
 
 @pytest.mark.parametrize("size", [(80, 24), (40, 20)])
-async def test_of_many_options_the_chosen_one_is_in_view_beside_subject_and_keys(
+async def test_among_many_options_the_chosen_one_stays_in_view(
     size: tuple[int, int],
 ) -> None:
     async with open_page(size=size) as page:

@@ -26,7 +26,7 @@ def test_the_reason_is_labelled_with_what_was_rejected() -> None:
     assert reason_prompt("Edit a\nfile", "too big") == 'About the rejected "Edit a file": too big'
 
 
-def test_of_a_long_title_the_beginning_is_named() -> None:
+def test_a_long_title_is_cut_at_its_end() -> None:
     assert reason_prompt("x" * 1000, "no") == f'About the rejected "{"x" * (MAX_TITLE - 1)}…": no'
 
 

@@ -103,7 +103,7 @@ def test_the_input_of_another_kind_of_call_is_no_command() -> None:
 # Terminals and texts
 
 
-def test_of_a_terminal_its_command_is_shown() -> None:
+def test_a_terminal_shows_its_command() -> None:
     assert draw(content=(TerminalContent(TerminalId("ours")),)) == [
         "terminal",
         "$ npm run dev",
@@ -111,7 +111,7 @@ def test_of_a_terminal_its_command_is_shown() -> None:
     ]
 
 
-def test_a_terminal_of_which_nothing_is_known_is_named() -> None:
+def test_an_unknown_terminal_is_named() -> None:
     unknown = (TerminalContent(TerminalId("theirs")), TerminalContent(TerminalId("?")))
     assert draw(content=unknown) == [
         "[a terminal whose command isn't reported]",

@@ -8,7 +8,7 @@ import pytest
 from acp_tui.conversation.facts import Choice, Command, SelectOption
 from acp_tui.conversation.updates import CommandsReplaced, OptionsReplaced
 from acp_tui.ui.commands.table import COMMANDS, slash_action
-from acp_tui.ui.prompt.completion import MOST_DESCRIPTION, Commands, Completion, SuggestionList
+from acp_tui.ui.prompt.completion import MAX_DESCRIPTION, Commands, Completion, SuggestionList
 from support.screens import AGENT, SIZE, Page, open_page
 
 REVIEW = Command("review", "Look over the changes", "what to look at")
@@ -47,7 +47,7 @@ async def test_commands_are_found_by_name_then_by_description() -> None:
         assert labels(page) == ["/status"]
 
 
-async def test_the_best_match_is_first_whoever_has_it() -> None:
+async def test_the_best_match_comes_first_whatever_its_source() -> None:
     async with page_with(Command("x", "It will help")) as page:
         await page.press(*"/help")
         assert labels(page) == ["/help", "/x"]
@@ -126,11 +126,11 @@ async def test_what_is_hostile_in_a_command_is_shown_safely() -> None:
         assert "a␛[2Jb" in page.text
 
 
-def test_of_long_descriptions_only_the_beginning_is_searched() -> None:
+def test_only_the_start_of_a_long_description_is_searched() -> None:
     command = Command("big", "word " * 100_000 + "needle")
     known = Commands((command,), "Agent")
     assert known.find("needle") == []
-    assert len(known.find("big")[0].description) <= MOST_DESCRIPTION
+    assert len(known.find("big")[0].description) <= MAX_DESCRIPTION
 
 
 # The table

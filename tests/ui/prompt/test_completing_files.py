@@ -8,7 +8,7 @@ from pathlib import Path
 import pytest
 
 from acp_tui.client.completion.workspace_files import PathIndex
-from acp_tui.ui.prompt.completion import MOST_ROWS, READING, Completion, SuggestionList
+from acp_tui.ui.prompt.completion import MAX_ROWS, READING, Completion, SuggestionList
 from support.folding import agent
 from support.screens import SIZE, Page, open_page
 
@@ -206,11 +206,11 @@ async def test_the_list_fits_over_the_prompt(open_project: OpenPage, size: tuple
         assert shown is not None
         assert shown.region.y >= 0
         assert shown.region.bottom == page.prompt.region.y
-        assert shown.size.height <= MOST_ROWS
+        assert shown.size.height <= MAX_ROWS
         assert any("README.md" in line for line in page.lines)
 
 
-async def test_of_a_long_path_the_name_is_seen(open_project: OpenPage, project: Path) -> None:
+async def test_a_long_path_still_shows_its_name(open_project: OpenPage, project: Path) -> None:
     (project / "src/deep" / ("very_" * 6 + "long.py")).touch()
     async with open_project(size=(30, 20)) as page:
         await page.press(*"@very")

@@ -90,7 +90,7 @@ async def test_what_is_queued_is_kept_at_a_pause_and_as_it_is_after_a_change(
         assert page.draft == "after that\nbeing written"
 
 
-async def test_whoever_has_begun_to_write_is_not_interrupted_by_an_old_draft() -> None:
+async def test_an_old_draft_never_replaces_what_is_being_typed() -> None:
     draft_file().change({DraftKey(str(CWD), "earlier"): "left"})
     async with open_page() as page:
         page.prompt.insert("new")

@@ -127,7 +127,7 @@ async def test_a_click_chooses() -> None:
         assert page.draft == "one"
 
 
-async def test_whoever_goes_on_writing_has_left_the_search() -> None:
+async def test_typing_leaves_the_search() -> None:
     kept("one")
     async with open_recalling_page() as page:
         await page.press("ctrl+r")

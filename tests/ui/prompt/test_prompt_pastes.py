@@ -133,7 +133,7 @@ async def test_the_only_paste_is_opened_wherever_the_cursor_is() -> None:
         assert page.draft == f"{LONG}\nx"
 
 
-async def test_of_several_pastes_the_one_beside_the_cursor_is_opened() -> None:
+async def test_the_paste_next_to_the_cursor_is_opened() -> None:
     async with open_page() as page:
         await paste(page, LONG)
         await page.press("ctrl+j")

@@ -86,7 +86,7 @@ async def test_a_click_selects() -> None:
         assert waiting(page) == ["two", "three"]
 
 
-async def test_of_a_long_queue_those_around_the_selected_one_are_shown() -> None:
+async def test_a_long_queue_shows_prompts_around_the_selected_one() -> None:
     async with queued("one", "two", "three", "four", "five") as page:
         assert "› one" in page.text
         assert "and 2 more" in page.text

@@ -100,6 +100,6 @@ async def test_nothing_is_written_outside_of_the_sample_project(tmp_path: Path) 
     assert not outside.exists()
 
 
-async def test_a_scenario_that_there_is_not_is_said() -> None:
+async def test_a_missing_scenario_is_reported() -> None:
     with pytest.raises(CannotRender, match="nope"):
         await pictured("nope", DemoUser())

@@ -194,7 +194,7 @@ async def test_a_moment_that_never_comes_is_said(film: Film) -> None:
 
 
 @pytest.mark.parametrize("name", ["picture.gif", "picture", ".svg"])
-def test_a_format_that_there_is_not_is_refused(name: str) -> None:
+def test_an_unknown_format_is_refused(name: str) -> None:
     with pytest.raises(CannotRender, match="doesn't name a known format"):
         suffix_of(Path(name))
 

@@ -137,7 +137,7 @@ def test_as_many_rows_are_counted_as_are_drawn(old: list[str], new: list[str], w
 
 @settings(max_examples=20)
 @given(st.lists(LINES, min_size=5, max_size=60), st.integers(20, 130))
-def test_of_too_many_rows_as_many_are_counted_as_are_drawn(lines: list[str], width: int) -> None:
+def test_rows_beyond_the_limit_are_neither_drawn_nor_counted(lines: list[str], width: int) -> None:
     odd = ["日本語" * 40 + "\n"] * (diff_blocks.MAX_ODD_CHARACTERS // 120 + 1)
     assert_counts_are_right(DiffRenderer("a", None, "".join([*odd, *lines])).lines(width, PLAIN), width)
 
@@ -148,7 +148,7 @@ def assert_counts_are_right(rows: DiffRows, width: int) -> None:
     assert [len(block) for block in blocks] == [len(block.drawn()) for block in blocks]
 
 
-def test_of_a_very_long_line_is_shown_what_has_changed_and_how_much_is_hidden() -> None:
+def test_a_very_long_line_shows_its_change_and_counts_the_rest() -> None:
     many = 500_000
     lines = draw("x" * many + "old" + "y" * many + "\n", "x" * many + "new" + "y" * many + "\n", 100)
     assert len(lines) < 100

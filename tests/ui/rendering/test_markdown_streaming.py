@@ -199,7 +199,7 @@ def test_what_scrolls_by_unseen_ends_in_the_same_lines(pieces: list[str], first:
         assert skipped(pieces, range(first, first + count)) == expected
 
 
-def test_of_a_text_that_comes_at_once_only_what_is_seen_is_parsed(parsed: list[str]) -> None:
+def test_only_the_visible_part_of_a_sudden_text_is_parsed(parsed: list[str]) -> None:
     renderer = MarkdownRenderer(
         "".join(f"## Title {number}\n\n- one\n- two\n\n" for number in range(1_000)), skips=True
     )

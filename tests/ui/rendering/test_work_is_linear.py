@@ -15,7 +15,7 @@ from acp_tui.ui.rendering.markdown import MarkdownRenderer
 from acp_tui.ui.rendering.palette import PLAIN
 
 SIZE = 250
-MOST = 3.0
+LIMIT = 3.0
 """The most calls for twice the size, as a multiple; four would be quadratic."""
 
 MARKDOWN: dict[str, Callable[[int], str]] = {
@@ -83,7 +83,7 @@ def calls(work: Callable[[], object]) -> int:
 def test_markdown(name: str) -> None:
     short, long = (MARKDOWN[name](times * SIZE) for times in (1, 2))
 
-    assert calls(lambda: markdown(long)) < MOST * calls(lambda: markdown(short)) + 10_000
+    assert calls(lambda: markdown(long)) < LIMIT * calls(lambda: markdown(short)) + 10_000
 
 
 @pytest.mark.parametrize("columns", [20, 250])
@@ -100,4 +100,4 @@ def test_cells_that_a_table_lacks(columns: int) -> None:
 def test_other_texts(name: str) -> None:
     parse, piece = OTHERS[name]
 
-    assert calls(lambda: parse(piece * 2 * SIZE)) < MOST * calls(lambda: parse(piece * SIZE)) + 1_000
+    assert calls(lambda: parse(piece * 2 * SIZE)) < LIMIT * calls(lambda: parse(piece * SIZE)) + 1_000

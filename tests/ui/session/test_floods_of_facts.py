@@ -34,7 +34,7 @@ async def test_facts_that_come_in_a_flood_are_looked_at_once_a_frame(
             assert "999/1k" in page.status
 
 
-async def test_of_thousands_of_notices_the_latest_few_are_shown_and_the_others_counted() -> None:
+async def test_the_latest_notices_are_shown_and_the_rest_counted() -> None:
     async with open_page() as page:
         for number in range(5_000):
             page.session.apply(NoticeShown("info", f"Notice {number}"))
@@ -51,7 +51,7 @@ async def test_single_notices_are_shown_at_once() -> None:
         assert [toast.title for toast in page.toasts] == ["First", "Second"]
 
 
-async def test_of_a_long_notice_the_beginning_is_drawn() -> None:
+async def test_a_long_notice_is_cut_at_its_end() -> None:
     async with open_page() as page:
         await page.apply(NoticeShown("error", "T" * 50_000, "many words " * 50_000))
         [toast] = page.toasts

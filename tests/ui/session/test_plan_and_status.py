@@ -103,7 +103,7 @@ async def test_an_opened_plan_folds_away_when_it_is_done_and_can_be_opened_again
         assert "✓ step B" in page.text
 
 
-async def test_of_several_plans_the_line_shows_the_one_that_is_worked_on() -> None:
+async def test_the_line_shows_the_plan_in_progress() -> None:
     waiting, done = (PlanReplaced((PlanStep(f"{word} step", status=word),), word) for word in STATUSES[::2])
     async with open_page(done, waiting) as page:
         assert "▸ Plan 0/1 · 1 more plan  pending step" in page.text

@@ -21,7 +21,7 @@ from acp_tui.conversation.updates import (
 from acp_tui.ui.changes.follower import ChangesDesk
 from acp_tui.ui.changes.review import ReviewScreen
 from acp_tui.ui.rendering.palette import PLAIN
-from acp_tui.ui.session.sidebar import MOST_FILES, Section, Sidebar, SidebarState, section_lines
+from acp_tui.ui.session.sidebar import MAX_FILES, Section, Sidebar, SidebarState, section_lines
 from acp_tui.ui.tab.screen import SessionScreen
 from support.screens import Page, open_page
 
@@ -238,8 +238,8 @@ def test_no_line_is_wider_than_there_is_room(width: int) -> None:
             assert line.strip.cell_length <= width
 
 
-def test_of_very_many_files_the_newest_are_listed_and_the_rest_counted() -> None:
-    changes = tuple(FileChange(f"{at}.py", "modified", added=1) for at in range(MOST_FILES + 7))
+def test_the_newest_of_many_files_are_listed_and_the_rest_counted() -> None:
+    changes = tuple(FileChange(f"{at}.py", "modified", added=1) for at in range(MAX_FILES + 7))
     lines = section_lines(Section.CHANGES, SidebarState(changes=changes), 30, PLAIN, is_folded=False)
-    assert len(lines) == 1 + MOST_FILES + 1
+    assert len(lines) == 1 + MAX_FILES + 1
     assert "and 7 more" in lines[-1].strip.text

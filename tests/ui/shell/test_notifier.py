@@ -75,7 +75,7 @@ async def watched(settings: Notifications, *, is_focused: bool = False) -> Async
         yield Told(page, notifier, written)
 
 
-async def test_nothing_is_told_to_somebody_who_looks():
+async def test_no_notice_goes_to_a_user_who_is_looking():
     async with watched(ALL, is_focused=True) as told:
         assert await told.happens(PROMPT, ask(1, "c"), DONE) == []
 

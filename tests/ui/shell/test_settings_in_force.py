@@ -116,7 +116,7 @@ async def test_the_theme_changes_at_once_and_without_one_the_terminals_holds() -
         assert page.pilot.app.theme == DARK.name
 
 
-async def test_a_theme_that_there_is_not_is_named() -> None:
+async def test_an_unknown_theme_is_named() -> None:
     async with open_page() as page:
         (note,) = use(page, replace(SETTINGS, appearance=Appearance("nrod")))
         assert "there is no theme 'nrod'; known: " in note

@@ -32,7 +32,7 @@ from acp_tui.ui.tab import loading
 loading.preload([*loading.BEFORE_AN_AGENT, *loading.BEFORE_A_SESSION])
 print(json.dumps({"version": early, "first frame": first, "session": loaded()}))
 """
-MOST = {
+LIMIT = {
     "version": {"all": 80, "ours": 2},
     "first frame": {"all": 474, "ours": 66},
     "session": {"all": 654, "ours": 226},
@@ -62,14 +62,14 @@ def start() -> dict[str, Any]:
     return stages
 
 
-@pytest.mark.parametrize("stage", MOST)
+@pytest.mark.parametrize("stage", LIMIT)
 @pytest.mark.parametrize("whose", ["all", "ours"])
 def test_no_more_modules_are_loaded_than_the_start_has_room_for(stage: str, whose: str, start: dict[str, Any]) -> None:
-    most = MOST[stage][whose] + (OF_NEWER_PYTHON if whose == "all" else 0)
+    most = LIMIT[stage][whose] + (OF_NEWER_PYTHON if whose == "all" else 0)
     assert start[stage][whose] <= most
 
 
-@pytest.mark.parametrize("stage", MOST)
+@pytest.mark.parametrize("stage", LIMIT)
 def test_the_standard_decorator_makes_next_to_none_of_our_classes(stage: str, start: dict[str, Any]) -> None:
     # Those without slots: each takes as long to create as forty others.
     assert len(start[stage]["standard"]) <= 2

@@ -320,7 +320,7 @@ async def test_nothing_of_a_page_is_fetched_before_the_user_agrees(
     [(("tab", "0"), "decline"), (("tab", "tab", "tab", "tab", "enter"), "cancel")],
     ids=["decline", "cancel"],
 )
-async def test_a_page_that_the_user_does_not_want_is_not_opened(
+async def test_a_page_that_the_user_declines_is_not_opened(
     open_desk: OpenDesk, visited: list[str], keys: tuple[str, ...], action: str
 ) -> None:
     """R-ELIC-3, R-ELIC-11."""

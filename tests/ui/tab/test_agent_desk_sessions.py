@@ -220,7 +220,7 @@ async def test_an_agent_that_cannot_list_its_sessions_is_not_asked_to(open_desk:
         assert desk.sent("session/list") == []
 
 
-async def test_a_refused_wish_is_told_and_the_session_on_the_screen_stays(open_desk: OpenDesk) -> None:
+async def test_a_refused_request_is_reported_and_the_session_on_screen_stays(open_desk: OpenDesk) -> None:
     script = """
     say("the first")
     answer(expect("session/list"), sessions=sessions)

@@ -104,7 +104,7 @@ async def test_the_file_of_the_call_under_the_cursor_is_opened_at_its_line(
     assert edited() == [str(project / "b.py"), f"+7 {project / 'a.py'}"]
 
 
-async def test_of_several_places_the_user_chooses_one(
+async def test_the_user_chooses_one_of_several_places(
     project: Path, open_project: OpenPage, edited: Callable[[], list[str]]
 ) -> None:
     places = (Location(str(project / "a.py"), 1), Location(str(project / "b.py"), 3))
@@ -212,7 +212,7 @@ async def test_what_the_entry_under_the_cursor_attached_is_saved_in_the_sessions
     assert (project / name).read_bytes() == content
 
 
-async def test_of_several_blocks_the_user_chooses_one(project: Path, open_project: OpenPage) -> None:
+async def test_the_user_chooses_one_of_several_blocks(project: Path, open_project: OpenPage) -> None:
     blocks = (MessageChunk("agent", block, "m") for block in (Text("Look:"), IMAGE, AUDIO))
     async with open_project(*blocks) as page:
         await page.choose("Save what the agent attached")

@@ -117,7 +117,7 @@ async def test_an_agent_that_does_not_answer_a_close_ends_with_its_last_tab(
         await desk.until(lambda: our_children() == others)
 
 
-async def test_of_a_closed_tab_nothing_is_left(open_desk: OpenDesk) -> None:
+async def test_a_closed_tab_leaves_nothing_behind(open_desk: OpenDesk) -> None:
     async with open_desk(SESSION, SECOND, IDLE) as desk:
         await desk.has_session()
         await desk.press("ctrl+n")

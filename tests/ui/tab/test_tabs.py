@@ -265,7 +265,7 @@ async def test_another_agent_gets_what_was_said_as_a_draft_to_edit(open_desk: Op
         assert len(desk.sent("session/prompt")) == 1
 
 
-async def test_of_an_empty_session_there_is_nothing_to_hand_over(open_desk: OpenDesk) -> None:
+async def test_an_empty_session_has_nothing_to_hand_over(open_desk: OpenDesk) -> None:
     async with open_desk(SESSION, "serve_until_closed()") as desk:
         await desk.has_session()
         await desk.send("/handover")

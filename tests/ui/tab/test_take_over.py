@@ -247,7 +247,7 @@ async def test_an_end_is_told_and_what_is_typed_too_late_does_not_leave(tmp_path
         assert page.draft == ""
 
 
-async def test_a_program_that_somebody_else_ends_is_said_to_have_ended(tmp_path: Path) -> None:
+async def test_a_program_killed_from_outside_is_reported_as_ended(tmp_path: Path) -> None:
     async with running(tmp_path, RAW.format(first="")) as page:
         await page.takes_over()
         await page.session.machine.end_terminal(page.state.terminal_id)

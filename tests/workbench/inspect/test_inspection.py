@@ -85,7 +85,7 @@ async def test_what_the_agent_sends_costs_nothing_while_nobody_looks() -> None:
     assert (log.listeners, inspection.index.end) == ([], 0)
 
 
-async def test_of_a_long_run_the_oldest_lines_are_gone_and_that_is_known() -> None:
+async def test_a_long_run_drops_its_oldest_lines_and_says_so() -> None:
     log = FrameLog(max_bytes=4_000)
     for number in range(100):
         log.tap(Direction.IN, b'{"jsonrpc":"2.0","method":"_n%d"}' % number)
@@ -113,7 +113,7 @@ async def test_what_comes_too_fast_to_read_is_left_out_and_the_rest_stays_in_pla
         assert b'"n":99' in detail.line.data
 
 
-async def test_of_a_long_look_the_oldest_matches_go_with_their_lines() -> None:
+async def test_matches_leave_with_the_oldest_lines() -> None:
     log = FrameLog(max_bytes=400 * 200)
     inspection = inspect_agent(log)
     inspection.show_only(read_query("method:_rare"))

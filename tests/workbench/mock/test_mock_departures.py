@@ -169,7 +169,7 @@ async def test_a_session_opened_twice_before_its_first_prompt_goes_on_in_the_sec
     ]
 
 
-async def test_a_prompt_in_a_session_that_there_is_not_is_refused() -> None:
+async def test_a_prompt_for_an_unknown_session_is_refused() -> None:
     async with mocked(*OPENED, *TURN) as mock:
         await mock.open()
         await mock.client.send(prompt(6, "nowhere"))

@@ -47,7 +47,7 @@ def test_contents_are_left_out_by_lines_of_the_same_length(tmp_path: Path) -> No
 
 
 @pytest.mark.parametrize(
-    ("wishes", "is_left_out"),
+    ("options", "is_left_out"),
     [
         ({}, False),
         ({"drop_contents": ("*.md", ".env")}, False),
@@ -58,8 +58,8 @@ def test_contents_are_left_out_by_lines_of_the_same_length(tmp_path: Path) -> No
         ({"keep_contents": ("*.md",)}, True),
     ],
 )
-def test_globs_say_whose_contents_are_left_out(wishes: dict[str, Any], is_left_out: bool, tmp_path: Path) -> None:
-    assert ("one = 1" not in Redacted(tmp_path, *contents_events(), **wishes).text) is is_left_out
+def test_globs_say_whose_contents_are_left_out(options: dict[str, Any], is_left_out: bool, tmp_path: Path) -> None:
+    assert ("one = 1" not in Redacted(tmp_path, *contents_events(), **options).text) is is_left_out
 
 
 @pytest.mark.parametrize(

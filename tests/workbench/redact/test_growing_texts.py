@@ -85,7 +85,7 @@ def test_what_only_resembles_a_beginning_stays(text: str, tmp_path: Path) -> Non
     assert (done.said(1) == text) is (text not in ("it is corr", "correct"))
 
 
-def test_of_two_known_secrets_the_shorter_is_itself(tmp_path: Path) -> None:
+def test_the_shorter_of_two_known_secrets_is_found_by_itself(tmp_path: Path) -> None:
     done = Redacted(tmp_path, raw_output("hunter2"), raw_output("hunter2xyz"), secrets=("hunter2", "hunter2xyz"))
     texts = [line["frame"]["params"]["update"]["rawOutput"]["stdout"] for line in done.lines[1:]]
     assert texts == ["xown1xx", "xown2xxxxx"]

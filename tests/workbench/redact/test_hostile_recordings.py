@@ -49,8 +49,8 @@ REDACT: Final = f"""
 import resource, sys
 resource.setrlimit(resource.RLIMIT_CPU, ({MAX_CPU_S}, {MAX_CPU_S}))
 from pathlib import Path
-from acp_tui.workbench.redact import Wishes, redact
-redact(Path(sys.argv[1]), Path(sys.argv[2]), Wishes(("hidden-away-7",)), {{}}, "")
+from acp_tui.workbench.redact import RedactOptions, redact
+redact(Path(sys.argv[1]), Path(sys.argv[2]), RedactOptions(("hidden-away-7",)), {{}}, "")
 """
 
 

@@ -96,7 +96,7 @@ def test_what_is_not_offered_is_not_sent(acp_agent: StartAgent) -> None:
     assert len(agent.frames) == 2
 
 
-def test_a_permission_of_which_nothing_was_said_is_never_given(acp_agent: StartAgent) -> None:
+def test_a_permission_that_no_option_mentions_is_never_given(acp_agent: StartAgent) -> None:
     agent = acp_agent(
         scripted_argv("prompt = open_session(); ask('allow_once'); expect('session/cancel'); end(prompt, 'cancelled')")
     )
@@ -171,7 +171,7 @@ def test_a_form_that_is_answered_wrongly_names_its_fields(acp_agent: StartAgent)
         agent.prompt("go")
 
 
-def test_a_form_of_which_nothing_was_said_is_not_filled_in(acp_agent: StartAgent) -> None:
+def test_a_form_that_no_option_mentions_is_not_filled_in(acp_agent: StartAgent) -> None:
     agent = acp_agent(
         scripted_argv("""
             handshake()

@@ -43,7 +43,7 @@ from acp_tui.ui.rendering.wrapping import cut
 from acp_tui.ui.shell.settings.follower import Origin, SettingsDesk
 from acp_tui.values import dataclass
 
-MOST_VALUE_CELLS: Final = 30
+MAX_VALUE_CELLS: Final = 30
 _ORIGINS: dict[Origin, str] = {"default": "", "yours": "yours", "project": "the project's"}
 
 
@@ -79,7 +79,7 @@ def item_rows(desk: SettingsDesk, settings: Settings, keymap: Keymap) -> Iterato
 
 
 def _row(desk: SettingsDesk, item: Item, group: str, name: str, value: str, doc: str) -> PickerRow[Item]:
-    aside = " · ".join(filter(None, (_ORIGINS[desk.origin(item.key)], cut(value, MOST_VALUE_CELLS))))
+    aside = " · ".join(filter(None, (_ORIGINS[desk.origin(item.key)], cut(value, MAX_VALUE_CELLS))))
     return PickerRow(item, name, f"{doc} {item.key}", group, aside=aside)  # this is what the search matches
 
 

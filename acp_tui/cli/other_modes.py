@@ -1,4 +1,4 @@
-"""Less common ways to work with an agent, kept out of the first frame, and the lists printed instead.
+"""The less common modes (browser, `--resume`, `--worktree`, `--plain`) and printed lists; imported only when needed.
 
 `acp-tui demo --list --format json` prints a list of objects with `name` and `description`.
 """
@@ -14,8 +14,8 @@ from acp_tui.cli import ExitCode
 from acp_tui.cli.agents import list_agents
 from acp_tui.cli.arguments import Given
 from acp_tui.cli.command_table import UsageError
+from acp_tui.cli.output import say
 from acp_tui.cli.prerequisites import command_of, exit_after, notes_of, require_screen, settings_in_force
-from acp_tui.cli.saying import say
 from acp_tui.cli.screen import run_screen
 from acp_tui.cli.sessions import find_resumed
 from acp_tui.client.agents.command import DEMO

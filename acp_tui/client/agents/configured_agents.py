@@ -38,7 +38,7 @@ _HEADER: Final = re.compile(r"[A-Za-z0-9!#$%&'*+.^_`|~-]+")
 
 
 @dataclass(frozen=True, slots=True)
-class UserAgent:
+class ConfiguredAgent:
     """A valid entry."""
 
     command: AgentCommand
@@ -46,10 +46,10 @@ class UserAgent:
 
 
 @dataclass(frozen=True, slots=True)
-class UserAgents:
+class ConfiguredAgents:
     """The content of the file."""
 
-    agents: Mapping[str, UserAgent] = field(default_factory=dict)
+    agents: Mapping[str, ConfiguredAgent] = field(default_factory=dict)
     problems: Mapping[str, SettingsError] = field(default_factory=dict)
     """Why an entry can't be used, by its name. "" stands for the whole file."""
     warnings: tuple[str, ...] = ()
@@ -67,15 +67,15 @@ def config_file() -> Path:
     return platformdirs.user_config_path("acp-tui") / "agents.toml"
 
 
-def read_user_agents(file: Path, environ: Mapping[str, str]) -> UserAgents:
+def read_configured_agents(file: Path, environ: Mapping[str, str]) -> ConfiguredAgents:
     """The agents of the file; none if there is no file."""
     try:
         table = read_toml(file, EXAMPLE).get("agents", {})
     except SettingsError as error:
-        return UserAgents(problems={"": error})
+        return ConfiguredAgents(problems={"": error})
     if not isinstance(table, dict):
-        return UserAgents(problems={"": _wrong(f"{file}: agents", "a table")})
-    agents: dict[str, UserAgent] = {}
+        return ConfiguredAgents(problems={"": _wrong(f"{file}: agents", "a table")})
+    agents: dict[str, ConfiguredAgent] = {}
     problems: dict[str, SettingsError] = {}
     warnings: list[str] = []
     for name, entry in table.items():
@@ -86,15 +86,15 @@ def read_user_agents(file: Path, environ: Mapping[str, str]) -> UserAgents:
             warnings += unknown
         except SettingsError as error:
             problems[name] = SettingsError("; ".join((str(error), *unknown)), hint=error.hint)
-    return UserAgents(agents, problems, tuple(warnings))
+    return ConfiguredAgents(agents, problems, tuple(warnings))
 
 
-def _read_agent(name: str, entry: Mapping[str, object], key: str, environ: Mapping[str, str]) -> UserAgent:
+def _read_agent(name: str, entry: Mapping[str, object], key: str, environ: Mapping[str, str]) -> ConfiguredAgent:
     """An agent that runs as a command or behind a wrapper. Raises SettingsError."""
     if not name or name.startswith("-") or not name.isprintable():
         raise SettingsError(f"{key}: this name can't be typed as an argument", hint=_EXAMPLE_HINT)
     if "url" in entry:
-        return UserAgent(_at_address(name, entry, key, environ), _text(entry, "description", key))
+        return ConfiguredAgent(_at_address(name, entry, key, environ), _text(entry, "description", key))
     wrapper = _expanded(entry, "wrapper", key, environ) if "wrapper" in entry else ()
     runs = _one_of(entry, "runs", ("here", "elsewhere"), key) or ("elsewhere" if wrapper else "here")
     # Behind a wrapper, ~ would mean the home of another machine.
@@ -111,7 +111,7 @@ def _read_agent(name: str, entry: Mapping[str, object], key: str, environ: Mappi
         wrapped=argv if wrapper else (),
         protocol=_protocol(entry, key),
     )
-    return UserAgent(command, _text(entry, "description", key))
+    return ConfiguredAgent(command, _text(entry, "description", key))
 
 
 def _at_address(name: str, entry: Mapping[str, object], key: str, environ: Mapping[str, str]) -> AgentCommand:

@@ -20,7 +20,7 @@ from acp_tui.conversation.visible import make_visible, make_visible_line
 Clean: TypeAlias = Callable[[str], str]
 """Cleans a line from an agent by removing secrets and the user's home folder."""
 
-LEAST_COLUMNS: Final = 40
+MIN_COLUMNS: Final = 40
 
 
 def say(text: str) -> None:
@@ -61,7 +61,7 @@ def make_cleaner(given: Mapping[str, str]) -> Clean:
 
 def columns() -> int | None:
     """Return the terminal's width; None for a pipe or file, where any width is fine."""
-    return max(shutil.get_terminal_size().columns, LEAST_COLUMNS) if sys.stdout.isatty() else None
+    return max(shutil.get_terminal_size().columns, MIN_COLUMNS) if sys.stdout.isatty() else None
 
 
 def wrapped(text: str, before: str, behind: str = "") -> str:

@@ -42,22 +42,22 @@ class _Field(Input):
     virtual_size = Reactive(Size(0, 0))
 
 
-class AskLine(Horizontal):
+class QueryBar(Horizontal):
     """One line, hidden until something is asked for."""
 
     DEFAULT_CSS = """
-    AskLine { height: 1; display: none; }
-    AskLine Input { width: 1fr; min-width: 24; }
-    AskLine Static { width: auto; height: 1; }
+    QueryBar { height: 1; display: none; }
+    QueryBar Input { width: 1fr; min-width: 24; }
+    QueryBar Static { width: auto; height: 1; }
     """
     BINDINGS: ClassVar[list[BindingType]] = [Binding("escape", "close", "Close", show=False, priority=True)]
 
     class Changed(Message):
         """The text changed."""
 
-        def __init__(self, wish: QueryMode, text: str) -> None:
+        def __init__(self, mode: QueryMode, text: str) -> None:
             super().__init__()
-            self.wish = wish
+            self.mode = mode
             self.text = text
 
     class Done(Changed):
@@ -66,16 +66,16 @@ class AskLine(Horizontal):
     class Closed(Message):
         """The user closed the line."""
 
-        def __init__(self, wish: QueryMode) -> None:
+        def __init__(self, mode: QueryMode) -> None:
             super().__init__()
-            self.wish = wish
+            self.mode = mode
 
     def __init__(self) -> None:
         super().__init__()
-        self.wish = QueryMode.FIND
+        self.mode = QueryMode.FIND
         self._label = Static(markup=False)
         self._said = ""
-        self._wrong = Static(classes="ask-wrong", markup=False)
+        self._wrong = Static(classes="query-invalid", markup=False)
 
     def compose(self) -> ComposeResult:
         """The label, the input, and the error."""
@@ -90,10 +90,10 @@ class AskLine(Horizontal):
         """Whether something is being asked."""
         return bool(self.display)
 
-    def ask(self, wish: QueryMode, text: str = "") -> None:
+    def ask(self, mode: QueryMode, text: str = "") -> None:
         """Ask the user."""
-        label, placeholder = wish.value
-        self.wish, self.display = wish, True
+        label, placeholder = mode.value
+        self.mode, self.display = mode, True
         self._label.update(f"{label}: ")
         field = self.query_one(Input)
         field.placeholder = placeholder
@@ -112,17 +112,17 @@ class AskLine(Horizontal):
     def on_input_changed(self, event: Input.Changed) -> None:
         """Report the text."""
         event.stop()
-        self.post_message(self.Changed(self.wish, event.value))
+        self.post_message(self.Changed(self.mode, event.value))
 
     def on_input_submitted(self, event: Input.Submitted) -> None:
         """Report the submitted text."""
         event.stop()
-        self.post_message(self.Done(self.wish, event.value))
+        self.post_message(self.Done(self.mode, event.value))
 
     def action_close(self) -> None:
         """Hide the line."""
         self.display = False
-        self.post_message(self.Closed(self.wish))
+        self.post_message(self.Closed(self.mode))
 
 
 MASKED = "Known secrets are masked. Look at it before you share it."

@@ -6,7 +6,7 @@ from pathlib import Path
 
 import pytest
 
-from acp_tui.client.agents.user_agents import EXAMPLE, URL_EXAMPLE, UserAgents, read_user_agents
+from acp_tui.client.agents.configured_agents import EXAMPLE, URL_EXAMPLE, ConfiguredAgents, read_configured_agents
 
 COMMAND = 'command = ["run"]'
 URL = '[agents.a]\nurl = "wss://build/acp"\n'
@@ -17,13 +17,13 @@ def file(tmp_path: Path) -> Path:
     return tmp_path / "agents.toml"
 
 
-def read(file: Path, text: str, **environ: str) -> UserAgents:
+def read(file: Path, text: str, **environ: str) -> ConfiguredAgents:
     file.write_text(text)
-    return read_user_agents(file, environ)
+    return read_configured_agents(file, environ)
 
 
 def test_without_a_file_there_are_none(file: Path):
-    assert read_user_agents(file, {}) == UserAgents()
+    assert read_configured_agents(file, {}) == ConfiguredAgents()
 
 
 def test_the_example_of_the_hint_is_valid(file: Path):
