@@ -282,7 +282,7 @@ async def _start_launcher(order: SpawnPlan, terminal_fd: int, fd: int) -> Child:
         )
     except OSError as error:
         raise TerminalSpawnFailed(order.command, f"no process for it: {error.strerror or error}") from error
-    # From Python 3.12 on, Textual has tasks start eagerly; then the loop calls this only later.
+    # In an app whose tasks begin at once, as Textual has it from Python 3.12 on, the loop calls this only later.
     child.connection_made(transport)
     return child
 

@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+import asyncio
 import gc
 import os
 import time
@@ -209,6 +210,14 @@ class BaseApp(App[None]):
         return super()._background_screens if self.screen.is_modal else []
 
     # Keys
+
+    def on_load(self) -> None:
+        """Let each task begin in the next round of the loop, as before Python 3.12 and in the tests.
+
+        Textual has tasks begin at once, in the call that creates them. Code that counts on the usual order fails then:
+        before Python 3.12.8 and 3.13.1, even the standard library's connecting to a host with several addresses does.
+        """
+        asyncio.get_running_loop().set_task_factory(None)
 
     async def on_event(self, event: events.Event) -> None:
         """Run the command of a user-defined key, or pass the event on."""
