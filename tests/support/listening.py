@@ -17,10 +17,12 @@ async def listening(talk: Talk, **options: Any) -> AsyncIterator[int]:
     From Python 3.12 on, a server waits for all its connections before it is closed.
     """
     talks: set[asyncio.Task[Any] | None] = set()
+    connections: list[asyncio.WriteTransport] = []
 
     async def serve(reader: asyncio.StreamReader, writer: asyncio.StreamWriter) -> None:
         task = asyncio.current_task()
         talks.add(task)
+        connections.append(writer.transport)
         try:
             if server.is_serving():
                 await talk(reader, writer)
@@ -37,3 +39,5 @@ async def listening(talk: Talk, **options: Any) -> AsyncIterator[int]:
             for task in talks:
                 assert task is not None
                 task.cancel()
+            for connection in connections:
+                connection.abort()
