@@ -68,7 +68,7 @@ class _TerminalRequest:
 
     def __init__(self, do: Callable[[], Any]) -> None:
         self.do = do
-        """Runs in the main thread. Raises Woken if it's no longer wanted, or if something else comes first."""
+        """Runs in the main thread. Raises ReadInterrupted if it's no longer wanted, or if something else comes first."""
         self.done = anyio.Event()
         self.result: Any = None
 
@@ -239,14 +239,14 @@ class Console:
             is_typing = has_typed(sys.stdin.fileno())
 
     def _is_followed(self) -> bool:
-        """Whether more comes right after a line: then it's part of a paste or a text. Raises Woken after Ctrl+C."""
+        """Whether more comes right after a line: then it's part of a paste or a text. Raises ReadInterrupted after Ctrl+C."""
         time.sleep(GUARD_S)
         if self._interrupts:
             raise ReadInterrupted
         return has_typed(sys.stdin.fileno())
 
     def _read(self, prompt: str) -> str | None:
-        """Read a line; None at the end of input. Raises Woken."""
+        """Read a line; None at the end of input. Raises ReadInterrupted."""
         prompt = make_visible(prompt)  # readline bypasses our stdout
         if self._marks_prompts and prompt and self._read_for is None and readline is not None:
             prompt = f"{PROMPT_BEGINS}{prompt}{PROMPT_ENDS}"

@@ -100,7 +100,7 @@ def _text_of(file: Path) -> str:
 
 
 def theme_from(name: str, text: str) -> Theme:
-    """Make a theme of a file's text. Raises WrongTheme."""
+    """Make a theme of a file's text. Raises InvalidTheme."""
     if not _NAME.fullmatch(name):
         raise InvalidTheme("its name may have letters, digits, - and _ only, and at most 40 of them")
     if name in THEME_NAMES:

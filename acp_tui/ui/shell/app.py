@@ -262,7 +262,7 @@ class AcpTuiApp(BaseApp):
 
     def changes_in(self, cwd: Path) -> ChangesDesk:
         """What has changed in a folder since the first of its tabs was opened, until the last one is closed."""
-        from acp_tui.ui.changes.follower import changes_desk  # loading point: BEFORE_TAKING_STOCK
+        from acp_tui.ui.changes.follower import changes_desk  # loading point: BEFORE_TRACKING_CHANGES
 
         desk = self._changes.get(cwd)
         if desk is None:

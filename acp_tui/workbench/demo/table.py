@@ -130,7 +130,7 @@ def _read_table(shape: Shape, values: dict[str, Any], place: ValuePath) -> Any:
 
 
 def require_one_of(key: str, value: Any, allowed: Collection[Any]) -> None:
-    """Raises Wrong if a value isn't among those that the table itself defines."""
+    """Raises InvalidTable if a value isn't among those that the table itself defines."""
     if value not in allowed:
         raise InvalidTable(f'"{key}" is {value!r}; allowed: {listed(allowed)}')
 
