@@ -68,7 +68,7 @@ class _TerminalRequest:
 
     def __init__(self, do: Callable[[], Any]) -> None:
         self.do = do
-        """Runs in the main thread. Raises ReadInterrupted if it's no longer wanted, or if something else comes first."""
+        """Runs in the main thread. Raises ReadInterrupted if it's unwanted by now, or something else comes first."""
         self.done = anyio.Event()
         self.result: Any = None
 
@@ -239,7 +239,7 @@ class Console:
             is_typing = has_typed(sys.stdin.fileno())
 
     def _is_followed(self) -> bool:
-        """Whether more comes right after a line: then it's part of a paste or a text. Raises ReadInterrupted after Ctrl+C."""
+        """Whether more comes right after a line, as part of a paste or text. Raises ReadInterrupted after Ctrl+C."""
         time.sleep(GUARD_S)
         if self._interrupts:
             raise ReadInterrupted
