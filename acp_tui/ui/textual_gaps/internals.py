@@ -50,9 +50,13 @@ class SafeCompositor(Compositor):
         self._laid_out = self._full_map
 
     def reflow(self, parent: Widget, size: Size) -> ReflowResult:
-        """Lay out everything; return what changed since the last call."""
+        """Lay out everything at the app's size; return what changed since the last call.
+
+        Not at the size of an event: a screen that is laid out sends itself a Resize, too. If the window was resized in
+        the meantime, that one would come after the app's and bring the old size back.
+        """
         self._full_map = self._laid_out
-        result = super().reflow(parent, size)
+        result = super().reflow(parent, parent.app.size)
         self._laid_out = self._full_map
         return result
 

@@ -10,6 +10,8 @@ from textual._compositor import Compositor
 from textual.app import App
 from textual.drivers import linux_driver
 from textual.drivers.linux_driver import LinuxDriver
+from textual.events import Resize
+from textual.geometry import Size
 from textual.pilot import Pilot
 from textual.screen import Screen
 from textual.strip import Strip
@@ -18,11 +20,13 @@ from textual.widgets import TextArea
 
 from acp_tui.ui.base.app import BaseApp
 from acp_tui.ui.textual_gaps import lean_strips
+from acp_tui.ui.textual_gaps.internals import painted_rows
 from support.waiting import until
 
 OVERRIDDEN = (
     (App, "_background_screens"),
     (App, "_display"),
+    (App, "_end_batch"),
     (App, "_prune"),
     (App, "_register"),
     (Compositor, "_render_chops"),
@@ -51,7 +55,9 @@ def test_textual_has(owner: object, name: str) -> None:
     assert hasattr(owner, name)
 
 
-@pytest.mark.parametrize("name", ["_driver", "_message_queue", "_next_callbacks", "_notifications", "_pending_message"])
+@pytest.mark.parametrize(
+    "name", ["_batch_count", "_driver", "_message_queue", "_next_callbacks", "_notifications", "_pending_message"]
+)
 def test_a_textual_app_has(name: str) -> None:
     assert hasattr(App(), name)
 
@@ -88,6 +94,15 @@ async def test_a_widget_gets_its_first_resize_though_its_region_was_asked_for_be
         screen._compositor.update_widgets({late})
         screen.find_widget(late)
         await until(lambda: late.has_size, pilot.pause)
+
+
+async def test_a_resize_that_a_screen_sent_itself_does_not_bring_an_old_size_back() -> None:
+    async with BaseApp().run_test(size=(20, 5)) as pilot:
+        screen = pilot.app.screen
+        await pilot.resize_terminal(80, 24)
+        screen.post_message(Resize(Size(20, 5), Size(20, 5)))  # sent when it was laid out, and handled late
+        await pilot.pause()
+        assert [len(painted_rows(screen)), painted_rows(screen)[0].cell_length] == [24, 80]
 
 
 class Lingering(Widget):
