@@ -195,6 +195,11 @@ class BaseApp(App[None]):
     def _display(self, screen: Screen[object], renderable: RenderableType | None) -> None:
         self.pacing.display(renderable, partial(super()._display, screen))
 
+    def _end_batch(self) -> None:
+        super()._end_batch()
+        if not self._batch_count:
+            self.pacing.batch_ended()
+
     def _register(self, parent: DOMNode, *widgets: Widget, **places: Any) -> list[Widget]:
         for screen in widgets:
             if isinstance(screen, Screen):
