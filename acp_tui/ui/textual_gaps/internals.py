@@ -17,6 +17,7 @@ from typing import TYPE_CHECKING, Any, Final
 from anyio import to_thread
 from rich.cells import cell_len
 from rich.segment import Segment
+from textual import message_pump
 from textual._compositor import Compositor, ReflowResult
 from textual.app import App
 from textual.await_remove import AwaitRemove
@@ -26,6 +27,7 @@ from textual.geometry import Region, Size
 from textual.notifications import Notifications
 from textual.screen import Screen
 from textual.strip import Strip
+from textual.timer import Timer
 from textual.widget import Widget
 
 if TYPE_CHECKING:
@@ -112,6 +114,22 @@ def _stand_in(found: re.Match[str]) -> str:
 def tell_every_first_size(screen: Screen[Any]) -> None:
     """Give an empty screen a compositor that never misses a first Resize."""
     screen._compositor = SafeCompositor()
+
+
+class SureTimer(Timer):
+    """A timer that fires even if it was late from the beginning, unless it repeats.
+
+    Textual's timers skip what is past, and one that fires once is over then. If a busy machine ran something else at
+    its start, a window that was resized kept its old size, and a tab that was switched to was never drawn.
+    """
+
+    def __init__(self, *args: Any, repeat: int | None = None, **options: Any) -> None:
+        super().__init__(*args, repeat=repeat, skip=repeat is None, **options)
+
+
+def use_sure_timers() -> None:
+    """Make Textual use them from now on, in the whole process."""
+    message_pump.Timer = SureTimer  # type: ignore[attr-defined]  # imported there, but not exported
 
 
 class Removal(AwaitRemove):

@@ -3,9 +3,11 @@
 import asyncio
 from contextlib import suppress
 from inspect import isfunction
+from itertools import count
 
 import pytest
 from rich.segment import Segment
+from textual import _time, message_pump
 from textual._compositor import Compositor
 from textual.app import App
 from textual.drivers import linux_driver
@@ -40,6 +42,7 @@ OVERRIDDEN = (
     (TextArea, "_on_resize"),
     (TextArea, "_recompute_cursor_offset"),
     (linux_driver, "XTermParser"),
+    (message_pump, "Timer"),
 )
 CALLED = (
     (App, "_unnotify"),
@@ -103,6 +106,16 @@ async def test_a_resize_that_a_screen_sent_itself_does_not_bring_an_old_size_bac
         screen.post_message(Resize(Size(20, 5), Size(20, 5)))  # sent when it was laid out, and handled late
         await pilot.pause()
         assert [len(painted_rows(screen)), painted_rows(screen)[0].cell_length] == [24, 80]
+
+
+async def test_a_timer_fires_once_even_if_it_was_late_from_the_beginning(monkeypatch: pytest.MonkeyPatch) -> None:
+    async with BaseApp().run_test() as pilot:
+        times = count(start=0.0, step=0.01)  # longer than its delay passes before it sleeps
+        monkeypatch.setattr(_time, "get_time", lambda: next(times))
+        fired = asyncio.Event()
+        timer = pilot.app.set_timer(1 / 120, fired.set)
+        await until(fired.is_set, pilot.pause)
+        timer.stop()
 
 
 class Lingering(Widget):
