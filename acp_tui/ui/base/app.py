@@ -204,8 +204,7 @@ class BaseApp(App[None]):
 
     def _end_batch(self) -> None:
         super()._end_batch()
-        if not self._batch_count:
-            self.pacing.batch_ended()
+        self.pacing.note_batch_end()
 
     def _register(self, parent: DOMNode, *widgets: Widget, **places: Any) -> list[Widget]:
         for screen in widgets:

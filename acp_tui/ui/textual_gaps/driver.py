@@ -569,8 +569,10 @@ class Pacing:
         room = pace.room_bytes(now_s)
         return self._app.size.height if room is None else max(int(room / self._row_bytes), SMALL_ROWS)
 
-    def batch_ended(self) -> None:
+    def note_batch_end(self) -> None:
         """Draw what wasn't drawn during a batch. Textual would wait for the screen's next message."""
+        if self._app._batch_count:  # it was inside another one
+            return
         if self._missed:
             self._send_missed_later()
         if self._app.screen_stack:
