@@ -1,10 +1,14 @@
 """How the app paces its output to a slow terminal."""
 
+import asyncio
 import os
 import threading
 
 import pytest
+from rich.console import RenderableType
 from textual.app import App, ComposeResult
+from textual.geometry import Region
+from textual.screen import Screen
 from textual.widgets import Static
 
 from acp_tui.ui.base.app import BaseApp
@@ -22,7 +26,8 @@ from acp_tui.ui.textual_gaps.driver import (
     Pacing,
     rows_of,
 )
-from support.waiting import LIMIT_S
+from acp_tui.ui.textual_gaps.internals import draw_rows_again
+from support.waiting import LIMIT_S, until
 
 FRAME = 8_000
 SLOW = 60_000
@@ -158,3 +163,45 @@ async def test_a_frame_goes_to_a_slow_terminal_in_parts_and_all_of_it_arrives(
     assert max(map(len, parts)) <= max(SMALL_ROWS, AHEAD_S * SLOW / 10 / ROW_BYTES)
     assert set().union(*parts) == set(range(20))
     assert max(parts[0]) == 19  # the prompt is below
+
+
+@pytest.fixture
+def drawn(monkeypatch: pytest.MonkeyPatch) -> list[int]:
+    """The rows that Textual sends to the terminal: none during a batch."""
+    rows: list[int] = []
+
+    def display(self: App[None], screen: Screen[None], frame: RenderableType | None) -> None:
+        if not self._batch_count:
+            rows.extend(rows_of(frame))
+
+    monkeypatch.setattr(App, "_display", display)
+    return rows
+
+
+async def test_a_frame_that_a_batch_drops_is_drawn_when_the_batch_ends(drawn: list[int]) -> None:
+    app = _Sent()
+    async with app.run_test(size=(80, 20)) as pilot:
+        await pilot.pause()
+        with app.batch_update():
+            drawn.clear()
+            draw_rows_again(app.screen, range(20))
+            assert drawn == []
+        await until(lambda: {*drawn} == {*range(20)}, _turn)
+
+
+async def test_what_changes_during_a_batch_is_drawn_when_it_ends(drawn: list[int]) -> None:
+    app = _Sent()
+    async with app.run_test(size=(80, 20)) as pilot:
+        await pilot.pause()
+        drawn.clear()
+        with app.batch_update():
+            app.query_one(Static).refresh(Region(0, 3, 80, 1))
+            for _ in range(20):
+                await _turn()
+            assert drawn == []
+        await until(lambda: 3 in drawn, _turn)
+
+
+async def _turn() -> None:
+    """Let the event loop go around, without a message for any widget."""
+    await asyncio.sleep(0)
