@@ -1,4 +1,4 @@
-"""Our terminal driver: repairs input before Textual parses it, merges frames for a slow terminal, and repaints.
+"""Our terminal driver: repairs input before Textual parses it, merges frames for a slow terminal, and sends little.
 
 With it, pastes never become keys, and keys keep their modifiers. Textual 8.2.8 reads text after an escape character in
 a paste as keys, Alt+Enter as Enter, Alt+Backspace as Ctrl+W, and Alt with a digit as a character. It doesn't support
@@ -34,6 +34,7 @@ from textual.geometry import Size
 from textual.message import Message
 from textual.strip import Strip
 
+from acp_tui.ui.textual_gaps.flow_control import ANSWER, QUESTION, FlowControl
 from acp_tui.ui.textual_gaps.internals import draw_rows_again
 from acp_tui.values import dataclass
 
@@ -213,6 +214,8 @@ ESCAPE: Final = "\x1b"
 PASTE_BEGINS: Final = "\x1b[200~"
 PASTE_ENDS: Final = "\x1b[201~"
 STAND_IN: Final = "␛"
+ENDS_ESCAPE: Final = "\x1b[?0;0$y"
+"""Textual ignores this, also if it has already taken its escape character for the beginning of a key."""
 _MODIFIED_KEY: Final = re.compile(r"\x1b\[27;(\d+);(\d+)~")
 """xterm's form (modifyOtherKeys)."""
 _ALT: Final = {f"\x1b{key}": f"\x1b[{ord(key)};3u" for key in "\r\x7f123456789"}
@@ -228,15 +231,25 @@ class Mended:
         """The beginning of a possible marker."""
         self._has_escaped = False
         """Whether the escape character at its beginning was already passed to Textual."""
+        self.answers = 0
+        """How many answers of the terminal there were."""
 
     def feed(self, data: str) -> str:
         """Return what to pass to Textual; "" at the end of the input."""
         data, self._held = self._held + data, ""
+        data = self._without_answers(data)
         pieces: list[str] = []
         while data:
             piece, data = self._paste(data) if self._is_paste else self._keys(data)
             pieces.append(piece)
         return "".join(pieces)
+
+    def _without_answers(self, data: str) -> str:
+        """Take out the terminal's answers to us, and count them. They also come in the middle of a paste."""
+        self.answers += data.count(ANSWER)
+        if self._has_escaped and data.startswith(ANSWER):
+            data = ENDS_ESCAPE + data.removeprefix(ANSWER)
+        return data.replace(ANSWER, "")
 
     def _keys(self, data: str) -> tuple[str, str]:
         """Split into text outside of a paste, and the rest."""
@@ -266,11 +279,15 @@ class Mended:
 
 
 def _without_half(data: str, marker: str) -> tuple[str, str]:
-    """Split off the beginning of a marker at the end of the data."""
+    """Split off the beginning of a marker, or of an answer, at the end of the data."""
     for length in range(len(marker) - 1, 0, -1):
-        if data.endswith(marker[:length]):
+        if any(text.startswith(data[-length:]) for text in (marker, ANSWER)):
             return data[:-length], data[-length:]
     return data, ""
+
+
+class TerminalAnswered(Message):
+    """The terminal has answered our question."""
 
 
 class InputParser(XTermParser):
@@ -283,7 +300,10 @@ class InputParser(XTermParser):
     def feed(self, data: str) -> Iterable[Message]:
         """The events for input from the terminal; "" ends the input."""
         mended = self._mended.feed(data)
-        return super().feed(mended) if mended or not data else ()
+        answers, self._mended.answers = self._mended.answers, 0
+        yield from (TerminalAnswered() for _ in range(answers))
+        if mended or not data:
+            yield from super().feed(mended)
 
 
 def mend_terminal_input() -> None:
@@ -291,115 +311,24 @@ def mend_terminal_input() -> None:
     linux_driver.XTermParser = InputParser  # type: ignore[attr-defined]  # imported there, but not exported
 
 
-CHUNK_BYTES: Final = 1_024
-BLOCKED_S: Final = 0.01
-"""If a chunk takes longer, it waited for the terminal."""
-FULL_S: Final = 0.05
-"""A wait this long means a full buffer, not a busy machine."""
-SLOW_WRITES: Final = 3
-"""This many, less than `FASTER_S` apart, mean that the terminal is slow; a single one may be a hiccup."""
-BUFFER_BYTES: Final = 20_000
-"""What the system buffers for a terminal before a writer has to wait (Linux: 20 KB)."""
-AHEAD_S: Final = 0.1
-"""A slow terminal gets at most what it can show in this time. A key waits at most this long for its echo."""
-FASTER_S: Final = 20.0
-FASTER: Final = 1.5
-"""After this long without falling behind, the terminal gets more. If that is too much, the next try comes later."""
-MIN_BYTES_A_SECOND: Final = 2_000
 GONE: Final = select.POLLHUP | select.POLLERR | select.POLLNVAL
 RETRY_S: Final = 0.01
 SMALL_ROWS: Final = 4
 """An update this small, such as a key's echo, is sent at once."""
-ROW_BYTES: Final = 300.0
-"""The assumed size of a row, until some were sent."""
-ROW_BYTES_WEIGHT: Final = 0.1
-"""The weight of each frame in the average size of a row."""
+ROW_LENGTH: Final = 300.0
+"""The assumed characters of a row, until some were sent."""
+ROW_LENGTH_WEIGHT: Final = 0.1
+"""The weight of each frame in the average length of a row."""
+LAST_ANSWER_S: Final = 0.5
+"""How long the end waits for an answer, which the shell would take for input."""
 
 
-class Pace:
-    """Estimates how much output is pending. The writer thread updates it, and the event loop queries it."""
+class WatchedFile:
+    """The file for the writer thread: a terminal."""
 
-    def __init__(self) -> None:
-        self._sent = 0
-        self._taken = 0
-        self._bytes_a_second: float | None = None
-        """None while the terminal keeps up."""
-        self._buffered = 0.0
-        self._at = 0.0
-        self._slow_writes = 0
-        self._first_full_at = 0.0
-        self._full_at = 0.0
-        """When the buffer was last full, and the first of the times counted."""
-        self._since_first = 0
-        self._since_full = 0
-        """Bytes written since the buffer was full."""
-        self._faster_s = FASTER_S
-
-    def note_sent(self, characters: int) -> None:
-        """Record text passed to the writer thread."""
-        self._sent += characters
-
-    def note_taken(self, characters: int, size: int, blocked: int, blocked_s: float, now_s: float) -> None:
-        """Record a write of `size` bytes. Its last `blocked` bytes had to wait for `blocked_s`."""
-        self._taken += characters
-        self._buffered = min(self._left(now_s) + size, BUFFER_BYTES)
-        self._at = now_s
-        self._since_full += size
-        if blocked and blocked_s >= FULL_S:
-            self._note_full(blocked / blocked_s, now_s)
-        elif now_s - self._full_at > self._faster_s and self._since_full > BUFFER_BYTES:
-            self._slow_writes, self._full_at, self._since_full = 0, now_s, 0
-            self._bytes_a_second = self._bytes_a_second and self._bytes_a_second * FASTER
-
-    def _note_full(self, speed: float, now_s: float) -> None:
-        """Record that the system's buffer was full, and the speed of the write that had to wait."""
-        if self._bytes_a_second is not None:
-            # By our estimate, the buffer was empty.
-            self._bytes_a_second = max(self._bytes_a_second / FASTER, MIN_BYTES_A_SECOND)
-            self._faster_s *= 2
-            self._slow_writes = 0
-        if self._slow_writes == 0 or now_s - self._full_at > FASTER_S:
-            self._slow_writes, self._first_full_at, self._since_first = 0, now_s, 0
-        else:
-            self._since_first += self._since_full
-        self._slow_writes += 1
-        if self._slow_writes >= SLOW_WRITES:
-            # The system makes room in steps of up to 12 KB, so a single write says little.
-            seconds = now_s - self._first_full_at
-            speed = self._since_first / seconds if seconds else speed
-            self._bytes_a_second = max(speed, MIN_BYTES_A_SECOND)
-        self._buffered, self._full_at, self._since_full = BUFFER_BYTES, now_s, 0
-
-    def has_room(self, now_s: float, *, is_small: bool) -> bool:
-        """Whether a frame, or a part of it, may be sent now."""
-        if self._sent > self._taken:
-            return False
-        return is_small or (room := self.room_bytes(now_s)) is None or room > 0
-
-    def room_bytes(self, now_s: float) -> float | None:
-        """How many bytes a slow terminal may get now; None if it keeps up, so that a whole frame may be sent."""
-        if self._bytes_a_second is None:
-            return None
-        return AHEAD_S * self._bytes_a_second - self._left(now_s)
-
-    @property
-    def sent(self) -> int:
-        """The total number of characters passed to the writer thread."""
-        return self._sent
-
-    def _left(self, now_s: float) -> float:
-        """The estimated number of bytes in the system's buffer."""
-        if self._bytes_a_second is None:
-            return 0.0
-        return max(0.0, self._buffered - (now_s - self._at) * self._bytes_a_second)
-
-
-class PacedFile:
-    """The file for the writer thread: a terminal, with its waits measured."""
-
-    def __init__(self, file: TextIO, pace: Pace) -> None:
+    def __init__(self, file: TextIO, flow: FlowControl) -> None:
         self._file = file
-        self._pace = pace
+        self._flow = flow
 
     def fileno(self) -> int:
         """The terminal's file descriptor."""
@@ -408,20 +337,10 @@ class PacedFile:
     def write(self, text: str) -> None:
         """Write to the terminal, however long that takes. Does nothing if its window was closed."""
         with suppress(OSError):  # an error would end the writer thread, and whoever writes to it would block forever
-            self._write(text)
-
-    def _write(self, text: str) -> None:
-        data = memoryview(text.encode(self._file.encoding, self._file.errors or "strict"))
-        written, blocked_from, begin = 0, None, time.monotonic()
-        while written < len(data):
-            chunk_begin = time.monotonic()
-            size = os.write(self.fileno(), data[written : written + CHUNK_BYTES])
-            if blocked_from is None and time.monotonic() - chunk_begin > BLOCKED_S:
-                blocked_from, begin = written, chunk_begin
-            written += size
-        now = time.monotonic()
-        blocked = 0 if blocked_from is None else len(data) - blocked_from
-        self._pace.note_taken(len(text), len(data), blocked, now - begin, now)
+            data = memoryview(text.encode(self._file.encoding, self._file.errors or "strict"))
+            while data:
+                data = data[os.write(self.fileno(), data) :]
+            self._flow.note_written(len(text))
 
     def flush(self) -> None:
         """Do nothing: no output is held back."""
@@ -456,9 +375,13 @@ class PacedDriver(LinuxDriver):
 
     def __init__(self, app: App[Any], **options: Any) -> None:
         super().__init__(app, **options)
-        self.pace = Pace()
+        self.flow = FlowControl()
+        self._questions = 0
+        self._answers = 0
+        """Counted by the thread that reads, whose event it is."""
+        self._has_answered = threading.Event()
         # It's only written to, flushed, and asked for its descriptor.
-        self._file: Any = PacedFile(cast(TextIO, self._file), self.pace)
+        self._file: Any = WatchedFile(cast(TextIO, self._file), self.flow)
         self._loop = loop = asyncio.get_running_loop()
         self.exit_event = EndOfInput(self.fileno, lambda: loop.call_soon_threadsafe(app.exit))
         self._is_continued = False
@@ -474,14 +397,41 @@ class PacedDriver(LinuxDriver):
 
     def write(self, data: str) -> None:
         """Put data into the writer thread's queue."""
-        self.pace.note_sent(len(data))
+        self.flow.note_sent(len(data))
         super().write(data)
+
+    def ask(self) -> None:
+        """Ask the terminal for an answer to everything that was written."""
+        self._questions += 1
+        self.write(QUESTION)
+        self.flow.note_asked(time.monotonic())
+
+    def process_message(self, message: Message) -> None:
+        """Pass what the user did to the app, but not the terminal's answers. Called by the thread that reads."""
+        if not isinstance(message, TerminalAnswered):
+            super().process_message(message)
+            return
+        self._answers += 1
+        self._has_answered.set()
+        with suppress(RuntimeError):  # the loop has ended
+            self._loop.call_soon_threadsafe(self.flow.note_answered, time.monotonic())
+
+    def _await_answers(self) -> None:
+        """Wait a moment for the answers that are still to come: a shell would take them for input."""
+        limit_s = time.monotonic() + LAST_ANSWER_S
+        while self.flow.answers and self._answers < self._questions and (left_s := limit_s - time.monotonic()) > 0:
+            self._has_answered.wait(left_s)
+            self._has_answered.clear()
 
     def start_application_mode(self) -> None:
         """Take over the terminal, for the first time or again. Its content isn't ours."""
         if isinstance(pacing := getattr(self._app, "pacing", None), Pacing):
             pacing.shown.forget()
+        self.flow.restart()
+        self._answers = self._questions
         super().start_application_mode()  # type: ignore[no-untyped-call]  # Textual's has no annotations
+        if self.input_tty and self._writer_thread is not None:  # it isn't there if we were put to sleep again
+            self.ask()
 
     def _sigcont_application(self, *_: object) -> None:
         # Later: the signal may come while the writer's queue is locked, and nobody can lock it twice.
@@ -501,8 +451,9 @@ class PacedDriver(LinuxDriver):
         super()._sigcont_application()  # Textual's, in the event loop
 
     def disable_input(self) -> None:
-        """Stop reading keys. Unlike Textual's method, this keeps pending input after a stop."""
+        """Stop reading keys, after the terminal's last answer. Unlike Textual's method, keep input after a stop."""
         if not self._is_continued:
+            self._await_answers()
             super().disable_input()
             return
         self._disable_mouse_support()
@@ -520,7 +471,7 @@ class Pacing:
         self._retry: asyncio.TimerHandle | None = None
         self._missed: set[int] = set()
         """The rows of frames that were not sent."""
-        self._row_bytes = ROW_BYTES
+        self._row_length = ROW_LENGTH
         self.shown = ShownRows()
 
     def driver_class(self, textuals: type[Driver]) -> type[Driver]:
@@ -539,34 +490,38 @@ class Pacing:
         """Whether the terminal can take a frame now. Until the last frame is complete, only a small one."""
         if self._missed and not is_small:
             return False
-        pace = self.pace
-        return pace is None or pace.has_room(time.monotonic(), is_small=is_small)
+        terminal = self.terminal
+        return terminal is None or terminal.flow.has_room(time.monotonic(), is_small=is_small)
 
     @property
-    def pace(self) -> Pace | None:
-        """The terminal's pending output; None without our driver."""
+    def terminal(self) -> PacedDriver | None:
+        """The app's driver, if it's ours."""
         driver = self._app._driver
-        return driver.pace if isinstance(driver, PacedDriver) else None
+        return driver if isinstance(driver, PacedDriver) else None
 
     def display(self, renderable: RenderableType | None, send: Callable[[RenderableType | None], None]) -> None:
         """Send this frame, or as much of it as fits, and the rest later."""
-        rows, pace = rows_of(renderable), self.pace
-        if rows and pace is not None and len(rows) > self._rows_to_send(pace):
+        rows, terminal = rows_of(renderable), self.terminal
+        if rows and terminal is not None and len(rows) > self._rows_to_send(terminal.flow):
             self._missed.update(rows)
             self._send_missed_later()
             return
-        sent = pace.sent if pace is not None else 0
+        sent = 0 if terminal is None else terminal.flow.sent
         send(renderable and self.shown.lean(renderable, self._app.screen._compositor.size))
-        if rows and pace is not None:
-            self._row_bytes += ((pace.sent - sent) / len(rows) - self._row_bytes) * ROW_BYTES_WEIGHT
+        if terminal is None or (length := terminal.flow.sent - sent) == 0:
+            return
+        if rows:
+            self._row_length += (length / len(rows) - self._row_length) * ROW_LENGTH_WEIGHT
+        if terminal.flow.answers:
+            terminal.ask()
 
-    def _rows_to_send(self, pace: Pace) -> int:
+    def _rows_to_send(self, flow: FlowControl) -> int:
         """How many rows to send now: all, or as many as won't delay an echo too much."""
         now_s = time.monotonic()
-        if not pace.has_room(now_s, is_small=True):
+        if not flow.has_room(now_s, is_small=True):
             return 0
-        room = pace.room_bytes(now_s)
-        return self._app.size.height if room is None else max(int(room / self._row_bytes), SMALL_ROWS)
+        fits = min(flow.room(now_s) / self._row_length, self._app.size.height)
+        return max(int(fits), SMALL_ROWS)
 
     def _send_missed_later(self) -> None:
         if self._retry is None:
@@ -576,13 +531,13 @@ class Pacing:
         self._retry = None
         if not self._missed or not self._app.is_running or not self._app.screen_stack:
             return
-        pace = self.pace
+        terminal = self.terminal
         is_small = len(self._missed) <= SMALL_ROWS
-        if pace is not None and not pace.has_room(time.monotonic(), is_small=is_small):
+        if terminal is not None and not terminal.flow.has_room(time.monotonic(), is_small=is_small):
             self._send_missed_later()
             return
         # From the bottom up: the prompt and new text are there.
-        count = len(self._missed) if pace is None else self._rows_to_send(pace)
+        count = len(self._missed) if terminal is None else self._rows_to_send(terminal.flow)
         rows = sorted(self._missed, reverse=True)[:count]
         self._missed.difference_update(rows)
         draw_rows_again(self._app.screen, rows)  # intermediate states were never sent, and aren't missed
