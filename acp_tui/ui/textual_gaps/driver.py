@@ -502,7 +502,8 @@ class Pacing:
     def display(self, renderable: RenderableType | None, send: Callable[[RenderableType | None], None]) -> None:
         """Send this frame, or as much of it as fits, and the rest later."""
         rows, terminal = rows_of(renderable), self.terminal
-        if rows and terminal is not None and len(rows) > self._rows_to_send(terminal.flow):
+        is_dropped = self._app._batch_count > 0  # by Textual (8.2.8), which wouldn't draw these rows again
+        if rows and (is_dropped or (terminal is not None and len(rows) > self._rows_to_send(terminal.flow))):
             self._missed.update(rows)
             self._send_missed_later()
             return
@@ -523,13 +524,22 @@ class Pacing:
         fits = min(flow.room(now_s) / self._row_length, self._app.size.height)
         return max(int(fits), SMALL_ROWS)
 
+    def note_batch_end(self) -> None:
+        """Draw what wasn't drawn during a batch. Textual would wait for the screen's next message."""
+        if self._app._batch_count:  # it was inside another one
+            return
+        if self._missed:
+            self._send_missed_later()
+        if self._app.screen_stack:
+            self._app.screen.check_idle()
+
     def _send_missed_later(self) -> None:
         if self._retry is None:
             self._retry = asyncio.get_running_loop().call_later(RETRY_S, self._send_missed)
 
     def _send_missed(self) -> None:
         self._retry = None
-        if not self._missed or not self._app.is_running or not self._app.screen_stack:
+        if not self._missed or not self._app.is_running or not self._app.screen_stack or self._app._batch_count:
             return
         terminal = self.terminal
         is_small = len(self._missed) <= SMALL_ROWS
