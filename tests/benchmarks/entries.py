@@ -199,7 +199,7 @@ def show_inside(lengths: list[int]) -> None:
 
 
 class Terminal:
-    """A PTY that is read as fast as it is written, or at a given speed. It shows nothing, but answers as terminals do."""
+    """A PTY, read as fast as it is written, or at a given speed. It shows nothing, but answers as terminals do."""
 
     def __init__(self, command: list[str], env: Mapping[str, str], bytes_a_second: float) -> None:
         self._speed = bytes_a_second
