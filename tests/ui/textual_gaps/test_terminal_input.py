@@ -5,8 +5,8 @@ from __future__ import annotations
 import pytest
 from textual.events import Key, Paste
 
-from acp_tui.ui.textual_gaps.driver import InputParser, TerminalAnswered
 from acp_tui.ui.textual_gaps.flow_control import ANSWER
+from acp_tui.ui.textual_gaps.terminal_input import InputParser, TerminalAnswered
 
 
 def events(*pieces: str) -> list[str]:
