@@ -13,6 +13,7 @@ from weakref import WeakKeyDictionary
 import hypothesis
 import pytest
 from _pytest.faulthandler import fault_handler_stderr_fd_key
+from _pytest.unraisableexception import gc_collect_iterations_key
 
 from support.frame_log import FrameLog, mark_answers_of_the_user
 from support.waiting import HANG_S
@@ -33,9 +34,17 @@ os.environ["TEXTUAL_FPS"] = "20"
 sys.dont_write_bytecode = False
 os.environ.pop("PYTHONDONTWRITEBYTECODE", None)
 
+# While tests are collected, nothing becomes garbage: what is loaded stays. `pytest_collection_finish` enables it.
+gc.disable()
+
 FRAMES = FrameLog()
 _homes = count()
 _patches = pytest.MonkeyPatch()
+
+
+def pytest_configure(config: pytest.Config) -> None:
+    """Search for garbage once at the end, not five times, which only PyPy needs."""
+    config.stash[gc_collect_iterations_key] = 1
 
 
 def pytest_xdist_auto_num_workers() -> int:
@@ -85,6 +94,7 @@ def _leave_what_stays_alone() -> None:
     gc.freeze()
     # So few are still in the processor's cache: each takes two thirds of what it takes among ten times as many.
     gc.set_threshold(20_000, 50, 10)
+    gc.enable()
 
 
 def _freeze_as_the_app_does() -> None:
@@ -99,16 +109,16 @@ def _parse_each_stylesheet_once(patch: pytest.MonkeyPatch) -> None:
     from textual.css.stylesheet import Stylesheet
 
     parse_rules = Stylesheet._parse_rules
-    parsed: dict[Any, Any] = {}
-    values_of: WeakKeyDictionary[Stylesheet, tuple[dict[str, str], frozenset[tuple[str, str]]]]
-    values_of = WeakKeyDictionary()
+    parsed_with: dict[frozenset[tuple[str, str]], dict[Any, Any]] = {}
+    parsed_of: WeakKeyDictionary[Stylesheet, tuple[dict[str, str], dict[Any, Any]]]
+    parsed_of = WeakKeyDictionary()
 
     def parse_once(self: Stylesheet, *args: Any, **kwargs: Any) -> Any:
-        variables, values = values_of.get(self, (None, frozenset()))
+        variables, parsed = parsed_of.get(self, (None, {}))
         if variables is not self._variables:  # Textual replaces rules; it doesn't change them
-            values = frozenset(self._variables.items())
-            values_of[self] = self._variables, values
-        key = (args, *sorted(kwargs.items()), values)
+            parsed = parsed_with.setdefault(frozenset(self._variables.items()), {})
+            parsed_of[self] = self._variables, parsed
+        key = (args, *kwargs.items())
         if key not in parsed:
             parsed[key] = parse_rules(self, *args, **kwargs)
         return parsed[key]

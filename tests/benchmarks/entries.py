@@ -41,6 +41,7 @@ from textual.geometry import Size  # noqa: E402
 from acp_tui.conversation.tool_calls import TextDiff  # noqa: E402
 from acp_tui.conversation.updates import SessionUpdate  # noqa: E402
 from acp_tui.ui.base.app import keep_what_is_loaded  # noqa: E402
+from acp_tui.ui.textual_gaps.flow_control import ANSWER, QUESTION  # noqa: E402
 from support.folding import agent, call, user  # noqa: E402
 from support.screens import Page, ScreenApp, new_session, show  # noqa: E402
 
@@ -59,8 +60,8 @@ KEYS: Final = 60
 LETTERS: Final = [chr(code) for code in range(0x0410, 0x0410 + 200)]
 """Each is typed once, so its first appearance is its echo."""
 IDLE_S: Final = 10.0
-SETTLING_S: Final = 5.0
-"""Until the app has noticed how slow the terminal is."""
+BEGINNING_S: Final = 0.5
+"""Until the answer streams."""
 
 
 def loop_ms() -> float:
@@ -198,7 +199,7 @@ def show_inside(lengths: list[int]) -> None:
 
 
 class Terminal:
-    """A PTY that is read as fast as it is written, or at a given speed. It shows nothing and answers nothing."""
+    """A PTY, read as fast as it is written, or at a given speed. It shows nothing, but answers as terminals do."""
 
     def __init__(self, command: list[str], env: Mapping[str, str], bytes_a_second: float) -> None:
         self._speed = bytes_a_second
@@ -225,7 +226,9 @@ class Terminal:
             if self._may_read >= 1 and select.select([self._fd], [], [], TICK_S)[0]:
                 data = os.read(self._fd, int(min(self._may_read, 65_536)))
                 self._may_read -= len(data)
+                asked = (self.read[1 - len(QUESTION) :] + data).count(QUESTION.encode())
                 self.read += data
+                os.write(self._fd, (ANSWER * asked).encode())
             elif self._may_read < 1:
                 time.sleep(TICK_S)
         return is_done()
@@ -322,7 +325,7 @@ def show_slow(bench_agent: Path) -> None:
         for work in ("paced 100000 100", "prose 100000 1000"):
             with terminal(bench_agent, bytes_a_second) as slow:
                 slow.write(f"{work}\r")
-                slow.work(time.monotonic() + SETTLING_S)
+                slow.work(time.monotonic() + BEGINNING_S)
                 read, begin = len(slow.read), time.monotonic()
                 echoes = slow.echoes_ms(KEYS)
                 speed = (len(slow.read) - read) / (time.monotonic() - begin) / 1000

@@ -12,7 +12,7 @@ import subprocess
 import sys
 import termios
 from collections.abc import Callable, Iterator, Sequence
-from contextlib import contextmanager
+from contextlib import contextmanager, suppress
 from pathlib import Path
 from time import monotonic
 from typing import Any
@@ -37,6 +37,19 @@ os.execv(sys.argv[1], sys.argv[1:])
 """
 
 
+class AnsweringScreen(pyte.Screen):
+    """Answers questions about its state, as terminals do."""
+
+    def __init__(self, master: int, columns: int, lines: int) -> None:
+        self._master = master
+        super().__init__(columns, lines)
+
+    def write_process_input(self, data: str) -> None:
+        """Send it as if it was typed."""
+        with suppress(OSError):  # the process has ended
+            os.write(self._master, data.encode())
+
+
 class OnTerminal:
     """A running acp-tui, and the user's side of its terminal."""
 
@@ -47,7 +60,7 @@ class OnTerminal:
         self._master = master
         self._slave = slave
         self._modes = termios.tcgetattr(slave)
-        self._screen = pyte.Screen(*size)
+        self._screen = AnsweringScreen(master, *size)
         self._stream = pyte.ByteStream(self._screen)
 
     @property

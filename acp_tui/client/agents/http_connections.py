@@ -18,6 +18,9 @@ import httpx
 
 READ_AHEAD_BYTES: Final = 64 << 10
 """With this many bytes unread, stop reading from the network."""
+MAX_IDLE_S: Final = 1.0
+"""A connection that was idle for longer isn't used again. Servers close idle ones, many after 5 s (Node, uvicorn), some
+after 2 s: a message that crosses the end would be lost, and nobody knows whether the server has read it."""
 CLOSE_LIMIT_S: Final = 0.5
 """How long a connection that we close waits for the other side to close it too."""
 NEXT_ADDRESS_S: Final = 0.25
@@ -35,6 +38,7 @@ class Transport(httpx.AsyncBaseTransport):
             ssl_context=tls,
             proxy=proxy,
             max_connections=None,
+            keepalive_expiry=MAX_IDLE_S,
             network_backend=_Network(),
             socket_options=socket_options,
         )

@@ -36,7 +36,13 @@ from acp_tui.ui.kit.toasts import Toasts
 from acp_tui.ui.rendering.ascii import Ascii
 from acp_tui.ui.rendering.links import WithoutLinks
 from acp_tui.ui.textual_gaps.driver import Pacing
-from acp_tui.ui.textual_gaps.internals import Removal, bindings_of_key, forget_callbacks, tell_every_first_size
+from acp_tui.ui.textual_gaps.internals import (
+    Removal,
+    bindings_of_key,
+    forget_callbacks,
+    tell_every_first_size,
+    use_sure_timers,
+)
 from acp_tui.ui.textual_gaps.lean_strips import make_strips_lean
 
 if TYPE_CHECKING:
@@ -165,6 +171,7 @@ class BaseApp(App[None]):
         """`notes` is what the user should know about the settings."""
         self.pacing = Pacing(self)  # Textual asks for a driver immediately
         make_strips_lean()
+        use_sure_timers()
         super().__init__()
         # Textual prints tracebacks with it, and our stderr shows every ESC as a character, so no colors.
         self.error_console = Console(markup=False, highlight=False, stderr=True, color_system=None)
@@ -194,6 +201,10 @@ class BaseApp(App[None]):
 
     def _display(self, screen: Screen[object], renderable: RenderableType | None) -> None:
         self.pacing.display(renderable, partial(super()._display, screen))
+
+    def _end_batch(self) -> None:
+        super()._end_batch()
+        self.pacing.note_batch_end()
 
     def _register(self, parent: DOMNode, *widgets: Widget, **places: Any) -> list[Widget]:
         for screen in widgets:

@@ -115,18 +115,20 @@ class Work:
             self._began, self._ended = now, None
         elif is_idle and self._began is not None:
             took, self._began = now - self._began, None
-            if took >= 1:
-                self._ended = (ENDS.get(self._conversation.last_stop_reason or "", "failed after"), took)
+            self._ended = (ENDS.get(self._conversation.last_stop_reason or "", "failed after"), took)
 
     @property
     def ended(self) -> str:
-        """How the last turn ended, its duration and cost; "" if it was quick or wasn't seen."""
+        """How the last turn ended, its duration and cost; "" if it wasn't seen, or was quick and cost nothing."""
         if self._ended is None:
             return ""
         how, took = self._ended
         usage = self._conversation.turn_usage
-        spent = f"{short_count(usage.total)} tokens" if usage is not None else ""
-        return " · ".join(filter(None, (f"{how} {duration(took)}", spent, self._cost())))
+        spent = [f"{short_count(usage.total)} tokens"] if usage is not None else []
+        spent += filter(None, [self._cost()])
+        if took >= 1:
+            return " · ".join((f"{how} {duration(took)}", *spent))
+        return " · ".join((how.partition(" ")[0], *spent)) if spent else ""
 
     def _cost(self) -> str:
         cost, usage = self._conversation.turn_cost, self._conversation.usage

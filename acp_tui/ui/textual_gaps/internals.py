@@ -17,6 +17,7 @@ from typing import TYPE_CHECKING, Any, Final
 from anyio import to_thread
 from rich.cells import cell_len
 from rich.segment import Segment
+from textual import message_pump
 from textual._compositor import Compositor, ReflowResult
 from textual.app import App
 from textual.await_remove import AwaitRemove
@@ -26,6 +27,7 @@ from textual.geometry import Region, Size
 from textual.notifications import Notifications
 from textual.screen import Screen
 from textual.strip import Strip
+from textual.timer import Timer
 from textual.widget import Widget
 
 if TYPE_CHECKING:
@@ -50,9 +52,13 @@ class SafeCompositor(Compositor):
         self._laid_out = self._full_map
 
     def reflow(self, parent: Widget, size: Size) -> ReflowResult:
-        """Lay out everything; return what changed since the last call."""
+        """Lay out everything at the app's size; return what changed since the last call.
+
+        Not at the size of an event: a screen that is laid out sends itself a Resize, too. If the window was resized in
+        the meantime, that one would come after the app's and bring the old size back.
+        """
         self._full_map = self._laid_out
-        result = super().reflow(parent, size)
+        result = super().reflow(parent, parent.app.size)
         self._laid_out = self._full_map
         return result
 
@@ -108,6 +114,22 @@ def _stand_in(found: re.Match[str]) -> str:
 def tell_every_first_size(screen: Screen[Any]) -> None:
     """Give an empty screen a compositor that never misses a first Resize."""
     screen._compositor = SafeCompositor()
+
+
+class SureTimer(Timer):
+    """A timer that fires even if it was late from the beginning, unless it repeats.
+
+    Textual's timers skip what is past, and one that fires once is over then. If a busy machine ran something else at
+    its start, a window that was resized kept its old size, and a tab that was switched to was never drawn.
+    """
+
+    def __init__(self, *args: Any, repeat: int | None = None, **options: Any) -> None:
+        super().__init__(*args, repeat=repeat, skip=repeat is None, **options)
+
+
+def use_sure_timers() -> None:
+    """Make Textual use them from now on, in the whole process."""
+    message_pump.Timer = SureTimer  # type: ignore[attr-defined]  # imported there, but not exported
 
 
 class Removal(AwaitRemove):

@@ -7,10 +7,13 @@ import json
 from collections.abc import AsyncIterator, Callable
 from contextlib import asynccontextmanager, suppress
 from dataclasses import replace
+from itertools import count
 from pathlib import Path
+from types import SimpleNamespace
 from typing import Any
 
 import pytest
+from httpcore._async import http11
 
 from acp_tui.client.agents import streamable_http
 from acp_tui.client.agents.catalogue import command_at
@@ -51,15 +54,17 @@ def greeting(method: str, body: Any) -> bytes | None:
 
 
 @asynccontextmanager
-async def served(answer: Answer) -> AsyncIterator[AgentCommand]:
+async def served(answer: Answer, hangs_up_on: Callable[[int], bool] = lambda _: False) -> AsyncIterator[AgentCommand]:
+    """An agent behind a server. It hangs up on a request by the number of the earlier ones on the same connection."""
+
     async def talk(reader: asyncio.StreamReader, writer: asyncio.StreamWriter) -> None:
         with suppress(asyncio.IncompleteReadError, ConnectionError):
-            while True:
+            for number in count():
                 first, *rest = (await reader.readuntil(b"\r\n\r\n")).decode().split("\r\n")
                 headers = {name.lower(): value for name, _, value in (line.partition(": ") for line in rest)}
                 body = await reader.readexactly(int(headers.get("content-length", "0")))
                 said = answer(first.partition(" ")[0], headers, json.loads(body or b"{}"))
-                if said is None:
+                if said is None or hangs_up_on(number):
                     break
                 writer.write(said)
         writer.close()
@@ -106,6 +111,35 @@ async def test_a_stream_that_ends_is_the_end_of_the_connection():
             await agent.initialize()
         with pytest.raises(AgentLost, match="closed the connection"):
             await agent.new_session(Path("/"))
+
+
+def begins(method: str, _: dict[str, str], body: Any) -> bytes | None:
+    """Also opens sessions."""
+    if body.get("method") != "session/new":
+        return greeting(method, body)
+    answer = {"jsonrpc": "2.0", "id": body["id"], "result": {"sessionId": "s"}}
+    return response("200 OK", json.dumps(answer).encode(), Content_Type="application/json")
+
+
+async def test_a_message_after_a_pause_does_not_meet_the_end_of_an_idle_connection(monkeypatch: pytest.MonkeyPatch):
+    """As with Node, which closes connections that were idle for 5 s."""
+    now_s = 0.0
+    monkeypatch.setattr(http11, "time", SimpleNamespace(monotonic=lambda: now_s))
+    async with served(begins, lambda earlier: earlier > 0 and now_s >= 5.0) as command, running(command) as agent:
+        await agent.initialize()
+        for _ in range(2):  # the connection of the first one then carries the session's events
+            await agent.new_session(Path("/"))
+        now_s = 5.0
+        await agent.new_session(Path("/"))
+
+
+async def test_messages_in_quick_succession_share_a_connection():
+    earlier: list[int] = []
+    async with served(begins, lambda number: bool(earlier.append(number))) as command, running(command) as agent:
+        await agent.initialize()
+        for _ in range(5):
+            await agent.new_session(Path("/"))
+    assert max(earlier) >= 3
 
 
 async def test_a_request_that_the_server_refuses_fails_alone():

@@ -1,6 +1,7 @@
 """What a flood and a long conversation cost, counted in frames, widgets, and lines, never in seconds."""
 
 from collections.abc import Callable
+from types import SimpleNamespace
 
 import anyio.lowlevel
 import pytest
@@ -13,7 +14,8 @@ from acp_tui.ui.conversation.view import FLOOD_SCREENS, ConversationView
 from acp_tui.ui.conversation.window import LineFinisher
 from acp_tui.ui.kit.frames import FLOOD_FRAME_S, FRAME_S, Frames
 from acp_tui.ui.rendering.markdown import MarkdownStream
-from acp_tui.ui.textual_gaps.driver import Pace, Pacing
+from acp_tui.ui.textual_gaps.driver import Pacing
+from acp_tui.ui.textual_gaps.flow_control import FlowControl
 from support.folding import agent, user
 from support.screens import SIZE, Page, open_page
 
@@ -238,9 +240,9 @@ async def test_frames_for_which_a_terminal_has_no_room_become_one_that_is_writte
     written: list[str], monkeypatch: pytest.MonkeyPatch
 ) -> None:
     async with open_page(agent("begins", "m")) as page:
-        behind = Pace()
+        behind = FlowControl()
         behind.note_sent(1)  # the writer has work left
-        monkeypatch.setattr(Pacing, "pace", behind)
+        monkeypatch.setattr(Pacing, "terminal", SimpleNamespace(flow=behind))
         written.clear()
         for number in range(5):
             page.session.apply(agent(f"\n\nline {number}", "m"))

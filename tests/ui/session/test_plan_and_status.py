@@ -8,7 +8,7 @@ from acp_tui.client.errors import AgentRefused
 from acp_tui.conversation import reducer
 from acp_tui.conversation.content import Text
 from acp_tui.conversation.conversation import Conversation
-from acp_tui.conversation.facts import BackgroundWork, BooleanOption, Choice, PlanStep, SelectOption, Usage
+from acp_tui.conversation.facts import BackgroundWork, BooleanOption, Choice, PlanStep, SelectOption, TurnUsage, Usage
 from acp_tui.conversation.updates import (
     Disconnected,
     MessageChunk,
@@ -17,6 +17,7 @@ from acp_tui.conversation.updates import (
     OptionsReplaced,
     PlanReplaced,
     StateReported,
+    TurnEnded,
     UsageReported,
 )
 from acp_tui.ui.session.status import title_of
@@ -355,6 +356,17 @@ async def test_while_the_agent_works_the_line_says_for_how_long_and_at_what() ->
         assert page.status.startswith(f"● {AGENT}  done in 1 min 12 s")
         await page.send("again")
         assert "done in" not in page.status
+
+
+async def test_a_turn_of_less_than_a_second_tells_its_tokens_alone() -> None:
+    async with open_page(size=(120, 24)) as page:
+        await page.send("go")
+        await page.apply(TurnEnded("end_turn", usage=TurnUsage(12_000, 10_000, 2_000)))
+        await page.until(lambda: page.status.startswith(f"● {AGENT}  done · 12k tokens"))
+        await page.send("again")
+        await page.apply(TurnEnded("end_turn"))
+        await page.until(lambda: "working" not in page.status)
+        assert "done" not in page.status
 
 
 async def test_silence_is_said_after_half_a_minute() -> None:

@@ -34,7 +34,7 @@ print(json.dumps({"version": early, "first frame": first, "session": loaded()}))
 """
 LIMIT = {
     "version": {"all": 80, "ours": 2},
-    "first frame": {"all": 474, "ours": 66},
+    "first frame": {"all": 474, "ours": 68},
     "session": {"all": 654, "ours": 226},
 }
 """What loads now, plus a few. Before you raise one, look for something to load later."""

@@ -76,7 +76,8 @@ async def test_a_tab_lives_whatever_its_server_does(
 ):
     monkeypatch.setattr(websocket, "OPEN_LIMIT_S", 1.0)
     monkeypatch.setattr(streamable_http, "ACCEPT_TIMEOUT_S", 1.0)
-    async with server(scheme, talk) as command, open_agent_page(command, tmp_path) as page:
+    # So wide that no notice covers, for 5 s, what the conversation says.
+    async with server(scheme, talk) as command, open_agent_page(command, tmp_path, size=(200, 30)) as page:
         await _is_live(page)
         await page.until(lambda: any(re.search(words, told) for told in told_on(page)))
 

@@ -14,7 +14,7 @@ from textual._compositor import ChopsUpdate, CompositorUpdate, LayoutUpdate
 from textual.geometry import Region, Size
 from textual.strip import Strip
 
-from acp_tui.ui.textual_gaps.driver import ShownRows
+from acp_tui.ui.textual_gaps.shown_rows import ShownRows
 
 WIDTH, HEIGHT = 60, 20
 SIDE = 50

@@ -5,16 +5,17 @@ from __future__ import annotations
 import pytest
 from textual.events import Key, Paste
 
-from acp_tui.ui.textual_gaps.driver import InputParser
+from acp_tui.ui.textual_gaps.flow_control import ANSWER
+from acp_tui.ui.textual_gaps.terminal_input import InputParser, TerminalAnswered
 
 
 def events(*pieces: str) -> list[str]:
     parser = InputParser()
     found = [event for piece in pieces for event in parser.feed(piece)]
     return [
-        event.key if isinstance(event, Key) else f"paste {event.text!r}"
+        event.key if isinstance(event, Key) else f"paste {event.text!r}" if isinstance(event, Paste) else "answer"
         for event in found
-        if isinstance(event, Key | Paste)
+        if isinstance(event, Key | Paste | TerminalAnswered)
     ]
 
 
@@ -66,3 +67,18 @@ def test_keys_keep_their_modifiers(sent: str, key: str) -> None:
 
 def test_an_end_without_a_paste_is_nothing() -> None:
     assert events("a\x1b[201~b") == ["a", "b"]
+
+
+@pytest.mark.parametrize(
+    ("sent", "expected"),
+    [
+        (ANSWER, ["answer"]),
+        (f"a{ANSWER}{ANSWER}b", ["a", "b", "answer", "answer"]),
+        (f"\x1b[A{ANSWER}\x1b[B", ["up", "down", "answer"]),
+        (f"\x1b[200~x{ANSWER}y\x1b[201~", ["paste 'xy'", "answer"]),
+    ],
+)
+def test_an_answer_of_the_terminal_is_no_key_however_it_is_split(sent: str, expected: list[str]) -> None:
+    for size in range(1, len(sent) + 1):
+        pieces = [sent[at : at + size] for at in range(0, len(sent), size)]
+        assert sorted(events(*pieces)) == sorted(expected), size

@@ -3,13 +3,17 @@
 import asyncio
 from contextlib import suppress
 from inspect import isfunction
+from itertools import count
 
 import pytest
 from rich.segment import Segment
+from textual import _time, message_pump
 from textual._compositor import Compositor
 from textual.app import App
 from textual.drivers import linux_driver
 from textual.drivers.linux_driver import LinuxDriver
+from textual.events import Resize
+from textual.geometry import Size
 from textual.pilot import Pilot
 from textual.screen import Screen
 from textual.strip import Strip
@@ -18,11 +22,13 @@ from textual.widgets import TextArea
 
 from acp_tui.ui.base.app import BaseApp
 from acp_tui.ui.textual_gaps import lean_strips
+from acp_tui.ui.textual_gaps.internals import painted_rows
 from support.waiting import until
 
 OVERRIDDEN = (
     (App, "_background_screens"),
     (App, "_display"),
+    (App, "_end_batch"),
     (App, "_prune"),
     (App, "_register"),
     (Compositor, "_render_chops"),
@@ -36,6 +42,7 @@ OVERRIDDEN = (
     (TextArea, "_on_resize"),
     (TextArea, "_recompute_cursor_offset"),
     (linux_driver, "XTermParser"),
+    (message_pump, "Timer"),
 )
 CALLED = (
     (App, "_unnotify"),
@@ -51,7 +58,9 @@ def test_textual_has(owner: object, name: str) -> None:
     assert hasattr(owner, name)
 
 
-@pytest.mark.parametrize("name", ["_driver", "_message_queue", "_next_callbacks", "_notifications", "_pending_message"])
+@pytest.mark.parametrize(
+    "name", ["_batch_count", "_driver", "_message_queue", "_next_callbacks", "_notifications", "_pending_message"]
+)
 def test_a_textual_app_has(name: str) -> None:
     assert hasattr(App(), name)
 
@@ -88,6 +97,25 @@ async def test_a_widget_gets_its_first_resize_though_its_region_was_asked_for_be
         screen._compositor.update_widgets({late})
         screen.find_widget(late)
         await until(lambda: late.has_size, pilot.pause)
+
+
+async def test_a_resize_that_a_screen_sent_itself_does_not_bring_an_old_size_back() -> None:
+    async with BaseApp().run_test(size=(20, 5)) as pilot:
+        screen = pilot.app.screen
+        await pilot.resize_terminal(80, 24)
+        screen.post_message(Resize(Size(20, 5), Size(20, 5)))  # sent when it was laid out, and handled late
+        await pilot.pause()
+        assert [len(painted_rows(screen)), painted_rows(screen)[0].cell_length] == [24, 80]
+
+
+async def test_a_timer_fires_once_even_if_it_was_late_from_the_beginning(monkeypatch: pytest.MonkeyPatch) -> None:
+    async with BaseApp().run_test() as pilot:
+        times = count(start=0.0, step=0.01)  # longer than its delay passes before it sleeps
+        monkeypatch.setattr(_time, "get_time", lambda: next(times))
+        fired = asyncio.Event()
+        timer = pilot.app.set_timer(1 / 120, fired.set)
+        await until(fired.is_set, pilot.pause)
+        timer.stop()
 
 
 class Lingering(Widget):

@@ -1,0 +1,117 @@
+"""Repairs terminal input before Textual parses it: pastes never become keys, and keys keep their modifiers.
+
+Textual 8.2.8 reads text after an escape character in a paste as keys, Alt+Enter as Enter, Alt+Backspace as Ctrl+W, and
+Alt with a digit as a character. It doesn't support the form in which tmux and xterm report Shift+Enter.
+"""
+
+from __future__ import annotations
+
+import re
+from collections.abc import Iterable
+from typing import Final
+
+from textual._xterm_parser import XTermParser
+from textual.drivers import linux_driver
+from textual.message import Message
+
+from acp_tui.ui.textual_gaps.flow_control import ANSWER
+
+ESCAPE: Final = "\x1b"
+PASTE_BEGINS: Final = "\x1b[200~"
+PASTE_ENDS: Final = "\x1b[201~"
+STAND_IN: Final = "␛"
+ENDS_ESCAPE: Final = "\x1b[?0;0$y"
+"""Textual ignores this, also if it has already taken its escape character for the beginning of a key."""
+_MODIFIED_KEY: Final = re.compile(r"\x1b\[27;(\d+);(\d+)~")
+"""xterm's form (modifyOtherKeys)."""
+_ALT: Final = {f"\x1b{key}": f"\x1b[{ord(key)};3u" for key in "\r\x7f123456789"}
+_ALT_KEY: Final = re.compile(r"(?<!\x1b)\x1b[\r\x7f1-9]")
+
+
+class Mended:
+    """Repairs input for Textual, however it's split into pieces."""
+
+    def __init__(self) -> None:
+        self._is_paste = False
+        self._held = ""
+        """The beginning of a possible marker."""
+        self._has_escaped = False
+        """Whether the escape character at its beginning was already passed to Textual."""
+        self.answers = 0
+        """How many answers of the terminal there were."""
+
+    def feed(self, data: str) -> str:
+        """Return what to pass to Textual; "" at the end of the input."""
+        data, self._held = self._held + data, ""
+        data = self._without_answers(data)
+        pieces: list[str] = []
+        while data:
+            piece, data = self._paste(data) if self._is_paste else self._keys(data)
+            pieces.append(piece)
+        return "".join(pieces)
+
+    def _without_answers(self, data: str) -> str:
+        """Take out the terminal's answers to us, and count them. They also come in the middle of a paste."""
+        self.answers += data.count(ANSWER)
+        if self._has_escaped and data.startswith(ANSWER):
+            data = ENDS_ESCAPE + data.removeprefix(ANSWER)
+        return data.replace(ANSWER, "")
+
+    def _keys(self, data: str) -> tuple[str, str]:
+        """Split into text outside of a paste, and the rest."""
+        keys, marker, rest = data.partition(PASTE_BEGINS)
+        self._is_paste = bool(marker)
+        if not marker:
+            keys, self._held = _without_half(keys, PASTE_BEGINS)
+        begun, self._has_escaped = self._has_escaped, False
+        if self._held == ESCAPE:  # it may be the Esc key, which must not wait
+            keys, self._has_escaped = keys + ESCAPE, True
+        elif begun and not keys + marker:
+            self._has_escaped = True
+        sent = (keys + marker)[begun:].replace(PASTE_ENDS, "")
+        return _MODIFIED_KEY.sub("\x1b[\\2;\\1u", _ALT_KEY.sub(lambda found: _ALT[found[0]], sent)), rest
+
+    def _paste(self, data: str) -> tuple[str, str]:
+        """Split into pasted text, without escape characters, and the rest."""
+        pasted, marker, rest = data.partition(PASTE_ENDS)
+        # An end marker followed by another one is part of the paste.
+        while marker and PASTE_ENDS in rest.partition(PASTE_BEGINS)[0]:
+            more, _, rest = rest.partition(PASTE_ENDS)
+            pasted += PASTE_ENDS + more
+        self._is_paste = not marker
+        if not marker:
+            pasted, self._held = _without_half(pasted, PASTE_ENDS)
+        return pasted.replace(ESCAPE, STAND_IN) + marker, rest
+
+
+def _without_half(data: str, marker: str) -> tuple[str, str]:
+    """Split off the beginning of a marker, or of an answer, at the end of the data."""
+    for length in range(len(marker) - 1, 0, -1):
+        if any(text.startswith(data[-length:]) for text in (marker, ANSWER)):
+            return data[:-length], data[-length:]
+    return data, ""
+
+
+class TerminalAnswered(Message):
+    """The terminal has answered our question."""
+
+
+class InputParser(XTermParser):
+    """Textual's parser, fed with repaired input."""
+
+    def __init__(self, debug: bool = False) -> None:
+        super().__init__(debug)
+        self._mended = Mended()
+
+    def feed(self, data: str) -> Iterable[Message]:
+        """The events for input from the terminal; "" ends the input."""
+        mended = self._mended.feed(data)
+        answers, self._mended.answers = self._mended.answers, 0
+        yield from (TerminalAnswered() for _ in range(answers))
+        if mended or not data:
+            yield from super().feed(mended)
+
+
+def mend_terminal_input() -> None:
+    """Make Textual's driver use our parser from its next start on."""
+    linux_driver.XTermParser = InputParser  # type: ignore[attr-defined]  # imported there, but not exported
