@@ -173,5 +173,6 @@ def test_what_an_answer_would_have_to_fit_is_read_strictly(changed: Any) -> None
 def test_only_accepting_a_form_says_more_than_the_action(answer: ElicitationAnswer, written: Any) -> None:
     """R-ELIC-3, R-ELIC-8."""
     assert write_answer(answer) == written
-    schema = {**schema_v1(), "$ref": "#/$defs/CreateElicitationResponse"}
-    jsonschema.validate(write_answer(answer), {"$ref": schema["$ref"], "$defs": schema["$defs"]})
+    # Without validating the schema itself, which takes half a second.
+    schema = {"$ref": "#/$defs/CreateElicitationResponse", "$defs": schema_v1()["$defs"]}
+    jsonschema.Draft202012Validator(schema).validate(write_answer(answer))

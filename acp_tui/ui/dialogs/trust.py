@@ -53,7 +53,7 @@ class TrustQuestion(QuestionScreen[bool]):
     ]
 
     def __init__(self, question: str | Content, lines: Sequence[Content], yes: str = "Yes, use them") -> None:
-        """`lines` describe everything that would be used."""
+        """`lines` describe everything that would be used. There are none if the question says it all."""
         super().__init__()
         self._question = Content(question) if isinstance(question, str) else question
         self._lines = lines
@@ -63,14 +63,12 @@ class TrustQuestion(QuestionScreen[bool]):
         """The text, and two answers."""
         no = Button("No", id="no", compact=True)
         yes = Button(self._yes, id="yes", compact=True)
-        yield Frame(
-            self._question,
-            "y yes · n no · ↑ ↓ read on · Esc no",
-            VerticalScroll(
-                Static(Content("\n").join(self._lines), markup=False), classes="dialog-body", can_focus=False
-            ),
-            Horizontal(no, yes, classes="dialog-buttons"),
+        body = VerticalScroll(
+            Static(Content("\n").join(self._lines), markup=False), classes="dialog-body", can_focus=False
         )
+        body.display = bool(self._lines)
+        keys = "y yes · n no · ↑ ↓ read on · Esc no" if self._lines else "y yes · n no · Esc no"
+        yield Frame(self._question, keys, body, Horizontal(no, yes, classes="dialog-buttons"))
 
     def on_mount(self) -> None:
         """Focus No, so that Enter means no."""

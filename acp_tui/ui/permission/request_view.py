@@ -382,8 +382,11 @@ class RequestView(Vertical):
             height = self.screen.find_widget(self._subject).visible_region.height
         except NoWidget:
             return
-        top, count = self._subject.scroll_offset.y, self._must_be_seen
-        self._drawing.seen.note(self._way, range(top, min(top + height, count)), count)
+        top, count, seen = self._subject.scroll_offset.y, self._must_be_seen, self._drawing.seen
+        was_all_seen = seen.is_all_seen
+        seen.note(self._way, range(top, min(top + height, count)), count)
+        if seen.wanted and seen.is_all_seen and not was_all_seen:
+            self.lay_out()  # the warning says what is left to see
 
     def may_allow(self, option_id: str, again: str) -> bool:
         """Whether everything was in view, or the user repeats the choice. If not, scroll to the first unseen row."""

@@ -20,10 +20,12 @@ StartAgent = Callable[[Callable[["Phase"], None]], Awaitable["Agent"]]
 class AgentLink:
     """The connection to one agent, created with its first tab."""
 
-    def __init__(self, start: StartAgent | None, name: str = "") -> None:
+    def __init__(self, start: StartAgent | None, name: str = "", *, is_listed: bool = False) -> None:
         """Without `start`, there is no agent to start: the caller has created the session."""
         self.name = name
-        """The user's name for the agent, safe to show on one line."""
+        """The user's name for the agent, or its command's, safe to show on one line."""
+        self.is_listed = is_listed
+        """Whether `name` is one the user can type."""
         self.agent: Agent | None = None
         """Set when the handshake is done."""
         self.starting: Agent | None = None

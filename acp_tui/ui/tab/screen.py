@@ -346,9 +346,11 @@ class SessionScreen(Screen[None]):
 
     def tab_name(self, cells: int = 200) -> str:
         """The agent's name and the tab's title, in so many cells. If they are few, the title gets most of them."""
-        agent, title = self.link.name or self.agent_title, self._title
+        agent, title = self.link.name, self._title
+        if not self.link.is_listed:  # its command's name, such as python3, says little
+            agent = self.agent_title or agent
         if not title:
-            return _cut(self.agent_title or agent or self._phase, cells)
+            return _cut(agent or self._phase, cells)
         return _cut(f"{_cut(agent, max(cells // 3, MIN_AGENT))}: {title}" if agent else title, cells)
 
     @property

@@ -154,6 +154,16 @@ async def test_the_first_key_brings_up_what_is_below_the_card_and_the_next_allow
         assert page.decisions == {"call": ALLOW.option_id}
 
 
+async def test_what_fits_the_whole_screen_needs_no_reading_on() -> None:
+    fits = TextDiff("/project/short.py", "".join(f"line {number}\n" for number in range(1, 19)))
+    async with open_page(size=(100, 40)) as page:
+        await page.ask("call", kind="edit", content=(fits,))
+        await page.enter_card()
+        await page.press("1")
+        assert page.decisions == {}
+        assert "You have seen all of it now: press 1 again to allow it" in _words(page), page.text
+
+
 async def test_what_was_paged_through_is_allowed_by_one_key() -> None:
     async with open_page() as page:
         await page.ask("call", kind="edit", content=(LONG,))

@@ -26,7 +26,8 @@ async def test_a_session_goes_on_by_itself_once_there_is_a_connection_again(tmp_
         agent = RememberingAgent(tasks, 3, **resume)
         async with (
             cut_often(agent, lambda: None) as (command, proxy),
-            open_agent_page(command, tmp_path) as page,
+            # So wide that no notice covers, for 5 s, what the conversation says.
+            open_agent_page(command, tmp_path, size=(200, 30)) as page,
         ):
             await page.until(lambda: page.status.startswith("● "))
             proxy.cut()

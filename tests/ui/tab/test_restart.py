@@ -122,6 +122,7 @@ async def test_an_agent_at_work_is_stopped_only_when_the_user_is_sure(open_desk:
         await desk.shows("hello")
         await desk.press("alt+r")
         await desk.shows("Restart the agent?")
+        assert "read on" not in desk.text, "there is nothing else to read"
         await desk.press("escape")
         await desk.hides("Restart the agent")
         assert len(desk.sent("initialize")) == 1

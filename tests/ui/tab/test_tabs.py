@@ -139,6 +139,19 @@ async def test_in_a_narrow_tab_the_title_gets_most_of_the_room(open_desk: OpenDe
         assert desk.tabs[0].tab_name(20) == "scrip…: Count the s…"
 
 
+async def test_a_command_without_a_name_of_its_own_is_called_as_its_agent(open_desk: OpenDesk) -> None:
+    script = """
+    handshake(agentInfo={"name": "star-agent", "title": "Star Agent", "version": "1"})
+    answer(expect("session/new"), sessionId="s1")
+    expect("session/prompt")
+    serve_until_closed()
+    """
+    async with open_desk(script) as desk:
+        await desk.has_session()
+        await desk.send("Count the stars")
+        await desk.until(lambda: desk.tabs[0].tab_name() == "Star Agent: Count the stars")
+
+
 async def test_a_form_in_another_tab_opens_only_when_the_user_comes_there(open_desk: OpenDesk) -> None:
     form = (
         'send(id=7, method="elicitation/create", params={"sessionId": "s1", "mode": "form", "message":'

@@ -2,92 +2,28 @@
 
 from __future__ import annotations
 
-import sys
 from pathlib import Path
-from typing import Any
 
-import acp
-import anyio
-from acp import schema
+import pytest
 
-from acp_tui.client.transcript.plan import RecordingPlan
-from support.recordings import play
-from support.waiting import LIMIT_S
-
-OFFERS = schema.ClientCapabilities(
-    fs=schema.FileSystemCapabilities(read_text_file=True, write_text_file=True), terminal=True
-)
+# Imported in the tests: the SDK takes half a second, which every worker would spend to collect them.
 
 
-class SdkClient:
-    """Allows everything, serves files from memory, and runs nothing."""
-
-    def __init__(self) -> None:
-        self.updates: list[Any] = []
-        self.files: dict[str, str] = {}
-
-    async def session_update(self, session_id: str, update: Any, **_: Any) -> None:
-        self.updates.append(update)
-
-    async def request_permission(self, options: Any, **_: Any) -> schema.RequestPermissionResponse:
-        return schema.RequestPermissionResponse(
-            outcome=schema.AllowedOutcome(option_id=options[0].option_id, outcome="selected")
-        )
-
-    async def write_text_file(self, path: str, content: str, **_: Any) -> None:
-        self.files[path] = content
-
-    async def read_text_file(self, path: str, **_: Any) -> schema.ReadTextFileResponse:
-        if path not in self.files:
-            raise acp.RequestError.resource_not_found(path)
-        return schema.ReadTextFileResponse(content=self.files[path])
-
-    async def create_terminal(self, **_: Any) -> schema.CreateTerminalResponse:
-        return schema.CreateTerminalResponse(terminal_id="mine")
-
-    async def terminal_output(self, terminal_id: str, **_: Any) -> schema.TerminalOutputResponse:
-        assert terminal_id == "mine"
-        return schema.TerminalOutputResponse(output="", truncated=False)
-
-    async def wait_for_terminal_exit(self, terminal_id: str, **_: Any) -> schema.WaitForTerminalExitResponse:
-        assert terminal_id == "mine"
-        return schema.WaitForTerminalExitResponse(exit_code=0)
-
-    async def kill_terminal(self, **_: Any) -> None:
-        pass
-
-    async def release_terminal(self, **_: Any) -> None:
-        pass
-
-    async def ext_method(self, method: str, params: dict[str, Any]) -> dict[str, Any]:
-        raise acp.RequestError.method_not_found(method)
-
-    async def ext_notification(self, method: str, params: dict[str, Any]) -> None:
-        pass
-
-
-async def turn_with_callbacks(folder: Path, *options: str, offers: schema.ClientCapabilities | None) -> SdkClient:
-    """A turn of an agent recorded in one folder and mocked in another."""
-    recording = folder / "run.jsonl"
-    await play("callbacks", RecordingPlan(folder, file=recording))
-    client: Any = SdkClient()
-    argv = ("-m", "acp_tui", "mock", str(recording), "--speed", "0", *options)
-    with anyio.fail_after(LIMIT_S):
-        async with acp.spawn_agent_process(client, sys.executable, *argv) as (agent, _):
-            await agent.initialize(protocol_version=1, client_capabilities=offers)
-            session = await agent.new_session(cwd=str(folder / "elsewhere"), mcp_servers=[])
-            prompt: list[Any] = [acp.text_block("in other words")]
-            ended = await agent.prompt(session_id=session.session_id, prompt=prompt)
-    assert ended.stop_reason == "end_turn"
-    return client  # type: ignore[no-any-return]
+@pytest.fixture(autouse=True)
+def _with_the_sdk() -> None:
+    pytest.importorskip("acp", reason="the protocol's Python SDK has no release for Python 3.15 yet")
 
 
 async def test_a_turn_with_files_terminals_and_a_permission_is_no_departure(tmp_path: Path) -> None:
+    from support.sdk_user import OFFERS, turn_with_callbacks
+
     client = await turn_with_callbacks(tmp_path, "--strict", offers=OFFERS)
     assert client.files.keys() == {str(tmp_path / "elsewhere" / "notes.txt")}
 
 
 async def test_a_client_without_files_and_terminals_has_the_turn_too(tmp_path: Path) -> None:
+    from support.sdk_user import turn_with_callbacks
+
     client = await turn_with_callbacks(tmp_path, offers=None)
     assert client.files == {}
     assert client.updates

@@ -6,7 +6,6 @@ from functools import partial
 from pathlib import Path
 
 import pytest
-from acp.meta import CLIENT_METHODS
 
 from acp_tui.client.transcript.lines import open_recording
 from acp_tui.client.transcript.replay import replayed
@@ -15,7 +14,6 @@ from acp_tui.workbench.mock.script import PROMPT, Script, read_script
 from support.led_sessions import Lead, lead
 from support.mocked import mock_of, outline
 from support.recordings import as_recorded
-from support.sdk_client import follow, json_of
 
 RECORDINGS = sorted(Path(__file__).parents[2].joinpath("data", "recordings").glob("*.jsonl"))
 
@@ -57,6 +55,11 @@ async def test_acp_tui_has_the_same_conversation_with_the_mock(recording: Path, 
 async def test_the_client_of_the_sdk_has_the_whole_session_without_a_complaint(
     recording: Path, tmp_path: Path, caplog: pytest.LogCaptureFixture
 ) -> None:
+    pytest.importorskip("acp")
+    from acp.meta import CLIENT_METHODS
+
+    from support.sdk_client import follow, json_of
+
     script = script_of(recording)
     followed = await follow(recording, tmp_path)
     assert followed.departures == []
