@@ -256,7 +256,7 @@ class SubjectDrawing:
         for item in call.content:
             if isinstance(item, TextDiff):
                 yield self._diff(item, asked.cwd, look)
-            else:
+            elif command is None or not _is_nameless_terminal(item, asked.terminals):
                 yield self._content(item, asked.terminals, look), ()
         yield self._fields(asked, command, look), ()
 
@@ -491,6 +491,15 @@ def _command(command: ShellCommand, look: SubjectStyle) -> list[Strip]:
     if command.cwd is not None:
         lines += wrap([(f"in {make_visible_path(command.cwd)}", look.palette.muted)], look.width)
     return lines
+
+
+def _is_nameless_terminal(item: ToolCallContent, terminals: Mapping[TerminalId, TerminalState]) -> bool:
+    """Whether it's a terminal of the agent's own that comes without a command. What runs there is the call's command.
+
+    claude-agent-acp 0.23.1 sends one with each request to run a command.
+    """
+    state = terminals.get(item.terminal_id) if isinstance(item, TerminalContent) else None
+    return state is not None and state.command is None
 
 
 def _terminal(state: TerminalState | None, look: SubjectStyle) -> list[Strip]:

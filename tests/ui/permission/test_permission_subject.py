@@ -119,6 +119,12 @@ def test_an_unknown_terminal_is_named() -> None:
     ]
 
 
+def test_a_terminal_without_a_command_is_left_out_below_the_calls_command() -> None:
+    terminals = (TerminalContent(TerminalId("theirs")), TerminalContent(TerminalId("ours")))
+    lines = draw(kind="execute", raw_input={"command": "make"}, content=terminals)
+    assert lines == ["$ make", "terminal", "$ npm run dev", "in /project/web"]
+
+
 def test_texts_keep_their_lines() -> None:
     content = (BlockContent(Text("one\ntwo\n")), BlockContent(TextResource("file:///a", "three\nfour")))
     assert draw(content=content) == ["one", "two", "[file: /a, 2 lines]", "three", "four"]
