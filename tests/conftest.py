@@ -34,9 +34,6 @@ os.environ["TEXTUAL_FPS"] = "20"
 sys.dont_write_bytecode = False
 os.environ.pop("PYTHONDONTWRITEBYTECODE", None)
 
-# While tests are collected, nothing becomes garbage: what is loaded stays. `pytest_collection_finish` enables it.
-gc.disable()
-
 FRAMES = FrameLog()
 _homes = count()
 _patches = pytest.MonkeyPatch()
@@ -76,6 +73,16 @@ def frame_log() -> FrameLog:
     return FRAMES
 
 
+@pytest.hookimpl(wrapper=True)
+def pytest_collection() -> Generator[None, object, object]:
+    """Search for no garbage meanwhile: what is loaded stays."""
+    gc.disable()
+    try:
+        return (yield)
+    finally:
+        gc.enable()
+
+
 def pytest_collection_finish() -> None:
     """Watch every connection from now on; the screen's part only if the tests have loaded it."""
     FRAMES.install(_patches)
@@ -94,7 +101,6 @@ def _leave_what_stays_alone() -> None:
     gc.freeze()
     # So few are still in the processor's cache: each takes two thirds of what it takes among ten times as many.
     gc.set_threshold(20_000, 50, 10)
-    gc.enable()
 
 
 def _freeze_as_the_app_does() -> None:
