@@ -126,9 +126,14 @@ class FilteredList(Vertical, can_focus=True):
     def _show(self, rows: Sequence[PickerRow[Any]], cursor: int) -> None:
         self._list.show(rows, cursor if rows else NO_ROW)
         self._list.display = bool(rows)
-        has_more = any(row.description or row.is_disabled_reason for row in self._all)
-        self._about.set_class(bool(rows) and not has_more, "-blank")
+        self._fit_about()
         self._show_about()
+
+    def _fit_about(self) -> None:
+        """Keep room below the list only if some row has more to tell than its line shows."""
+        told = (row for row in self._all if row.description or row.is_disabled_reason)
+        has_more = any(not self._list.shows_whole(row) for row in told)
+        self._about.set_class(bool(self._list.rows) and not has_more, "-blank")
 
     def _show_about(self) -> None:
         self.post_message(self.Moved())
@@ -140,7 +145,8 @@ class FilteredList(Vertical, can_focus=True):
         self._about.update(shown_line(about))
 
     def on_resize(self, event: Resize) -> None:
-        """Look again whether the row has room for its text."""
+        """Look again whether the rows have room for their texts."""
+        self._fit_about()
         self.call_after_refresh(self._show_about)
 
     def action_move(self, step: int) -> None:
