@@ -35,6 +35,8 @@ class FakeClient:
         self.peer: Peer
         self.cwd = CWD
         self.updates: list[dict[str, Any]] = []
+        self.states: list[dict[str, Any]] = []
+        """The updates that report the agent's state; those are few."""
         self.updates_of: dict[str, list[dict[str, Any]]] = defaultdict(list)
         self.requests: list[tuple[str, dict[str, Any]]] = []
         self.notifications: list[tuple[str, dict[str, Any]]] = []
@@ -63,13 +65,8 @@ class FakeClient:
         return await self.peer.request("session/new", {"cwd": self.cwd, "mcpServers": []})
 
     @property
-    def states(self) -> list[dict[str, Any]]:
-        """The reported commands."""
-        return [update for update in self.updates if update["sessionUpdate"] == "state_update"]
-
-    @property
     def is_idle(self) -> bool:
-        """Whether the agent's last text is this."""
+        """Whether the agent has said last that it waits for a prompt."""
         return bool(self.states) and self.states[-1]["state"] == "idle"
 
     async def prompt(self, text: str = "go", session_id: str = "demo-1") -> str:
@@ -113,6 +110,8 @@ class FakeClient:
     def on_notification(self, method: str, params: Any) -> None:
         if method == "session/update":
             self.updates.append(params["update"])
+            if params["update"]["sessionUpdate"] == "state_update":
+                self.states.append(params["update"])
             self.updates_of[params["sessionId"]].append(params["update"])
         else:
             self.notifications.append((method, params))
