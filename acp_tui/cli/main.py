@@ -111,7 +111,8 @@ def end_in_order() -> None:
     """
     for number in (signal.SIGTERM, signal.SIGHUP):
         if signal.getsignal(number) is signal.SIG_DFL:
-            signal.signal(number, _end)
+            with suppress(ValueError):  # we run in a thread, whose program decides about signals
+                signal.signal(number, _end)
 
 
 def _end(number: int, _: object) -> None:

@@ -22,7 +22,7 @@ from acp_tui.cli.output import say
 from acp_tui.cli.prerequisites import exit_after
 from acp_tui.cli.terminal import agrees
 from acp_tui.client.agents.catalogue import find_agent
-from acp_tui.client.agents.command import AgentCommand
+from acp_tui.client.agents.command import DEMO, AgentCommand
 from acp_tui.client.errors import AgentNotFound, ClientError
 from acp_tui.client.sessions.marks import SessionMarks
 from acp_tui.client.sessions.session_history import (
@@ -64,6 +64,7 @@ def list_sessions(cwd: Path | None, words: str, *, as_json: bool) -> None:
     try:
         found = SessionMarks().marked(recorded_sessions(index, cwd, words))
         everywhere = recorded_sessions(index, None)
+        elsewhere = everywhere if found or not words else recorded_sessions(index, None, words)
     except ClientError as error:
         raise exit_after(error, ExitCode.ERROR) from None
     if as_json:
@@ -71,13 +72,19 @@ def list_sessions(cwd: Path | None, words: str, *, as_json: bool) -> None:
     elif found:
         print("\n".join(_lines(found, short_ids(past.session_id for past in (*everywhere, *found)), words)))
     else:
-        print(_nothing(cwd, words))
+        print(_nothing(cwd, words, elsewhere))
 
 
-def _nothing(cwd: Path | None, words: str) -> str:
+def _nothing(cwd: Path | None, words: str, elsewhere: Sequence[PastSession]) -> str:
+    """Say that there is none, and how to see those of other folders, among them the demo's, which has its own."""
     found = f"No recorded session contains {words!r}" if words else "No session was recorded"
-    elsewhere = f" in {cwd}; to see every folder: --all" if cwd is not None else ""
-    return make_visible_line(f"{found}{elsewhere}.")
+    where = f" in {cwd}" if cwd is not None else ""
+    if cwd is None or not elsewhere:
+        return make_visible_line(f"{found}{where}.")
+    number = f"{len(elsewhere)} in other folders" if len(elsewhere) > 1 else "1 in another folder"
+    note = " (the demo works in its own)" if any(past.agent == DEMO for past in elsewhere) else ""
+    again = shlex.join(["acp-tui", "sessions", *([words] if words else []), "--all"])
+    return make_visible_line(f"{found}{where}, but {number}{note}: {again}")
 
 
 def _lines(found: Sequence[PastSession], short: dict[str, str], words: str) -> Iterator[str]:

@@ -111,6 +111,21 @@ async def test_sessions_are_listed_with_the_line_that_was_looked_for_and_as_json
     assert capsys.readouterr().out == "No recorded session contains 'lions'.\n"
 
 
+async def test_a_folder_without_sessions_tells_of_those_in_others(
+    tmp_path: Path, capsys: pytest.CaptureFixture[str]
+) -> None:
+    (other := tmp_path / "other").mkdir()
+    assert main(["sessions", "--cwd", str(other)]) == 0
+    assert capsys.readouterr().out == f"No session was recorded in {other}.\n"
+    await record(tmp_path, "Zebras?")
+    assert main(["sessions", "--cwd", str(other)]) == 0
+    assert capsys.readouterr().out.endswith(f" in {other}, but 1 in another folder: acp-tui sessions --all\n")
+    assert main(["sessions", "lions", "--cwd", str(other)]) == 0
+    assert capsys.readouterr().out == f"No recorded session contains 'lions' in {other}.\n"
+    assert main(["sessions", "zebras", "--cwd", str(other)]) == 0
+    assert capsys.readouterr().out.endswith("acp-tui sessions zebras --all\n")
+
+
 async def test_a_session_is_exported_and_nothing_overwritten(
     tmp_path: Path, capsys: pytest.CaptureFixture[str]
 ) -> None:

@@ -239,16 +239,14 @@ class PromptInput(DraftArea):
         self._name_keys()
 
     def say(self, text: str) -> None:
-        """Show this below the draft until the next key."""
+        """Show this below the draft until the next key or paste."""
         self.border_subtitle = text
 
     # Keys
 
     async def _on_key(self, event: events.Key) -> None:
         """Offer the key to the assistants first."""
-        mode = self.modes.words if self.modes is not None else ""
-        if self.border_subtitle != (mode or None):
-            self.show_mode(mode)
+        self._end_saying()
         if self._is_handled(event):
             event.stop()
             event.prevent_default()
@@ -266,6 +264,11 @@ class PromptInput(DraftArea):
     def redoes(self) -> bool:
         """Redo an edit, if that's what Ctrl+R means in the current mode. Returns False if it isn't."""
         return self.modes is not None and self.has_focus and self.modes.takes_key(events.Key("ctrl+r", None))
+
+    def _end_saying(self) -> None:
+        mode = self.modes.words if self.modes is not None else ""
+        if self.border_subtitle != (mode or None):
+            self.show_mode(mode)
 
     def show_mode(self, words: str) -> None:
         """Show the mode below the draft; "" for none."""
@@ -392,6 +395,7 @@ class PromptInput(DraftArea):
 
     def paste(self, text: str) -> None:
         """Insert `text` at the cursor."""
+        self._end_saying()
         start = min(self.selection)
         self.insert_paste(text)
         self.screen.set_focus(self)

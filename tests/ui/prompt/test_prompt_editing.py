@@ -6,7 +6,7 @@ from contextlib import nullcontext
 from pathlib import Path
 
 import pytest
-from textual.events import Key
+from textual.events import Key, Paste
 from textual.widgets.text_area import Document
 
 from support.screens import open_page
@@ -85,6 +85,12 @@ async def test_ctrl_c_with_nothing_to_do_says_beside_the_prompt_how_to_quit() ->
         assert "Ctrl+Q quits" in page.text
         assert page.toasts == ()
         await page.press("a")
+        assert "Ctrl+Q quits" not in page.text
+        await page.press("ctrl+u", "ctrl+c", "ctrl+c")
+        assert "Ctrl+Q quits" in page.text
+        page.prompt.post_message(Paste("a"))
+        await page.settled()
+        assert page.draft == "a"
         assert "Ctrl+Q quits" not in page.text
 
 
