@@ -8,8 +8,8 @@ from __future__ import annotations
 import json
 import re
 from collections import deque
-from collections.abc import Iterator
-from functools import partial
+from collections.abc import Callable, Iterator
+from functools import cache, partial
 from pathlib import Path
 from typing import TYPE_CHECKING, Any
 
@@ -33,8 +33,11 @@ from support.shapes import shape
 if TYPE_CHECKING:
     from support.sdk_client import Followed
 
-PICTURED = ("coding", "terminal")
-"""Scenarios whose pictures are compared, too; the others' pictures show only what they say."""
+USERS = ("johanna", "mathias")
+"""Redacted text keeps its width, so their names are equally long."""
+PLAYED_BY_BOTH = ("callbacks", "coding", "sessions")
+"""Scenarios that tell of a user's folders: in files, in diffs, in commands and what they print, in lists of sessions.
+"""
 MESSAGE_IS_NO_OBJECT = "Receive loop failed"
 """The SDK client's message before it gives up the connection: a JSON line that isn't an object ends it."""
 
@@ -45,40 +48,22 @@ def scenario(request: pytest.FixtureRequest) -> str:
 
 
 @pytest.fixture(scope="session")
-def played() -> dict[str, dict[str, list[Led]]]:
-    """What was played so far, by scenario: its tests may come in any order, and on any worker."""
-    return {}
+def played(tmp_path_factory: pytest.TempPathFactory) -> Callable[[str, str], list[Led]]:
+    """Has a user play a scenario at home, but only once: its tests may come in any order, and on any worker."""
+    homes = tmp_path_factory.mktemp("home")
+
+    @cache
+    def play(scenario: str, user: str) -> list[Led]:
+        folder = homes / user / scenario
+        folder.mkdir(parents=True)
+        return anyio.run(lead_scenario, scenario, folder)
+
+    return play
 
 
 @pytest.fixture(scope="module")
-def runs_by_user(
-    scenario: str, played: dict[str, dict[str, list[Led]]], tmp_path_factory: pytest.TempPathFactory
-) -> dict[str, list[Led]]:
-    """Played by two users, each at home. Redacted text keeps its width, so their names are equally long."""
-    if scenario not in played:
-        played[scenario] = _played_by_two(scenario, tmp_path_factory.mktemp("home"))
-    return played[scenario]
-
-
-def _played_by_two(scenario: str, homes: Path) -> dict[str, list[Led]]:
-    runs: dict[str, list[Led]] = {}
-
-    async def play(user: str) -> None:
-        (homes / user / scenario).mkdir(parents=True)
-        runs[user] = await lead_scenario(scenario, homes / user / scenario)
-
-    async def play_all() -> None:
-        async with anyio.create_task_group() as tasks:
-            tasks.start_soon(play, "johanna")
-            tasks.start_soon(play, "mathias")
-
-    anyio.run(play_all)
-    return runs
-
-
-@pytest.fixture(scope="module")
-def runs(runs_by_user: dict[str, list[Led]]) -> list[Led]:
-    return runs_by_user["johanna"]
+def runs(scenario: str, played: Callable[[str, str], list[Led]]) -> list[Led]:
+    return played(scenario, USERS[0])
 
 
 def test_a_replay_equals_the_session(runs: list[Led]) -> None:
@@ -96,12 +81,12 @@ def test_a_redacted_recording_has_the_same_shape(runs: list[Led]) -> None:
         assert shape(replay.outside) == shape(as_recorded(run.outside))
 
 
-def test_its_redacted_recording_is_the_same_for_any_user(runs_by_user: dict[str, list[Led]], scenario: str) -> None:
-    for runs in zip(*runs_by_user.values(), strict=True):
+@pytest.mark.parametrize("name", PLAYED_BY_BOTH)
+def test_its_redacted_recording_is_the_same_for_any_user(name: str, played: Callable[[str, str], list[Led]]) -> None:
+    for runs in zip(*(played(name, user) for user in USERS), strict=True):
         one, other = (redacted(run.recording) for run in runs)
         assert outlines(one) == outlines(other)
-        if scenario in PICTURED:
-            assert anyio.run(pictured, one) == anyio.run(pictured, other)
+        assert anyio.run(pictured, one) == anyio.run(pictured, other)
 
 
 def outlines(recording: Path) -> list[set[str]]:

@@ -17,12 +17,11 @@ from support.remembering_agent import RememberingAgent
 RESUME = {"sessionCapabilities": {"resume": {}}}
 
 
-@pytest.mark.parametrize("scheme", ["ws", "http"])
 @pytest.mark.parametrize(
-    ("capabilities", "words"),
+    ("scheme", "capabilities", "words"),
     [
-        (RESUME, "the agent restarted here; it knows the conversation above"),
-        ({"loadSession": True}, "this is the session so far:"),
+        ("ws", RESUME, "the agent restarted here; it knows the conversation above"),
+        ("http", {"loadSession": True}, "this is the session so far:"),
     ],
     ids=["resume", "load"],
 )

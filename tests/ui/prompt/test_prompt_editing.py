@@ -11,33 +11,33 @@ from textual.widgets.text_area import Document
 
 from support.screens import open_page
 
-
-@pytest.mark.parametrize(
-    ("keys", "left"),
-    [
-        (("ctrl+a", "X"), "Xone two-three"),
-        (("home", "ctrl+e", "X"), "one two-threeX"),
-        (("ctrl+a", "ctrl+k"), ""),
-        (("ctrl+u",), ""),
-        (("ctrl+w",), "one "),
-        (("alt+backspace",), "one two-"),
-        (("alt+b", "alt+b", "X"), "one Xtwo-three"),
-        (("ctrl+a", "alt+f", "X"), "oneX two-three"),
-        (("ctrl+a", "alt+d"), " two-three"),
-        (("ctrl+a", "ctrl+d"), "ne two-three"),
-        (("ctrl+w", "ctrl+y", "ctrl+y"), "one two-threetwo-three"),
-        (("ctrl+w", "ctrl+w", "ctrl+y"), "one two-three"),
-        (("ctrl+a", "alt+d", "alt+d", "ctrl+e", "ctrl+y"), "-threeone two"),
-        (("ctrl+w", "X", "ctrl+w", "ctrl+y"), "one X"),
-        (("ctrl+w", "ctrl+underscore"), "one two-three"),
-        (("ctrl+u", "ctrl+z"), "one two-three"),
-    ],
+READLINE = (
+    (("ctrl+a", "X"), "Xone two-three"),
+    (("home", "ctrl+e", "X"), "one two-threeX"),
+    (("ctrl+a", "ctrl+k"), ""),
+    (("ctrl+u",), ""),
+    (("ctrl+w",), "one "),
+    (("alt+backspace",), "one two-"),
+    (("alt+b", "alt+b", "X"), "one Xtwo-three"),
+    (("ctrl+a", "alt+f", "X"), "oneX two-three"),
+    (("ctrl+a", "alt+d"), " two-three"),
+    (("ctrl+a", "ctrl+d"), "ne two-three"),
+    (("ctrl+w", "ctrl+y", "ctrl+y"), "one two-threetwo-three"),
+    (("ctrl+w", "ctrl+w", "ctrl+y"), "one two-three"),
+    (("ctrl+a", "alt+d", "alt+d", "ctrl+e", "ctrl+y"), "-threeone two"),
+    (("ctrl+w", "X", "ctrl+w", "ctrl+y"), "one X"),
+    (("ctrl+w", "ctrl+underscore"), "one two-three"),
+    (("ctrl+u", "ctrl+z"), "one two-three"),
 )
-async def test_readlines_keys_do_what_they_do_there(keys: tuple[str, ...], left: str) -> None:
+
+
+async def test_readlines_keys_do_what_they_do_there() -> None:
     async with open_page() as page:
-        await page.write("one two-three")
-        await page.press(*keys)
-        assert page.draft == left
+        for keys, left in READLINE:
+            page.prompt.clear_draft()
+            await page.write("one two-three")
+            await page.press(*keys)
+            assert page.draft == left, keys
 
 
 async def test_keys_act_in_the_order_in_which_they_were_typed() -> None:
@@ -94,12 +94,14 @@ async def test_ctrl_c_with_nothing_to_do_says_beside_the_prompt_how_to_quit() ->
         assert "Ctrl+Q quits" not in page.text
 
 
-@pytest.mark.parametrize(("written", "then"), [("one\\", "one\n"), ("one\\\\", ""), ("\\", "\n"), ("!ls \\", "!ls \n")])
-async def test_a_backslash_at_the_end_makes_a_new_line_unless_it_is_escaped(written: str, then: str) -> None:
+async def test_a_backslash_at_the_end_makes_a_new_line_unless_it_is_escaped() -> None:
+    cases = {"one\\": "one\n", "one\\\\": "", "\\": "\n", "!ls \\": "!ls \n"}
     async with open_page() as page:
-        await page.write(written)
-        await page.press("enter")
-        assert page.draft == then
+        for written, then in cases.items():
+            page.prompt.clear_draft()
+            await page.write(written)
+            await page.press("enter")
+            assert page.draft == then, written
 
 
 async def test_a_draft_that_was_cleared_can_be_yanked_back() -> None:
@@ -170,9 +172,9 @@ async def test_an_editor_that_fails_leaves_the_draft_and_says_so(edit_with: Path
 # A very long draft
 
 
-async def test_in_a_megabyte_a_key_joins_the_lines_once_at_most(monkeypatch: pytest.MonkeyPatch) -> None:
+async def test_in_a_very_long_draft_a_key_joins_the_lines_once_at_most(monkeypatch: pytest.MonkeyPatch) -> None:
     async with open_page() as page:
-        page.prompt.load_text(("word " * 16 + "\n") * 12_500)
+        page.prompt.load_text(("word " * 16 + "\n") * 2_500)
         page.prompt.move_cursor(page.prompt.document.end)
         await page.settled()
         joined: list[int] = []

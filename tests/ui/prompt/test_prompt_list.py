@@ -7,7 +7,7 @@ from textual.app import App
 
 from support.screens import Page, open_page
 
-COUNT = 30
+COUNT = 8
 
 
 async def _open_list(page: Page) -> None:
@@ -19,17 +19,17 @@ async def _talk(page: Page) -> None:
     for number in range(COUNT):
         await page.send(f"prompt {number:02}")
         await page.end_turn()
-    await page.until(lambda: f"prompt {COUNT - 1}" in page.text)
+    await page.until(lambda: f"prompt {COUNT - 1:02}" in page.text)
 
 
 async def test_enter_goes_to_the_prompt() -> None:
-    async with open_page() as page:
+    async with open_page(size=(80, 16)) as page:
         await _talk(page)
-        assert "prompt 03" not in page.text
+        assert "prompt 01" not in page.text
         await _open_list(page)
-        await page.press("0", "3", "enter")
-        await page.until(lambda: "prompt 03" in page.text and "Go to a prompt" not in page.text)
-        assert "prompt 29" not in page.text
+        await page.press("0", "1", "enter")
+        await page.until(lambda: "prompt 01" in page.text and "Go to a prompt" not in page.text)
+        assert "prompt 07" not in page.text
         assert page.draft == ""
 
 

@@ -76,8 +76,8 @@ async def test_the_folder_is_the_same_where_the_agent_streams_it(tmp_path: Path)
     assert "This is done in /project and there." in await pictured(str(script), DemoUser())
 
 
-async def test_what_cannot_be_allowed_once_is_rejected_and_the_turn_goes_on() -> None:
-    shown = await pictured("permissions", DemoUser())
+def test_what_cannot_be_allowed_once_is_rejected_and_the_turn_goes_on() -> None:
+    shown = (PICTURES / "test_every_scenario_ends_as_it_did[permissions].txt").read_text(encoding="utf-8")
     assert "you chose: Allow once" in shown
     assert "you chose: Reject once “[red]Reject[/red]”" in shown
     assert "That was all." in shown

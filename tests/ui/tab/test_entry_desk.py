@@ -152,13 +152,18 @@ async def test_a_path_elsewhere_is_opened_and_shown_whole_and_visible(
     assert len(edited()) == 1
 
 
-@pytest.mark.parametrize("path", ["/no/such/file", "x" * 5_000, "nul\0", "\ud800"])
 async def test_a_file_that_does_not_exist_is_said_and_no_editor_started(
-    path: str, open_project: OpenPage, edited: Callable[[], list[str]]
+    open_project: OpenPage, edited: Callable[[], list[str]]
 ) -> None:
-    async with open_project(_works_on("1", Location(path))) as page:
-        await page.press("tab", "ctrl+e")
-        await page.shows("There is no file")
+    paths = ("/no/such/file", "x" * 5_000, "nul\0", "\ud800")
+    async with open_project(*(_works_on(str(number), Location(path)) for number, path in enumerate(paths))) as page:
+        await page.press("tab")
+        for path in reversed(paths):
+            page.pilot.app.clear_notifications()
+            await page.press("ctrl+e")
+            await page.until(lambda: bool(page.toasts))
+            assert page.toasts[0].message.startswith("There is no file"), path
+            await page.press("up")
     assert edited() == []
 
 
@@ -192,24 +197,27 @@ def test_a_place_is_named_once_and_a_changed_file_where_no_place_is_in_it() -> N
 # Attachments
 
 
-@pytest.mark.parametrize(
-    ("block", "name", "content"),
-    [
-        (IMAGE, "chart.png", b"hello"),
-        (AUDIO, "audio.wav", b"hello"),
-        (BLOB, "data.z", b"hello"),
-        (TEXT, "notes.md", b"# Notes\n"),
-    ],
+ATTACHED = (
+    (IMAGE, "chart.png", b"hello"),
+    (AUDIO, "audio.wav", b"hello"),
+    (BLOB, "data.z", b"hello"),
+    (TEXT, "notes.md", b"# Notes\n"),
 )
+
+
 @pytest.mark.parametrize("key", ["ctrl+s", "ctrl+y"])
 async def test_what_the_entry_under_the_cursor_attached_is_saved_in_the_sessions_folder(
-    block: ContentBlock, name: str, content: bytes, key: str, project: Path, open_project: OpenPage
+    key: str, project: Path, open_project: OpenPage
 ) -> None:
-    async with open_project(_shows(block)) as page:
-        await page.press("tab", key)
-        await page.until(lambda: (project / name).exists())
-        await page.shows("Saved as", name)
-    assert (project / name).read_bytes() == content
+    entries = (_shows(block, call_id=name) for block, name, _ in ATTACHED)
+    async with open_project(*entries) as page:
+        await page.press("tab")
+        for _, name, content in reversed(ATTACHED):
+            await page.press(key)
+            await page.until(lambda name=name: (project / name).exists())  # type: ignore[misc]
+            await page.shows("Saved as", name)
+            assert (project / name).read_bytes() == content, name
+            await page.press("up")
 
 
 async def test_the_user_chooses_one_of_several_blocks(project: Path, open_project: OpenPage) -> None:
