@@ -517,16 +517,12 @@ def _terminal(state: TerminalState | None, look: SubjectStyle) -> list[Strip]:
 
 def _raw(asked: ShownRequest, look: SubjectStyle) -> list[Strip]:
     lines: list[Strip] = []
-    reported = [("input", asked.call.raw_input), ("output", asked.call.raw_output)]
-    if metas := _metas(asked):
-        reported.append(("_meta", metas))
-    for label, value in reported:
-        if value is UNSET:
-            lines += wrap([(f"raw {label}: not reported", look.palette.muted)], look.width)
-        else:
+    fields = [("input", asked.call.raw_input), ("output", asked.call.raw_output), ("_meta", _metas(asked) or UNSET)]
+    for label, value in fields:
+        if value is not UNSET:
             lines += wrap([(f"raw {label}:", look.palette.muted)], look.width)
             lines += _json(value, look)
-    return lines
+    return lines or wrap([("the agent reports nothing else", look.palette.muted)], look.width)
 
 
 def _json(value: Any, look: SubjectStyle) -> list[Strip]:

@@ -93,6 +93,9 @@ class AcpTuiApp(BaseApp):
         """How the first tab opens its session, in the app's folder; None for a new session."""
         self._follows = False
         self._asked_to_quit_at = -QUIT_AGAIN_S
+        self._early_input: list[events.Key | events.Paste] | None = []
+        """What was typed before the first tab could take it; None from then on."""
+        self.tabs.listeners.append(self._pass_early_input_on)
         self.last_key_at = 0.0
         """When the last key came, by the event loop's clock. Less urgent work makes room for its echo."""
 
@@ -181,10 +184,24 @@ class AcpTuiApp(BaseApp):
             self._notifier.close()
 
     async def on_event(self, event: events.Event) -> None:
-        """Note the time of keys before they are handled."""
+        """Note the time of keys before they are handled, and hold back those that come before the first tab."""
         if isinstance(event, events.Key):
             self.last_key_at = asyncio.get_running_loop().time()
-        await super().on_event(event)
+        has_tab = self._command is not None or self.opening is not None
+        if self._early_input is not None and has_tab and isinstance(event, events.Key | events.Paste):
+            self._early_input.append(event)
+        else:
+            await super().on_event(event)
+
+    def _pass_early_input_on(self) -> None:
+        """The first tab's prompt has the focus."""
+        if self._early_input is not None:
+            self.call_next(self._take_early_input)
+
+    async def _take_early_input(self) -> None:
+        early, self._early_input = self._early_input or (), None
+        for event in early:
+            await self.on_event(event)
 
     def get_default_screen(self) -> Screen[None]:
         """The screen of the first tab; an empty screen if the user has yet to choose an agent."""

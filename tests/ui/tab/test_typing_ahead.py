@@ -1,0 +1,38 @@
+"""What is typed while acp-tui starts is for the prompt of the first tab."""
+
+from __future__ import annotations
+
+from pathlib import Path
+
+import anyio
+from textual import events
+
+from acp_tui.client.sessions.hub import open_hub
+from acp_tui.ui.prompt import PromptInput
+from acp_tui.ui.shell.app import AcpTuiApp
+from acp_tui.ui.tab.screen import SessionScreen
+from support.agents import scripted
+from support.settling import until_so
+from support.waiting import LIMIT_S
+
+
+class TypedInto(AcpTuiApp):
+    """Gets keys and a paste before its first screen exists."""
+
+    def get_default_screen(self) -> SessionScreen:
+        for event in (events.Key("h", "h"), events.Key("i", "i"), events.Paste(" there"), events.Key("!", "!")):
+            self.post_message(event)
+        screen = super().get_default_screen()
+        assert isinstance(screen, SessionScreen)
+        return screen
+
+
+async def test_what_is_typed_before_the_first_screen_stands_in_its_prompt(tmp_path: Path) -> None:
+    with anyio.fail_after(LIMIT_S):
+        async with open_hub() as hub:
+            app = TypedInto(hub, scripted("open_session(); serve_until_closed()"), tmp_path)
+            async with app.run_test() as pilot:
+                prompt = app.screen.query_one(PromptInput)
+                await until_so(pilot, lambda: prompt.text == "hi there!")
+                await pilot.press("?")
+                assert prompt.text == "hi there!?"
