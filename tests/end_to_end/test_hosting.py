@@ -101,7 +101,7 @@ async def test_a_session_goes_on_after_its_terminal_was_killed(user: User, tmp_p
         assert agent_texts(session)[-1].endswith(" chosen: reject_once")
 
 
-async def test_a_host_does_not_end_with_its_terminal_but_when_told_to_and_who_is_attached_hears_it(user: User) -> None:
+async def test_a_host_outlives_its_terminal_and_who_is_attached_hears_of_its_end(user: User) -> None:
     place = user.host("--", *TALKER)
     process = process_of(place)
     family = [process, *process.children(recursive=True)]
@@ -229,7 +229,7 @@ async def test_an_agent_that_cannot_start_is_told_at_once(user: User) -> None:
 # Who may attach
 
 
-async def test_another_user_reads_no_recording_learns_no_token_and_cannot_attach_whatever_the_rights_of_the_files(
+async def test_another_user_reads_nothing_and_cannot_attach_whatever_the_rights(
     user: User,
 ) -> None:
     if os.getuid() != 0:

@@ -130,7 +130,7 @@ async def test_quit_works_above_any_form(open_desk: OpenDesk, script: str) -> No
 
 
 @pytest.mark.parametrize("script", [AT_ONCE, ONE_AFTER_ANOTHER], ids=["at once", "one after another"])
-async def test_another_tab_is_one_key_away_and_back_again_and_the_tab_with_the_forms_can_be_closed(
+async def test_another_tab_is_one_key_away_and_the_one_with_the_forms_can_be_closed(
     open_desk: OpenDesk, script: str
 ) -> None:
     async with open_desk(SESSION, ASKING, script) as desk:

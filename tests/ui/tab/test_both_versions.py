@@ -121,7 +121,7 @@ async def test_a_turn_is_cancelled_while_it_asks(open_version: OpenVersion, vers
 
 
 @both_versions
-async def test_a_prompt_that_is_sent_meanwhile_waits_and_its_command_shows_what_it_prints_and_how_it_ends(
+async def test_a_prompt_that_is_sent_meanwhile_waits_and_its_command_is_shown(
     open_version: OpenVersion, version: Version
 ) -> None:
     """R2-QUEUE, R2-TERM."""

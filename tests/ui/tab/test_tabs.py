@@ -79,7 +79,7 @@ async def test_a_turn_that_ends_unseen_is_said_in_its_tab_until_it_is_seen(open_
         await desk.until(lambda: first.state.value == "idle")
 
 
-async def test_a_question_in_another_tab_waits_there_and_the_status_line_names_the_key_to_it(
+async def test_a_question_in_another_tab_waits_there_and_one_key_leads_to_it(
     open_desk: OpenDesk,
 ) -> None:
     script = 'expect("session/prompt")\n' + TWO + 'ask("allow_once", "reject_once")\nserve_until_closed()'
