@@ -1,6 +1,6 @@
-"""Every shipped scenario, recorded: its replay equals the session, and a redacted one looks the same everywhere.
+"""The shipped scenarios, recorded: each replay equals its session, and redacted ones look the same everywhere.
 
-Its mock behaves as that agent, faults included, for our client and for that of the official SDK.
+A mock of one behaves as its agent, faults included, for our client and for that of the official SDK.
 """
 
 from __future__ import annotations
@@ -33,6 +33,8 @@ from support.shapes import shape
 if TYPE_CHECKING:
     from support.sdk_client import Followed
 
+SCENARIOS = [name for name in shipped.names() if name != "full"]
+"""`full` plays six of the others in one turn."""
 USERS = ("johanna", "mathias")
 """Redacted text keeps its width, so their names are equally long."""
 PLAYED_BY_BOTH = ("callbacks", "coding", "sessions")
@@ -42,7 +44,7 @@ MESSAGE_IS_NO_OBJECT = "Receive loop failed"
 """The SDK client's message before it gives up the connection: a JSON line that isn't an object ends it."""
 
 
-@pytest.fixture(scope="module", params=shipped.names())
+@pytest.fixture(scope="module", params=SCENARIOS)
 def scenario(request: pytest.FixtureRequest) -> str:
     return str(request.param)
 

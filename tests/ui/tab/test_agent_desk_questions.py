@@ -64,6 +64,7 @@ async def test_forms_are_asked_after_each_other_and_filled_in_declined_or_cancel
         (("tab", "A", "tab", "tab", "tab", "enter"), {"action": "cancel"}),
     )
     async with open_desk(SESSION, ASKING, script) as desk:
+        await desk.hears("Question 2")
         for number, (keys, answer) in enumerate(answers):
             await desk.shows("scripted asks", f"Question {number}", "Name")
             assert f"Question {number + 1}" not in desk.words
@@ -141,6 +142,7 @@ async def test_a_question_of_the_session_follows_one_that_belongs_to_none(open_d
     serve_until_closed()
     """
     async with open_desk(SESSION, ASKING, script) as desk:
+        await desk.hears("And in this session?")
         for question in ("Who are you?", "And in this session?"):
             await desk.shows("scripted asks", question)
             await desk.click_slowly("Cancel")
