@@ -248,6 +248,17 @@ class Page:
         await self.settled()
         return self.answers[-1]
 
+    async def start_over(self) -> None:
+        """Withdraw and forget all requests, and empty the draft, for the next case on the same page."""
+        self.withdraw()
+        await self.settled()
+        self._asked.clear()
+        self._elicited.clear()
+        self.connection.prompts.clear()
+        self.prompt.clear()
+        self.prompt.focus()
+        await self.press("home")
+
     def withdraw(self) -> None:
         """The agent withdraws all its requests."""
         for answer in self._elicited:

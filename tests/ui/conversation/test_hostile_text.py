@@ -84,6 +84,8 @@ TEXTS = {
     "corpus": " ".join(text[:20] for texts in CORPUS.values() for text in texts.values()),
 }
 MARKUP = "[bold]x[/bold]"
+IN_ONE = " ".join((TEXTS["sequences"], TEXTS["corpus"], TEXTS["every character"]))
+"""For a page, which costs more than what is on it; without a screen, each text is drawn for itself."""
 
 
 def _blocks(text: str) -> tuple[ContentBlock, ...]:
@@ -206,32 +208,30 @@ Say = Callable[[str], list[SessionUpdate]]
 EVERYTHING: tuple[Say, ...] = (_messages, _tool_calls, _notes, _facts, _request)
 
 
-@pytest.mark.parametrize("text", TEXTS.values(), ids=TEXTS)
 @pytest.mark.parametrize("say", EVERYTHING, ids=lambda say: say.__name__.strip("_"))
-async def test_nothing_hostile_reaches_the_screen(say: Say, text: str) -> None:
-    async with open_page(*say(text), size=TALL) as page:
+async def test_nothing_hostile_reaches_the_screen(say: Say) -> None:
+    async with open_page(*say(IN_ONE), size=TALL) as page:
         await page.emulator_loaded()
         assert _raw(page) == set(), "folded"
-        await page.press("ctrl+o", "ctrl+t")
+        await page.press_at_once("ctrl+o", "ctrl+t")
         assert _raw(page) == set(), "open"
 
 
-@pytest.mark.parametrize("text", TEXTS.values(), ids=TEXTS)
-async def test_the_loss_of_the_agent_is_told_without_what_is_hostile_in_it(text: str) -> None:
-    async with open_page(Disconnected(text, f"{text}\n" * 20), size=TALL) as page:
+async def test_the_loss_of_the_agent_is_told_without_what_is_hostile_in_it() -> None:
+    async with open_page(Disconnected(IN_ONE, f"{IN_ONE}\n" * 20), size=TALL) as page:
         assert _raw(page) == set(), "folded"
         await page.press("ctrl+o")
         assert _raw(page) == set(), "open"
 
 
-@pytest.mark.parametrize("text", TEXTS.values(), ids=TEXTS)
-async def test_the_agents_title_is_shown_without_what_is_hostile_in_it(text: str) -> None:
+async def test_the_agents_title_is_shown_without_what_is_hostile_in_it() -> None:
     async with open_page(is_shown=False, size=(500, 10)) as page:
         screen = page.pilot.app.screen
         assert isinstance(screen, SessionScreen)
-        await screen.show(page.session, text)
-        await page.settled()
-        assert _raw(page) == set()
+        for name, text in TEXTS.items():
+            await screen.show(page.session, text)
+            await page.settled()
+            assert _raw(page) == set(), name
 
 
 # Markup
@@ -242,7 +242,7 @@ async def test_markup_is_shown_as_it_was_written() -> None:
     for say, places in ((_messages, 20), (_tool_calls, 15), (_notes, 8), (_facts, 8), (_request, 8)):
         async with open_page(*say(MARKUP), size=TALL) as page:
             await page.emulator_loaded()
-            await page.press("ctrl+o", "ctrl+t")
+            await page.press_at_once("ctrl+o", "ctrl+t")
             assert page.text.count(MARKUP) >= places, say.__name__
 
 
@@ -287,9 +287,12 @@ def _actions(strip: Strip) -> set[object]:
     }
 
 
-@pytest.mark.parametrize("category", CORPUS)
+DRAWN: Final = {**CORPUS, "in one": TEXTS}
+
+
+@pytest.mark.parametrize("category", DRAWN)
 def test_no_string_of_the_corpus_gets_anywhere_raw_or_becomes_an_action(category: str) -> None:
-    for name, text in CORPUS[category].items():
+    for name, text in DRAWN[category].items():
         for say in EVERYTHING:
             strips = [*_drawn(*say(text))]
             assert _raw_in(strips) == set(), (name, say.__name__)

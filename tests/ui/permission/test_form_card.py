@@ -3,7 +3,6 @@
 from collections.abc import AsyncIterator
 from contextlib import asynccontextmanager
 
-import pytest
 from textual.events import Key
 
 from acp_tui.conversation.elicitation import (
@@ -47,6 +46,7 @@ async def open_form(asked: Form, size: tuple[int, int] = SIZE) -> AsyncIterator[
 ANSWERS: list[tuple[Field, tuple[str, ...], FormValues]] = [
     (TextField("f"), ("h", "i"), {"f": "hi"}),
     (TextField("f", default="as it is"), (), {"f": "as it is"}),
+    (TextField("f", default="one\n\ttwo"), (), {"f": "one\n\ttwo"}),
     (TextField("f", default="ab"), ("backspace",), {"f": "a"}),
     (TextField("f"), (), {}),
     (NumberField("f", is_integer=True), ("4", "2"), {"f": 42}),
@@ -120,17 +120,17 @@ CHANGES: list[tuple[Field, tuple[str, ...], tuple[str, ...]]] = [
 ]
 
 
-@pytest.mark.parametrize(("field", "before", "change"), CHANGES)
-async def test_what_was_wrong_is_said_until_the_answer_is_another(
-    field: Field, before: tuple[str, ...], change: tuple[str, ...]
-) -> None:
-    async with open_form(form(field, MORE)) as page:
-        await page.press_slowly(*before, "ctrl+enter")
-        assert "✗" in page.words
-        await page.press_slowly(*change[:-1])
-        assert "✗" in page.words
-        await page.press_slowly(change[-1])
-        assert "✗" not in page.words
+async def test_what_was_wrong_is_said_until_the_answer_is_another() -> None:
+    async with open_page() as page:
+        for field, before, change in CHANGES:
+            await page.elicit(form(field, MORE))
+            await page.press_slowly("tab", *before, "ctrl+enter")
+            assert "✗" in page.words, field
+            await page.press_slowly(*change[:-1])
+            assert "✗" in page.words, field
+            await page.press_slowly(change[-1])
+            assert "✗" not in page.words, field
+            await page.start_over()
 
 
 async def test_an_answer_that_was_typed_and_sent_at_once_keeps_what_is_said_of_it() -> None:
@@ -141,14 +141,17 @@ async def test_an_answer_that_was_typed_and_sent_at_once_keeps_what_is_said_of_i
         assert "at most 5" in page.words
 
 
-@pytest.mark.parametrize("field", [BooleanField("f"), ChoiceField("f", CHOICES)])
-async def test_space_brings_a_cursor_that_is_not_there_and_then_chooses_in_view(field: Field) -> None:
-    async with open_form(form(field, MORE)) as page:
-        assert "type a number, or use ↑ ↓ and Space" in page.words
-        await page.press_slowly("space")
-        assert "◉" not in page.words
-        await page.press_slowly("space")
-        assert "◉" in page.words
+async def test_space_brings_a_cursor_that_is_not_there_and_then_chooses_in_view() -> None:
+    async with open_page() as page:
+        for field in (BooleanField("f"), ChoiceField("f", CHOICES)):
+            await page.elicit(form(field, MORE))
+            await page.press_slowly("tab")
+            assert "type a number, or use ↑ ↓ and Space" in page.words, field
+            await page.press_slowly("space")
+            assert "◉" not in page.words, field
+            await page.press_slowly("space")
+            assert "◉" in page.words, field
+            await page.start_over()
 
 
 async def test_the_field_that_is_answered_is_marked_and_whole_in_view() -> None:
@@ -157,8 +160,9 @@ async def test_the_field_that_is_answered_is_marked_and_whole_in_view() -> None:
     async with open_form(form(*fields, last), size=(80, 24)) as page:
         assert "▌ field-0" in page.text
         await page.press_slowly(*["enter"] * 9, "ctrl+enter")
+        shown = page.text
         for words in ("▌ last", "▌ 1 ○ First", "▌ 3 ○ Third", "▌ ✗ is required"):
-            assert words in page.text
+            assert words in shown
 
 
 async def test_enter_leads_through_the_fields_and_from_the_last_one_sends() -> None:
@@ -184,18 +188,13 @@ async def test_a_form_without_fields_is_not_accepted_by_enter() -> None:
         assert await page.gets_answer() == ("accept", {})
 
 
-@pytest.mark.parametrize(
-    ("keys", "action"),
-    [
-        (("tab", "tab", "enter"), "decline"),
-        (("tab", "tab", "tab", "enter"), "cancel"),
-        (("shift+tab", "0"), "decline"),
-    ],
-)
-async def test_a_form_is_declined_and_cancelled(keys: tuple[str, ...], action: str) -> None:
-    async with open_form(form(TextField("a"))) as page:
-        await page.press_slowly(*keys)
-        assert await page.gets_answer() == (action, None)
+async def test_a_form_is_declined_and_cancelled() -> None:
+    async with open_page() as page:
+        for keys, action in (("tab tab enter", "decline"), ("tab tab tab enter", "cancel"), ("shift+tab 0", "decline")):
+            await page.elicit(form(TextField("a")))
+            await page.press_slowly("tab", *keys.split())
+            assert await page.gets_answer() == (action, None), keys
+            await page.start_over()
 
 
 async def test_esc_leads_back_to_the_prompt_and_what_is_filled_in_stays() -> None:
@@ -208,19 +207,20 @@ async def test_esc_leads_back_to_the_prompt_and_what_is_filled_in_stays() -> Non
 # A form with a single choice
 
 
-@pytest.mark.parametrize("is_required", [True, False])
-async def test_a_number_answers_a_form_that_is_one_choice(is_required: bool) -> None:
-    async with open_form(form(ChoiceField("f", CHOICES, is_required=is_required))) as page:
-        assert "1 ○ First what it is 2 ○ Second" in page.words
-        await page.press_slowly("2")
-        assert await page.gets_answer() == ("accept", {"f": "b"})
-        assert page.prompt.has_focus
-
-
-async def test_yes_or_no_is_a_number() -> None:
-    async with open_form(form(BooleanField("f"))) as page:
-        await page.press_slowly("2")
-        assert await page.gets_answer() == ("accept", {"f": False})
+async def test_a_number_answers_a_form_that_is_one_choice_or_yes_or_no() -> None:
+    async with open_page() as page:
+        for field, words, value in (
+            (ChoiceField("f", CHOICES, is_required=True), "1 ○ First what it is 2 ○ Second", "b"),
+            (ChoiceField("f", CHOICES), "1 ○ First what it is 2 ○ Second", "b"),
+            (BooleanField("f"), "1 ○ Yes 2 ○ No", False),
+        ):
+            await page.elicit(form(field))
+            await page.press_slowly("tab")
+            assert words in page.words, field
+            await page.press_slowly("2")
+            assert await page.gets_answer() == ("accept", {"f": value}), field
+            assert page.prompt.has_focus, field
+            await page.start_over()
 
 
 async def test_arrows_and_enter_answer_it_too_and_enter_alone_answers_nothing() -> None:
@@ -292,6 +292,7 @@ async def test_it_names_the_agent_and_what_each_field_wants() -> None:
         TextField("p", pattern="("),
     )
     async with open_form(form(*fields)) as page:
+        shown = page.words
         for words in (
             "The agent asks",
             "Name required",
@@ -299,22 +300,17 @@ async def test_it_names_the_agent_and_what_each_field_wants() -> None:
             "3 to 9 characters",
             "w optional",
             "at least 1",
+            "only the agent can check it",
         ):
-            assert words in page.words
-        assert "only the agent can check it" in page.words
+            assert words in shown
 
 
 async def test_a_field_that_looks_like_a_secret_is_warned_of() -> None:
-    async with open_form(form(TextField("apiKey"))) as page:
-        assert SECRET_WARNING in page.words
-    async with open_form(form(TextField("name"))) as page:
-        assert SECRET_WARNING not in page.words
-
-
-async def test_a_default_of_several_lines_is_sent_as_it_is() -> None:
-    async with open_form(form(TextField("a", default="one\n\ttwo"))) as page:
-        await page.press_slowly("ctrl+enter")
-        assert await page.gets_answer() == ("accept", {"a": "one\n\ttwo"})
+    async with open_page() as page:
+        for name in ("apiKey", "name"):
+            await page.elicit(form(TextField(name)))
+            assert (SECRET_WARNING in page.words) is (name == "apiKey"), name
+            await page.start_over()
 
 
 async def test_a_default_that_cannot_be_seen_is_not_filled_in_unseen() -> None:
@@ -374,16 +370,17 @@ async def test_an_enter_that_was_on_its_way_sends_no_form() -> None:
         assert await page.gets_answer() == ("accept", {"yes": True})
 
 
-@pytest.mark.parametrize(("draft", "has_it"), [("", True), ("I write", False)])
-async def test_a_form_comes_to_the_keyboard_where_nothing_is_written(draft: str, has_it: bool) -> None:
+async def test_a_form_comes_to_the_keyboard_where_nothing_is_written() -> None:
     async with open_page() as page:
-        await page.write(draft)
-        page.clock.pass_guard()
-        await page.elicit(form(ChoiceField("f", CHOICES)))
-        assert page.prompt.has_focus is not has_it
-        await page.press_slowly("2")
-        assert bool(page.answers) is has_it
-        assert page.draft == (draft and "I write2")
+        for draft in ("", "I write"):
+            await page.write(draft)
+            page.clock.pass_guard()
+            await page.elicit(form(ChoiceField("f", CHOICES)))
+            assert page.prompt.has_focus is bool(draft), draft
+            await page.press_slowly("2")
+            assert bool(page.answers) is not bool(draft), draft
+            assert page.draft == (draft and "I write2")
+            await page.start_over()
 
 
 async def test_a_form_right_after_a_key_comes_to_the_keyboard_after_a_pause() -> None:

@@ -18,10 +18,10 @@ SECOND = "A second word of the agent's, which is long enough to take several row
 
 
 def _covered(card: Widget, screen: Screen[object]) -> list[tuple[int, int, object]]:
-    """The card's cells that show something else."""
+    """The card's cells that show something else; what lies over a card is wider than three columns."""
     found = []
     region = card.region.intersection(screen.region)
-    for x, y in product(range(*region.column_span), range(*region.line_span)):
+    for x, y in product((*range(region.x, region.right, 3), region.right - 1), range(*region.line_span)):
         widget, _ = screen.get_widget_at(x, y)
         if card not in widget.ancestors_with_self:
             found.append((x, y, widget))

@@ -1,6 +1,7 @@
 """The permission card's answers: what counts as the user's decision, and what never does."""
 
 import asyncio
+from itertools import product
 
 import pytest
 from textual.events import Callback, Key, MouseDown, MouseUp, Paste
@@ -52,14 +53,15 @@ async def test_enter_with_nothing_chosen_does_nothing() -> None:
         assert page.decisions == {}
 
 
-@pytest.mark.parametrize("key", ["3", "9", "0", "a", "x", "Y"])
-async def test_a_key_that_means_nothing_is_typed_in_the_prompt(key: str) -> None:
+async def test_a_key_that_means_nothing_is_typed_in_the_prompt() -> None:
     async with open_page() as page:
-        await _open_card(page, ALLOW, REJECT)
-        await page.press(key, "1")
-        assert page.decisions == {}
-        assert page.draft == f"{key}1"
-        assert page.prompt.has_focus
+        for key in "390axY":
+            await _open_card(page, ALLOW, REJECT)
+            await page.press(key, "1")
+            assert page.decisions == {}, key
+            assert page.draft == f"{key}1"
+            assert page.prompt.has_focus, key
+            await page.start_over()
 
 
 async def test_nothing_but_a_choice_on_the_card_lets_the_agent_have_its_way() -> None:
@@ -128,33 +130,34 @@ async def test_a_key_that_is_held_down_answers_one_request() -> None:
         assert page.decisions == {"call 0": ALLOW.option_id}
 
 
-@pytest.mark.parametrize("key", ["ctrl+t", "ctrl+o"])
 @pytest.mark.parametrize("full", [(), ("f",)], ids=["card", "full screen"])
-async def test_a_key_that_does_something_elsewhere_ends_the_pause_too(key: str, full: tuple[str, ...]) -> None:
+async def test_a_key_that_does_something_elsewhere_ends_the_pause_too(full: tuple[str, ...]) -> None:
     async with open_page() as page:
-        await _open_card(page)
-        await page.press(*full)
-        page.clock.pass_guard()
-        await page.press(key, "1")
-        assert page.decisions == {}
-        page.clock.pass_guard()
-        await page.press("1")
-        assert page.decisions == {"call": ALLOW.option_id}
+        for key in ("ctrl+t", "ctrl+o"):
+            await _open_card(page)
+            await page.press(*full)
+            page.clock.pass_guard()
+            await page.press(key, "1")
+            assert page.decisions == {}, key
+            page.clock.pass_guard()
+            await page.press("1")
+            assert page.decisions == {"call": ALLOW.option_id}, key
+            await page.start_over()
 
 
-@pytest.mark.parametrize("before", ["w", "f", "r", "1", "", "space", "down"])
-@pytest.mark.parametrize("pause_s", [0.0, 0.39])
-async def test_text_typed_on_the_card_never_answers_and_is_not_lost(before: str, pause_s: float) -> None:
+async def test_text_typed_on_the_card_never_answers_and_is_not_lost() -> None:
     text = "1, y n"
     async with open_page() as page:
-        await page.ask("call")
-        await page.press("tab", *filter(None, [before]))
-        for letter in text:
-            page.clock.now_s += pause_s
-            await page.press("space" if letter == " " else letter)
-        assert page.decisions == {}
-        assert page.draft.endswith(text)
-        assert page.prompt.has_focus
+        for before, pause_s in product(("w", "f", "r", "1", "", "space", "down"), (0.0, 0.39)):
+            await page.ask("call")
+            await page.press("tab", *filter(None, [before]))
+            for letter in text:
+                page.clock.now_s += pause_s
+                await page.press("space" if letter == " " else letter)
+            assert page.decisions == {}, (before, pause_s)
+            assert page.draft.endswith(text), (before, pause_s)
+            assert page.prompt.has_focus, (before, pause_s)
+            await page.start_over()
 
 
 @pytest.mark.parametrize("full", [(), ("f",)], ids=["card", "full screen"])
@@ -223,15 +226,16 @@ async def test_with_nothing_written_and_nothing_pressed_the_card_takes_the_keybo
         assert page.prompt.has_focus
 
 
-@pytest.mark.parametrize("draft", ["a draft", ""])
-async def test_with_a_draft_or_a_key_just_now_the_card_takes_no_keyboard(draft: str) -> None:
+async def test_with_a_draft_or_a_key_just_now_the_card_takes_no_keyboard() -> None:
     async with open_page() as page:
-        await page.write(draft)
-        page.clock.now_s += IDLE_S if draft else 0
-        await page.press("home")
-        page.clock.now_s += IDLE_S if draft else IDLE_S - 0.01
-        await page.ask("call")
-        assert page.prompt.has_focus
+        for draft in ("a draft", ""):
+            await page.write(draft)
+            page.clock.now_s += IDLE_S if draft else 0
+            await page.press("home")
+            page.clock.now_s += IDLE_S if draft else IDLE_S - 0.01
+            await page.ask("call")
+            assert page.prompt.has_focus, draft
+            await page.start_over()
 
 
 async def test_a_card_right_after_a_key_takes_the_keyboard_after_a_pause() -> None:
@@ -304,14 +308,13 @@ async def test_a_request_that_replaces_another_under_the_pressed_mouse_is_not_an
         assert page.decisions == {}
 
 
-@pytest.mark.parametrize(
-    ("key", "option"), [("y", ALLOW), ("a", ALWAYS), ("n", REJECT)], ids=["once", "always", "reject"]
-)
-async def test_a_letter_answers_with_its_kind_whatever_the_agents_order(key: str, option: PermissionOption) -> None:
+async def test_a_letter_answers_with_its_kind_whatever_the_agents_order() -> None:
     async with open_page() as page:
-        await _open_card(page, REJECT, ALWAYS, ALLOW)
-        await page.press(key)
-        assert page.decisions == {"call": option.option_id}
+        for key, option in (("y", ALLOW), ("a", ALWAYS), ("n", REJECT)):
+            await _open_card(page, REJECT, ALWAYS, ALLOW)
+            await page.press(key)
+            assert page.decisions == {"call": option.option_id}, key
+            await page.start_over()
 
 
 async def test_a_choice_made_for_one_request_is_not_the_choice_for_the_next() -> None:
@@ -387,40 +390,29 @@ async def test_keys_count_only_some_time_after_the_help_above_the_card_was_close
 # What answers
 
 
-@pytest.mark.parametrize(("number", "option"), enumerate(THREE, 1))
-async def test_a_number_answers_with_its_option(number: int, option: PermissionOption) -> None:
+async def test_a_number_and_a_click_answer_with_their_option() -> None:
     async with open_page() as page:
-        await _open_card(page, *THREE)
-        await page.press(str(number))
-        assert page.decisions == {"call": option.option_id}
+        for number, option in enumerate(THREE, 1):
+            await _open_card(page, *THREE)
+            await page.press(str(number))
+            assert page.decisions == {"call": option.option_id}, number
+            await page.start_over()
+            await _open_card(page, *THREE)
+            await page.click(f"{number} {'yan'[number - 1]}  ")
+            assert page.decisions == {"call": option.option_id}, option.name
+            await page.start_over()
 
 
-@pytest.mark.parametrize(
-    ("keys", "option"),
-    [
-        ("down", ALLOW),
-        ("down down", ALWAYS),
-        ("down down down down", REJECT),
-        ("up", REJECT),
-        ("up up down", REJECT),
-    ],
-)
-async def test_arrows_choose_and_enter_answers(keys: str, option: PermissionOption) -> None:
+async def test_arrows_choose_and_enter_answers() -> None:
     async with open_page() as page:
-        await _open_card(page, *THREE)
-        await page.press(*keys.split())
-        assert f"❯ {THREE.index(option) + 1} " in page.text
-        page.clock.pass_guard()
-        await page.press("enter")
-        assert page.decisions == {"call": option.option_id}
-
-
-@pytest.mark.parametrize("option", THREE, ids=lambda option: option.name)
-async def test_a_click_on_an_option_answers_with_it(option: PermissionOption) -> None:
-    async with open_page() as page:
-        await _open_card(page, *THREE)
-        await page.click(f"“{option.name}”")
-        assert page.decisions == {"call": option.option_id}
+        for keys, number in (("down", 1), ("down down", 2), ("down down down down", 3), ("up", 3), ("up up down", 3)):
+            await _open_card(page, *THREE)
+            await page.press(*keys.split())
+            assert f"❯ {number} " in page.text, keys
+            page.clock.pass_guard()
+            await page.press("enter")
+            assert page.decisions == {"call": THREE[number - 1].option_id}, keys
+            await page.start_over()
 
 
 async def test_a_click_on_the_second_line_of_a_long_option_answers_with_it() -> None:

@@ -1,5 +1,7 @@
 """A permission request on the full screen: what it shows, what answers it, and how it ends."""
 
+import re
+
 import pytest
 
 from acp_tui.conversation.facts import PermissionOption
@@ -44,19 +46,13 @@ async def test_the_card_says_which_key_opens_it() -> None:
 async def test_every_line_can_be_read_while_title_or_answers_stay_in_view(size: tuple[int, int]) -> None:
     async with open_page(size=size) as page:
         await _open(page, content=(WHOLE,))
-        seen = set()
-        for _ in range(15):
-            seen |= {
-                number for number in range(1, 101) if any(f"+ line {number}" in _cells(line) for line in page.lines)
-            }
-            assert "1 y  Allow once" in page.text
-            assert "2 n  Reject once" in page.text
+        seen, last = set[int](), ""
+        while last != (last := page.text):
+            seen |= {int(number) for number in re.findall(r"\+ line (\d+)", last)}
+            assert "1 y  Allow once" in last
+            assert "2 n  Reject once" in last
             await page.press("pagedown")
         assert seen == set(range(1, 101))
-
-
-def _cells(line: str) -> str:
-    return line.rstrip(" │▁▂▃▄▅▆▇█") + " "
 
 
 async def test_it_scrolls_by_lines_pages_and_to_either_end() -> None:
@@ -151,11 +147,11 @@ async def test_the_whole_file_is_shown_on_demand_with_the_change_still_in_view()
 
 
 async def test_a_long_diff_is_compared_a_little_at_a_time_until_it_is_there() -> None:
-    lines = [f"line {number}\n" for number in range(20_000)]
+    lines = [f"line {number}\n" for number in range(5_000)]
     new = "".join([f"new {at}\n" if at % 5 == 0 else line for at, line in enumerate(lines)])
     async with open_page(size=NARROW) as page:
         await _open(page, content=(TextDiff("/project/long.py", new, "".join(lines)),))
-        await page.until(lambda: "long.py  +4000  -4000" in page.text)
+        await page.until(lambda: "long.py  +1000  -1000" in page.text)
         await page.press("j")
 
 
