@@ -30,7 +30,6 @@ from support.host_process import User, a_user, attached_to, process_of
 from support.http_served import http_server
 from support.on_terminal import all_end, on_terminal
 from support.remembering_agent import RememberingAgent
-from support.served import websocket_server
 from support.waiting import until as so
 
 pytest.importorskip("websockets", reason="hosts need the extra `remote`")
@@ -102,27 +101,22 @@ async def test_a_session_goes_on_after_its_terminal_was_killed(user: User, tmp_p
         assert agent_texts(session)[-1].endswith(" chosen: reject_once")
 
 
-async def test_a_host_does_not_end_with_its_terminal_and_ends_when_told_to(user: User) -> None:
+async def test_a_host_outlives_its_terminal_and_who_is_attached_hears_of_its_end(user: User) -> None:
     place = user.host("--", *TALKER)
     process = process_of(place)
     family = [process, *process.children(recursive=True)]
     assert os.getsid(process.pid) == process.pid
     process.send_signal(signal.SIGHUP)
-    async with attached_to(place) as (_, session):
-        assert agent_texts(session) == ["hello"]
-    assert user.run("host", "--stop", place.name).stdout == f"{place.name} is stopped.\n"
-    assert all_end(family)
-    assert not place.socket.exists()
-
-
-async def test_who_is_attached_hears_that_the_host_has_ended_and_does_not_come_back(user: User) -> None:
-    place = user.host("--", *TALKER)
     async with attached_to(place) as (agent, session):
-        user.run("host", "--stop")
+        assert agent_texts(session) == ["hello"]
+        stopped = await to_thread.run_sync(user.run, "host", "--stop", place.name)
+        assert stopped.stdout == f"{place.name} is stopped.\n"
         await agent.ended()
         assert not agent.may_come_back
         assert "the host has ended" in str(agent.lost)
         assert not session.conversation.is_connected
+    assert all_end(family)
+    assert not place.socket.exists()
 
 
 async def test_who_is_attached_does_not_come_back_to_a_host_that_was_killed(user: User) -> None:
@@ -235,10 +229,12 @@ async def test_an_agent_that_cannot_start_is_told_at_once(user: User) -> None:
 # Who may attach
 
 
-async def test_another_user_cannot_attach_whatever_the_rights_of_the_files(user: User) -> None:
+async def test_another_user_reads_nothing_and_cannot_attach_whatever_the_rights(
+    user: User,
+) -> None:
     if os.getuid() != 0:
         pytest.skip("only root can be somebody else")
-    place = user.host("--", *TALKER)
+    place = user.host("--listen", "127.0.0.1:0", "--", *TALKER)
     knock = (
         "import socket, sys; s = socket.socket(socket.AF_UNIX); s.connect(sys.argv[1]);"
         "s.sendall(b'GET / HTTP/1.1\\r\\nHost: x\\r\\nUpgrade: websocket\\r\\nConnection: Upgrade\\r\\n"
@@ -246,15 +242,6 @@ async def test_another_user_cannot_attach_whatever_the_rights_of_the_files(user:
         "print(s.recv(4096).split(b'\\r\\n')[0].decode())"
     )
     assert "PermissionError" in _as_nobody(knock, place.socket)
-    for folder in (place.socket, *list(place.socket.parents)[:4]):
-        folder.chmod(0o777)
-    assert _as_nobody(knock, place.socket) == "HTTP/1.1 403 Forbidden\n"
-
-
-async def test_another_user_reads_no_recording_and_learns_no_token(user: User) -> None:
-    if os.getuid() != 0:
-        pytest.skip("only root can be somebody else")
-    place = user.host("--listen", "127.0.0.1:0", "--", *TALKER)
     token = place.token.read_text()
     user.home.chmod(0o755)
     (recording,) = (user.home / "state" / "acp-tui" / "recordings").glob("**/*.jsonl")
@@ -262,6 +249,9 @@ async def test_another_user_reads_no_recording_and_learns_no_token(user: User) -
         assert "PermissionError" in _as_nobody("import sys; print(open(sys.argv[1]).read())", file)
     commands = [process.info["cmdline"] or [] for process in psutil.process_iter(["cmdline"])]
     assert not any(token in word for words in commands for word in words)
+    for folder in (place.socket, *list(place.socket.parents)[:4]):
+        folder.chmod(0o777)
+    assert _as_nobody(knock, place.socket) == "HTTP/1.1 403 Forbidden\n"
 
 
 def _as_nobody(code: str, path: Path) -> str:
@@ -298,12 +288,6 @@ async def _greet(url: str, headers: dict[str, str]) -> None:
         await agent.initialize()
 
 
-async def test_a_token_of_the_users_own_is_taken_from_the_environment(user: User) -> None:
-    place = user.host("--listen", "127.0.0.1:0", "--", *TALKER, ACP_TUI_HOST_TOKEN="of my own")
-    assert place.token.read_text() == "of my own"
-    assert place.token.stat().st_mode & 0o777 == 0o600
-
-
 async def test_beyond_this_machine_it_wants_tls(user: User) -> None:
     done = user.run("host", "--listen", "0.0.0.0:0", "--", *TALKER)
     assert done.returncode != 0
@@ -317,6 +301,8 @@ async def test_attaching_over_tls_requires_the_token_and_a_trusted_host(
     certificate, key = ca.issue("IP:127.0.0.1")
     sealed = ("--tls-cert", str(certificate), "--tls-key", str(key))
     place = user.host("--listen", "127.0.0.1:0", *sealed, "--", *TALKER, ACP_TUI_HOST_TOKEN="of my own")
+    assert place.token.read_text() == "of my own"
+    assert place.token.stat().st_mode & 0o777 == 0o600
     url = await _address_of(place)
     assert url.startswith("wss://")
     with pytest.raises(AgentUnreachable, match="can't be trusted"):
@@ -332,12 +318,10 @@ async def test_attaching_over_tls_requires_the_token_and_a_trusted_host(
         assert not any("of my own" in word for words in commands for word in words)
 
 
-@pytest.mark.parametrize("scheme", ["ws", "http"])
-async def test_an_agent_at_an_address_is_hosted_too(user: User, scheme: str) -> None:
+async def test_an_agent_at_an_address_is_hosted_too(user: User) -> None:
     async with anyio.create_task_group() as tasks:
         agent = RememberingAgent(tasks, 27)  # it asks nothing
-        server = websocket_server(agent.serve) if scheme == "ws" else http_server(agent.serve)
-        async with server as command:
+        async with http_server(agent.serve) as command:
             place = await to_thread.run_sync(user.host, command.name)
             async with attached_to(place) as (_, session):
                 await session.send_prompt(REPLY)

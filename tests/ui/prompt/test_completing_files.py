@@ -64,7 +64,7 @@ async def type_mention(page: Page, text: str, first: str) -> None:
     await page.settled()
 
 
-async def test_typing_narrows_and_enter_writes_the_path(open_project: OpenPage) -> None:
+async def test_typing_narrows_down_chooses_and_enter_or_tab_writes_the_path(open_project: OpenPage) -> None:
     async with open_project() as page:
         await type_mention(page, "see @", "README.md")
         await type_mention(page, "core", "src/deep/core.py")
@@ -72,14 +72,15 @@ async def test_typing_narrows_and_enter_writes_the_path(open_project: OpenPage) 
         await page.press("enter")
         await drafted(page, "see @src/deep/core.py ")
         assert suggestions(page) is None
-        assert page.connection.prompts == []
-
-
-async def test_a_name_with_spaces_is_written_in_quotes(open_project: OpenPage) -> None:
-    async with open_project() as page:
+        page.prompt.clear_draft()
         await type_mention(page, "@name", "a name.txt")
         await page.press("tab")
         await drafted(page, '@"a name.txt" ')
+        page.prompt.clear_draft()
+        await type_mention(page, "@src/", "src/deep/")
+        await page.press("down", "down", "enter")
+        await drafted(page, "@src/app.py ")
+        assert page.connection.prompts == []
 
 
 async def test_tab_goes_into_a_folder_and_enter_takes_it(open_project: OpenPage) -> None:
@@ -93,13 +94,6 @@ async def test_tab_goes_into_a_folder_and_enter_takes_it(open_project: OpenPage)
         await type_mention(page, "@deep", "src/deep/")
         await page.press("enter")
         await page.until(lambda: page.draft.endswith("@src/deep/ "))
-
-
-async def test_down_chooses_another_one(open_project: OpenPage) -> None:
-    async with open_project() as page:
-        await type_mention(page, "@src/", "src/deep/")
-        await page.press("down", "down", "enter")
-        await drafted(page, "@src/app.py ")
 
 
 async def test_escape_closes_the_list_and_leaves_what_was_typed(open_project: OpenPage) -> None:

@@ -11,6 +11,7 @@ from acp_tui.rpc.peer import MAX_UNDER_WAY
 from support.desks import SESSION, Desk, OpenDesk
 from support.folding import texts
 
+MANY = MAX_UNDER_WAY + 100
 SEEDS = int(os.environ.get("ACP_TUI_WITHDRAWN_FORMS", "1"))
 ASKING = """
 import random, time
@@ -19,22 +20,23 @@ def ask_form(request_id, message, **scope):
     schema = {"type": "object", "properties": {"name": {"type": "string", "title": "Name"}}}
     send(id=request_id, method="elicitation/create",
          params={"mode": "form", "message": message, "requestedSchema": schema, **(scope or {"sessionId": "s1"})})
-"""
+
+MANY = """ + str(MANY)
 AT_ONCE = """
-for number in range(1000):
+for number in range(MANY):
     ask_form(number, f"Form number {number}")
 serve_until_closed()
 """
 IN_A_TURN = """
 prompt = expect("session/prompt")
-for number in range(1000):
+for number in range(MANY):
     ask_form(100 + number, f"Form number {number}")
 expect("session/cancel")
 end(prompt, "cancelled")
 serve_until_closed()
 """
 OUTSIDE = """
-for number in range(1000):
+for number in range(MANY):
     ask_form(number, f"Form number {number}", requestId=7)
 serve_until_closed()
 """
@@ -86,12 +88,12 @@ async def test_forms_that_are_withdrawn_while_they_open_do_not_end_the_app(
 async def test_ctrl_c_takes_back_hundreds_of_forms_that_wait(open_desk: OpenDesk) -> None:
     async with open_desk(SESSION, ASKING, AT_ONCE) as desk:
         await _all_wait(desk)
-        await desk.gets_answers(1000 - MAX_UNDER_WAY)
+        await desk.gets_answers(MANY - MAX_UNDER_WAY)
         await desk.press("ctrl+c")
         await desk.hides("scripted asks")
-        answers = await desk.gets_answers(1000)
+        answers = await desk.gets_answers(MANY)
     refused = [answer for answer in answers if answer != {"action": "cancel"}]
-    assert len(refused) == len(answers) - MAX_UNDER_WAY == 1000 - MAX_UNDER_WAY
+    assert len(refused) == len(answers) - MAX_UNDER_WAY == MANY - MAX_UNDER_WAY
     assert {answer["message"] for answer in refused} == {
         f"Too many requests at once: {MAX_UNDER_WAY} others are waiting for answers"
     }
@@ -128,25 +130,19 @@ async def test_quit_works_above_any_form(open_desk: OpenDesk, script: str) -> No
 
 
 @pytest.mark.parametrize("script", [AT_ONCE, ONE_AFTER_ANOTHER], ids=["at once", "one after another"])
-async def test_another_tab_is_one_key_away_and_back_again(open_desk: OpenDesk, script: str) -> None:
+async def test_another_tab_is_one_key_away_and_the_one_with_the_forms_can_be_closed(
+    open_desk: OpenDesk, script: str
+) -> None:
     async with open_desk(SESSION, ASKING, script) as desk:
         await desk.shows("Form number 0")
-        app = desk.pilot.app
-        await app.open_tab(None, desk.tabs[0].cwd)  # type: ignore[attr-defined]
+        first = desk.tabs[0]
+        await desk.pilot.app.open_tab(None, first.cwd)  # type: ignore[attr-defined]
         await desk.settled()
         assert "scripted asks" not in desk.words
         await desk.press("alt+1")
         await desk.shows("scripted asks")
         await desk.press("alt+2")
         await desk.hides("scripted asks")
-
-
-@pytest.mark.parametrize("script", [AT_ONCE, ONE_AFTER_ANOTHER], ids=["at once", "one after another"])
-async def test_the_tab_of_an_agent_that_asks_forms_can_be_closed(open_desk: OpenDesk, script: str) -> None:
-    async with open_desk(SESSION, ASKING, script) as desk:
-        await desk.shows("Form number 0")
-        first = desk.tabs[0]
-        await desk.pilot.app.open_tab(None, first.cwd)  # type: ignore[attr-defined]
         await desk.press("alt+1")
         await desk.shows("scripted asks")
         await desk.press("alt+w")

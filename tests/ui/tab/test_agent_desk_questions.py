@@ -49,25 +49,28 @@ def visited(monkeypatch: pytest.MonkeyPatch) -> list[str]:
 # Forms
 
 
-@pytest.mark.parametrize(
-    ("keys", "answer"),
-    [
+async def test_forms_are_asked_after_each_other_and_filled_in_declined_or_cancelled(open_desk: OpenDesk) -> None:
+    """R-ELIC-3, R-ELIC-10."""
+    script = """
+    for number in range(3):
+        ask_form(number, f"Question {number}")
+    for _ in range(3):
+        say("answered with " + json.dumps(read()["result"]))
+    serve_until_closed()
+    """
+    answers = (
         (("tab", "A", "d", "a", "enter"), {"action": "accept", "content": {"name": "Ada"}}),
         (("tab", "tab", "tab", "enter"), {"action": "decline"}),
         (("tab", "A", "tab", "tab", "tab", "enter"), {"action": "cancel"}),
-    ],
-    ids=["accept", "decline", "cancel"],
-)
-async def test_a_form_is_filled_in_declined_or_cancelled(
-    open_desk: OpenDesk, keys: tuple[str, ...], answer: dict[str, object]
-) -> None:
-    """R-ELIC-3, R-ELIC-10."""
-    async with open_desk(SESSION, ASKING, FORM) as desk:
-        await desk.shows("scripted asks", "Who are you?", "Name")
-        await desk.press_slowly(*keys)
-        assert await desk.gets_answers() == [answer]
+    )
+    async with open_desk(SESSION, ASKING, script) as desk:
+        for number, (keys, answer) in enumerate(answers):
+            await desk.shows("scripted asks", f"Question {number}", "Name")
+            assert f"Question {number + 1}" not in desk.words
+            await desk.press_slowly(*keys)
+            assert (await desk.gets_answers(number + 1))[number:] == [answer]
         await desk.hides("scripted asks")
-        await desk.shows("Who are you?", "answered with")
+        await desk.shows("Question 0", "answered with")
 
 
 async def test_what_is_typed_while_a_form_comes_up_goes_on_in_the_draft(open_desk: OpenDesk) -> None:
@@ -129,22 +132,6 @@ async def test_the_question_of_an_agent_that_dies_goes_with_it(open_desk: OpenDe
         desk.let_go_on()
         await desk.hides("scripted asks")
         await desk.shows("canceled without an answer", "✗ scripted exited")
-
-
-async def test_two_questions_are_asked_after_each_other(open_desk: OpenDesk) -> None:
-    script = """
-    ask_form(1, "Who are you?")
-    ask_form(2, "And who else?")
-    serve_until_closed()
-    """
-    async with open_desk(SESSION, ASKING, script) as desk:
-        await desk.shows("Who are you?")
-        assert "And who else?" not in desk.words
-        await desk.press_slowly("tab", "A", "enter")
-        await desk.shows("And who else?")
-        await desk.press_slowly("tab", "B", "enter")
-        assert [answer["content"]["name"] for answer in await desk.gets_answers(2)] == ["A", "B"]
-        await desk.hides("scripted asks")
 
 
 async def test_a_question_of_the_session_follows_one_that_belongs_to_none(open_desk: OpenDesk) -> None:
@@ -289,21 +276,7 @@ async def test_a_login_that_ends_before_its_question_is_answered_leaves_the_ques
 # Pages
 
 
-async def test_a_page_is_opened_in_the_browser_only_once_the_user_agrees(
-    open_desk: OpenDesk, visited: list[str]
-) -> None:
-    """R-ELIC-11."""
-    async with open_desk(SESSION, ASKING, VISIT) as desk:
-        await desk.shows("scripted asks you to visit a page", "Please log in.", "https://pages.example/login")
-        await desk.press_slowly("tab", "enter", "space")
-        assert (desk.answers(), visited) == ([], [])
-        await desk.press("escape")
-        await desk.press_slowly("tab", "1")
-        assert await desk.gets_answers() == [{"action": "accept"}]
-        await desk.until(lambda: visited == ["https://pages.example/login"])
-
-
-async def test_nothing_of_a_page_is_fetched_before_the_user_agrees(
+async def test_nothing_of_a_page_is_fetched_or_opened_before_the_user_agrees(
     open_desk: OpenDesk, visited: list[str], monkeypatch: pytest.MonkeyPatch
 ) -> None:
     """R-ELIC-11."""
@@ -311,23 +284,29 @@ async def test_nothing_of_a_page_is_fetched_before_the_user_agrees(
     monkeypatch.setattr(socket, "getaddrinfo", lambda *place, **_: reached.append(place))
     monkeypatch.setattr(socket.socket, "connect", lambda _, place: reached.append(place))
     async with open_desk(SESSION, ASKING, VISIT) as desk:
-        await desk.shows("https://pages.example/login")
-        assert (reached, visited) == ([], [])
+        await desk.shows("scripted asks you to visit a page", "Please log in.", "https://pages.example/login")
+        await desk.press_slowly("tab", "enter", "space")
+        assert (desk.answers(), reached, visited) == ([], [], [])
+        await desk.press("escape")
+        await desk.press_slowly("tab", "1")
+        assert await desk.gets_answers() == [{"action": "accept"}]
+        await desk.until(lambda: visited == ["https://pages.example/login"])
 
 
-@pytest.mark.parametrize(
-    ("keys", "action"),
-    [(("tab", "0"), "decline"), (("tab", "tab", "tab", "tab", "enter"), "cancel")],
-    ids=["decline", "cancel"],
-)
-async def test_a_page_that_the_user_declines_is_not_opened(
-    open_desk: OpenDesk, visited: list[str], keys: tuple[str, ...], action: str
-) -> None:
+async def test_a_page_that_the_user_declines_is_not_opened(open_desk: OpenDesk, visited: list[str]) -> None:
     """R-ELIC-3, R-ELIC-11."""
-    async with open_desk(SESSION, ASKING, VISIT) as desk:
-        await desk.shows("Please log in.")
-        await desk.press_slowly(*keys)
-        assert await desk.gets_answers() == [{"action": action}]
+    script = """
+    for number in range(2):
+        ask_visit(number, f"Please visit {number}.")
+        read()
+    serve_until_closed()
+    """
+    refusals = ((("tab", "0"), "decline"), (("tab", "tab", "tab", "tab", "enter"), "cancel"))
+    async with open_desk(SESSION, ASKING, script) as desk:
+        for number, (keys, action) in enumerate(refusals):
+            await desk.shows(f"Please visit {number}.", "Decline")
+            await desk.press_slowly(*keys)
+            assert (await desk.gets_answers(number + 1))[number:] == [{"action": action}]
         await desk.hides("Decline")
         assert visited == []
 

@@ -130,29 +130,8 @@ async def test_a_session_that_is_open_already_is_shown_without_asking_the_agent(
         assert desk.sent("session/load") == []
 
 
-async def test_deleting_asks_first_and_no_keeps_the_session(open_desk: OpenDesk) -> None:
+async def test_deleting_asks_first_and_forgets_the_sessions_name_and_folds_too(open_desk: OpenDesk) -> None:
     """R-SESS-11."""
-    script = """
-    answer(expect("session/list"), sessions=sessions)
-    answer(expect("session/delete"))
-    serve_until_closed()
-    """
-    async with open_desk(LISTING, LOADING, script) as desk:
-        await desk.has_session()
-        await desk.press("f3")
-        await desk.shows("Esc close")
-        await desk.shows("Earlier 1")
-        await desk.press("d")
-        await desk.shows("Delete “Earlier 1” in")
-        await desk.press("n")
-        await desk.hides("Delete “Earlier 1”")
-        assert desk.sent("session/delete") == []
-        await desk.press("d", "y")
-        await desk.shows("Deleted the session.")
-        assert desk.sent("session/delete") == [{"sessionId": "old-1"}]
-
-
-async def test_deleting_a_session_forgets_its_name_and_its_folds(open_desk: OpenDesk) -> None:
     script = """
     answer(expect("session/list"), sessions=sessions)
     answer(expect("session/delete"))
@@ -167,8 +146,14 @@ async def test_deleting_a_session_forgets_its_name_and_its_folds(open_desk: Open
         await desk.press("f3")
         await desk.shows("Esc close")
         await desk.shows("the secret plan")
+        await desk.press("d")
+        await desk.shows("Delete “the secret plan” in")
+        await desk.press("n")
+        await desk.hides("Delete “the secret plan”")
+        assert desk.sent("session/delete") == []
         await desk.press("d", "y")
         await desk.shows("Deleted the session.")
+        assert desk.sent("session/delete") == [{"sessionId": "old-1"}]
         await until_so(desk.pilot, lambda: not folds.load())
         assert marks.all() == {}
 

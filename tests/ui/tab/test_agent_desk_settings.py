@@ -4,8 +4,6 @@ from __future__ import annotations
 
 from pathlib import Path
 
-import pytest
-
 from acp_tui.client.settings.tree import AgentSettings, Appearance, Settings, TraceContext, Workspace
 from support.desks import SESSION, Desk, OpenDesk
 
@@ -87,38 +85,28 @@ async def test_f2_sets_the_model_of_an_agent_of_the_old_way(open_desk: OpenDesk)
         assert desk.sent("session/set_model") == [{"sessionId": "s1", "modelId": "large"}]
 
 
-async def test_f2_sets_an_option_that_has_values(open_desk: OpenDesk) -> None:
+async def test_f2_sets_an_option_that_has_values_and_turns_another_on(open_desk: OpenDesk) -> None:
     """R-CFG-1."""
     script = """
     answer(expect("session/set_config_option"), configOptions=options("high", False))
+    answer(expect("session/set_config_option"), configOptions=options("high", True))
     serve_until_closed()
     """
     async with open_desk(OPTIONS, script) as desk:
         await desk.has_session()
         await desk.press("f2")
-        await desk.shows("Effort: Low")
+        await desk.shows("Effort: Low", "Fast: off")
         await desk.press("enter", "down", "enter")
         await desk.until(lambda: _values(desk)["effort"] == "high")
         await desk.press("f2")
         await desk.shows("Effort: High")
-        assert desk.sent("session/set_config_option") == [{"sessionId": "s1", "configId": "effort", "value": "high"}]
-
-
-async def test_f2_turns_an_option_on(open_desk: OpenDesk) -> None:
-    script = """
-    answer(expect("session/set_config_option"), configOptions=options("low", True))
-    serve_until_closed()
-    """
-    async with open_desk(OPTIONS, script) as desk:
-        await desk.has_session()
-        await desk.press("f2")
-        await desk.shows("Fast: off")
         await desk.press("down", "enter")
         await desk.until(lambda: _values(desk)["fast"])
         await desk.press("f2")
         await desk.shows("Fast: on")
         assert desk.sent("session/set_config_option") == [
-            {"sessionId": "s1", "configId": "fast", "value": True, "type": "boolean"}
+            {"sessionId": "s1", "configId": "effort", "value": "high"},
+            {"sessionId": "s1", "configId": "fast", "value": True, "type": "boolean"},
         ]
 
 
@@ -215,19 +203,18 @@ async def test_f4_tells_what_the_agent_offers_and_what_it_lacks(open_desk: OpenD
         await desk.hides("scout 3.1")
 
 
-@pytest.mark.parametrize(
-    ("key", "told"),
-    [
-        ("shift+tab", "There is no session yet."),
-        ("f4", "There is no agent yet."),
-        ("ctrl+n", "There is no agent yet."),
-    ],
-)
-async def test_what_needs_an_agent_says_so_before_there_is_one(open_desk: OpenDesk, key: str, told: str) -> None:
+async def test_what_needs_an_agent_says_so_before_there_is_one(open_desk: OpenDesk) -> None:
+    answers = {
+        "shift+tab": "There is no session yet.",
+        "f4": "There is no agent yet.",
+        "ctrl+n": "There is no agent yet.",
+    }
     async with open_desk('expect("initialize")', "serve_until_closed()") as desk:
         await desk.gets("initialize")
-        await desk.press(key)
-        await desk.shows(told)
+        for key, told in answers.items():
+            desk.pilot.app.clear_notifications()
+            await desk.press(key)
+            assert any(told in toast.message for toast in desk.toasts), key
         assert desk.status.startswith("○ ")
 
 

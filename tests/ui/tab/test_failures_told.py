@@ -3,8 +3,6 @@
 import sys
 from pathlib import Path
 
-import pytest
-
 from acp_tui.client.agents.command import AgentCommand
 from acp_tui.client.errors import AgentNotFound
 from acp_tui.conversation.updates import CancelRequested, Disconnected, TurnEnded, TurnFailed, UnknownUpdate
@@ -62,19 +60,18 @@ async def test_an_agents_error_is_told_with_its_detail_and_the_next_prompt_can_b
         assert page.connection.prompts == ["again"]
 
 
-@pytest.mark.parametrize(
-    ("reason", "words"),
-    [
-        ("refusal", "■ refused: the agent drops this prompt and everything after it from its context"),
-        ("max_tokens", "■ stopped: token limit reached"),
-        ("max_turn_requests", "■ stopped: reached the limit of requests in one turn"),
-        ("cancelled", "■ canceled"),
-        ("out_of_coffee", "■ out_of_coffee"),
-    ],
-)
-async def test_a_turn_that_ended_otherwise_than_by_being_done_says_how(reason: str, words: str) -> None:
-    async with open_page(prompt("go"), agent("Hm."), TurnEnded(reason)) as page:
-        assert words in page.text
+async def test_a_turn_that_ended_otherwise_than_by_being_done_says_how() -> None:
+    reasons = {
+        "refusal": "■ refused: the agent drops this prompt and everything after it from its context",
+        "max_tokens": "■ stopped: token limit reached",
+        "max_turn_requests": "■ stopped: reached the limit of requests in one turn",
+        "cancelled": "■ canceled",
+        "out_of_coffee": "■ out_of_coffee",
+    }
+    async with open_page() as page:
+        for reason, words in reasons.items():
+            await page.apply(prompt("go"), agent("Hm."), TurnEnded(reason))
+            assert words in page.text, reason
 
 
 async def test_a_turn_that_is_done_says_nothing_more() -> None:

@@ -64,7 +64,9 @@ async def turns(place: HostPaths) -> list[str]:
     return [hosted.state for hosted in await finding.sessions_at(place.command)]
 
 
-async def test_a_question_behind_a_host_is_answered_on_the_card(user: User, frame_log: FrameLog) -> None:
+async def test_a_question_is_answered_behind_a_host_and_a_command_runs_before_it(
+    user: User, frame_log: FrameLog
+) -> None:
     place = user.host("--", *TALKER)
     async with attached_desk(place, frame_log) as desk:
         await desk.send("go")
@@ -73,11 +75,7 @@ async def test_a_question_behind_a_host_is_answered_on_the_card(user: User, fram
         assert await turns(place) == ["needs you"]
         await desk.press_slowly("tab", "n")
         await desk.shows("chosen: reject_once")
-
-
-async def test_a_command_of_the_users_runs_in_the_terminal_that_is_attached(user: User, frame_log: FrameLog) -> None:
-    place = user.host("--", *TALKER)
-    async with attached_desk(place, frame_log) as desk:
+        await desk.has_session()
         await desk.send("!echo from $((40 + 2))")
         await desk.shows("from 42", "with your next")
         async with attached_to(place) as (_, other):

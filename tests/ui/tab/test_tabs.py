@@ -20,18 +20,13 @@ def tab_line(desk: Desk) -> str:
     return desk.text.split("\n")[0].strip()
 
 
-async def test_one_tab_takes_no_line(open_desk: OpenDesk) -> None:
-    async with open_desk(SESSION, 'say("hello")', "serve_until_closed()") as desk:
-        await desk.shows("hello")
-        assert "1 " not in tab_line(desk)
-
-
-async def test_each_tab_has_its_own_draft_conversation_and_queue(open_desk: OpenDesk) -> None:
+async def test_one_tab_takes_no_line_and_each_has_its_own_draft_and_conversation(open_desk: OpenDesk) -> None:
     script = 'say("in the first")\n' + TWO + 'update("agent_message_chunk", session="s2",'
     script += ' content={"type": "text", "text": "in the second"})\nserve_until_closed()'
     async with open_desk(SESSION, script) as desk:
         await desk.shows("in the first")
-        await desk.press(*"draft")
+        assert "1 " not in tab_line(desk)
+        await desk.write("draft")
         await desk.press("ctrl+n")
         await desk.shows("in the second")
         assert "in the first" not in desk.text
@@ -84,21 +79,7 @@ async def test_a_turn_that_ends_unseen_is_said_in_its_tab_until_it_is_seen(open_
         await desk.until(lambda: first.state.value == "idle")
 
 
-async def test_a_question_in_another_tab_waits_there_and_one_key_leads_to_it(open_desk: OpenDesk) -> None:
-    script = 'expect("session/prompt")\n' + TWO + 'ask("allow_once", "reject_once")\nserve_until_closed()'
-    async with open_desk(SESSION, script) as desk:
-        await desk.has_session()
-        await desk.send("Tidy up")
-        await desk.press("ctrl+n")
-        await desk.until(lambda: "1 ▲ scripted: Tidy up" in tab_line(desk))
-        assert "Delete everything" not in desk.text
-        await desk.press("alt+n")
-        await desk.shows("Delete everything")
-        assert "Tab, then" not in desk.text  # the card has the keyboard
-        assert desk.answers() == []
-
-
-async def test_the_status_line_names_the_tab_that_needs_you_and_the_key_to_it(
+async def test_a_question_in_another_tab_waits_there_and_one_key_leads_to_it(
     open_desk: OpenDesk,
 ) -> None:
     script = 'expect("session/prompt")\n' + TWO + 'ask("allow_once", "reject_once")\nserve_until_closed()'
@@ -106,10 +87,14 @@ async def test_the_status_line_names_the_tab_that_needs_you_and_the_key_to_it(
         await desk.has_session()
         await desk.send("Tidy up")
         await desk.press("ctrl+n")
+        await desk.until(lambda: "1 ▲ scripted: Tidy up" in tab_line(desk))
+        assert "Delete everything" not in desk.text
         await desk.until(lambda: "tab 1 needs you · Alt+N · F1 help" in desk.status)
         await desk.press("alt+n")
         await desk.shows("Delete everything")
         assert "tab 1 needs you" not in desk.status
+        assert "Tab, then" not in desk.text  # the card has the keyboard
+        assert desk.answers() == []
 
 
 @pytest.mark.parametrize(("width", "shown"), [(80, True), (48, True), (40, True), (24, False)])
@@ -119,15 +104,6 @@ def test_what_waits_elsewhere_is_left_out_last(width: int, shown: bool) -> None:
     assert ("tab 2 needs you" in line) is shown
     assert cell_len(line) <= width
     assert "Agent" in line
-
-
-async def test_a_tab_that_needs_nobody_is_not_named(open_desk: OpenDesk) -> None:
-    async with open_desk(SESSION, TWO, "serve_until_closed()") as desk:
-        await desk.has_session()
-        await desk.press("ctrl+n")
-        await desk.until(lambda: len(desk.tabs) == 2)
-        await desk.has_session()
-        assert "tab 1 needs you" not in desk.status
 
 
 async def test_in_a_narrow_tab_the_title_gets_most_of_the_room(open_desk: OpenDesk) -> None:
@@ -182,7 +158,7 @@ async def test_closing_a_tab_closes_its_session_and_shows_the_one_beside_it(open
         assert [params["sessionId"] for params in await desk.gets("session/close")] == ["s2"]
 
 
-async def test_the_board_shows_all_tabs_and_leads_to_one(open_desk: OpenDesk) -> None:
+async def test_the_board_shows_all_tabs_closes_one_and_leads_to_another(open_desk: OpenDesk) -> None:
     script = 'expect("session/prompt")\n' + TWO + "serve_until_closed()"
     async with open_desk(SESSION, script) as desk:
         await desk.has_session()
@@ -190,24 +166,17 @@ async def test_the_board_shows_all_tabs_and_leads_to_one(open_desk: OpenDesk) ->
         await desk.press("ctrl+n")
         await desk.until(lambda: len(desk.tabs) == 2)
         await desk.has_session()
+        assert "needs you" not in desk.status
         await desk.press("f10")
         await desk.shows("Tabs", "1 ◐ scripted: Count the stars", "working", "2 ● scripted", "idle · here")
         await desk.press("up", "enter")
         await desk.hides("Tabs")
         assert desk.shown_session.session_id == "s1"
-
-
-async def test_a_tab_is_closed_from_the_board(open_desk: OpenDesk) -> None:
-    async with open_desk(SESSION, 'say("the first")\n' + TWO + "serve_until_closed()") as desk:
-        await desk.shows("the first")
-        await desk.press("ctrl+n")
-        await desk.until(lambda: len(desk.tabs) == 2)
-        await desk.has_session()
         await desk.press("f10")
         await desk.shows("Tabs")
-        await desk.press("alt+w")
-        await desk.shows("the first")
-        assert len(desk.tabs) == 1
+        await desk.press("down", "alt+w")
+        await desk.until(lambda: len(desk.tabs) == 1)
+        assert desk.shown_session.session_id == "s1"
 
 
 async def test_a_tab_behind_another_draws_nothing_until_it_comes_to_the_front(open_desk: OpenDesk) -> None:

@@ -42,27 +42,22 @@ async def open_worktree(desk: Desk) -> Path:
     return folder
 
 
-async def test_a_worktree_without_changes_is_deleted_with_its_tab(open_desk: OpenDesk) -> None:
+async def test_a_worktree_without_changes_goes_with_its_tab_and_escape_keeps_both(open_desk: OpenDesk) -> None:
     async with open_desk(SESSION, TWO + "serve_until_closed()") as desk:
         folder = await open_worktree(desk)
+        await desk.press("alt+w")
+        await desk.shows("Nothing changed in it")
+        await desk.press("escape")
+        await desk.until(lambda: "Nothing changed in it" not in desk.text)
+        assert len(desk.tabs) == 2
+        assert folder.exists()
         await desk.press("alt+w")
         await desk.shows("Nothing changed in it")
         await desk.press("enter")
         await desk.until(lambda: len(desk.tabs) == 1 and not folder.exists())
 
 
-async def test_changes_are_copied_back_before_the_worktree_is_deleted(open_desk: OpenDesk) -> None:
-    async with open_desk(SESSION, TWO + "serve_until_closed()") as desk:
-        folder = await open_worktree(desk)
-        (folder / "a.txt").write_text("two\n")
-        await desk.press("alt+w")
-        await desk.shows("Copy its changes to")
-        await desk.press("down", "enter")
-        await desk.until(lambda: len(desk.tabs) == 1 and not folder.exists())
-        assert (desk.tabs[0].cwd / "a.txt").read_text() == "two\n"
-
-
-async def test_with_a_conflict_the_tab_and_both_files_stay(open_desk: OpenDesk) -> None:
+async def test_changes_are_copied_back_before_the_worktree_goes_and_not_over_others(open_desk: OpenDesk) -> None:
     async with open_desk(SESSION, TWO + "serve_until_closed()") as desk:
         folder = await open_worktree(desk)
         (folder / "a.txt").write_text("two\n")
@@ -74,17 +69,12 @@ async def test_with_a_conflict_the_tab_and_both_files_stay(open_desk: OpenDesk) 
         assert len(desk.tabs) == 2
         assert (folder / "a.txt").read_text() == "two\n"
         assert (desk.tabs[0].cwd / "a.txt").read_text() == "three\n"
-
-
-async def test_escape_keeps_the_tab_and_the_worktree(open_desk: OpenDesk) -> None:
-    async with open_desk(SESSION, TWO + "serve_until_closed()") as desk:
-        folder = await open_worktree(desk)
+        (desk.tabs[0].cwd / "a.txt").write_text("one\n")
         await desk.press("alt+w")
-        await desk.shows("Nothing changed in it")
-        await desk.press("escape")
-        await desk.until(lambda: "Nothing changed in it" not in desk.text)
-        assert len(desk.tabs) == 2
-        assert folder.exists()
+        await desk.shows("Copy its changes to")
+        await desk.press("down", "enter")
+        await desk.until(lambda: len(desk.tabs) == 1 and not folder.exists())
+        assert (desk.tabs[0].cwd / "a.txt").read_text() == "two\n"
 
 
 async def test_outside_a_repository_it_is_said_why_there_is_no_worktree(open_desk: OpenDesk) -> None:
