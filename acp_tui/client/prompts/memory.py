@@ -2,24 +2,28 @@
 
 from __future__ import annotations
 
+import fcntl
 import json
 import os
 import re
 import time
 from collections.abc import Iterable, Iterator, Mapping, Sequence
+from contextlib import suppress
 from hashlib import sha256
+from io import FileIO
 from pathlib import Path
 from typing import Any, Final, NamedTuple
 
 from anyio import Lock, to_thread
 
-from acp_tui.client.files import encoded, locked, make_private, replace_file
+from acp_tui.client.files import encoded, locked, make_private, open_private, replace_file
 from acp_tui.client.prompts.history import HistoryFile, PastPrompt, PromptHistory
 
 MAX_DRAFTS: Final = 100
 MAX_DRAFT_BYTES: Final = 1 << 20
 """Longer drafts aren't kept."""
 MAX_DRAFTS_BYTES: Final = 8 << 20
+MAX_PID: Final = 1 << 31
 
 
 class DraftKey(NamedTuple):
@@ -30,14 +34,31 @@ class DraftKey(NamedTuple):
     """The session's ID; "" while there is no session."""
 
 
+class SavedDraft(NamedTuple):
+    """A draft in the file."""
+
+    text: str
+    pid: int
+    """The process that wrote it; 0 if unknown."""
+
+
 class DraftFile:
     """One file of drafts."""
 
     def __init__(self, path: Path) -> None:
         self.path = path
+        self._processes: FileIO | None = None
+        """Every acp-tui process locks its byte at the number of its ID. The system unlocks it when the process ends."""
 
     def read(self) -> dict[DraftKey, str]:
         """The drafts, most recently written last; none if the file has none. Raises OSError."""
+        return {place: draft.text for place, draft in self._read().items()}
+
+    def read_left(self) -> dict[DraftKey, str]:
+        """Those that no other running acp-tui has written. Raises OSError."""
+        return {place: draft.text for place, draft in self._read().items() if not self._is_running(draft.pid)}
+
+    def _read(self) -> dict[DraftKey, SavedDraft]:
         try:
             content = json.loads(self.path.read_bytes())
         except (FileNotFoundError, ValueError, RecursionError):
@@ -47,28 +68,53 @@ class DraftFile:
     def change(self, changes: Mapping[DraftKey, str]) -> None:
         """Store these, and delete those that are empty. Drafts of other acp-tui processes stay. Raises OSError."""
         with locked(self.path):
-            drafts = self.read()
+            self._marked()
+            drafts = self._read()
             for place, text in changes.items():
                 drafts.pop(place, None)
-                drafts[place] = text
+                drafts[place] = SavedDraft(text, os.getpid())
             replace_file(self.path, _content(drafts))
 
+    def _marked(self) -> FileIO:
+        """The file of running processes, with this one in it. Raises OSError."""
+        if self._processes is None:
+            self._processes = FileIO(open_private(self.path.with_name(f"{self.path.name}.processes")), "r+")
+            with suppress(OSError):  # a file system without locks
+                fcntl.lockf(self._processes, fcntl.LOCK_EX | fcntl.LOCK_NB, 1, os.getpid())
+        return self._processes
 
-def _drafts(content: Any) -> Iterator[tuple[DraftKey, str]]:
+    def _is_running(self, pid: int) -> bool:
+        """Whether it's another acp-tui process that has written drafts and runs."""
+        if pid in (0, os.getpid()):
+            return False
+        with suppress(OSError):
+            processes = self._marked()
+            try:
+                fcntl.lockf(processes, fcntl.LOCK_EX | fcntl.LOCK_NB, 1, pid)
+                fcntl.lockf(processes, fcntl.LOCK_UN, 1, pid)
+            except (BlockingIOError, PermissionError):
+                return True
+        return False
+
+
+def _drafts(content: Any) -> Iterator[tuple[DraftKey, SavedDraft]]:
     records = content.get("drafts") if isinstance(content, dict) else None
     for record in records if isinstance(records, list) else ():
         if isinstance(record, dict):
-            folder, session, text = (record.get(name) for name in ("folder", "session", "text"))
+            folder, session, text, pid = (record.get(name) for name in ("folder", "session", "text", "pid"))
             if isinstance(folder, str) and isinstance(session, str) and isinstance(text, str):
-                yield DraftKey(folder, session), text
+                yield (
+                    DraftKey(folder, session),
+                    SavedDraft(text, pid if isinstance(pid, int) and 0 < pid < MAX_PID else 0),
+                )
 
 
-def _content(drafts: dict[DraftKey, str]) -> bytes:
+def _content(drafts: dict[DraftKey, SavedDraft]) -> bytes:
     """The latest drafts, as many as there is room for."""
     room = MAX_DRAFTS_BYTES
     kept: list[bytes] = []
-    for place, text in reversed(drafts.items()):
-        record = encoded({**place._asdict(), "text": text})
+    for place, (text, pid) in reversed(drafts.items()):
+        record = encoded({**place._asdict(), "text": text, "pid": pid})
         if text and len(record) <= MAX_DRAFT_BYTES and len(record) <= room and len(kept) < MAX_DRAFTS:
             room -= len(record)
             kept.append(record)
@@ -210,7 +256,7 @@ class PromptMemory:
 
     async def _load_drafts(self) -> None:
         if self._draft_file is not None and not self._has_drafts:
-            self.drafts.take_in(await to_thread.run_sync(self._draft_file.read))
+            self.drafts.take_in(await to_thread.run_sync(self._draft_file.read_left))
             self._has_drafts = True
 
     def offer(self, place: DraftKey) -> str:

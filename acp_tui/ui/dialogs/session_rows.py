@@ -34,7 +34,7 @@ class OpenMode(Enum):
     """It is in another tab."""
     AGENT = " "
     """Its agent may be able to open it."""
-    RECORDING = "re-read"
+    RECORDING = "read-only"
     """It can be read, but not continued."""
     NONE = "not here"
 

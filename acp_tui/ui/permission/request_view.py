@@ -200,6 +200,11 @@ class RequestView(Vertical):
         return self.asked.request.answers if self.asked is not None else ()
 
     @property
+    def _has_parts(self) -> bool:
+        """False while it's removed with its session: they go first."""
+        return self.is_attached and bool(self.query("#subject")) and bool(self.query("#options"))
+
+    @property
     def _subject(self) -> StripView:
         return self.query_one("#subject", StripView)
 
@@ -340,7 +345,7 @@ class RequestView(Vertical):
         self.call_after_refresh(self._arrive)
 
     def _arrive(self) -> None:
-        if self._pending is None or not self.is_attached:
+        if self._pending is None or not self._has_parts:
             return
         self._subject.scroll_to(y=self._pending, animate=False, force=True, immediate=True)
         # The start can always be reached. If it isn't, the layout isn't ready yet.
@@ -376,7 +381,7 @@ class RequestView(Vertical):
         """Record the rows on the screen as seen. Does nothing while another screen covers them."""
         if self._rows is None or self.asked is None or self._pending is not None or not self._drawn.is_whole:
             return
-        if self.app.screen is not self.screen or not self.is_attached:
+        if not self._has_parts or self.app.screen is not self.screen:
             return
         try:
             height = self.screen.find_widget(self._subject).visible_region.height

@@ -3,6 +3,8 @@
 from __future__ import annotations
 
 import stat
+import subprocess
+import sys
 from pathlib import Path
 
 import pytest
@@ -37,6 +39,14 @@ def test_only_the_user_can_read_it(file: DraftFile) -> None:
     file.change({A: "secret"})
 
     assert stat.S_IMODE(file.path.stat().st_mode) == 0o600
+
+
+@pytest.mark.parametrize("pid", ["-1", "true", '"x"', "1e9", str(1 << 70), str(2**31 - 1)])
+def test_a_draft_of_an_unknown_process_is_left(file: DraftFile, pid: str) -> None:
+    file.path.parent.mkdir()
+    file.path.write_text(f'{{"drafts": [{{"folder": "/project", "session": "a", "text": "one", "pid": {pid}}}]}}')
+
+    assert file.read_left() == {A: "one"}
 
 
 @pytest.mark.parametrize("content", ["", "nonsense", "[]", '{"drafts": 3}', '{"drafts": [1, {"text": "x"}]}'])
@@ -87,6 +97,37 @@ async def test_the_draft_that_was_left_last_in_the_folder_is_offered_once(tmp_pa
         BEFORE_ANY: "left last",
         DraftKey("/other", "c"): "not here",
     }
+
+
+WRITES_AND_STAYS = """
+import sys
+from pathlib import Path
+from acp_tui.client.prompts.memory import DraftFile, DraftKey
+file = DraftFile(Path(sys.argv[1]))
+file.change({DraftKey("/project", "theirs"): "half a prompt"})
+print("written", flush=True)
+sys.stdin.read()
+"""
+
+
+async def test_what_another_running_acp_tui_is_writing_is_not_offered_but_stays(tmp_path: Path) -> None:
+    file = tmp_path / "drafts.json"
+    command = [sys.executable, "-c", WRITES_AND_STAYS, str(file)]
+    with subprocess.Popen(command, stdin=subprocess.PIPE, stdout=subprocess.PIPE, text=True) as other:
+        assert other.stdin is not None and other.stdout is not None
+        other.stdout.readline()
+        memory = PromptMemory(tmp_path, 100)
+        await memory.load()
+        memory.drafts.put(A, "ours")
+        await memory.write()
+
+        assert memory.offer(BEFORE_ANY) == ""
+        assert DraftFile(file).read() == {DraftKey("/project", "theirs"): "half a prompt", A: "ours"}
+        other.stdin.close()
+    memory = PromptMemory(tmp_path, 100)
+    await memory.load()
+    assert memory.offer(BEFORE_ANY) == "ours"
+    assert memory.drafts.text(DraftKey("/project", "theirs")) == "half a prompt"
 
 
 async def test_what_another_tab_is_writing_is_not_offered(tmp_path: Path) -> None:

@@ -168,7 +168,7 @@ async def test_what_was_paged_through_is_allowed_by_one_key() -> None:
     async with open_page() as page:
         await page.ask("call", kind="edit", content=(LONG,))
         await page.enter_card()
-        await page.press(*["pagedown"] * 20)
+        await page.press(*["pagedown"] * 12)
         page.clock.pass_guard()
         await page.press("1")
         assert page.decisions == {"call": ALLOW.option_id}
@@ -178,7 +178,7 @@ async def test_what_changes_has_not_been_in_view() -> None:
     async with open_page() as page:
         await page.ask("call", kind="edit", content=(LONG,))
         await page.enter_card()
-        await page.press(*["pagedown"] * 20)
+        await page.press(*["pagedown"] * 12)
         changed = TextDiff("/project/long.py", LONG.new_text + "rm -rf /\n")
         await page.ask("call", kind="edit", content=(changed,))
         page.clock.pass_guard()

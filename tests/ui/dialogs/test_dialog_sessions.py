@@ -282,7 +282,7 @@ async def test_recorded_sessions_stand_among_the_agents_with_agent_prompts_and_w
     async with open_dialog(SessionsDialog(pages, here=PROJECT)) as page:
         await loaded(page, "4 in this folder")
         (row,) = (line for line in page.lines if "From elsewhere" in line)
-        assert row.split()[3:9] == ["re-read", "other", "2", "prompts", "1970-01-01", "│"]
+        assert row.split()[3:9] == ["read-only", "other", "2", "prompts", "1970-01-01", "│"]
         assert "can't be opened: its folder is gone" in page.words
         assert "Mine" not in page.words  # the agent's title wins
         await page.press("e")
@@ -366,7 +366,7 @@ def rows_of(*sessions: PastSession, cells: int = 100) -> list[str]:
 
 def test_what_is_no_time_is_shown_as_it_is() -> None:
     past = PastSession("agent", SessionId("a"), HERE, told_time="x" * 100)
-    assert rows_of(past) == ["re-read   agent   " + "x" * 15 + "…"]
+    assert rows_of(past) == ["read-only   agent   " + "x" * 15 + "…"]
 
 
 @pytest.mark.parametrize(
@@ -389,12 +389,12 @@ def test_columns_that_there_is_no_room_for_are_left_out_the_least_important_firs
     one = replace(recorded("a", "A", agent="gemini"), cwd=HERE, last_at=(NOW - timedelta(days=2)).timestamp())
     other = PastSession("claude", SessionId("b"), Path("/srv"))
     assert rows_of(one, other) == [
-        "re-read   gemini   2 prompts   2 days ago       ",
-        "re-read   claude                            /srv",
+        "read-only   gemini   2 prompts   2 days ago       ",
+        "read-only   claude                            /srv",
     ]
     assert rows_of(one, other, cells=75) == [
-        "re-read   gemini   2 days ago       ",
-        "re-read   claude                /srv",
+        "read-only   gemini   2 days ago       ",
+        "read-only   claude                /srv",
     ]
     assert rows_of(one, other, cells=60) == ["2 days ago       ", "             /srv"]
 

@@ -124,7 +124,7 @@ async def test_a_key_that_is_held_down_answers_one_request() -> None:
             await page.ask(f"call {number}")
         await page.enter_card()
         await page.press("1")
-        for pause_s in (0.66, *[0.03] * 30, *[0.5] * 6, *[0.03] * 30):  # a keyboard's repeat, and a slow one's
+        for pause_s in (0.66, *[0.03] * 10, *[0.5] * 4, *[0.03] * 10):  # a keyboard's repeat, and a slow one's
             page.clock.now_s += pause_s
             await page.press("1")
         assert page.decisions == {"call 0": ALLOW.option_id}
@@ -148,7 +148,7 @@ async def test_a_key_that_does_something_elsewhere_ends_the_pause_too(full: tupl
 async def test_text_typed_on_the_card_never_answers_and_is_not_lost() -> None:
     text = "1, y n"
     async with open_page() as page:
-        for before, pause_s in product(("w", "f", "r", "1", "", "space", "down"), (0.0, 0.39)):
+        for before, pause_s in (*product(("w", "f", "r", "1", "", "space", "down"), (0.39,)), ("1", 0.0), ("", 0.0)):
             await page.ask("call")
             await page.press("tab", *filter(None, [before]))
             for letter in text:

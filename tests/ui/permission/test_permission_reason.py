@@ -33,22 +33,18 @@ def test_a_long_title_is_cut_at_its_end() -> None:
 # The answer
 
 
-@pytest.mark.parametrize(
-    ("options", "answer"),
-    [((ALLOW, NEVER, REJECT), REJECT), ((ALLOW, NEVER), NEVER)],
-    ids=["once before always", "always where it is the only one"],
-)
-async def test_sending_the_reason_answers_with_the_agents_own_rejection(
-    options: tuple[PermissionOption, ...], answer: PermissionOption
-) -> None:
+async def test_sending_the_reason_answers_with_the_agents_own_rejection() -> None:
     async with open_page() as page:
-        await _reject(page, *options)
-        assert WHY_NOT in page.text
-        assert page.prompt.has_focus
-        assert page.decisions == {}
-        assert page.card.display
-        await page.send("too big")
-        assert page.decisions == {"call": answer.option_id}
+        for options, answer in (((ALLOW, NEVER, REJECT), REJECT), ((ALLOW, NEVER), NEVER)):
+            await _reject(page, *options)
+            assert WHY_NOT in page.text, answer
+            assert page.prompt.has_focus, answer
+            assert page.decisions == {}
+            assert page.card.display, answer
+            await page.send("too big")
+            assert page.decisions == {"call": answer.option_id}
+            await page.end_turn()
+            await page.start_over()
 
 
 async def test_a_rejection_whose_id_allows_as_well_is_none() -> None:
@@ -68,14 +64,15 @@ async def test_without_an_option_that_rejects_the_key_is_text_and_is_not_named()
         assert page.draft == "w"
 
 
-@pytest.mark.parametrize("before", [(), ("1",), ("n", "a")])
-async def test_a_key_that_came_early_opens_the_reason_all_the_same(before: tuple[str, ...]) -> None:
+async def test_a_key_that_came_early_opens_the_reason_all_the_same() -> None:
     async with open_page() as page:
-        await page.ask("call", ALLOW, ALWAYS, REJECT)
-        await page.press("tab", *before, "w", *"1 y", "enter")
-        assert page.decisions == {"call": REJECT.option_id}
-        written = "".join(before) + "1 y"
-        assert page.connection.prompts == [reason_prompt("call", written)]
+        for before in ("", "1", "na"):
+            await page.ask("call", ALLOW, ALWAYS, REJECT)
+            await page.press("tab", *before, "w", *"1 y", "enter")
+            assert page.decisions == {"call": REJECT.option_id}, before
+            assert page.connection.prompts == [reason_prompt("call", f"{before}1 y")]
+            await page.end_turn()
+            await page.start_over()
 
 
 async def test_it_can_be_done_from_the_full_screen() -> None:

@@ -2,8 +2,6 @@
 
 import re
 
-import pytest
-
 from acp_tui.conversation.facts import PermissionOption
 from acp_tui.conversation.tool_calls import TextDiff
 from acp_tui.conversation.updates import Disconnected, PermissionAnswered
@@ -42,17 +40,19 @@ async def test_the_card_says_which_key_opens_it() -> None:
         assert "f: full screen" in page.text
 
 
-@pytest.mark.parametrize("size", [WIDE, NARROW, TINY])
-async def test_every_line_can_be_read_while_title_or_answers_stay_in_view(size: tuple[int, int]) -> None:
-    async with open_page(size=size) as page:
+async def test_every_line_can_be_read_while_title_or_answers_stay_in_view() -> None:
+    async with open_page(size=WIDE) as page:
         await _open(page, content=(WHOLE,))
-        seen, last = set[int](), ""
-        while last != (last := page.text):
-            seen |= {int(number) for number in re.findall(r"\+ line (\d+)", last)}
-            assert "1 y  Allow once" in last
-            assert "2 n  Reject once" in last
-            await page.press("pagedown")
-        assert seen == set(range(1, 101))
+        for size in (WIDE, NARROW, TINY):
+            await page.pilot.resize_terminal(*size)
+            await page.press("home")
+            seen, last = set[int](), ""
+            while last != (last := page.text):
+                seen |= {int(number) for number in re.findall(r"\+ line (\d+)", last)}
+                assert "1 y  Allow once" in last, size
+                assert "2 n  Reject once" in last, size
+                await page.press("pagedown")
+            assert seen == set(range(1, 101)), size
 
 
 async def test_it_scrolls_by_lines_pages_and_to_either_end() -> None:
@@ -173,21 +173,19 @@ async def test_what_the_agent_reports_meanwhile_is_shown() -> None:
 # What answers
 
 
-@pytest.mark.parametrize(("key", "option"), [("1", ALLOW), ("2", REJECT)])
-async def test_a_number_answers_and_leads_back(key: str, option: PermissionOption) -> None:
+async def test_a_number_and_a_click_answer_and_lead_back() -> None:
     async with open_page() as page:
-        await _open(page)
-        await page.press(key)
-        assert page.decisions == {"call": option.option_id}
-        assert not _is_open(page)
-        assert page.prompt.has_focus
-
-
-async def test_a_click_on_an_option_answers_with_it() -> None:
-    async with open_page() as page:
-        await _open(page)
-        await page.click("2 n  Reject once")
-        assert page.decisions == {"call": REJECT.option_id}
+        for press, answer, option in (
+            (page.press, "1", ALLOW),
+            (page.press, "2", REJECT),
+            (page.click, "2 n  Reject once", REJECT),
+        ):
+            await _open(page)
+            await press(answer)
+            assert page.decisions == {"call": option.option_id}, answer
+            assert not _is_open(page), answer
+            assert page.prompt.has_focus, answer
+            await page.start_over()
 
 
 async def test_tab_chooses_among_options_beyond_the_numbers() -> None:

@@ -36,7 +36,7 @@ async def test_a_recorded_session_is_read_again_in_a_tab_of_its_own(past: None, 
         await desk.has_session()
         await desk.press("f3")
         await desk.shows("Esc close")
-        await desk.shows("How are zebras made?", "re-read", "demo", "1 prompt")
+        await desk.shows("How are zebras made?", "read-only", "demo", "1 prompt")
         await desk.press("enter")
         await desk.until(lambda: len(desk.tabs) == 2)
         await desk.shows("read back from a recording, and read-only", "Read back from its recording")
