@@ -57,8 +57,8 @@ async def breaks(reader: asyncio.StreamReader, writer: asyncio.StreamWriter) -> 
 
 
 async def _is_live(page: Page) -> None:
-    await page.press(*"still here")
-    await page.until(lambda: "still here" in page.words)
+    await page.press_at_once(*"alive")
+    await page.until(lambda: "alive" in page.words)
 
 
 @over_both

@@ -143,7 +143,8 @@ async def test_a_prompt_can_be_left_to_the_agent_of_version_2(open_version: Open
     async with open_version(2) as desk:
         await desk.send("edit")
         await desk.shows("Permission")
-        await desk.press(*"run", "alt+t")
+        await desk.write("run")
+        await desk.press("alt+t")
         await desk.until(lambda: not desk.draft)
         assert not desk.shown_session.queue.prompts
         await desk.press_slowly("tab", "n")
@@ -156,7 +157,8 @@ async def test_a_prompt_that_waits_with_the_agent_goes_with_the_turn(open_versio
     async with open_version(2) as desk:
         await desk.send("edit")
         await desk.shows("Permission")
-        await desk.press(*"run", "alt+t")
+        await desk.write("run")
+        await desk.press("alt+t")
         await desk.until(lambda: not desk.draft)
         await desk.press("escape")
         await desk.shows("The agent didn't take it up.")
