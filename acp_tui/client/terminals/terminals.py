@@ -168,12 +168,12 @@ class Terminal:
 
     async def start(self, order: SpawnPlan) -> None:
         """Start the command. Raises TerminalSpawnFailed; the terminal is then closed and can't be used."""
+        self._started_at = asyncio.get_running_loop().time()  # on a busy machine, it may run long before we go on
         try:
             self._child = await spawn(order, self._pty.slave)
         except BaseException:
             self._pty.close()
             raise
-        self._started_at = asyncio.get_running_loop().time()
         self._pty.start()
         self._watch.note_sign_of_life()
         self._child.exit.add_done_callback(self._on_child_exit)

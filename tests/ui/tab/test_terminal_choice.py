@@ -91,4 +91,4 @@ async def test_a_command_is_ended_from_its_card(tmp_path: Path) -> None:
 async def test_a_command_that_waits_says_how_to_type_there() -> None:
     async with showing(*opened("first"), _waits("first")) as page:
         await page.emulator_loaded()
-        assert "waiting for input · F6: type there" in page.text
+        await page.until(lambda: "waiting for input · F6: type there" in page.text)
