@@ -197,11 +197,12 @@ class Connection(httpcore.AsyncNetworkStream):
 
     async def _read_head(self) -> bytes:
         while (end := self._kept.find(b"\r\n\r\n")) < 0:
-            data = await self._received.take()
-            self._kept += data
-            if not data or len(self._kept) > MAX_HEAD_BYTES or not b"HTTP/".startswith(self._kept[:5]):
+            is_head = len(self._kept) <= MAX_HEAD_BYTES and b"HTTP/".startswith(self._kept[:5])
+            data = await self._received.take() if is_head else b""
+            if not data:
                 end = len(self._kept)
                 break
+            self._kept += data
         head, self._kept = self._kept[: end + 4], self._kept[end + 4 :]
         self._awaits_head = head.startswith(
             b"HTTP/1.1 1"
@@ -210,6 +211,8 @@ class Connection(httpcore.AsyncNetworkStream):
 
     async def write(self, buffer: bytes, timeout: float | None = None) -> None:
         """Pass all of it to the system."""
+        if not buffer:  # the library's end of a request without a body
+            return
         self._awaits_head = buffer.startswith(b"GET ")
         if self._received.is_over:
             raise httpcore.WriteError("the connection broke off")

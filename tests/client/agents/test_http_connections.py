@@ -2,14 +2,17 @@
 
 from __future__ import annotations
 
+import asyncio
 from itertools import pairwise
 
 import httpcore
+import httpx
 import pytest
 from hypothesis import given
 from hypothesis import strategies as st
 
-from acp_tui.client.agents.http_connections import MAX_SIZE_LINE, Chunks
+from acp_tui.client.agents.http_connections import MAX_SIZE_LINE, Chunks, Transport, body_of
+from support.listening import listening
 
 
 def framed(chunks: list[bytes], extension: bytes = b"") -> bytes:
@@ -35,3 +38,21 @@ def test_chunks_give_their_content_wherever_they_are_cut(chunks: list[bytes], cu
 def test_what_is_not_framed_is_no_body(garbage: bytes):
     with pytest.raises(httpcore.RemoteProtocolError):
         Chunks().feed(garbage)
+
+
+@pytest.mark.parametrize("size", [1, 10_000])
+async def test_a_body_that_comes_with_its_head_is_read_from_its_first_byte(size: int):
+    events = [b"first" * size, b"second" * size]
+
+    async def answer(reader: asyncio.StreamReader, writer: asyncio.StreamWriter) -> None:
+        await reader.readuntil(b"\r\n\r\n")
+        writer.write(b"HTTP/1.1 200 OK\r\nTransfer-Encoding: chunked\r\n\r\n" + framed(events))
+        await writer.drain()
+
+    async with (
+        listening(answer) as port,
+        httpx.AsyncClient(transport=Transport(None, None, ())) as client,
+        client.stream("GET", f"http://127.0.0.1:{port}/") as response,
+    ):
+        read = [data async for data in body_of(response)]
+    assert b"".join(read) == b"".join(events)
