@@ -12,8 +12,8 @@ import shutil
 import signal
 import socket
 import subprocess
-from collections.abc import AsyncIterator, Mapping, Sequence
-from contextlib import asynccontextmanager, suppress
+from collections.abc import AsyncIterator, Iterator, Mapping, Sequence
+from contextlib import asynccontextmanager, contextmanager, suppress
 from dataclasses import replace
 from functools import partial
 from pathlib import Path
@@ -272,28 +272,39 @@ async def qwen(tmp_path: Path) -> AsyncIterator[tuple[int, Path]]:
 needs_qwen = needs(QWEN, NODE_22, STAND_IN_MODEL)
 
 
+@contextmanager
+def telling_the_end_of(log: Path) -> Iterator[None]:
+    """A failure tells what the server wrote last."""
+    try:
+        yield
+    except BaseException as error:
+        error.add_note(log.read_text(errors="replace")[-4_000:])
+        raise
+
+
 @needs_qwen
 async def test_qwen_serve_stops_when_it_is_cancelled_and_asks_before_it_writes_a_file(qwen: tuple[int, Path]):
     """Over both, since most of the time goes into its start."""
     port, work = qwen
-    for scheme in ("ws", "http"):
-        async with running(agent_at(f"{scheme}://127.0.0.1:{port}/acp", TOKEN)) as agent:
-            await agent.initialize()
-            session = await agent.new_session(work)
-            waiting = session.conversation.permissions
-            async with anyio.create_task_group() as tasks:
-                tasks.start_soon(session.send_prompt, [Text("WRITE")])
-                await until(session, lambda waiting=waiting: bool(waiting))
-                session.cancel()
-            assert session.conversation.last_stop_reason == "cancelled"
-            assert not list(work.rglob("fake_out.txt"))
+    with telling_the_end_of(work.parent / "log"):
+        for scheme in ("ws", "http"):
+            async with running(agent_at(f"{scheme}://127.0.0.1:{port}/acp", TOKEN)) as agent:
+                await agent.initialize()
+                session = await agent.new_session(work)
+                waiting = session.conversation.permissions
+                async with anyio.create_task_group() as tasks:
+                    tasks.start_soon(session.send_prompt, [Text("WRITE")])
+                    await until(session, lambda waiting=waiting: bool(waiting))
+                    session.cancel()
+                assert session.conversation.last_stop_reason == "cancelled"
+                assert not list(work.rglob("fake_out.txt"))
 
-            session = await agent.new_session(work)
-            await prompt_allowing(session, "WRITE")
-            [call] = [entry.call for entry in session.conversation.entries if isinstance(entry, ToolCallEntry)]
-            assert call.status == "completed"
-            [written] = work.rglob("fake_out.txt")
-            written.unlink()
+                session = await agent.new_session(work)
+                await prompt_allowing(session, "WRITE")
+                [call] = [entry.call for entry in session.conversation.entries if isinstance(entry, ToolCallEntry)]
+                assert call.status == "completed"
+                [written] = work.rglob("fake_out.txt")
+                written.unlink()
 
 
 # Bridges from stdio
