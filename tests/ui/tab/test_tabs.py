@@ -47,8 +47,9 @@ async def test_a_hidden_tab_lays_out_no_status_line_and_is_right_when_it_comes_u
         await desk.has_session()
         await desk.press("ctrl+n")
         await desk.until(lambda: len(desk.tabs) == 2)
+        first, second = desk.tabs
+        await desk.until(lambda: desk.screen is second)
         await desk.has_session()
-        first, _ = desk.tabs
         line = first.query_one(StatusLine)
         monkeypatch.setattr(line, "show", shown.append)
         desk.let_go_on()
