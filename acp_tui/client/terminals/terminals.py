@@ -168,7 +168,8 @@ class Terminal:
 
     async def start(self, order: SpawnPlan) -> None:
         """Start the command. Raises TerminalSpawnFailed; the terminal is then closed and can't be used."""
-        self._started_at = asyncio.get_running_loop().time()  # on a busy machine, it may run long before we go on
+        # Before the start: on a busy machine, the command may run before this task continues.
+        self._started_at = asyncio.get_running_loop().time()
         try:
             self._child = await spawn(order, self._pty.slave)
         except BaseException:

@@ -25,10 +25,11 @@ LOST_S: Final = 10.0
 SHORT: Final = 500
 """Output this short needs no time of its own, so its answer tells how long the way is."""
 SHORT_DELAYS: Final = 32
-"""So many count, since the way may change."""
+"""How many of the latest delays count, since the way may change."""
 GROWTH: Final = 2
 """By this factor, more may be on its way than has just arrived in time."""
 MIN_WINDOW: Final = 500
+"""However slow the terminal is, this much may be on its way."""
 
 
 class Asked(NamedTuple):
