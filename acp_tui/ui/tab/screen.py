@@ -217,6 +217,11 @@ class SessionScreen(Screen[None]):
         # When the app ends, a timer may ask after the last screen is gone.
         return bool(self.app.screen_stack) and self.app.screen is self
 
+    @property
+    def _is_on_screen(self) -> bool:
+        """Whether the tab can be seen, in front or under a dialog. If not, `look_again` shows what has changed."""
+        return self in self.app.screen_stack
+
     # Talking to the user
 
     def say(self, text: str, *, severity: SeverityLevel = "information", title: str = "") -> None:
@@ -436,12 +441,14 @@ class SessionScreen(Screen[None]):
 
     def _show_sidebar(self) -> None:
         """Update the sidebar, or hide it, according to the settings and the user's choice."""
-        if self.panel is not None:
+        if self.panel is not None and self._is_on_screen:
             self.sidebar.look()
 
     def _show_status(self) -> None:
         for prompt in self.query(PromptInput):  # none during compose
             prompt.note_agent(is_gone=self.conversation is not None and not self.conversation.is_connected)
+        if not self._is_on_screen:
+            return
         status = self._status()._replace(elsewhere=self._elsewhere)
         for line in self.query(StatusLine):  # none if the user has quit
             line.show(status)
@@ -527,9 +534,8 @@ class SessionScreen(Screen[None]):
 
     def on_session_panel_facts_changed(self) -> None:
         """Update the status line and the sidebar, and show the agent's questions."""
-        if self in self.app.screen_stack:  # otherwise `look_again` does it when the tab comes to the front
-            self._show_status()
-            self._show_sidebar()
+        self._show_status()
+        self._show_sidebar()
         self._note_state()
         self.opener.note_connection()
         for prompt in self.query(PromptInput):  # none if the user has quit

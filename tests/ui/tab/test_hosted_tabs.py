@@ -79,7 +79,7 @@ async def test_a_question_is_answered_behind_a_host_and_a_command_runs_before_it
         await desk.send("!echo from $((40 + 2))")
         await desk.shows("from 42", "with your next")
         async with attached_to(place) as (_, other):
-            assert not any("42" in str(entry) for entry in other.conversation.entries)
+            assert not any("from 42" in str(entry) for entry in other.conversation.entries)
 
 
 async def test_detaching_leaves_the_session_running(user: User, frame_log: FrameLog) -> None:
