@@ -13,6 +13,7 @@ import pytest
 
 from acp_tui.client.sessions.session import Listener, Session, Unsubscribe
 from acp_tui.client.settings.tree import Settings
+from acp_tui.ui.base.app import BaseApp
 from acp_tui.ui.kit import answer_guard
 from acp_tui.ui.kit.answer_guard import QuestionScreen
 from acp_tui.ui.tab.host import Opening
@@ -20,7 +21,7 @@ from support.desks import Desk, OpenDesk, desk_of
 from support.frame_log import FrameLog
 
 MIN_WAIT_S: Final = answer_guard.MIN_WAIT_S
-"""The stylesheet as built."""
+"""As it is outside the tests."""
 
 
 @pytest.fixture(autouse=True)
@@ -33,6 +34,12 @@ def unhurried(monkeypatch: pytest.MonkeyPatch) -> None:
 def keys_do_not_wait(monkeypatch: pytest.MonkeyPatch) -> None:
     """Let a key count as pressed when it is read: its wait on a busy machine has nothing to do with a test's clock."""
     monkeypatch.setattr(answer_guard, "MIN_WAIT_S", math.inf)
+
+
+@pytest.fixture(autouse=True)
+def notices_stay(monkeypatch: pytest.MonkeyPatch) -> None:
+    """Let a notice stay until a busy machine comes to look for it."""
+    monkeypatch.setattr(BaseApp, "NOTIFICATION_TIMEOUT", 600)
 
 
 @pytest.fixture
