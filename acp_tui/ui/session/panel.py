@@ -405,7 +405,8 @@ class SessionPanel(Vertical):
         if self.session is None or not self.screen.is_current:
             return  # a terminal that has the keyboard uses the whole screen
         machine = self.session.machine
-        columns = max(20, min(self.size.width - BESIDE_TERMINALS, 200))
+        width = self.size.width - self.view.styles.margin.width - BESIDE_TERMINALS
+        columns = max(20, min(width, 200))
         machine.terminal_size = (columns, 30)
         for state in self.conversation.terminals.values():
             if state.is_ours and not state.has_exited and state.columns != columns:
