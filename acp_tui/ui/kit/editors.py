@@ -185,7 +185,8 @@ class FieldEditor(Vertical):
     def compose(self) -> ComposeResult:
         """From top to bottom."""
         yield Static(_title(self.field), classes="field-title", markup=False)
-        about = _about(self.field)
+        # If the control leaves its keys to the card, that tells them.
+        about = _about(self.field, _hint(self.field) if self.control.can_focus else "")
         if about is not None:
             yield Static(about, classes="field-about", markup=False)
         if field_asks_for_secret(self.field):
@@ -278,12 +279,12 @@ def _title(field: Field) -> Content:
     return Content.assemble(shown_line(name_of(field), "bold"), required)
 
 
-def _about(field: Field) -> Content | None:
+def _about(field: Field, hint: str) -> Content | None:
     if isinstance(field, UnknownField):
         raw = json.dumps(field.raw, ensure_ascii=False, default=str)
         cut = raw if len(raw) <= MAX_SHOWN_RAW else raw[:MAX_SHOWN_RAW] + " …"
         return shown(f"Can't be answered here ({field.kind}): {cut}")
-    lines = [line for line in (field.description or "", _hint(field), _hidden_default(field)) if line]
+    lines = [line for line in (field.description or "", hint, _hidden_default(field)) if line]
     return shown("\n".join(lines)) if lines else None
 
 

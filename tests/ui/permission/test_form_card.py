@@ -138,6 +138,13 @@ async def test_space_brings_a_cursor_that_is_not_there_and_then_chooses_in_view(
             await page.start_over()
 
 
+async def test_on_the_smallest_screen_a_question_shows_its_answers_and_how_to_give_one() -> None:
+    asked = form(ChoiceField("database", CHOICES), message="Which database shall I use for the project?")
+    async with open_form(asked, size=(40, 12)) as page:
+        for part in ("the project?", "1 ○ First", "1-3, ↑↓ Enter: answer"):
+            assert part in page.text
+
+
 async def test_the_field_that_is_answered_is_marked_and_whole_in_view() -> None:
     fields = [TextField(f"field-{number}") for number in range(6)]
     last = ChoiceField("last", CHOICES, is_required=True)
