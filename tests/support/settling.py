@@ -2,6 +2,8 @@
 
 Textual's own way sends a callback through every widget, each of which then looks for idle handlers: a quarter of the
 work of a short test. And a time without work says little on a machine that is busy with other things.
+
+Frames are laid out, but painted only where a test reads the screen, or asks for all of them: a fifth of the work.
 """
 
 from __future__ import annotations
@@ -16,6 +18,8 @@ from weakref import WeakKeyDictionary
 
 import pytest
 from anyio import to_thread
+from rich.console import RenderableType
+from textual._compositor import Compositor
 from textual.message_pump import MessagePump
 from textual.pilot import Pilot, WaitForScreenTimeout
 from textual.screen import Screen
@@ -32,11 +36,13 @@ SPINS: Final = 500
 """A task that runs in every round of the loop, such as a cancellation delivered again and again, must not block this.
 """
 
+paint: Final = Compositor.render_update
+
 _begun: WeakKeyDictionary[asyncio.AbstractEventLoop, dict[object, float]] = WeakKeyDictionary()
 
 
 def install(patch: pytest.MonkeyPatch) -> None:
-    """From now on, track threads that have work."""
+    """From now on, track threads that have work, and paint only what is looked at."""
     in_thread, in_executor = to_thread.run_sync, asyncio.BaseEventLoop.run_in_executor
 
     async def run_sync(work: Any, *args: Any, **kwargs: Any) -> Any:
@@ -50,8 +56,16 @@ def install(patch: pytest.MonkeyPatch) -> None:
         work.add_done_callback(lambda _: works.pop(key))
         return work
 
+    patch.setattr(Compositor, "render_update", _leave_unpainted)
     patch.setattr(to_thread, "run_sync", run_sync)
     patch.setattr(asyncio.BaseEventLoop, "run_in_executor", run_in_executor)
+
+
+def _leave_unpainted(self: Compositor, full: bool = False, **options: Any) -> RenderableType | None:
+    if full:  # for a picture
+        return paint(self, full, **options)
+    self._dirty_regions.clear()
+    return None
 
 
 def _runs_until_told(work: Any, *args: Any) -> bool:

@@ -10,6 +10,7 @@ from pathlib import Path
 from typing import Final
 
 import pytest
+from textual._compositor import Compositor
 
 from acp_tui.client.sessions.session import Listener, Session, Unsubscribe
 from acp_tui.client.settings.tree import Settings
@@ -19,6 +20,7 @@ from acp_tui.ui.kit.answer_guard import QuestionScreen
 from acp_tui.ui.tab.host import Opening
 from support.desks import Desk, OpenDesk, desk_of
 from support.frame_log import FrameLog
+from support.settling import paint
 
 MIN_WAIT_S: Final = answer_guard.MIN_WAIT_S
 """As it is outside the tests."""
@@ -40,6 +42,12 @@ def keys_do_not_wait(monkeypatch: pytest.MonkeyPatch) -> None:
 def notices_stay(monkeypatch: pytest.MonkeyPatch) -> None:
     """Let a notice stay until a busy machine comes to look for it."""
     monkeypatch.setattr(BaseApp, "NOTIFICATION_TIMEOUT", 600)
+
+
+@pytest.fixture
+def paints(monkeypatch: pytest.MonkeyPatch) -> None:
+    """Paint every frame, for a test that counts what is drawn."""
+    monkeypatch.setattr(Compositor, "render_update", paint)
 
 
 @pytest.fixture

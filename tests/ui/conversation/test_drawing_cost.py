@@ -19,6 +19,8 @@ from acp_tui.ui.textual_gaps.flow_control import FlowControl
 from support.folding import agent, user
 from support.screens import SIZE, Page, open_page
 
+pytestmark = pytest.mark.usefixtures("paints")
+
 CHUNKS = 5_000
 BATCHES = 50
 LINES_IN_A_WINDOW = SIZE[1]
@@ -242,16 +244,14 @@ async def test_frames_for_which_a_terminal_has_no_room_become_one_that_is_writte
     async with open_page(agent("begins", "m")) as page:
         behind = FlowControl()
         behind.note_sent(1)  # the writer has work left
-        monkeypatch.setattr(Pacing, "terminal", SimpleNamespace(flow=behind))
-        written.clear()
-        for number in range(5):
-            page.session.apply(agent(f"\n\nline {number}", "m"))
-            page.view.show_length()
-            page.pilot.app.screen.refresh()
-            await page.pilot.pause()
-        assert written == []
-        monkeypatch.undo()
-        monkeypatch.setattr(HeadlessDriver, "is_headless", False)
-        monkeypatch.setattr(HeadlessDriver, "write", lambda _driver, data: written.append(data))
+        with monkeypatch.context() as patch:
+            patch.setattr(Pacing, "terminal", SimpleNamespace(flow=behind))
+            written.clear()
+            for number in range(5):
+                page.session.apply(agent(f"\n\nline {number}", "m"))
+                page.view.show_length()
+                page.pilot.app.screen.refresh()
+                await page.pilot.pause()
+            assert written == []
         await page.until(lambda: "4" in "".join(written))
         assert len([frame for frame in written if "line" in frame]) <= 2

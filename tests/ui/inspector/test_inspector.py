@@ -277,6 +277,7 @@ async def test_help_lists_the_keys(tmp_path: Path) -> None:
 # What it costs
 
 
+@pytest.mark.usefixtures("paints")
 async def test_a_flood_draws_no_more_than_the_rows_in_view(tmp_path: Path, monkeypatch: pytest.MonkeyPatch) -> None:
     async with inspecting(tmp_path, size=(80, 24)) as page:
         drawn: list[int] = []
@@ -289,6 +290,7 @@ async def test_a_flood_draws_no_more_than_the_rows_in_view(tmp_path: Path, monke
         assert len(set(drawn)) < 1_000
 
 
+@pytest.mark.usefixtures("paints")
 async def test_what_has_not_changed_is_not_drawn_again(tmp_path: Path, monkeypatch: pytest.MonkeyPatch) -> None:
     async with inspecting(tmp_path) as page:
         await page.press("home")
@@ -327,6 +329,7 @@ async def test_it_opens_over_a_running_agent_with_what_has_passed(tmp_path: Path
         await page.until(lambda: "Write a prompt" in page.text)
 
 
+@pytest.mark.usefixtures("paints")
 async def test_the_session_below_it_draws_nothing_until_it_is_seen_again(tmp_path: Path) -> None:
     async with open_agent_page(demo_command("coding", 0), tmp_path, size=(120, 40)) as page:
         await page.until(lambda: "Write a prompt" in page.text and "Demo" in page.text)
