@@ -35,7 +35,7 @@ sys.dont_write_bytecode = False
 os.environ.pop("PYTHONDONTWRITEBYTECODE", None)
 
 FRAMES = FrameLog()
-_homes = count()
+_folders = count()
 _patches = pytest.MonkeyPatch()
 
 
@@ -55,12 +55,23 @@ def anyio_backend() -> str:
     return "asyncio"
 
 
+def _new_folder(factory: pytest.TempPathFactory) -> Path:
+    # Not with `mktemp`, which searches all folders it has made before, in every test.
+    folder = factory.getbasetemp() / "folders" / str(next(_folders))
+    folder.mkdir(mode=0o700, parents=True)
+    return folder
+
+
+@pytest.fixture
+def tmp_path(tmp_path_factory: pytest.TempPathFactory) -> Path:
+    """A folder of the test's own, as pytest's fixture gives it, found in no time."""
+    return _new_folder(tmp_path_factory)
+
+
 @pytest.fixture(autouse=True)
 def home(tmp_path_factory: pytest.TempPathFactory, monkeypatch: pytest.MonkeyPatch) -> Path:
     """Keep tests away from the real user's settings."""
-    # Not with `mktemp`, which searches all folders it has made before, in every test.
-    home = tmp_path_factory.getbasetemp() / "homes" / str(next(_homes))
-    home.mkdir(mode=0o700, parents=True)
+    home = _new_folder(tmp_path_factory)
     monkeypatch.setenv("HOME", str(home))
     for name in ("CONFIG", "STATE", "DATA", "CACHE"):
         monkeypatch.setenv(f"XDG_{name}_HOME", str(home / name.lower()))

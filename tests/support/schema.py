@@ -5,7 +5,8 @@ It is stricter than the schema in one point: unknown keys of a type are flaws (R
 
 from __future__ import annotations
 
-from functools import cache
+import json
+from functools import cache, lru_cache
 from typing import Any, Final, Literal
 
 from jsonschema import Draft202012Validator  # type: ignore[import-untyped]
@@ -45,7 +46,13 @@ def definition_for(method: str, side: Side, shape: Shape, version: int = 1) -> s
 
 def flaws(name: str, value: Any, version: int = 1) -> list[str]:
     """The flaws of `value` as the definition `name`, each with its place."""
-    return [f"{error.json_path}: {error.message[:300]}" for error in _validator(name, version).iter_errors(value)]
+    return list(_flaws(name, json.dumps(value), version))
+
+
+@lru_cache(1_000)  # most connections begin with the same messages
+def _flaws(name: str, text: str, version: int) -> tuple[str, ...]:
+    errors = _validator(name, version).iter_errors(json.loads(text))
+    return tuple(f"{error.json_path}: {error.message[:300]}" for error in errors)
 
 
 @cache

@@ -180,5 +180,7 @@ async def test_a_file_that_cannot_be_changed_is_said(desk: SettingsDesk) -> None
     async with opened(desk) as page:
         await look_for(page, "agent writes")
         await page.press("enter", "down", "enter")
-        await page.until(lambda: "can't be changed" in page.words)
-        assert "fix it in an editor first" in page.words
+        await page.until(lambda: "editor first" in page.words)
+        [notice] = page.app._notifications
+        assert "can't be changed" in notice.message
+        assert notice.message.endswith("fix it in an editor first")
