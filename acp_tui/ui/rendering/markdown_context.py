@@ -139,8 +139,10 @@ class OpenBlock:
         return cut if cut and cut.line > self._context.line_count else None
 
     def whole(self) -> Cut:
-        """Return a cut at the end of the block, as if more of the same followed."""
+        """Return a cut at the end of the block, as if more of the same followed, unless an empty line has ended it."""
         stop = len(self._lines) - 1
+        if not self._levels and self._leaf.type == "paragraph_open" and cast("list[int]", self._leaf.map)[1] < stop:
+            return Cut(len(self._tokens), stop, Context())
         given_up = Cut(len(self._tokens), stop, Context(gap=False))
         return given_up if len(self._levels) > MAX_DEPTH else self._behind_leaf(stop) or given_up
 

@@ -7,7 +7,7 @@ from collections.abc import Iterable, Iterator
 from pathlib import Path
 
 import pytest
-from hypothesis import given
+from hypothesis import example, given
 from hypothesis import strategies as st
 from rich.segment import Segment
 from rich.style import Style
@@ -189,6 +189,8 @@ def skipped(pieces: Iterable[str], seen: range = range(0)) -> list[list[Segment]
     return [list(strip) for strip in rows]
 
 
+# A long paragraph that ends with an empty line just where it would be broken.
+@example(["<!--\n\nu", "b c\n\nd", "long " * 20, "b c\n\nd"], 0, 0)
 @given(st.lists(SECTIONS, max_size=12), st.integers(0, 9), st.integers(0, 30))
 def test_what_scrolls_by_unseen_ends_in_the_same_lines(pieces: list[str], first: int, count: int) -> None:
     with pytest.MonkeyPatch.context() as patch:
