@@ -64,7 +64,7 @@ def _new_folder(factory: pytest.TempPathFactory) -> Path:
 
 @pytest.fixture
 def tmp_path(tmp_path_factory: pytest.TempPathFactory) -> Path:
-    """A folder of the test's own, as pytest's fixture gives it, found in no time."""
+    """A new folder for the test, as from pytest's fixture, but without its search."""
     return _new_folder(tmp_path_factory)
 
 

@@ -37,6 +37,7 @@ SPINS: Final = 500
 """
 
 paint: Final = Compositor.render_update
+"""Textual's own method, which paints what has changed."""
 
 _begun: WeakKeyDictionary[asyncio.AbstractEventLoop, dict[object, float]] = WeakKeyDictionary()
 

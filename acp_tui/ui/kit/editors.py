@@ -185,7 +185,7 @@ class FieldEditor(Vertical):
     def compose(self) -> ComposeResult:
         """From top to bottom."""
         yield Static(_title(self.field), classes="field-title", markup=False)
-        # If the control leaves its keys to the card, that tells them.
+        # If the control leaves its keys to the card, the card lists them.
         about = _about(self.field, _hint(self.field) if self.control.can_focus else "")
         if about is not None:
             yield Static(about, classes="field-about", markup=False)
