@@ -7,14 +7,16 @@ the doctor share the start, but each waits for its agent and asks its user in it
 from __future__ import annotations
 
 import locale
+import math
 import os
 import select
 import termios
+import time
 from collections.abc import Awaitable, Callable
 from contextlib import suppress
 from dataclasses import replace
 from pathlib import Path
-from typing import TYPE_CHECKING, Final, Self
+from typing import TYPE_CHECKING, Any, ClassVar, Final, Self
 
 import anyio
 from anyio.abc import TaskGroup
@@ -36,6 +38,14 @@ if TYPE_CHECKING:
 
 GUARD_S: Final = 0.4
 """Reading a question and answering it takes longer than this."""
+LOOK_S: Final = 0.02
+NEVER_S: Final = 6.0
+"""A terminal that hasn't answered by then never does."""
+UNANSWERED_S: Final = 0.6
+"""Such a terminal gets this time to show a question."""
+QUESTION: Final = b"\x1b[5n"
+"""Device status report: terminals have answered it since the VT100. Dumb ones aren't asked: they would show it."""
+ANSWER: Final = b"\x1b[0n"
 
 
 def open_terminal() -> Terminal | None:
@@ -44,6 +54,61 @@ def open_terminal() -> Terminal | None:
         return Terminal(os.open("/dev/tty", os.O_RDWR | os.O_NOCTTY | os.O_CLOEXEC))
     except OSError:
         return None
+
+
+class Fence:
+    """Waits until a terminal has shown what was written to it, and drops what is typed before that.
+
+    A terminal answers a question only after it has taken everything that was sent before it.
+    """
+
+    _has_answered: ClassVar[bool | None] = None
+    """Whether the controlling terminal has ever answered; None until that is known."""
+
+    def __init__(self, descriptor: int) -> None:
+        self._descriptor = descriptor
+        self._read = b""
+        self._is_asked = False
+        self._ends_s = 0.0
+        self._settings: list[Any] | None = None
+
+    def __enter__(self) -> Self:
+        """Don't show what is typed, nor the answer, and ask."""
+        with suppress(termios.error, OSError):
+            self._settings = termios.tcgetattr(self._descriptor)
+            quiet = [*self._settings]
+            quiet[3] &= ~(termios.ICANON | termios.ECHO)
+            termios.tcsetattr(self._descriptor, termios.TCSANOW, quiet)
+            if Fence._has_answered is not False and os.environ.get("TERM", "dumb") not in ("", "dumb"):
+                self._is_asked = os.write(self._descriptor, QUESTION) > 0
+        wait_s = UNANSWERED_S if not self._is_asked else math.inf if Fence._has_answered else NEVER_S
+        self._ends_s = time.monotonic() + wait_s
+        return self
+
+    def __exit__(self, *_: object) -> None:
+        if self._settings is not None:
+            with suppress(termios.error):
+                termios.tcsetattr(self._descriptor, termios.TCSANOW, self._settings)
+
+    def is_shown(self, wait_s: float = 0.0) -> bool:
+        """Whether it is shown by now; waits this long for an answer. True if the terminal is gone or never answers."""
+        if self._settings is None:
+            return True
+        if not select.select([self._descriptor], [], [], wait_s)[0]:
+            if time.monotonic() < self._ends_s:
+                return False
+            if self._is_asked:
+                Fence._has_answered = False
+            return True
+        try:
+            data = os.read(self._descriptor, 4096)
+        except OSError:
+            return True
+        self._read = (self._read + data)[-(len(data) + len(ANSWER)) :]
+        if ANSWER in self._read:
+            Fence._has_answered = True
+            return True
+        return not data or time.monotonic() >= self._ends_s
 
 
 class Terminal:
@@ -69,6 +134,9 @@ class Terminal:
 
         Dropping only the beginning of a line would make an answer of its end.
         """
+        with Fence(self._descriptor) as fence:
+            while not fence.is_shown():
+                await anyio.sleep(LOOK_S)
         is_typing = True
         while is_typing:
             self.forget_typed()

@@ -24,7 +24,7 @@ from typing import Any, Final, Protocol, TypeAlias
 import anyio
 from anyio import to_thread
 
-from acp_tui.cli.terminal import GUARD_S, has_typed
+from acp_tui.cli.terminal import GUARD_S, LOOK_S, Fence, has_typed
 from acp_tui.conversation.visible import make_visible
 
 try:
@@ -232,6 +232,9 @@ class Console:
 
     def _forget_typing(self) -> None:
         """As `Terminal.forget_typing`."""
+        with Fence(sys.stdin.fileno()) as fence:
+            while not self._interrupts and self._errand is self._read_for and not fence.is_shown(LOOK_S):
+                pass
         is_typing = True
         while is_typing and not self._interrupts:
             _forget_typed()

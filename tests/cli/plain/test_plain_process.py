@@ -14,6 +14,7 @@ from support.line_terminal import line_terminal
 DEMO = ("demo", "--plain", "--speed", "0")
 CHOICE = "Your choice, 1-3 y a n, w to reject and say why (Ctrl+C cancels the turn): "
 ENTER, CTRL_C, CTRL_D = "\n", "\x03", "\x04"
+ASKS_TERMINAL, TERMINAL_ANSWERS = "\x1b[5n", "\x1b[0n"
 
 
 def test_a_turn_is_told_in_plain_lines_and_asked_about_in_words(tmp_path: Path) -> None:
@@ -54,6 +55,18 @@ def test_only_an_answer_typed_after_the_question_answers_and_rejecting_says_why(
         terminal.shows("Why?")
         terminal.type("not today" + ENTER)
         terminal.shows('sending a queued prompt: About the rejected "Edit durations.py": not today')
+
+
+def test_what_is_typed_before_the_terminal_has_shown_a_question_answers_nothing(tmp_path: Path) -> None:
+    with line_terminal(*DEMO, cwd=tmp_path, env={"TERM": "vt100"}) as terminal:
+        terminal.shows("> ")
+        terminal.type("go" + ENTER)
+        terminal.shows("asks for permission: Edit durations.py")
+        terminal.shows(ASKS_TERMINAL)
+        terminal.type("1" + ENTER + TERMINAL_ANSWERS)
+        terminal.shows("Your choice")
+        terminal.type("3" + ENTER)
+        terminal.shows("* failed: Edit durations.py")
 
 
 def test_a_draft_outlives_a_question(tmp_path: Path) -> None:
