@@ -35,11 +35,11 @@ from acp_tui.conversation.tool_calls import ToolCallId, ToolCallPatch
 from acp_tui.conversation.updates import OptionChanged, SessionUpdate, TurnEnded, TurnFailed
 from acp_tui.protocol.roles import ElicitationAnswer, PermissionQuestion
 from acp_tui.ui.conversation.view import ConversationView
-from acp_tui.ui.kit.answer_guard import REPEAT_S
+from acp_tui.ui.kit.answer_guard import GUARD_S, REPEAT_S
 from acp_tui.ui.kit.frame import Frame
 from acp_tui.ui.kit.themes import DARK
 from acp_tui.ui.kit.toasts import ASKING
-from acp_tui.ui.permission.permission_card import GUARD_S, PermissionCard
+from acp_tui.ui.permission.permission_card import PermissionCard
 from acp_tui.ui.prompt import PromptInput
 from acp_tui.ui.session.panel import SessionPanel
 from acp_tui.ui.session.plan_view import PlanView

@@ -16,7 +16,7 @@ from acp_tui.client.sessions.session import Listener, Session, Unsubscribe
 from acp_tui.client.settings.tree import Settings
 from acp_tui.ui.base.app import BaseApp
 from acp_tui.ui.kit import answer_guard
-from acp_tui.ui.kit.answer_guard import QuestionScreen
+from acp_tui.ui.kit.question_screen import QuestionScreen
 from acp_tui.ui.tab.host import Opening
 from support.desks import Desk, OpenDesk, desk_of
 from support.frame_log import FrameLog
@@ -36,6 +36,22 @@ def unhurried(monkeypatch: pytest.MonkeyPatch) -> None:
 def keys_do_not_wait(monkeypatch: pytest.MonkeyPatch) -> None:
     """Let a key count as pressed when it is read: its wait on a busy machine has nothing to do with a test's clock."""
     monkeypatch.setattr(answer_guard, "MIN_WAIT_S", math.inf)
+
+
+HOLD_S: Final = answer_guard.HOLD_S
+"""As it is outside the tests."""
+
+
+@pytest.fixture(autouse=True)
+def no_key_is_held(monkeypatch: pytest.MonkeyPatch) -> None:
+    """Let a key that could begin a sentence count at once."""
+    monkeypatch.setattr(answer_guard, "HOLD_S", 0.0)
+
+
+@pytest.fixture
+def keys_are_held(monkeypatch: pytest.MonkeyPatch, no_key_is_held: None) -> None:
+    """Let a key that could begin a sentence count only if nothing follows it."""
+    monkeypatch.setattr(answer_guard, "HOLD_S", HOLD_S)
 
 
 @pytest.fixture(autouse=True)

@@ -4,6 +4,7 @@ from __future__ import annotations
 
 import math
 import time
+from collections import deque
 from collections.abc import Callable
 from typing import Any, Final
 
@@ -14,10 +15,16 @@ from textual.widget import Widget
 
 from acp_tui.ui.commands.command import Command
 from acp_tui.ui.commands.keymap import AS_BUILT, Keymap, is_writing, places_of
+from acp_tui.ui.kit import answer_guard
 from acp_tui.ui.kit.answer_guard import GUARD_S, REPEAT_S, AnswerGuard, age_of
 from acp_tui.ui.kit.toasts import ASKING
 from acp_tui.ui.textual_gaps.internals import has_priority
 
+MAX_GAPS: Final = 20
+"""A few words tell how fast somebody types."""
+PAUSE_S: Final = 1.5
+"""A longer time between two characters is no typing."""
+MAX_HOLD_S: Final = 1.0
 CAUGHT_UP_S: Final = 0.5
 """A field handles the keys on their way to it in less time."""
 ACTING_KEYS: Final = frozenset({"enter", "escape"})
@@ -35,6 +42,9 @@ class Keys:
         """The time of the last key, click, or paste, by the clock."""
         self.pause_s = 0.0
         """The pause before that."""
+        self._gaps: deque[float] = deque(maxlen=MAX_GAPS)
+        """The times between the latest characters that were typed."""
+        self._asked_elsewhere_until = -math.inf
         self._stray: tuple[str, float] | None = None
         """The last key and its time, since a focused question went away; None after a pause."""
         self._gone_took_text = False
@@ -45,11 +55,28 @@ class Keys:
         """How long ago the last key, click, or paste was."""
         return self._clock() - self.pressed_at
 
+    @property
+    def hold_s(self) -> float:
+        """How long to hold a key that may begin a sentence: longer than this user needs for nearly all letters."""
+        slow_s = sorted(self._gaps)[-MAX_GAPS // 10] if len(self._gaps) == MAX_GAPS else 0.0
+        return max(answer_guard.HOLD_S, min(slow_s * 1.5, MAX_HOLD_S)) if answer_guard.HOLD_S else 0.0
+
+    @property
+    def is_asked_elsewhere(self) -> bool:
+        """Whether something other than a question has just asked the user to press a key."""
+        return self._clock() < self._asked_elsewhere_until
+
+    def note_asked(self, for_s: float) -> None:
+        """Record that a notice asks the user to press a key within this time. Other questions take no answer then."""
+        self._asked_elsewhere_until = self._clock() + for_s
+
     async def take(self, event: events.Event) -> bool:
         """Run what the key stands for. Returns False to pass the event on, with the key that widgets know."""
         if isinstance(event, events.Mount | events.Key | events.Paste | events.MouseDown):
             now_s = self._clock()
             self.pause_s, self.pressed_at = now_s - self.pressed_at, now_s
+            if isinstance(event, events.Key) and event.is_printable and self.pause_s < PAUSE_S:
+                self._gaps.append(self.pause_s)
         is_stray = isinstance(event, events.Key | events.Paste) and self.is_stray(event)
         if is_stray and isinstance(event, events.Paste):
             self._tell_stray()

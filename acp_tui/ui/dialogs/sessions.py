@@ -20,9 +20,10 @@ from acp_tui.client.errors import AgentRefused, ClientError
 from acp_tui.client.sessions.session_history import PastSession, merged
 from acp_tui.conversation.facts import SessionPage, SessionSummary
 from acp_tui.ui.dialogs.session_rows import ARCHIVED, OpenMode, session_rows
-from acp_tui.ui.kit.answer_guard import AnswerGuard, QuestionScreen
+from acp_tui.ui.kit.answer_guard import AnswerGuard
 from acp_tui.ui.kit.filtered_list import FilteredList, matching
 from acp_tui.ui.kit.frame import Frame, shown, shown_line
+from acp_tui.ui.kit.question_screen import QuestionScreen
 from acp_tui.ui.kit.row_list import PickerRow
 from acp_tui.ui.textual_gaps.internals import bindings_of_key
 from acp_tui.values import dataclass
@@ -182,7 +183,6 @@ HERE: Final = "this folder"
 EVERYWHERE: Final = "all folders"
 MARK_CELLS: Final = 2
 NOWHERE: Final = Content()
-TOO_SOON: Final = Content.styled("Ignored: pressed too soon. Pause, then answer again", "$text-warning")
 
 
 @dataclass(frozen=True, slots=True)
@@ -238,7 +238,7 @@ class SessionsDialog(ModalScreen[SessionChoice | None]):
         self._doomed: PastSession | None = None
         """The session that the questions are about."""
         self._questions: list[Question] = []
-        self._guard = AnswerGuard(QuestionScreen.clock)
+        self._guard = AnswerGuard(QuestionScreen.clock, self)
         self._is_answer = False
         """Whether the key being handled can be an answer."""
         self._waiting: set[str] = set()
@@ -498,7 +498,8 @@ class SessionsDialog(ModalScreen[SessionChoice | None]):
         if not self._questions or self._doomed is None:
             return
         if not self._is_answer:
-            self._say(Content.assemble(TOO_SOON, "\n", self._questions[0].words))
+            why = Content.styled(self._guard.why_not("answer again"), "$text-warning")
+            self._say(Content.assemble(why, "\n", self._questions[0].words))
             return
         question, *self._questions = self._questions
         self._guard.arm()

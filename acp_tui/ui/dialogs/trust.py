@@ -28,8 +28,8 @@ from acp_tui.client.settings.mcp import Pairs, Server, StdioServer
 from acp_tui.client.settings.project_settings import ProjectSettings, layered
 from acp_tui.client.settings.reader import SettingsRead
 from acp_tui.client.settings.wording import set_value
-from acp_tui.ui.kit.answer_guard import QuestionScreen
 from acp_tui.ui.kit.frame import Frame, shown_line
+from acp_tui.ui.kit.question_screen import QuestionScreen
 
 MASK: Final = "••••••"
 _REFERENCE: Final = re.compile(r"(\$\{[A-Za-z_][A-Za-z0-9_]*(?:\}|:-\}?))")
@@ -54,7 +54,7 @@ class TrustQuestion(QuestionScreen[bool]):
 
     def __init__(self, question: str | Content, lines: Sequence[Content], yes: str = "Yes, use them") -> None:
         """`lines` describe everything that would be used. There are none if the question says it all."""
-        super().__init__()
+        super().__init__("y yes · n no · ↑ ↓ read on · Esc no" if lines else "y yes · n no · Esc no")
         self._question = Content(question) if isinstance(question, str) else question
         self._lines = lines
         self._yes = yes
@@ -67,8 +67,7 @@ class TrustQuestion(QuestionScreen[bool]):
             Static(Content("\n").join(self._lines), markup=False), classes="dialog-body", can_focus=False
         )
         body.display = bool(self._lines)
-        keys = "y yes · n no · ↑ ↓ read on · Esc no" if self._lines else "y yes · n no · Esc no"
-        yield Frame(self._question, keys, body, Horizontal(no, yes, classes="dialog-buttons"))
+        yield Frame(self._question, self._keys, body, Horizontal(no, yes, classes="dialog-buttons"))
 
     def on_mount(self) -> None:
         """Focus No, so that Enter means no."""

@@ -15,7 +15,6 @@ from acp_tui.conversation.facts import PermissionRequest
 from acp_tui.conversation.tool_calls import TerminalId, ToolCall
 from acp_tui.ui.commands.keys import keys_in_force, note_question_gone
 from acp_tui.ui.commands.table import bindings_of
-from acp_tui.ui.kit.answer_guard import GUARD_S as GUARD_S
 from acp_tui.ui.kit.toasts import place_toasts
 from acp_tui.ui.permission.permission_review import PermissionReview
 from acp_tui.ui.permission.request_pane import CANCEL_TO_REFUSE, RequestPane
@@ -134,7 +133,7 @@ class PermissionCard(DockedRequest, RequestPane, can_focus=True):
     BINDINGS: ClassVar[list[BindingType]] = [
         *bindings_of("option_above", "option_below", "review"),
         Binding("escape,shift+tab", "leave", "Back to the prompt", show=False),
-        Binding("tab", "leave(True)", "Back to the prompt", show=False),
+        Binding("tab", "note_asked_for", "Stay here", show=False),
     ]
 
     class Left(Message):
@@ -157,8 +156,6 @@ class PermissionCard(DockedRequest, RequestPane, can_focus=True):
         self._clock = clock
         self._write = write
         self._review: PermissionReview | None = None
-        self._came_at = -GUARD_S
-        """When the card took the focus unasked."""
         self._awaits_keyboard = False
 
     # What it shows
@@ -226,13 +223,21 @@ class PermissionCard(DockedRequest, RequestPane, can_focus=True):
 
     def take_focus(self) -> None:
         """Take the focus unasked."""
-        self._came_at = self._clock()
+        self.guard.is_unasked = self._has_just_come = True
         self.screen.set_focus(self)
 
-    def action_leave(self, by_tab: bool = False) -> None:
-        """Return to the prompt. Ignores a Tab pressed before the card took the focus."""
-        if not by_tab or self._clock() - self._came_at >= GUARD_S:
-            self.post_message(self.Left())
+    def enter(self) -> None:
+        """Take the focus because the user wants to answer."""
+        self.note_asked_for()
+        self.screen.set_focus(self)
+
+    def action_note_asked_for(self) -> None:
+        """Stay: the Tab was on its way here when the card took the focus."""
+        self.note_asked_for()
+
+    def action_leave(self) -> None:
+        """Return to the prompt."""
+        self.post_message(self.Left())
 
     def action_review(self) -> None:
         """Show the whole request on its own screen, where it can be answered too."""

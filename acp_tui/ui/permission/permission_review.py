@@ -189,6 +189,7 @@ class PermissionReview(ModalScreen[None]):
         super().__init__()
         self.asked = asked
         self._pane = FullRequest(card, clock=clock, drawing=drawing, typed=typed)
+        self._is_unasked = card.guard.is_unasked
         self._is_over = False
 
     def compose(self) -> ComposeResult:
@@ -198,6 +199,7 @@ class PermissionReview(ModalScreen[None]):
     def on_mount(self) -> None:
         """Show the request."""
         self._pane.show_request(self.asked)
+        self._pane.guard.is_unasked = self._is_unasked
         self.set_focus(self._pane)
 
     def show_request(self, asked: ShownRequest | None) -> None:
@@ -218,5 +220,5 @@ class PermissionReview(ModalScreen[None]):
 
     def on_screen_resume(self) -> None:
         """Close if the request ended while another screen covered it."""
-        if self._is_over:
+        if self._is_over and self.is_active:  # it may have been closed before this came
             self.dismiss()

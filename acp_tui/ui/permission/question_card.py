@@ -7,6 +7,7 @@ from __future__ import annotations
 
 import time
 from collections.abc import Callable, Iterator, Sequence
+from functools import partial
 from typing import ClassVar, Final, Literal, Protocol, TypeAlias
 
 from textual import events
@@ -34,7 +35,7 @@ from acp_tui.conversation.visible import make_visible_line
 from acp_tui.conversation.web_address import host_of, is_openable, split_at_host, warnings_of
 from acp_tui.ui.commands.keys import is_stray, keys_in_force, pause_before_key_s
 from acp_tui.ui.commands.table import bindings_of
-from acp_tui.ui.kit.answer_guard import GUARD_S, AnswerGuard
+from acp_tui.ui.kit.answer_guard import GUARD_S, HELD, AnswerGuard
 from acp_tui.ui.kit.editors import MAX_NUMBER, SECRET_WARNING, ChoiceRows, FieldEditor, name_of
 from acp_tui.ui.kit.frame import shown, shown_line
 from acp_tui.ui.kit.toasts import ASKING, place_toasts
@@ -111,7 +112,7 @@ class QuestionCard(VerticalScroll, can_focus=True):
         """`answer` is called once, with the user's decision."""
         super().__init__(classes=ASKING)
         self.asked = asked
-        self.guard = AnswerGuard(clock)
+        self.guard = AnswerGuard(clock, self)
         self._agent_title = agent_title
         self._answer = answer
         self._keys = keys
@@ -127,10 +128,12 @@ class QuestionCard(VerticalScroll, can_focus=True):
         self._is_answered = False
         self._has_keyboard = False
         self._had_keyboard = False
-        self._came_at = -GUARD_S
-        """When the card took the focus unasked."""
+        self._has_just_come = False
+        """Whether the keyboard came unasked, and no key was pressed since that was on the terminal's screen."""
         self._typed = ""
         """The characters typed since the last pause. If they turn out to be text, they all go to the prompt."""
+        self._has_typed_answer = False
+        """Whether one of them would decide."""
         self._warning = ""
         self._warning_time: Timer | None = None
 
@@ -270,11 +273,12 @@ class QuestionCard(VerticalScroll, can_focus=True):
 
     def take_focus(self) -> None:
         """Take the focus unasked. No field gets it until the user goes there."""
-        self._came_at = self.guard.now_s
+        self.guard.is_unasked = self._has_just_come = True
         self.screen.set_focus(self)
 
     def enter(self) -> None:
         """Focus the card at the user's request; the first field if the key wasn't one of several pressed in a row."""
+        self.guard.is_unasked = False
         is_meant = self.guard.is_open and pause_before_key_s(self) >= GUARD_S
         if is_meant and self._rows is None and self._editors:
             self.screen.set_focus(self._stops[1])
@@ -330,10 +334,16 @@ class QuestionCard(VerticalScroll, can_focus=True):
         self._is_answer = self._is_enter_meant = self.guard.takes(event)
         binding = self._own_binding(event) if is_own else self._binding_above_fields(event)
         if is_own and self._is_answer:
-            self._typed = ""
+            self._typed, self._has_typed_answer = "", False
         if is_own and event.is_printable:
             self._typed += event.character or ""
-        if not is_own and event.key == "enter" and isinstance(self.screen.focused, Button):
+        if is_own and self._is_text(event):
+            event.stop()
+            self._write(self._typed, is_paste=False)
+        elif is_own and binding is not None and event.key.isdecimal() and self.guard.is_unasked:
+            event.stop()
+            await self._hold(event, binding)
+        elif not is_own and event.key == "enter" and isinstance(self.screen.focused, Button):
             event.stop()
             self._answer_by(self.screen.focused)
         elif binding is not None:
@@ -344,6 +354,32 @@ class QuestionCard(VerticalScroll, can_focus=True):
             self._write(self._typed, is_paste=False)
         elif event.is_printable and not self._is_for_field(event.key):
             event.stop()
+        self._is_answer = False
+
+    def _is_text(self, event: events.Key) -> bool:
+        """Whether a character must be meant for the prompt.
+
+        It is if it was pressed before the keyboard's way here could be seen, or follows one that would have decided.
+        """
+        if not event.is_printable or not self.guard.is_unasked:
+            return False
+        is_early = self._has_just_come and not self.guard.was_shown_before(event)
+        self._has_just_come = self._has_just_come and is_early
+        return is_early or self._has_typed_answer
+
+    async def _hold(self, event: events.Key, binding: Binding) -> None:
+        """Answer with this number if nothing follows it."""
+        self._has_typed_answer = True
+        if not self._is_answer:
+            await self.run_action(binding.action)  # it says that it came too soon
+            return
+        self._warn(HELD.format(what=f"{event.key} answers"))
+        await self.guard.hold(event, partial(self._decide, binding), partial(self._warn, ""))
+
+    async def _decide(self, binding: Binding) -> None:
+        self._warn("")
+        self._is_answer, self._has_typed_answer = True, False
+        await self.run_action(binding.action)
         self._is_answer = False
 
     def _own_binding(self, event: events.Key) -> Binding | None:
@@ -374,11 +410,12 @@ class QuestionCard(VerticalScroll, can_focus=True):
             self._write(event.text, is_paste=True)
 
     def _write(self, text: str, *, is_paste: bool) -> None:
-        self._typed = ""
+        self._typed, self._has_typed_answer = "", False
         self._keys.write(text, take_waiting_keys(self), is_paste=is_paste)
 
     def on_mouse_down(self, event: events.MouseDown) -> None:
         """Record what is pressed: when the mouse button is released, something else may be there."""
+        self.guard.is_unasked = False
         self.guard.press(event, self.screen.get_widget_at(*event.screen_offset)[0])
 
     # What the user does
@@ -391,10 +428,12 @@ class QuestionCard(VerticalScroll, can_focus=True):
         """Go to the next field or button, or back to the prompt. Leaving the card itself requires a pause first."""
         stops = self._stops
         at = stops.index(self.screen.focused) if self.screen.focused in stops else 0
+        is_on_its_way = self.guard.is_unasked and not self._is_answer
+        self.guard.is_unasked = False
         if at == 0 and step < 0:
             self._keys.leave()
-        elif at == 0 and self.guard.now_s - self._came_at < GUARD_S:
-            return  # the key was meant for what had the focus before
+        elif at == 0 and is_on_its_way:
+            return  # the key was pressed to get here
         elif at or self._may_answer("press Tab again"):
             self.screen.set_focus(stops[(at + step) % len(stops)])
 
@@ -485,7 +524,7 @@ class QuestionCard(VerticalScroll, can_focus=True):
     def _may_answer(self, again: str) -> bool:
         """Whether the key or click can be deliberate. If not, tell the user what to do."""
         if not self._is_answer:
-            self._warn(f"Ignored: pressed too soon. Pause, then {again}")
+            self._warn(self.guard.why_not(again))
         return self._is_answer
 
     def _give(self, action: Action, values: FormValues | None) -> None:

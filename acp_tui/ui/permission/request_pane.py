@@ -7,6 +7,7 @@ from __future__ import annotations
 
 from abc import abstractmethod
 from collections.abc import Callable, Sequence
+from functools import partial
 from typing import ClassVar, Final
 
 from textual import events
@@ -15,8 +16,9 @@ from textual.message import Message
 from textual.timer import Timer
 
 from acp_tui.conversation.facts import PermissionOption, RequestKey
-from acp_tui.conversation.permission_requests import KIND_WORDS, LETTERS, answer_of, keys_told
+from acp_tui.conversation.permission_requests import KIND_WORDS, LETTERS, answer_of, keys_told, kind_word
 from acp_tui.ui.commands.table import bindings_of
+from acp_tui.ui.kit.answer_guard import HELD
 from acp_tui.ui.permission.lines import MAX_NUMBER
 from acp_tui.ui.permission.request_view import RequestView
 from acp_tui.ui.permission.subject import SubjectDrawing
@@ -24,6 +26,8 @@ from acp_tui.ui.textual_gaps.internals import bindings_of_key, take_waiting_keys
 
 CANCEL_TO_REFUSE: Final = "to refuse, cancel the turn"
 ANSWER_KEYS: Final = frozenset("0123456789") | set(LETTERS.values())
+DECIDING: Final = frozenset({"answer", "reject_and_say_why"})
+"""Actions of keys that a sentence may begin with."""
 WARNING_S: Final = 2.0
 """Long enough to read a few words. The guard has opened long before."""
 
@@ -80,6 +84,10 @@ class RequestPane(RequestView, can_focus=True):
         """Whether the key being handled can be an answer."""
         self._typed = ""
         """The characters typed since the last pause. If they turn out to be text, they all go to the prompt."""
+        self._has_typed_answer = False
+        """Whether one of them would decide."""
+        self._has_just_come = False
+        """Whether the keyboard came unasked, and no key was pressed since that was on the terminal's screen."""
         self._warning_time: Timer | None = None
         """Shows the keys again when it fires; None while they are shown."""
 
@@ -129,19 +137,67 @@ class RequestPane(RequestView, can_focus=True):
         focus may have changed, or the next key may be here.
         """
         self.show_changes()
-        if self.guard.takes(event):
-            self._typed = ""
+        is_answer = self.guard.takes(event)
+        if is_answer:
+            self._typed, self._has_typed_answer = "", False
         if event.is_printable:
             self._typed += event.character or ""
-        if (binding := self._binding(event)) is not None:
+        binding = self._binding(event)
+        if self._is_text(event):
             event.stop()
-            self._is_answer = self.guard.takes(event)
-            await self.run_action(binding.action)
-            self._is_answer = False
+            self._leave_for_text()
+        elif binding is not None:
+            event.stop()
+            await self._act(event, binding, is_answer=is_answer)
         elif event.is_printable and not self._is_bound_above(event.key):
             event.stop()
-            typed, self._typed = self._typed, ""
-            self._leave(self.Typed(typed))
+            self._leave_for_text()
+
+    def _is_text(self, event: events.Key) -> bool:
+        """Whether a character must be meant for the prompt.
+
+        It is if it was pressed before the keyboard's way here could be seen, or follows one that would have decided.
+        """
+        if not event.is_printable or not self.guard.is_unasked:
+            return False
+        is_early = self._has_just_come and not self.guard.was_shown_before(event)
+        self._has_just_come = self._has_just_come and is_early
+        return is_early or self._has_typed_answer
+
+    def _leave_for_text(self) -> None:
+        typed, self._typed, self._has_typed_answer = self._typed, "", False
+        self._leave(self.Typed(typed))
+
+    async def _act(self, event: events.Key, binding: Binding, *, is_answer: bool) -> None:
+        name = binding.action.partition("(")[0]
+        if not event.is_printable or not self.guard.is_unasked or name not in DECIDING:
+            self._is_answer = is_answer
+            await self.run_action(binding.action)
+            self._is_answer = False
+            return
+        self._has_typed_answer = True
+        if is_answer and self._rows is not None:
+            index = answer_of(self.options, event.key) if name == "answer" else None
+            what = binding.description if index is None else kind_word(self.options[index])
+            self.warn(HELD.format(what=what))
+            await self.guard.hold(event, partial(self._decide, binding), partial(self.warn, ""))
+        else:
+            await self.run_action(binding.action if name == "answer" else "too_soon")
+
+    async def _decide(self, binding: Binding) -> None:
+        """Act on a key that was held, and that nothing followed."""
+        self.warn("")
+        self._is_answer, self._has_typed_answer = True, False
+        await self.run_action(binding.action)
+        self._is_answer = False
+
+    def action_too_soon(self) -> None:
+        """Say that the key came too soon."""
+        self._warn_too_soon("press it again")
+
+    def note_asked_for(self) -> None:
+        """Note that the user went to the request, so that each key is meant for it."""
+        self.guard.is_unasked = False
 
     def _binding(self, event: events.Key) -> Binding | None:
         """The key's binding. A number or letter without an option has none, nor `w` if no option rejects."""
@@ -163,6 +219,7 @@ class RequestPane(RequestView, can_focus=True):
     def on_mouse_down(self, event: events.MouseDown) -> None:
         """Record what is pressed: when the mouse button is released, something else may be there."""
         self.show_changes()
+        self.note_asked_for()
         self.guard.press(event, self._option_at(event))
 
     def on_click(self, event: events.Click) -> None:
@@ -188,13 +245,13 @@ class RequestPane(RequestView, can_focus=True):
         elif option is not None and self.asked is not None:
             request, title = self.asked.request, self.asked.call.shown_title
             typed = "".join(letter for letter in self._typed if letter in ANSWER_KEYS)  # other keys had an effect
-            self._typed = ""
+            self._typed, self._has_typed_answer = "", False
             self._leave(self.ReasonWanted(request.key, option.option_id, title, typed))
 
     def _answer(self, index: int, again: str) -> None:
         if self.asked is None or index >= len(self.options) or not self._counts(again):
             return
-        self._typed = ""
+        self._typed, self._has_typed_answer = "", False
         option = self.options[index]
         if option.is_rejection or self.may_allow(option.option_id, again):
             self.tell(self.Answered(self.asked.request.key, option.option_id))
@@ -211,7 +268,7 @@ class RequestPane(RequestView, can_focus=True):
 
     def _warn_too_soon(self, again: str) -> None:
         """Tell the user what to do, for as long as it takes to read and as long as it applies."""
-        self.warn(f"Ignored: pressed too soon. Pause, then {again}")
+        self.warn(self.guard.why_not(again))
         if self._warning_time is not None:
             self._warning_time.stop()
         self._warning_time = self.set_interval(WARNING_S, self._end_warning)

@@ -2,7 +2,6 @@
 
 from __future__ import annotations
 
-import time
 from abc import abstractmethod
 from collections.abc import Callable, Sequence
 from typing import Final, Literal, NamedTuple, TypeAlias
@@ -24,6 +23,7 @@ from acp_tui.ui.rendering.diff import DiffLayout
 from acp_tui.ui.rendering.diff_model import CONTEXT_LINES
 from acp_tui.ui.rendering.palette import Palette
 from acp_tui.ui.rendering.wrapping import wrap
+from acp_tui.ui.textual_gaps.fence import fence_of
 
 Part: TypeAlias = Literal["title", "subject", "keys", "options", "gap"]
 
@@ -94,8 +94,6 @@ def start_row(change: int, rows: int, height: int) -> int:
 
 COMPARING_PAUSE_S: Final = 0.002
 """Pause before a long diff is compared further, so that keys are handled."""
-SLOW_DRAWING_S: Final = 0.1
-"""If drawing a request takes longer, keys may be pressed before it's visible."""
 
 
 class RequestView(Vertical):
@@ -112,8 +110,8 @@ class RequestView(Vertical):
         id: str | None = None,  # noqa: A002 - Textual's own name for it
     ) -> None:
         super().__init__(id=id, classes=ASKING)
-        self.guard = AnswerGuard(clock)
-        """Armed whenever the request reads differently: no key counts until that was visible."""
+        self.guard = AnswerGuard(clock, self)
+        """Armed whenever the request reads differently: no key counts until that was on the terminal's screen."""
         self._drawing = drawing or SubjectDrawing()
         self.asked: ShownRequest | None = None
         self._state: tuple[object, ...] = ()
@@ -156,16 +154,14 @@ class RequestView(Vertical):
     def _begin(self) -> None:
         """Show a different request than before."""
         self._chosen, self._shows_raw, self._warning = None, False, ""
+        self.guard.is_unasked = True  # it came by itself, even to somebody who has just answered another
         self._pending = self._start
         self._draw_news()
         self._options.go_to_line(0)
 
     def _draw_news(self) -> None:
-        begin_s = time.monotonic()
         self.redraw()
         self.guard.arm()  # only after it is drawn
-        if time.monotonic() - begin_s > SLOW_DRAWING_S:
-            self.call_after_refresh(self.guard.arm)  # painting it takes long too
 
     def show_changes(self) -> None:
         """Show the request as it is now, because the call changes in place."""
@@ -229,6 +225,7 @@ class RequestView(Vertical):
     def on_resize(self) -> None:
         """Draw for the new width."""
         self.redraw()
+        self.guard.arm()
 
     def watch_has_focus(self, has_focus: bool) -> None:
         """Rearm the guard, so that keys count only a moment after the focus arrives."""
@@ -310,13 +307,13 @@ class RequestView(Vertical):
         self._reveal_chosen(rows.options)
 
     def _keys_lines(self, *, is_cut: bool) -> list[Strip]:
-        """The lines above the answers: a warning, or the keys."""
-        if self._warning:
-            return wrap([(self._warning, self._palette.warning)], self._width)
-        if self._drawing.seen.wanted:
-            return wrap([(self._why_once_more, self._palette.warning)], self._width)
-        keys = self.keys(has_focus=self.has_focus, is_cut=is_cut)
-        return drawings.keys_lines(keys, self._palette.muted, self._width)
+        """The lines above the answers: the keys, or a warning in their place, so that the answers don't move."""
+        keys = drawings.keys_lines(self.keys(has_focus=self.has_focus, is_cut=is_cut), self._palette.muted, self._width)
+        warning = self._warning or (self._why_once_more if self._drawing.seen.wanted else "")
+        if not warning:
+            return keys
+        lines = wrap([(warning, self._palette.warning)], self._width)
+        return [*lines, *[Strip.blank(self._width)] * (len(keys) - len(lines))]
 
     def warn(self, text: str) -> None:
         """Show this in place of the keys; "" shows the keys again."""
@@ -374,28 +371,46 @@ class RequestView(Vertical):
         return self._width, self.layout_of_diffs, self.context_of_diffs, above, self._must_be_seen
 
     def _look(self) -> None:
-        """Record what is in view, once it's painted."""
-        self.call_after_refresh(self.note_seen)
+        """Record what is in view, once it's painted, and shown by the terminal."""
+        self.call_after_refresh(self._look_at_rows)
 
-    def note_seen(self) -> None:
-        """Record the rows on the screen as seen. Does nothing while another screen covers them."""
+    def _look_at_rows(self) -> None:
+        """Record the rows in view as seen, once the terminal has shown them. Scrolling on before that shows others."""
+        if (rows := self._rows_in_view) is None:
+            return
+        if (fence := fence_of(self)) is None:
+            self._note_seen(self._state, self._way, rows)
+        else:
+            state, way = self._state, self._way
+            fence.when_shown((self, "seen"), self, lambda _: self._note_seen(state, way, rows))
+
+    @property
+    def _rows_in_view(self) -> range | None:
+        """The rows of the subject on the screen; None while another screen covers them, or they aren't final."""
         if self._rows is None or self.asked is None or self._pending is not None or not self._drawn.is_whole:
-            return
+            return None
         if not self._has_parts or self.app.screen is not self.screen:
-            return
+            return None
         try:
             height = self.screen.find_widget(self._subject).visible_region.height
         except NoWidget:
-            return
-        top, count, seen = self._subject.scroll_offset.y, self._must_be_seen, self._drawing.seen
+            return None
+        top = self._subject.scroll_offset.y
+        return range(top, min(top + height, self._must_be_seen))
+
+    def _note_seen(self, state: tuple[object, ...], way: tuple[object, ...], rows: range) -> None:
+        if (state, way) != (self._state, self._way):
+            return  # it reads differently by now
+        seen = self._drawing.seen
         was_all_seen = seen.is_all_seen
-        seen.note(self._way, range(top, min(top + height, count)), count)
+        seen.note(way, rows, self._must_be_seen)
         if seen.wanted and seen.is_all_seen and not was_all_seen:
             self.lay_out()  # the warning says what is left to see
 
     def may_allow(self, option_id: str, again: str) -> bool:
         """Whether everything was in view, or the user repeats the choice. If not, scroll to the first unseen row."""
-        self.note_seen()
+        if fence_of(self) is None:
+            self._look_at_rows()
         seen = self._drawing.seen
         if seen.wanted == option_id or (seen.is_all_seen and not self._drawn.left_out):
             return True

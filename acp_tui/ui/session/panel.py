@@ -489,10 +489,12 @@ class SessionPanel(Vertical):
             for prompt in self.screen.query(PromptInput):
                 prompt.give_way_to(self.card)
 
-    def take_up_request(self) -> None:
-        """Focus the permission card, if a request waits."""
-        if isinstance(self.card, PermissionCard) and self.card.display:
-            self.card.take_focus()
+    def take_up_request(self) -> bool:
+        """Focus the permission card because the user wants to answer. Returns False if no request waits."""
+        if not isinstance(self.card, PermissionCard) or not self.card.is_attached or not self.card.display:
+            return False
+        self.card.enter()
+        return True
 
     def on_permission_card_left(self, message: PermissionCard.Left) -> None:
         """Post the message again: it wouldn't bubble on from here, because it was posted while handling another."""

@@ -131,6 +131,7 @@ class AcpTuiApp(BaseApp):
             self._quit_hosted(hosted)
         elif at_work and now - self._asked_to_quit_at > QUIT_AGAIN_S:
             self._asked_to_quit_at = now
+            self.keys.note_asked(QUIT_AGAIN_S)
             what = "An agent is working" if len(at_work) == 1 else f"{len(at_work)} agents are working"
             self.notify(self.keymap.hint(f"{what}; {{quit}} again quits anyway"), severity="warning")
         else:

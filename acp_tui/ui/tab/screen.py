@@ -67,7 +67,8 @@ class SessionScreen(Screen[None]):
     BINDINGS: ClassVar[list[BindingType]] = [
         *bindings(),
         # Use bindings, not key methods: after a key method, the key would still move the focus away from the prompt.
-        Binding("escape,tab", "focus_prompt", "Back to the prompt", show=False),
+        Binding("escape", "focus_prompt", "Back to the prompt", show=False),
+        Binding("tab", "focus_next", "To what waits for the user, or back to the prompt", show=False),
     ]
 
     mode = FIRST_MODE
@@ -515,6 +516,11 @@ class SessionScreen(Screen[None]):
         for prompt in self.query(PromptInput):
             self.set_focus(prompt)
 
+    def action_focus_next(self) -> None:
+        """Focus the card that waits; without one, the prompt."""
+        if not self._focus_card():
+            self.action_focus_prompt()
+
     # Events
 
     def on_screen_resume(self) -> None:
@@ -621,22 +627,24 @@ class SessionScreen(Screen[None]):
 
     def take_up_request(self) -> None:
         """Focus the permission card or the form that waits: the user came to this tab for it."""
-        if self.questions.card is not None:
-            self.questions.card.take_focus()
-        elif self.panel is not None:
-            self.panel.take_up_request()
+        self._focus_card()
 
     def on_prompt_input_leave_requested(self) -> None:
         """Focus the card that waits, or the welcome's sessions, or the conversation."""
+        if self._focus_card() or self.panel is None:
+            return
+        welcome = self.panel.welcome
+        if welcome.is_attached and welcome.display and welcome.can_focus:
+            self.set_focus(welcome)
+        elif self.panel.view.is_attached:
+            self.panel.view.focus()
+
+    def _focus_card(self) -> bool:
+        """Focus the form or the permission card that waits. Returns False if there is none."""
         if self.questions.card is not None:
             self.questions.card.enter()
-        elif self.panel is not None:
-            places = (self.panel.card, self.panel.welcome)
-            place = next((one for one in places if one.is_attached and one.display and one.can_focus), None)
-            if place is not None:
-                self.set_focus(place)
-            elif self.panel.view.is_attached:
-                self.panel.view.focus()
+            return True
+        return self.panel is not None and self.panel.take_up_request()
 
     def on_prompt_input_page_requested(self, message: PromptInput.PageRequested) -> None:
         """Scroll by a page without leaving the prompt."""

@@ -18,8 +18,10 @@ from rich.console import RenderableType
 from textual.app import App
 from textual.driver import Driver
 from textual.drivers.linux_driver import LinuxDriver
+from textual.events import Key, MouseDown, Paste
 from textual.message import Message
 
+from acp_tui.ui.textual_gaps.fence import Fence
 from acp_tui.ui.textual_gaps.flow_control import QUESTION, FlowControl
 from acp_tui.ui.textual_gaps.internals import draw_rows_again
 from acp_tui.ui.textual_gaps.shown_rows import ShownRows, rows_of
@@ -90,9 +92,14 @@ class PacedDriver(LinuxDriver):
     def __init__(self, app: App[Any], **options: Any) -> None:
         super().__init__(app, **options)
         self.flow = FlowControl()
-        self._questions = 0
+        self.questions = 0
+        """How many the terminal was asked."""
+        self._asked_at = -1
+        """How much had been sent when it was asked last."""
         self._answers = 0
         """Counted by the thread that reads, whose event it is."""
+        self._read_s = 0.0
+        """When that thread last read something the user did, in monotonic seconds."""
         self._has_answered = threading.Event()
         # It's only written to, flushed, and asked for its descriptor.
         self._file: Any = WatchedFile(cast(TextIO, self._file), self.flow)
@@ -116,24 +123,42 @@ class PacedDriver(LinuxDriver):
 
     def ask(self) -> None:
         """Ask the terminal for an answer to everything that was written."""
-        self._questions += 1
+        self.questions += 1
         self.write(QUESTION)
+        self._asked_at = self.flow.sent
         self.flow.note_asked(time.monotonic())
+
+    def question_behind_all(self) -> int:
+        """The number of a question behind everything that was sent, counted from 1."""
+        if self.flow.sent != self._asked_at:
+            self.ask()
+        return self.questions
 
     def process_message(self, message: Message) -> None:
         """Pass what the user did to the app, but not the terminal's answers. Called by the thread that reads."""
         if not isinstance(message, TerminalAnswered):
+            if isinstance(message, Key | Paste | MouseDown):
+                self._read_s = message.time
             super().process_message(message)
             return
         self._answers += 1
         self._has_answered.set()
         with suppress(RuntimeError):  # the loop has ended
-            self._loop.call_soon_threadsafe(self.flow.note_answered, time.monotonic())
+            self._loop.call_soon_threadsafe(self._note_answered, self._answers, time.monotonic())
+
+    def _note_answered(self, count: int, at_s: float) -> None:
+        self.flow.note_answered(at_s)
+        if isinstance(pacing := getattr(self._app, "pacing", None), Pacing):
+            pacing.fence.note_answered(count, at_s)
+
+    def has_input_since(self, at_s: float) -> bool:
+        """Whether the user has done something since then that the app may not have handled yet."""
+        return self._read_s > at_s or bool(select.select([self.fileno], [], [], 0)[0])
 
     def _await_answers(self) -> None:
         """Wait a moment for the answers that are still to come: a shell would take them for input."""
         limit_s = time.monotonic() + LAST_ANSWER_S
-        while self.flow.answers and self._answers < self._questions and (left_s := limit_s - time.monotonic()) > 0:
+        while self.flow.answers and self._answers < self.questions and (left_s := limit_s - time.monotonic()) > 0:
             self._has_answered.wait(left_s)
             self._has_answered.clear()
 
@@ -141,8 +166,9 @@ class PacedDriver(LinuxDriver):
         """Take over the terminal, for the first time or again. Its content isn't ours."""
         if isinstance(pacing := getattr(self._app, "pacing", None), Pacing):
             pacing.shown.forget()
+            pacing.fence.restart()
         self.flow.restart()
-        self._answers = self._questions
+        self._answers = self.questions
         super().start_application_mode()  # type: ignore[no-untyped-call]  # Textual's has no annotations
         if self.input_tty and self._writer_thread is not None:  # it isn't there if we were put to sleep again
             self.ask()
@@ -187,6 +213,7 @@ class Pacing:
         """The rows of frames that were not sent."""
         self._row_length = ROW_LENGTH
         self.shown = ShownRows()
+        self.fence = Fence(app, self._missed)
 
     def driver_class(self, textuals: type[Driver]) -> type[Driver]:
         """Return the paced driver instead of the class it extends."""
@@ -223,12 +250,12 @@ class Pacing:
             return
         sent = 0 if terminal is None else terminal.flow.sent
         send(renderable and self.shown.lean(renderable, self._app.screen._compositor.size))
-        if terminal is None or (length := terminal.flow.sent - sent) == 0:
-            return
-        if rows:
-            self._row_length += (length / len(rows) - self._row_length) * ROW_LENGTH_WEIGHT
-        if terminal.flow.answers:
-            terminal.ask()
+        if terminal is not None and (length := terminal.flow.sent - sent):
+            if rows:
+                self._row_length += (length / len(rows) - self._row_length) * ROW_LENGTH_WEIGHT
+            if terminal.flow.answers:
+                terminal.ask()
+        self.fence.note_sent()
 
     def _rows_to_send(self, flow: FlowControl) -> int:
         """How many rows to send now: all, or as many as won't delay an echo too much."""
@@ -263,7 +290,7 @@ class Pacing:
         # From the bottom up: the prompt and new text are there.
         count = len(self._missed) if terminal is None else self._rows_to_send(terminal.flow)
         rows = sorted(self._missed, reverse=True)[:count]
-        self._missed.difference_update(rows)
+        self._missed.difference_update(rows)  # the same set always: the fence looks at it
         draw_rows_again(self._app.screen, rows)  # intermediate states were never sent, and aren't missed
         if self._missed:
             self._send_missed_later()

@@ -10,7 +10,7 @@ from textual.screen import ModalScreen
 from acp_tui.client.agents.command import AgentCommand, Package
 from acp_tui.client.settings.mcp import StdioServer
 from acp_tui.ui.dialogs.trust import FirstRunDialog, RunQuestion, TrustDialog
-from acp_tui.ui.kit.answer_guard import QuestionScreen
+from acp_tui.ui.kit.question_screen import QuestionScreen
 from support.dialogs import NOTHING, open_dialog
 from support.screens import Clock
 

@@ -40,7 +40,7 @@ from acp_tui.conversation.tool_calls import ToolCall, ToolCallId
 from acp_tui.conversation.updates import PermissionAnswered
 from acp_tui.ui.dialogs.trust import FirstRunDialog, RunQuestion, TrustDialog, TrustQuestion
 from acp_tui.ui.kit import answer_guard
-from acp_tui.ui.kit.answer_guard import QuestionScreen
+from acp_tui.ui.kit.question_screen import QuestionScreen
 from acp_tui.ui.permission.permission_card import PermissionCard
 from acp_tui.ui.permission.request_view import RequestView, RowCounts
 from acp_tui.ui.permission.subject import ShownRequest
@@ -192,6 +192,7 @@ class Run:
 
     def __post_init__(self) -> None:
         self.card = BareCard(self.clock)
+        self.card.note_asked_for()
         self.call = ToolCall(ToolCallId("call"), title="Edit")
         self.judge.changes(self.clock.now_s)  # a new card
 

@@ -261,6 +261,7 @@ async def test_a_card_that_comes_to_a_draft_takes_the_keyboard_once_it_is_gone()
         assert page.prompt.has_focus
         page.clock.now_s += IDLE_S
         await until_so(page.pilot, lambda: page.card.has_focus)
+        await page.settled()
         page.clock.pass_guard()
         await page.press("y")
         assert page.decisions == {"call": ALLOW.option_id}

@@ -1,5 +1,6 @@
 """A permission request on the full screen: what it shows, what answers it, and how it ends."""
 
+import asyncio
 import re
 
 from acp_tui.conversation.facts import PermissionOption
@@ -303,3 +304,19 @@ async def test_the_app_can_end_while_it_is_open() -> None:
     async with open_page() as page:
         await _open(page)
         page.withdraw()
+
+
+async def test_a_request_that_goes_while_its_full_screen_opens_ends_nothing() -> None:
+    async with open_page() as page:
+        await page.ask("call")
+        await page.enter_card()
+        for rounds in range(4):
+            page.card.action_review()
+            for _ in range(rounds):
+                await asyncio.sleep(0)
+            page.withdraw()
+            await page.settled()
+            assert page.pilot.app.screen is page.pilot.app.screen_stack[0]
+            await page.start_over()
+            await page.ask("call")
+            await page.enter_card()

@@ -1,0 +1,135 @@
+"""A dialog that asks something by itself, and takes only deliberate answers."""
+
+from __future__ import annotations
+
+import time
+from abc import abstractmethod
+from collections.abc import Callable
+from functools import partial
+from typing import ClassVar, TypeVar
+
+from textual import events
+from textual.binding import Binding
+from textual.screen import ModalScreen
+from textual.widgets import Button, TextArea
+
+from acp_tui.ui.kit.answer_guard import HELD, AnswerGuard
+from acp_tui.ui.kit.frame import Frame
+from acp_tui.ui.textual_gaps.internals import bindings_of_key
+
+T = TypeVar("T")
+
+
+class QuestionScreen(ModalScreen[T]):
+    """A dialog that handles keys at once, because Textual does so only after they have bubbled up to the app.
+
+    It comes by itself, so the user may be writing: what can't be an answer goes to the draft below.
+    """
+
+    clock: ClassVar[Callable[[], float]] = staticmethod(time.monotonic)
+
+    def __init__(self, keys: str) -> None:
+        """`keys` tells the keys in the dialog's frame."""
+        super().__init__(classes="dialog")
+        self.guard = AnswerGuard(type(self).clock, self)
+        self._keys = keys
+        self._is_answer = False
+        """Whether the key or click being handled can be an answer."""
+        self._is_told = False
+        """Whether the user was told that an answer came too soon."""
+        self._typed = ""
+        """A character that was typed after a pause, and may be the first of a text."""
+        self._is_writing = False
+        """Whether the user is writing: the last keys were text."""
+
+    @abstractmethod
+    def answer_by(self, button: Button) -> None:
+        """Give the answer of this button, if `may_answer`."""
+
+    def may_answer(self) -> bool:
+        """Whether the key or click can be a deliberate answer. If not, tell the user, once."""
+        if not self._is_answer and not self._is_told:
+            self._is_told = True
+            self.notify(self.guard.why_not("answer again"), severity="warning")
+        return self._is_answer
+
+    def on_screen_resume(self) -> None:
+        """Rearm the guard: the question is visible only now."""
+        self.guard.arm()
+
+    def on_resize(self) -> None:
+        """Rearm the guard: another button may be under the mouse."""
+        self.guard.arm()
+
+    async def on_key(self, event: events.Key) -> None:
+        """Handle a key. Keys that a field takes as text don't arrive here."""
+        is_answer = self.guard.takes(event)
+        binding = next(iter(bindings_of_key(self, event.key)), None)
+        if event.is_printable and self.guard.is_unasked and self._is_text(event, binding, is_answer=is_answer):
+            event.stop()
+            self._write(self._typed + (event.character or ""))
+        elif event.is_printable and self.guard.is_unasked and binding is not None and is_answer:
+            event.stop()
+            self._typed, self._is_writing = event.character or "", False
+            self._tell_held(binding.description)
+            await self.guard.hold(event, partial(self._decide, binding), partial(self._tell_held, ""))
+        else:
+            await self._act(event, binding, is_answer=is_answer)
+
+    def _is_text(self, event: events.Key, binding: Binding | None, *, is_answer: bool) -> bool:
+        """Whether the character is part of a text: another one came just before, or it was typed for the prompt."""
+        if binding is None or not self.guard.was_shown_before(event):
+            return True
+        return not is_answer and bool(self._typed or self._is_writing)
+
+    async def _act(self, event: events.Key, binding: Binding | None, *, is_answer: bool) -> None:
+        # The Enter that ends a text isn't an answer, however late it comes.
+        self._is_answer = is_answer and not (self._is_writing and event.key == "enter")
+        self._typed = ""
+        if event.key in ("tab", "shift+tab", "left", "right"):
+            self.guard.is_unasked = self._is_writing = False
+        if event.key == "enter" and isinstance(self.focused, Button):
+            event.stop()
+            self.answer_by(self.focused)
+        elif binding is not None:
+            event.stop()
+            await self.run_action(binding.action)
+        self._is_answer = False
+
+    async def _decide(self, binding: Binding) -> None:
+        """Answer with a key that was held, and that nothing followed."""
+        self._typed = ""
+        self._tell_held("")
+        if self.is_current:
+            self._is_answer = True
+            await self.run_action(binding.action)
+            self._is_answer = False
+
+    def _write(self, text: str) -> None:
+        """Put what was typed into the draft below."""
+        self._typed, self._is_writing = "", True
+        for screen in reversed(self.app.screen_stack):
+            for prompt in screen.query("PromptInput").results(TextArea):
+                prompt.insert(text)
+                return
+
+    def _tell_held(self, what: str) -> None:
+        """Show in place of the keys what a held key will do; "" shows the keys again."""
+        for frame in self.query(Frame):
+            frame.show_keys(HELD.format(what=what) if what else self._keys)
+
+    def on_paste(self, event: events.Paste) -> None:
+        """A paste is no answer, and neither is a key right after it."""
+        self.guard.takes(event)
+
+    def on_mouse_down(self, event: events.MouseDown) -> None:
+        """Record what is pressed: when the mouse button is released, something else may be there."""
+        self.guard.is_unasked = False
+        self.guard.press(event, self.get_widget_at(*event.screen_offset)[0])
+
+    def on_button_pressed(self, event: Button.Pressed) -> None:
+        """Handle a mouse click. Keys were handled before."""
+        event.stop()
+        self._is_answer = self.guard.is_click_on(event.button)
+        self.answer_by(event.button)
+        self._is_answer = False

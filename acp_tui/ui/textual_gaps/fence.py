@@ -1,0 +1,188 @@
+"""Knows when the terminal has shown what was painted. What is composed may wait for seconds on its way there.
+
+A terminal answers a question only after it has taken everything that was sent before it. So a question behind a frame
+is a fence: keys read before its answer were pressed while something else was on the screen. Doesn't know what asks.
+"""
+
+from __future__ import annotations
+
+import asyncio
+import time
+from collections.abc import Callable, Collection, Hashable
+from typing import TYPE_CHECKING, Any, Final
+
+from textual._context import NoActiveAppError
+from textual.app import App
+from textual.errors import NoWidget
+from textual.widget import Widget
+
+from acp_tui.ui.textual_gaps.flow_control import LOST_S
+
+if TYPE_CHECKING:
+    from acp_tui.ui.textual_gaps.driver import PacedDriver
+
+UNANSWERED_S: Final = 1.5
+"""A terminal that answers nothing, or more than it is asked, gets this time to show a frame."""
+RETRY_S: Final = 0.02
+"""While Textual paints nothing, look again this often."""
+
+
+class _Wait:
+    """Somebody waits until the terminal has shown these rows."""
+
+    def __init__(self, tell: Callable[[float], None]) -> None:
+        self.tell = tell
+        self.rows: range | None = None
+        """None until the widget is painted."""
+        self.number: int | None = None
+        """The question behind the frame; None until all of the rows are sent."""
+        self.asked_s = 0.0
+        self.is_answered = False
+        """Whether it has an answer that can't be relied on."""
+
+
+class Fence:
+    """The fence of one app. Belongs to the event loop. Times are in monotonic seconds."""
+
+    def __init__(self, app: App[Any], missed: Collection[int]) -> None:
+        """`missed` are the rows of frames that were not sent."""
+        self._app = app
+        self._missed = missed
+        self._waits: dict[Hashable, _Wait] = {}
+        self._begun_s = time.monotonic()
+        self._answered = 0
+        """The last question that was answered."""
+        self._answered_s = -LOST_S
+        self._lost = 0
+        """How many answers something else has read."""
+        self._has_answered = False
+        self._is_exact = True
+        """Whether there was never an answer without a question."""
+
+    @property
+    def is_silent(self) -> bool:
+        """Whether this terminal answers nothing, so that only time can tell what it shows."""
+        if self._terminal is None:
+            return True
+        return not self._has_answered and time.monotonic() - self._begun_s >= LOST_S
+
+    @property
+    def is_exact(self) -> bool:
+        """Whether an answer to a question can be relied on to say what the terminal shows."""
+        return self._is_exact and not self.is_silent
+
+    @property
+    def _terminal(self) -> PacedDriver | None:
+        terminal: PacedDriver | None = getattr(self._app, "pacing").terminal  # noqa: B009 - any app may have one
+        return terminal
+
+    def is_awaited(self, key: Hashable) -> bool:
+        """Whether `when_shown` was called with this key, and isn't done yet."""
+        return key in self._waits
+
+    def when_shown(self, key: Hashable, widget: Widget, tell: Callable[[float], None]) -> None:
+        """Call `tell` with the time when the terminal has shown this widget as it is now.
+
+        A later call with the same key replaces this one. Never calls `tell` if the widget isn't painted, because it or
+        its screen is covered or hidden.
+        """
+        wait = self._waits[key] = _Wait(tell)
+        widget.call_after_refresh(self._note_painted, key, wait, widget)
+
+    def _note_painted(self, key: Hashable, wait: _Wait, widget: Widget) -> None:
+        if self._waits.get(key) is not wait:
+            return
+        if self._app._batch_count and widget.is_attached:  # nothing is painted yet
+            asyncio.get_running_loop().call_later(
+                RETRY_S, widget.call_after_refresh, self._note_painted, key, wait, widget
+            )
+            return
+        rows = _rows_on_screen(widget) if widget.is_attached and widget.screen is self._app.screen else range(0)
+        if not rows:
+            del self._waits[key]
+            return
+        wait.rows = rows
+        self.note_sent()
+
+    def note_sent(self) -> None:
+        """Ask the terminal about rows that are all sent by now."""
+        for key, wait in tuple(self._waits.items()):
+            if wait.rows is not None and wait.number is None and not any(row in self._missed for row in wait.rows):
+                self._ask(key, wait)
+
+    def _ask(self, key: Hashable, wait: _Wait) -> None:
+        terminal, now_s = self._terminal, time.monotonic()
+        wait.number = terminal.question_behind_all() if terminal is not None else 0
+        wait.asked_s = now_s
+        if self.is_silent:
+            patience_s = UNANSWERED_S
+        else:  # until it has answered once, it may be one that never does
+            patience_s = LOST_S if self._has_answered else max(self._begun_s + LOST_S - now_s, UNANSWERED_S)
+        asyncio.get_running_loop().call_later(patience_s, self._lose_patience, key, wait, now_s)
+
+    def _lose_patience(self, key: Hashable, wait: _Wait, asked_s: float) -> None:
+        if self._waits.get(key) is not wait or wait.number is None or wait.asked_s != asked_s:
+            return
+        terminal = self._terminal
+        if terminal is None or self.is_silent:
+            self._tell(key, wait, time.monotonic())
+            return
+        if self._answered_s > asked_s:  # it answers, so something else has read the answers that are missing
+            self._lost += terminal.questions - self._answered
+        self._ask(key, wait)
+
+    def note_answered(self, count: int, at_s: float) -> None:
+        """Record that the terminal's answer with this number, counted from 1, was read at this time."""
+        terminal = self._terminal
+        if terminal is None:
+            return
+        self._has_answered, self._answered_s, self._answered = True, at_s, count + self._lost
+        if self._answered > terminal.questions:
+            self._is_exact, self._answered = False, terminal.questions
+            self._lost = terminal.questions - count
+        for key, wait in tuple(self._waits.items()):
+            if wait.number is None or wait.number > self._answered:
+                continue
+            if self._is_exact:
+                self._tell(key, wait, at_s)
+            elif not wait.is_answered:
+                wait.is_answered = True
+                asyncio.get_running_loop().call_later(UNANSWERED_S, self._tell_late, key, wait)
+
+    def _tell_late(self, key: Hashable, wait: _Wait) -> None:
+        if self._waits.get(key) is wait:
+            self._tell(key, wait, time.monotonic())
+
+    def has_input_since(self, at_s: float) -> bool:
+        """Whether the user has pressed something since then that may not be handled yet."""
+        terminal = self._terminal
+        return terminal is not None and terminal.has_input_since(at_s)
+
+    def restart(self) -> None:
+        """Begin anew: the terminal was lent to a program, which may have read its answers and drawn over the frame."""
+        self._lost, self._answered = 0, 0
+        for wait in self._waits.values():
+            wait.number, wait.is_answered = None, False
+
+    def _tell(self, key: Hashable, wait: _Wait, at_s: float) -> None:
+        del self._waits[key]
+        wait.tell(at_s)
+
+
+def _rows_on_screen(widget: Widget) -> range:
+    try:
+        region = widget.screen.find_widget(widget).visible_region
+    except NoWidget:
+        return range(0)
+    return range(region.y, region.bottom) if region.width else range(0)
+
+
+def fence_of(widget: Widget) -> Fence | None:
+    """The fence of the widget's app. None without a terminal, where what is painted is shown: in tests and pictures."""
+    try:
+        app = widget.app
+    except NoActiveAppError:
+        return None
+    driver = getattr(app, "_driver", None)
+    fence = getattr(getattr(app, "pacing", None), "fence", None)
+    return fence if driver is not None and not driver.is_headless and isinstance(fence, Fence) else None
