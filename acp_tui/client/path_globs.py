@@ -5,9 +5,6 @@ With one, it begins at the root. `**` matches any number of directories, and eve
 `?`, and `[…]` match parts of one name, never a slash. Unlike in .gitignore, a glob that begins with `/` or `~` is
 absolute, and `{a,b}` matches either.
 
-A path of a command line may be open in places, as in `$dir/key`, `*.key`. It counts as matching if it could match,
-judging by the names that are told; a part that could be anything matches nothing by itself.
-
 `ResolvedPaths` reads from the disk where symbolic links lead. `is_spelled_in` only uses the spelling of paths. The
 effort is limited by the length of the path times that of the glob.
 """
@@ -19,19 +16,12 @@ import re
 import sys
 import unicodedata
 from collections.abc import Iterable, Iterator, Sequence
-from fnmatch import fnmatchcase, translate
+from fnmatch import translate
 from functools import lru_cache
 from itertools import accumulate, pairwise
 from pathlib import Path
-from typing import Final, NamedTuple, TypeAlias
+from typing import Final, TypeAlias
 from urllib.parse import unquote
-
-OPEN: Final = "\ue003"
-"""In a path, stands for any text, including slashes."""
-WILDCARD: Final = "\ue004"
-"""In a path, precedes a wildcard of the shell: `*`, `?`, or `[`."""
-_IS_OPEN: Final = re.compile(f"[{OPEN}{WILDCARD}]")
-_OPEN_PART: Final = re.compile(rf"{OPEN}|{WILDCARD}(?:\[[^\]/]*\]?|.?)")
 
 IGNORES_CASE: Final = sys.platform in ("darwin", "win32")
 """Like these systems' disks, unless they were set up differently."""
@@ -41,12 +31,12 @@ _MAX_ALTERNATIVES: Final = 256
 _BRACES: Final = re.compile(r"\{([^{},]*,[^{}]*)\}")
 _FILE_URL: Final = re.compile(r"file:(?://[^/]*(?=/)|(?=/))", re.IGNORECASE)
 _MAGIC: Final = re.compile("[*?[]")
-_MAX_RESOLVED: Final = 200
+_MAX_RESOLVED: Final = 10_000
 """Limit for the paths of one call to look up on the disk, because a command can have any number of words."""
 _MAX_PATH: Final = 4096
 """Characters. No longer path can exist."""
 
-_MAX_CHARACTERS: Final = 50_000
+_MAX_CHARACTERS: Final = 400_000
 """Limit for all paths of one call. The rest are ignored."""
 
 Names: TypeAlias = tuple[str, ...]
@@ -67,8 +57,7 @@ class ResolvedPaths:
 
         `globs` are those that will be checked. For any other glob, links are resolved when it's checked.
         """
-        all_paths = _not_too_many(paths)
-        paths = [path for path in all_paths if not _IS_OPEN.search(path)]
+        paths = _not_too_many(paths)
         spelled_roots = dict.fromkeys(map(str, roots))
         self._roots = {names for root in spelled_roots for names in map(_names, _spellings(root))}
         spelled = [place for path in paths for place in _absolute(path, spelled_roots)]
@@ -77,16 +66,6 @@ class ResolvedPaths:
         relative = [os.path.normpath(path) for path in paths if not _is_absolute(path)]
         self._below_roots = dict.fromkeys(self._below(map(_names, _existable(relative))))
         self._names_below = {names[at : at + 1] for names in self._below_roots for at in range(max(len(names), 1))}
-        open_paths = [path for path in all_paths if _IS_OPEN.search(path)]
-        self._open = {
-            _open_names(place)
-            for path in open_paths
-            for place in ([path] if path.startswith(OPEN) else _absolute(path, spelled_roots))
-        }
-        self._open_below = {_open_names(path) for path in open_paths if not _is_absolute(path)}
-        self._open_below |= {
-            names[len(root) :] for root in self._roots for names in self._open if names[: len(root)] == root
-        }
         self._globs = {one: _glob_spellings(one) for glob in globs for one in _alternatives(glob) if _is_absolute(one)}
 
     def any_match(self, glob: str) -> bool:
@@ -96,17 +75,10 @@ class ResolvedPaths:
     def _is_covered(self, glob: str) -> bool:
         if _is_absolute(glob):
             spellings = self._globs.get(glob) or _glob_spellings(glob)
-            return any(
-                any(_covers(pattern_of(one), names) for names in self._absolute) or _may_cover_one(one, self._open)
-                for one in spellings
-            )
+            return any(_covers(pattern_of(one), names) for one in spellings for names in self._absolute)
         if "/" in glob.rstrip("/"):
-            glob = os.path.normpath(glob)
-            pattern = pattern_of(glob)
-            is_told = any(_covers(pattern, names) for names in self._below_roots)
-            return is_told or _may_cover_one(glob, self._open_below)
-        if _may_cover_one(f"**/{glob}", self._open_below):
-            return True
+            pattern = pattern_of(os.path.normpath(glob))
+            return any(_covers(pattern, names) for names in self._below_roots)
         # At any depth: checking each name once is much faster than checking each path.
         return any(_covers(pattern_of(glob), name) for name in self._names_below)
 
@@ -235,88 +207,3 @@ def _with_skips(pattern: Pattern, states: set[int]) -> set[int]:
             state += 1
             reached.add(state)
     return reached
-
-
-# Paths that are open in places
-
-
-class _OpenName(NamedTuple):
-    """A name of which only the beginning and the end are told."""
-
-    prefix: str
-    suffix: str
-    begins_with_wildcard: bool
-    """Such a name isn't that of a hidden file."""
-
-
-OpenNames: TypeAlias = tuple[str | _OpenName | None, ...]
-"""None stands for any number of names."""
-
-
-def _open_names(path: str) -> OpenNames:
-    """The names of the path. If nothing of it is told, it could be anything, and only `**` is left."""
-    names: list[str | _OpenName | None] = []
-    for name in _names(path):
-        if name == "..":
-            before = names.pop() if names else None
-            if not isinstance(before, str):
-                names.append(None)
-        elif not _IS_OPEN.search(name):
-            names.append(name)
-        else:
-            parts = _OPEN_PART.split(name)
-            if name.startswith(OPEN):
-                names.append(None)
-            if name != OPEN or any(isinstance(before, str) for before in names):
-                names.append(_OpenName(parts[0], parts[-1], name.startswith(WILDCARD)))
-    return tuple(names)
-
-
-def _may_cover_one(glob: str, open_paths: Iterable[OpenNames]) -> bool:
-    """Whether one of these paths may match `glob` or be below a match."""
-    wanted = tuple(_names(glob))
-    while wanted[-1:] == ("**",):  # everything below the rest
-        wanted = wanted[:-1]
-    return any(_may_cover(wanted, names) for names in open_paths)
-
-
-def _may_cover(wanted: Names, names: OpenNames) -> bool:
-    """Whether the last name of `wanted` is among `names`, after those before it, as far as they are told."""
-    states = {0}
-    for name in names:
-        states = _with_skipped(wanted, states)
-        after = {state for state in states if wanted[state] == "**"}
-        if name is None:
-            after |= set(range(min(states, default=0), len(wanted)))
-        else:
-            found = {state + 1 for state in states if wanted[state] != "**" and _may_be(wanted[state], name)}
-            if len(wanted) in found:
-                return True
-            after |= found
-        states = after
-    return False
-
-
-def _with_skipped(wanted: Names, states: set[int]) -> set[int]:
-    """`states` without the end, and those reached if a `**` matches nothing."""
-    reached = {state for state in states if state < len(wanted)}
-    for state in sorted(reached):
-        while state + 1 < len(wanted) and wanted[state] == "**":
-            state += 1
-            reached.add(state)
-    return reached
-
-
-def _may_be(glob: str, name: str | _OpenName) -> bool:
-    if isinstance(name, str):
-        return fnmatchcase(name, glob)
-    if name.begins_with_wildcard and glob.startswith("."):
-        return False
-    magic = _MAGIC.search(glob)
-    if magic is None:
-        is_long_enough = len(glob) >= len(name.prefix) + len(name.suffix)
-        return is_long_enough and glob.startswith(name.prefix) and glob.endswith(name.suffix)
-    begin, end = glob[: magic.start()], re.split(r"[*?\]]", glob)[-1]
-    return (begin.startswith(name.prefix) or name.prefix.startswith(begin)) and (
-        end.endswith(name.suffix) or name.suffix.endswith(end)
-    )

@@ -8,7 +8,7 @@ from typing import Any
 
 import pytest
 
-from acp_tui.client.sessions.access import ALLOW, REFUSE, WHY_OUTSIDE, WHY_SETTINGS, Grant, Policy
+from acp_tui.client.sessions.access import ALLOW, HOW_TO_NARROW, REFUSE, WHY_OUTSIDE, WHY_SETTINGS, Grant, Policy
 from acp_tui.client.sessions.session import Session
 from acp_tui.client.settings.tree import RefusalRule
 from acp_tui.conversation.content import Text
@@ -227,6 +227,7 @@ async def test_a_standing_rule_refuses_what_would_be_served_and_says_why(
     assert refused["error"]["message"].endswith("a standing rule of the user refuses it: because")
     assert isinstance(entry, ToolCallEntry)
     assert entry.call.status == "failed"
+    assert (HOW_TO_NARROW in str(entry.call.content)) is (method == "terminal/create")
     assert (cwd / "a.txt").read_text() == "one\n"
 
 

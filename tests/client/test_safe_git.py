@@ -28,7 +28,6 @@ FLIPS: Final = int(os.environ.get("ACP_TUI_GIT_FLIPS", "10"))
 """Reads a repository while its configuration is being swapped."""
 SOURCE: Final = Path(__file__).parents[2] / "acp_tui"
 NAMES_OF_GIT: Final = {
-    "client/permissions/launchers.py": "reads command lines, for rules",
     "client/safe_git.py": "the door itself",
     "client/doctor.py": "asks the program for its version only",
     "workbench/redact/ledger.py": "a user's name in ssh addresses",

@@ -125,6 +125,9 @@ _WHY: Final = {
     None: "the question was withdrawn",
     NOBODY_ASKED: "it needs the user's permission, and there is no terminal to ask on",
 }
+HOW_TO_NARROW: Final = (
+    "A rule for a command refuses every line that has its words, even in a text. To narrow it, add words or options."
+)
 WHY_SETTINGS: Final = "acp-tui asks because your settings say to ask each time."
 WHY_OUTSIDE: Final = "acp-tui asks because it is outside the workspace."
 WHY_LATER: Final = "acp-tui always asks about this, because it can run later on its own: {reason}."
@@ -198,7 +201,8 @@ class Access:
 
 
 def _refused(request: AccessRequest, place: Place, rule: RefusalRule) -> ToolCallPatch:
-    said = BlockContent(Text(f"refused by your rule: {rule.words}"))
+    narrower = "" if rule.command is None else f"\n{HOW_TO_NARROW}"
+    said = BlockContent(Text(f"refused by your rule: {rule.words}{narrower}"))
     return _question(request, place, content=(said,), status=tool_calls.FAILED)
 
 

@@ -326,15 +326,11 @@ class Machine:
 
     def _open_terminals(self) -> Terminals:
         if self._terminals is None:
-            # Its lists of programs take long to load.
-            from acp_tui.client.permissions.command_search import commands_in
-
             self._terminals = Terminals(
                 self._roots[0],
                 on_output=self._on_terminal_output,
                 on_exit=self._on_terminal_exit,
                 on_waiting=self._on_terminal_waiting,
-                commands_in=commands_in,
             )
         return self._terminals
 

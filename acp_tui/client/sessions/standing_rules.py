@@ -25,7 +25,10 @@ from acp_tui.client.settings.tree import RefusalRule
 from acp_tui.conversation.tool_calls import ToolCall
 
 DISK_THREADS: Final = 4
-WHY_IN_DOUBT: Final = "acp-tui asks because the command hides what it runs, and one of your rules refuses {rule}."
+WHY_IN_DOUBT: Final = (
+    "acp-tui asks because {part} may stand for something that the command doesn't say, and one of your rules refuses"
+    " {rule}."
+)
 
 
 class StandingRules(Rules):
@@ -52,16 +55,19 @@ class StandingRules(Rules):
         self, command: str, args: Sequence[str], cwd: str, env: Sequence[tuple[str, str]]
     ) -> tuple[RefusalRule | None, str]:
         """The rule against running a command, and otherwise why the user must be asked anyway, or ""."""
-        subject = subject_of_command(command, args, cwd, env)
-        refusing = await self._first(subject)
+        subject = await self._resolved(subject_of_command(command, args, cwd, env))
+        refusing = first_match(self._rules, subject, self.roots)
         in_doubt = None if refusing is not None else doubtful(self._rules, subject)
-        return refusing, "" if in_doubt is None else WHY_IN_DOUBT.format(rule=in_doubt.words)
+        return refusing, "" if in_doubt is None else WHY_IN_DOUBT.format(rule=in_doubt[0].words, part=in_doubt[1])
 
     async def _first(self, subject: Subject) -> RefusalRule | None:
-        if asks_disk(self._rules, subject):
-            if self._limiter is None:
-                self._limiter = CapacityLimiter(DISK_THREADS)
-            # A path on a dead mount may block forever. Then only its own request waits.
-            resolve = partial(resolved, self._rules, subject, self.roots)
-            subject = await to_thread.run_sync(resolve, abandon_on_cancel=True, limiter=self._limiter)
-        return first_match(self._rules, subject, self.roots)
+        return first_match(self._rules, await self._resolved(subject), self.roots)
+
+    async def _resolved(self, subject: Subject) -> Subject:
+        if not asks_disk(self._rules, subject):
+            return subject
+        if self._limiter is None:
+            self._limiter = CapacityLimiter(DISK_THREADS)
+        # A path on a dead mount may block forever. Then only its own request waits.
+        resolve = partial(resolved, self._rules, subject, self.roots)
+        return await to_thread.run_sync(resolve, abandon_on_cancel=True, limiter=self._limiter)

@@ -29,9 +29,10 @@ class RefusalRule:
     )
     command: str | None = setting(
         None,
-        "How commands to refuse start, such as `git push`. Options match anywhere, in any"
-        " order or bundle: `rm -rf` refuses `rm -v -f -r` too. `-f` and `--force` are different"
-        " options. You are asked about a command that hides what it runs.",
+        "The program and words of commands to refuse, such as `git push`. A line that has them anywhere is refused,"
+        " in any quotes and even in a text; more words make the rule narrower. Options match in any order or"
+        " bundle: `rm -rf` refuses `rm -v -f -r` too; `-f` and `--force` are different options. You are asked about"
+        " a line that isn't literal.",
         is_blank_allowed=False,
     )
     reason: str = setting("", "The reason, in your words. You and the agent see it when something is refused.")

@@ -11,11 +11,11 @@ import signal
 import socket
 import stat
 import sys
-from collections.abc import Callable, Iterator, Mapping, Sequence
+from collections.abc import Iterator, Mapping, Sequence
 from contextlib import suppress
 from dataclasses import replace
+from itertools import chain, islice
 from pathlib import Path
-from posixpath import basename
 from typing import Final, Self, TypeAlias
 
 from acp_tui.client.processes.guard import guard
@@ -24,7 +24,7 @@ from acp_tui.client.terminals.pty import TerminalSpawnFailed
 from acp_tui.values import dataclass
 
 # What the user is asked about is decided now but may run minutes later. If a program, or a script for an interpreter,
-# is replaced in between, it isn't the same one anymore. The caller parses shell command lines.
+# is replaced in between, it isn't the same one anymore. Lines aren't parsed: every word may be a program.
 
 Words: TypeAlias = tuple[str, ...]
 """A program and its arguments."""
@@ -36,9 +36,11 @@ INTERPRETERS: Final = re.compile(
     r"|Rscript|osascript|pwsh|julia|guile|escript|groovy|java|tsx|ts-node"
 )
 """Programs that run the file named in their arguments."""
+_RUNS_SCRIPT: Final = re.compile(rf"(?<![\w.-])(?:{INTERPRETERS.pattern})[ \t]+(?!-\w*c(?!\S))")
+"""With `-c`, a shell runs its argument. That is a line, and its words are there to be found."""
+_BETWEEN_WORDS: Final = re.compile(r"[\s;&|<>(){}`$=,:]+")
+_QUOTES: Final = re.compile(r"['\"\\]")
 _MAX_PROGRAMS: Final = 200
-_MAX_SCRIPT_WORDS: Final = 8
-"""The arguments of an interpreter to search: options, then the script."""
 
 
 @dataclass(frozen=True, slots=True)
@@ -69,14 +71,23 @@ def find_program(name: str, search_path: str, folder: int) -> FoundProgram:
     raise OSError(reason, os.strerror(reason), name)
 
 
-def programs_in(commands: Sequence[Words], search_path: str, folder: int) -> tuple[FoundProgram, ...]:
-    """The programs of these commands, and the scripts that interpreters run."""
+def programs_in(runs: Sequence[Words], search_path: str, folder: int) -> tuple[FoundProgram, ...]:
+    """What the words of these commands name: programs, and if there's an interpreter, the files it may run."""
     found: dict[tuple[str, bool], FoundProgram] = {}
-    for words in commands[:_MAX_PROGRAMS]:
-        found.setdefault((words[0], True), _found_or_missing(words[0], search_path, folder))
-        for script in _scripts(words):
-            found.setdefault((script, False), FoundProgram(script, script, _identity(script, folder)))
+    for words in runs:
+        has_script = _RUNS_SCRIPT.search(_QUOTES.sub("", " ".join(words))) is not None
+        for name in islice(_names_in(words), _MAX_PROGRAMS):
+            found.setdefault((name, True), _found_or_missing(name, search_path, folder))
+            if has_script:
+                found.setdefault((name, False), FoundProgram(name, name, _identity(name, folder)))
     return tuple(found.values())
+
+
+def _names_in(words: Words) -> Iterator[str]:
+    """Each word, and each part of it that a shell may see as one, however it's quoted."""
+    for word in words:
+        parts = chain(_BETWEEN_WORDS.split(_QUOTES.sub("", word)), _BETWEEN_WORDS.split(_QUOTES.sub(" ", word)))
+        yield from dict.fromkeys(filter(None, chain([word], parts)))
 
 
 def _found_or_missing(name: str, search_path: str, folder: int) -> FoundProgram:
@@ -85,11 +96,6 @@ def _found_or_missing(name: str, search_path: str, folder: int) -> FoundProgram:
         return find_program(name, search_path, folder)
     except OSError:
         return FoundProgram(name)
-
-
-def _scripts(words: Words) -> Iterator[str]:
-    if INTERPRETERS.fullmatch(basename(words[0])):
-        yield from (word for word in words[1 : 1 + _MAX_SCRIPT_WORDS] if word and not word.startswith("-"))
 
 
 def _identity(path: str, folder: int) -> Identity | None:
@@ -103,8 +109,6 @@ def _identity(path: str, folder: int) -> Identity | None:
 
 
 LAUNCHER: Final = Path(__file__).with_name("launcher.py")
-
-CommandsIn: TypeAlias = Callable[[Words], Sequence[Words]]
 
 _SHELL_SYNTAX: Final = re.compile(r"""[\s|&;<>()$`\\"'*?\[\]#~=%{}!]""")
 
@@ -127,21 +131,17 @@ class SpawnPlan:
     """The path of `folder`, for messages."""
     folder: int
     """The open directory to run in. The code that opened it closes it."""
-    commands_in: CommandsIn
-    """Finds the commands that a command line starts, including the command itself."""
     runs: tuple[tuple[FoundProgram, tuple[str, ...]], ...] = ()
     """What to try to execute, in order: a program and its arguments."""
     others: tuple[FoundProgram, ...] = ()
-    """The other programs that these would start, as far as that can be read."""
+    """The other programs and scripts that are named in these."""
     why_not: str = ""
     """Why there's nothing to execute; "" if there is."""
 
     @classmethod
-    def now(
-        cls, command: str, args: Sequence[str], env: Mapping[str, str], cwd: Path, folder: int, commands_in: CommandsIn
-    ) -> Self:
+    def now(cls, command: str, args: Sequence[str], env: Mapping[str, str], cwd: Path, folder: int) -> Self:
         """An order for the programs that exist now. Blocks."""
-        order = cls(command, tuple(args), env, cwd, folder, commands_in)
+        order = cls(command, tuple(args), env, cwd, folder)
         search_path = env.get("PATH", os.defpath)
         runs, why_not = [], ""
         for words in order._command_lines:
@@ -149,13 +149,12 @@ class SpawnPlan:
                 runs.append((find_program(words[0], search_path, folder), tuple(words)))
             except OSError as error:
                 why_not = error.strerror or str(error)
-        commands = [found for _, words in runs for found in commands_in(words)]
-        others = programs_in(commands, search_path, folder)
+        others = programs_in([words for _, words in runs], search_path, folder)
         return replace(order, runs=tuple(runs), others=others, why_not="" if runs else why_not)
 
     def change(self) -> str:
         """The name of a program or script that has changed since, "" if there isn't one. Blocks."""
-        again = SpawnPlan.now(self.command, self.args, self.env, self.cwd, self.folder, self.commands_in)
+        again = SpawnPlan.now(self.command, self.args, self.env, self.cwd, self.folder)
         before, now = (dict.fromkeys(order._founds) for order in (self, again))
         return next((found.name for found in (*before, *now) if found not in before or found not in now), "")
 

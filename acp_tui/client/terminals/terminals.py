@@ -32,7 +32,7 @@ from acp_tui.client.terminals.pty import (
     TerminalSpawnFailed,
     UnknownTerminal,
 )
-from acp_tui.client.terminals.spawning import Child, CommandsIn, SpawnPlan, changed_since, environment, spawn
+from acp_tui.client.terminals.spawning import Child, SpawnPlan, changed_since, environment, spawn
 from acp_tui.conversation.buffers import ByteRing, from_character_boundary
 from acp_tui.values import dataclass
 
@@ -334,7 +334,6 @@ class Terminals:
         on_output: Callable[[str, bytes], None],
         on_exit: Callable[[str, ExitStatus], None],
         on_waiting: Callable[[str, bool], None] | None = None,
-        commands_in: CommandsIn = lambda words: (words,),
         columns: int = 120,
         rows: int = 30,
     ) -> None:
@@ -343,7 +342,6 @@ class Terminals:
         self._on_output = on_output
         self._on_exit = on_exit
         self._on_waiting = on_waiting or (lambda _id, _is_waiting: None)
-        self._commands_in = commands_in
         self.size = (columns, rows)
         """Columns and rows of terminals created from now on."""
         self._read_budget = ReadBudget()
@@ -381,7 +379,7 @@ class Terminals:
     ) -> SpawnPlan:
         """An order for such a command as it is now, in the directory open as `folder`, to start later."""
         variables = environment(self._base_env, env)
-        return await to_thread.run_sync(SpawnPlan.now, command, args, variables, cwd, folder, self._commands_in)
+        return await to_thread.run_sync(SpawnPlan.now, command, args, variables, cwd, folder)
 
     async def start(self, order: SpawnPlan, output_limit_bytes: int | None = None) -> str:
         """Like `create`, for an order. Fails if one of its programs has changed since, or if too many commands run."""

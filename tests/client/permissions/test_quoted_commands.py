@@ -1,4 +1,4 @@
-"""Quoted words are parsed as bash parses them, so quoting gets no command past its rule.
+"""Quoting gets no command past its rule: it's refused, or asked about if it's more than quotes and backslashes.
 
 `ACP_TUI_HOSTILE_COMMANDS=10000` tries that many lines.
 """
@@ -7,18 +7,15 @@ from __future__ import annotations
 
 import os
 import random
-import shutil
-import subprocess
 
 import pytest
+from hypothesis import given
+from hypothesis import strategies as st
 
-from acp_tui.client.permissions.command_search import MAX_WORK, CommandSearch
 from acp_tui.client.permissions.rules import subject_of_command
-from acp_tui.client.permissions.shell_lines import split_words
-from support.refusing import refuses, rule
+from support.refusing import refuses, rule, stops
 
 COUNT = int(os.environ.get("ACP_TUI_HOSTILE_COMMANDS", "300"))
-SPECIAL = "$`\"'\\{},*?[]~#&;|<>() \t\n!é"
 
 
 def in_ansi(choice: random.Random, char: str) -> str:
@@ -66,57 +63,19 @@ def line_of(choice: random.Random, words: list[str]) -> str:
     return line
 
 
-def braced(choice: random.Random, depth: int) -> str:
-    """Letters and alternatives, which may contain alternatives."""
-    pieces = []
-    for _ in range(choice.randint(1, 3)):
-        within = ",".join(braced(choice, depth - 1) for _ in range(choice.randint(1, 3))) if depth else ""
-        pieces.append(choice.choice(["", "a", "b,", "'{c,d}'", f"{{{within}}}" if within else "e"]))
-    return "".join(pieces)
-
-
-@pytest.mark.skipif(shutil.which("bash") is None, reason="bash is the one to ask")
-def test_words_are_those_that_bash_sees() -> None:
-    choice = random.Random(7)
-    lines = []
-    for _ in range(COUNT):
-        words = [
-            "".join(choice.choices("gitpush" + SPECIAL, k=choice.randint(1, 6))) for _ in range(choice.randint(1, 4))
-        ]
-        lines.append(line_of(choice, ["x", *words]))
-        lines.append(f"x {braced(choice, 1)}")
-    script = "\n".join(f"printf '%s\\0' {line}\nprintf '\\1\\0'" for line in lines)
-    env = {"PATH": os.environ["PATH"], "LC_ALL": "C.UTF-8"}
-    told = subprocess.run(["bash"], input=script.encode(), capture_output=True, check=True, env=env, timeout=120)
-
-    seen = told.stdout.decode("utf-8", "surrogateescape").split("\1\0")[:-1]
-    assert len(seen) == len(lines)
-    for line, words in zip(lines, seen, strict=True):
-        assert "\0".join([*split_words(line), ""]) == words, line
-
-
 def test_no_quoting_takes_a_command_out_of_its_rule() -> None:
     choice = random.Random(11)
     refused = rule(command="git push")
     for _ in range(COUNT):
         line = choice.choice(["", "cd x; ", "sudo ", "X=1 ", "true | "]) + line_of(choice, ["git", "push", "origin"])
-        assert refuses(refused, subject_of_command(line)), line
-        assert refuses(refused, subject_of_command("bash", ["-c", line])), line
+        assert stops(refused, subject_of_command(line)), line
+        assert stops(refused, subject_of_command("bash", ["-c", line])), line
 
 
-@pytest.mark.parametrize(
-    "line",
-    [
-        *(piece * 20_000 for piece in ("{", "{,}", "{a,b}", "${", "$'", "$(", '"', "\\", "'", "<", "{a,")),
-        "{" * 9_000 + ",}" * 9_000,
-        "$'" + "\\x" * 40_000,
-    ],
-    ids=lambda line: line[:5],
-)
-def test_no_line_takes_more_work_than_there_is(line: str) -> None:
-    search = CommandSearch()
-    search.read_line(line)
-    assert sum(map(len, search.commands)) <= MAX_WORK
+@given(st.lists(st.sampled_from(["", "'", '"', "''", "\\", "\\\n", '"\\\n"']), min_size=5, max_size=5))
+def test_quotes_and_backslashes_alone_are_seen_through(between: list[str]) -> None:
+    word = "".join(f"{quote}{letter}" for quote, letter in zip(between, "curl ", strict=True))
+    assert refuses(rule(command="curl"), subject_of_command(f"true; {word}-s"))
 
 
 @pytest.mark.parametrize(
@@ -158,5 +117,3 @@ def test_quotes_in_a_here_document_quote_nothing_behind_it(line: str) -> None:
 )
 def test_what_git_starts_for_others_is_found(line: str) -> None:
     assert refuses(rule(command="git push"), subject_of_command(line))
-    said = "git commit -m 'no git push yet'; git log --grep='git push'; git cherry-pick -x push"
-    assert not refuses(rule(command="git push"), subject_of_command(said))

@@ -10,6 +10,7 @@ from hypothesis import given
 from hypothesis import strategies as st
 
 from acp_tui.client.permissions.rules import (
+    doubtful,
     first_match,
     subject_of_command,
     subject_of_read,
@@ -136,9 +137,25 @@ def test_a_directory_covers_exactly_what_is_below_it(names: list[str]) -> None:
         "a/" * 200_000,
         "find -exec " * 20_000,
         "\\" * 99_999,
+        "-a" * 100_000,
+        "-" + "a" * 190_000,
+        "sed s/" + "/a" * 90_000,
+        "sed 1p " * 28_000,
+        "git -c " * 28_000,
+        "env -a " * 28_000,
+        "fd a " * 40_000,
+        "./a;" * 49_000,
+        "bash -x " * 24_000,
+        "*" * 190_000,
+        "* a" * 60_000,
+        "a=" * 99_000,
+        "r" * 190_000,
+        "rm-" * 60_000,
     ],
     ids=lambda line: line[:8],
 )
 def test_no_line_takes_forever(line: str) -> None:
     subject = subject_of_command(line)
-    assert first_match([rule(path="**/x/*a*a*b"), rule(command="rm")], subject, [ROOT]) is None
+    rules = [rule(path="**/x/*a*a*b"), rule(command="xrmx yrmy")]
+    assert first_match(rules, subject, [ROOT]) is None
+    assert isinstance(doubtful(rules, subject), tuple | None)

@@ -2,16 +2,19 @@
 
 from __future__ import annotations
 
+from pathlib import Path
 from typing import Any
 
 import pytest
 
-from acp_tui.client.permissions.command_search import MAX_WORK
+from acp_tui.client.permissions.command_words import MAX_LINE, MAX_NAMES, names_in
 from acp_tui.client.permissions.rules import (
+    doubtful,
+    resolved,
     subject_of_command,
     subject_of_tool_call,
 )
-from support.refusing import call, refuses, rule
+from support.refusing import call, refuses, rule, stops
 
 
 @pytest.mark.parametrize(
@@ -97,40 +100,65 @@ from support.refusing import call, refuses, rule
     ],
 )
 def test_a_command_is_found_in_the_line(command: str, line: str) -> None:
-    assert refuses(rule(command=command), subject_of_command(line))
-    assert refuses(rule(command=command), subject_of_command("sh", ["-c", line]))
-    assert refuses(rule(command=command), subject_of_tool_call(call(raw_input={"command": line})))
+    assert stops(rule(command=command), subject_of_command(line))
+    assert stops(rule(command=command), subject_of_command("sh", ["-c", line]))
+    assert stops(rule(command=command), subject_of_tool_call(call(raw_input={"command": line})))
 
 
 @pytest.mark.parametrize(
     ("command", "line"),
     [
         ("rm", "rmdir x"),
-        ("rm", "echo rm"),
-        ("rm", "echo 'a; rm x'"),
-        ("rm", 'echo "a; rm x"'),
-        ("rm", "git rm x"),
+        ("rm", "docker run --rm x"),
+        ("rm", "ls rm-old rm.py farm rm/x x_rm"),
+        ("curl", "apt-get install libcurl4 python3-curl"),
         ("git push", "git pull"),
-        ("git push", "git commit -m push"),
-        ("git push", "git log push"),
         ("git push", "git"),
-        ("/bin/rm", "rm x"),
+        ("git push", "push; git pull"),
         ("rm", ""),
-        ("rm", "ls > rm"),
         ("rm -rf", "rm -r f"),
         ("rm -rf", "rm --rf"),
         ("git push --force", "git push --force-with-lease"),
         ("git push --force", "git commit --force"),
         ("find -delete", "find . -maxdepth 2 -type f -ls"),
-        ("uv sync", "uv run sync"),
+        ("git branch -D", "git branch -d x"),
     ],
 )
 def test_another_command_is_left_alone(command: str, line: str) -> None:
     assert not refuses(rule(command=command), subject_of_command(line))
 
 
-def test_words_of_a_command_are_not_read_as_a_line() -> None:
-    assert not refuses(rule(command="rm"), subject_of_command("echo", ["; rm x"]))
+@pytest.mark.parametrize(
+    ("command", "line"),
+    [
+        ("rm", "echo rm"),
+        ("rm", "echo 'a; rm x'"),
+        ("rm", "git rm x"),
+        ("rm", "ls > rm"),
+        ("/bin/rm", "rm x"),
+        ("/bin/rm", "/usr/bin/rm x"),
+        ("./deploy.sh", "sh deploy.sh"),
+        ("curl", 'git commit -m "remove curl."'),
+        ("curl", "tar -Icurl -cf x y"),
+        ("curl", "tar -cIcurl -f x y"),
+        ("curl", "tar --use-compress-program=curl -cf x y"),
+        ("curl", "git clone ext::curl"),
+        ("curl", "a=curl"),
+        ("curl", "GIT_EDITOR=/usr/bin/curl git commit"),
+        ("curl", "true # don't\ncurl"),
+        ("git push", "git commit -m push"),
+        ("git push", "git log push"),
+        ("uv sync", "uv run sync"),
+        ("git push --force", "git push --forc"),
+    ],
+)
+def test_a_line_that_has_the_words_is_refused_whatever_they_are_there(command: str, line: str) -> None:
+    """Also where it's only text. The user can write more words into the rule, and nothing is missed for it."""
+    assert refuses(rule(command=command), subject_of_command(line))
+
+
+def test_words_of_a_command_that_no_shell_reads_count_too() -> None:
+    assert refuses(rule(command="rm"), subject_of_command("echo", ["; rm x"]))
 
 
 @pytest.mark.parametrize(
@@ -179,37 +207,38 @@ def test_a_command_is_found_however_long_it_is(before: str, count: int) -> None:
     ],
     ids=["commands", "a text", "lines", "words"],
 )
-def test_a_command_beyond_what_is_read_in_time_is_found_where_one_may_begin(raw_input: Any) -> None:
+def test_a_command_is_found_behind_much_else(raw_input: Any) -> None:
     subject = subject_of_tool_call(call(raw_input=raw_input))
     assert refuses(rule(command="git push"), subject)
     assert not refuses(rule(command="git pull"), subject)
     assert not refuses(rule(command="it push"), subject)
 
 
-def test_words_in_a_text_that_there_is_no_time_to_read_are_no_command() -> None:
-    text = "cat <<E\n" + "some words of a text to make\n" * 4_000 + "E"
-    assert not refuses(rule(command="make"), subject_of_command(text))
-
-
-NESTED = "xargs " + "-a xargs " * 20
+def test_what_is_too_long_to_be_read_is_asked_about() -> None:
+    line = "true; " * 40_000 + "git push"
+    assert stops(rule(command="git push"), subject_of_command(line))
+    assert stops(rule(path="x"), subject_of_command("ls " + " ".join(f"a{n}" for n in range(3_000)) + " x", (), "/p"))
+    blanks = [rule(path="a b c d e f")]
+    subject = resolved(
+        blanks, subject_of_command("ls " + " ".join(f"a{n}" for n in range(600)), (), "/p"), [Path("/p")]
+    )
+    assert doubtful(blanks, subject) == (blanks[0], "its length")
 
 
 @pytest.mark.parametrize(
     "raw_input",
     [
-        {"command": NESTED},
-        {"command": [NESTED] * 20},
-        [{"command": NESTED}] * 20,
+        {"command": ["a b c"] * 20_000},
         {"command": [f"ls{n} a" for n in range(20_000)]},
-        {"command": ["sh", *["-c"] * 20_000]},
         [{"command": ["a b"] * 1_000}] * 500,
         {"paths": [f"a/{n}" for n in range(20_000)]},
         [[[{"a": 1}]]] * 20_000,
+        {"command": "x" * 5_000_000},
     ],
-    ids=["nested", "nested words", "nested fields", "lines", "options", "words", "paths", "objects"],
+    ids=["words", "lines", "fields", "paths", "objects", "a word"],
 )
 def test_little_of_a_request_is_looked_at(raw_input: Any) -> None:
     subject = subject_of_tool_call(call(raw_input=raw_input))
-    assert sum(1 + len(words) // 8 for words in subject.commands) <= MAX_WORK + 100
+    assert len(subject.line) <= MAX_LINE + 1
     assert len(subject.paths) <= 1_000
-    assert len(subject.unread) <= 110_000
+    assert len(names_in(subject.line).names) <= MAX_NAMES

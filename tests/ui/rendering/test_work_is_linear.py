@@ -8,7 +8,7 @@ from collections.abc import Callable
 
 import pytest
 
-from acp_tui.client.permissions.command_search import CommandSearch
+from acp_tui.client.permissions.command_words import names_in, why_not_literal, words_of_rule
 from acp_tui.conversation.visible.confusables import make_visible_command
 from acp_tui.ui.rendering.diff_model import changed_words
 from acp_tui.ui.rendering.markdown import MarkdownRenderer
@@ -48,16 +48,22 @@ def markdown(text: str) -> None:
 
 
 def commands(text: str) -> None:
-    """Find the commands in a line."""
-    CommandSearch().read_line(text)
+    """Find words and names in a line, and what isn't literal."""
+    words = words_of_rule("a b")
+    assert words is not None
+    words.are_in(text)
+    words.wild_in(text)
+    why_not_literal.__wrapped__(text)
+    names_in.__wrapped__(text)
 
 
 OTHERS: dict[str, tuple[Callable[[str], object], str]] = {
     "look-alikes": (make_visible_command, "aоⲥ〇ı "),
     "signs": (make_visible_command, "–／"),
     "marks": (make_visible_command, "a\u0300\u0301"),
-    "commands": (commands, "$'a' {b,c};"),
-    "substitutions": (commands, '"$(a '),
+    "commands": (commands, "a 'x'; "),
+    "wildcards": (commands, "a*[b] "),
+    "glued names": (commands, "a=b,c "),
     "words": (lambda text: changed_words(text, text[::-1]), "a,b "),
 }
 
