@@ -7,11 +7,12 @@ import sys
 from collections.abc import Callable
 from pathlib import Path
 
+import psutil  # type: ignore[import-untyped]
 import pytest
 
 from support.agents import scripted_argv
 from support.escapes import WAYS, Left
-from support.on_terminal import OnTerminal, on_terminal
+from support.on_terminal import OnTerminal, all_end, on_terminal
 
 pytestmark = pytest.mark.skipif(sys.platform != "linux", reason="only Linux has foster parents")
 
@@ -60,5 +61,8 @@ def test_nothing_that_was_left_behind_outlives_acp_tui(tmp_path: Path, end: Call
         screen.prompt("go")
         screen.wait_for("all is started")
         assert [left.way for left in (*commands, own) if not left.is_up()] == []
+        (guardian,) = psutil.Process(screen.process.pid).children()
+        guardian.suspend()  # by a command: they run as the same user
         end(screen)
+        assert all_end([guardian])
         assert [left.way for left in (*commands, own) if not left.is_gone()] == []

@@ -29,6 +29,8 @@ if TYPE_CHECKING:
 _PACKAGES: Final = Path(__file__).parents[3]
 MAIN: Final = "import sys; sys.path.insert(0, sys.argv[1]); import acp_tui.client.processes.guardian as it; it.main()"
 
+ACKNOWLEDGES: Final = sys.platform == "darwin"
+"""Whether files that are being sent have to stay open until they are received."""
 END_LIMIT_S: Final = 5.0
 """Longer than what can be killed needs."""
 
@@ -79,8 +81,9 @@ class Guarded:
     Nothing is reported before `follow`.
     """
 
-    def __init__(self, control: socket.socket) -> None:
+    def __init__(self, control: socket.socket, wake_guardian: Callable[[], None]) -> None:
         self._control = control
+        self._wake_guardian = wake_guardian
         self._heard = b""
         self._on_exit: Callable[[], object] = lambda: None
         self._failure: StartFailed | None = None
@@ -113,6 +116,7 @@ class Guarded:
 
     def end(self) -> None:
         """Have it end, with everything that has come from it: see `Order`. May be called again."""
+        self._wake_guardian()
         with suppress(OSError):  # nothing is left of it
             self._control.shutdown(socket.SHUT_WR)
 
@@ -197,15 +201,21 @@ class Guard:
         except BaseException:
             ours.close()
             raise
-        guarded = Guarded(ours)
+        guarded = Guarded(ours, self._wake)
         self._started.add(guarded)
         return guarded
 
     def _send(self, files: list[int]) -> None:
-        assert self._process is not None
         assert self._orders is not None
-        self._process.send_signal(signal.SIGCONT)  # a command may have stopped it
+        self._wake()
         socket.send_fds(self._orders, [b"\0"], files)
+        if ACKNOWLEDGES and not self._orders.recv(1):
+            raise OSError(0, _KILLED[2].decode())
+
+    def _wake(self) -> None:
+        """Continue the guardian, which continues its keepers: what they guard may have stopped them."""
+        if self._process is not None:
+            self._process.send_signal(signal.SIGCONT)
 
     def _start(self) -> None:
         """Start the guardian, the first one or one that replaces a killed one."""
@@ -236,7 +246,7 @@ class Guard:
             guarded.end()
         self._close()
         if self._process is not None:
-            self._process.send_signal(signal.SIGCONT)
+            self._wake()
             with suppress(subprocess.TimeoutExpired):  # it goes on without us
                 self._process.wait(END_LIMIT_S)
             self._process = None

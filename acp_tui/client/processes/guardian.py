@@ -1,6 +1,6 @@
 """The guardian: a process beside acp-tui that starts what acp-tui has to end, agents and commands.
 
-For each, it forks a keeper. A fork without an exec takes a millisecond and half a megabyte, unlike another interpreter.
+For each, it forks a keeper. A fork without an exec takes a millisecond and a megabyte, unlike another interpreter.
 
     acp-tui
     └── guardian
@@ -13,7 +13,8 @@ Its standard input is a socket. Each byte on it is an order and comes with the f
 means that acp-tui has ended. The keepers know that by themselves; the guardian ends after them.
 
 What comes from an agent or a command may signal its keeper, because it runs as the same user. A keeper that is stopped
-is continued. If one is killed, its orphans become the guardian's, which kills them.
+is continued. If one is killed, its orphans become the guardian's, which kills them. A stopped guardian is continued by
+acp-tui, and if that is gone, by the other keepers.
 """
 
 from __future__ import annotations
@@ -21,6 +22,7 @@ from __future__ import annotations
 import _socket as socket  # `socket` itself takes as long to load as everything else
 import gc
 import os
+import sys
 import time
 
 from acp_tui.client.processes.keeper import Wakeups, adopt, is_spared, keep, tell
@@ -38,6 +40,8 @@ STDIN: Final = 0
 FILES: Final = 6
 """The keeper's end of its socket, the order, the folder, and three streams."""
 FD_BYTES: Final = 4
+ACKNOWLEDGES: Final = sys.platform == "darwin"
+"""See `guard`."""
 END_LIMIT_S: Final = 15.0
 """Longer than a keeper takes."""
 LOOK_S: Final = 0.1
@@ -77,6 +81,8 @@ class Guardian:
         files = [fd for _, _, data in messages for fd in memoryview(data).cast("i")]
         for fd in files:
             os.set_inheritable(fd, False)
+        if byte and ACKNOWLEDGES:
+            self._orders.send(byte)
         if len(files) == FILES:
             self._fork(files)
         for fd in files:

@@ -275,6 +275,10 @@ class _Keeper:
 
     def _end(self, patience_s: float, grace_s: float) -> None:
         """Let the leader end by itself, then ask everything to end, then kill it."""
+        try:  # noqa: SIM105
+            os.kill(os.getppid(), signal.SIGCONT)  # the guardian has to end, too, even if it was stopped
+        except (ProcessLookupError, PermissionError):
+            pass
         if self._wait(patience_s, lambda: self._has_exited) and self._everything.is_empty:
             return
         self._everything.signal(signal.SIGTERM)

@@ -127,7 +127,7 @@ async def test_a_stopped_process_is_asked_to_end_too(guard: Guard) -> None:
 
 @needs_linux
 async def test_if_its_keeper_is_killed_the_guardian_kills_what_it_has_kept(guard: Guard, tmp_path: Path) -> None:
-    left = Left(tmp_path, "setsid without an environment")
+    left = Left(tmp_path, "a child of a thread")
     guarded = await left_by(guard, left)
     os.kill(keeper_of(guard), signal.SIGKILL)
     assert await is_gone(left)
@@ -156,11 +156,14 @@ async def test_a_stopped_guardian_starts_the_next_one(guard: Guard) -> None:
     assert await ended(await start(guard, "/bin/sh", "-c", "exit 4")) == 4
 
 
-async def test_a_keeper_that_is_stopped_ends_all_the_same(guard: Guard, tmp_path: Path) -> None:
+async def test_a_keeper_and_a_guardian_that_are_stopped_end_all_the_same(guard: Guard, tmp_path: Path) -> None:
     left = Left(tmp_path, "a command that stays itself")
-    await left_by(guard, left)
-    os.kill(keeper_of(guard), signal.SIGSTOP)
-    await anyio.to_thread.run_sync(guard.end)
+    guarded = await left_by(guard, left)
+    keeper = keeper_of(guard)
+    assert guard.pid is not None
+    os.kill(guard.pid, signal.SIGSTOP)
+    os.kill(keeper, signal.SIGSTOP)
+    guarded.end()
     assert await is_gone(left)
 
 
@@ -215,8 +218,9 @@ def test_a_browser_is_named_like_one_and_belongs_to_someone_else(
 
 @pytest.fixture
 def without_adoption(monkeypatch: pytest.MonkeyPatch) -> None:
-    """The system says that it has no such thing."""
-    is_denied = "import acp_tui.client.processes.keeper as keeper; keeper.prctl = None"
+    """The system says that it has no such thing, and files on their way must stay open."""
+    is_denied = "import acp_tui.client.processes.keeper as keeper; keeper.prctl = None; it.ACKNOWLEDGES = True"
+    monkeypatch.setattr(guard_module, "ACKNOWLEDGES", True)
     monkeypatch.setattr(guard_module, "MAIN", guard_module.MAIN.replace("it.main()", f"{is_denied}; it.main()"))
 
 
