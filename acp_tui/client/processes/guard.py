@@ -124,7 +124,7 @@ class Guarded:
         """The same, without an event loop, for one that was never followed. Blocks until nothing is left."""
         self.end()
         self._control.setblocking(True)
-        with self._control:
+        with self._control, suppress(OSError):  # the keeper was killed
             while self._control.recv(4096):
                 pass
 
