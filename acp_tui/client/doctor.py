@@ -22,7 +22,7 @@ import anyio
 
 from acp_tui import __version__
 from acp_tui.client.agents.command import AgentCommand
-from acp_tui.client.agents.process import CLOSE_GRACE_S
+from acp_tui.client.agents.starting import CLOSE_GRACE_S
 from acp_tui.client.errors import AgentLost, AuthenticationRequired, ClientError, SettingsError
 from acp_tui.client.secrets.masking import Masker
 from acp_tui.client.sessions.access import HEADLESS, Grant, Policy

@@ -38,8 +38,8 @@ STUBBORN = """
 READY = "●"
 F1, CTRL_Q = "\x1bOP", "\x11"
 ASKS = b"session/request_permission"
-COUNT = 7
-"""The agent, its child, the shell, three sleepers and the guardian."""
+COUNT = 9
+"""The agent, its child, the shell, three sleepers, the guardian, and its keepers."""
 
 
 def family_of(process: subprocess.Popen[bytes]) -> list[psutil.Process]:

@@ -256,7 +256,6 @@ def test_an_answer_reaches_only_what_this_terminal_had_shown(tmp_path: Path, ans
     with played(tmp_path, answers, seed=SEQUENCES) as game:
         while game.count < SEQUENCES:
             game.play()
-        print(f"{game.allowed} of {game.count} were allowed, {game.rejected} rejected")
         game.terminal.is_reading, game.terminal.delay_s = True, 0.0
         # At last, what is meant is done.
         before = game.allowed

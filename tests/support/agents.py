@@ -4,7 +4,7 @@ from __future__ import annotations
 
 import sys
 from collections.abc import AsyncIterator, Callable, Mapping, Sequence
-from contextlib import asynccontextmanager
+from contextlib import asynccontextmanager, suppress
 from dataclasses import dataclass, field
 from pathlib import Path
 from textwrap import dedent
@@ -55,9 +55,11 @@ async def running(script: str | AgentCommand, offer: ClientOffer | None = None) 
 
 
 def our_children() -> list[psutil.Process]:
-    """The processes below this one, including zombies, without the guardian as long as it guards something."""
+    """The processes below this one, including zombies, without the guardian and its keepers."""
     children: list[psutil.Process] = psutil.Process().children(recursive=True)
-    return [child for child in children if child.pid != guard.pid]
+    with suppress(psutil.NoSuchProcess):
+        return [child for child in children if guard.pid not in (child.pid, child.ppid())]
+    return our_children()  # one has ended in the meantime
 
 
 @dataclass

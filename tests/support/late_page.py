@@ -89,9 +89,8 @@ class LatePage(ScreenApp):
             elif do == "visit":
                 visit = UrlVisit(RequestKey(0), "Look", "e", f"https://{what}.example")
                 self._wait(name, self.session.elicit(visit))
-            elif do == "withdraw":
-                if (asked := self._asked.pop(name, None)) is not None:
-                    asked.cancel()
+            elif do == "withdraw" and (asked := self._asked.pop(name, None)) is not None:
+                asked.cancel()
 
     def _wait(self, name: str, answer: Any) -> None:
         async def wait() -> None:

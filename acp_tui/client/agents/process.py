@@ -1,11 +1,11 @@
-"""An agent's process: started in its own group, its stderr drained and kept, and certain to end."""
+"""An agent's process: its stderr drained and kept, and certain to end."""
 
 from __future__ import annotations
 
+import asyncio
 import os
 import re
 import signal
-import subprocess
 from codecs import getincrementaldecoder
 from collections import deque
 from collections.abc import AsyncIterator, Callable, Mapping
@@ -19,10 +19,9 @@ from anyio.lowlevel import checkpoint
 from anyio.streams.stapled import StapledByteStream
 
 from acp_tui.client.agents.command import AgentCommand
-from acp_tui.client.agents.starting import started
+from acp_tui.client.agents.starting import Started, not_runnable, started
 from acp_tui.client.errors import AgentLost
-from acp_tui.client.processes.guard import guard
-from acp_tui.client.processes.table import signal_group
+from acp_tui.client.processes.guard import StartFailed
 from acp_tui.conversation.buffers import ByteRing
 
 MAX_OPEN_CHARACTERS: Final = 4 << 10
@@ -56,8 +55,8 @@ class StderrLines:
 
 
 STDERR_KEPT_BYTES: Final = 64 << 10
-CLOSE_GRACE_S: Final = 1.0
-TERMINATE_GRACE_S: Final = 1.5
+END_LIMIT_S: Final = 5.0
+"""Longer than what can be killed needs: what the agent started with `sudo` can't."""
 
 
 class _Pipe:
@@ -117,21 +116,15 @@ class _Input(_Pipe, ByteSendStream):
 class AgentProcess:
     """A running agent, made by `running_agent`."""
 
-    def __init__(
-        self, process: subprocess.Popen[bytes], given: Mapping[str, str], on_stderr: Callable[[bytes], None]
-    ) -> None:
-        assert process.stdin is not None
-        assert process.stdout is not None
-        assert process.stderr is not None
+    def __init__(self, start: Started, given: Mapping[str, str], on_stderr: Callable[[bytes], None]) -> None:
         self.given = given
         """The variables added to the user's environment."""
-        self._process = process
+        self._process = start.process
         self._on_stderr = on_stderr
         self._stderr = ByteRing(STDERR_KEPT_BYTES)
         self._stderr_ended = anyio.Event()
-        self._exited = anyio.Event()
-        self._stdin, self._stdout = _Input(process.stdin), _Output(process.stdout)
-        self._stderr_pipe = _Output(process.stderr)
+        self._stdin, self._stdout = _Input(start.stdin), _Output(start.stdout)
+        self._stderr_pipe = _Output(start.stderr)
         self.stream: ByteStream = StapledByteStream(self._stdin, self._stdout)
         """The agent's stdin and stdout as one stream."""
 
@@ -143,7 +136,7 @@ class AgentProcess:
     @property
     def exit_code(self) -> int | None:
         """None while it runs; negative for the signal that ended it."""
-        return self._process.returncode
+        return self._process.exit_code
 
     @property
     def stderr_tail(self) -> str:
@@ -172,23 +165,10 @@ class AgentProcess:
                 self._on_stderr(data)
         self._stderr_ended.set()
 
-    async def note_exit(self) -> None:
-        """Wait for its exit and tell the guardian, because the process ID may be reused."""
-        with anyio.CancelScope(shield=True):  # `end` waits for it
-            await _until_exit(self._process)
-        guard.note_exit(self.pid)
-        self._exited.set()
-
-    async def wait(self, timeout_s: float) -> bool:
-        """True once the process has ended, False if that takes longer than `timeout_s`."""
-        with anyio.move_on_after(timeout_s):
-            await self._exited.wait()
-        return self._exited.is_set()
-
     async def wait_for_end(self, timeout_s: float) -> None:
         """Wait for the exit and for the rest of stderr, but no longer than `timeout_s`."""
         with anyio.move_on_after(timeout_s):
-            await self._exited.wait()
+            await self._process.exited.wait()
             await self._stderr_ended.wait()
 
     async def release(self) -> None:
@@ -196,20 +176,13 @@ class AgentProcess:
         for pipe in (self._stdin, self._stdout, self._stderr_pipe):
             await pipe.aclose()
 
-    def signal_group(self, number: signal.Signals) -> None:
-        """Signal the process and its children, even if the process itself has already ended."""
-        signal_group(self.pid, number)
-
     async def end(self) -> None:
-        """Close its stdin, wait, terminate, then kill. Takes a few seconds at most and can't be cancelled."""
+        """Close its stdin and have it end, with all that has come from it. Takes a few seconds; can't be cancelled."""
         with anyio.CancelScope(shield=True):
             await self._stdin.aclose()
-            if not await self.wait(CLOSE_GRACE_S):
-                self.signal_group(signal.SIGTERM)
-                await self.wait(TERMINATE_GRACE_S)
-            # Children of npx or uvx outlive it, so kill the group even if its leader has ended.
-            self.signal_group(signal.SIGKILL)
-            await self._exited.wait()
+            self._process.end()
+            with anyio.move_on_after(END_LIMIT_S):
+                await self._process.ended.wait()
 
 
 @asynccontextmanager
@@ -220,31 +193,23 @@ async def running_agent(
 
     Raises AgentNotFound and AgentNotRunnable.
     """
-    process = AgentProcess(started(command, folder), command.env, on_stderr)
+    start = started(command, folder)
+    try:
+        await start.process.follow(asyncio.get_running_loop())
+    except BaseException as error:
+        start.close()
+        if isinstance(error, StartFailed):
+            raise not_runnable(command, error) from error
+        raise
+    process = AgentProcess(start, command.env, on_stderr)
     try:
         async with anyio.create_task_group() as tasks:
             tasks.start_soon(process.drain_stderr)
-            tasks.start_soon(process.note_exit)
             try:
                 yield process
             finally:
                 await process.end()
                 tasks.cancel_scope.cancel()
     finally:
-        guard.forget(process.pid)
         with anyio.CancelScope(shield=True):
             await process.release()
-
-
-async def _until_exit(process: subprocess.Popen[bytes]) -> None:
-    """Wait for its exit and reap it."""
-    try:
-        fd = os.pidfd_open(process.pid)
-    except (AttributeError, OSError):  # not Linux, an old one, or a sandbox that forbids it
-        await anyio.to_thread.run_sync(process.wait, abandon_on_cancel=True)
-        return
-    try:
-        await anyio.wait_readable(fd)
-    finally:
-        os.close(fd)
-    process.wait()

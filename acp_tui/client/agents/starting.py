@@ -9,23 +9,25 @@ from __future__ import annotations
 import errno
 import os
 import shutil
-import signal
-import subprocess
 from collections.abc import Iterator, Mapping
-from contextlib import suppress
+from contextlib import ExitStack, suppress
 from pathlib import Path
-from typing import Final
+from typing import IO, Final
 
 from acp_tui.client.agents.command import AgentCommand
 from acp_tui.client.errors import AgentNotFound, AgentNotRunnable, AgentStartFailed
 from acp_tui.client.files import create_private, make_private
 from acp_tui.client.processes import inherited
-from acp_tui.client.processes.guard import guard
-from acp_tui.client.processes.table import signal_group
+from acp_tui.client.processes.guard import Guarded, Order, StartFailed, guard
 from acp_tui.client.settings.location import cache_folder
 from acp_tui.values import dataclass
 
 # Agents rely on their starting folder: some run their commands there, whatever folder a session names.
+
+CLOSE_GRACE_S: Final = 1.0
+"""How long an agent has to end with its input."""
+TERMINATE_GRACE_S: Final = 1.5
+"""How long it then has between SIGTERM and SIGKILL, with all that has come from it."""
 
 _ENTER: Final = """#!/bin/sh
 # What npx runs its package with: on into the folder where the agent works.
@@ -105,10 +107,25 @@ def _write_enter(file: Path) -> None:
     new.replace(file)
 
 
-def started(command: AgentCommand, folder: Path | None) -> subprocess.Popen[bytes]:
-    """The agent's guarded process, which leads its own session. If `start_early` started it, that one.
+@dataclass(frozen=True, slots=True)
+class Started:
+    """An agent that the guardian was asked to start, and our ends of its streams."""
 
-    Raises AgentNotFound and AgentNotRunnable.
+    process: Guarded
+    stdin: IO[bytes]
+    stdout: IO[bytes]
+    stderr: IO[bytes]
+
+    def close(self) -> None:
+        """Close our ends of its streams."""
+        for pipe in (self.stdin, self.stdout, self.stderr):
+            pipe.close()
+
+
+def started(command: AgentCommand, folder: Path | None) -> Started:
+    """The agent, which leads its own session. If `start_early` started it, that one.
+
+    Raises AgentNotFound and AgentNotRunnable, also for what is known without waiting for the guardian.
     """
     for early in _early:
         if early[:2] == (command, folder):
@@ -117,7 +134,7 @@ def started(command: AgentCommand, folder: Path | None) -> subprocess.Popen[byte
     return _spawn(command, folder)
 
 
-_early: Final[list[tuple[AgentCommand, Path | None, subprocess.Popen[bytes]]]] = []
+_early: Final[list[tuple[AgentCommand, Path | None, Started]]] = []
 
 
 def start_early(command: AgentCommand, folder: Path | None) -> None:
@@ -133,38 +150,52 @@ def start_early(command: AgentCommand, folder: Path | None) -> None:
 def end_early() -> None:
     """End processes that were started early but aren't needed."""
     while _early:
-        *_, process = _early.pop()
-        signal_group(process.pid, signal.SIGKILL)
-        process.wait()
-        for pipe in (process.stdin, process.stdout, process.stderr):
-            assert pipe is not None
-            pipe.close()
-        guard.forget(process.pid)
+        *_, early = _early.pop()
+        early.close()
+        early.process.end_unfollowed()
 
 
-def _spawn(command: AgentCommand, folder: Path | None) -> subprocess.Popen[bytes]:
+def _spawn(command: AgentCommand, folder: Path | None) -> Started:
     start = start_of(command, folder)
     program = _find_program(command, start.env.get("PATH"))
+    order = Order(
+        [(program, None, (program, *start.args))],
+        start.env,
+        patience_s=CLOSE_GRACE_S,
+        grace_s=TERMINATE_GRACE_S,
+        spares_browsers=True,
+    )
+    ours: list[IO[bytes]] = []
     try:
-        process = subprocess.Popen(
-            [program, *start.args],
-            bufsize=0,
-            stdin=subprocess.PIPE,
-            stdout=subprocess.PIPE,
-            stderr=subprocess.PIPE,
-            env=start.env,
-            cwd=start.folder,
-            start_new_session=True,
-        )
-    except OSError as error:
-        raise AgentNotRunnable(
-            f"{command.argv[0]} can't be run: {error.strerror}",
-            hint="its first line (#!) may name an interpreter that isn't installed"
-            if error.errno in (errno.ENOENT, errno.ENOEXEC)
-            else "",
-        ) from error
-    guard.watch(process.pid, "session")
-    return process
+        with ExitStack() as theirs:
+            where = os.open(start.folder, os.O_RDONLY | os.O_DIRECTORY)
+            theirs.callback(os.close, where)
+            stdin, from_us = os.pipe()
+            theirs.callback(os.close, stdin)
+            ours.append(os.fdopen(from_us, "wb", 0))
+            outputs = []
+            for _ in range(2):
+                to_us, output = os.pipe()
+                theirs.callback(os.close, output)
+                ours.append(os.fdopen(to_us, "rb", 0))
+                outputs.append(output)
+            return Started(guard.start(order, where, [stdin, *outputs]), *ours)
+    except (OSError, UnicodeEncodeError) as error:
+        for pipe in ours:
+            pipe.close()
+        raise not_runnable(command, error) from error
+
+
+def not_runnable(command: AgentCommand, error: OSError | UnicodeEncodeError | StartFailed) -> AgentNotRunnable:
+    """Why the process of `command` couldn't be started."""
+    number = error.number if isinstance(error, StartFailed) else getattr(error, "errno", 0)
+    reason = (isinstance(error, OSError) and error.strerror) or str(error)
+    return AgentNotRunnable(
+        f"{command.argv[0]} can't be run: {reason}",
+        hint="its first line (#!) may name an interpreter that isn't installed"
+        if number in (errno.ENOENT, errno.ENOEXEC)
+        else "",
+    )
 
 
 def _find_program(command: AgentCommand, path: str | None) -> str:

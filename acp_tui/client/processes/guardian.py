@@ -1,144 +1,148 @@
-"""The guardian: a process beside acp-tui that ends what acp-tui has started if acp-tui no longer can.
+"""The guardian: a process beside acp-tui that starts what acp-tui has to end, agents and commands.
 
-Its standard input is a pipe that only acp-tui holds open, and never closes while anything runs. So the end of the input
-means that acp-tui has ended without ending the others: because of `kill -9`, a crash, or a lack of memory. Until then,
-each line says what runs:
+For each, it forks a keeper. A fork without an exec takes a millisecond and a megabyte, unlike another interpreter.
 
-    watch PID session|family    a process that leads a session; what has to end with it
-    exited PID                  it has ended, but others in its group haven't
-    forget PID                  nothing is left of it
+    acp-tui
+    └── guardian
+        ├── keeper
+        │   └── agent, with all that has come from it
+        └── keeper
+            └── command, with all that has come from it
 
-The remaining processes can then notice acp-tui's end from their own input or terminal. After a moment they get SIGTERM,
-after another SIGKILL. The guardian starts nothing, writes nothing, and always ends.
+Its standard input is a socket. Each byte on it is an order and comes with the files for `keep`. The end of the input
+means that acp-tui has ended. The keepers know that by themselves; the guardian ends after them.
+
+What comes from an agent or a command may signal its keeper, because it runs as the same user. A keeper that is stopped
+is continued. If one is killed, its orphans become the guardian's, which kills them. A stopped guardian is continued by
+acp-tui, and if that is gone, by the other keepers.
 """
 
 from __future__ import annotations
 
+import _socket as socket  # `socket` itself takes as long to load as everything else
+import gc
 import os
+import sys
 import time
 
-from acp_tui.client.processes.table import (
-    Process,
-    is_running,
-    process_table,
-    row_of,
-    session_of,
-    signal_each,
-    signal_group,
-    with_descendants,
-)
+from acp_tui.client.processes.keeper import Wakeups, adopt, is_spared, keep, tell
+from acp_tui.client.processes.launcher import failure
+from acp_tui.client.processes.table import children_of
 
 TYPE_CHECKING = False
 if TYPE_CHECKING:
     import signal
-    from collections.abc import Iterable
     from typing import Final
 else:
     import _signal as signal
 
 STDIN: Final = 0
-GRACE_S: Final = 0.3
-"""For processes that end themselves when acp-tui is gone."""
-TERMINATE_GRACE_S: Final = 0.5
-KILL_ROUNDS: Final = 10
-"""A process may have started another one just before it was killed."""
-KILL_ROUND_S: Final = 0.1
-POLL_S: Final = 0.01
-
-
-class Watched:
-    """A process that leads a session, and those that end with it."""
-
-    def __init__(self, leader: int, *, has_family: bool) -> None:
-        """With `has_family`, its descendants in other sessions end with it, too."""
-        self.leader = leader
-        self.known: list[Process] = [row] if (row := row_of(leader)) else []
-        """The processes seen last."""
-        self._has_family = has_family
-        self._has_exited = False
-
-    def note_exit(self) -> None:
-        """The leader was reaped. From now on, only the rest of its group keeps its ID in use."""
-        self.look(process_table())
-        self._has_exited = True
-
-    def look(self, table: Iterable[Process]) -> None:
-        """Find out which processes are left and which have joined them."""
-        rows = list(table)
-        members = [row for row in rows if any(map(row.is_same, self.known))]
-        if self._is_ours(members, rows):
-            members = list({*members, *session_of(self.leader, rows)})
-        self.known = with_descendants(members, rows) if self._has_family else members
-
-    def _is_ours(self, members: Iterable[Process], table: Iterable[Process]) -> bool:
-        """Whether the session's ID is still ours, because a known process is in it.
-
-        If the leader's exit wasn't reported before acp-tui ended, it's too recent for its ID to have been reused.
-        """
-        if any(self.leader in (row.group, row.session) for row in members):
-            return True
-        return not self._has_exited and all(row.pid != self.leader for row in table)
-
-    def signal(self, number: int) -> None:
-        """Signal all processes that were seen last."""
-        groups = {row.group for row in self.known if self.leader in (row.group, row.session)}
-        for each in (number, signal.SIGCONT):  # a stopped process has to run to end
-            for group in groups:  # as a group, so that nothing forks between two signals
-                signal_group(group, each)
-            signal_each((row for row in self.known if row.group not in groups), each)
+FILES: Final = 6
+"""The keeper's end of its socket, the order, the folder, and three streams."""
+FD_BYTES: Final = 4
+ACKNOWLEDGES: Final = sys.platform == "darwin"
+"""See `guard`."""
+END_LIMIT_S: Final = 15.0
+"""Longer than a keeper takes."""
+LOOK_S: Final = 0.1
 
 
 def main() -> None:
-    """Watch until the input ends, then end what is left."""
+    """Start what is ordered until the input ends, and then wait for the end of all that was started."""
     for number in (signal.SIGHUP, signal.SIGINT, signal.SIGTERM):
         signal.signal(number, signal.SIG_IGN)  # acp-tui gets these signals, too, and its end is what matters
-    watched: dict[int, Watched] = {}
-    with os.fdopen(STDIN, encoding="ascii") as orders:
-        for order in orders:
-            obey(order.split(), watched)
-    end(list(watched.values()))
+    gc.disable()
+    gc.freeze()  # so that forks share their memory
+    Guardian(socket.socket(fileno=STDIN)).run()
 
 
-def obey(order: list[str], watched: dict[int, Watched]) -> None:
-    """Execute a line."""
-    match order:
-        case ["watch", pid, scope]:
-            watched[int(pid)] = Watched(int(pid), has_family=scope == "family")
-        case ["exited", pid] if int(pid) in watched:
-            watched[int(pid)].note_exit()
-        case ["forget", pid]:
-            watched.pop(int(pid), None)
+class Guardian:
+    """Forks keepers and takes care of what they leave."""
 
+    def __init__(self, orders: socket.socket) -> None:
+        self._orders = orders
+        self._wakeups = Wakeups(orders.fileno())
+        self._keepers: set[int] = set()
+        self._has_adopted = adopt()
 
-def end(watched: list[Watched]) -> None:
-    """Wait for the processes, then SIGTERM them, then SIGKILL them. Takes about a second in all, never much more."""
-    if _are_left(watched):
-        _wait(watched, GRACE_S)
-    if _are_left(watched):
-        _signal(watched, signal.SIGTERM)
-        _wait(watched, TERMINATE_GRACE_S)
-    for _ in range(KILL_ROUNDS):
-        if not _are_left(watched):
+    def run(self) -> None:
+        """Obey until the input ends."""
+        while True:
+            is_ordered = self._wakeups.wait()
+            self._care()
+            if is_ordered and not self._obey():
+                break
+        self._wakeups.forget_file()
+        self._end()
+
+    def _obey(self) -> bool:
+        """Fork the keeper that the next order is for. False if the input has ended."""
+        byte, messages, _, _ = self._orders.recvmsg(1, socket.CMSG_SPACE(FILES * FD_BYTES))
+        files = [fd for _, _, data in messages for fd in memoryview(data).cast("i")]
+        for fd in files:
+            os.set_inheritable(fd, False)
+        if byte and ACKNOWLEDGES:
+            self._orders.send(byte)
+        if len(files) == FILES:
+            self._fork(files)
+        for fd in files:
+            os.close(fd)
+        return bool(byte)
+
+    def _fork(self, files: list[int]) -> None:
+        control, order, folder, *streams = files
+        try:
+            pid = os.fork()
+        except OSError as error:
+            tell(control, b"failed " + failure(b"process", error))
             return
-        _signal(watched, signal.SIGKILL)
-        _wait(watched, KILL_ROUND_S)
+        if pid:
+            self._keepers.add(pid)
+            return
+        try:
+            self._wakeups.close()
+            os.close(STDIN)
+            os.open(os.devnull, os.O_RDONLY)  # takes its place
+            keep(control, order, folder, streams)
+        finally:
+            os._exit(0)
+
+    def _care(self) -> bool:
+        """Reap what has ended, continue keepers, and kill what keepers left. Returns whether anything is left."""
+        try:
+            while (child := os.waitpid(-1, os.WNOHANG | os.WUNTRACED))[0]:
+                pid, status = child
+                if not os.WIFSTOPPED(status):
+                    self._keepers.discard(pid)
+                elif pid in self._keepers:
+                    os.kill(pid, signal.SIGCONT)
+        except ChildProcessError:
+            return False
+        strays = self._strays()
+        for pid in strays:
+            _kill(pid)
+        return bool(self._keepers or strays)
+
+    def _strays(self) -> list[int]:
+        if not self._has_adopted:
+            return []
+        return [pid for pid in children_of(os.getpid()) if pid not in self._keepers and not is_spared(pid)]
+
+    def _end(self) -> None:
+        """Wait for the keepers. One that doesn't end is killed, and with it what it has kept."""
+        deadline = time.monotonic() + END_LIMIT_S
+        while self._care() and time.monotonic() < deadline:
+            self._wakeups.wait(LOOK_S)
+        for pid in self._keepers:
+            _kill(pid)
+        deadline = time.monotonic() + END_LIMIT_S
+        while self._care() and time.monotonic() < deadline:
+            self._wakeups.wait(LOOK_S)
 
 
-def _are_left(watched: list[Watched]) -> bool:
-    if not watched:
-        return False
-    table = process_table()
-    for each in watched:
-        each.look(table)
-    return any(each.known for each in watched)
-
-
-def _signal(watched: list[Watched], number: int) -> None:
-    for each in watched:
-        each.signal(number)
-
-
-def _wait(watched: list[Watched], limit_s: float) -> None:
-    deadline = time.monotonic() + limit_s
-    while time.monotonic() < deadline and any(is_running(row) for each in watched for row in each.known):
-        time.sleep(POLL_S)  # we aren't notified when a process ends that isn't our child
+def _kill(child: int) -> None:
+    """Kill a child, which can't lose its ID, because only we reap it."""
+    try:  # noqa: SIM105
+        os.kill(child, signal.SIGKILL)
+    except (ProcessLookupError, PermissionError):
+        pass

@@ -1,4 +1,4 @@
-"""The table of processes: which belong to one that we started, and how to signal only those.
+"""The table of processes: which are below or beside one that we started, and how to signal only those.
 
 The guardian imports this module, too, so it avoids `pathlib`, `typing`, and `signal` with its enumerations: loading
 them took twice as long as everything else.
@@ -11,7 +11,7 @@ import os
 TYPE_CHECKING = False
 if TYPE_CHECKING:
     import signal
-    from collections.abc import Iterable
+    from collections.abc import Callable, Iterable
     from typing import Final
 else:
     import _signal as signal
@@ -30,7 +30,7 @@ class Process:
         self.parent = parent
         self.group = group
         self.session = session
-        """The leader's process ID; 0 if the system doesn't say (macOS)."""
+        """The leader's process ID; 0 if the system doesn't say."""
         self.started = started
         """When it started, in the system's unit."""
 
@@ -95,13 +95,29 @@ def with_descendants(members: Iterable[Process], table: Iterable[Process]) -> li
     return [row for row in rows if row.pid in pids]
 
 
-def family(leader: int, table: Iterable[Process]) -> list[Process]:
-    """`leader`, the processes in its group or session, and their descendants.
+def children_of(pid: int) -> list[int]:
+    """The IDs of its children, with zombies. May miss some of a process that starts or loses others meanwhile."""
+    if not HAS_CHILDREN:
+        return [row.pid for row in process_table() if row.parent == pid]
+    found: list[int] = []
+    try:
+        for thread in os.listdir(f"/proc/{pid}/task"):  # noqa: PTH208 - see `process_table`
+            with open(f"/proc/{pid}/task/{thread}/children", encoding="ascii") as file:  # noqa: PTH123
+                found += map(int, file.read().split())
+    except OSError:  # it has ended
+        pass
+    return found
 
-    A process that has detached itself by a double fork isn't included, and we don't search for it.
-    """
-    rows = list(table)
-    return with_descendants(session_of(leader, rows), rows)
+
+def below(pid: int, is_spared: Callable[[int], bool]) -> list[Process]:
+    """Its descendants, each after its parent, without those that are spared and what is below them."""
+    found: list[Process] = []
+    parents = [pid]
+    while parents:
+        children = [child for parent in parents for child in children_of(parent) if not is_spared(child)]
+        found += [row for child in children if (row := row_of(child))]
+        parents = children
+    return found
 
 
 def _row_of_proc(pid: int) -> Process | None:
@@ -127,10 +143,20 @@ def _rows_of_ps(*which: str) -> list[Process]:
         return []
     rows = (line.split(maxsplit=4) for line in listing.splitlines())
     return [
-        Process(int(pid), int(parent), int(group), 0, started)
+        Process(int(pid), int(parent), int(group), _session(int(pid)), started)
         for pid, parent, group, state, started in rows
         if not state.startswith("Z")
     ]
+
+
+def _session(pid: int) -> int:
+    try:
+        return os.getsid(pid)
+    except OSError:  # it has ended, or the system doesn't say
+        return 0
+
+
+HAS_CHILDREN: Final = os.access(f"/proc/self/task/{os.getpid()}/children", os.R_OK)
 
 
 def _can_hold_processes() -> bool:
@@ -144,36 +170,13 @@ def _can_hold_processes() -> bool:
 CAN_HOLD: Final = _can_hold_processes()
 
 
-def signal_all(leader: int, processes: Iterable[Process], number: int) -> None:
-    """Signal the group of `leader`, and those of `processes` that aren't in it.
-
-    Also continues stopped ones, so they can end.
-
-    The group's ID must still be ours: see `group_exists`.
-    """
-    others = [process for process in processes if process.group != leader]
-    # The group first and as a whole, so that nothing forks between two signals.
-    for each in (number, signal.SIGCONT):
-        signal_group(leader, each)
-        signal_each(others, each)
-
-
-def signal_group(leader: int, number: int) -> bool:
-    """Signal everything in the group of `leader`. False if there is no process that we can signal."""
+def signal_group(leader: int, number: int) -> None:
+    """Signal everything in the group of `leader`, as far as we can."""
     # PermissionError: a set-uid program, or on macOS a zombie. We can't end either.
-    try:
+    try:  # noqa: SIM105
         os.killpg(leader, number)
     except (ProcessLookupError, PermissionError):
-        return False
-    return True
-
-
-def group_exists(leader: int) -> bool:
-    """Whether any process, even an unreaped one, is in the group of `leader`.
-
-    As long as one is, no other process gets its ID.
-    """
-    return signal_group(leader, 0)
+        pass
 
 
 def signal_each(processes: Iterable[Process], number: int) -> None:

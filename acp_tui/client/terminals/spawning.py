@@ -1,25 +1,20 @@
-"""Starts a command in its own session on a PTY, and reports when it has ended. Reads none of its output."""
+"""Starts a command in its own session on a PTY. Reads none of its output."""
 
 from __future__ import annotations
 
 import asyncio
 import errno
-import marshal
 import os
 import re
-import signal
-import socket
 import stat
-import sys
 from collections.abc import Iterator, Mapping, Sequence
-from contextlib import suppress
 from dataclasses import replace
 from itertools import chain, islice
 from pathlib import Path
 from typing import Final, Self, TypeAlias
 
-from acp_tui.client.processes.guard import guard
-from acp_tui.client.terminals.launcher import identity_of
+from acp_tui.client.processes.guard import Guarded, Order, StartFailed, guard
+from acp_tui.client.processes.launcher import identity_of
 from acp_tui.client.terminals.pty import TerminalSpawnFailed
 from acp_tui.values import dataclass
 
@@ -108,7 +103,8 @@ def _identity(path: str, folder: int) -> Identity | None:
     return identity_of(status)
 
 
-LAUNCHER: Final = Path(__file__).with_name("launcher.py")
+KILL_GRACE_S: Final = 0.5
+"""How long a command has between SIGTERM and SIGKILL."""
 
 _SHELL_SYNTAX: Final = re.compile(r"""[\s|&;<>()$`\\"'*?\[\]#~=%{}!]""")
 
@@ -175,15 +171,6 @@ class SpawnPlan:
         shells = dict.fromkeys([self.env.get("SHELL") or "/bin/sh", "/bin/sh"])
         return [direct, *([shell, "-c", self.command] for shell in shells)]
 
-    def encoded(self) -> bytes:
-        """What the launcher reads. Raises UnicodeEncodeError for text that no operating system accepts."""
-        runs = [
-            (os.fsencode(program.path), program.identity, [os.fsencode(word) for word in words])
-            for program, words in self.runs
-        ]
-        env = {os.fsencode(name): os.fsencode(value) for name, value in self.env.items()}
-        return marshal.dumps((self.folder, runs, env))
-
 
 def environment(base: Mapping[str, str], extra: Sequence[tuple[str, str]]) -> dict[str, str]:
     """The environment of a command: `base`, the values for our terminals, then the agent's own (R-TERM-2)."""
@@ -196,116 +183,37 @@ def changed_since(name: str) -> str:
     return f"{name!r} has changed since the request: ask again"
 
 
-class Child(asyncio.SubprocessProtocol):
-    """A running command, the leader of its session. The event loop reaps it, whatever other processes we start."""
-
-    def __init__(self) -> None:
-        self.exit: asyncio.Future[int] = asyncio.get_running_loop().create_future()
-        """The exit code, or the negative number of the signal that ended it."""
-        self._transport: asyncio.SubprocessTransport | None = None
-
-    def connection_made(self, transport: asyncio.BaseTransport) -> None:
-        """Called once the process is there."""
-        assert isinstance(transport, asyncio.SubprocessTransport)
-        self._transport = transport
-
-    def process_exited(self) -> None:
-        """Called by the event loop, when it has reaped the process."""
-        assert self._transport is not None
-        code = self._transport.get_returncode()
-        assert code is not None
-        guard.note_exit(self.pid)
-        if not self.exit.done():
-            self.exit.set_result(code)
-
-    @property
-    def pid(self) -> int:
-        """The process ID, which is also the ID of its group and its session."""
-        assert self._transport is not None
-        return self._transport.get_pid()
-
-    @property
-    def is_running(self) -> bool:
-        """Whether it hasn't been reaped. Only until then is its process ID unique."""
-        return not self.exit.done()
-
-    def kill(self) -> None:
-        """Kill its group immediately."""
-        if self.is_running:
-            with suppress(ProcessLookupError):
-                os.killpg(self.pid, signal.SIGKILL)
-
-
-async def spawn(order: SpawnPlan, terminal_fd: int) -> Child:
+async def spawn(order: SpawnPlan, terminal_fd: int) -> Guarded:
     """Start `order` with `terminal_fd` as its controlling terminal. Returns when the command itself runs.
 
     Raises TerminalSpawnFailed. Neither a failure nor a cancellation leaves a process behind.
     """
-    try:
-        encoded = order.encoded()
-    except UnicodeEncodeError as error:
-        raise TerminalSpawnFailed(order.command, str(error)) from error
     if not order.runs:
         raise TerminalSpawnFailed(order.command, order.why_not)
-    ours, theirs = socket.socketpair()
-    with ours, theirs:
-        ours.setblocking(False)
-        child = await _start_launcher(order, terminal_fd, theirs.fileno())
-        # Before it gets its order: if we are killed now, it ends without one; later, the guardian knows it.
-        guard.watch(child.pid, "family")
-        theirs.close()
-        try:
-            failure = await _hand_over(ours, encoded)
-        except BaseException:
-            child.kill()
-            raise
-    if failure:
-        await child.exit  # the launcher ends after its report
-        raise TerminalSpawnFailed(order.command, _reason(failure, order))
-    return child
-
-
-async def _start_launcher(order: SpawnPlan, terminal_fd: int, fd: int) -> Child:
-    # -I and -S keep the agent's directory and environment out of this interpreter, which starts in 10 ms. The fork
-    # blocks the loop for 0.3 ms. A thread would cost more, and cancelling the wait for it would leave a process behind.
-    launcher = [sys.executable, "-I", "-S", str(LAUNCHER), str(fd)]
+    runs = [(program.path, program.identity, words) for program, words in order.runs]
+    what = Order(runs, order.env, 0.0, KILL_GRACE_S, is_on_terminal=True)
     try:
-        transport, child = await asyncio.get_running_loop().subprocess_exec(
-            Child,
-            *launcher,
-            stdin=terminal_fd,
-            stdout=terminal_fd,
-            stderr=terminal_fd,
-            pass_fds=(fd, order.folder),
-            start_new_session=True,
-        )
+        child = guard.start(what, order.folder, (terminal_fd, terminal_fd, terminal_fd))
+    except UnicodeEncodeError as error:
+        raise TerminalSpawnFailed(order.command, str(error)) from error
     except OSError as error:
         raise TerminalSpawnFailed(order.command, f"no process for it: {error.strerror or error}") from error
-    # In an app whose tasks begin at once, as Textual has it from Python 3.12 on, the loop calls this only later.
-    child.connection_made(transport)
+    try:
+        await child.follow(asyncio.get_running_loop())
+    except StartFailed as error:
+        raise TerminalSpawnFailed(order.command, _reason(error, order)) from error
     return child
 
 
-async def _hand_over(ours: socket.socket, encoded: bytes) -> bytes:
-    """Send the order. Returns why it failed, or nothing if the command runs."""
-    loop = asyncio.get_running_loop()
-    with suppress(
-        BrokenPipeError, ConnectionResetError
-    ):  # killed before it read everything; its exit code explains that
-        await loop.sock_sendall(ours, encoded)
-        ours.shutdown(socket.SHUT_WR)
-        return await loop.sock_recv(ours, 4096)
-    return b""
-
-
-def _reason(failure: bytes, order: SpawnPlan) -> str:
-    what, _, reason = failure.decode("utf-8", "replace").partition("\0")
-    match what:
+def _reason(error: StartFailed, order: SpawnPlan) -> str:
+    match error.what:
         case "directory":
-            return f"working directory {str(order.cwd)!r}: {reason}"
+            return f"working directory {str(order.cwd)!r}: {error}"
         case "changed":
-            return changed_since(reason)
+            return changed_since(error.reason)
         case "terminal":
-            return f"controlling terminal: {reason}"
+            return f"controlling terminal: {error}"
+        case "process":
+            return f"no process for it: {error}"
         case _:
-            return reason
+            return error.reason

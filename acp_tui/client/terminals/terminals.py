@@ -18,8 +18,7 @@ import anyio
 from anyio import to_thread
 
 from acp_tui.client.processes import inherited
-from acp_tui.client.processes.guard import guard, terminate
-from acp_tui.client.processes.table import group_exists
+from acp_tui.client.processes.guard import Guarded
 from acp_tui.client.terminals.emulator import Emulator, load_emulator, make_emulator
 from acp_tui.client.terminals.feeder import Feeder
 from acp_tui.client.terminals.plain_text import plain_text
@@ -32,7 +31,7 @@ from acp_tui.client.terminals.pty import (
     TerminalSpawnFailed,
     UnknownTerminal,
 )
-from acp_tui.client.terminals.spawning import Child, SpawnPlan, changed_since, environment, spawn
+from acp_tui.client.terminals.spawning import SpawnPlan, changed_since, environment, spawn
 from acp_tui.conversation.buffers import ByteRing, from_character_boundary
 from acp_tui.values import dataclass
 
@@ -103,8 +102,6 @@ TERMINAL_BYTES: Final = 8 << 10
 """The memory a terminal takes besides its output."""
 DRAIN_GRACE_S: Final = 0.25
 """How long an exit waits for the end of the output if a grandchild still has the PTY open (R-TERM-8)."""
-KILL_GRACE_S: Final = 0.5
-"""How long a command has between SIGTERM and SIGKILL."""
 REAP_LIMIT_S: Final = 2.0
 """How long a kill waits for the system to end a process. One that waits for a dead disk may never end."""
 
@@ -157,13 +154,12 @@ class Terminal:
         self._pty = Pty(self._take, self._on_pty_end, budget, columns, rows)
         self._watch = InputWatch(self._waits_for_input, on_waiting)
         self._answerer = Answerer(columns, rows, feeder, self._answer)
-        self._child: Child | None = None
+        self._child: Guarded | None = None
         self._started_at = 0.0
         self._ran_s: float | None = None
         self._exit_status: ExitStatus | None = None
         self._exited = anyio.Event()
         self._grace: asyncio.TimerHandle | None = None
-        self._leaves_processes = False
         self._plain: tuple[tuple[int, bool], str] | None = None
 
     async def start(self, order: SpawnPlan) -> None:
@@ -177,7 +173,7 @@ class Terminal:
             raise
         self._pty.start()
         self._watch.note_sign_of_life()
-        self._child.exit.add_done_callback(self._on_child_exit)
+        self._child.when_exited(self._on_child_exit)
 
     @property
     def is_running(self) -> bool:
@@ -228,11 +224,10 @@ class Terminal:
     async def kill(self) -> None:
         """End the command and everything it started. Output and exit status remain (R-TERM-9)."""
         with anyio.CancelScope(shield=True):  # bounded by the grace period and the limit
-            if self._child is not None and (self._child.is_running or self._leaves_processes):
-                await terminate(self._child.pid, grace_s=KILL_GRACE_S)
-                self._leaves_processes = False
-                guard.forget(self._child.pid)
             with anyio.move_on_after(REAP_LIMIT_S):
+                if self._child is not None:
+                    self._child.end()
+                    await self._child.ended.wait()
                 await self._exited.wait()
 
     async def close(self) -> None:
@@ -254,7 +249,8 @@ class Terminal:
             self._answerer.take(data)
 
     def _waits_for_input(self) -> bool:
-        return self._child is not None and self._child.is_running and self._pty.waits_for_input(self._child.pid)
+        child = self._child
+        return child is not None and child.exit_code is None and self._pty.waits_for_input(child.pid)
 
     def _plain_text(self) -> str:
         """The output as text, cached because agents ask repeatedly even if nothing happens."""
@@ -264,12 +260,10 @@ class Terminal:
         return self._plain[1]
 
     def _on_pty_end(self) -> None:
-        if self._child is not None and not self._child.is_running:
+        if self._child is not None and self._child.exit_code is not None:
             self._settle()
 
-    def _on_child_exit(self, _: asyncio.Future[int]) -> None:
-        assert self._child is not None
-        self._leaves_processes = group_exists(self._child.pid)
+    def _on_child_exit(self) -> None:
         self._ran_s = asyncio.get_running_loop().time() - self._started_at
         if self._pty.has_ended:
             self._settle()
@@ -279,9 +273,10 @@ class Terminal:
     def _settle(self) -> None:
         """Finish: the command has ended, and its output is complete or took too long."""
         assert self._child is not None
+        assert self._child.exit_code is not None
         if self._exit_status is None:
             self._pty.drain()
-            self._finish(_exit_status(self._child.exit.result(), self._ran_s))
+            self._finish(_exit_status(self._child.exit_code, self._ran_s))
 
     def _finish(self, status: ExitStatus) -> None:
         if self._exit_status is not None:  # the drain reached the end and settled

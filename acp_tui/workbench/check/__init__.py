@@ -19,7 +19,7 @@ import anyio
 from anyio import to_thread
 
 from acp_tui.client.agents.command import AgentCommand
-from acp_tui.client.agents.process import CLOSE_GRACE_S
+from acp_tui.client.agents.starting import CLOSE_GRACE_S
 from acp_tui.client.errors import AgentLost, AgentRefused, AuthenticationRequired, ClientError, UnsupportedProtocol
 from acp_tui.client.sessions.access import Grant, Policy
 from acp_tui.client.sessions.agent import Agent

@@ -1,106 +1,239 @@
-"""The guardian: which processes it ends when its input closes, which it leaves alone, and when it exits itself."""
+"""The guardian and its keepers: what they end, what they leave alone, and what happens if they are killed."""
 
 from __future__ import annotations
 
+import asyncio
 import os
+import shutil
 import signal
 import subprocess
 import sys
-from collections.abc import Callable, Iterator
+from collections.abc import Iterator
 from contextlib import ExitStack
 from pathlib import Path
-from typing import TypeAlias
 
+import anyio
+import anyio.lowlevel
 import psutil  # type: ignore[import-untyped]
 import pytest
 
-from acp_tui.client.processes import guardian
-from acp_tui.client.processes.guard import Guard
-from acp_tui.client.processes.guardian import Watched, end, obey
-from acp_tui.client.processes.table import Process, row_of, signal_group
-from support.agents import our_children
+from acp_tui.client.processes import guard as guard_module
+from acp_tui.client.processes import guardian, keeper
+from acp_tui.client.processes.guard import Guard, Guarded, Order, StartFailed
+from acp_tui.client.processes.keeper import Known, is_spared
+from acp_tui.client.processes.table import Process, row_of
+from support.escapes import Left
 from support.waiting import LIMIT_S
 
-STUBBORN = "import os, signal, sys\nfor n in (1, 2, 15): signal.signal(n, signal.SIG_IGN)\n"
-SLEEP = "while True: signal.pause()\n"
-ALONE = "print(flush=True)\n"
-CHILD = "if os.fork() == 0:\n    print(os.getpid(), flush=True)\n"
-DETACHED_CHILD = "if os.fork() == 0:\n    os.setsid()\n    print(os.getpid(), flush=True)\n"
-
-Start: TypeAlias = Callable[[str], list[int]]
+needs_linux = pytest.mark.skipif(sys.platform != "linux", reason="only Linux has foster parents")
+SLEEP = shutil.which("sleep") or ""
 
 
 @pytest.fixture
-def start() -> Iterator[Start]:
-    """Starts a stubborn session leader that runs this code; returns the PIDs it prints on one line."""
-    with ExitStack() as started:
-
-        def run(code: str) -> list[int]:
-            process = subprocess.Popen(
-                [sys.executable, "-I", "-S", "-c", STUBBORN + code + SLEEP],
-                stdout=subprocess.PIPE,
-                start_new_session=True,
-            )
-            started.enter_context(process)
-            started.callback(signal_group, process.pid, signal.SIGKILL)
-            assert process.stdout is not None
-            return [process.pid, *map(int, process.stdout.readline().split())]
-
-        yield run
+def guard() -> Iterator[Guard]:
+    guard = Guard()
+    yield guard
+    guard.end()
 
 
-@pytest.fixture(autouse=True)
-def no_grace(monkeypatch: pytest.MonkeyPatch) -> None:
-    """The steps, without their waits."""
-    for name in ("GRACE_S", "TERMINATE_GRACE_S"):
-        monkeypatch.setattr(guardian, name, 0.0)
+async def start(
+    guard: Guard, *words: str, patience_s: float = 0.0, grace_s: float = 0.1, spares_browsers: bool = False
+) -> Guarded:
+    """Start a program without streams."""
+    order = Order([(words[0], None, words)], dict(os.environ), patience_s, grace_s, spares_browsers=spares_browsers)
+    with ExitStack() as opened:
+        folder, null = os.open("/", os.O_RDONLY), os.open(os.devnull, os.O_RDWR)
+        for fd in (folder, null):
+            opened.callback(os.close, fd)
+        guarded = guard.start(order, folder, [null] * 3)
+        with anyio.fail_after(LIMIT_S):
+            await guarded.follow(asyncio.get_running_loop())
+    return guarded
 
 
-def watched(*orders: str) -> list[Watched]:
-    known: dict[int, Watched] = {}
-    for order in orders:
-        obey(order.split(), known)
-    return list(known.values())
+async def left_by(guard: Guard, left: Left) -> Guarded:
+    """Start what leaves something, and return when that is there."""
+    guarded = await start(guard, *left.argv)
+    assert await anyio.to_thread.run_sync(left.is_up)
+    return guarded
 
 
-def gone(pids: list[int]) -> bool:
-    """Whether none of them is running."""
-    return not any(map(row_of, pids))
+def keeper_of(guard: Guard) -> int:
+    """The process ID of its only keeper."""
+    (keeper,) = psutil.Process(guard.pid).children()
+    return int(keeper.pid)
 
 
-def test_a_leader_that_ignores_every_signal_is_killed_with_its_group(start: Start) -> None:
-    pids = start(CHILD)
-    assert len(pids) == 2
-    end(watched(f"watch {pids[0]} session"))
-    assert gone(pids)
+async def is_gone(left: Left) -> bool:
+    return await anyio.to_thread.run_sync(left.is_gone)
 
 
-def test_a_descendant_in_a_session_of_its_own_ends_with_a_family_only(start: Start) -> None:
-    leader, detached = start(DETACHED_CHILD)
-    end(watched(f"watch {leader} session"))
-    assert gone([leader])
-    assert row_of(detached) is not None
-    os.kill(detached, signal.SIGKILL)
-
-    pids = start(DETACHED_CHILD)
-    end(watched(f"watch {pids[0]} family"))
-    assert gone(pids)
+async def ended(guarded: Guarded) -> int | None:
+    """Wait until nothing is left; return its exit code."""
+    with anyio.fail_after(LIMIT_S):
+        await guarded.ended.wait()
+    return guarded.exit_code
 
 
-def test_what_its_leader_has_left_behind_is_ended(start: Start) -> None:
-    leader, child = start(CHILD)
-    (one,) = watched(f"watch {leader} session")
-    os.kill(leader, signal.SIGKILL)
-    os.waitpid(leader, 0)
-    one.note_exit()
-    end([one])
-    assert gone([child])
+async def test_one_guardian_without_a_terminal_serves_all(guard: Guard) -> None:
+    assert guard.pid is None
+    one, pid = await start(guard, SLEEP, "1000"), guard.pid
+    other = await start(guard, SLEEP, "1000")
+    assert guard.pid == pid
+    assert psutil.Process(pid).terminal() is None
+    one.end()
+    assert await ended(one) == -signal.SIGTERM
+    assert row_of(other.pid) is not None
 
 
-def test_one_that_is_forgotten_is_left_alone(start: Start) -> None:
-    (leader, _) = start(CHILD)
-    end(watched(f"watch {leader} session", f"forget {leader}"))
-    assert row_of(leader) is not None
+async def test_its_end_is_the_end_of_all_that_it_has_started(guard: Guard, tmp_path: Path) -> None:
+    left = Left(tmp_path, "a command that stays itself")
+    guarded = await left_by(guard, left)
+    await anyio.to_thread.run_sync(guard.end)
+    assert guard.pid is None
+    assert await is_gone(left)
+    assert await ended(guarded) == -signal.SIGKILL
+
+
+async def test_a_process_that_leaves_nothing_takes_its_keeper_along(guard: Guard) -> None:
+    assert await ended(await start(guard, "/bin/sh", "-c", "exit 7")) == 7
+    assert guard.pid is not None
+    with anyio.fail_after(LIMIT_S):
+        while psutil.Process(guard.pid).children():
+            await anyio.lowlevel.checkpoint()
+
+
+async def test_what_cannot_be_started_is_told_with_its_reason_and_leaves_nothing(guard: Guard) -> None:
+    with pytest.raises(StartFailed, match="No such file") as caught:
+        await start(guard, "/no/such/program")
+    assert (caught.value.what, caught.value.number) == ("program", 2)
+
+
+async def test_it_ends_by_itself_if_it_can_and_is_not_signalled(guard: Guard, tmp_path: Path) -> None:
+    os.mkfifo(tmp_path / "input")
+    script = f"trap 'exit 9' TERM; read line < {tmp_path}/input; exit 3"
+    guarded = await start(guard, "/bin/sh", "-c", script, patience_s=LIMIT_S)
+    with (tmp_path / "input").open("wb"):  # it reads now
+        guarded.end()
+    assert await ended(guarded) == 3
+
+
+async def test_a_stopped_process_is_asked_to_end_too(guard: Guard) -> None:
+    guarded = await start(guard, SLEEP, "1000", grace_s=LIMIT_S)
+    os.kill(guarded.pid, signal.SIGSTOP)
+    guarded.end()
+    assert await ended(guarded) == -signal.SIGTERM
+
+
+@needs_linux
+async def test_if_its_keeper_is_killed_the_guardian_kills_what_it_has_kept(guard: Guard, tmp_path: Path) -> None:
+    left = Left(tmp_path, "a child of a thread")
+    guarded = await left_by(guard, left)
+    os.kill(keeper_of(guard), signal.SIGKILL)
+    assert await is_gone(left)
+    assert await ended(guarded) == -signal.SIGKILL
+
+
+async def test_if_the_guardian_is_killed_keepers_go_on_and_another_guardian_comes(guard: Guard, tmp_path: Path) -> None:
+    left = Left(tmp_path, "a command that stays itself")
+    guarded, killed = await left_by(guard, left), guard.pid
+    assert killed is not None
+    os.kill(killed, signal.SIGKILL)
+    os.waitid(os.P_PID, killed, os.WEXITED | os.WNOWAIT)
+    other = await start(guard, SLEEP, "1000")
+    assert guard.pid not in (None, killed)
+    assert guarded.exit_code is None
+    for each in (guarded, other):
+        each.end()
+        await ended(each)
+    assert await is_gone(left)
+
+
+async def test_a_stopped_guardian_starts_the_next_one(guard: Guard) -> None:
+    await start(guard, SLEEP, "1000")
+    assert guard.pid is not None
+    os.kill(guard.pid, signal.SIGSTOP)
+    assert await ended(await start(guard, "/bin/sh", "-c", "exit 4")) == 4
+
+
+async def test_a_keeper_and_a_guardian_that_are_stopped_end_all_the_same(guard: Guard, tmp_path: Path) -> None:
+    left = Left(tmp_path, "a command that stays itself")
+    guarded = await left_by(guard, left)
+    keeper = keeper_of(guard)
+    assert guard.pid is not None
+    os.kill(guard.pid, signal.SIGSTOP)
+    os.kill(keeper, signal.SIGSTOP)
+    guarded.end()
+    assert await is_gone(left)
+
+
+# Browsers
+
+
+@pytest.fixture
+def installed(tmp_path: Path, monkeypatch: pytest.MonkeyPatch) -> Path:
+    """A program named like a browser. Someone else seems to own it, also to a guardian."""
+    shutil.copy(SLEEP, tmp_path / "firefox")
+    others = "os.getuid = lambda: 12345; os.access = lambda *_: False"
+    monkeypatch.setattr(guard_module, "MAIN", guard_module.MAIN.replace("it.main()", f"import os; {others}; it.main()"))
+    return tmp_path / "firefox"
+
+
+@needs_linux
+@pytest.mark.parametrize(("spares", "is_left"), [(True, True), (False, False)])
+async def test_only_a_browser_of_an_agent_runs_on(guard: Guard, installed: Path, spares: bool, is_left: bool) -> None:
+    pid_file = installed.with_name("pid")
+    script = f"{installed} 1000 & echo $! > {pid_file}.new; mv {pid_file}.new {pid_file}; wait"
+    guarded = await start(guard, "/bin/sh", "-c", script, spares_browsers=spares)
+    with anyio.fail_after(LIMIT_S):
+        while not pid_file.exists():
+            await anyio.lowlevel.checkpoint()
+    browser = int(pid_file.read_text())
+    guarded.end()
+    await ended(guarded)
+    await anyio.to_thread.run_sync(guard.end)
+    assert (row_of(browser) is not None) == is_left
+    if is_left:
+        os.kill(browser, signal.SIGKILL)
+
+
+@needs_linux
+@pytest.mark.parametrize(
+    ("name", "is_ours", "expected"), [("firefox", False, True), ("firefox", True, False), ("sleep", False, False)]
+)
+def test_a_browser_is_named_like_one_and_belongs_to_someone_else(
+    tmp_path: Path, monkeypatch: pytest.MonkeyPatch, name: str, is_ours: bool, expected: bool
+) -> None:
+    shutil.copy(SLEEP, tmp_path / name)
+    if not is_ours:
+        monkeypatch.setattr(keeper.os, "getuid", lambda: 12345)
+        monkeypatch.setattr(keeper.os, "access", lambda *_: False)
+    with subprocess.Popen([tmp_path / name, "1000"]) as process:
+        assert is_spared(process.pid) == expected
+        process.kill()
+
+
+# Where nothing can be adopted, as on macOS
+
+
+@pytest.fixture
+def without_adoption(monkeypatch: pytest.MonkeyPatch) -> None:
+    """The system says that it has no such thing, and files on their way must stay open."""
+    is_denied = "import acp_tui.client.processes.keeper as keeper; keeper.prctl = None; it.ACKNOWLEDGES = True"
+    monkeypatch.setattr(guard_module, "ACKNOWLEDGES", True)
+    monkeypatch.setattr(guard_module, "MAIN", guard_module.MAIN.replace("it.main()", f"{is_denied}; it.main()"))
+
+
+@pytest.mark.usefixtures("without_adoption")
+@pytest.mark.parametrize("way", ["nohup", "a job of its own", "a command that stays itself", "a child of a thread"])
+async def test_elsewhere_the_session_and_the_living_parents_descendants_end(
+    guard: Guard, tmp_path: Path, way: str
+) -> None:
+    left = Left(tmp_path, way)
+    guarded = await left_by(guard, left)
+    guarded.end()
+    assert await is_gone(left)
+    await ended(guarded)
 
 
 LEADER = Process(100, 1, 100, 100, "t0")
@@ -109,86 +242,33 @@ STRANGER = Process(100, 1, 100, 100, "later")
 OF_STRANGER = Process(102, 1, 100, 100, "later")
 
 
-@pytest.fixture
-def one(monkeypatch: pytest.MonkeyPatch) -> Watched:
-    """Process 100, seen when it started."""
-    monkeypatch.setattr(guardian, "row_of", lambda _: LEADER)
-    return Watched(100, has_family=False)
+class Looked:
+    """`Known` with this table, and a leader that ends when told."""
+
+    def __init__(self, monkeypatch: pytest.MonkeyPatch) -> None:
+        self.table: list[Process] = [LEADER]
+        self.has_ended = False
+        monkeypatch.setattr(keeper, "row_of", lambda _: LEADER)
+        monkeypatch.setattr(keeper, "process_table", lambda: self.table)
+        monkeypatch.setattr(keeper.os, "waitpid", lambda pid, _: (pid if self.has_ended else 0, 0))
+        self.known = Known(100)
+
+    def look(self, *table: Process) -> set[Process]:
+        self.table = [*table]
+        self.known.reap()
+        return set(self.known.processes)
 
 
-def look(one: Watched, *table: Process) -> set[Process]:
-    one.look(table)
-    return set(one.known)
-
-
-def test_a_leader_that_has_ended_together_with_acp_tui_is_followed_by_its_group(one: Watched) -> None:
-    assert look(one, LEFT) == {LEFT}
-
-
-def test_another_process_that_has_got_the_leaders_number_is_not_ours(one: Watched) -> None:
-    assert look(one, STRANGER, OF_STRANGER) == set()
-
-
-def test_a_group_is_ours_as_long_as_it_holds_a_known_process(one: Watched, monkeypatch: pytest.MonkeyPatch) -> None:
-    monkeypatch.setattr(guardian, "process_table", lambda: [LEFT])
-    one.note_exit()
+def test_a_group_is_known_as_long_as_it_has_a_known_process(monkeypatch: pytest.MonkeyPatch) -> None:
+    looked = Looked(monkeypatch)
+    looked.has_ended = True
+    assert looked.look(LEFT) == {LEFT}
     joined = Process(103, 101, 100, 100, "t3")
-    assert look(one, LEFT, joined) == {LEFT, joined}
-    assert look(one) == set()
-    assert look(one, OF_STRANGER) == set()
-
-
-# Our side
-
-
-@pytest.fixture
-def guard() -> Guard:
-    return Guard()
-
-
-def test_the_guardian_runs_while_there_is_something_to_guard(guard: Guard, start: Start) -> None:
-    first, second = start(ALONE)[0], start(ALONE)[0]
-    before = our_children()
-    guard.watch(first, "session")
-    guard.watch(second, "family")
-    assert psutil.Process(guard.pid).terminal() is None
-    guard.forget(first)
-    assert guard.pid is not None
-    guard.forget(second)
-    assert guard.pid is None
-    assert our_children() == before
-
-
-def test_a_guardian_that_was_killed_is_replaced_by_one_that_knows_all(guard: Guard, start: Start) -> None:
-    first, second = start(ALONE)[0], start(ALONE)[0]
-    guard.watch(first, "session")
-    killed = guard.pid
-    assert killed is not None
-    os.kill(killed, signal.SIGKILL)
-    os.waitid(os.P_PID, killed, os.WEXITED | os.WNOWAIT)
-    guard.watch(second, "session")
-    assert guard.pid not in (None, killed)
-    guard.forget(first)
-    guard.forget(second)
-
-
-def test_the_end_of_its_input_makes_the_guardian_end_those_and_itself(guard: Guard, start: Start) -> None:
-    pids = start(CHILD)
-    guard.watch(pids[0], "session")
-    assert guard.process is not None
-    assert guard.process.stdin is not None
-    guard.process.stdin.close()
-    assert guard.process.wait(LIMIT_S) == 0
-    assert gone(pids)
-
-
-def test_a_process_without_a_group_left_is_not_watched_any_more(guard: Guard, start: Start) -> None:
-    leader = start(ALONE)[0]
-    guard.watch(leader, "session")
-    os.kill(leader, signal.SIGKILL)
-    os.waitpid(leader, 0)
-    guard.note_exit(leader)
-    assert guard.pid is None
+    assert looked.look(LEFT, joined) == {LEFT, joined}
+    assert not looked.known.is_empty
+    assert looked.look() == set()
+    assert looked.known.is_empty
+    assert looked.look(STRANGER, OF_STRANGER) == set()
 
 
 def test_the_guardian_loads_little_more_than_python_itself() -> None:
@@ -197,4 +277,4 @@ def test_the_guardian_loads_little_more_than_python_itself() -> None:
     run = subprocess.run(
         [sys.executable, "-I", "-S", "-c", path], capture_output=True, text=True, check=True, timeout=60
     )
-    assert {"collections", "contextlib", "enum", "pathlib", "typing"}.isdisjoint(run.stdout.split())
+    assert {"collections", "contextlib", "enum", "pathlib", "socket", "typing"}.isdisjoint(run.stdout.split())

@@ -13,13 +13,14 @@ import pytest
 from acp_tui.client.processes import table
 from acp_tui.client.processes.table import (
     Process,
-    family,
-    group_exists,
+    below,
+    children_of,
     is_running,
     process_table,
     row_of,
     session_of,
     signal_each,
+    with_descendants,
 )
 
 LEADER = Process(100, 1, 100, 100, "t0")
@@ -45,16 +46,27 @@ def test_a_session_is_its_leader_and_all_in_its_group_or_session() -> None:
     assert session_of(100, ALL) == [JOB, CHILD, LEADER]
 
 
-def test_descendants_group_and_session_make_a_family_in_any_order() -> None:
-    assert family(100, ALL) == [OF_DAEMON, DAEMON, JOB, CHILD, LEADER]
+def test_descendants_are_found_in_any_order_and_session() -> None:
+    assert with_descendants([LEADER], ALL) == [OF_DAEMON, DAEMON, CHILD, LEADER]
 
 
-def test_the_family_of_a_leader_that_has_ended_is_what_shares_its_session() -> None:
-    assert family(100, [STRANGER, JOB]) == [JOB]
-
-
-def test_a_process_without_family_is_alone() -> None:
-    assert family(200, [LEADER, CHILD, STRANGER]) == [STRANGER]
+@pytest.mark.skipif(not table.HAS_PROC, reason="without /proc, all processes are looked through")
+@pytest.mark.parametrize("has_children", sorted({table.HAS_CHILDREN, False}))
+def test_what_is_below_a_process_is_found_parents_first_without_what_is_spared(
+    monkeypatch: pytest.MonkeyPatch, sleeper: Process, has_children: bool
+) -> None:
+    monkeypatch.setattr(table, "HAS_CHILDREN", has_children)
+    with subprocess.Popen(["/bin/sh", "-c", "sleep 1000 & echo; wait"], stdout=subprocess.PIPE) as shell:
+        assert shell.stdout is not None
+        shell.stdout.readline()
+        (sleep,) = children_of(shell.pid)
+        rows = [row.pid for row in below(os.getpid(), lambda _: False)]
+        assert {sleeper.pid, shell.pid, sleep} <= {*rows}
+        assert rows.index(shell.pid) < rows.index(sleep)
+        assert [row.pid for row in below(os.getpid(), lambda pid: pid in (shell.pid, sleeper.pid))] == [
+            pid for pid in rows if pid not in (shell.pid, sleep, sleeper.pid)
+        ]
+        os.kill(sleep, signal.SIGKILL)
 
 
 def test_a_number_that_is_used_again_is_another_process() -> None:
@@ -70,11 +82,6 @@ def test_the_table_holds_this_process(monkeypatch: pytest.MonkeyPatch, has_proc:
     assert row.started
     assert row_of(os.getpid()) == row
     assert is_running(row)
-
-
-def test_a_group_exists_while_it_has_members() -> None:
-    assert group_exists(os.getpgrp())
-    assert not group_exists(2**22 + 1)  # above the largest PID of Linux and macOS
 
 
 @pytest.mark.parametrize("can_hold", sorted({table.CAN_HOLD, False}))

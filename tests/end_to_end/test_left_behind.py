@@ -1,0 +1,68 @@
+"""However acp-tui ends, and whatever way out a command or an agent has taken, nothing of it remains."""
+
+from __future__ import annotations
+
+import signal
+import sys
+from collections.abc import Callable
+from pathlib import Path
+
+import psutil  # type: ignore[import-untyped]
+import pytest
+
+from support.agents import scripted_argv
+from support.escapes import WAYS, Left
+from support.on_terminal import OnTerminal, all_end, on_terminal
+
+pytestmark = pytest.mark.skipif(sys.platform != "linux", reason="only Linux has foster parents")
+
+F8, CTRL_Q = "\x1b[19~", "\x11"
+
+# Starts all commands, each on a terminal of its own, and itself another program that leaves the agent's session.
+STARTS = """
+    import subprocess
+    open_session()
+    for number, (program, *args) in enumerate({commands!r}):
+        send(id=f"t{{number}}", method="terminal/create",
+             params={{"sessionId": "s1", "command": program, "args": args}})
+        read()["result"]["terminalId"]
+    subprocess.Popen({own!r}, stdin=subprocess.DEVNULL, stdout=subprocess.DEVNULL, stderr=subprocess.DEVNULL)
+    say("all is started\\n")
+    read()
+"""
+
+
+def quit_it(screen: OnTerminal) -> None:
+    screen.type(CTRL_Q)
+    screen.wait_for("Ctrl+Q again")
+    screen.type(CTRL_Q)
+    assert screen.wait_for_end() == 0
+
+
+def kill(screen: OnTerminal) -> None:
+    screen.process.kill()
+    assert screen.wait_for_end() == -signal.SIGKILL
+
+
+def hang_up(screen: OnTerminal) -> None:
+    screen.close_window()
+    screen.process.wait()
+
+
+@pytest.mark.parametrize("end", [quit_it, kill, hang_up], ids=["quit", "kill -9", "hang up"])
+def test_nothing_that_was_left_behind_outlives_acp_tui(tmp_path: Path, end: Callable[[OnTerminal], None]) -> None:
+    folders = [tmp_path / name for name in ("commands", "agent")]
+    for folder in folders:
+        folder.mkdir()
+    commands = [Left(folders[0], way) for way in WAYS]
+    own = Left(folders[1], "a daemon without open files")
+    script = STARTS.format(commands=[left.argv for left in commands], own=own.argv)
+    with on_terminal(tmp_path, "--", *scripted_argv(script)) as screen:
+        screen.prompt("go")
+        screen.wait_for("all is started")
+        assert [left.way for left in (*commands, own) if not left.is_up()] == []
+        (guardian,) = psutil.Process(screen.process.pid).children()
+        guardian.suspend()  # by a command: they run as the same user
+        end(screen)
+        assert all_end([guardian])
+        assert [left.way for left in (*commands, own) if not left.is_gone()] == []
