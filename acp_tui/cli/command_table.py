@@ -224,6 +224,11 @@ COMMANDS: Final[tuple[Command, ...]] = (
             _CWD,
             Option(("--prompt", "-p"), "the prompt (default: read stdin)", Value("TEXT")),
             _format("text", "ndjson", about="the agent's message, or every update as a line of JSON"),
+            Option(
+                ("--allow-unasked",),
+                "let the agent do this in the folder without asking: write, run, or write,run",
+                Value("KINDS", choices=("write", "run", "write,run"), is_closed=False),
+            ),
             _PROTOCOL,
             *_RECORDING,
         ),

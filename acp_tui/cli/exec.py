@@ -28,6 +28,7 @@ from acp_tui.client.agents.command import AgentCommand
 from acp_tui.client.errors import ClientError
 from acp_tui.client.sessions.access import HEADLESS
 from acp_tui.client.sessions.agent import Agent
+from acp_tui.client.sessions.allowances import UnaskedKind
 from acp_tui.client.sessions.driver import Link, SessionDriver, additions_for, start_agent
 from acp_tui.client.sessions.hub import SessionHub, open_hub
 from acp_tui.client.sessions.session import Session
@@ -267,7 +268,7 @@ def take_turn(command: AgentCommand, prompt: str, settings: Settings, given: Giv
 
     async def run() -> int:
         cwd = command.cwd or given.cwd
-        return await _Turn(command, cwd, prompt, given.format, settings, given.record).run()
+        return await _Turn(command, cwd, prompt, given.format, settings, given.record, given.allow_unasked).run()
 
     return anyio.run(run)
 
@@ -294,8 +295,10 @@ class _Turn:
         output_format: str,
         settings: Settings,
         record: RecordTo | None,
+        unasked: frozenset[UnaskedKind],
     ) -> None:
         self._command = command
+        self._unasked = unasked
         self._record = record
         self._settings = settings
         self._cwd = cwd
@@ -379,6 +382,7 @@ class _Turn:
             record=self._record,
             on_phase=start.note,
             tap=self._output.tap,
+            unasked=self._unasked,
         )
         front = Headless(say)
         added = await additions_for(agent, self._cwd, settings.workspace.additional_directories, front)

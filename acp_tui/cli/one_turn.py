@@ -25,6 +25,7 @@ STDIN_LIMIT_S: Final = 3.0
 
 def run(given: Given) -> int:
     """Run one turn. Returns the exit status."""
+    given.allow_unasked = _kinds_in(given.allow_unasked)
     command, read = command_of(given.agent), settings_in(given.cwd)
     command = ready_to_run(command)
     for note in notes_of(read):
@@ -46,6 +47,16 @@ def run(given: Given) -> int:
         return take_turn(command, prompt, read.settings, given)
     finally:
         end_early()
+
+
+def _kinds_in(text: str | None) -> frozenset[str]:
+    """Return what the agent may do without asking. Raises UsageError."""
+    kinds = frozenset(word.strip() for word in text.split(",")) if text is not None else frozenset()
+    if unknown := kinds - {"write", "run"}:
+        raise UsageError(
+            f"--allow-unasked takes write, run, or write,run, not {', '.join(sorted(unknown)) or 'nothing'}"
+        )
+    return kinds
 
 
 def _prompt_flag(agent_argv: Sequence[str]) -> str:

@@ -14,6 +14,7 @@ from anyio.abc import TaskGroup
 from acp_tui.cli.terminal import GUARD_S, Terminal, open_terminal
 from acp_tui.client.line_comparison import told_diff
 from acp_tui.client.loading_variables import call_warnings
+from acp_tui.client.sessions.access import IN_SESSION, UNASKED_OPTION
 from acp_tui.client.sessions.session import Session
 from acp_tui.client.workspace.runs_later import BUILD_FILE_MEANS, is_build_file
 from acp_tui.conversation import UNSET
@@ -201,9 +202,14 @@ class PermissionDesk:
 
         Only uses reject_once: "always" would decide more for the user than this.
         """
-        title = make_visible_line(self._session.conversation.tool_call(request.tool_call_id).call.shown_title)
+        call = self._session.conversation.tool_call(request.tool_call_id).call
+        title = make_visible_line(call.shown_title)
+        hint = ""
+        if IN_SESSION in request.options:
+            kind = "run" if call.kind == "execute" else "write"
+            hint = f"; the agent didn't ask for permission (to let it: {UNASKED_OPTION} {kind})"
         if self._session.refuse_unasked(request.key):
-            self._say(f"rejected, since there is no terminal to ask on: {title}")
+            self._say(f"rejected, since there is no terminal to ask on: {title}{hint}")
         else:
             self._say(f"canceled, since there is no terminal to ask on and no way to reject once: {title}")
             self.has_rejected = True
@@ -251,7 +257,7 @@ def _lines(call: ToolCall, request: PermissionRequest, cwd: str) -> Iterator[str
     # In other titles, look-alike letters may be intended.
     title = make_visible_command(call.shown_title) if call.kind == "execute" else call.shown_title
     asks = title if request.title is None else request.title
-    yield f"The agent asks for permission: {collapse_blanks_in_line(make_visible_line(asks))}"
+    yield f"Permission needed: {collapse_blanks_in_line(make_visible_line(asks))}"
     if title not in asks and not request.is_alone:
         yield f"  {collapse_blanks_in_line(make_visible_line(title))}"
     if request.description is not None:

@@ -390,7 +390,7 @@ class AgentCheck:
 
 
 def _asking(grant: Grant) -> Grant:
-    return Grant.ASK if grant is Grant.ON else grant
+    return grant if grant is Grant.OFF else Grant.ASK
 
 
 def _timed(topic: str, seconds: float) -> Finding:

@@ -21,10 +21,9 @@ from acp_tui.values import dataclass
 HERE: Final = "."
 """The session's folder."""
 PROMPT: Final = "$ "
-_PLACES: Final = (
-    *("url", "uri", "query", "pattern", "regex"),
-    *("path", "file_path", "filePath", "filepath", "absolute_path", "notebook_path"),
-)
+FILE_NAMES: Final = ("path", "file_path", "filePath", "filepath", "absolute_path", "notebook_path")
+"""The names agents use in raw input for the file that a tool works on."""
+_PLACES: Final = ("url", "uri", "query", "pattern", "regex", *FILE_NAMES)
 """The names agents use in raw input; the first one present counts."""
 
 

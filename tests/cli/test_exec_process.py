@@ -107,7 +107,7 @@ def test_a_command_that_asks_its_terminal_for_the_cursor_is_answered() -> None:
         send(id=3, method="terminal/output", params=terminal)
         say(read()["result"]["output"]); end(p); serve_until_closed()
     """
-    with started(exec_argv(script)) as process:
+    with started(exec_argv(script, "--allow-unasked", "run")) as process:
         status, out, err = ended(process)
     assert (status, out.split()) == (0, ["ab", "got", b"\x1b[1;3R".hex()]), err
 
@@ -231,7 +231,7 @@ def test_the_user_is_asked_on_the_terminal_and_the_number_is_the_answer(terminal
         question = terminal.wait_for(CHOICE)
         terminal.type("1\n")
         assert ended(process)[:2] == (0, "allow_once\n")
-    assert "The agent asks for permission: Delete everything" in question
+    assert "Permission needed: Delete everything" in question
     assert "input: not reported" in question
     assert "  2 n  Reject once  “reject_once”" in question
 

@@ -24,7 +24,7 @@ def shown(note: str | None = None, **call: Any) -> str:
 def test_our_own_word_on_it_comes_first() -> None:
     assert shown("Your rule refuses it\x1b (git push).").splitlines()[:2] == [
         "Your rule refuses it␛ (git push).",
-        "The agent asks for permission: push",
+        "Permission needed: push",
     ]
 
 

@@ -27,7 +27,7 @@ def test_settings_are_printed_with_what_holds(capsys: pytest.CaptureFixture[str]
 
     told = capsys.readouterr()
     assert 'workspace.write = "ask"\n    Files an agent writes through acp-tui.' in told.out
-    assert 'Default: "on".' in told.out
+    assert 'Default: "unasked".' in told.out
     assert "did you mean ascii?" in told.err
 
 
@@ -53,7 +53,10 @@ def test_settings_can_be_a_table(capsys: pytest.CaptureFixture[str]) -> None:
 
     lines = capsys.readouterr().out.splitlines()
     assert lines[0] == "| Setting | Value | Default | In force |  |"
-    assert any(line.startswith('| `workspace.write` | "on", "ask" or "off" | `"on"` | `"ask"` |') for line in lines)
+    assert any(
+        line.startswith('| `workspace.write` | "on", "unasked", "ask" or "off" | `"unasked"` | `"ask"` |')
+        for line in lines
+    )
     assert {line.replace("\\|", "").count("|") for line in lines} == {6}
 
 

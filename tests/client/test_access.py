@@ -204,7 +204,8 @@ async def test_what_is_off_is_not_advertised(policy: Policy, capability: tuple[s
 
 
 def rule(**named: str) -> Policy:
-    return Policy(refuse=(RefusalRule(named.get("kind"), named.get("path"), named.get("command"), "because"),))
+    refused = RefusalRule(named.get("kind"), named.get("path"), named.get("command"), "because")
+    return Policy(write=Grant.ON, terminals=Grant.ON, refuse=(refused,))
 
 
 @pytest.mark.parametrize(

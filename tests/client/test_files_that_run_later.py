@@ -272,7 +272,7 @@ def test_a_name_for_every_pattern_of_build_files_is_found_and_is_documented() ->
 
 
 async def test_writing_a_build_file_is_not_asked_about(tmp_path: Path) -> None:
-    async with in_session(tmp_path) as (session, wire):
+    async with in_session(tmp_path, policy=Policy(write=Grant.ON)) as (session, wire):
         await write(wire, tmp_path / "package.json", "{}")
         assert "result" in await wire.receive()
         assert session.conversation.permissions == {}
@@ -336,7 +336,7 @@ async def test_that_a_hook_can_be_run_is_said_and_a_new_one_cannot(tmp_path: Pat
 
 async def test_reading_such_a_file_and_writing_others_is_not_asked_about(tmp_path: Path) -> None:
     (tmp_path / ".envrc").write_text("x")
-    async with in_session(tmp_path) as (session, wire):
+    async with in_session(tmp_path, policy=Policy(write=Grant.ON)) as (session, wire):
         about = {"sessionId": "s1", "path": str(tmp_path / ".envrc")}
         await wire.send({"jsonrpc": "2.0", "id": 1, "method": "fs/read_text_file", "params": about})
         assert (await wire.receive())["result"]["content"] == "x"

@@ -11,7 +11,7 @@ from acp_tui.client.errors import CommandFailed
 from acp_tui.client.sessions.access import Grant, Policy
 from acp_tui.client.sessions.session import Session
 from acp_tui.conversation.entries import OwnCommand
-from support.agents import in_session, until
+from support.agents import SERVING, in_session, until
 from support.peers import notification, settle
 
 HELLO = f"{sys.executable} -S -c \"print('hello')\""
@@ -66,7 +66,7 @@ async def test_a_command_that_still_runs_is_offered_with_what_it_has_printed(tmp
 
 
 async def test_what_a_command_of_the_users_prints_later_is_none_of_the_agents_business(tmp_path: Path):
-    async with in_session(tmp_path) as (session, wire):
+    async with in_session(tmp_path, policy=SERVING) as (session, wire):
         await session.commands.run(f"{HELLO}; sleep 60")
         [terminal_id] = session.conversation.terminals
         [resource] = session.commands.take()
@@ -78,7 +78,7 @@ async def test_what_a_command_of_the_users_prints_later_is_none_of_the_agents_bu
 
 
 async def test_an_agent_cannot_speak_for_a_terminal_that_runs_here(tmp_path: Path):
-    async with in_session(tmp_path) as (session, wire):
+    async with in_session(tmp_path, policy=SERVING) as (session, wire):
         await session.commands.run("sleep 60")
         [terminal_id] = session.conversation.terminals
         ended = {"terminal_exit": {"terminal_id": terminal_id, "exit_code": 0, "signal": None}}
@@ -92,7 +92,7 @@ async def test_an_agent_cannot_speak_for_a_terminal_that_runs_here(tmp_path: Pat
 
 
 async def test_nothing_is_started_in_a_session_that_is_closed(tmp_path: Path):
-    async with in_session(tmp_path) as (session, wire):
+    async with in_session(tmp_path, policy=SERVING) as (session, wire):
         session.close()
         with pytest.raises(CommandFailed):
             await session.commands.run(HELLO)

@@ -10,7 +10,7 @@ import pytest
 
 from acp_tui.client.workspace import Workspace
 from acp_tui.protocol.roles import ClientOffer
-from support.agents import in_session
+from support.agents import SERVING, in_session
 from support.peers import Counterpart, request, settle
 
 
@@ -31,7 +31,7 @@ def cwd(tmp_path: Path) -> Path:
 async def test_a_file_of_the_session_is_read_whole_and_in_part(cwd: Path):
     """R-FS-1, R-FS-2."""
     path = str(cwd / "a.txt")
-    async with in_session(cwd) as (_, wire):
+    async with in_session(cwd, policy=SERVING) as (_, wire):
         whole = await call(wire, "fs/read_text_file", path=path)
         part = await call(wire, "fs/read_text_file", path=path, line=2, limit=1)
     assert whole["result"] == {"content": "one\ntwo\nthree\n"}
@@ -40,7 +40,7 @@ async def test_a_file_of_the_session_is_read_whole_and_in_part(cwd: Path):
 
 async def test_a_file_is_written_and_the_answer_is_empty(cwd: Path):
     """R-FS-4, R-RPC-8."""
-    async with in_session(cwd) as (_, wire):
+    async with in_session(cwd, policy=SERVING) as (_, wire):
         written = await call(wire, "fs/write_text_file", path=str(cwd / "new/b.txt"), content="b\r\n")
     assert written["result"] == {}
     assert (cwd / "new/b.txt").read_bytes() == b"b\r\n"
@@ -62,7 +62,7 @@ async def test_files_are_read_one_at_a_time_and_none_while_answers_are_unread(
 
     monkeypatch.setattr(Workspace, "read_text_file", read_and_count)
     params = {"sessionId": "s1", "path": str(cwd / "a.txt")}
-    async with in_session(cwd) as (session, wire):
+    async with in_session(cwd, policy=SERVING) as (session, wire):
         monkeypatch.setattr(session.connection, "until_room", has_room.wait)
         for number in range(40):
             await wire.send(request(f"r{number}", "fs/read_text_file", params))
@@ -88,13 +88,13 @@ async def test_files_are_read_one_at_a_time_and_none_while_answers_are_unread(
 async def test_each_refusal_has_its_code(cwd: Path, method: str, params: dict[str, Any], code: int):
     """R-FS-3, R-FS-5, R-LEN-5."""
     given = {name: value.replace("/cwd", str(cwd)) if name == "path" else value for name, value in params.items()}
-    async with in_session(cwd) as (_, wire):
+    async with in_session(cwd, policy=SERVING) as (_, wire):
         assert (await call(wire, method, **given))["error"]["code"] == code
 
 
 @pytest.mark.parametrize("name", ["gemini-cli", "gemini-cli-of-another"])
 async def test_a_missing_file_is_empty_for_gemini_cli_alone(cwd: Path, name: str):
-    async with in_session(cwd, name=name) as (_, wire):
+    async with in_session(cwd, name=name, policy=SERVING) as (_, wire):
         answer = await call(wire, "fs/read_text_file", path=str(cwd / "missing"))
         relative = await call(wire, "fs/read_text_file", path="missing")
     assert answer.get("result") == ({"content": ""} if name == "gemini-cli" else None)
@@ -113,5 +113,5 @@ async def test_a_missing_file_is_empty_for_gemini_cli_alone(cwd: Path, name: str
 )
 async def test_what_is_not_offered_is_not_served(cwd: Path, offer: ClientOffer, method: str):
     """R-FS-6, R-RPC-5."""
-    async with in_session(cwd, offer=offer) as (_, wire):
+    async with in_session(cwd, offer=offer, policy=SERVING) as (_, wire):
         assert (await call(wire, method, path=str(cwd / "a.txt")))["error"]["code"] == -32601

@@ -9,7 +9,7 @@ from typing import Any
 import pytest
 
 from acp_tui.conversation.tool_calls import TerminalId
-from support.agents import in_memory, in_session, open_session, our_children, shake_hands
+from support.agents import SERVING, in_memory, in_session, open_session, our_children, shake_hands
 from support.peers import Counterpart, settle
 
 SLEEP = ("-S", "-c", "import signal; print('up', flush=True); signal.pause()")
@@ -33,7 +33,7 @@ async def create(wire: Counterpart, *args: str, **params: Any) -> str:
 async def test_a_command_runs_to_its_end(tmp_path: Path):
     """R-TERM-1, R-TERM-2, R-TERM-7."""
     code = "import os; print(os.getcwd(), os.environ['A']); raise SystemExit(3)"
-    async with in_session(tmp_path) as (session, wire):
+    async with in_session(tmp_path, policy=SERVING) as (session, wire):
         terminal = await create(wire, "-S", "-c", code, env=[{"name": "A", "value": "b"}])
         assert await call(wire, "wait_for_exit", terminal) == {"exitCode": 3, "signal": None}
         output = await call(wire, "output", terminal)
@@ -50,7 +50,7 @@ async def test_a_command_runs_to_its_end(tmp_path: Path):
 
 async def test_a_running_command_has_no_exit_status_until_it_is_killed(tmp_path: Path):
     """R-TERM-4, R-TERM-9."""
-    async with in_session(tmp_path) as (_, wire):
+    async with in_session(tmp_path, policy=SERVING) as (_, wire):
         terminal = await create(wire, *SLEEP)
         assert (await call(wire, "output", terminal)).keys() == {"output", "truncated"}
         assert await call(wire, "kill", terminal) == {}
@@ -62,7 +62,7 @@ async def test_a_running_command_has_no_exit_status_until_it_is_killed(tmp_path:
 
 async def test_a_released_terminal_is_unknown_and_stays_in_the_conversation(tmp_path: Path):
     """R-TERM-10, R-TERM-11, R-TERM-12."""
-    async with in_session(tmp_path) as (session, wire):
+    async with in_session(tmp_path, policy=SERVING) as (session, wire):
         terminal = await create(wire, "-S", "-c", "print('kept')")
         await call(wire, "wait_for_exit", terminal)
         assert await call(wire, "release", terminal) == {}
@@ -73,7 +73,7 @@ async def test_a_released_terminal_is_unknown_and_stays_in_the_conversation(tmp_
 
 async def test_a_waiting_agent_is_not_in_the_way_of_a_kill(tmp_path: Path):
     """R-RPC-7."""
-    async with in_session(tmp_path) as (_, wire):
+    async with in_session(tmp_path, policy=SERVING) as (_, wire):
         terminal = await create(wire, *SLEEP)
         params = {"sessionId": "s1", "terminalId": terminal}
         await wire.send({"jsonrpc": "2.0", "id": "w", "method": "terminal/wait_for_exit", "params": params})
@@ -84,7 +84,7 @@ async def test_a_waiting_agent_is_not_in_the_way_of_a_kill(tmp_path: Path):
 
 async def test_a_terminal_of_another_session_is_unknown(tmp_path: Path):
     """R-TERM-12."""
-    async with in_memory() as (agent, wire):
+    async with in_memory(policy=SERVING) as (agent, wire):
         await shake_hands(agent, wire)
         await open_session(agent, wire, tmp_path, "s1")
         await open_session(agent, wire, tmp_path, "s2")
@@ -103,13 +103,13 @@ async def test_a_terminal_of_another_session_is_unknown(tmp_path: Path):
 )
 async def test_a_command_that_cannot_run_is_refused(tmp_path: Path, params: dict[str, Any], code: int):
     """R-TERM-1, R-LEN-5."""
-    async with in_session(tmp_path) as (_, wire):
+    async with in_session(tmp_path, policy=SERVING) as (_, wire):
         assert (await call(wire, "create", **params))["code"] == code
 
 
 async def test_what_still_runs_ends_with_the_agent(tmp_path: Path):
     """R-TERM-13."""
-    async with in_session(tmp_path) as (_, wire):
+    async with in_session(tmp_path, policy=SERVING) as (_, wire):
         await create(wire, *SLEEP)
         await settle()
         assert len(our_children()) == 1

@@ -15,7 +15,7 @@ from acp_tui.client.loading_variables import HARMLESS, LOADING, loading_effect, 
 from acp_tui.client.sessions.access import ALLOW, REFUSE, WHY_SETTINGS, Grant, Policy
 from acp_tui.client.sessions.session import Session
 from acp_tui.conversation.facts import PermissionRequest
-from support.agents import in_session, until
+from support.agents import SERVING, in_session, until
 from support.peers import Counterpart
 
 ASK = Policy(Grant.ASK, Grant.ASK, Grant.ASK)
@@ -127,7 +127,7 @@ async def test_a_folder_that_is_swapped_all_the_time_leads_no_command_out_unaske
     thread.start()
     ran = 0
     try:
-        async with in_session(ws) as (session, wire):
+        async with in_session(ws, policy=SERVING) as (session, wire):
             for number in range(TRIES):
                 await create(wire, number, command="/bin/sh", args=["-c", "touch here"], cwd=str(sub))
                 answered = await _answered(session, wire)

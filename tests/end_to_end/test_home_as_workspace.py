@@ -39,7 +39,7 @@ def test_an_agent_writes_a_file_of_the_project_and_nothing_that_runs(home: Path)
     script = WRITES_ALL.format(paths=written)
 
     done = subprocess.run(
-        [sys.executable, "-m", "acp_tui", "exec", "-p", "go", "--", *scripted_argv(script)],
+        [sys.executable, "-m", "acp_tui", "exec", "-p", "go", "--allow-unasked", "write", "--", *scripted_argv(script)],
         cwd=home,
         stdin=subprocess.DEVNULL,
         capture_output=True,

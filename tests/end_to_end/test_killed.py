@@ -56,6 +56,14 @@ def prompted(screen: OnTerminal) -> list[psutil.Process]:
     return family_of(screen.process)
 
 
+@pytest.fixture(autouse=True)
+def commands_run_unasked(tmp_path: Path) -> None:
+    """The agent doesn't ask before it runs one, and these tests are about what is left of it."""
+    settings = tmp_path / "config/acp-tui/settings.toml"
+    settings.parent.mkdir(parents=True)
+    settings.write_text("workspace.terminals = 'on'\n")
+
+
 def test_killed_in_a_script_it_leaves_nothing(tmp_path: Path) -> None:
     argv = [sys.executable, "-m", "acp_tui", "exec", "-p", "go", "--", *scripted_argv(STUBBORN)]
     with subprocess.Popen(argv, stdout=subprocess.PIPE, env=environment(tmp_path)) as process:

@@ -12,6 +12,7 @@ import anyio
 import pytest
 
 from acp_tui.client.agents.command import AgentCommand
+from acp_tui.client.sessions.access import Grant, Policy
 from acp_tui.conversation.entries import Message, ToolCallEntry
 from support.agents import REPLY, SDK_AGENT, agent_texts, running, until
 from support.waiting import LIMIT_S
@@ -27,7 +28,8 @@ def project(tmp_path: Path) -> Path:
 
 
 async def test_a_turn_with_an_edit_that_the_user_allows(project: Path):
-    async with running(COMMAND) as agent:
+    # It asks before it edits, but not before it runs a command.
+    async with running(COMMAND, policy=Policy(terminals=Grant.ON)) as agent:
         await agent.initialize()
         session = await agent.new_session(project)
         conversation = session.conversation
@@ -53,7 +55,7 @@ async def test_a_turn_with_an_edit_that_the_user_allows(project: Path):
 
 @pytest.mark.parametrize("output_format", ["text", "ndjson"])
 def test_exec_takes_the_turn_and_allows_nothing_unasked(project: Path, output_format: str):
-    options = ["--cwd", str(project), "--prompt", "go", "--format", output_format]
+    options = ["--cwd", str(project), "--prompt", "go", "--format", output_format, "--allow-unasked", "run"]
     done = subprocess.run(
         [sys.executable, "-m", "acp_tui", "exec", *options, "--", *SDK_AGENT],
         cwd=Path(__file__).parents[2],

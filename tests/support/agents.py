@@ -19,7 +19,7 @@ from acp_tui.client.agents.command import AgentCommand
 from acp_tui.client.errors import AgentLost
 from acp_tui.client.processes.guard import guard
 from acp_tui.client.sessions import agent as agent_module
-from acp_tui.client.sessions.access import Policy
+from acp_tui.client.sessions.access import Grant, Policy
 from acp_tui.client.sessions.agent import Agent
 from acp_tui.client.sessions.hub import open_hub
 from acp_tui.client.sessions.session import Session
@@ -31,6 +31,8 @@ from support.waiting import TEST_LIMIT_S, Bell
 
 _SCRIPTED = Path(__file__).with_name("scripted_agent.py")
 SDK_AGENT = (sys.executable, str(Path(__file__).with_name("sdk_agent.py")))
+SERVING = Policy(write=Grant.ON, terminals=Grant.ON)
+"""For tests of what is served, rather than of who is asked."""
 REPLY = [Text("go")]
 """A prompt."""
 
@@ -46,12 +48,14 @@ def scripted(script: str) -> AgentCommand:
 
 
 @asynccontextmanager
-async def running(script: str | AgentCommand, offer: ClientOffer | None = None) -> AsyncIterator[Agent]:
+async def running(
+    script: str | AgentCommand, offer: ClientOffer | None = None, policy: Policy | None = None
+) -> AsyncIterator[Agent]:
     """A scripted agent, or another one, as a process."""
     command = scripted(script) if isinstance(script, str) else script
     with anyio.fail_after(TEST_LIMIT_S):
         async with open_hub() as hub:
-            yield await hub.start_agent(command, offer=offer)
+            yield await hub.start_agent(command, offer=offer, policy=policy)
 
 
 def our_children() -> list[psutil.Process]:

@@ -21,6 +21,7 @@ from anyio.abc import TaskGroup
 from acp_tui.client.agents.command import AgentCommand
 from acp_tui.client.agents.demo_agent import copy_project
 from acp_tui.client.errors import AgentLost, AgentRefused, AuthenticationRequired
+from acp_tui.client.sessions.access import Policy
 from acp_tui.client.sessions.agent import Agent
 from acp_tui.client.sessions.driver import logged_in
 from acp_tui.client.sessions.hub import open_hub
@@ -30,7 +31,7 @@ from acp_tui.conversation.content import Text
 from acp_tui.conversation.conversation import Conversation
 from acp_tui.conversation.facts import BooleanOption, ConfigOption, SessionId
 from acp_tui.workbench.demo.scenario import Scenario, load
-from support.agents import our_children
+from support.agents import SERVING, our_children
 from support.recordings import EVERYTHING, User, as_recorded, demo
 from support.waiting import LIMIT_S, TEST_LIMIT_S
 
@@ -173,6 +174,7 @@ async def lead(
     patience_s: float = PATIENCE_S,
     within_s: float = TEST_LIMIT_S,
     start_limit_s: float = LIMIT_S,
+    policy: Policy = SERVING,
 ) -> Led:
     """Record an agent from its start, through the tour after its handshake, to its end, whoever ends it.
 
@@ -184,7 +186,7 @@ async def lead(
             plan = RecordingPlan(cwd, file=recording)
             async with _starting:
                 with chdir(cwd):  # where some agents work, whatever their session's folder is
-                    agent = await hub.start_agent(command, offer=EVERYTHING, recordings=plan)
+                    agent = await hub.start_agent(command, offer=EVERYTHING, policy=policy, recordings=plan)
             seen.outside = agent.outside
             with suppress(AgentLost):  # the conversations report it
                 await agent.initialize(start_limit_s)

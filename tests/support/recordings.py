@@ -31,6 +31,7 @@ from acp_tui.conversation.facts import PermissionOption, PermissionRequest, Sess
 from acp_tui.conversation.tool_calls import TerminalId
 from acp_tui.protocol.roles import ClientOffer
 from acp_tui.workbench.redact import RedactOptions, redact
+from support.agents import SERVING
 from support.waiting import LIMIT_S
 
 EVERYTHING = ClientOffer(elicitation_form=True, elicitation_url=True)
@@ -145,7 +146,7 @@ async def play(
     run = Run()
     with anyio.fail_after(LIMIT_S):
         async with open_hub() as hub:
-            agent = await hub.start_agent(agent_command, offer=EVERYTHING, recordings=plan)
+            agent = await hub.start_agent(agent_command, offer=EVERYTHING, policy=SERVING, recordings=plan)
             await agent.initialize()
             session = await agent.new_session(plan.cwd)
             user = User(agent, session, option, cancels_at)

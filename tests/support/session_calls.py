@@ -13,7 +13,7 @@ from acp_tui.client.errors import (
     AgentRefused,
 )
 from acp_tui.client.sessions.agent import Agent
-from support.agents import in_memory
+from support.agents import SERVING, in_memory
 from support.peers import Counterpart, response
 
 ALL = {
@@ -27,7 +27,7 @@ T = TypeVar("T")
 @asynccontextmanager
 async def capable(capabilities: Any = ALL) -> AsyncIterator[tuple[Agent, Counterpart]]:
     """An agent in memory that offers all of this."""
-    async with in_memory() as (agent, wire):
+    async with in_memory(policy=SERVING) as (agent, wire):
         async with anyio.create_task_group() as tasks:
             tasks.start_soon(agent.initialize)
             result = {"protocolVersion": 1, "agentCapabilities": capabilities}

@@ -1,7 +1,7 @@
 """Controls an agent's access to the user's machine: what the user lets agents use, and when to ask.
 
-Either a rule refuses a request, or the user is asked. The question looks and ends like a permission request from the
-agent: only the user can allow it, once.
+Either a rule refuses a request, or the user has allowed it, or the user is asked. The question looks and ends like a
+permission request from the agent: only the user can allow it.
 """
 
 from __future__ import annotations
@@ -12,20 +12,29 @@ from contextlib import asynccontextmanager
 from dataclasses import replace
 from enum import Enum
 from pathlib import Path
-from typing import TYPE_CHECKING, Any, Final, TypeAlias
+from typing import TYPE_CHECKING, Any, Final, Literal, TypeAlias
 
 from acp_tui.client.agents.command import AgentCommand
 from acp_tui.client.settings.tree import RefusalRule, Settings
 from acp_tui.conversation import UNSET, tool_calls
 from acp_tui.conversation.content import Text
 from acp_tui.conversation.facts import PermissionOption
-from acp_tui.conversation.tool_calls import BlockContent, Location, ToolCall, ToolCallContent, ToolCallId, ToolCallPatch
+from acp_tui.conversation.tool_calls import (
+    BlockContent,
+    Location,
+    TextDiff,
+    ToolCall,
+    ToolCallContent,
+    ToolCallId,
+    ToolCallPatch,
+)
 from acp_tui.conversation.updates import SessionUpdate, ToolCallReported
 from acp_tui.protocol.roles import ClientOffer
 from acp_tui.rpc import ErrorCode, RequestFailed
 from acp_tui.values import dataclass
 
 if TYPE_CHECKING:
+    from acp_tui.client.sessions.allowances import Allowances, Run, UnaskedKind, Unlike
     from acp_tui.client.workspace import Location as Place
 
 
@@ -40,6 +49,8 @@ class Grant(Enum):
 
     ON = "on"
     """Served inside the workspace; the user is asked about anything outside it."""
+    UNASKED = "unasked"
+    """The same for what the user allowed when the agent asked; the user is asked about anything else."""
     ASK = "ask"
     """The user is asked every time."""
     OFF = "off"
@@ -48,14 +59,19 @@ class Grant(Enum):
 
 @dataclass(frozen=True, slots=True)
 class Policy:
-    """The user's standing decisions. None of them allows anything that the user would otherwise be asked about."""
+    """The user's standing decisions. None of them allows anything that the user would otherwise be asked about.
+
+    Only `unasked` does, because the user named it for this one run of an agent.
+    """
 
     read: Grant = Grant.ON
-    write: Grant = Grant.ON
-    terminals: Grant = Grant.ON
+    write: Grant = Grant.UNASKED
+    terminals: Grant = Grant.UNASKED
     refuse: tuple[RefusalRule, ...] = ()
     output_limit_bytes: int | None = None
     """Limit for a terminal's output if the agent doesn't set one; None for the terminals' default."""
+    unasked: frozenset[UnaskedKind] = frozenset()
+    """What the agent may do without asking where that would be asked about, as if the user had said so in a session."""
 
     def for_agent(self, command: AgentCommand) -> Policy:
         """The policy for this agent. An agent on another machine gets nothing of this one unless its entry says so."""
@@ -73,14 +89,15 @@ class Policy:
         )
 
 
-def policy_of(settings: Settings) -> Policy:
-    """The policy that the settings define."""
+def policy_of(settings: Settings, unasked: frozenset[UnaskedKind] = frozenset()) -> Policy:
+    """The policy that the settings define, with what the user lets this agent do without asking."""
     return Policy(
         read=Grant(settings.workspace.read),
         write=Grant(settings.workspace.write),
         terminals=Grant(settings.workspace.terminals),
         refuse=settings.refuse,
         output_limit_bytes=settings.terminals.output_limit_bytes,
+        unasked=unasked,
     )
 
 
@@ -117,7 +134,10 @@ class Rules:
 
 
 ALLOW: Final = PermissionOption("allow", "Allow this once", "allow_once")
+IN_SESSION: Final = PermissionOption("allow_in_session", "Allow in this session", "allow_always")
 REFUSE: Final = PermissionOption("refuse", "Refuse", "reject_once")
+NEVER: Final = PermissionOption("never_in_session", "Never in this session", "reject_always")
+FOR_SESSION: Final = (IN_SESSION.option_id, NEVER.option_id)
 NOBODY_ASKED: Final = "nobody-asked"
 """Stands for an option's ID: the request was refused because there was no one to ask."""
 
@@ -131,6 +151,16 @@ HOW_TO_NARROW: Final = (
 WHY_SETTINGS: Final = "acp-tui asks because your settings say to ask each time."
 WHY_OUTSIDE: Final = "acp-tui asks because it is outside the workspace."
 WHY_LATER: Final = "acp-tui always asks about this, because it can run later on its own: {reason}."
+WHY_UNASKED: Final[Mapping[UnaskedKind, str]] = {
+    "write": "{agent} wants to write this and didn't ask for permission.",
+    "run": "{agent} wants to run this and didn't ask for permission.",
+}
+UNASKED_OPTION: Final = "--allow-unasked"
+"""The option of `exec` that lets an agent write or run without asking."""
+_NEVER: Final[Mapping[UnaskedKind, str]] = {
+    "write": "in this session, the user lets it write nothing without asking",
+    "run": "in this session, the user lets it run nothing without asking",
+}
 
 Ask: TypeAlias = Callable[[ToolCallPatch, tuple[PermissionOption, ...], str], Awaitable[str | None]]
 """Shows a question with the reason for it, and returns the ID of the chosen option.
@@ -143,7 +173,7 @@ None if the question was withdrawn, NOBODY_ASKED if no one saw it.
 class AccessRequest:
     """An agent's request, in the form a person sees."""
 
-    kind: str
+    kind: Literal["read", "edit", "execute"]
     """One of the kinds of tool calls."""
     does: str
     """What the request does, in the imperative: "Read /etc/hosts"."""
@@ -157,25 +187,51 @@ class AccessRequest:
     """Why the user must be asked in any case, in sentences; "" if the path and the settings decide."""
     warnings: tuple[str, ...] = ()
     """What the user must know before allowing it, one sentence each."""
+    run: Run | None = None
+    """The command, if it runs one."""
+
+    @property
+    def unasked_kind(self) -> UnaskedKind:
+        """What it is called where an agent does it without asking."""
+        return "write" if self.run is None else "run"
+
+
+@dataclass(frozen=True, slots=True)
+class _Question:
+    why: str
+    """Why the user is asked, in sentences, one on each line."""
+    options: tuple[PermissionOption, ...] = (ALLOW, REFUSE)
+    compared: tuple[ToolCallContent, ...] = ()
+    """What to show above the request's own content."""
+    if_nobody: str = ""
+    """What else the agent is told if there is no one to ask."""
 
 
 class Access:
-    """Asks the user or follows their rules. It decides nothing itself."""
+    """Asks the user, or follows their rules and what they have allowed. It decides nothing itself."""
 
-    def __init__(self, ask: Ask, apply: Callable[[SessionUpdate], None]) -> None:
+    def __init__(
+        self, ask: Ask, apply: Callable[[SessionUpdate], None], allowances: Allowances, agent: str = "The agent"
+    ) -> None:
+        """`agent` is the user's name for it, because the agent chooses its own name and could say anything there."""
         self._ask = ask
         self._apply = apply
+        self._allowances = allowances
+        self._agent = agent
 
     @asynccontextmanager
     async def permit(self, request: AccessRequest, grant: Grant, place: Place) -> AsyncIterator[None]:
         """Run the block if nothing forbids `request`, otherwise raise RequestFailed."""
         if request.rule is not None:
-            self._apply(ToolCallReported(_refused(request, place, request.rule)))
+            narrower = "" if request.rule.command is None else f"\n{HOW_TO_NARROW}"
+            why = f"refused by your rule: {request.rule.words}{narrower}"
+            self._apply(ToolCallReported(_refused(request, place, why)))
             raise _refusal(f"{request.does}: a standing rule of the user refuses it", request.rule.reason)
-        if place.inside and grant is Grant.ON and not request.why:
+        question = await self._question_about(request, grant, place)
+        if question is None:
             yield
             return
-        call_id = await self._asked(request, place)
+        call_id = await self._asked(request, place, question)
         try:
             yield
         except BaseException:
@@ -183,34 +239,65 @@ class Access:
             raise
         self._settle(call_id, tool_calls.COMPLETED)
 
-    async def _asked(self, request: AccessRequest, place: Place) -> ToolCallId:
-        patch = _question(request, place)
-        why_asked = request.why or WHY_SETTINGS if place.inside else f"{WHY_OUTSIDE} {request.why}".rstrip()
+    async def _question_about(self, request: AccessRequest, grant: Grant, place: Place) -> _Question | None:
+        """What to ask the user; None for nothing. Raises RequestFailed for what they never want in this session."""
+        if not place.inside:
+            return _Question(f"{WHY_OUTSIDE} {request.why}".rstrip())
+        if request.why:
+            return _Question(request.why)
+        if grant is Grant.UNASKED:
+            unlike = await self._unlike(request, place)
+            return None if unlike is None else self._unasked(request, place, unlike)
+        return None if grant is Grant.ON else _Question(WHY_SETTINGS)
+
+    async def _unlike(self, request: AccessRequest, place: Place) -> Unlike | None:
+        if request.run is not None:
+            return self._allowances.unlike_run(place.path, request.run)
+        [write] = [item for item in request.content if isinstance(item, TextDiff)]
+        return await self._allowances.unlike_write(place.path, write)
+
+    def _unasked(self, request: AccessRequest, place: Place, unlike: Unlike) -> _Question | None:
+        kind = request.unasked_kind
+        is_allowed = self._allowances.for_session.get(kind)
+        if is_allowed is False:
+            self._apply(ToolCallReported(_refused(request, place, f"refused: {_NEVER[kind]}")))
+            raise _refusal(f"{request.does}: {_NEVER[kind]}")
+        why = WHY_UNASKED[kind].format(agent=self._agent)
+        if unlike.why or request.warnings:
+            return _Question("\n".join(filter(None, (why, unlike.why))), compared=unlike.compared)
+        if is_allowed:
+            return None
+        if_nobody = f"; it can ask, or the user can let it with {UNASKED_OPTION} {kind}"
+        return _Question(why, (ALLOW, IN_SESSION, REFUSE, NEVER), if_nobody=if_nobody)
+
+    async def _asked(self, request: AccessRequest, place: Place, question: _Question) -> ToolCallId:
+        patch = _question(request, place, content=(*question.compared, *request.content))
         try:
-            answer = await self._ask(patch, (ALLOW, REFUSE), "\n".join([why_asked, *request.warnings]))
+            answer = await self._ask(patch, question.options, "\n".join([question.why, *request.warnings]))
         except BaseException:
             self._settle(patch.tool_call_id, tool_calls.CANCELLED)
             raise
-        if answer == ALLOW.option_id:
+        if answer in FOR_SESSION:
+            self._allowances.for_session[request.unasked_kind] = answer == IN_SESSION.option_id
+        if answer in (ALLOW.option_id, IN_SESSION.option_id):
             return patch.tool_call_id
         self._settle(patch.tool_call_id, tool_calls.CANCELLED if answer is None else tool_calls.FAILED)
-        raise _refusal(f"{request.does}: {_WHY.get(answer, 'the user refused it')}")
+        why = _WHY.get(answer, "the user refused it") + (question.if_nobody if answer == NOBODY_ASKED else "")
+        raise _refusal(f"{request.does}: {why}")
 
     def _settle(self, call_id: ToolCallId, status: str) -> None:
         self._apply(ToolCallReported(ToolCallPatch(call_id, status=status)))
 
 
-def _refused(request: AccessRequest, place: Place, rule: RefusalRule) -> ToolCallPatch:
-    narrower = "" if rule.command is None else f"\n{HOW_TO_NARROW}"
-    said = BlockContent(Text(f"refused by your rule: {rule.words}{narrower}"))
-    return _question(request, place, content=(said,), status=tool_calls.FAILED)
+def _refused(request: AccessRequest, place: Place, why: str) -> ToolCallPatch:
+    return _question(request, place, content=(BlockContent(Text(why)),), status=tool_calls.FAILED)
 
 
 def _question(
     request: AccessRequest,
     place: Place,
     *,
-    content: Sequence[ToolCallContent] | None = None,
+    content: Sequence[ToolCallContent],
     status: str = tool_calls.PENDING,
 ) -> ToolCallPatch:
     """The question as a tool call whose ID no agent can know, so no agent can change its text."""
@@ -223,7 +310,7 @@ def _question(
         title=f"{request.does}{where}",
         kind=request.kind,
         status=status,
-        content=(*leads_to, *(request.content if content is None else content)),
+        content=(*leads_to, *content),
         locations=(Location(str(place.path)),),
         raw_input=UNSET if request.raw_input is None else dict(request.raw_input),
     )

@@ -486,6 +486,7 @@ class Agent:
             earlier=earlier,
             conversation=conversation,
             keys=self._question_keys,
+            agent=self.command.name,
         )
         session.recorder = self._recorder
         if attend is not None:

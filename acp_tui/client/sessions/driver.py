@@ -19,6 +19,7 @@ from acp_tui.client.agents.command import AgentCommand, Phase
 from acp_tui.client.errors import AgentRefused, AgentUnreachable, AuthenticationRequired, SettingsError
 from acp_tui.client.sessions.access import policy_of
 from acp_tui.client.sessions.agent import Agent
+from acp_tui.client.sessions.allowances import UnaskedKind
 from acp_tui.client.sessions.hub import SessionHub
 from acp_tui.client.sessions.session import Session, shown_early
 from acp_tui.client.sessions.session_history import recording_plan
@@ -97,11 +98,12 @@ async def start_agent(
     on_phase: Callable[[Phase], None],
     tap: Tap | None = None,
     on_questions: Callable[[Agent], None] | None = None,
+    unasked: frozenset[UnaskedKind] = frozenset(),
 ) -> Agent:
     """Start an agent according to the settings and complete its handshake. Raises ClientError.
 
     `say` tells the user about problems with the recording. `on_questions` is called when the agent asks something
-    outside any session, possibly before it has introduced itself.
+    outside any session, possibly before it has introduced itself. `unasked` is what it may do without asking.
     """
     agent = await hub.start_agent(
         command,
@@ -109,7 +111,7 @@ async def start_agent(
         offer=replace(offer, trace_context=settings.agent.trace_context.as_mapping()),
         on_phase=on_phase,
         tap=tap,
-        policy=policy_of(settings),
+        policy=policy_of(settings, unasked),
         recordings=recording_plan(recordings, cwd, say, to=record),
     )
     if on_questions is not None:

@@ -15,6 +15,7 @@ from anyio import Lock, to_thread
 from acp_tui.client.errors import CommandFailed
 from acp_tui.client.loading_variables import loading_warnings
 from acp_tui.client.sessions.access import WHY_LATER, Access, AccessRequest, Grant, Policy, Rules
+from acp_tui.client.sessions.allowances import Run
 from acp_tui.client.settings.location import own_folders
 from acp_tui.client.terminals import Terminals
 from acp_tui.client.terminals.pty import TerminalError, TerminalsClosed, UnknownTerminal
@@ -191,7 +192,7 @@ class Machine:
             files = self._open_files()
             place = await files.locate(path)
             why = await to_thread.run_sync(_why_asked_always, path, place.path, abandon_on_cancel=True)
-            is_asked = self._policy.write is Grant.ASK or not place.inside or bool(why)
+            is_asked = self._policy.write is not Grant.ON or not place.inside or bool(why)
             shown = await self._change(path, content, place) if is_asked else ()
             rule = await self._rules.against_write(path)
             request = AccessRequest("edit", f"Write {path}", path, rule, shown, why=why)
@@ -225,6 +226,12 @@ class Machine:
                 async with self._one_read_at_a_time:
                     doubts.append(_doubt_about(diff, await files.read_text_file(diff.path)))
         return [doubt for doubt in dict.fromkeys(doubts) if doubt]
+
+    async def place_of(self, path: str) -> Path | None:
+        """Where a path leads, which may be relative to the session's folder; None if no agent may use that place."""
+        with suppress(WorkspaceError):
+            return (await self._files.locate(str(self._roots[0] / path))).path
+        return None
 
     def _open_files(self) -> Workspace:
         if self._is_closed:
@@ -264,6 +271,7 @@ class Machine:
                     raw_input={"command": line, "cwd": directory},
                     why=why,
                     warnings=loading_warnings([name for name, _ in env], _line(command, args)),
+                    run=Run(command, tuple(args), tuple(name for name, _ in env)),
                 )
                 async with self._access.permit(request, self._policy.terminals, held.location):
                     self._require_same(files)

@@ -5,6 +5,7 @@ from __future__ import annotations
 import time
 from collections.abc import Awaitable, Callable, Iterable, Iterator, Sequence
 from contextlib import ExitStack, contextmanager
+from dataclasses import replace
 from itertools import count
 from pathlib import Path, PurePosixPath
 from typing import TYPE_CHECKING, Final, TypeAlias, TypeVar, assert_never
@@ -13,7 +14,8 @@ from urllib.parse import unquote, urlsplit
 from anyio import Event, create_task_group, get_cancelled_exc_class
 
 from acp_tui.client.errors import AgentLost, ClientError, PromptInProgress, SessionClosed, Unsupported
-from acp_tui.client.sessions.access import NOBODY_ASKED, Access, Policy, Rules
+from acp_tui.client.sessions.access import FOR_SESSION, NOBODY_ASKED, Access, Grant, Policy, Rules
+from acp_tui.client.sessions.allowances import Allowances
 from acp_tui.client.sessions.elicitations import Elicitations, PermissionBroker
 from acp_tui.client.sessions.machine import Machine, OwnCommands
 from acp_tui.client.sessions.prompt_queue import PromptQueue
@@ -42,7 +44,7 @@ from acp_tui.conversation.facts import (
     SessionId,
     Turn,
 )
-from acp_tui.conversation.tool_calls import TerminalId, TextDiff, ToolCallId, ToolCallPatch
+from acp_tui.conversation.tool_calls import TerminalId, TextDiff, ToolCall, ToolCallId, ToolCallPatch
 from acp_tui.conversation.updates import (
     CancelRequested,
     Disconnected,
@@ -223,13 +225,14 @@ class Session:
         earlier: Session | None = None,
         conversation: Conversation | None = None,
         keys: Iterator[int] | None = None,
+        agent: str = "The agent",
     ) -> None:
         """Create a session.
 
         From an `earlier` one whose agent is gone, it takes the conversation, the listeners, and the queue.
 
         With `conversation`, it continues below what was said there. `keys` number its questions; all sessions of an
-        agent share them.
+        agent share them. `agent` is the user's name for the agent.
         """
         self.session_id = session_id
         self.cwd = cwd
@@ -255,7 +258,16 @@ class Session:
         self._elicitations = Elicitations(self.conversation, self.apply, keys, lambda: self.now())
         policy = policy or Policy()
         self._rules = _rules_of(policy, (cwd, *additional_directories))
-        access = Access(self._ask_for_access, self.apply)
+        self.allowances = Allowances()
+        """What the user has allowed the agent. It starts empty, also for a session that continues another."""
+        self.allowances.for_session |= dict.fromkeys(policy.unasked, True)
+        self._compares = Grant.UNASKED in (policy.write, policy.terminals)
+        """Whether it matters what the user allows the agent."""
+        self._asked_by_us: set[RequestKey] = set()
+        """The waiting questions that are acp-tui's own."""
+        self._shown: dict[RequestKey, ToolCall] = {}
+        """The tool calls that were just allowed, as they were then."""
+        access = Access(self._ask_for_access, self.apply, self.allowances, agent)
         self.machine = Machine(
             cwd,
             additional_directories,
@@ -286,7 +298,10 @@ class Session:
         self._change(update)
 
     def _change(self, update: SessionUpdate) -> None:
+        turn = self.conversation.turn
         change = reducer.apply(self.conversation, update)
+        if self.conversation.turn is not turn:
+            self.allowances.end_turn()
         if self.relay is not None:
             self.relay(update, change)
         self._listeners.tell(change)
@@ -434,9 +449,22 @@ class Session:
     def answer_permission(self, key: RequestKey, option_id: str) -> None:
         """Pass on the user's choice. This is the only way an agent is ever allowed anything."""
         request = self.conversation.permissions.get(key)
-        if request is None or all(option.option_id != option_id for option in request.options):
+        chosen = [option for option in request.answers if option.option_id == option_id] if request is not None else []
+        if request is None or not chosen:
             return
+        if self._compares and not chosen[0].is_rejection:
+            self._shown[key] = replace(self.conversation.tool_call(request.tool_call_id).call)
         self._answer(key, option_id)
+        if key in self._asked_by_us and option_id in FOR_SESSION:
+            self._answer_the_like(request, option_id)
+
+    def _answer_the_like(self, answered: PermissionRequest, option_id: str) -> None:
+        """What the user decided for the session also answers the questions of its kind that wait already."""
+        kind = self.conversation.tool_call(answered.tool_call_id).call.kind
+        for key, request in tuple(self.conversation.permissions.items()):
+            is_like = request.options == answered.options and key in self._asked_by_us
+            if is_like and self.conversation.tool_call(request.tool_call_id).call.kind == kind:
+                self._answer(key, option_id)
 
     def refuse_unasked(self, key: RequestKey) -> bool:
         """Reject a request once because there's no one to ask. False if the request has no option for that."""
@@ -544,6 +572,7 @@ class Session:
         """Ask like a permission request from the agent, but without checking the rules: the caller has done that."""
         key = self._permissions.park()
         request = PermissionRequest(key, patch.tool_call_id, options, note=why)
+        self._asked_by_us.add(key)
         self.apply(PermissionAsked(request, patch))
         if self._is_stopping:
             self._answer(key, None)
@@ -576,6 +605,9 @@ class Session:
                     looking.start_soon(self._note_doubts, request)
                 answer = await self._permissions.wait(key)
                 looking.cancel_scope.cancel()
+            # Before the agent knows the answer, so that it can't lead the paths elsewhere in between.
+            if request is not None and (allowed := self._shown.get(key)) is not None:
+                await self.allowances.note(allowed, self.machine.place_of)
             return answer
         except get_cancelled_exc_class():
             # The agent withdraws requests that cancelling the turn answered while rules or files were being read
@@ -585,6 +617,8 @@ class Session:
             return None
         finally:
             self._permissions.forget(key)
+            self._shown.pop(key, None)
+            self._asked_by_us.discard(key)
             # The agent withdrew the request, so the question must not stay on the screen.
             if key in self.conversation.permissions:
                 is_withdrawn = not self.connection.is_lost
@@ -605,6 +639,7 @@ class Session:
         self.cwd, self.additional_directories = cwd, tuple(additional_directories)
         self._rules.roots = (cwd, *additional_directories)
         self.machine.move(cwd, additional_directories)
+        self.allowances.end_turn()
 
     def cut_off(self) -> str:
         """Note that the connection broke. Returns what that means for the user, in sentences."""

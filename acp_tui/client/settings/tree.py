@@ -46,6 +46,8 @@ class RefusalRule:
 
 
 OnAskOff: TypeAlias = Literal["on", "ask", "off"]
+UpToUnasked: TypeAlias = Literal["on", "unasked", "ask", "off"]
+"""From most to least, so that a project can only choose a later one than the user's."""
 
 MAX_FOLDED_LINES: Final = 10_000
 """With more folded lines, no one would look for what comes next."""
@@ -199,11 +201,11 @@ class Workspace:
     read: OnAskOff = setting(
         "on", "Files an agent reads through acp-tui.", fallback="ask", project="narrow", applies="next agent"
     )
-    write: OnAskOff = setting(
-        "on", "Files an agent writes through acp-tui.", fallback="ask", project="narrow", applies="next agent"
+    write: UpToUnasked = setting(
+        "unasked", "Files an agent writes through acp-tui.", fallback="ask", project="narrow", applies="next agent"
     )
-    terminals: OnAskOff = setting(
-        "on", "Commands an agent runs through acp-tui.", fallback="ask", project="narrow", applies="next agent"
+    terminals: UpToUnasked = setting(
+        "unasked", "Commands an agent runs through acp-tui.", fallback="ask", project="narrow", applies="next agent"
     )
     additional_directories: tuple[Path, ...] = setting(
         (),
@@ -337,8 +339,8 @@ class Settings:
     workspace: Workspace = setting(
         Workspace(),
         'What agents may use on this machine. With "on", acp-tui asks only about things'
-        ' outside the workspace; with "ask", every time; "off" isn\'t offered to agents at'
-        " all.",
+        ' outside the workspace; with "unasked", also about what the agent didn\'t ask you for;'
+        ' with "ask", every time; "off" isn\'t offered to agents at all.',
     )
     changes: Changes = setting(
         Changes(), "What acp-tui keeps of files from before an agent changed them, for review and revert."

@@ -8,8 +8,9 @@ from __future__ import annotations
 import json
 import shlex
 from collections.abc import Awaitable, Callable, Mapping, Sequence
+from dataclasses import field, replace
 from textwrap import indent
-from typing import Any, ClassVar, Final, Protocol, TypeAlias
+from typing import TYPE_CHECKING, Any, ClassVar, Final, Protocol, TypeAlias
 
 from textual import work
 from textual.app import ComposeResult
@@ -30,8 +31,17 @@ from acp_tui.ui.kit.row_list import PickerRow, aligned
 from acp_tui.ui.kit.toasts import ASKING
 from acp_tui.values import dataclass
 
+if TYPE_CHECKING:
+    from acp_tui.client.sessions.allowances import UnaskedKind
+
 LOG_LINES: Final = 20
 ACTS_ITSELF: Final = "no: it reads and writes files and runs commands itself; you decide only what it asks about"
+UNASKED: Final = {
+    ("write", True): "writes without asking: you allowed it in this session",
+    ("write", False): "what it writes without asking is refused, in this session",
+    ("run", True): "runs commands without asking: you allowed it in this session",
+    ("run", False): "what it runs without asking is refused, in this session",
+}
 FOLDED_CELLS: Final = 60
 
 
@@ -58,6 +68,8 @@ class AgentFacts:
     """Its stderr, and what it wrote to stdout that wasn't a message, the latest line last."""
     place: str = ""
     """What follows from where the agent runs; "" if it runs here."""
+    unasked: Mapping[UnaskedKind, bool] = field(default_factory=dict)
+    """What the user decided for this session about `write` and `run` without asking: whether the agent may."""
 
 
 @dataclass(frozen=True, slots=True)
@@ -105,20 +117,24 @@ class CapabilityCard(ModalScreen[None]):
         Binding("escape,q", "dismiss", "Close", show=False),
         Binding("c", "copy", "Copy as text", show=False),
         Binding("space", "unfold", "Unfold what is folded", show=False),
+        Binding("f", "forget", "Forget what may be done without asking", show=False),
     ]
 
-    def __init__(self, facts: AgentFacts) -> None:
+    def __init__(self, facts: AgentFacts, forget: Callable[[], None] = lambda: None) -> None:
+        """`forget` is called if the user wants to be asked again about what the agent doesn't ask for."""
         super().__init__(classes="dialog")
         self._facts = facts
+        self._forget = forget
         self._is_open = False
         self._body = Static(markup=False)
 
     def compose(self) -> ComposeResult:
         """The whole card, which scrolls."""
         unfold = "Space unfold · " if self._facts.capabilities.meta else ""
+        forget = "f forget what you decided · " if self._facts.unasked else ""
         yield Frame(
             shown_line(self._facts.title),
-            f"↑ ↓ PgUp PgDn read · {unfold}c copy as text · Esc close",
+            f"↑ ↓ PgUp PgDn read · {unfold}{forget}c copy as text · Esc close",
             VerticalScroll(self._body, classes="dialog-body"),
         )
 
@@ -134,6 +150,13 @@ class CapabilityCard(ModalScreen[None]):
         """Show or hide the JSON of custom capabilities."""
         self._is_open = not self._is_open
         self._draw()
+
+    def action_forget(self) -> None:
+        """Ask again about what the agent doesn't ask for."""
+        if self._facts.unasked:
+            self._forget()
+            self._facts = replace(self._facts, unasked={})
+            self._draw()
 
     def action_copy(self) -> None:
         """Copy everything as plain text."""
@@ -166,6 +189,7 @@ def _identity(facts: AgentFacts) -> Content:
         ("Command", shlex.join(facts.command)),
         *((("Place", facts.place),) if facts.place else ()),
         *((("Confined", ACTS_ITSELF),) if getattr(facts.capabilities, "acts_itself", False) else ()),
+        *(("Unasked", UNASKED[kind, may]) for kind, may in facts.unasked.items()),
     )
     return Content("\n").join(
         [Content.assemble((f"{label:<10}", "$foreground-muted"), shown_line(value)) for label, value in pairs]

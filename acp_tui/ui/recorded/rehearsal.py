@@ -21,7 +21,7 @@ from acp_tui.client.agents.command import AgentCommand
 from acp_tui.client.agents.demo_agent import copy_project, demo_command
 from acp_tui.client.errors import AgentRefused, AuthenticationRequired, ClientError
 from acp_tui.client.files import replace_file
-from acp_tui.client.sessions.access import INTERACTIVE
+from acp_tui.client.sessions.access import INTERACTIVE, Grant, Policy
 from acp_tui.client.sessions.agent import Agent
 from acp_tui.client.sessions.driver import Link, SessionDriver
 from acp_tui.client.sessions.hub import open_hub
@@ -47,6 +47,8 @@ SILENCE_S: Final = 2.0
 POLL_S: Final = 0.25
 LONGEST_PAUSE_S: Final = 2.0
 PROJECT: Final = "/project"
+POLICY: Final = Policy(write=Grant.ON, terminals=Grant.ON)
+"""What a scenario runs is what the user renders: asking for it would put questions into the picture."""
 
 
 @dataclass(frozen=True, slots=True)
@@ -168,7 +170,7 @@ async def _record(
     assert command.cwd is not None
     plan = RecordingPlan(command.cwd, file=file, screen=screen)
     async with open_hub() as hub:
-        agent = await hub.start_agent(command, cwd=command.cwd, offer=INTERACTIVE, recordings=plan)
+        agent = await hub.start_agent(command, cwd=command.cwd, offer=INTERACTIVE, policy=POLICY, recordings=plan)
         attendant = _Attendant(agent, user)
         async with anyio.create_task_group() as tasks:
             tasks.start_soon(attendant.attend)

@@ -222,7 +222,8 @@ class AgentController:
         agent = self.agent_or_say()
         if agent is None:
             return
-        identity = agent.identity
+        identity, session = agent.identity, self._host.session
+        decided = session.allowances.for_session if session is not None else {}
         facts = AgentFacts(
             title=agent.title,
             name=identity.name if identity is not None else "",
@@ -233,8 +234,9 @@ class AgentController:
             capabilities=agent.capabilities,
             auth_methods=agent.auth_methods,
             log=tuple(agent.log),
+            unasked=dict(decided),
         )
-        await self._host.ask(CapabilityCard(facts))
+        await self._host.ask(CapabilityCard(facts, decided.clear))
 
     async def show_mcp(self) -> None:
         """Show the MCP servers for the next session, and those left out."""

@@ -16,6 +16,7 @@ from anyio.from_thread import BlockingPortal, start_blocking_portal
 from acp_tui.client.agents.command import AgentCommand
 from acp_tui.client.errors import ClientError
 from acp_tui.client.files import make_private, replacing
+from acp_tui.client.sessions.access import Grant, Policy
 from acp_tui.client.sessions.hub import SessionHub, open_hub
 from acp_tui.client.transcript.plan import RecordingPlan
 from acp_tui.client.transcript.replay import replayed
@@ -29,6 +30,8 @@ from acp_tui.workbench.testing.session import fill
 TIMEOUT_S: Final = 30.0
 OFFER: Final = ClientOffer(elicitation_form=True, elicitation_url=True)
 """Like a user at a screen, except for login in a terminal."""
+POLICY: Final = Policy(write=Grant.ON, terminals=Grant.ON)
+"""Serves what the agent does in its workspace, whether it asked or not: the test's author wrote what it does."""
 
 Command: TypeAlias = str | Path | Sequence[str | Path]
 
@@ -79,7 +82,7 @@ class StartAgent:
         plan = RecordingPlan(workspace, file=link.recording, screen=SCREEN)
         start = partial(self._hub.start_agent, AgentCommand(name, argv, env or {}, protocol=protocol))
         try:
-            process = link.wait(lambda: start(cwd=workspace, offer=offer, tap=link.tap, recordings=plan))
+            process = link.wait(lambda: start(cwd=workspace, offer=offer, tap=link.tap, policy=POLICY, recordings=plan))
         except ClientError as error:
             failure = failure_of(error, during=f"the start of {shlex.join(argv)}")
         else:

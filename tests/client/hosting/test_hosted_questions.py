@@ -8,10 +8,11 @@ import anyio
 import pytest
 
 from acp_tui.client.hosting import own_methods
+from acp_tui.client.sessions.access import ALLOW, IN_SESSION, NEVER, REFUSE
 from acp_tui.client.sessions.session import Session
 from acp_tui.conversation.elicitation import Form
 from acp_tui.conversation.entries import Question, ToolCallEntry
-from acp_tui.conversation.facts import PermissionRequest, RequestKey
+from acp_tui.conversation.facts import PermissionOption, PermissionRequest, RequestKey
 from acp_tui.conversation.tool_calls import ToolCallId, ToolCallPatch
 from acp_tui.conversation.updates import ElicitationAsked, PermissionAsked
 from support.agents import asked, until
@@ -224,3 +225,27 @@ async def test_an_update_of_a_host_asks_nothing_that_nobody_would_get_the_answer
             client.notify(own_methods.UPDATE, own_methods.write_update(its.session.session_id, each))
         await settle()
         assert not waits(one)
+
+
+@pytest.mark.parametrize("option", [ALLOW, IN_SESSION, REFUSE, NEVER])
+async def test_what_an_agent_does_unasked_waits_for_a_client_and_is_what_that_says(
+    tmp_path: Path, option: PermissionOption
+) -> None:
+    async with hosted(tmp_path) as its:
+        for number, name in enumerate(("first", "second")):
+            write = {"sessionId": "s1", "path": str(tmp_path / name), "content": "unasked"}
+            await its.wire.send(request(number, "fs/write_text_file", write))
+            is_asked = name == "first" or option in (ALLOW, REFUSE)
+            if is_asked:
+                await until(its.session, lambda: waits(its.session))
+                await settle()
+                assert await its.wire.receive_all() == []
+                assert not (tmp_path / name).exists()
+                client = await its.attach(name)
+                await until(client, lambda client=client: waits(client))  # type: ignore[misc]
+                [waiting] = client.conversation.permissions.values()
+                assert "didn't ask for permission" in (waiting.note or "")
+                client.answer_permission(waiting.key, option.option_id)
+            response = await its.wire.receive()
+            assert ("result" in response) == (not option.is_rejection)
+            assert (tmp_path / name).exists() == (not option.is_rejection)

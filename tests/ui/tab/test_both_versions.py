@@ -15,6 +15,7 @@ import pytest
 
 from acp_tui.client.agents.command import AgentCommand
 from acp_tui.client.sessions.session import WHY_ACTS_ITSELF
+from acp_tui.client.settings.tree import Settings, Workspace
 from support.desks import Desk
 from support.screens import open_agent_page
 
@@ -82,7 +83,9 @@ def open_version(tmp_path: Path) -> OpenVersion:
     @asynccontextmanager
     async def opened(version: Version) -> AsyncIterator[Desk]:
         command = AgentCommand("both", argv, protocol=version)
-        async with open_agent_page(command, project, size=(100, 40)) as page:
+        # Otherwise acp-tui asks about commands of version 1, which this agent doesn't ask for.
+        settings = Settings(workspace=Workspace(terminals="on"))
+        async with open_agent_page(command, project, size=(100, 40), settings=settings) as page:
             desk = Desk(page.pilot, page.session, page.connection, page.clock)
             await desk.has_session()
             yield desk
