@@ -34,7 +34,7 @@ MAX_WORD: Final = 131_072
 """Arguments and addresses, which are used as they are."""
 IN_PARTS: Final = frozenset({"text", "data", "blob", "old_text", "new_text", "content"})
 """Texts that are drawn or written in parts, and pictures."""
-RAW: Final = ("raw_input", "raw_output", "meta", "raw")
+RAW: Final = ("raw_input", "raw_output", "meta", "raw", "more")
 """Values without a schema, with a limit for all of their texts together."""
 
 

@@ -3,7 +3,7 @@
 from __future__ import annotations
 
 import re
-from collections.abc import Callable, Iterable, Iterator, Mapping
+from collections.abc import Callable, Collection, Iterable, Iterator, Mapping
 from dataclasses import replace
 from functools import partial
 from typing import Any, Final, TypeVar, assert_never
@@ -276,7 +276,7 @@ def read_permission_request(params: Any, question_id: str) -> tuple[SessionId, P
     subject = request.subject or {}
     command: AskedCommand | None = None
     is_alone = False
-    match subject.get("type"):
+    match kind := subject.get("type"):
         case "tool_call":
             patch = read_tool_call(decode(models.ToolCallSubject, subject).tool_call)
         case "command":
@@ -296,8 +296,18 @@ def read_permission_request(params: Any, question_id: str) -> tuple[SessionId, P
     options = tuple(
         PermissionOption(option.option_id, option.name, option.kind, option.meta) for option in request.options
     )
-    question = PermissionQuestion(patch, options, request.meta, request.title, request.description, command, is_alone)
+    more = cut_value({key: value for key, value in subject.items() if key not in _KNOWN_OF.get(kind, subject)})
+    question = PermissionQuestion(
+        patch, options, request.meta, request.title, request.description, command, more or None, is_alone
+    )
     return SessionId(request.session_id), question
+
+
+_KNOWN_OF: Final[Mapping[Any, Collection[str]]] = {
+    "tool_call": ("type", "toolCall"),
+    "command": ("type", "command", "cwd", "toolCallId", "terminalId"),
+}
+"""The fields of a subject that acp-tui knows. A subject of another type is shown as the raw input of its call."""
 
 
 def _lone_command(asked: models.CommandSubject, question_id: str) -> ToolCallPatch:

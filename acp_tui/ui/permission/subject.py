@@ -306,6 +306,8 @@ class SubjectDrawing:
         """The raw input and output not shown elsewhere, field by field."""
         call, palette = asked.call, look.palette
         lines: list[Strip] = []
+        if more := {key: value for key, value in (asked.request.more or {}).items() if key != "_meta"}:
+            lines += self._rows(more, "subject", look)
         if call.name and call.name not in call.shown_title:
             lines += self._rows(call.name, "tool", look)
         if call.kind not in TOOL_KINDS:
@@ -452,6 +454,7 @@ def _metas(asked: ShownRequest) -> dict[str, Any]:
     """Data meant for programs: `_meta` of the request, of the call, and of its parts."""
     call = asked.call
     found = {"request": _without_own(asked.request.meta), "call": call.meta}
+    found["subject"] = (asked.request.more or {}).get("_meta")
     found |= {f"locations[{at}]": place.meta for at, place in enumerate(call.locations)}
     for at, item in enumerate(call.content):
         if not isinstance(item, UnknownContent):
