@@ -267,6 +267,8 @@ def _lines(call: ToolCall, request: PermissionRequest, cwd: str) -> Iterator[str
         yield f"  in {make_visible_path(request.command.cwd)}"
         if is_outside(request.command.cwd, cwd):
             yield f"  outside the session's folder: {make_visible_path(request.command.cwd)}"
+    if more := {key: value for key, value in (request.more or {}).items() if key != "_meta"}:
+        yield from _field_lines("subject", more)
     for warning in call_warnings(call):
         if warning not in (note or ""):
             yield f"  {make_visible_line(warning)}"

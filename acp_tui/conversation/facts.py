@@ -221,6 +221,8 @@ class PermissionRequest:
     """The agent's reason for asking."""
     command: AskedCommand | None = None
     """The command to run, if the question is about one."""
+    more: Meta | None = None
+    """What else the agent says about the subject, in fields that acp-tui doesn't know."""
     is_alone: bool = False
     """The agent reports no tool call except this question, so the answer settles it."""
 

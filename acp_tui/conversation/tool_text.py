@@ -10,12 +10,14 @@ from __future__ import annotations
 import re
 import shlex
 from collections.abc import Iterator, Mapping
+from dataclasses import replace
 from typing import Any, Final, TypeGuard
 
 from acp_tui.conversation.entries import TerminalState
 from acp_tui.conversation.tool_calls import Location, TerminalContent, TerminalId, ToolCall
 from acp_tui.conversation.visible import make_visible_line
 from acp_tui.conversation.visible.confusables import make_visible_command, make_visible_path
+from acp_tui.conversation.visible.cutting import cut_text
 from acp_tui.values import dataclass
 
 HERE: Final = "."
@@ -51,7 +53,9 @@ def subject_of(call: ToolCall, terminals: Mapping[TerminalId, TerminalState]) ->
     if not _is_name(call):
         return None
     subject = _of_terminal(call, terminals) or _of_input(call)
-    return None if subject is None or subject.text in call.shown_title else subject
+    if subject is None or subject.text in call.shown_title:
+        return None
+    return replace(subject, text=cut_text(subject.text))
 
 
 def _is_name(call: ToolCall) -> bool:

@@ -18,6 +18,7 @@ from acp_tui.conversation.content import OWN_META, ContentBlock
 from acp_tui.conversation.facts import ConfigOption, PermissionOption, SessionId, SessionPage
 from acp_tui.conversation.tool_calls import TerminalId, ToolCallId
 from acp_tui.conversation.updates import PromptRefused, SessionUpdate, TurnFailed
+from acp_tui.conversation.visible.cutting import cut_text
 from acp_tui.protocol import MalformedMessage
 from acp_tui.protocol.roles import ClientHandler, ClientOffer, Workplace
 from acp_tui.protocol.v1.inbound import read_completed
@@ -231,7 +232,7 @@ class Connection(ABC):
 
         def read(result: Any) -> str:
             kept = result.get("title") if isinstance(result, dict) else None
-            return kept if isinstance(kept, str) and kept else title
+            return cut_text(kept) if isinstance(kept, str) and kept else title
 
         return await self.request("session/set_title", {"sessionId": session_id, "title": title}, read)
 

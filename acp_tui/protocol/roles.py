@@ -178,6 +178,7 @@ class PermissionQuestion:
     title: str | None = None
     description: str | None = None
     command: AskedCommand | None = None
+    more: Meta | None = None
     is_alone: bool = False
 
     def parked(self, key: RequestKey) -> PermissionRequest:
@@ -190,6 +191,7 @@ class PermissionQuestion:
             title=self.title,
             description=self.description,
             command=self.command,
+            more=self.more,
             is_alone=self.is_alone,
         )
 

@@ -27,6 +27,7 @@ from typing import (
 )
 
 from acp_tui.conversation import UnsetType
+from acp_tui.conversation.visible.cutting import cut_text, cut_value
 from acp_tui.json_core import SchemaValidator
 
 if TYPE_CHECKING:
@@ -53,6 +54,23 @@ class Before(NamedTuple):
     """A function that changes the value first. A ValueError it raises marks the value as invalid."""
 
     change: Callable[[Any], Any]
+
+
+class AtMost(NamedTuple):
+    """The limit for a string that must be kept as it is; a longer one is invalid. Without a note, it's `MAX_EXACT`."""
+
+    characters: int | None
+    """None for any length."""
+
+
+class Cut(NamedTuple):
+    """The limit for a string that is only shown: a longer one is cut."""
+
+    characters: int
+
+
+class Uncut(NamedTuple):
+    """Keeps a value without a schema as it is."""
 
 
 class WrapValidator(NamedTuple):
@@ -97,6 +115,9 @@ class Discriminator(NamedTuple):
 class FirstMatch(NamedTuple):
     """Use the first of a union's members that can read the value."""
 
+
+MAX_EXACT: Final = 4_096
+"""Characters of an ID, a name, a value, or a path that must be kept as it is. A system opens no longer path."""
 
 # Fields and models
 
@@ -176,7 +197,7 @@ def fields_of(model: type[Model]) -> Mapping[str, Field]:
 @cache
 def reader_of(kind: Any, *, exact: bool = False) -> SchemaValidator:
     """Return a type's validator. With `exact`, it follows the protocol's schema without our leniency."""
-    return SchemaValidator(_Schemas(exact).of(kind), {"strict": True})
+    return SchemaValidator(_Schemas(exact, is_bounded=not exact).of(kind), {"strict": True})
 
 
 @cache
@@ -188,12 +209,16 @@ def value_reader(kind: type) -> SchemaValidator:
 class _Schemas:
     """Builds the schemas of one validator."""
 
-    def __init__(self, exact: bool) -> None:
+    def __init__(self, exact: bool, is_bounded: bool = False) -> None:
         self._exact = exact
+        self._is_bounded = is_bounded
+        """Whether strings have a limit, and values without a schema too."""
         self._models: dict[type[Model], CoreSchema] = {}
 
     def of(self, kind: Any) -> CoreSchema:
         """Return the schema for a type in an annotation."""
+        if self._is_bounded and kind in _BOUNDED:
+            return _BOUNDED[kind]
         if kind in _PLAIN:
             return _PLAIN[kind]
         if isinstance(kind, type) and issubclass(kind, Model):
@@ -267,12 +292,14 @@ class _Schemas:
             match note:
                 case Bounds(least, end):
                     schema = {"type": "int", "ge": least, "lt": end}
+                case AtMost(characters) if self._is_bounded:
+                    schema = _PLAIN[str] if characters is None else _at_most(characters)
+                case Cut(characters) if self._is_bounded:
+                    schema = _cut(characters)
+                case Uncut():
+                    schema = _Schemas(self._exact).of(kind)
                 case Before(change):
-                    schema = {
-                        "type": "function-before",
-                        "function": {"type": "no-info", "function": change},
-                        "schema": schema,
-                    }
+                    schema = _changed(change, schema)
                 case WrapValidator(validate) if not self._exact:
                     schema = {
                         "type": "function-wrap",
@@ -319,6 +346,35 @@ _PLAIN: Final[Mapping[Any, CoreSchema]] = {
     float: {"type": "float"},
     bool: {"type": "bool"},
     bytes: {"type": "bytes"},
+}
+
+
+def _cut(characters: int) -> CoreSchema:
+    # Before the validator: it would write out all of a long string first, to count its characters.
+    return _changed(partial(_shortened, most=characters), _PLAIN[str])
+
+
+def _shortened(value: Any, most: int) -> Any:
+    return cut_text(value, most) if type(value) is str else value
+
+
+def _at_most(characters: int) -> CoreSchema:
+    def checked(value: Any) -> Any:
+        if type(value) is str and len(value) > characters:
+            raise ValueError(f"a string of at most {characters} characters is wanted")
+        return value
+
+    return _changed(checked, _PLAIN[str])
+
+
+def _changed(change: Callable[[Any], Any], schema: CoreSchema) -> CoreSchema:
+    return {"type": "function-before", "function": {"type": "no-info", "function": change}, "schema": schema}
+
+
+_BOUNDED: Final[Mapping[Any, CoreSchema]] = {
+    str: _at_most(MAX_EXACT),
+    Any: _changed(cut_value, _PLAIN[Any]),
+    dict[str, Any]: _changed(cut_value, {"type": "dict", "keys_schema": _PLAIN[str], "values_schema": _PLAIN[Any]}),
 }
 
 

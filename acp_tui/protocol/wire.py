@@ -9,17 +9,22 @@ from __future__ import annotations
 import logging
 from collections.abc import Callable
 from types import NoneType
-from typing import TYPE_CHECKING, Annotated, Any, TypeAlias, TypeVar
+from typing import TYPE_CHECKING, Annotated, Any, TypeAlias, TypeGuard, TypeVar
 
 from acp_tui.conversation import UNSET, UnsetType
+from acp_tui.conversation.visible.cutting import MAX_LINE, MAX_PASSAGE
 from acp_tui.json_core import ValidationError
 from acp_tui.protocol import MalformedMessage
 from acp_tui.protocol.schemas import (
+    MAX_EXACT,
+    AtMost,
     Before,
     Bounds,
+    Cut,
     DefaultOnError,
     Model,
     OrEmptyObject,
+    Uncut,
     WrapValidator,
     reader_of,
 )
@@ -77,6 +82,17 @@ TristateItems: TypeAlias = Annotated[list[T] | None | UnsetType, skip_invalid(la
 NullIsEmpty: TypeAlias = Annotated[list[T], Before(lambda value: [] if value is None else value)]
 """`x-deserialize-default-on-null`: strict except for null, since these lists decide what is run (R-LEN-5)."""
 
+Line: TypeAlias = Annotated[str, Cut(MAX_LINE)]
+"""A text that is only shown, in one line or a few."""
+Passage: TypeAlias = Annotated[str, Cut(MAX_PASSAGE)]
+"""A text that is only shown, and may be longer: a question, an error, a command to decide on."""
+Text: TypeAlias = Annotated[str, AtMost(None)]
+"""A text of any length: what draws or stores it does so in parts."""
+Word: TypeAlias = Annotated[str, AtMost(131_072)]
+"""A string that is used as it is, such as an argument or an address. Linux passes no longer one to a program."""
+Whole: TypeAlias = Annotated[dict[str, Any], Uncut()]
+"""An object that is read by other models."""
+
 UInt16: TypeAlias = Annotated[int, Bounds(0, 2**16)]
 UInt32: TypeAlias = Annotated[int, Bounds(0, 2**32)]
 UInt64: TypeAlias = Annotated[int, Bounds(0, 2**64)]
@@ -113,6 +129,11 @@ def describe(error: ValidationError) -> str:
     """Describe what is invalid and where, without the values."""
     flaws = error.errors(include_url=False, include_context=False, include_input=False)
     return "; ".join(f"{'.'.join(map(str, flaw['loc'])) or 'it'}: {flaw['msg']}" for flaw in flaws[:3])
+
+
+def is_id(value: object) -> TypeGuard[str]:
+    """Whether a value that no model reads can be an ID."""
+    return type(value) is str and len(value) <= MAX_EXACT
 
 
 def with_some(fields: Wire, **optional: Any) -> Wire:

@@ -39,11 +39,19 @@ class RequestFailed(RpcError):
     def detail(self) -> str | None:
         """The cause in the sender's words, if `data` has one."""
         if isinstance(self.data, str):
-            return self.data
+            return _start(self.data)
         if isinstance(self.data, dict):
             found = (self.data.get(key) for key in ("details", "message", "reason", "error"))
-            return next((text for text in found if isinstance(text, str) and text), None)
+            return next((_start(text) for text in found if isinstance(text, str) and text), None)
         return None
+
+
+MAX_ERROR_CHARACTERS: Final = 20_000
+"""The limit for an error's message and cause, which are shown as a whole."""
+
+
+def _start(text: str) -> str:
+    return text if len(text) <= MAX_ERROR_CHARACTERS else f"{text[:MAX_ERROR_CHARACTERS]}…"
 
 
 class ConnectionLost(RpcError):
@@ -147,7 +155,7 @@ SURELY_FEW_BYTES: Final = 200_000
 PIECE_CHARACTERS: Final = 256 << 10
 """The size of a piece when writing a long text; takes about 2 ms."""
 MAX_ID_CHARACTERS: Final = 4_096
-"""The limit for an ID, which is kept while its request is served and then sent back."""
+"""The limit for an ID, which is kept while its request is served and then sent back. A longer method is cut."""
 
 Message: TypeAlias = Notification | Request | Result | Failure | Junk
 
@@ -243,6 +251,8 @@ def _read_object(line: bytes, value: dict[str, Any]) -> Message:
 def _read_call(line: bytes, value: dict[str, Any], method: str) -> Message:
     params = value.get("params")
     params = {} if params is None else params
+    if len(method) > MAX_ID_CHARACTERS:
+        method = f"{method[:MAX_ID_CHARACTERS]}…"
     if "id" not in value:
         return Notification(method, params)
     if not _is_id(value["id"]):
@@ -264,7 +274,7 @@ def _read_error(error: Any) -> RequestFailed:
     code, message = error.get("code"), error.get("message")
     return RequestFailed(
         code if isinstance(code, int) else int(ErrorCode.INTERNAL_ERROR),
-        message if isinstance(message, str) and message else "an error without a message",
+        _start(message) if isinstance(message, str) and message else "an error without a message",
         error.get("data"),
     )
 

@@ -31,6 +31,7 @@ from dataclasses import dataclass
 from pathlib import Path
 from typing import Final
 
+from hostile_agent import FIELDS, LONG
 from own_home import own_home
 
 HERE: Final = Path(__file__).parent
@@ -93,6 +94,8 @@ WORKS: Final = (
     "deep 50",
     "long-line 1",
     "big-line 1",
+    *(f"title-{kind} 1" for kind in LONG),
+    *(f"{field}-marks 1" for field in FIELDS if field != "title"),
 )
 
 

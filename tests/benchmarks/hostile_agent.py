@@ -26,8 +26,12 @@ _ids = count(1)
 
 
 def line(message: dict[str, Any]) -> bytes:
-    """A message as a line."""
-    return json.dumps({"jsonrpc": "2.0", **message}, separators=(",", ":")).encode() + b"\n"
+    """A message as a line. Characters are written as they are, except halves of pairs."""
+    message = {"jsonrpc": "2.0", **message}
+    try:
+        return json.dumps(message, separators=(",", ":"), ensure_ascii=False).encode() + b"\n"
+    except UnicodeEncodeError:
+        return json.dumps(message, separators=(",", ":")).encode() + b"\n"
 
 
 def update(which: str, session: str = SESSION, **fields: Any) -> bytes:
@@ -183,6 +187,144 @@ FLOODS: Final[dict[str, Callable[[int], bytes]]] = {
     "paragraph": lambda n: chunk("the **quick** `brown` fox jumps over the *lazy* dog " * (MEGABYTE // 52)),
     "blank-lines": lambda n: b"\n" * 1_000,
 }
+
+
+# One long line in each field: "title-marks 1" is a tool call's title of ten million marks.
+
+TWENTY_MEGABYTES: Final = 20 * MEGABYTE
+LONG: Final[dict[str, str]] = {
+    "marks": "\u0301",
+    "letters": "y",
+    "wide": "\u6f22",
+    "families": "\U0001f469\u200d\U0001f469\u200d\U0001f467\u200d",
+    "bidi": "\u202e\u2066",
+    "tabs": "\t",
+    "newlines": "\n",
+    "nuls": "\0",
+    "halves": "\ud83d",
+    "ligatures": "\ufdfa",
+    "spaces": "\u3000",
+    "words": "word ",
+}
+"""What a line consists of, so that it has twenty megabytes."""
+
+
+def _long_line(characters: str) -> str:
+    written = line({"": characters}), line({"": ""})
+    return characters * (TWENTY_MEGABYTES // (len(written[0]) - len(written[1])))
+
+
+def _reported(**fields: Any) -> Callable[[str], bytes]:
+    """A tool call with the line in place of each `...`."""
+    return _filled(lambda given: update("tool_call", **{"toolCallId": "call", "title": "Read", **given}), fields)
+
+
+def _asked(**fields: Any) -> Callable[[str], bytes]:
+    """A permission request about such a call."""
+
+    def make(given: dict[str, Any]) -> bytes:
+        options = given.pop("options", OPTIONS)
+        call = {"toolCallId": "asked", "title": "Run", "kind": "execute", **given}
+        return request("session/request_permission", toolCall=call, options=options)
+
+    return _filled(make, fields)
+
+
+def _elicited(**fields: Any) -> Callable[[str], bytes]:
+    """A form or page."""
+    return _filled(lambda given: request("elicitation/create", **given), fields)
+
+
+def _updated(which: str, **fields: Any) -> Callable[[str], bytes]:
+    return _filled(lambda given: update(which, **given), fields)
+
+
+def _requested(method: str, **fields: Any) -> Callable[[str], bytes]:
+    return _filled(lambda given: request(method, **given), fields)
+
+
+def _filled(make: Callable[[dict[str, Any]], bytes], fields: dict[str, Any]) -> Callable[[str], bytes]:
+    def fill(value: Any, long: str) -> Any:
+        if isinstance(value, dict):
+            return {long if key == "..." else key: fill(item, long) for key, item in value.items()}
+        if isinstance(value, list):
+            return [fill(item, long) for item in value]
+        return long if value is ... else value
+
+    # All places of a field together are as long as the line.
+    return lambda long: make(fill(fields, long[: len(long) // max(str(fields).count("llipsis"), 1)]))
+
+
+def _form_of(**fields: Any) -> dict[str, Any]:
+    return {"type": "object", "properties": {"name": {"type": "string", "title": "Name", **fields}}}
+
+
+_STEP: Final = {"content": "Step", "priority": "low", "status": "pending"}
+_OPTION: Final = {"id": "o", "name": "Option", "type": "select", "currentValue": "v"}
+_VALUE: Final = {"value": "v", "name": "Value"}
+FIELDS: Final[dict[str, Callable[[str], bytes]]] = {
+    "message": _updated("agent_message_chunk", content={"type": "text", "text": ...}),
+    "thought": _updated("agent_thought_chunk", content={"type": "text", "text": ...}),
+    "message-id": _updated("agent_message_chunk", messageId=..., content={"type": "text", "text": "x"}),
+    "link": _updated("agent_message_chunk", content={"type": "resource_link", "uri": ..., "name": ..., "title": ...}),
+    "image": _updated("agent_message_chunk", content={"type": "image", "data": "", "mimeType": ..., "uri": ...}),
+    "unknown-block": _updated("agent_message_chunk", content={"type": ...}),
+    "title": _reported(title=...),
+    "title-of-command": _reported(title=..., kind="execute"),
+    "call-id": _reported(toolCallId=...),
+    "kind": _reported(kind=...),
+    "status": _reported(status=...),
+    "location": _reported(locations=[{"path": ...}]),
+    "raw-input": _reported(rawInput={"command": ..., "path": ..., "other": ...}, kind="execute"),
+    "raw-key": _reported(rawInput={"...": "x"}),
+    "raw-output": _reported(rawOutput=..., status="completed"),
+    "output": _reported(content=[{"type": "content", "content": {"type": "text", "text": ...}}], status="completed"),
+    "diff-path": _reported(content=[{"type": "diff", "path": ..., "oldText": "a", "newText": "b"}], kind="edit"),
+    "diff-text": _reported(content=[{"type": "diff", "path": "/a", "oldText": "a", "newText": ...}], kind="edit"),
+    "unknown-content": _reported(content=[{"type": ...}]),
+    "terminal-info": _reported(_meta={"terminal_info": {"terminal_id": "t", "cwd": ...}}),
+    "step": _updated("plan", entries=[{**_STEP, "content": ...}]),
+    "priority": _updated("plan", entries=[{**_STEP, "priority": ..., "status": ...}]),
+    "command": _updated(
+        "available_commands_update", availableCommands=[{"name": ..., "description": ..., "input": {"hint": ...}}]
+    ),
+    "mode": _updated("current_mode_update", currentModeId=...),
+    "option": _updated("config_option_update", configOptions=[{**_OPTION, "name": ..., "options": [_VALUE]}]),
+    "value": _updated("config_option_update", configOptions=[{**_OPTION, "options": [{"value": "v", "name": ...}]}]),
+    "session-title": _updated("session_info_update", title=..., updatedAt=...),
+    "currency": _updated("usage_update", used=1, size=2, cost={"amount": 1, "currency": ...}),
+    "notice": _updated("notice", severity="info", title=..., description=...),
+    "severity": _updated("notice", severity=..., title="x"),
+    "compaction": _updated("compaction_update", compactionId="c", status="failed", error=...),
+    "subagent": _updated("subagent_update", sessionId="sub", title=..., description=..., state={"state": "running"}),
+    "unknown-update": lambda long: update(long),
+    "unknown-note": lambda long: line({"method": f"_{long}", "params": {}}),
+    "unknown-request": lambda long: line({"method": long, "id": "unknown", "params": {}}),
+    "read": _requested("fs/read_text_file", path=...),
+    "write": _requested("fs/write_text_file", path=..., content="x"),
+    "write-content": _requested("fs/write_text_file", path="/nowhere/x", content=...),
+    "run": _requested("terminal/create", command="true", args=[...], env=[{"name": ..., "value": ...}], cwd="/"),
+    "asked-title": _asked(title=...),
+    "asked-command": _asked(rawInput={"command": ...}),
+    "asked-path": _asked(kind="edit", content=[{"type": "diff", "path": ..., "oldText": "a", "newText": "b"}]),
+    "asked-diff": _asked(kind="edit", content=[{"type": "diff", "path": "/a", "oldText": ..., "newText": "b"}]),
+    "asked-text": _asked(content=[{"type": "content", "content": {"type": "text", "text": ...}}]),
+    "asked-field": _asked(kind="other", rawInput={"field": ...}),
+    "asked-key": _asked(kind="other", rawInput={"...": 1}),
+    "asked-option": _asked(options=[{"optionId": "yes", "name": ..., "kind": ...}]),
+    "form-message": _elicited(mode="form", message=..., requestedSchema=_form_of()),
+    "form-field": _elicited(
+        mode="form", message="x", requestedSchema=_form_of(title=..., description=..., default=...)
+    ),
+    "form-choice": _elicited(mode="form", message="x", requestedSchema=_form_of(enum=[..., "b"])),
+    "form-pattern": _elicited(mode="form", message="x", requestedSchema=_form_of(pattern=...)),
+    "page": _elicited(mode="url", message="x", elicitationId="e", url=...),
+}
+FLOODS.update(
+    (f"{name}-{kind}", lambda n, make=make, characters=characters: make(_long_line(characters)))
+    for name, make in FIELDS.items()
+    for kind, characters in LONG.items()
+)
 
 
 def _with_id(frame: bytes, request_id: str) -> bytes:

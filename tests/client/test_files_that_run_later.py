@@ -15,6 +15,8 @@ import pytest
 from acp_tui.client.sessions.access import ALLOW, REFUSE, Grant, Policy
 from acp_tui.client.workspace.runs_later import (
     BUILD_FILES,
+    HARMLESS,
+    HIDDEN,
     IN_A_REPOSITORY,
     OF_YOUR_HOME,
     ON_PATH,
@@ -85,6 +87,48 @@ ASKED: Final = (
     ),
     *("gradle/wrapper/gradle-wrapper.properties", ".tmux.conf", ".netrc", ".docker/config.json", "flake.nix"),
 )
+ASKED_ABOUT_WHOEVER_READS_THEM: Final = (
+    *(".bsp/x.json", ".lsp/config.edn", ".pylintrc", ".eslintrc.json", ".zuul.yaml", ".eslintrc.cjs", ".prettierrc"),
+    *(".stylelintrc.json", ".babelrc", ".swcrc", ".postcssrc", ".browserslistrc", ".mocharc.yml", ".nycrc", ".taprc"),
+    *(".storybook/main.js", ".changeset/config.json", ".release-it.json", ".releaserc", ".versionrc", ".czrc"),
+    *(".flake8", ".isort.cfg", ".mypy.ini", ".pytest.ini", ".coveragerc", ".bandit", ".pyre_configuration", ".style"),
+    *(".python-version", ".ruby-version", ".rvmrc", ".rbenv-vars", ".pryrc.local", ".irbrc_history", ".standard.yml"),
+    *(".clang-tidy", ".clangd", ".ccls", ".gdbinit.local", ".cquery", ".projectile", ".project", ".classpath"),
+    *(".settings/org.eclipse.jdt.core.prefs", ".factorypath", ".metals/x", ".bloop/x.json", ".scalafix.conf"),
+    *(
+        ".sbtrc",
+        ".jvmopts.local",
+        ".editor/x",
+        ".lapce/run.toml",
+        ".pulsar/init.js",
+        ".kateproject",
+        ".sourcekit-lsp/x",
+    ),
+    *(".swiftlint.yml", ".credo.exs", ".formatter.exs", ".iex.local.exs", ".php-cs-fixer.php", ".phpactor.json"),
+    *(".tfsec/config.yml", ".tflint.hcl", ".terragrunt-cache/x", ".envs/local", ".secrets", ".htaccess", ".user.ini"),
+    *(".ddev/config.yaml", ".lando.yml", ".okteto/x", ".tilt-dev/x", ".moon/tasks.yml", ".earthly/config.yml", ".nx/x"),
+    *(".plzconfig", ".pants.rc", ".bazelversion", ".buckversion", ".gclient", ".repo/manifest.xml", ".gitlab-ci.d/x"),
+    *(
+        ".harness/x.yaml",
+        ".concourse/pipeline.yml",
+        ".kokoro/build.sh",
+        ".taskcluster.yml",
+        ".prow.yaml",
+        ".packit.yml",
+    ),
+    *(".someone-makes-this-tomorrow", "a/.hidden/b.txt", "a/b/.c/d/e/f.md", ".env.production", ".github/.gitignore"),
+    *(".gitignore/../.x/y", ".GitIgnore.local", "..config", ".well-known.d/x", "src/.DS_Store.d/x"),
+)
+"""No list has all the tools that read hidden files, so all of these are asked about."""
+ASKED_ABOUT_BY_NAME: Final = (
+    *("hie.yaml", "devfile.yaml", "tools/bazel", "pkgx.yaml", "amplify.yml", "pixi.toml", "aqua.yaml", "devenv.yaml"),
+    *("appspec.yml", "zuul.yaml", "zuul.d/jobs.yaml", "render.yaml", "railway.toml", "fly.toml", "heroku.yml"),
+    *("nixpacks.toml", "wrangler.toml", "wrangler.jsonc", "codeship-steps.yml", "codefresh.yml", "readthedocs.yml"),
+    *("snapcraft.yaml", "ci.gocd.yaml", "grumphp.yml", "hk.pkl", "hermit.hcl", "coc-settings.json", "nbproject/x"),
+    *("gemini-extension.json", "claude_desktop_config.json", "cline_mcp_settings.json", "poetry.toml", "pdm.toml"),
+    *("user.bazelrc", "terraform.rc", "Rprofile.site", "startup.m", "desktop.ini", "autorun.inf", "pam.d/login"),
+)
+HARMLESS_ONES: Final = (*HARMLESS, *(f"src/{name}" for name in HARMLESS), ".well-known/security.txt")
 NOT_ASKED: Final = (
     *("src/main.py", "README.md", "Makefile", "package.json", "pyproject.toml", "conftest.py", "setup.py"),
     *(
@@ -120,9 +164,47 @@ NOT_ASKED: Final = (
 # Which files
 
 
-@pytest.mark.parametrize("path", ASKED)
+@pytest.mark.parametrize("path", [*ASKED, *ASKED_ABOUT_BY_NAME])
 def test_these_files_run_later(path: str, tmp_path: Path) -> None:
     assert why_it_runs_later(f"{tmp_path}/{path}", tmp_path / path)
+
+
+@pytest.mark.parametrize("path", ASKED_ABOUT_WHOEVER_READS_THEM)
+def test_whatever_is_hidden_is_asked_about_and_that_is_the_reason(path: str, tmp_path: Path) -> None:
+    assert why_it_runs_later(f"{tmp_path}/{path}", tmp_path / "innocent") == HIDDEN
+    assert why_it_runs_later(f"{tmp_path}/innocent", tmp_path / path) == HIDDEN
+
+
+@pytest.mark.parametrize("path", HARMLESS_ONES)
+def test_a_hidden_file_that_is_only_data_is_not(path: str, tmp_path: Path) -> None:
+    assert why_it_runs_later(f"{tmp_path}/{path}", tmp_path / path) is None
+
+
+def test_the_folder_where_you_work_may_be_hidden_and_what_is_hidden_in_it_counts(tmp_path: Path) -> None:
+    for root in (tmp_path / ".work/project", tmp_path / ".work"):
+        root.mkdir(parents=True, exist_ok=True)
+        (tmp_path / "link").unlink(missing_ok=True)
+        (tmp_path / "link").symlink_to(root)
+        for spelled, folder in ((root, root), (tmp_path / "link", tmp_path / "link")):
+            assert why_it_runs_later(f"{spelled}/src/main.py", root / "src/main.py", [folder]) is None
+            assert why_it_runs_later(f"{spelled}/.new/main.py", root / ".new/main.py", [folder]) == HIDDEN
+            assert why_it_runs_later(f"{spelled}/../.other/x", root / "../.other/x", [folder]) == HIDDEN
+    project = tmp_path / ".work/project"
+    assert why_it_runs_later(f"{project}/main.py", project / "main.py", [tmp_path]) == HIDDEN
+
+
+async def test_the_session_says_where_you_work(tmp_path: Path) -> None:
+    root = tmp_path / ".work"
+    root.mkdir()
+    async with in_session(root) as (session, wire):
+        await write(wire, root / "main.py", "fine")
+        assert "result" in await wire.receive()
+        await write(wire, root / ".new")
+        await until(session, lambda: bool(session.conversation.permissions))
+        [request] = session.conversation.permissions.values()
+        assert HIDDEN in (request.note or "")
+        session.answer_permission(request.key, REFUSE.option_id)
+        assert "error" in await wire.receive()
 
 
 @pytest.mark.parametrize("path", NOT_ASKED)
@@ -171,9 +253,9 @@ def test_whatever_is_hidden_in_your_home_is_some_programs_setting(
         assert why_it_runs_later(f"{tmp_path}/elsewhere", leads_to) == OF_YOUR_HOME
 
 
-def test_what_is_hidden_elsewhere_or_seen_at_home_is_not(tmp_path: Path, monkeypatch: pytest.MonkeyPatch) -> None:
+def test_what_is_seen_at_home_is_not(tmp_path: Path, monkeypatch: pytest.MonkeyPatch) -> None:
     monkeypatch.setenv("HOME", str(tmp_path))
-    for path in ("src/main.py", "src/.coveragerc", ".claude/worktrees/mine/main.py"):
+    for path in ("src/main.py", "src/.gitignore", ".claude/worktrees/mine/main.py"):
         assert why_it_runs_later(f"{tmp_path}/{path}", tmp_path / path) is None
 
 
@@ -226,6 +308,8 @@ def test_the_documentation_has_the_whole_list() -> None:
     rows = [f"| {entry.reason} | {' '.join(f'`{each}`' for each in entry.patterns)} |" for entry in RUNS_LATER]
 
     assert [row for row in rows if row not in README.read_text()] == [], "\n".join(rows)
+    assert HIDDEN in README.read_text()
+    assert [name for name in HARMLESS if f"`{name}`" not in README.read_text()] == []
 
 
 # Build files

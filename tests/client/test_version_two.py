@@ -11,6 +11,7 @@ from typing import Any
 import anyio
 import pytest
 
+from acp_tui.cli.permissions import question_text
 from acp_tui.client.errors import AgentRefused, AuthenticationRequired, Unsupported
 from acp_tui.client.sessions.access import Policy
 from acp_tui.client.sessions.agent import Agent
@@ -22,6 +23,8 @@ from acp_tui.conversation.entries import Question
 from acp_tui.conversation.facts import AskedCommand, BooleanOption, Turn
 from acp_tui.conversation.tool_calls import FileChange, TerminalId, TextDiff, ToolCall, ToolCallId
 from acp_tui.protocol.roles import ClientOffer
+from acp_tui.ui.permission.subject import ShownRequest, SubjectDrawing, SubjectStyle
+from acp_tui.ui.rendering.palette import PLAIN
 from support.agents import REPLY, agent_texts, in_memory, shake_hands, until
 from support.peers import Counterpart, notification, response, settle
 
@@ -500,6 +503,33 @@ async def test_a_question_about_no_tool_call_stands_for_itself(tmp_path: Path, s
         session.answer_permission(request.key, "y")
         await wire.receive()
         assert call.status == "completed"
+
+
+@pytest.mark.parametrize(
+    "subject",
+    [
+        {"type": "command", "command": "make", "cwd": "/w"},
+        {"type": "command", "command": "make", "cwd": "/w", "toolCallId": "c"},
+        {"type": "tool_call", "toolCall": {"toolCallId": "c", "title": "Make"}},
+    ],
+)
+async def test_fields_of_a_subject_that_are_unknown_are_shown(tmp_path: Path, subject: Any):
+    """R2-PERM, R-RPC-9: whatever is allowed is shown, even if only newer clients know what it means."""
+    more = {"runsAs": "root", "sandbox": {"network": "all of it"}, "_meta": {"for": "programs"}}
+    async with session_of_two(tmp_path) as (session, wire), turn_of_two(session, wire):
+        await wire.send(asked(7, subject={**subject, **more}))
+        await settle()
+        (request,) = session.conversation.permissions.values()
+        call = only_call(session, request.tool_call_id)
+        drawn = SubjectDrawing().draw(ShownRequest(request, call), SubjectStyle(80, PLAIN)).lines
+        for text in ("\n".join(strip.text for strip in drawn), question_text(call, request)):
+            assert "subject.runsAs: root" in text
+            assert "subject.sandbox.network: all of it" in text
+            assert "programs" not in text
+        raw = SubjectDrawing().draw(ShownRequest(request, call), SubjectStyle(80, PLAIN, shows_raw=True)).lines
+        assert "programs" in "\n".join(strip.text for strip in raw)
+        session.answer_permission(request.key, "n")
+        await wire.receive()
 
 
 async def test_a_rule_of_the_users_refuses_the_command_that_is_asked_for(tmp_path: Path):

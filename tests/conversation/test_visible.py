@@ -5,6 +5,7 @@ import unicodedata
 import pytest
 from hypothesis import given
 from hypothesis import strategies as st
+from rich.cells import cell_len
 
 from acp_tui.conversation.visible import hidden_characters, make_visible, make_visible_line
 
@@ -119,7 +120,7 @@ def test_a_line_shows_its_newlines_and_tabs_too() -> None:
 SEEN_FORMAT_CHARACTERS = {
     *map(ord, "\t\n" + ZERO_WIDTH_JOINER),
     *(*range(0x0600, 0x0606), 0x06DD, 0x070F, 0x0890, 0x0891, 0x08E2),
-    *(0x110BD, 0x110CD, *range(0x13430, 0x13440)),
+    *(0x110BD, 0x110CD),
 }
 
 
@@ -128,6 +129,50 @@ def test_no_control_or_format_character_passes_but_those_that_are_seen() -> None
     everything = (chr(code) for code in range(0x110000))
     hidden = [char for char in everything if unicodedata.category(char) in invisible]
     assert {ord(char) for char in hidden if make_visible(char) == char} <= SEEN_FORMAT_CHARACTERS
+
+
+def test_what_takes_no_room_is_replaced_unless_it_is_drawn_over_the_letter_before() -> None:
+    drawn = ("Mn", "Mc", "Me", "Cn")  # the last are newer than Python's table
+    bare = {f"{code:X}" for code in range(0x110000) if cell_len(chr(code)) == 0 and not _is_replaced("a", chr(code))}
+    assert {code for code in bare if unicodedata.category(chr(int(code, 16))) not in drawn} <= SEEN_ALL_THE_SAME
+
+
+def test_no_pile_of_anything_hides_in_a_word() -> None:
+    for code in range(0x110000):
+        char = chr(code)
+        if cell_len(char) == 0 and char != "\t" and f"{code:X}" not in SEEN_ALL_THE_SAME:
+            assert cell_len(make_visible(f"rm{char * 20}x")) > 20, f"{code:X}"
+
+
+SEEN_ALL_THE_SAME = {"9", "A", "1F3FB", "1F3FC", "1F3FD", "1F3FE", "1F3FF"} | {
+    f"{code:X}" for code in SEEN_FORMAT_CHARACTERS if code not in (ord("\t"), ord(ZERO_WIDTH_JOINER))
+}
+"""Swatches for the color of skin; signs of formats that are drawn."""
+
+
+def _is_replaced(before: str, char: str) -> bool:
+    return make_visible(f"{before}{char}b") != f"{before}{char}b"
+
+
+@pytest.mark.parametrize("text", ["\u1112\u1161\u11ab\u1100\u1173\u11af.txt", "한\u11ab", "\ua960\u1161\ud7cb"])
+def test_a_syllable_in_parts_stays(text: str) -> None:
+    assert make_visible(text) == text
+
+
+@pytest.mark.parametrize(
+    ("text", "shown"),
+    [
+        ("rm\u1161 x", "rm⟨U+1161⟩ x"),
+        ("\u1161\u1161", "⟨U+1161⟩⟨U+1161⟩"),
+        ("\u1112\u1161\u1161", "\u1112\u1161⟨U+1161⟩"),
+        ("한\u11ab\u11ab", "한\u11ab⟨U+11AB⟩"),
+        ("\ud7b0x\ud7cb", "⟨U+D7B0⟩x⟨U+D7CB⟩"),
+        ("a\U00013430\U00013455b", "a⟨U+13430⟩⟨U+13455⟩b"),
+        ("a\U00016fe4\U0001107f\U0001d159b", "a⟨U+16FE4⟩⟨U+1107F⟩⟨U+1D159⟩b"),
+    ],
+)
+def test_parts_of_other_scripts_that_show_as_nothing_are_replaced(text: str, shown: str) -> None:
+    assert make_visible(text) == shown
 
 
 def test_nothing_hidden_passes_and_nothing_else_counts_as_hidden() -> None:

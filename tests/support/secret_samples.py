@@ -3,6 +3,7 @@
 from __future__ import annotations
 
 import string
+from base64 import b64encode
 from collections.abc import Callable
 from random import Random
 from typing import Final
@@ -10,6 +11,7 @@ from typing import Final
 ALNUM: Final = string.ascii_letters + string.digits
 UPPER: Final = string.ascii_uppercase + "234567"
 HEX: Final = "0123456789abcdef"
+BASE58: Final = "".join(char for char in ALNUM if char not in "0OIl")
 URL: Final = ALNUM + "-_"
 B64: Final = ALNUM + "+/"
 
@@ -40,6 +42,21 @@ SHAPED: Final[dict[str, Callable[[Random], str]]] = {
     "1Password": parts("A3-", some(UPPER, 6), "-", some(UPPER, 11), *(["-", some(UPPER, 5)] * 3)),
     "Asana": parts("1/1", some("123456789", 15), ":", some(HEX, 32)),
     "Asana, for an app": parts("2/1", some("123456789", 15), "/1", some("123456789", 15), ":", some(HEX, 32)),
+    "Asana, of today": parts("1/9", some("123456789", 15), ":", some(HEX, 32)),
+    "Asana, of today, for an app": parts("2/9", some("123456789", 15), "/8", some("123456789", 15), ":", some(HEX, 32)),
+    "ClickUp": parts("pk_", some("123456789", 8), "_", some(UPPER, 32)),
+    "Modal": key("ak-", ALNUM, 22),
+    "Modal's secret": key("as-", ALNUM, 22),
+    "New Relic": key("NRAK-", UPPER, 27),
+    "New Relic, for browsers": key("NRJS-", HEX, 19),
+    "New Relic, license": key("", HEX, 36, "NRAL"),
+    "New Relic, license in Europe": parts("eu01xx", some(HEX, 30), "NRAL"),
+    "Pinecone": parts("pcsk_", some(ALNUM, 6), "_", some(ALNUM, 63)),
+    "Stripe, for an organization": key("sk_org_live_", ALNUM, 40),
+    "Stripe, restricted": key("rk_live_", ALNUM, 40),
+    "Voyage": key("pa-", URL, 43),
+    "a wallet": key("xprv9s21ZrQH143K", BASE58, 95),
+    "a wallet in SegWit": key("zprvAWgYBBk7JR8G", BASE58, 95),
     "Confluent": key("cflt", B64, 60),
     "Cursor": key("crsr_", HEX, 64),
     "Cursor in the cloud": key("key_", HEX, 64),
@@ -99,6 +116,15 @@ SHAPED: Final[dict[str, Callable[[Random], str]]] = {
 # Found by the text before it: that text with the secret in it.
 _PASSWORD: Final = some(ALNUM, 14)
 _RANDOM: Final = some(ALNUM, 40)
+_WORD: Final = some(string.ascii_lowercase, 9)
+"""A password that looks like a word."""
+_LOGIN: Final = lambda random: b64encode(f"me:{_PASSWORD(random)}".encode()).decode()  # noqa: E731
+
+
+def _words(count: int) -> Callable[[Random], str]:
+    return lambda random: " ".join(some(string.ascii_lowercase, random.randint(3, 8))(random) for _ in range(count))
+
+
 _HOOK: Final = parts("T0", some(ALNUM, 8), "/B0", some(ALNUM, 8), "/", some(ALNUM, 24))
 NAMED: Final[dict[str, tuple[str, Callable[[Random], str]]]] = {
     "a variable": ("DB_PASSWORD={}", _PASSWORD),
@@ -117,6 +143,21 @@ NAMED: Final[dict[str, tuple[str, Callable[[Random], str]]]] = {
     "a private key": ("-----BEGIN RSA PRIVATE KEY-----\n{}\n-----END RSA PRIVATE KEY-----", some(B64, 64)),
     "an OpenSSH key": ("-----BEGIN OPENSSH PRIVATE KEY-----\n{}\n-----END OPENSSH PRIVATE KEY-----", some(B64, 70)),
     "a PGP key": ("-----BEGIN PGP PRIVATE KEY BLOCK-----\n\n{}\n-----END PGP PRIVATE KEY BLOCK-----", some(B64, 64)),
+    "a Zapier hook": ("https://hooks.zapier.com/hooks/catch/{}/", parts(some("123456789", 7), "/", some(ALNUM, 7))),
+    "a hook of Make": ("https://hook.eu1.make.com/{}", some(ALNUM, 32)),
+    "netrc": ("machine api.example login me password {}", _WORD),
+    "netrc, line by line": ("machine api.example\n  login me\n  password {}\n", _WORD),
+    "curl": ("curl -s -u me:{} https://api.example/x", _WORD),
+    "curl, long": ("curl --user 'me:{}' https://api.example/x", _WORD),
+    "curl, glued": ("curl -ume:{} https://api.example/x", _WORD),
+    "curl's proxy": ("curl -x http://proxy.example --proxy-user me:{} https://api.example/x", _WORD),
+    "wget": ("wget --user=me --password={} https://api.example/x", _WORD),
+    "sshpass": ("sshpass -p {} ssh me@host.example", _WORD),
+    "Docker": ('{{"auths": {{"registry.example": {{"auth": "{}"}}}}}}', _LOGIN),
+    "Docker, in a text in JSON": ('{{\\"auth\\": \\"{}\\"}}', _LOGIN),
+    "12 words": ("MNEMONIC=\"{}\"", _words(12)),
+    "24 words": ("the seed phrase is: {}", _words(24)),
+    "15 words in JSON": ('{{"mnemonic": "{}"}}', _words(15)),
     "Telegram bot": ("bot110201543:{}", key("AA", URL, 33)),
 }  # fmt: skip
 # Indistinguishable from a word, a hash, or an ID.

@@ -3,9 +3,10 @@
 from __future__ import annotations
 
 import re
+from base64 import b64decode
 from collections.abc import Iterator
 from functools import cache
-from typing import Final
+from typing import Final, NamedTuple
 
 from acp_tui.client.secrets.names import PASSWORDS, SCHEMES
 from acp_tui.client.secrets.shapes import MIN_RANDOM, found_in, has_shape, looks_random, pieces_of, shaped
@@ -72,6 +73,54 @@ _PEM_BEGIN: Final = re.compile(
 _PEM_END: Final = re.compile(r"-----END |---- END |Private-(?:MAC|Hash): ")
 _PEM_LINE: Final = re.compile(r"[A-Za-z0-9+/=]{32,}")
 
+
+class _Sentence(NamedTuple):
+    """A secret that is known by the words around it, whatever it looks like."""
+
+    signs: tuple[str, ...]
+    """What its text contains, in small letters."""
+    pattern: re.Pattern[str]
+    kind: str = "password"
+
+
+_QUOTE: Final = r"(?:\\?[\"'])?"
+_GIVEN: Final = r"([^\s\"'\\$<{%*][^\s\"'\\]{2,})"
+"""A value, but no variable or placeholder."""
+_SENTENCES: Final = (
+    _Sentence(
+        ("login", "password"),
+        re.compile(
+            r"(?:machine\s{1,99}\S{1,200}|default|^|\n)\s{0,99}login\s{1,99}\S{1,200}\s{1,99}(?:account\s{1,99}\S{1,200}\s{1,99})?"
+            rf"password\s{{1,99}}{_GIVEN}"
+        ),
+    ),
+    _Sentence(
+        ("curl", "-u", ":"),
+        re.compile(
+            r"curl\s[^\n|;&]{0,200}?(?<=\s)(?:-[a-zA-Z]{0,9}u|--user|-U|--proxy-user)(?:=|\s{1,9}|(?<=-[uU]))"
+            rf"{_QUOTE}[^\s:\"'$]{{1,99}}:{_GIVEN}"
+        ),
+    ),
+    _Sentence(
+        ("wget", "password"),
+        re.compile(rf"wget\s[^\n|;&]{{0,200}}?--(?:[a-z]{{1,9}}-)?password(?:=|\s{{1,9}}){_QUOTE}{_GIVEN}"),
+    ),
+    _Sentence(("sshpass", "-p"), re.compile(rf"sshpass\s{{1,9}}-p\s{{0,9}}{_QUOTE}{_GIVEN}")),
+    *(
+        _Sentence(
+            (name,),
+            re.compile(
+                rf"{name}[\w-]{{0,20}}(?:\s(?:phrase|words))?{_QUOTE}\s{{0,9}}(?:(?:is\s{{0,3}})?[:=]|is)\s{{0,9}}{_QUOTE}"
+                r"((?:[a-z]{3,8} ){11}(?:(?:[a-z]{3,8} ){3}){0,4}[a-z]{3,8})(?! [a-z]|[a-z])"
+            ),
+            "key",
+        )
+        for name in ("mnemonic", "seed", "phrase")
+    ),
+)
+"""Programs that are given a login, and the words of a wallet: 12 to 24 of three to eight letters each."""
+_LOGIN: Final = re.compile(rf"auth{_QUOTE}\s{{0,9}}:\s{{0,9}}{_QUOTE}([A-Za-z0-9+/]{{6,}}={{0,2}})(?=\\?[\"'])")
+
 MIN_LENGTH: Final = 10
 """`pwd=` and six characters."""
 _SIGNS_ALONE: Final = ("bearer", "basic ")
@@ -99,7 +148,26 @@ def _has_sign(text: str) -> bool:
         map(small.__contains__, _SIGNS if text.isascii() else _ALL_SIGNS)
     ):
         return True
-    return ("://" in text and "@" in text) or has_shape(text)
+    if ("://" in text and "@" in text) or _has_auth(small) or any(_may_hold(each, small) for each in _SENTENCES):
+        return True
+    return has_shape(text)
+
+
+def _may_hold(sentence: _Sentence, small: str) -> bool:
+    return all(map(small.__contains__, sentence.signs))
+
+
+def _has_auth(small: str) -> bool:
+    return any(map(small.__contains__, ('auth"', "auth'", "auth\\")))
+
+
+def is_login(value: str) -> bool:
+    """Whether a text is a user and a password in base64, as Docker's settings and HTTP have it."""
+    try:
+        user, sign, password = b64decode(value, validate=True).decode().partition(":")
+    except ValueError:
+        return False
+    return bool(user and sign and password) and (user + password).isprintable()
 
 
 def look(text: str) -> Iterator[Find]:
@@ -124,6 +192,14 @@ def look(text: str) -> Iterator[Find]:
         for found in found_in(_COOKIES, small):
             if _is_no_word(text[found.start(1) : found.end(1)]):
                 yield Find(*found.span(1), "token", False)
+    for sentence in _SENTENCES:
+        if _may_hold(sentence, small):
+            for found in found_in(sentence.pattern, small):
+                yield Find(*found.span(1), sentence.kind, False)
+    if _has_auth(small):
+        for found in found_in(_LOGIN, text):
+            if is_login(found[1]):
+                yield Find(*found.span(1), "password")
     yield from _assigned(text, small)
 
 

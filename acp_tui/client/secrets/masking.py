@@ -14,7 +14,7 @@ from collections.abc import Callable, Iterable, Iterator, Mapping
 from typing import Any, Final
 from urllib.parse import quote
 
-from acp_tui.client.secrets.looks import has_sign, look
+from acp_tui.client.secrets.looks import has_sign, is_login, look
 from acp_tui.client.secrets.names import (
     MAX_NAME,
     SCHEMES,
@@ -194,6 +194,8 @@ class Masker:
             return self._pairs(item)
         if key == "error":
             return self.log(self._searched(item, depth + 1))
+        if key == "auth" and isinstance(item, str) and is_login(item):
+            return self._hidden(item, learns=True)
         if is_secret or (is_secret_name(key) and not (_is_number(item) and counts_tokens(key))):
             return self._hidden(item, learns=True)
         return self._searched(item, depth + 1)

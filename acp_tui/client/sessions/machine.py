@@ -191,7 +191,7 @@ class Machine:
         with refusals():
             files = self._open_files()
             place = await files.locate(path)
-            why = await to_thread.run_sync(_why_asked_always, path, place.path, abandon_on_cancel=True)
+            why = await to_thread.run_sync(_why_asked_always, path, place.path, self._roots, abandon_on_cancel=True)
             is_asked = self._policy.write is not Grant.ON or not place.inside or bool(why)
             shown = await self._change(path, content, place) if is_asked else ()
             rule = await self._rules.against_write(path)
@@ -429,9 +429,9 @@ def _compared(text: str) -> str:
     return text.removeprefix("\ufeff").replace("\r\n", "\n").strip()
 
 
-def _why_asked_always(asked: str, leads_to: Path) -> str:
+def _why_asked_always(asked: str, leads_to: Path, roots: Sequence[Path]) -> str:
     """Why writing this file needs permission whatever the settings say, in sentences; "" for most files."""
-    reason = why_it_runs_later(asked, leads_to)
+    reason = why_it_runs_later(asked, leads_to, roots)
     if reason is None:
         return ""
     why = WHY_LATER.format(reason=reason)

@@ -45,6 +45,9 @@ log = logging.getLogger(__name__)
 
 BATCH_S: Final = 0.05
 """Events within this time are written together. Nothing runs while there are none."""
+LONG_BYTES: Final = 4_000_000
+LONG_S: Final = 0.4
+"""How long to let others work first if so much is to be written: a frame of megabytes keeps the GIL for long."""
 EVENTS_PER_SLICE: Final = 64
 """After this many events, the thread lets the event loop run, because they share the GIL."""
 CLOSE_S: Final = 5.0
@@ -214,6 +217,8 @@ class Recorder:
             self._wake.wait()
             self._wake.clear()
             self._closing.wait(BATCH_S)
+            if self._put_bytes - self._taken_bytes > LONG_BYTES:
+                self._closing.wait(LONG_S)
             self._write_batch()
         if self._missed:
             self._events.append(Dropped(self._now(), self._missed, TOO_FAST))

@@ -1,10 +1,11 @@
 """Files that run later without being asked for, and files that run when the project is built, tested, or started.
 
-The first kind is, for example, a hook, a shell profile, an editor task, or a CI step. The list is data (`RUNS_LATER`),
-shown in this folder's README. Code that serves a write must ask the user about each of these files, whatever the
-settings. The limit is code that the user starts: a Makefile, a test, or a build script is part of the project, and
-writing it is an agent's job. Files of the second kind are only marked where a change is shown (`is_build_file`). Files
-are judged by name and place, not by content.
+The first kind is, for example, a hook, a shell profile, an editor task, or a CI step. Hidden files count, except a few
+that are only data (`HARMLESS`), since no list has all the tools that read them; of the others there is a list
+(`RUNS_LATER`). Both are in this folder's README. Code that serves a write must ask the user about each of these files,
+whatever the settings. The limit is code that the user starts: a Makefile, a test, or a build script is part of the
+project, and writing it is an agent's job. Files of the second kind are only marked where a change is shown
+(`is_build_file`). Files are judged by name and place, not by content.
 """
 
 from __future__ import annotations
@@ -12,7 +13,7 @@ from __future__ import annotations
 import os
 import re
 import unicodedata
-from collections.abc import Iterator
+from collections.abc import Iterable, Iterator, Sequence
 from fnmatch import translate
 from functools import cache, lru_cache
 from pathlib import Path
@@ -44,13 +45,7 @@ class RunsLater:
 
 
 RUNS_LATER: Final = (
-    RunsLater(
-        "version control runs the hooks and programs it names",
-        """
-        .git/ .git git~[0-9]/ .gitconfig .gitmodules .gitattributes .lfsconfig .githooks/ .git-hooks/ .hg/
-        .hgrc .jj/ .jjconfig.toml .svn/ .bzr/ .sl/ .arcconfig HEAD
-        """,
-    ),
+    RunsLater("version control runs the hooks and programs it names", "git~[0-9]/ HEAD"),
     RunsLater(
         "git runs hooks with that name",
         """
@@ -63,89 +58,60 @@ RUNS_LATER: Final = (
     RunsLater(
         "a git hook manager runs the commands in it",
         """
-        .husky/ .huskyrc* .pre-commit-config.y*ml .pre-commit-hooks.y*ml lefthook*.*ml lefthook*.json
-        .lefthook* .lefthook/ .overcommit.yml .simple-git-hooks* simple-git-hooks.* .lintstagedrc*
-        lint-staged.config.* captainhook.json prek.toml
+        lefthook*.*ml lefthook*.json simple-git-hooks.* lint-staged.config.* captainhook.json grumphp.y*ml hk.pkl
+        prek.toml
         """,
     ),
     RunsLater(
         "it is loaded when a shell enters the folder or an environment starts",
         """
-        .envrc .direnv/ .direnvrc .env .env.*local .envrc.* .shadowenv.d/ .flox/ .devbox/ .hermit/ .flaskenv
-        .autoenv* .in .out flake.nix shell.nix devenv.nix devbox.json .tool-versions .asdfrc mise.toml
-        mise.*.toml .mise.toml .mise.*.toml mise/config*.toml .mise/ .rtx.toml .prototools .venv/ venv/bin/
+        flake.nix shell.nix devenv.nix devenv*.y*ml devenv.local.nix devbox.json devfile.y*ml mise.toml mise.*.toml
+        mise/config*.toml pkgx.y*ml tea.y*ml pixi.toml aqua.y*ml hermit.hcl daytona.y*ml coder.y*ml venv/bin/
         node_modules/
         """,
     ),
     RunsLater(
         "editors run tasks and code from it when they open the folder",
         """
-        .vscode/ .vscode-server/ *.code-workspace .idea/ .fleet/ .zed/ .vs/ .nova/ .theia/ *.sublime-project
-        .externaltoolbuilders/ .nvim.lua .nvimrc .nvim/ .vim/ .vimrc _vimrc .gvimrc .exrc _exrc .lvimrc
-        .local.vim .lazy.lua .neoconf.json .emacs .emacs.d/ .doom.d/ .spacemacs* .dir-locals*.el .helix/
-        .kakrc .ycm_extra_conf.py .luarc.json* rust-analyzer.toml .rust-analyzer.toml .solargraph.y*ml
-        .vimrc.* .run/ .devcontainer/ .devcontainer.json devcontainer.json .gitpod.y*ml .gitpod/ .replit
-        .codesandbox/ .stackblitzrc .idx/
+        *.code-workspace *.sublime-project _vimrc _gvimrc _exrc coc-settings.json hie.y*ml rust-analyzer.toml
+        devcontainer.json nbproject/
         """,
     ),
     RunsLater(
         "agents read servers, hooks, and permissions from it",
-        """
-        .mcp.json mcp.json .acp-tui.toml .agents/ .aider* .amp/ .augment/ .claude/ .claude.json .cline/
-        .clinerules/ .codeium/ .codex/ .continue/ .copilot/ .crush.json crush.json .crush/ .cursor/
-        .factory/ .gemini/ .goose/ .junie/ .kilocode/ .kimi/ .kiro/ .opencode/ opencode.json* .openhands/
-        .qwen/ .roo/ .trae/ .vibe/ .windsurf/
-        """,
+        "mcp.json *mcp_settings.json claude_desktop_config.json gemini-extension.json crush.json opencode.json*",
     ),
     RunsLater(
         "CI runs it, often with secrets",
         """
-        .github/ .gitlab-ci*.y*ml .gitlab/ .gitea/ .forgejo/ .circleci/ Jenkinsfile* .travis.y*ml
-        azure-pipelines*.y*ml .azure-pipelines/ .azuredevops/ .buildkite/ bitbucket-pipelines.y*ml .drone.*
-        .woodpecker* .woodpecker/ .cirrus.* appveyor.y*ml .appveyor.y*ml .teamcity/ .semaphore/ cloudbuild.*
-        buildspec*.y*ml .builds/ .build.yml .tekton/ .ci/ codemagic.y*ml bitrise.y*ml renovate.json*
-        .renovaterc* netlify.toml vercel.json .mergify.y*ml .screwdriver.y*ml screwdriver.y*ml .dagger/
-        dagger.json .ebextensions/ .platform/ ci_scripts/ .xcode.env* .readthedocs.y*ml wercker.yml .werf/
-        .argo/
+        Jenkinsfile* azure-pipelines*.y*ml bitbucket-pipelines.y*ml appveyor.y*ml cloudbuild.* buildspec*.y*ml
+        appspec.y*ml amplify.y*ml apprunner.y*ml codemagic.y*ml codefresh.y*ml codeship-*.y*ml bitrise.y*ml
+        renovate.json* netlify.toml vercel.json wrangler.toml wrangler.json* render.y*ml railway.json railway.toml
+        nixpacks.toml heroku.y*ml fly.toml screwdriver.y*ml dagger.json ci_scripts/ wercker.y*ml circle.y*ml
+        shippable.y*ml readthedocs.y*ml zuul.y*ml zuul.d/ *.gocd.y*ml packit.y*ml snapcraft.y*ml
         """,
     ),
-    RunsLater(
-        "a shell runs it when it starts or ends",
-        """
-        .bashrc* .bash_* .bashrc.d/ .profile .profile.d/ .zshrc* .zshenv .zprofile .zlogin .zlogout .zsh*
-        .zsh/ .oh-my-zsh/ .zim/ .p10k.zsh .kshrc .mkshrc .cshrc .tcshrc .login .logout .inputrc .fish/
-        .xonshrc .shrc .shinit .aliases .functions .exports .path .hushlogin profile.d/ *profile.ps1
-        """,
-    ),
+    RunsLater("a shell runs it when it starts or ends", "profile.d/ *profile.ps1"),
     RunsLater(
         "the system runs it at login, on a schedule, or at startup",
         """
-        .config/ .local/bin/ .local/lib/ .local/share/ .xinitrc .xprofile .xsession* .xserverrc
-        .pam_environment *.desktop autostart/ systemd/ *.service *.timer LaunchAgents/ LaunchDaemons/
-        crontab .crontab crontabs/ cron.*/ rc.local init.d/ sudoers sudoers.d/ authorized_keys* .ssh/
-        .rhosts .shosts .forward .procmailrc .gnupg/ environment.d/ ld.so.preload ld.so.conf* ld.so.conf.d/
-        /etc/
+        *.desktop autostart/ systemd/ *.service *.timer LaunchAgents/ LaunchDaemons/ crontab crontabs/ cron.*/
+        rc.local init.d/ sudoers sudoers.d/ pam.d/ authorized_keys* environment.d/ ld.so.preload ld.so.conf*
+        ld.so.conf.d/ autorun.inf desktop.ini /etc/
         """,
     ),
     RunsLater(
         "package managers read their sources, hooks, and programs from it",
         """
-        .npmrc .yarnrc* .yarn/ .pnp.* .pnpmfile.* pnpmfile.* bunfig.toml .bunfig.toml .pypirc pip.conf
-        pip.ini .pip/ .condarc uv.toml .cargo/ .rustup/ rust-toolchain* .gemrc .bundle/ .m2/ .mvn/ .gradle/
-        gradle/wrapper/ init.gradle* .sbtopts .sbt/ .jvmopts .composer/ .nuget/ nuget.config
-        dotnet-tools.json .brewfile .nixpkgs/ .nix-defexpr/ .stack/ .cabal/ .opam/ .npm/ .deno/ .bun/
-        .volta/ .nvm/ .pyenv/ .rbenv/ .asdf/ .sdkman/ .jenv/
+        pnpmfile.* bunfig.toml pip.conf pip.ini uv.toml poetry.toml pdm.toml condarc rust-toolchain*
+        gradle/wrapper/ init.gradle* nuget.config dotnet-tools.json vcpkg-configuration.json
         """,
     ),
     RunsLater(
         "a tool runs its commands or sends credentials to addresses in it",
         """
-        .tmux.conf .tmux/ .screenrc .lesskey .lessfilter .curlrc .wgetrc .netrc .docker/ .kube/ .aws/
-        .azure/ .terraformrc .terraform.d/ .terraform/ _netrc .git-credentials ansible.cfg .ansible.cfg
-        .psqlrc .sqliterc .my.cnf .gdbinit* .lldbinit* .pdbrc* .pythonrc* .rprofile .renviron .irbrc .pryrc
-        .iex.exs .ghci .octaverc .ipython/ .jupyter/ .mailcap .muttrc .watchmanconfig .bazelrc .bazeliskrc
-        .buckconfig* .ocamlinit .tmuxinator.yml .rspec .rubocop*.yml .rgrc .ripgreprc .fdignore
-        .ackrc .mozilla/ .thunderbird/ Library/Application?Support/
+        tools/bazel *.bazelrc _netrc ansible.cfg terraform.rc Rprofile.site Renviron.site startup.m
+        Library/Application?Support/
         """,
     ),
     RunsLater(
@@ -155,11 +121,24 @@ RUNS_LATER: Final = (
         """,
     ),
 )
-"""In the order in which to look for a reason.
+"""In the order in which to look for a reason. Hidden names aren't here: whatever is hidden is asked about.
 
 A file HEAD with two folders beside it makes its folder a git repository.
 """
 
+HARMLESS: Final = (
+    *(".gitignore", ".gitkeep", ".keep", ".mailmap", ".git-blame-ignore-revs", ".hgignore", ".editorconfig"),
+    *(".ignore", ".rgignore", ".fdignore", ".dockerignore", ".containerignore", ".prettierignore", ".eslintignore"),
+    *(".stylelintignore", ".npmignore", ".vscodeignore", ".helmignore", ".gcloudignore", ".clang-format", ".nvmrc"),
+    *(".node-version", ".nojekyll", ".well-known", ".env.example", ".env.sample", ".env.template"),
+)
+"""Hidden names that are only data for whatever reads them: nothing in them names a program, a module, or an address.
+
+`.gitattributes` isn't one, since it applies the filters and drivers that git's settings name; nor is
+`.python-version`, which may be a path to an interpreter.
+"""
+
+HIDDEN: Final = "it is hidden or in a hidden folder, where tools look for settings and commands without being asked"
 OF_YOUR_HOME: Final = "programs read settings and commands from hidden files in your home folder"
 IN_A_REPOSITORY: Final = "its folder is a git repository, and git runs its hooks and programs"
 ON_PATH: Final = "your shell looks for programs in its folder"
@@ -170,18 +149,23 @@ _WORKTREES: Final = frozenset({".claude", ".codex", ".cursor", ".gemini", ".open
 """Folders of agents in which `worktrees/NAME` is an ordinary workplace."""
 
 
-def why_it_runs_later(asked: str, leads_to: Path) -> str | None:
+def why_it_runs_later(asked: str, leads_to: Path, folders: Sequence[Path] = ()) -> str | None:
     """What runs a file later, as the end of a sentence; None for all others. Accesses the disk.
 
-    `asked` is the path as spelled; `leads_to` is its target, with links followed.
+    `asked` is the path as spelled; `leads_to` is its target, with links followed. That one of `folders`, where the user
+    works, is hidden itself doesn't matter.
     """
-    both = [_in_worktree(_names(path)) for path in (asked, str(leads_to))]
+    paths = asked, str(leads_to)
+    both = [_in_worktree(_names(path)) for path in paths]
     spelled = [f"/{'/'.join(names)}" for names in both]
     for entry, pattern in _compiled():
         if any(map(pattern.search, spelled)):
             return entry.reason
     if any(map(_is_hidden_at_home, both)):
         return OF_YOUR_HOME
+    workplaces = [_names(each) for folder in folders for each in (str(folder), os.path.realpath(folder))]
+    if any(map(_is_hidden, (name for names in both for name in _below(names, workplaces)))):
+        return HIDDEN
     if any(map(_is_repository, leads_to.parents)):
         return IN_A_REPOSITORY
     return ON_PATH if _is_on_path(leads_to.parent) else None
@@ -233,13 +217,23 @@ def _plain(name: str) -> str:
     return stripped or name
 
 
+def _below(names: Names, folders: Iterable[Names]) -> Names:
+    """The names below the deepest of these folders, or all of them."""
+    above = max((len(folder) for folder in folders if names[: len(folder)] == folder), default=0)
+    return names[above:]
+
+
+def _is_hidden(name: str) -> bool:
+    return name.startswith(".") and name != ".." and name not in HARMLESS
+
+
 def _is_hidden_at_home(names: Names) -> bool:
     """Whether the path goes through a hidden name directly in the home folder. No list contains all programs' files."""
     for home in {os.path.expanduser("~"), os.path.realpath(os.path.expanduser("~"))}:  # noqa: PTH111 - text
         above = _names(home)
         below = names[len(above) :]
         if above and below and names[: len(above)] == above:
-            return (below[0].startswith(".") and below[0] != "..") or below[0] == "library"
+            return _is_hidden(below[0]) or below[0] == "library"
     return False
 
 

@@ -9,7 +9,7 @@ from __future__ import annotations
 
 import re
 from collections.abc import Callable, Iterator
-from functools import cache
+from functools import cache, lru_cache
 from typing import Final, TypeAlias
 
 _Search: TypeAlias = Callable[[str], re.Match[str] | None]
@@ -32,9 +32,8 @@ def character_set(codes: str) -> str:
 _CONTROLS: Final = "00-08 0B-1F 7F-9F"
 _INVISIBLE: Final = (
     # Soft hyphen, grapheme joiner, Hangul and Khmer fillers, zero-width spaces, line separators, direction marks,
-    # invisible operators, interlinear and musical marks.
+    # invisible operators, interlinear marks.
     "AD 34F 61C 115F-1160 17B4-17B5 180E 200B 200E-200F 2028-202E 2060-206F 3164 FEFF FFA0 FFF9-FFFB"
-    " 1BCA0-1BCA3 1D173-1D17A"
 )
 _TAGS: Final = "E0000-E007F"
 _HALVES: Final = "D800-DFFF"
@@ -48,22 +47,44 @@ _UNNAMED: Final = (
 
 _JOINERS: Final = "200C-200D"
 _SELECTORS: Final = "180B-180D 180F FE00-FE0F"
+_MORE_SELECTORS: Final = "E0100-E01EF"
 SPACES: Final = "A0 1680 2000-200A 202F 205F 3000"
 """Non-ASCII spaces."""
 _BRAILLE_BLANK: Final = "2800"
+_VOWELS: Final = "1161-11A7 D7B0-D7CA"
+_FINALS: Final = "11A8-11FF D7CB-D7FF"
+"""The second and third part of a Hangul syllable, which have no width of their own."""
 _MARKS: Final = (
     "300-36F 483-489 591-5C7 610-61A 64B-65F 670 6D6-6E4 6E7-6ED 711 730-74A 7A6-7B0 7EB-7F3 7FD 816-819 81B-823"
-    " 825-827 829-82D 859-85B 897-89F 8CA-902 93A-93C 941-94D 951-957 962-963 981 9BC 9C1-9CD 9E2-9E3 9FE-A02"
-    " A3C-A51 A70-A71 A75-A82 ABC AC1-ACD AE2-AE3 AFA-B01 B3C B3F-B56 B62-B63 B82 BC0-BCD C00-C04 C3C C3E-C56"
-    " C62-C63 C81 CBC CBF-CCD CE2-CE3 D00-D01 D3B-D3C D41-D4D D62-D63 D81 DCA-DD6 E31 E34-E3A E47-E4E EB1 EB4-EBC"
-    " EC8-ECE F18-F19 F35-F39 F71-F87 F8D-FC6 102D-103E 1058-1059 105E-1060 1071-1074 1082-108D 109D 135D-135F"
-    " 1712-1714 1732-1733 1752-1753 1772-1773 17B6-17D3 17DD 1885-1886 18A9 1920-193B 1A17-1A1B 1A56-1A7F 1AB0-1B03"
-    " 1B34-1B42 1B6B-1B81 1BA2-1BAD 1BE6-1BF1 1C2C-1C37 1CD0-1CE8 1CED 1CF4 1CF8-1CF9 1DC0-1DFF 20D0-20F0 2CEF-2CF1"
-    " 2D7F 2DE0-2DFF 302A-302D 3099-309A A66F-A67D A69E-A69F A6F0-A6F1 A802 A806 A80B A825-A82C A8C4-A8C5 A8E0-A8F1"
-    " A8FF A926-A92D A947-A951 A980-A982 A9B3-A9BD A9E5 AA29-AA36 AA43 AA4C AA7C AAB0 AAB2-AAB4 AAB7-AAB8 AABE-AABF"
-    " AAC1 AAEC-AAED AAF6 ABE5-ABED FB1E FE20-FE2F 1D165-1D169 1D16D-1D172 1D17B-1D182 1E000-1E02A 1E944-1E94A"
+    " 825-827 829-82D 859-85B 897-89F 8CA-903 93A-93C 93E-94F 951-957 962-963 981-983 9BC 9BE-9CD 9D7 9E2-9E3 9FE-A03"
+    " A3C-A51 A70-A71 A75-A83 ABC ABE-ACD AE2-AE3 AFA-B03 B3C B3E-B57 B62-B63 B82 BBE-BCD BD7 C00-C04 C3C C3E-C56"
+    " C62-C63 C81-C83 CBC CBE-CD6 CE2-CE3 CF3 D00-D03 D3B-D3C D3E-D4D D57 D62-D63 D81-D83 DCA-DDF DF2-DF3 E31 E34-E3A"
+    " E47-E4E EB1 EB4-EBC EC8-ECE F18-F19 F35-F39 F3E-F3F F71-F87 F8D-FC6 102B-103E 1056-1059 105E-1060 1062-1064"
+    " 1067-106D 1071-1074 1082-108D 108F 109A-109D 135D-135F 1712-1715 1732-1734 1752-1753 1772-1773 17B6-17D3 17DD"
+    " 1885-1886 18A9 1920-193B 1A17-1A1B 1A55-1A7F 1AB0-1B04 1B34-1B44 1B6B-1B82 1BA1-1BAD 1BE6-1BF3 1C24-1C37"
+    " 1CD0-1CE8 1CED 1CF4 1CF7-1CF9 1DC0-1DFF 20D0-20F0 2CEF-2CF1 2D7F 2DE0-2DFF 302A-302F 3099-309A A66F-A67D"
+    " A69E-A69F A6F0-A6F1 A802 A806 A80B A823-A82C A880-A881 A8B4-A8C5 A8E0-A8F1 A8FF A926-A92D A947-A953 A980-A983"
+    " A9B3-A9C0 A9E5 AA29-AA36 AA43 AA4C-AA4D AA7B-AA7D AAB0 AAB2-AAB4 AAB7-AAB8 AABE-AABF AAC1 AAEB-AAEF AAF5-AAF6"
+    " ABE3-ABED FB1E FE20-FE2F"
 )
 """Characters drawn over or under the previous letter."""
+_RARE_MARKS: Final = (
+    "101FD 102E0 10376-1037A 10A01-10A0F 10A38-10A3F 10AE5-10AE6 10D24-10D27 10D69-10D6D 10EAB-10EAC 10EFA-10EFF"
+    " 10F46-10F50 10F82-10F85 11000-11002 11038-11046 11070 11073-11074 11080-11082 110B0-110BA 110C2 11100-11102"
+    " 11127-11134 11145-11146 11173 11180-11182 111B3-111C0 111C9-111CC 111CE-111CF 1122C-11237 1123E-11241"
+    " 112DF-112EA 11300-11303 1133B-1133C 1133E-1134D 11357 11362-11374 113B8-113D2 113E1-113E2 11435-11446 1145E"
+    " 114B0-114C3 115AF-115C0 115DC-115DD 11630-11640 116AB-116B7 1171D-1172B 1182C-1183A 11930-1193E 11940"
+    " 11942-11943 119D1-119E0 119E4 11A01-11A0A 11A33-11A39 11A3B-11A3E 11A47 11A51-11A5B 11A8A-11A99 11B60-11B67"
+    " 11C2F-11C3F 11C92-11CB6 11D31-11D45 11D47 11D8A-11D97 11EF3-11EF6 11F00-11F03 11F34-11F42 11F5A 1611E-1612F"
+    " 16AF0-16AF4 16B30-16B36 16F4F 16F51-16F92 16FF0-16FF1 1BC9D-1BC9E 1CF00-1CF46 1D165-1D169 1D16D-1D172"
+    " 1D17B-1D182 1D185-1D18B 1D1AA-1D1AD 1D242-1D244 1DA00-1DA36 1DA3B-1DA6C 1DA75 1DA84 1DA9B-1DAAF 1E000-1E02A"
+    " 1E08F 1E130-1E136 1E2AE 1E2EC-1E2EF 1E4EC-1E4EF 1E5EE-1E5EF 1E6E3-1E6F5 1E8D0-1E8D6 1E944-1E94A"
+)
+"""The same in historic scripts and music."""
+_RARE_INVISIBLE: Final = "1107F 13430-13455 16FE4 1BCA0-1BCA3 1D159 1D173-1D17A"
+"""Fillers, joiners, and format controls there."""
+_RARE: Final = "101FD-1D3FF 1D800-1EFFF"
+"""Where all of these are, without mathematical letters. Only a text with any of it is searched for them."""
 MAX_MARKS: Final = 5
 """The most marks on one letter. No writing needs more, and a pile of them covers neighboring lines."""
 
@@ -81,9 +102,10 @@ _FLAGS: Final = "|".join(
     for region in ("gbeng", "gbsct", "gbwls")
 )
 
-_SUSPICIOUS: Final = "".join(
-    map(character_set, (_CONTROLS, _INVISIBLE, _HALVES, _UNNAMED, _JOINERS, _SELECTORS, SPACES, _BRAILLE_BLANK))
-)
+_AT_HOME: Final = f"{_JOINERS} {_SELECTORS} {SPACES} {_BRAILLE_BLANK} {_VOWELS} {_FINALS}"
+_SUSPICIOUS: Final = character_set(f"{_CONTROLS} {_INVISIBLE} {_HALVES} {_UNNAMED} {_AT_HOME}")
+_ALL_SUSPICIOUS: Final = _SUSPICIOUS + character_set(_RARE_INVISIBLE)
+_ALL_MARKS: Final = character_set(f"{_MARKS} {_RARE_MARKS}")
 _ASCII_CONTROL: Final = re.compile("[\x00-\x08\x0b-\x1f\x7f]")
 
 _STAND_INS: Final = (
@@ -136,11 +158,23 @@ def _replace(text: str, start: int) -> str:
 
 def _stand_in(found: re.Match[str]) -> str:
     char = found[0]
-    if found["flag"] or _belonging().match(found.string, found.start()):
+    if found.lastgroup or (char in _at_home() and _belonging().match(found.string, found.start())):
         return char
+    return _stand_in_of(char)
+
+
+@lru_cache(maxsize=4096)
+def _stand_in_of(char: str) -> str:
     if "\ud800" <= char <= "\udfff":
         return "\ufffd"
     return _STAND_INS.get(ord(char)) or f"⟨U+{ord(char):04X}⟩"
+
+
+@cache
+def _at_home() -> frozenset[str]:
+    """The suspicious characters that writing puts somewhere."""
+    codes = code_ranges(f"{_AT_HOME} {_MORE_SELECTORS}")
+    return frozenset(chr(code) for part in codes for code in part)
 
 
 # These take some milliseconds to build, and many sessions never need them.
@@ -149,7 +183,7 @@ def _stand_in(found: re.Match[str]) -> str:
 @cache
 def hidden_characters() -> frozenset[str]:
     """Characters that never occur in visible text, except tags in flags. Private-use ones are too many to list."""
-    kinds = (_CONTROLS, _INVISIBLE, _TAGS, _HALVES)
+    kinds = (_CONTROLS, _INVISIBLE, _RARE_INVISIBLE, _TAGS, _HALVES)
     return frozenset(chr(code) for codes in kinds for part in code_ranges(codes) for code in part)
 
 
@@ -160,21 +194,23 @@ def _searches() -> tuple[_Search, _Search]:
     Each starts with a set, because `re` searches that five times as fast as an alternation of the two.
     """
     marks = character_set(_MARKS)
-    return re.compile(f"[{_SUSPICIOUS}]").search, re.compile(f"[{marks}][{marks}]{{{MAX_MARKS}}}").search
+    piled = f"[{marks}][{marks}]{{{MAX_MARKS}}}|[{character_set(_RARE)}]"
+    return re.compile(f"[{_SUSPICIOUS}]").search, re.compile(piled).search
 
 
 @cache
 def _found() -> re.Pattern[str]:
     """Match a suspicious character, an excess mark, or a whole flag."""
-    marks = f"[{character_set(_MARKS)}]"
-    return re.compile(f"(?P<flag>{_FLAGS})|[{_SUSPICIOUS}]|(?<={marks}{{{MAX_MARKS}}}){marks}")
+    marks = f"[{_ALL_MARKS}]"
+    return re.compile(f"(?P<flag>{_FLAGS})|[{_ALL_SUSPICIOUS}]|(?<={marks}{{{MAX_MARKS}}}){marks}")
 
 
 @cache
 def _belonging() -> re.Pattern[str]:
     """Match a suspicious character where writing puts it; at the end of a text, where it may still belong."""
     emoji, joining, spaces = character_set(_EMOJI), character_set(_JOINING), character_set(SPACES)
-    too_many_marks = f"[{character_set(_MARKS)}]{{{MAX_MARKS + 1}}}"
+    vowels = character_set(_VOWELS)
+    too_many_marks = f"[{_ALL_MARKS}]{{{MAX_MARKS + 1}}}"
     return re.compile(
         "|".join(
             [
@@ -188,6 +224,8 @@ def _belonging() -> re.Pattern[str]:
                 # Next to digits and non-ASCII, before French punctuation; in Braille pictures.
                 rf"(?<=[^\x00-/:-\x7f{spaces}])[{spaces}]|[{spaces}](?=[0-9!%:;?]|[^\x00-\x7f{spaces}])",
                 r"(?<![0-9A-Za-z_])\u2800(?![0-9A-Za-z_])",
+                # In a syllable that is written in parts, as in names of files on a Mac.
+                rf"(?<=[\u1100-\u115e\ua960-\ua97c])[{vowels}]|(?<=[{vowels}\uac00-\ud7a3])[{character_set(_FINALS)}]",
             ]
         )
     )

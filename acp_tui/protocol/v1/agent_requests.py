@@ -13,11 +13,14 @@ from acp_tui.protocol.v1.session import EnvVariable, RequestId
 from acp_tui.protocol.wire import (
     Int64,
     Lenient,
+    Line,
     NullIsEmpty,
     OptionalItems,
+    Text,
     UInt32,
     UInt64,
     WireModel,
+    Word,
 )
 
 
@@ -25,8 +28,8 @@ class CreateTerminalRequest(WireModel):
     """`terminal/create`: starts a command. `output_byte_limit` is how much output to keep."""
 
     session_id: str
-    command: str
-    args: NullIsEmpty[str] = field(default_factory=list)
+    command: Word
+    args: NullIsEmpty[Word] = field(default_factory=list)
     env: NullIsEmpty[EnvVariable] = field(default_factory=list)
     cwd: str | None = None
     output_byte_limit: UInt64 | None = None
@@ -43,7 +46,7 @@ class TerminalExitStatus(WireModel):
     """How a command ended: a code or a signal."""
 
     exit_code: Lenient[UInt32] = None
-    signal: Lenient[str] = None
+    signal: Lenient[Line] = None
 
 
 class ReadTextFileRequest(WireModel):
@@ -60,15 +63,15 @@ class WriteTextFileRequest(WireModel):
 
     session_id: str
     path: str
-    content: str
+    content: Text
 
 
 class PermissionOption(WireModel):
     """One of the answers to choose from. Its kind is only a hint."""
 
     option_id: str
-    name: str
-    kind: str
+    name: Line
+    kind: Line
 
 
 class RequestPermissionRequest(WireModel):
@@ -110,15 +113,15 @@ class EnumOption(WireModel):
     """A value to choose, with its display name."""
 
     const: str
-    title: str
-    description: Lenient[str] = None
+    title: Line
+    description: Lenient[Line] = None
 
 
 class PropertySchema(WireModel):
     """What all kinds of fields have."""
 
-    title: Lenient[str] = None
-    description: Lenient[str] = None
+    title: Lenient[Line] = None
+    description: Lenient[Line] = None
 
 
 class StringPropertySchema(PropertySchema):
@@ -129,9 +132,9 @@ class StringPropertySchema(PropertySchema):
     max_length: UInt32 | None = None
     pattern: str | None = None
     """Comes from the agent: limit its evaluation (R-ELIC-9)."""
-    format: str | None = None
+    format: Line | None = None
     """email, uri, date, date-time; others are ignored (R-ELIC-5)."""
-    default: Lenient[str] = None
+    default: Lenient[Word] = None
     enum: list[str] | None = None
     one_of: list[EnumOption] | None = None
 
@@ -215,8 +218,8 @@ class ElicitationSchema(WireModel):
     """A form. Its fields are strict, because an answer must fit them (R-ELIC-4)."""
 
     type: Annotated[Literal["object"], DefaultOnError(lambda: "object")] = "object"
-    title: Lenient[str] = None
-    description: Lenient[str] = None
+    title: Lenient[Line] = None
+    description: Lenient[Line] = None
     properties: dict[str, ElicitationPropertySchema] = field(default_factory=dict)
     required: list[str] | None = None
 
@@ -227,7 +230,7 @@ class ElicitationSchema(WireModel):
 class ElicitationMode(WireModel):
     """What all questions have, with their scope: a session or a client request."""
 
-    message: str
+    message: Line
     session_id: str | None = None
     tool_call_id: Lenient[str] = None
     request_id: RequestId = None
@@ -250,7 +253,7 @@ class ElicitationUrlMode(ElicitationMode):
 
     mode: Literal["url"] = "url"
     elicitation_id: str
-    url: str
+    url: Word
 
 
 CreateElicitationRequest: TypeAlias = Annotated[ElicitationFormMode | ElicitationUrlMode, Discriminator("mode")]
@@ -258,7 +261,7 @@ CreateElicitationRequest: TypeAlias = Annotated[ElicitationFormMode | Elicitatio
 
 # The answer
 
-ElicitationContentValue: TypeAlias = str | int | float | bool | list[str]
+ElicitationContentValue: TypeAlias = Text | int | float | bool | list[str]
 
 
 class CreateElicitationResponse(WireModel):

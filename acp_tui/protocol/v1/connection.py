@@ -14,6 +14,7 @@ from acp_tui.conversation import elicitation
 from acp_tui.conversation.facts import ConfigOption, RequestKey, SelectOption, SessionId, SessionPage
 from acp_tui.conversation.tool_calls import TerminalId, ToolCallId
 from acp_tui.conversation.updates import OptionChanged
+from acp_tui.conversation.visible.cutting import cut_text, cut_value
 from acp_tui.protocol import MalformedMessage, v1
 from acp_tui.protocol.connection import (
     Connection,
@@ -239,7 +240,7 @@ def _fields(schema: agent_requests.ElicitationSchema, raw: Mapping[str, Any]) ->
     required = set(schema.required or ())
     for name, prop in schema.properties.items():
         yield _field(name, prop, name in required) or elicitation.UnknownField(
-            name, str(raw[name].get("type")), raw[name], name in required
+            name, cut_text(str(raw[name].get("type"))), cut_value(raw[name]), name in required
         )
     # Required but not described, so no value of ours could satisfy it.
     for name in sorted(required - schema.properties.keys()):

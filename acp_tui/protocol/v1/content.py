@@ -8,12 +8,15 @@ from acp_tui.protocol.schemas import OTHER, Discriminator, FirstMatch, OpenUnion
 from acp_tui.protocol.wire import (
     Int64,
     Lenient,
+    Line,
     OptionalItems,
+    Text,
     UInt32,
     WireModel,
+    Word,
 )
 
-Role: TypeAlias = str
+Role: TypeAlias = Line
 """assistant, user, or an unknown one."""
 
 
@@ -21,7 +24,7 @@ class Annotations(WireModel):
     """Hints about a block's audience and importance."""
 
     audience: OptionalItems[Role] = None
-    last_modified: Lenient[str] = None
+    last_modified: Lenient[Line] = None
     priority: Lenient[float] = None
 
 
@@ -29,7 +32,7 @@ class TextContent(WireModel):
     """Plain text or Markdown."""
 
     type: Literal["text"] = "text"
-    text: str
+    text: Text
     annotations: Lenient[Annotations] = None
 
 
@@ -37,9 +40,9 @@ class ImageContent(WireModel):
     """A picture as base64."""
 
     type: Literal["image"] = "image"
-    data: str
-    mime_type: str
-    uri: Lenient[str] = None
+    data: Text
+    mime_type: Line
+    uri: Lenient[Word] = None
     annotations: Lenient[Annotations] = None
 
 
@@ -47,8 +50,8 @@ class AudioContent(WireModel):
     """A sound as base64."""
 
     type: Literal["audio"] = "audio"
-    data: str
-    mime_type: str
+    data: Text
+    mime_type: Line
     annotations: Lenient[Annotations] = None
 
 
@@ -56,11 +59,11 @@ class ResourceLink(WireModel):
     """A resource that is referenced, not included."""
 
     type: Literal["resource_link"] = "resource_link"
-    uri: str
-    name: str
-    title: Lenient[str] = None
-    description: Lenient[str] = None
-    mime_type: Lenient[str] = None
+    uri: Word
+    name: Line
+    title: Lenient[Line] = None
+    description: Lenient[Line] = None
+    mime_type: Lenient[Line] = None
     size: Lenient[Int64] = None
     annotations: Lenient[Annotations] = None
 
@@ -68,17 +71,17 @@ class ResourceLink(WireModel):
 class TextResourceContents(WireModel):
     """A resource's text."""
 
-    uri: str
-    text: str
-    mime_type: Lenient[str] = None
+    uri: Word
+    text: Text
+    mime_type: Lenient[Line] = None
 
 
 class BlobResourceContents(WireModel):
     """A resource's bytes as base64."""
 
-    uri: str
-    blob: str
-    mime_type: Lenient[str] = None
+    uri: Word
+    blob: Text
+    mime_type: Lenient[Line] = None
 
 
 EmbeddedResourceResource: TypeAlias = Annotated[TextResourceContents | BlobResourceContents, FirstMatch()]
@@ -100,8 +103,8 @@ ContentBlock: TypeAlias = Annotated[
 ]
 
 
-ToolKind: TypeAlias = str
-ToolCallStatus: TypeAlias = str
+ToolKind: TypeAlias = Line
+ToolCallStatus: TypeAlias = Line
 
 
 class Content(WireModel):
@@ -115,9 +118,9 @@ class Diff(WireModel):
     """A change of one file, with its text before and after. Without `old_text`, the file is new."""
 
     type: Literal["diff"] = "diff"
-    path: str
-    new_text: str
-    old_text: Lenient[str] = None
+    path: Line
+    new_text: Text
+    old_text: Lenient[Text] = None
 
 
 class Terminal(WireModel):
@@ -152,7 +155,7 @@ ToolCallContent: TypeAlias = Annotated[
 class ToolCallLocation(WireModel):
     """A place in a file. `line` is 1-based."""
 
-    path: str
+    path: Line
     line: Lenient[UInt32] = None
 
 
@@ -160,7 +163,7 @@ class ToolCallFields(WireModel):
     """What a report about a tool call may omit. Null means the same as absent."""
 
     tool_call_id: str
-    name: Lenient[str] = None
+    name: Lenient[Line] = None
     kind: Lenient[ToolKind] = None
     status: Lenient[ToolCallStatus] = None
     content: OptionalItems[ToolCallContent] = None
@@ -172,4 +175,4 @@ class ToolCallFields(WireModel):
 class ToolCallUpdate(ToolCallFields):
     """A change of a tool call, which may be the first mention of it."""
 
-    title: Lenient[str] = None
+    title: Lenient[Line] = None

@@ -40,11 +40,12 @@ from acp_tui.conversation.updates import (
     UnknownUpdate,
     UsageReported,
 )
+from acp_tui.conversation.visible.cutting import cut_text, cut_value
 from acp_tui.protocol import MalformedMessage
 from acp_tui.protocol.roles import AgentCapabilities, AgentIdentity, Agreement, AuthMethod, PermissionQuestion
 from acp_tui.protocol.v1 import agent_requests, initialize, session, subagents, updates
 from acp_tui.protocol.v1.inbound_content import read_agent_terminals, read_block, read_tool_call, read_turn_usage
-from acp_tui.protocol.wire import decode
+from acp_tui.protocol.wire import decode, is_id
 
 Updates: TypeAlias = tuple[SessionUpdate, ...]
 
@@ -58,7 +59,7 @@ def read_update(
 
     `readers` are those of another version.
     """
-    if type(params) is not dict or type(session_id := params.get("sessionId")) is not str:
+    if type(params) is not dict or not is_id(session_id := params.get("sessionId")):
         _malformed("a session id")
     update = params.get("update")
     if type(update) is not dict or type(kind := update.get("sessionUpdate")) is not str:
@@ -67,7 +68,7 @@ def read_update(
     if role is not None and (chunk := _plain_chunk(role, update)) is not None:
         return SessionId(session_id), (chunk,)
     read = (READERS if readers is None else readers).get(kind)
-    said: Updates = (UnknownUpdate(kind, update),) if read is None else read(update)
+    said: Updates = (UnknownUpdate(cut_text(kind), cut_value(update)),) if read is None else read(update)
     return SessionId(session_id), subagents.of_call(update, said)
 
 
@@ -89,7 +90,7 @@ def _plain_chunk(role: Role, update: dict[str, Any]) -> MessageChunk | None:
     if len(update) != (2 if message_id is None else 3) or type(block) is not dict or len(block) != 2:
         return None
     text = block.get("text")
-    if type(text) is not str or block.get("type") != "text" or not (message_id is None or type(message_id) is str):
+    if type(text) is not str or block.get("type") != "text" or not (message_id is None or is_id(message_id)):
         return None
     return MessageChunk(role, Text(text), message_id)
 

@@ -31,7 +31,9 @@ from acp_tui.conversation.tool_calls import (
     UnknownContent,
 )
 from acp_tui.conversation.updates import SessionUpdate, TerminalExited, TerminalOpened, TerminalOutput
+from acp_tui.conversation.visible.cutting import cut_text
 from acp_tui.protocol.v1 import content, session, updates
+from acp_tui.protocol.wire import is_id
 
 S = TypeVar("S")
 T = TypeVar("T")
@@ -54,7 +56,7 @@ def read_block(block: content.ContentBlock) -> ContentBlock:
         case content.EmbeddedResource():
             return _resource(block)
         case dict():
-            return UnknownBlock(block["type"], block)
+            return UnknownBlock(cut_text(block["type"]), block)
         case _:
             assert_never(block)
 
@@ -122,7 +124,7 @@ def _tool_call_content(item: content.ToolCallContent) -> ToolCallContent:
         case content.Terminal():
             return TerminalContent(TerminalId(item.terminal_id), item.meta)
         case dict():
-            return UnknownContent(item["type"], item)
+            return UnknownContent(cut_text(item["type"]), item)
         case _:
             return BlockContent(read_block(item))
 
@@ -144,7 +146,7 @@ def read_agent_terminals(meta: Meta | None) -> tuple[SessionUpdate, ...]:
 def _terminal_updates(meta: Meta) -> Iterator[SessionUpdate]:
     for key, read in _TERMINAL_READERS:
         part = meta.get(key)
-        if isinstance(part, dict) and isinstance(terminal_id := part.get("terminal_id"), str):
+        if isinstance(part, dict) and is_id(terminal_id := part.get("terminal_id")):
             update = read(TerminalId(terminal_id), part)
             if update is not None:
                 yield update
@@ -152,7 +154,7 @@ def _terminal_updates(meta: Meta) -> Iterator[SessionUpdate]:
 
 def _opened(terminal_id: TerminalId, part: dict[str, Any]) -> SessionUpdate:
     cwd = part.get("cwd")
-    return TerminalOpened(terminal_id, cwd=cwd if isinstance(cwd, str) else None, is_ours=False)
+    return TerminalOpened(terminal_id, cwd=cut_text(cwd) if isinstance(cwd, str) else None, is_ours=False)
 
 
 def _printed(terminal_id: TerminalId, part: dict[str, Any]) -> SessionUpdate | None:
@@ -162,9 +164,8 @@ def _printed(terminal_id: TerminalId, part: dict[str, Any]) -> SessionUpdate | N
 
 def _exited(terminal_id: TerminalId, part: dict[str, Any]) -> SessionUpdate:
     exit_code, signal = part.get("exit_code"), part.get("signal")
-    return TerminalExited(
-        terminal_id, exit_code if type(exit_code) is int else None, signal if isinstance(signal, str) else None
-    )
+    named = cut_text(signal) if isinstance(signal, str) else None
+    return TerminalExited(terminal_id, exit_code if type(exit_code) is int else None, named)
 
 
 # Both kinds of output are pieces to append. An agent uses the kind the client asked for.

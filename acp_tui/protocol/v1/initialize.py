@@ -5,15 +5,15 @@ from __future__ import annotations
 from typing import Annotated, Literal, TypeAlias
 
 from acp_tui.protocol.schemas import Before, OpenUnion, field
-from acp_tui.protocol.wire import Items, Lenient, LenientFlag, NullIsEmpty, OrEmpty, UInt16, WireModel
+from acp_tui.protocol.wire import Items, Lenient, LenientFlag, Line, NullIsEmpty, OrEmpty, UInt16, WireModel, Word
 
 
 class Implementation(WireModel):
     """A program's name and version."""
 
-    name: str
-    version: str
-    title: Lenient[str] = None
+    name: Line
+    version: Line
+    title: Lenient[Line] = None
 
 
 class Marker(WireModel):
@@ -127,8 +127,8 @@ class AuthMethodAgent(WireModel):
     """The agent logs in itself when asked."""
 
     id: str
-    name: str
-    description: Lenient[str] = None
+    name: Line
+    description: Lenient[Line] = None
 
 
 class AuthMethodTerminal(WireModel):
@@ -136,10 +136,10 @@ class AuthMethodTerminal(WireModel):
 
     type: Literal["terminal"] = "terminal"
     id: str
-    name: str
-    description: Lenient[str] = None
-    args: NullIsEmpty[str] = field(default_factory=list)
-    env: Annotated[dict[str, str], Before(lambda value: {} if value is None else value)] = field(default_factory=dict)
+    name: Line
+    description: Lenient[Line] = None
+    args: NullIsEmpty[Word] = field(default_factory=list)
+    env: Annotated[dict[str, Word], Before(lambda value: {} if value is None else value)] = field(default_factory=dict)
 
 
 AuthMethod: TypeAlias = Annotated[AuthMethodTerminal | AuthMethodAgent, OpenUnion()]

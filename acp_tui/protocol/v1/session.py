@@ -6,29 +6,29 @@ from typing import Annotated, Any, Literal, TypeAlias
 
 from acp_tui.protocol.schemas import Discriminator, FirstMatch, OpenUnion, field
 from acp_tui.protocol.v1.content import ContentBlock
-from acp_tui.protocol.wire import Int64, Items, Lenient, NullIsEmpty, OptionalItems, UInt64, WireModel
+from acp_tui.protocol.wire import Int64, Items, Lenient, Line, NullIsEmpty, OptionalItems, UInt64, WireModel, Word
 
 
 class EnvVariable(WireModel):
     """One variable of an environment."""
 
     name: str
-    value: str
+    value: Word
 
 
 class HttpHeader(WireModel):
     """One header of a request."""
 
     name: str
-    value: str
+    value: Word
 
 
 class McpServerStdio(WireModel):
     """A server the agent starts. It has no type on the wire."""
 
     name: str
-    command: str
-    args: NullIsEmpty[str]
+    command: Word
+    args: NullIsEmpty[Word]
     env: NullIsEmpty[EnvVariable]
 
 
@@ -36,7 +36,7 @@ class RemoteServer(WireModel):
     """What all kinds of servers at an address have."""
 
     name: str
-    url: str
+    url: Word
     headers: NullIsEmpty[HttpHeader]
 
 
@@ -62,8 +62,8 @@ class SessionMode(WireModel):
     """A way in which the agent works."""
 
     id: str
-    name: str
-    description: Lenient[str] = None
+    name: Line
+    description: Lenient[Line] = None
 
 
 class SessionModeState(WireModel):
@@ -80,8 +80,8 @@ class ModelInfo(WireModel):
     """One of the agent's models."""
 
     model_id: str
-    name: str
-    description: Lenient[str] = None
+    name: Line
+    description: Lenient[Line] = None
 
 
 class SessionModelState(WireModel):
@@ -98,8 +98,8 @@ class SessionConfigSelectOption(WireModel):
     """One value of a select option."""
 
     value: str
-    name: str
-    description: Lenient[str] = None
+    name: Line
+    description: Lenient[Line] = None
 
 
 class SessionConfigSelectGroup(WireModel):
@@ -107,7 +107,7 @@ class SessionConfigSelectGroup(WireModel):
 
     group: str = field(aliases=("groupId",))
     """Called `groupId` in v2."""
-    name: str
+    name: Line
     options: Items[SessionConfigSelectOption]
 
 
@@ -121,9 +121,9 @@ class SessionConfigFields(WireModel):
 
     id: str = field(aliases=("configId",))
     """Called `configId` in v2."""
-    name: str
-    description: Lenient[str] = None
-    category: Lenient[str] = None
+    name: Line
+    description: Lenient[Line] = None
+    category: Lenient[Line] = None
 
 
 class SessionConfigSelect(SessionConfigFields):
@@ -201,22 +201,22 @@ class SessionInfo(WireModel):
     session_id: str
     cwd: str
     additional_directories: Items[str] = field(default_factory=list)
-    title: Lenient[str] = None
-    updated_at: Lenient[str] = None
+    title: Lenient[Line] = None
+    updated_at: Lenient[Line] = None
 
 
 class ListSessionsRequest(WireModel):
     """`session/list`, page by page."""
 
     cwd: str | None = None
-    cursor: str | None = None
+    cursor: Word | None = None
 
 
 class ListSessionsResponse(WireModel):
     """One page; the last one has no cursor."""
 
     sessions: Items[SessionInfo]
-    next_cursor: Lenient[str] = None
+    next_cursor: Lenient[Word] = None
 
 
 class CloseSessionRequest(WireModel):
@@ -225,7 +225,7 @@ class CloseSessionRequest(WireModel):
     session_id: str
 
 
-StopReason: TypeAlias = str
+StopReason: TypeAlias = Line
 """end_turn, max_tokens, max_turn_requests, refusal, cancelled, or an unknown one (R-PROMPT-6)."""
 
 RequestId: TypeAlias = Int64 | str | None

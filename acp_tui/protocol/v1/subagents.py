@@ -16,11 +16,12 @@ from acp_tui.conversation.updates import (
     SubagentSaid,
     TurnFailed,
 )
+from acp_tui.conversation.visible.cutting import MAX_PASSAGE, cut_text
 from acp_tui.protocol.v1.content import ContentBlock
 from acp_tui.protocol.v1.inbound_content import read_block, read_turn_usage
 from acp_tui.protocol.v1.initialize import Marker
 from acp_tui.protocol.v1.session import TurnUsage
-from acp_tui.protocol.wire import Lenient, Tristate, TristateItems, WireModel, decode
+from acp_tui.protocol.wire import Lenient, Line, Passage, Tristate, TristateItems, WireModel, decode, is_id
 
 Updates: TypeAlias = tuple[SessionUpdate, ...]
 
@@ -38,15 +39,15 @@ class ErrorObject(WireModel):
     """An error, as in a response."""
 
     code: int
-    message: str
+    message: Passage
     data: Any = None
 
 
 class StateUpdate(WireModel):
     """What the session is doing. For an unknown state, only the state and the background work are read."""
 
-    state: str
-    stop_reason: Lenient[str] = None
+    state: Line
+    stop_reason: Lenient[Line] = None
     error: Lenient[ErrorObject] = None
     usage: Lenient[TurnUsage] = None
     background: Lenient[list[dict[str, Any]]] = None
@@ -56,8 +57,8 @@ class SubagentUpdate(WireModel):
     """A report about a subagent: absent keeps, null clears."""
 
     session_id: str
-    title: Tristate[str] = UNSET
-    description: Tristate[str] = UNSET
+    title: Tristate[Line] = UNSET
+    description: Tristate[Line] = UNSET
     capabilities: Tristate[CancelCapabilities] = UNSET
     state: Tristate[StateUpdate] = UNSET
 
@@ -98,7 +99,7 @@ def _state_reported(report: StateUpdate) -> StateReported:
 def _detail(data: Any) -> str | None:
     """Return an error's cause in the agent's words, if it has one."""
     said = data.get("details", data.get("message")) if isinstance(data, dict) else data
-    return said if isinstance(said, str) else None
+    return cut_text(said, MAX_PASSAGE) if isinstance(said, str) else None
 
 
 def _background(listed: list[dict[str, Any]] | None) -> tuple[BackgroundWork, ...] | UnsetType:
@@ -106,7 +107,8 @@ def _background(listed: list[dict[str, Any]] | None) -> tuple[BackgroundWork, ..
     if listed is None or not all(isinstance(item.get("type"), str) for item in listed):
         return UNSET
     return tuple(
-        BackgroundWork(item["type"], str(item.get(BACKGROUND_IDS.get(item["type"], ""), ""))) for item in listed
+        BackgroundWork(cut_text(item["type"]), cut_text(str(item.get(BACKGROUND_IDS.get(item["type"], ""), ""))))
+        for item in listed
     )
 
 
@@ -161,7 +163,7 @@ def _of_call(update: dict[str, Any], said: Updates) -> Iterator[SessionUpdate]:
     own = meta.get("claudeCode") if isinstance(meta, dict) else None
     call_id = own.get("parentToolUseId") if isinstance(own, dict) else None
     for each in said:
-        if isinstance(call_id, str) and call_id:
+        if is_id(call_id) and call_id:
             yield SubagentSaid(SessionId(call_id), each, is_of_call=True)
         else:
             yield each

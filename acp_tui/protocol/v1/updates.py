@@ -11,6 +11,8 @@ from acp_tui.protocol.v1.session import SessionConfigOption
 from acp_tui.protocol.wire import (
     Items,
     Lenient,
+    Line,
+    Passage,
     Tristate,
     TristateItems,
     UInt64,
@@ -52,7 +54,7 @@ class ToolCall(ToolCallFields):
     """A tool call begins, or is reported again in full."""
 
     session_update: Literal["tool_call"] = "tool_call"
-    title: str
+    title: Line
 
 
 class SessionToolCallUpdate(ToolCallUpdate):
@@ -67,9 +69,9 @@ class SessionToolCallUpdate(ToolCallUpdate):
 class PlanEntry(WireModel):
     """One step of a plan."""
 
-    content: str
-    priority: str
-    status: str
+    content: Line
+    priority: Line
+    status: Line
 
 
 class Plan(WireModel):
@@ -85,7 +87,7 @@ class Plan(WireModel):
 class UnstructuredCommandInput(WireModel):
     """Free text after a command's name."""
 
-    hint: str
+    hint: Line
 
 
 AvailableCommandInput: TypeAlias = UnstructuredCommandInput
@@ -95,7 +97,7 @@ class AvailableCommand(WireModel):
     """A slash command."""
 
     name: str
-    description: str
+    description: Line
     input: Lenient[AvailableCommandInput] = None
 
 
@@ -128,15 +130,15 @@ class SessionInfoUpdate(WireModel):
     """The session's changed title and time."""
 
     session_update: Literal["session_info_update"] = "session_info_update"
-    title: Tristate[str] = UNSET
-    updated_at: Tristate[str] = UNSET
+    title: Tristate[Line] = UNSET
+    updated_at: Tristate[Line] = UNSET
 
 
 class Cost(WireModel):
     """Money, or the agent's own unit."""
 
     amount: float
-    currency: str
+    currency: Line
 
 
 class UsageUpdate(WireModel):
@@ -152,9 +154,9 @@ class Notice(WireModel):
     """A short-lived message."""
 
     session_update: Literal["notice"] = "notice"
-    severity: str
-    title: str
-    description: Lenient[str] = None
+    severity: Line
+    title: Line
+    description: Lenient[Passage] = None
 
 
 # Compaction
@@ -165,9 +167,9 @@ class CompactionUpdate(WireModel):
 
     session_update: Literal["compaction_update"] = "compaction_update"
     compaction_id: str
-    status: str
+    status: Line
     summary: TristateItems[ContentBlock] = UNSET
-    error: Tristate[str] = UNSET
+    error: Tristate[Passage] = UNSET
 
 
 class CompactionSummaryChunk(WireModel):

@@ -3,7 +3,7 @@
 from __future__ import annotations
 
 import re
-from collections.abc import Callable, Iterable, Iterator, Mapping
+from collections.abc import Callable, Collection, Iterable, Iterator, Mapping
 from dataclasses import replace
 from functools import partial
 from typing import Any, Final, TypeVar, assert_never
@@ -42,6 +42,7 @@ from acp_tui.conversation.updates import (
     UnknownUpdate,
     UsageReported,
 )
+from acp_tui.conversation.visible.cutting import cut_text, cut_value
 from acp_tui.protocol import MalformedMessage
 from acp_tui.protocol.roles import AgentCapabilities, AgentIdentity, Agreement, AuthMethod, PermissionQuestion
 from acp_tui.protocol.v1 import inbound as v1
@@ -51,7 +52,7 @@ from acp_tui.protocol.v1.inbound_content import read_agent_terminals, read_block
 from acp_tui.protocol.v1.subagents import read_cancellable, read_message, read_state
 from acp_tui.protocol.v2 import models
 from acp_tui.protocol.v2.patches import Patch, read_git_patch
-from acp_tui.protocol.wire import decode
+from acp_tui.protocol.wire import decode, is_id
 
 T = TypeVar("T")
 S = TypeVar("S")
@@ -119,7 +120,7 @@ def _content(item: models.ToolCallContent) -> Iterator[ToolCallContent]:
         case Terminal():
             yield TerminalContent(TerminalId(item.terminal_id), item.meta)
         case dict():
-            yield UnknownContent(item["type"], item)
+            yield UnknownContent(cut_text(item["type"]), item)
         case _:
             assert_never(item)
 
@@ -191,13 +192,13 @@ def _state(update: Any) -> Updates:
 
 def _plan(update: Any) -> Updates:
     plan = update.get("plan")
-    if not isinstance(plan, dict) or not isinstance(plan_id := plan.get("planId"), str):
+    if not isinstance(plan, dict) or not is_id(plan_id := plan.get("planId")):
         raise MalformedMessage("PlanUpdate", "plan: one with a planId is wanted")
     match plan.get("type"):
         case "items":
             entries = decode(models.PlanItems, plan).entries
             steps = tuple(PlanStep(step.content, step.priority, step.status, step.meta) for step in entries)
-            return (PlanReplaced(steps, plan_id, plan.get("_meta")),)
+            return (PlanReplaced(steps, plan_id, cut_value(plan.get("_meta"))),)
         case "markdown":
             text = decode(models.PlanMarkdown, plan).content
             return (PlanReplaced(tuple(_written_steps(text)), plan_id),)
@@ -205,7 +206,7 @@ def _plan(update: Any) -> Updates:
             uri = decode(models.PlanFile, plan).uri
             return (PlanReplaced((PlanStep(f"the plan is in {uri}"),), plan_id),)
         case _:
-            return (UnknownUpdate("plan_update", update),)
+            return (UnknownUpdate("plan_update", cut_value(update)),)
 
 
 _LIST_ITEM: Final = re.compile(r"\s*(?:[-*+]|\d{1,9}[.)]|#{1,6})?\s*(?:\[([ xX])\]\s)?\s*(.*\S)")
@@ -214,13 +215,13 @@ _LIST_ITEM: Final = re.compile(r"\s*(?:[-*+]|\d{1,9}[.)]|#{1,6})?\s*(?:\[([ xX])
 def _written_steps(markdown: str) -> Iterator[PlanStep]:
     """Yield each line of a Markdown plan as a step. One with a check mark is completed."""
     for line in markdown.split("\n")[:MAX_PLAN_LINES]:
-        if (found := _LIST_ITEM.match(line)) is not None:
+        if (found := _LIST_ITEM.match(cut_text(line))) is not None:
             is_done = (found[1] or "").lower() == "x"
             yield PlanStep(found[2], status="completed" if is_done else "pending")
 
 
 def _plan_removed(update: Any) -> Updates:
-    if not isinstance(plan_id := update.get("planId"), str):
+    if not is_id(plan_id := update.get("planId")):
         raise MalformedMessage("PlanRemoved", "planId: a string is wanted")
     return (PlanReplaced((), plan_id),)
 
@@ -275,7 +276,7 @@ def read_permission_request(params: Any, question_id: str) -> tuple[SessionId, P
     subject = request.subject or {}
     command: AskedCommand | None = None
     is_alone = False
-    match subject.get("type"):
+    match kind := subject.get("type"):
         case "tool_call":
             patch = read_tool_call(decode(models.ToolCallSubject, subject).tool_call)
         case "command":
@@ -289,12 +290,24 @@ def read_permission_request(params: Any, question_id: str) -> tuple[SessionId, P
             )
         case _:
             is_alone = True
-            patch = ToolCallPatch(ToolCallId(question_id), request.title, raw_input=subject if subject else UNSET)
+            patch = ToolCallPatch(
+                ToolCallId(question_id), request.title, raw_input=cut_value(subject) if subject else UNSET
+            )
     options = tuple(
         PermissionOption(option.option_id, option.name, option.kind, option.meta) for option in request.options
     )
-    question = PermissionQuestion(patch, options, request.meta, request.title, request.description, command, is_alone)
+    more = cut_value({key: value for key, value in subject.items() if key not in _KNOWN_OF.get(kind, subject)})
+    question = PermissionQuestion(
+        patch, options, request.meta, request.title, request.description, command, more or None, is_alone
+    )
     return SessionId(request.session_id), question
+
+
+_KNOWN_OF: Final[Mapping[Any, Collection[str]]] = {
+    "tool_call": ("type", "toolCall"),
+    "command": ("type", "command", "cwd", "toolCallId", "terminalId"),
+}
+"""The fields of a subject that acp-tui knows. A subject of another type is shown as the raw input of its call."""
 
 
 def _lone_command(asked: models.CommandSubject, question_id: str) -> ToolCallPatch:

@@ -17,12 +17,17 @@ from acp_tui.protocol.wire import (
     Int64,
     Items,
     Lenient,
+    Line,
     NullIsEmpty,
     OrEmpty,
+    Passage,
+    Text,
     Tristate,
     TristateItems,
     UInt16,
+    Whole,
     WireModel,
+    Word,
 )
 
 # The handshake
@@ -66,8 +71,8 @@ class AuthMethodAgent(WireModel):
 
     type: Literal["agent"] = "agent"
     method_id: str
-    name: str
-    description: Lenient[str] = None
+    name: Line
+    description: Lenient[Line] = None
 
 
 class AuthMethodTerminal(WireModel):
@@ -75,9 +80,9 @@ class AuthMethodTerminal(WireModel):
 
     type: Literal["terminal"] = "terminal"
     method_id: str
-    name: str
-    description: Lenient[str] = None
-    args: NullIsEmpty[str] = field(default_factory=list)
+    name: Line
+    description: Lenient[Line] = None
+    args: NullIsEmpty[Word] = field(default_factory=list)
     env: NullIsEmpty[EnvVariable] = field(default_factory=list)
 
 
@@ -124,17 +129,17 @@ class PromptResponse(WireModel):
 class PathChange(WireModel):
     """A change of one file, without its text."""
 
-    operation: str
-    path: str
-    old_path: Lenient[str] = None
-    file_type: Lenient[str] = None
+    operation: Line
+    path: Line
+    old_path: Lenient[Line] = None
+    file_type: Lenient[Line] = None
 
 
 class DiffPatch(WireModel):
     """Changes as text."""
 
-    format: str
-    text: str
+    format: Line
+    text: Text
 
 
 class Diff(WireModel):
@@ -155,10 +160,10 @@ class ToolCallUpdate(WireModel):
     """A report about a tool call: absent keeps, null clears."""
 
     tool_call_id: str
-    name: Tristate[str] = UNSET
-    title: Tristate[str] = UNSET
-    kind: Tristate[str] = UNSET
-    status: Tristate[str] = UNSET
+    name: Tristate[Line] = UNSET
+    title: Tristate[Line] = UNSET
+    kind: Tristate[Line] = UNSET
+    status: Tristate[Line] = UNSET
     content: TristateItems[ToolCallContent] = UNSET
     locations: TristateItems[ToolCallLocation] = UNSET
     raw_input: Any = UNSET
@@ -189,7 +194,7 @@ class TerminalExitStatus(WireModel):
     """How a command ended."""
 
     exit_code: Lenient[Int64] = None
-    signal: Lenient[str] = None
+    signal: Lenient[Line] = None
 
 
 class TerminalSize(WireModel):
@@ -203,8 +208,8 @@ class TerminalUpdate(WireModel):
     """The state of a terminal: absent keeps, null clears."""
 
     terminal_id: str
-    command: Tristate[str] = UNSET
-    cwd: Tristate[str] = UNSET
+    command: Tristate[Passage] = UNSET
+    cwd: Tristate[Line] = UNSET
     output: Tristate[TerminalOutput] = UNSET
     exit_status: Tristate[TerminalExitStatus] = UNSET
     size: Tristate[TerminalSize] = UNSET
@@ -226,13 +231,13 @@ class PlanItems(WireModel):
 class PlanMarkdown(WireModel):
     """A plan in Markdown."""
 
-    content: str
+    content: Text
 
 
 class PlanFile(WireModel):
     """A plan in a file."""
 
-    uri: str
+    uri: Line
 
 
 # Permissions
@@ -241,8 +246,8 @@ class PlanFile(WireModel):
 class CommandSubject(WireModel):
     """The command to run."""
 
-    command: str
-    cwd: str
+    command: Passage
+    cwd: Line
     tool_call_id: Lenient[str] = None
     terminal_id: Lenient[str] = None
 
@@ -257,7 +262,7 @@ class RequestPermissionRequest(WireModel):
     """`session/request_permission`. The subject is read according to its type."""
 
     session_id: str
-    title: str
-    description: Lenient[str] = None
-    subject: dict[str, Any] | None = None
+    title: Line
+    description: Lenient[Passage] = None
+    subject: Whole | None = None
     options: list[PermissionOption]

@@ -33,6 +33,7 @@ from acp_tui.conversation.tool_calls import (
 from acp_tui.conversation.tool_text import HERE, PROMPT, command_line, is_place, shown_location, shown_path
 from acp_tui.conversation.visible import collapse_blanks, collapse_blanks_in_line, make_visible, make_visible_line
 from acp_tui.conversation.visible.confusables import make_visible_command, make_visible_path
+from acp_tui.conversation.visible.cutting import MAX_LINE, MAX_PASSAGE, cut_characters, cut_shown
 from acp_tui.ui.conversation.blocks import block_label
 from acp_tui.ui.conversation.drawing import Joined
 from acp_tui.ui.rendering.diff import Comparisons, DiffLayout
@@ -139,8 +140,8 @@ CHANGE_SIGNS: Final = tuple(f"{SIGNS[kind]} " for kind in ("added", "removed"))
 
 MAX_IN_ROW: Final = 2_000
 """The maximum length of a value shown in the same row as its name."""
-MAX_CHARACTERS: Final = 100_000
-"""The maximum length of one text. Nobody reads more before answering."""
+MAX_CHARACTERS: Final = 200_000
+"""The maximum length of all texts of a request together, besides its diffs. Nobody reads more before answering."""
 TOOL_KINDS: Final = frozenset(
     {"read", "edit", "delete", "move", "search", "execute", "think", "fetch", "switch_mode", "other"}
 )
@@ -229,6 +230,7 @@ class SubjectDrawing:
         """Draw everything the request would do, except diffs not compared yet and text marked as cut."""
         self.seen.begin(asked.state[1:])
         self._left_out = 0
+        self._room = MAX_CHARACTERS
         self._diffs.keep(item for item in asked.call.content if isinstance(item, TextDiff))
         is_whole = self._diffs.advance()
         runs: list[Sequence[Strip]] = []
@@ -248,6 +250,10 @@ class SubjectDrawing:
         """The parts above the raw report, each with its lines where changes begin."""
         call = asked.call
         command = asked_command(asked.request, call)
+        if command is not None:
+            command = replace(command, line=cut_shown(command.line))
+            self._room -= len(command.line)
+        self._left_out += sum(map(cut_characters, _lines_of(asked, command)))
         self._shown = _shown_texts(asked, command)
         self._as_above: list[str] = []
         yield _notes(asked, command, look), ()
@@ -300,6 +306,8 @@ class SubjectDrawing:
         """The raw input and output not shown elsewhere, field by field."""
         call, palette = asked.call, look.palette
         lines: list[Strip] = []
+        if more := {key: value for key, value in (asked.request.more or {}).items() if key != "_meta"}:
+            lines += self._rows(more, "subject", look)
         if call.name and call.name not in call.shown_title:
             lines += self._rows(call.name, "tool", look)
         if call.kind not in TOOL_KINDS:
@@ -325,6 +333,7 @@ class SubjectDrawing:
         fields = reported_fields(value, name)
         lines: list[Strip] = []
         for field_ in islice(fields, MAX_FIELDS):
+            self._left_out += cut_characters(field_.name) + cut_characters(field_.text)
             if field_.text in self._shown.whole:
                 if not is_place(field_.name):
                     self._as_above.append(field_.name)
@@ -341,7 +350,9 @@ class SubjectDrawing:
     def _row(self, given: ReportedField, look: SubjectStyle) -> list[Strip]:
         muted, width = look.palette.muted, look.width
         name = collapse_blanks_in_line(make_visible_line(given.name))
-        if "\n" not in given.text and len(given.text) <= MAX_IN_ROW:
+        self._room -= len(given.name)
+        if "\n" not in given.text and len(given.text) <= min(MAX_IN_ROW, self._room):
+            self._room -= len(given.text)
             text = collapse_blanks(make_visible_command(given.text).expandtabs(TAB_CELLS))
             return wrap([(f"{name}: ", muted), (text, look.palette.code)], width)
         # A line of the text must not look like another field.
@@ -350,9 +361,13 @@ class SubjectDrawing:
         return [*wrap([(f"{name}:", muted)], width), *(Strip([bar, *row]) for row in rows)]
 
     def _text(self, text: str, look: SubjectStyle, style: Style) -> list[Strip]:
-        """Draw a text from the agent, up to the maximum length."""
-        lines = plain_lines(collapse_blanks(make_visible(text[:MAX_CHARACTERS])), look.width, style)
-        if (cut := len(text) - MAX_CHARACTERS) > 0:
+        """Draw a text from the agent, as far as there is room."""
+        shown = cut_shown(text, max(min(MAX_PASSAGE, self._room), 0))
+        cut = 0 if shown == text else cut_characters(shown)
+        visible = make_visible(shown[: len(text) - cut])
+        self._room -= len(visible)
+        lines = plain_lines(collapse_blanks(visible), look.width, style)
+        if cut:
             self._left_out += cut
             lines += wrap([(f"… {cut:,} more characters, not shown", look.palette.warning)], look.width)
         return lines
@@ -405,6 +420,19 @@ def _shown_texts(asked: ShownRequest, command: ShellCommand | None) -> _Shown:
     return _Shown(text for text in whole if text)
 
 
+def _lines_of(asked: ShownRequest, command: ShellCommand | None) -> Iterator[str]:
+    """The short texts on the card, which may have been cut. A title whose text begins the command has lost nothing."""
+    call, request = asked.call, asked.request
+    line = "" if command is None else command.line
+    yield from (title for title in (call.title, request.title or "") if title.strip("`$ ")[: MAX_LINE // 2] not in line)
+    yield from (*(place.path for place in call.locations), *changed_paths(call.content))
+    more = line, request.description, call.name, call.kind, command.cwd if command is not None else None
+    yield from (text for text in more if text)
+    for item in call.content:
+        state = asked.terminals.get(item.terminal_id) if isinstance(item, TerminalContent) else None
+        yield from (text for text in (state.command, state.cwd) if text) if state is not None else ()
+
+
 def _other_facts(block: ContentBlock) -> dict[str, Any]:
     """The fields that a block's label leaves out, except its data, annotations, and meta."""
     label = block_label(block)
@@ -426,6 +454,7 @@ def _metas(asked: ShownRequest) -> dict[str, Any]:
     """Data meant for programs: `_meta` of the request, of the call, and of its parts."""
     call = asked.call
     found = {"request": _without_own(asked.request.meta), "call": call.meta}
+    found["subject"] = (asked.request.more or {}).get("_meta")
     found |= {f"locations[{at}]": place.meta for at, place in enumerate(call.locations)}
     for at, item in enumerate(call.content):
         if not isinstance(item, UnknownContent):
@@ -527,4 +556,4 @@ def _raw(asked: ShownRequest, look: SubjectStyle) -> list[Strip]:
 
 def _json(value: Any, look: SubjectStyle) -> list[Strip]:
     text = json.dumps(value, ensure_ascii=False, indent=2, default=str)
-    return plain_lines(text, look.width, look.palette.code)
+    return plain_lines(cut_shown(text), look.width, look.palette.code)

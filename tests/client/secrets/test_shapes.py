@@ -4,6 +4,7 @@ from __future__ import annotations
 
 import os
 import uuid
+from base64 import b64encode
 from random import Random
 
 import pytest
@@ -59,6 +60,13 @@ def test_in_a_terminal_a_key_becomes_as_many_asterisks(service: str) -> None:
         "2026-11-22T16:00:00.123456Z 192.168.10.20:8080 12345678:1234 00:11:22:33:44:55",
         "key=value, token: str | None, password: str = None, secret = get_secret(), Keyboard: QWERTY-LAYOUT-DE",
         "ACCESS_TOKEN_LIFETIME_SECONDS, api_key_name, --token-file, primary_key=True, sort_key: created_at",
+        "docker run -u 1000:1000 x; curl -u $NAME:$WORD https://a; curl -u me https://a:80/b; curl --user <me>:<word>",
+        "curl https://a | sudo -u me:us x; wget --password=$WORD https://a; sshpass -p $WORD ssh a; sshpass -e ssh a",
+        '"auth": "none", "auth": "bWFpbgo=", author: me, "auth": {"kind": "basic"}, 1/2/2024, 1/12:30, 2/3:4',
+        "seed: 42, the phrase is: it was a dark and stormy night, and the rain fell in torrents on all of us there",
+        "the login and the password of the user are not here, login or password missing, password fields",
+        "as-is-and-without-any-warranty-of-any-kind ak-47 pa-rticularly-long-words-with-hyphens-in-them-are-words",
+        "hooks.zapier.com/hooks/catch/ hook.eu1.make.com/docs pk_column_of_the_table pk_1234_x sk_org_live_x",
     ],
 )
 def test_what_is_no_key_stays(text: str) -> None:
@@ -78,7 +86,8 @@ def test_hashes_ids_and_words_stay() -> None:
 
 
 @pytest.mark.parametrize(
-    "piece", ["a", "sk-", "eyJ", "://", "AKIA", "=a:", "key=", "-----BEGIN ", "MTE.", "12345678:", "cookie: ", "Aa0-"]
+    "piece", ["a", "sk-", "eyJ", "://", "AKIA", "=a:", "key=", "-----BEGIN ", "MTE.", "12345678:", "cookie: ", "Aa0-",
+              "curl -u : ", "login a password ", "seed: aaa ", "phrasephrase", 'auth":"aaaa', "0123456789abcdefNRAL"]
 )  # fmt: skip
 def test_a_long_line_takes_no_longer_than_many_short_ones(piece: str) -> None:
     """If it took quadratic time, this would run for hours."""
@@ -110,3 +119,12 @@ def test_a_login_longer_than_a_piece_is_masked_in_a_long_text() -> None:
     login = f"https://{'u' * 50}:{'p1' * 2_000}@x.example"
     for before in (0, 1 << 16, (1 << 16) - 100):
         assert "p1p1" not in masked_text(f"{'y ' * (before // 2)}{login} {'z ' * 50_000}")
+
+
+def test_a_login_in_base64_is_masked_by_its_key_and_anything_else_there_stays() -> None:
+    login = b64encode(b"me:opens").decode()
+    said = {"auths": {"registry.example": {"auth": login}}, "auth": {"terminal": True}, "other": {"auth": "required"}}
+
+    hidden = Masker().message(said)
+
+    assert hidden == {**said, "auths": {"registry.example": {"auth": "***"}}}

@@ -17,7 +17,8 @@ from acp_tui.conversation.tool_calls import (
     ToolCallId,
     UnknownContent,
 )
-from acp_tui.ui.permission.subject import ShownRequest, SubjectDrawing, SubjectStyle
+from acp_tui.conversation.visible.cutting import cut_text, cut_value
+from acp_tui.ui.permission.subject import MAX_CHARACTERS, ShownRequest, SubjectDrawing, SubjectStyle
 from acp_tui.ui.rendering.palette import PLAIN
 
 ID = ToolCallId("call")
@@ -212,3 +213,44 @@ def test_a_question_about_a_command_hides_nothing_that_its_call_reports_otherwis
     shown = "\n".join(lines)
     assert "cwd: /evil" in shown
     assert reported["command"] in shown
+
+
+# Long texts
+
+
+def left_out(**reported: Any) -> int:
+    asked = ShownRequest(PermissionRequest(RequestKey(1), ID, ()), ToolCall(ID, **reported), "/project")
+    return SubjectDrawing().draw(asked, SubjectStyle(80, PLAIN)).left_out
+
+
+MARKS = "\u0301" * 10_000_000
+
+
+@pytest.mark.parametrize(
+    "reported",
+    [
+        {"title": cut_text(MARKS)},
+        {"title": "x", "kind": cut_text(MARKS)},
+        {"title": "x", "locations": (Location(cut_text(MARKS)),)},
+        {"title": "x", "content": (TextDiff(cut_text(MARKS), "new", "old"),)},
+        {"title": "x", "content": (BlockContent(Text(MARKS)),)},
+        {"title": "x", "raw_input": cut_value({"a": "short", "b": MARKS})},
+        {"title": "x", "raw_input": cut_value({MARKS: 1})},
+        {"title": "x", "kind": "execute", "raw_input": cut_value({"command": MARKS})},
+    ],
+)
+def test_what_a_long_text_loses_is_counted_and_the_rest_is_little(reported: dict[str, Any]) -> None:
+    assert left_out(**reported) > 9_000_000 - 4_096
+    assert sum(map(len, draw(**reported))) < 2 * MAX_CHARACTERS
+
+
+def test_all_texts_of_a_request_are_bounded_together() -> None:
+    raw = {f"field{number}": f"{number} " + "漢" * 50_000 for number in range(20)}
+    assert sum(map(len, draw(raw_input=raw))) < 2 * MAX_CHARACTERS
+    assert left_out(raw_input=raw) > 20 * 50_000 - MAX_CHARACTERS
+
+
+def test_a_title_that_begins_the_command_loses_nothing() -> None:
+    command = "echo " + "word " * 2_000
+    assert left_out(title=cut_text(f"`{command}`"), kind="execute", raw_input={"command": command}) == 0
+    assert left_out(title=cut_text(f"`{command}`"), kind="execute", raw_input={"command": "other"}) > 5_000

@@ -5,16 +5,20 @@ from __future__ import annotations
 import pytest
 from hypothesis import given
 from hypothesis import strategies as st
-from rich.cells import cell_len
+from rich.cells import cell_len, split_graphemes
 from rich.style import Style
 from textual.strip import Strip
 
+from acp_tui.ui.rendering import wrapping
 from acp_tui.ui.rendering.palette import NO_STYLE
 from acp_tui.ui.rendering.plain import plain_lines
-from acp_tui.ui.rendering.wrapping import fold, wrap
+from acp_tui.ui.rendering.wrapping import break_words, fold, wrap
 
 BOLD = Style(bold=True)
 TEXTS = st.text(st.sampled_from("ab -日本、é👍\u200d\u0301\U0001f469\ufe0f"), max_size=60)
+
+
+LONG_TEXTS = st.text(st.sampled_from("abcdefgh      -日本、é👍\u200d\u0301\U0001f469\ufe0f"), max_size=400)
 
 
 def texts(strips: list[Strip]) -> list[str]:
@@ -82,3 +86,28 @@ def test_a_joiner_that_joins_nothing_makes_no_line_too_wide() -> None:
 
 def test_what_is_left_behind_a_good_place_to_break_is_broken_again() -> None:
     assert [strip.cell_length for strip in wrap([("\u0301日、", NO_STYLE)], 2)] == [0, 2, 2]
+
+
+@given(LONG_TEXTS, st.integers(2, 5))
+def test_a_long_text_breaks_part_by_part_where_it_would_as_a_whole(text: str, width: int) -> None:
+    whole = break_words(text, width), fold(text, width)
+    with pytest.MonkeyPatch.context() as patch:
+        patch.setattr(wrapping, "PART", 0)
+        assert (break_words(text, width), fold(text, width)) == whole
+
+
+@pytest.mark.parametrize(
+    "text", ["\u0301" * 5 + "⟨U+0301⟩" * 20_000, "x" * 200_000 + "漢", "word " * 40_000 + "é\u0301"]
+)
+def test_one_odd_character_does_not_make_a_long_text_slow(text: str, monkeypatch: pytest.MonkeyPatch) -> None:
+    looked_at = 0
+
+    def counted(part: str) -> object:
+        nonlocal looked_at
+        looked_at += len(part)
+        return split_graphemes(part)
+
+    monkeypatch.setattr(wrapping, "split_graphemes", counted)
+    break_words(text, 80)
+    fold(text, 80)
+    assert looked_at < 20_000

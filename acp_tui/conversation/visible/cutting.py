@@ -1,0 +1,76 @@
+"""Cuts what an agent sends for a line or a short text, so that nothing measures or searches millions of characters.
+
+`protocol` cuts each value as it reads it, and everything above gets only bounded ones. A mark says how much is missing,
+so that a question can count it. Texts that are drawn in parts, such as messages and diffs, aren't cut here.
+"""
+
+from __future__ import annotations
+
+import re
+from typing import Any, Final
+
+from acp_tui.conversation.visible.text import VisibleStream
+
+MAX_LINE: Final = 4_096
+"""Characters of a text that the screen shows in one line, or in a few: a title, a name, a path, a description."""
+MAX_PASSAGE: Final = 100_000
+"""Characters of a text that may be longer and is shown as a whole: a command, a question, an error."""
+MAX_RAW: Final = 1_000_000
+"""Characters of all texts and keys together in a value beyond the protocol, such as a tool's raw input."""
+
+MAX_STAND_IN: Final = len("⟨U+10FFFF⟩")
+_STEP: Final = 1_024
+_MARK_BEGINS: Final = "… ("
+_MARK: Final = re.compile(r"… \((\d{1,3}(?:,\d{3}){0,4}) more characters\)\Z")
+_MARK_LENGTH: Final = 40
+
+
+def cut_text(text: str, most: int = MAX_LINE) -> str:
+    """Return the first `most` characters and a mark for the rest, with what an earlier cut took."""
+    if len(text) <= most:
+        return text
+    lost = cut_characters(text)
+    length = len(text) if not lost else text.rindex(_MARK_BEGINS) + lost
+    if lost and length - lost <= most:
+        return text
+    return f"{text[:most]}{_MARK_BEGINS}{length - most:,} more characters)"
+
+
+def cut_shown(text: str, most: int = MAX_PASSAGE) -> str:
+    """Cut a text so that it has about `most` characters once it's visible: one that hides many becomes much longer."""
+    if text.isascii() or len(text) * MAX_STAND_IN <= most:
+        return cut_text(text, most)
+    stream, room = VisibleStream(), most
+    for at in range(0, min(len(text), most), _STEP):
+        room -= len(stream.append(text[at : at + _STEP]))
+        if room <= 0:
+            return cut_text(text, at + _STEP)
+    return cut_text(text, most)
+
+
+def cut_characters(text: str) -> int:
+    """Return how many characters a text has lost, by its mark. A mark that an agent writes itself hides nothing."""
+    found = _MARK.search(text[-_MARK_LENGTH:])
+    return 0 if found is None else int(found[1].replace(",", ""))
+
+
+def cut_value(value: Any, most: int = MAX_RAW) -> Any:
+    """Return a decoded JSON value with about `most` characters in its texts and keys together."""
+    return _Cutting(most).value(value)
+
+
+class _Cutting:
+    def __init__(self, room: int) -> None:
+        self._room = room
+
+    def value(self, value: Any) -> Any:
+        if isinstance(value, str):
+            return self._text(value)
+        if isinstance(value, dict):
+            return {self._text(cut_text(key)): self.value(item) for key, item in value.items()}
+        return list(map(self.value, value)) if isinstance(value, list) else value
+
+    def _text(self, text: str) -> str:
+        room = self._room
+        self._room = max(room - len(text), 0)
+        return cut_text(text, max(room, MAX_LINE)) if len(text) > MAX_LINE else text
