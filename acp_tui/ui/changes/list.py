@@ -6,7 +6,7 @@ from collections.abc import Awaitable, Callable, Sequence
 from typing import TYPE_CHECKING, ClassVar, Final
 
 from rich.segment import Segment
-from textual import work
+from textual import events, work
 from textual.app import ComposeResult
 from textual.binding import Binding, BindingType
 from textual.containers import Vertical
@@ -20,14 +20,17 @@ from acp_tui.conversation.visible import make_visible
 from acp_tui.conversation.visible.confusables import make_visible_path
 from acp_tui.ui.changes.changed_files import UNKNOWN, change_segments, count_words, in_full
 from acp_tui.ui.changes.review import NOT_REVERTED, NOT_UNDONE, ReviewScreen
+from acp_tui.ui.kit.answer_guard import AnswerGuard
 from acp_tui.ui.kit.frame import shown
+from acp_tui.ui.kit.question_screen import QuestionScreen
 from acp_tui.ui.kit.row_list import NO_ROW, PickerRow, RowList
 from acp_tui.ui.rendering.palette import PLAIN, Palette
+from acp_tui.ui.textual_gaps.internals import bindings_of_key
 
 if TYPE_CHECKING:
     from acp_tui.ui.changes.follower import ChangesDesk, ChangesSince
 
-KEYS: Final = "Enter review · r revert · R revert all · u undo · g refresh · Esc back"
+KEYS: Final = "Enter review · x revert · X revert all · u undo · g refresh · Esc back"
 
 
 class ChangeList(RowList, can_focus=True):
@@ -99,8 +102,8 @@ class ChangesScreen(ModalScreen[None]):
 
     BINDINGS: ClassVar[list[BindingType]] = [
         Binding("escape", "back", "Back", show=False),
-        Binding("r", "revert", "Revert the file", show=False),
-        Binding("R", "revert_all", "Revert all files", show=False),
+        Binding("x", "revert", "Revert the file", show=False),
+        Binding("X", "revert_all", "Revert all files", show=False),
         Binding("u", "undo", "Undo the last revert", show=False),
         Binding("g,f5", "rescan", "Read all files again", show=False),
     ]
@@ -113,6 +116,8 @@ class ChangesScreen(ModalScreen[None]):
         self._since = Static(classes="changes-since", markup=False)
         self._notes = Static(classes="changes-notes", markup=False)
         self._about = Static(classes="changes-about", markup=False)
+        self._guard = AnswerGuard(QuestionScreen.clock, self)
+        """Armed when the user is asked to press a key again."""
         self._doomed: Review | None = None
         """The file to revert when the user presses the key again, as it was when asked."""
         self._all_doomed = False
@@ -178,6 +183,21 @@ class ChangesScreen(ModalScreen[None]):
 
     # What the user changes
 
+    async def on_key(self, event: events.Key) -> None:
+        """Handle a key that reverts at once, and only after what it reverts was shown."""
+        is_answer = self._guard.takes(event)
+        for binding in bindings_of_key(self, event.key):
+            if binding.action in ("revert", "revert_all"):
+                event.stop()
+                is_asked = self._doomed is not None or self._all_doomed
+                if is_answer or not is_asked:
+                    await self.run_action(binding.action)
+                else:
+                    self._warn_too_soon(event.key)
+
+    def _warn_too_soon(self, key: str) -> None:
+        self.notify(self._guard.why_not(f"press {key} again"), severity="warning")
+
     def action_revert(self) -> None:
         """Ask first; then revert the file, if it hasn't changed since."""
         self._all_doomed = False
@@ -202,7 +222,8 @@ class ChangesScreen(ModalScreen[None]):
             return  # it's unchanged, or the user has moved on
         self._doomed = review
         counts = " ".join(filter(None, count_words(review.change)))
-        self._say(f"press r again to revert {name}{f' ({counts})' if counts else ''}", "$text-warning")
+        self._guard.arm()
+        self._say(f"press x again to revert {name}{f' ({counts})' if counts else ''}", "$text-warning")
 
     async def _revert(self, doomed: Review) -> str:
         try:
@@ -220,7 +241,8 @@ class ChangesScreen(ModalScreen[None]):
         elif self._desk.changes:
             self.on_change_list_moved()
             self._all_doomed = True
-            self._say(f"press R again to revert {_files(len(self._desk.changes))}", "$text-warning")
+            self._guard.arm()
+            self._say(f"press X again to revert {_files(len(self._desk.changes))}", "$text-warning")
 
     async def _revert_all(self) -> str:
         paths, failures = sorted(self._desk.changes), []

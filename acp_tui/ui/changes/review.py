@@ -16,7 +16,7 @@ from typing import TYPE_CHECKING, ClassVar, Final
 from anyio import to_thread
 from rich.segment import Segment
 from rich.style import Style
-from textual import work
+from textual import events, work
 from textual.app import ComposeResult
 from textual.binding import Binding, BindingType
 from textual.containers import Vertical
@@ -30,8 +30,10 @@ from acp_tui.client.workspace.runs_later import BUILD_FILE, is_build_file
 from acp_tui.conversation.visible import make_visible
 from acp_tui.conversation.visible.confusables import make_visible_path
 from acp_tui.ui.changes.changed_files import UNKNOWN, WORDS, count_words, state_words
+from acp_tui.ui.kit.answer_guard import AnswerGuard
 from acp_tui.ui.kit.frame import close_when_in_front
 from acp_tui.ui.kit.line_window import StripView
+from acp_tui.ui.kit.question_screen import QuestionScreen
 from acp_tui.ui.kit.themes import palette_for
 from acp_tui.ui.permission.lines import keys_lines
 from acp_tui.ui.permission.permission_review import BRIEF_CELLS, COLUMNS_FROM_CELLS
@@ -41,6 +43,7 @@ from acp_tui.ui.rendering.diff_model import CONTEXT_LINES
 from acp_tui.ui.rendering.palette import Palette
 from acp_tui.ui.rendering.plain import plain_lines
 from acp_tui.ui.rendering.wrapping import Lines, wrap
+from acp_tui.ui.textual_gaps.internals import bindings_of_key
 
 if TYPE_CHECKING:
     from acp_tui.ui.changes.follower import ChangesDesk, ChangesSince
@@ -271,6 +274,7 @@ class _BarredLines(Lines):
 
 NOT_REVERTED: Final = "The file has changed in the meantime, so nothing was reverted. This is its current state."
 NOT_UNDONE: Final = "The file has changed since the revert, which wasn't undone. This is its current state."
+NOT_SHOWN: Final = "Ignored: the file was shown only after you pressed the key. Press it again."
 OUTDATED: Final = "The file has changed since it was shown. Press g to see its current state."
 WAY_TO_EARLIER: Final = "Press o to see what was there before."
 EARLIER: Final = "This is what was shown before the file changed. Press o to see its current state."
@@ -287,8 +291,8 @@ class ReviewScreen(ModalScreen[None]):
         Binding("pagedown,space", "page(1)", "Page down", show=False),
         Binding("home", "go_to_end(-1)", "To the beginning", show=False),
         Binding("end", "go_to_end(1)", "To the end", show=False),
-        Binding("n", "go_to_hunk(1)", "Next hunk", show=False),
-        Binding("p", "go_to_hunk(-1)", "Previous hunk", show=False),
+        Binding("j", "go_to_hunk(1)", "Next hunk", show=False),
+        Binding("k", "go_to_hunk(-1)", "Previous hunk", show=False),
         Binding("right_square_bracket", "go_to_file(1)", "Next file", show=False),
         Binding("left_square_bracket", "go_to_file(-1)", "Previous file", show=False),
         Binding("s", "toggle_columns", "One column or two", show=False),
@@ -321,6 +325,8 @@ class ReviewScreen(ModalScreen[None]):
         """None: depends on the width."""
         self._shows_whole_file = False
         self._is_writing = False
+        self._guard = AnswerGuard(QuestionScreen.clock, self)
+        """Knows whether the terminal has shown the file as it is here."""
 
     def compose(self) -> ComposeResult:
         """From top to bottom."""
@@ -396,6 +402,7 @@ class ReviewScreen(ModalScreen[None]):
             width = self._width - len(BAR)
             self._lines = self._drawing.draw(width, self._palette, self._layout, context)
             self.lay_out()
+            self._guard.arm()
 
     def lay_out(self) -> None:
         """Show what was drawn, with the current head, bar, and keys."""
@@ -443,7 +450,7 @@ class ReviewScreen(ModalScreen[None]):
         is_brief = self._width < BRIEF_CELLS
         keys = [
             "↑↓: read" if is_brief else "↑↓ PgUp PgDn: read",
-            "n p: hunks",
+            "j k: hunks",
             "[ ]: files",
             "s: one column" if self._layout == "columns" else "s: side by side",
             "c: changes only" if self._shows_whole_file else "c: whole file",
@@ -544,6 +551,15 @@ class ReviewScreen(ModalScreen[None]):
         self._load(self._path, make_visible(problem), self._view.hunk)
 
     # What the user changes
+
+    async def on_key(self, event: events.Key) -> None:
+        """Drop a key that reverts, if it was pressed before the terminal showed the file as it is here."""
+        if not self._guard.was_shown_before(event) and any(
+            binding.action in ("revert_hunk", "revert_file", "undo") for binding in bindings_of_key(self, event.key)
+        ):
+            event.stop()
+            event.prevent_default()
+            self._say(NOT_SHOWN)
 
     @property
     def _revertible(self) -> Review | None:

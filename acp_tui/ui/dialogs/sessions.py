@@ -176,7 +176,7 @@ class SessionList(FilteredList):
 
 
 KEYS: Final = (
-    "Enter open · n new · t rename · p pin · x archive · d delete · e export · a {other} · v {archived}"
+    "Enter open · c new · t rename · p pin · z archive · d delete · e export · f {other} · v {archived}"
     " · / search · Esc close"
 )
 HERE: Final = "this folder"
@@ -205,16 +205,17 @@ class SessionsDialog(ModalScreen[SessionChoice | None]):
 
     BINDINGS: ClassVar[list[BindingType]] = [
         Binding("escape", "back", "Close", show=False),
-        Binding("n", "new", "New session", show=False),
+        Binding("c", "new", "New session", show=False),
         Binding("d", "delete", "Delete the session", show=False),
         Binding("y", "confirm", "Yes, delete it", show=False),
+        Binding("n", "refuse", "No, keep it", show=False),
         Binding("e", "export", "Write it to a file", show=False),
         Binding("t", "change('rename')", "Rename it", show=False),
         Binding("p", "change('pin')", "Pin or unpin it", show=False),
-        Binding("x", "change('archive')", "Archive it, or bring it back", show=False),
+        Binding("z", "change('archive')", "Archive it, or bring it back", show=False),
         Binding("v", "switch_archived", "Show or hide archived sessions", show=False),
-        Binding("a", "switch_folders", "All folders or this one", show=False),
-        Binding("r", "retry", "Load again", show=False),
+        Binding("f", "switch_folders", "All folders or this one", show=False),
+        Binding("g", "retry", "Load again", show=False),
         Binding("slash", "search", "Search", show=False),
     ]
 
@@ -361,8 +362,8 @@ class SessionsDialog(ModalScreen[SessionChoice | None]):
             return "Loading …"
         if self._troubles:
             return "Couldn't list any sessions"
-        elsewhere = "" if self._is_everywhere else " in this folder; press a for all folders"
-        return f"No sessions yet{elsewhere}; press n to start one"
+        elsewhere = "" if self._is_everywhere else " in this folder; press f for all folders"
+        return f"No sessions yet{elsewhere}; press c to start one"
 
     def on_session_list_resized(self) -> None:
         """Fit the columns to the new width."""
@@ -380,7 +381,7 @@ class SessionsDialog(ModalScreen[SessionChoice | None]):
         if self._waiting:
             return "Loading …"
         if self._troubles:
-            return "r: load again"
+            return "g: load again"
         if self._listing.is_at_end:
             return found if self._past else ""
         return f"{found} so far · ↓ at the end loads more"
@@ -458,11 +459,16 @@ class SessionsDialog(ModalScreen[SessionChoice | None]):
             self.dismiss(SessionChoice(session))
 
     def action_new(self) -> None:
-        """Start a session. If a question is open, answer it with no."""
+        """Start a session. If a question is open, only cancel that."""
         if self._questions:
-            self._next_question()
+            self._spare()
         else:
             self.dismiss(SessionChoice())
+
+    def action_refuse(self) -> None:
+        """Answer the open question with no."""
+        if self._questions:
+            self._next_question()
 
     def action_delete(self) -> None:
         """Ask before deleting. Deleting in the agent and deleting the recording are separate questions."""

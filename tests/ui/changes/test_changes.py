@@ -99,8 +99,8 @@ async def test_what_was_not_captured_is_said_and_cannot_be_reverted(root: Path) 
         await page.change({"big": b"b\n"})
         await page.open_list()
         assert "before unknown: it is larger than" in page.words
-        await page.press_until("big can't be reverted", "r")
-        await page.press("r")
+        await page.press_until("big can't be reverted", "x")
+        await page.press("x")
         assert (root / "big").read_bytes() == b"b\n"
 
 
@@ -181,7 +181,7 @@ def test_the_list_looks_as_it_did(
         await page.change({**code, "a.py": b"one\n2\n3\n", "picture.bin": b"\0\2", "p\u0430y.py": b"x\n"})
         await page.open_list()
         await page.press("down", "down")
-        await page.press_until("press r again", "r")
+        await page.press_until("press x again", "x")
 
     assert looks_as_it_did(snap_compare, root, LOOKS[look], prepare)
 
@@ -193,9 +193,9 @@ async def test_a_file_is_reverted_when_the_key_is_pressed_twice_and_undo_brings_
     async with open_changes(root) as page:
         await page.change({"a.py": b"one\n2\n3\n"})
         await page.open_list()
-        await page.press_until("press r again to revert a.py (+2 -1)", "r")
+        await page.press_until("press x again to revert a.py (+2 -1)", "x")
         assert (root / "a.py").read_bytes() == b"one\n2\n3\n"
-        await page.press_until("a.py is back to what it was at 14:03", "r")
+        await page.press_until("a.py is back to what it was at 14:03", "x")
         assert (root / "a.py").read_bytes() == FILES["a.py"]
         assert "Nothing has changed" in page.words
         await page.press_until("a.py has its changes back", "u")
@@ -208,10 +208,10 @@ async def test_the_question_ends_when_the_user_goes_on(root: Path, key: str) -> 
     async with open_changes(root) as page:
         await page.change({"a.py": b"x\n", "b.py": b"x\n"})
         await page.open_list()
-        await page.press_until("press r again to revert a.py", "r")
+        await page.press_until("press x again to revert a.py", "x")
         await page.press(key)
-        assert "press r again" not in page.words
-        await page.press_until("press r again", "r")
+        assert "press x again" not in page.words
+        await page.press_until("press x again", "x")
         assert (root / "a.py").read_bytes() == b"x\n"
 
 
@@ -219,9 +219,9 @@ async def test_a_file_that_changed_after_the_question_is_left_alone_and_shown(ro
     async with open_changes(root) as page:
         await page.change({"a.py": b"x\n"})
         await page.open_list()
-        await page.press_until("press r again to revert a.py", "r")
+        await page.press_until("press x again to revert a.py", "x")
         write(root, {"a.py": b"later\n"})
-        await page.press_until("nothing was reverted. This is its current state. Press o", "r")
+        await page.press_until("nothing was reverted. This is its current state. Press o", "x")
         assert (root / "a.py").read_bytes() == b"later\n"
         assert isinstance(page.app.screen, ReviewScreen)
         assert "+ later" in page.text
@@ -233,8 +233,8 @@ async def test_a_revert_is_not_undone_once_the_file_has_changed(root: Path) -> N
     async with open_changes(root) as page:
         await page.change({"a.py": b"x\n"})
         await page.open_list()
-        await page.press_until("press r again", "r")
-        await page.press_until("is back to what it was", "r")
+        await page.press_until("press x again", "x")
+        await page.press_until("is back to what it was", "x")
         write(root, {"a.py": b"later\n"})
         await page.press_until("The file has changed since the revert", "u")
         assert (root / "a.py").read_bytes() == b"later\n"

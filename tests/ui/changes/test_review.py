@@ -37,13 +37,13 @@ async def test_it_shows_path_counts_and_where_one_is(root: Path) -> None:
         await page.open_review()
         assert "a.py modified +2 -3" in page.words
         assert "hunk 1/3 · file 1/2 · since 14:03, by anyone" in page.words
-        await page.press("n")
+        await page.press("j")
         assert "hunk 2/3" in page.text
         assert "- line 50" in page.text
-        await page.press("n", "n")
+        await page.press("j", "j")
         assert "hunk 3/3" in page.text
         assert "\\ No newline at end of file" in page.text
-        await page.press("p", "p", "p")
+        await page.press("k", "k", "k")
         assert "hunk 1/3" in page.text
 
 
@@ -99,7 +99,7 @@ async def test_changes_that_touch_are_hunks_of_their_own_and_are_marked(root: Pa
         await page.open_review()
         assert "hunk 1/2" in page.text
         assert "+ two" in _marked(page)
-        await page.press("n")
+        await page.press("j")
         assert "+ four" in _marked(page)
         assert "+ two" not in _marked(page)
         await page.press_until("hunk 1/1", "x")
@@ -139,7 +139,7 @@ def test_the_review_looks_as_it_did(
     async def prepare(page: ChangesPage) -> None:
         await page.change({"a.py": NEW, "b.py": b"def f(x):\n    return x\n"})
         await page.open_review()
-        await page.press("n")
+        await page.press("j")
         write(root, {"a.py": NEW.replace(b"line 60\n", b"return 60  # sixty\n")})
         await page.press_until("nothing was reverted", "x")
 
@@ -153,7 +153,7 @@ async def test_a_hunk_is_reverted_exactly_and_undo_brings_it_back(root: Path) ->
     async with open_changes(root) as page:
         await page.change({"a.py": NEW})
         await page.open_review()
-        await page.press_until("Reverted the hunk", "n", "x")
+        await page.press_until("Reverted the hunk", "j", "x")
         assert (root / "a.py").read_bytes() == MIDDLE_BACK
         assert "hunk 2/2" in page.text
         await page.press_until("Undid the revert.", "u")
@@ -165,7 +165,7 @@ async def test_after_the_last_hunk_the_one_before_is_the_next(root: Path) -> Non
     async with open_changes(root) as page:
         await page.change({"a.py": NEW})
         await page.open_review()
-        await page.press("n", "n")
+        await page.press("j", "j")
         await page.press_until("hunk 2/2", "x")
         await page.press_until("hunk 1/1", "x")
         await page.press_until("It is unchanged.", "x")

@@ -146,18 +146,18 @@ async def test_a_refused_cursor_leads_back_to_the_first_page_once() -> None:
         assert "new" in page.words
 
 
-async def test_a_switches_to_the_sessions_of_all_folders_and_back() -> None:
+async def test_f_switches_to_the_sessions_of_all_folders_and_back() -> None:
     elsewhere = listed("s9", "Another project", Path("/elsewhere"))
     pages = Pages((ONE, "more"), ([elsewhere], "c"), ([*ONE, elsewhere], None), (ONE, None))
     async with open_dialog(SessionsDialog(pages, here=Path("/project"))) as page:
         await loaded(page, "3 in this folder so far")
-        await page.press("a")
+        await page.press("f")
         await loaded(page, "1 in all folders so far")
         assert "Mend the parser" not in page.words
         assert "/elsewhere" in page.words
         await page.press("down")
         await loaded(page, "4 in all folders")
-        await page.press("a")
+        await page.press("f")
         await loaded(page, "3 in this folder")
         assert pages.cursors == [None, None, "c", None]
         assert pages.everywhere == [False, True, True, False]
@@ -171,7 +171,7 @@ async def test_the_folders_can_be_switched_while_an_agent_keeps_the_list_to_itse
             return await super().page(cursor, is_everywhere)
 
     async with open_dialog(SessionsDialog(Slow(([listed("s4")], "more"), (ONE, None)))) as page:
-        await page.press("a")
+        await page.press("f")
         await loaded(page, "1 in all folders so far")
         await page.press("down")
         await loaded(page, "4 in all folders")
@@ -179,17 +179,17 @@ async def test_the_folders_can_be_switched_while_an_agent_keeps_the_list_to_itse
 
 async def test_without_a_session_in_this_folder_the_others_are_pointed_to() -> None:
     async with open_dialog(SessionsDialog(Pages(([], None), ([], None)))) as page:
-        await loaded(page, "No sessions yet in this folder; press a for all folders")
-        await page.press("a")
-        await loaded(page, "No sessions yet; press n to start one")
+        await loaded(page, "No sessions yet in this folder; press f for all folders")
+        await page.press("f")
+        await loaded(page, "No sessions yet; press c to start one")
 
 
-async def test_an_error_stands_in_its_place_and_r_loads_again() -> None:
+async def test_an_error_stands_in_its_place_and_g_loads_again() -> None:
     pages = Pages(ClientError("the agent is busy", hint="wait a moment"), (ONE, None))
     async with open_dialog(SessionsDialog(pages)) as page:
         await loaded(page, "the agent is busy")
         assert "wait a moment" in page.words
-        await page.press("r")
+        await page.press("g")
         await loaded(page)
 
 
@@ -308,7 +308,7 @@ async def test_recordings_that_cannot_be_read_keep_the_agents_sessions_from_nobo
         await loaded(page, "the index can't be used")
         assert "Mend the parser" in page.words
         pages.failure, pages.recordings = None, [recorded("r1", "From elsewhere")]
-        await page.press("r")
+        await page.press("g")
         await loaded(page, "From elsewhere")
 
 
@@ -325,10 +325,12 @@ async def test_what_was_said_is_searched_too_and_its_line_shown() -> None:
         assert chosen(page) == "r2"
 
 
-async def test_n_makes_a_new_session_and_esc_none() -> None:
+async def test_c_makes_a_new_session_and_esc_none() -> None:
     async with open_dialog(SessionsDialog(Pages(([], None)))) as page:
         await loaded(page, "No sessions yet")
         await page.press("n")
+        assert page.result is NOTHING, "n only ever means no"
+        await page.press("c")
         assert chosen(page) == ""
     async with open_dialog(SessionsDialog(Pages((ONE, None)))) as page:
         await page.press("escape")

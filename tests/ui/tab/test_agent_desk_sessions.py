@@ -68,7 +68,7 @@ async def test_f3_asks_for_the_sessions_of_this_folder_and_a_for_those_of_all(op
         await desk.press("f3")
         await desk.shows("Esc close")
         await desk.shows("Earlier 1", "1 in this folder")
-        await desk.press("a")
+        await desk.press("f")
         await desk.shows("Earlier 3", "3 in all folders", "/project")
         assert [params.get("cwd") for params in desk.sent("session/list")] == [begun["cwd"], None]
 
@@ -148,7 +148,7 @@ async def test_deleting_asks_first_and_forgets_the_sessions_name_and_folds_too(o
         await desk.shows("the secret plan")
         await desk.press("d")
         await desk.shows("Delete “the secret plan” in")
-        await desk.press("n")
+        await desk.press("c")
         await desk.hides("Delete “the secret plan”")
         assert desk.sent("session/delete") == []
         await desk.press("d", "y")

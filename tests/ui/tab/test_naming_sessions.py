@@ -44,7 +44,7 @@ async def test_the_list_of_sessions_pins_archives_and_renames(open_desk: OpenDes
         await desk.shows("★ About docs")
         assert desk.words.index("★ About docs") < desk.words.index("About bugs")
         assert mark("docs").is_pinned
-        await desk.press("down", "down", "x")
+        await desk.press("down", "down", "z")
         await desk.hides("About tests")
         assert mark("tests").is_archived
         await desk.press("v")
