@@ -28,7 +28,7 @@ from acp_tui.cli.arguments import Given
 from acp_tui.cli.command_table import UsageError
 from acp_tui.cli.output import Clean, make_cleaner, wrapped
 from acp_tui.cli.prerequisites import command_of, reason_not_to_draw
-from acp_tui.cli.terminal import Headless, ready_to_run, say_left_out
+from acp_tui.cli.terminal import ANSWER, QUESTION, Headless, ready_to_run, say_left_out
 from acp_tui.client.agents.command import AgentCommand
 from acp_tui.client.doctor import AgentCheck, Finding, Verdict, check_machine, note, ok, wrong
 from acp_tui.client.errors import ClientError, SettingsError
@@ -52,8 +52,10 @@ ASCII_MARKS: Final = {Verdict.OK: "ok", Verdict.NOTE: "! ", Verdict.WRONG: "XX"}
 TOPIC_CELLS: Final = 11
 MIN_SIZE: Final = (40, 12)
 """Below this size, cards and lists show little of their contents."""
-KITTY_QUERY: Final = b"\x1b[?u\x1b[c"
-"""Asks which keys can be told apart (Kitty's protocol), and for the device attributes, which every terminal answers."""
+DEVICE_QUERY: Final = b"\x1b[c"
+"""Asks for the device attributes, which every terminal answers."""
+KITTY_QUERY: Final = b"\x1b[?u" + DEVICE_QUERY
+"""Asks which keys can be told apart (Kitty's protocol)."""
 KITTY_ANSWER: Final = re.compile(rb"\x1b\[\?\d+u")
 ANSWER_LIMIT_S: Final = 1.0
 TMUX_LIMIT_S: Final = 2.0
@@ -155,6 +157,7 @@ def _look_at_terminal(environ: Mapping[str, str]) -> Iterator[Finding]:
     else:
         yield _size()
         yield _keys(environ)
+        yield _frames(environ)
     yield _colors(environ)
     yield _letters(environ)
     if environ.get("TMUX"):
@@ -201,6 +204,12 @@ def _keys(environ: Mapping[str, str]) -> Finding:
     if KITTY_ANSWER.search(_answer_to(KITTY_QUERY)):
         return ok("Keys", "all reported, including Shift+Enter (kitty's protocol)")
     return note("Keys", "Shift+Enter may look like Enter here: Ctrl+J makes a new line everywhere")
+
+
+def _frames(environ: Mapping[str, str]) -> Finding:
+    if environ.get("TERM", "") not in MUTE and ANSWER in _answer_to(QUESTION + DEVICE_QUERY):
+        return ok("Questions", "the terminal says when it has shown one, so answers count soon after")
+    return note("Questions", "the terminal doesn't say when it has shown one, so answers count a second later")
 
 
 def _answer_to(query: bytes) -> bytes:

@@ -42,6 +42,7 @@ UNASKED: Final = {
     ("run", True): "runs commands without asking: you allowed it in this session",
     ("run", False): "what it runs without asking is refused, in this session",
 }
+INEXACT: Final = "doesn't say when it has shown a question, so answers count a second later"
 FOLDED_CELLS: Final = 60
 
 
@@ -68,6 +69,8 @@ class AgentFacts:
     """Its stderr, and what it wrote to stdout that wasn't a message, the latest line last."""
     place: str = ""
     """What follows from where the agent runs; "" if it runs here."""
+    has_exact_terminal: bool = True
+    """Whether the user's terminal says what it has shown."""
     unasked: Mapping[UnaskedKind, bool] = field(default_factory=dict)
     """What the user decided for this session about `write` and `run` without asking: whether the agent may."""
 
@@ -189,6 +192,7 @@ def _identity(facts: AgentFacts) -> Content:
         ("Command", shlex.join(facts.command)),
         *((("Place", facts.place),) if facts.place else ()),
         *((("Confined", ACTS_ITSELF),) if getattr(facts.capabilities, "acts_itself", False) else ()),
+        *(() if facts.has_exact_terminal else (("Terminal", INEXACT),)),
         *(("Unasked", UNASKED[kind, may]) for kind, may in facts.unasked.items()),
     )
     return Content("\n").join(

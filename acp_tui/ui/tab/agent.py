@@ -46,6 +46,7 @@ from acp_tui.ui.kit.filtered_list import ReadingScreen
 from acp_tui.ui.rendering.wrapping import cut
 from acp_tui.ui.tab.host import NO_SESSION, TabHost
 from acp_tui.ui.tab.questions import QuestionsController
+from acp_tui.ui.textual_gaps.fence import fence_of
 
 T = TypeVar("T")
 
@@ -224,6 +225,7 @@ class AgentController:
             return
         identity, session = agent.identity, self._host.session
         decided = session.allowances.for_session if session is not None else {}
+        fence = fence_of(self._host.screen)
         facts = AgentFacts(
             title=agent.title,
             name=identity.name if identity is not None else "",
@@ -234,6 +236,7 @@ class AgentController:
             capabilities=agent.capabilities,
             auth_methods=agent.auth_methods,
             log=tuple(agent.log),
+            has_exact_terminal=fence is None or fence.is_exact,
             unasked=dict(decided),
         )
         await self._host.ask(CapabilityCard(facts, decided.clear))
