@@ -98,12 +98,12 @@ class Rules:
         """The rule against a tool call as the agent describes it."""
         return None
 
-    async def against_read(self, path: str) -> RefusalRule | None:
-        """The rule against reading a file."""
+    async def against_read(self, path: str, place: Path) -> RefusalRule | None:
+        """The rule against reading the file at `place`, which is named `path`. Only that place may then be opened."""
         return None
 
-    async def against_write(self, path: str) -> RefusalRule | None:
-        """The rule against writing a file."""
+    async def against_write(self, path: str, place: Path) -> RefusalRule | None:
+        """The rule against writing a file, as for reading one."""
         return None
 
     async def against_command(

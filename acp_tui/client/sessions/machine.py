@@ -158,7 +158,7 @@ class Machine:
         self._until_room = until_room
         # If an agent requests many large files and reads no answers, only one of them is in memory.
         self._one_read_at_a_time = Lock()
-        self._files = _workspace_of(self._roots)
+        self._files = self._serve(self._roots)
         self._terminals: Terminals | None = None
         self._agents: set[TerminalId] = set()
         """The terminals the agent opened. It can't use the user's terminals."""
@@ -171,9 +171,8 @@ class Machine:
         with refusals():
             files = self._open_files()
             place = await files.locate(path)
-            request = AccessRequest(
-                "read", f"Read {path}", path, await self._rules.against_read(path), raw_input={"path": path}
-            )
+            rule = await self._rules.against_read(path, place.path)
+            request = AccessRequest("read", f"Read {path}", path, rule, raw_input={"path": path})
             async with self._access.permit(request, self._policy.read, place):
                 try:
                     async with self._one_read_at_a_time:
@@ -193,7 +192,7 @@ class Machine:
             why = await to_thread.run_sync(_why_asked_always, path, place.path, abandon_on_cancel=True)
             is_asked = self._policy.write is Grant.ASK or not place.inside or bool(why)
             shown = await self._change(path, content, place) if is_asked else ()
-            rule = await self._rules.against_write(path)
+            rule = await self._rules.against_write(path, place.path)
             request = AccessRequest("edit", f"Write {path}", path, rule, shown, why=why)
             async with self._access.permit(request, self._policy.write, place):
                 self._require_same(files)
@@ -256,6 +255,10 @@ class Machine:
                 # Environment variables affect what a command does, so the question shows them.
                 line = " ".join([*(f"{name}={quote(value)}" for name, value in env), _line(command, args)])
                 rule, why = await self._rules.against_command(command, args, directory, env)
+                place = str(held.location.path)
+                if rule is None and place != directory:  # a link, which may have led elsewhere just now
+                    rule, why_there = await self._rules.against_command(command, args, place, env)
+                    why = why or why_there
                 request = AccessRequest(
                     "execute",
                     f"Run {line}",
@@ -394,7 +397,13 @@ class Machine:
     def move(self, cwd: Path, additional_directories: Sequence[Path]) -> None:
         """Serve other directories from now on."""
         self._roots = (cwd, *additional_directories)
-        self._files = _workspace_of(self._roots)
+        self._files = self._serve(self._roots)
+
+    def _serve(self, roots: Sequence[Path]) -> Workspace:
+        files = _workspace_of(roots)
+        # What is opened is below these directories, even if a link on the way to one of them leads elsewhere later.
+        self._rules.roots = (*roots, *files.roots)
+        return files
 
     def close(self) -> None:
         """Serve no new requests."""

@@ -603,7 +603,6 @@ class Session:
     def move(self, cwd: Path, additional_directories: Sequence[Path]) -> None:
         """Switch to other directories."""
         self.cwd, self.additional_directories = cwd, tuple(additional_directories)
-        self._rules.roots = (cwd, *additional_directories)
         self.machine.move(cwd, additional_directories)
 
     def cut_off(self) -> str:
