@@ -72,23 +72,21 @@ async def test_no_read_returns_a_refused_file(cwd: Path, path: str, is_absolute:
     read: list[str] = []
     with alternating(link, *targets):
         async with in_session(cwd, policy=rule(path=f"{cwd}/{path}" if is_absolute else path)) as (_, wire):
-            for _ in range(TRIES // 3):
+            while len(read) < TRIES // 3 or PLAIN not in read:
                 answer = await call(wire, "fs/read_text_file", path=asked)
                 read.append(answer.get("result", {}).get("content", ""))
     assert SECRET not in read
-    assert PLAIN in read, "the race was never won by the innocent file, so nothing was tried"
 
 
 async def test_no_write_replaces_a_refused_file(cwd: Path):
-    written = 0
+    tries = written = 0
     with alternating(cwd / "link", "plain", "secret"):
         async with in_session(cwd, policy=rule(path="secret")) as (_, wire):
-            for number in range(TRIES):
-                answer = await call(wire, "fs/write_text_file", path=str(cwd / "link/file"), content=str(number))
+            while tries < TRIES or not written:
+                tries += 1
+                answer = await call(wire, "fs/write_text_file", path=str(cwd / "link/file"), content=str(tries))
                 written += "result" in answer
-                if (cwd / "secret/file").read_text() != SECRET:
-                    pytest.fail(f"it was replaced in try {number}")
-    assert written
+                assert (cwd / "secret/file").read_text() == SECRET
 
 
 async def test_a_root_that_is_a_link_is_below_the_rule_wherever_it_leads_later(cwd: Path):
@@ -103,10 +101,11 @@ async def test_a_root_that_is_a_link_is_below_the_rule_wherever_it_leads_later(c
 
 
 async def test_no_command_starts_in_a_refused_folder(cwd: Path):
-    ran = 0
+    tries = ran = 0
     with alternating(cwd / "link", "plain", "secret"):
         async with in_session(cwd, policy=rule(path="secret")) as (_, wire):
-            for _ in range(TRIES // 50):
+            while tries < TRIES // 20 or not ran:
+                tries += 1
                 answer = await call(
                     wire, "terminal/create", command="/bin/sh", args=["-c", "pwd -P"], cwd=str(cwd / "link")
                 )
@@ -118,4 +117,3 @@ async def test_no_command_starts_in_a_refused_folder(cwd: Path):
                 output = (await call(wire, "terminal/output", **terminal))["result"]["output"]
                 assert output.strip() == str(cwd / "plain")
                 await call(wire, "terminal/release", **terminal)
-    assert ran

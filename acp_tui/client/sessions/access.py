@@ -156,6 +156,13 @@ class AccessRequest:
     """What the user must know before allowing it, one sentence each."""
 
 
+class Outdated(Exception):
+    """Raised in a permitted block that did nothing, because what the user was shown isn't so anymore."""
+
+
+OUTDATED: Final = "Nothing was written: the file changed while you decided, so acp-tui asks again."
+
+
 class Access:
     """Asks the user or follows their rules. It decides nothing itself."""
 
@@ -175,6 +182,10 @@ class Access:
         call_id = await self._asked(request, place)
         try:
             yield
+        except Outdated:
+            said = (BlockContent(Text(OUTDATED)), *request.content)
+            self._apply(ToolCallReported(ToolCallPatch(call_id, status=tool_calls.CANCELLED, content=said)))
+            raise
         except BaseException:
             self._settle(call_id, tool_calls.FAILED)
             raise

@@ -14,13 +14,13 @@ from anyio import Lock, to_thread
 
 from acp_tui.client.errors import CommandFailed
 from acp_tui.client.loading_variables import loading_warnings
-from acp_tui.client.sessions.access import WHY_LATER, Access, AccessRequest, Grant, Policy, Rules
+from acp_tui.client.sessions.access import WHY_LATER, Access, AccessRequest, Grant, Outdated, Policy, Rules
 from acp_tui.client.settings.location import own_folders
 from acp_tui.client.terminals import Terminals
 from acp_tui.client.terminals.pty import TerminalError, TerminalsClosed, UnknownTerminal
 from acp_tui.client.workspace import Workspace
-from acp_tui.client.workspace.errors import InvalidPath, NotFound, WorkspaceError
-from acp_tui.client.workspace.runs_later import STAYS_EXECUTABLE, is_executable, why_it_runs_later
+from acp_tui.client.workspace.errors import InvalidPath, NotFound, PathChanged, WorkspaceError
+from acp_tui.client.workspace.runs_later import STAYS_EXECUTABLE, why_it_runs_later
 from acp_tui.conversation.content import Text, TextResource
 from acp_tui.conversation.tool_calls import BlockContent, TerminalId, TextDiff, ToolCallContent
 from acp_tui.conversation.updates import (
@@ -42,7 +42,7 @@ if TYPE_CHECKING:
     # Loaded when an agent first uses a file or a terminal.
     from acp_tui.client.agents.command import Quirks
     from acp_tui.client.terminals import ExitStatus as TimedExit
-    from acp_tui.client.workspace import Location
+    from acp_tui.client.workspace import FileState, Location
 
 log = logging.getLogger(__name__)
 
@@ -127,6 +127,48 @@ class OwnCommands:
         return TextResource(f"terminal:{one.number}", text, "text/plain")
 
 
+MAX_ROUNDS: Final = 100
+"""How often a write begins anew because its file changes all the time."""
+WHY_AGAIN: Final = "The file changed while you decided, so acp-tui asks again: {what}."
+
+
+@dataclass(frozen=True, slots=True)
+class _BeforeWrite:
+    """What a write would change, as the user is shown it."""
+
+    place: Location
+    state: FileState | None
+    """None if the user isn't asked."""
+    reason: str | None
+    """What may run the file later; None if nothing is known to."""
+
+    @property
+    def why(self) -> str:
+        """Why writing it needs permission whatever the settings say, in sentences; "" for most files."""
+        if self.reason is None:
+            return ""
+        why = WHY_LATER.format(reason=self.reason)
+        return f"{why} {STAYS_EXECUTABLE}" if self.state is not None and self.state.is_executable else why
+
+    def change(self, path: str, content: str) -> tuple[ToolCallContent, ...]:
+        """What a write would change in the file, for the user only; the agent doesn't get it."""
+        if self.state is None:
+            return ()
+        diff = TextDiff(path, content, self.state.text)
+        if self.state.problem is None:
+            return (diff,)
+        return (BlockContent(Text(f"the current content can't be shown: {self.state.problem}")), diff)
+
+    def differences(self, before: _BeforeWrite | None) -> tuple[str, ...]:
+        """What is different from what an earlier question showed, as a sentence; empty if there was none."""
+        if before is None or before.state is None or self.state is None:
+            return ()
+        found = [*self.state.differences(before.state)]
+        if self.place.path != before.place.path:
+            found.insert(0, f"its path now leads to {self.place.path}")
+        return (WHY_AGAIN.format(what=", and ".join(found) or "it is now as it was before"),)
+
+
 MAX_COMPARED_FILES: Final = 8
 """Per call. The card must not wait for more."""
 MAX_COMPARED_BYTES: Final = 1024 * 1024
@@ -185,29 +227,38 @@ class Machine:
                     raise
 
     async def write_text_file(self, path: str, content: str) -> None:
-        """Write a whole text file."""
+        """Write a whole text file. If the user is asked, only over exactly what the question showed."""
         with refusals():
-            files = self._open_files()
-            place = await files.locate(path)
-            why = await to_thread.run_sync(_why_asked_always, path, place.path, abandon_on_cancel=True)
-            is_asked = self._policy.write is Grant.ASK or not place.inside or bool(why)
-            shown = await self._change(path, content, place) if is_asked else ()
-            rule = await self._rules.against_write(path, place.path)
-            request = AccessRequest("edit", f"Write {path}", path, rule, shown, why=why)
-            async with self._access.permit(request, self._policy.write, place):
-                self._require_same(files)
-                await files.write_text_file(path, content, allowed_at=place.path)
+            files, shown = self._open_files(), None
+            for _ in range(MAX_ROUNDS):
+                with suppress(PathChanged, Outdated):
+                    before, shown = shown, await self._before_write(files, path)
+                    rule = await self._rules.against_write(path, shown.place.path)
+                    request = AccessRequest(
+                        "edit",
+                        f"Write {path}",
+                        path,
+                        rule,
+                        shown.change(path, content),
+                        why=shown.why,
+                        warnings=shown.differences(before),
+                    )
+                    async with self._access.permit(request, self._policy.write, shown.place):
+                        self._require_same(files)
+                        try:
+                            await files.write_text_file(path, content, allowed_at=shown.place.path, shown=shown.state)
+                        except PathChanged as error:
+                            raise Outdated from error
+                    return
+            raise PathChanged(path)
 
-    async def _change(self, path: str, content: str, place: Location) -> tuple[ToolCallContent, ...]:
-        """What a write would change in the file, for the user only; the agent doesn't get it."""
-        try:
-            before = await self._files.read_text_file(path, allowed_at=place.path)
-        except NotFound:
-            return (TextDiff(path, content),)
-        except WorkspaceError as error:
-            unknown = Text(f"the current content can't be shown: {error}")
-            return (BlockContent(unknown), TextDiff(path, content))
-        return (TextDiff(path, content, before),)
+    async def _before_write(self, files: Workspace, path: str) -> _BeforeWrite:
+        """What there is now. Raises WorkspaceError."""
+        place = await files.locate(path)
+        reason = await to_thread.run_sync(why_it_runs_later, path, place.path, abandon_on_cancel=True)
+        is_asked = self._policy.write is Grant.ASK or not place.inside or reason is not None
+        state = await files.look(path, allowed_at=place.path) if is_asked else None
+        return _BeforeWrite(place, state, reason)
 
     async def doubts_about(self, diffs: Sequence[TextDiff]) -> list[str]:
         """Sentences about workspace files that differ from what the agent shows. Reads the first few files completely.
@@ -432,15 +483,6 @@ def _doubt_about(diff: TextDiff, text: str) -> str:
 def _compared(text: str) -> str:
     """The text without differences that readers don't see: byte order marks and line endings."""
     return text.removeprefix("\ufeff").replace("\r\n", "\n").strip()
-
-
-def _why_asked_always(asked: str, leads_to: Path) -> str:
-    """Why writing this file needs permission whatever the settings say, in sentences; "" for most files."""
-    reason = why_it_runs_later(asked, leads_to)
-    if reason is None:
-        return ""
-    why = WHY_LATER.format(reason=reason)
-    return f"{why} {STAYS_EXECUTABLE}" if is_executable(leads_to) else why
 
 
 def _line(command: str, args: Sequence[str]) -> str:
