@@ -10,7 +10,7 @@ from pathlib import Path
 from shlex import join, quote
 from typing import TYPE_CHECKING, Final
 
-from anyio import Lock, to_thread
+from anyio import Lock, move_on_after, to_thread
 
 from acp_tui.client.errors import CommandFailed
 from acp_tui.client.loading_variables import loading_warnings
@@ -19,7 +19,15 @@ from acp_tui.client.settings.location import own_folders
 from acp_tui.client.terminals import Terminals
 from acp_tui.client.terminals.pty import TerminalError, TerminalsClosed, UnknownTerminal
 from acp_tui.client.workspace import Workspace
-from acp_tui.client.workspace.errors import InvalidPath, NotFound, PathChanged, WorkspaceError
+from acp_tui.client.workspace.errors import (
+    FileTooLarge,
+    InvalidPath,
+    NotFound,
+    NotText,
+    OutsideWorkspace,
+    PathChanged,
+    WorkspaceError,
+)
 from acp_tui.client.workspace.runs_later import STAYS_EXECUTABLE, why_it_runs_later
 from acp_tui.conversation.content import Text, TextResource
 from acp_tui.conversation.tool_calls import BlockContent, TerminalId, TextDiff, ToolCallContent
@@ -172,6 +180,10 @@ class _BeforeWrite:
 MAX_COMPARED_FILES: Final = 8
 """Per call. The card must not wait for more."""
 MAX_COMPARED_BYTES: Final = 1024 * 1024
+COMPARING_S: Final = 5
+"""For all files of a call."""
+NOT_COMPARED: Final = "Not compared with the file, because {why}: {path}"
+MORE_FILES: Final = f"Only the first {MAX_COMPARED_FILES} files are compared; not compared: {{more}} more."
 
 
 class Machine:
@@ -200,6 +212,8 @@ class Machine:
         self._until_room = until_room
         # If an agent requests many large files and reads no answers, only one of them is in memory.
         self._one_read_at_a_time = Lock()
+        # Apart from that, because an agent that reads no answers would hold up what the card says about its diffs.
+        self._one_comparison_at_a_time = Lock()
         self._files = self._serve(self._roots)
         self._terminals: Terminals | None = None
         self._agents: set[TerminalId] = set()
@@ -261,20 +275,26 @@ class Machine:
         return _BeforeWrite(place, state, reason)
 
     async def doubts_about(self, diffs: Sequence[TextDiff]) -> list[str]:
-        """Sentences about workspace files that differ from what the agent shows. Reads the first few files completely.
+        """Sentences about files that differ from what the agent shows, and about those that weren't compared.
 
-        Only the user sees them. A file that can't be read, doesn't exist, or is too long adds no sentence.
+        Only the user sees them. Reads the first few files completely, and waits for nothing that the agent can hold up:
+        what takes too long counts as not compared.
         """
         if not diffs or self._is_closed:
             return []
 
         files = _workspace_of(self._roots, max_read_bytes=MAX_COMPARED_BYTES)
-        doubts = []
-        for diff in diffs[:MAX_COMPARED_FILES]:
-            with suppress(WorkspaceError):
-                async with self._one_read_at_a_time:
-                    doubts.append(_doubt_about(diff, await files.read_text_file(diff.path)))
-        return [doubt for doubt in dict.fromkeys(doubts) if doubt]
+        of_file: dict[str, list[TextDiff]] = {}
+        for diff in diffs:
+            of_file.setdefault(diff.path, []).append(diff)
+        compared = [*of_file][:MAX_COMPARED_FILES]
+        doubts = {path: NOT_COMPARED.format(why="reading takes too long", path=path) for path in compared}
+        with move_on_after(COMPARING_S):
+            for path in compared:
+                async with self._one_comparison_at_a_time:
+                    doubts[path] = await _doubt_about(files, path, of_file[path])
+        more = len(of_file) - len(compared)
+        return [*filter(None, doubts.values()), *([MORE_FILES.format(more=more)] if more else [])]
 
     def _open_files(self) -> Workspace:
         if self._is_closed:
@@ -472,12 +492,42 @@ def _workspace_of(roots: Sequence[Path], **limits: int) -> Workspace:
     return Workspace(roots, private=own_folders(), **limits)
 
 
-def _doubt_about(diff: TextDiff, text: str) -> str:
-    """How the file's text differs from the old text of a diff, which may be part of the file; "" if it doesn't."""
-    old, now = (_compared(each) for each in (diff.old_text or "", text))
-    if old:
-        return "" if old in now else f"The agent shows old text that isn't in the file: {diff.path}"
-    return f"The agent shows this file as new, but it exists: {diff.path}" if now else ""
+async def _doubt_about(files: Workspace, path: str, diffs: Sequence[TextDiff]) -> str:
+    """How a file's text differs from the old text of its diffs, or why it wasn't compared; "" if it doesn't differ."""
+    try:
+        now = _compared(await files.read_text_file(path))
+    except NotFound:
+        return f"The agent shows old text, but the file doesn't exist: {path}" if any(map(_parts, diffs)) else ""
+    except WorkspaceError as error:
+        return NOT_COMPARED.format(why=_why_not_compared(error), path=path)
+    for diff in diffs:
+        parts = _parts(diff)
+        if not parts and now:
+            return f"The agent shows this file as new, but it exists: {path}"
+        if any(part not in now for part in parts):
+            return f"The agent shows old text that isn't in the file: {path}"
+    return ""
+
+
+def _why_not_compared(error: WorkspaceError) -> str:
+    match error:
+        case FileTooLarge():
+            return f"the file is larger than {MAX_COMPARED_BYTES >> 20} MiB"
+        case OutsideWorkspace():
+            return "the file is outside the session's folders"
+        case NotText():
+            return "the file isn't text"
+        case _:
+            return "the file can't be read"
+
+
+def _parts(diff: TextDiff) -> list[str]:
+    """The old text; if it's from several places of the file, each of them."""
+    lines = (diff.old_text or "").splitlines(keepends=True) if diff.hunks else [diff.old_text or ""]
+    starts = [hunk.old_at for hunk in diff.hunks] or [0]
+    ends = [*starts[1:], len(lines)]
+    parts = (_compared("".join(lines[start:end])) for start, end in zip(starts, ends, strict=True))
+    return [part for part in parts if part]
 
 
 def _compared(text: str) -> str:
