@@ -33,7 +33,6 @@ OTHERS: Final = {
     "workbench/check/__init__.py: mkdir": "within it",
     "workbench/check/__init__.py: write_text": "within it",
     "client/transcript/index.py: sqlite3.connect": "the door has opened it; SQLite gives its mode to the others",
-    "client/workspace/workspace.py: write_bytes": "its own function",
     "client/workspace/workspace.py: os.O_CREAT": "what an agent writes in the workspace, as an editor would",
     "client/workspace/workspace.py: os.O_WRONLY": "the same",
     "client/workspace/workspace.py: mkdir": "the same",

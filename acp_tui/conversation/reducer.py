@@ -583,7 +583,7 @@ def _permission(conversation: Conversation, update: PermissionAsked | Permission
     if asked is None:
         return NOTHING
     if isinstance(update, PermissionNoted):
-        conversation.permissions[update.key] = replace(asked, note=update.note)
+        conversation.permissions[update.key] = replace(asked, note=update.note or None)
         return Change(facts=(Fact.PERMISSIONS,))
     del conversation.permissions[update.key]
     option = next((option for option in asked.answers if option.option_id == update.option_id), None)

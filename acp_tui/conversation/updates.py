@@ -280,7 +280,7 @@ class PermissionAnswered:
 
 @dataclass(frozen=True, slots=True)
 class PermissionNoted:
-    """A note for the user about a waiting request."""
+    """A note for the user about a waiting request, in place of the one before; "" for none."""
 
     key: RequestKey
     note: str

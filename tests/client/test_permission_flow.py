@@ -11,12 +11,14 @@ import anyio
 import pytest
 
 from acp_tui.client.sessions.access import Rules
-from acp_tui.client.sessions.session import Session
+from acp_tui.client.sessions.machine import MORE_FILES, NOT_COMPARED
+from acp_tui.client.sessions.session import STILL_COMPARING, Session
+from acp_tui.client.workspace import Workspace
 from acp_tui.conversation.entries import ToolCallEntry
 from acp_tui.conversation.facts import RequestKey
 from acp_tui.conversation.tool_calls import TextDiff
-from support.agents import asked, in_session, in_turn
-from support.peers import notification, settle
+from support.agents import asked, in_session, in_turn, until
+from support.peers import Counterpart, notification, settle
 
 CANCELLED = {"outcome": {"outcome": "cancelled"}}
 
@@ -187,8 +189,9 @@ async def test_a_request_in_which_two_options_have_one_id_is_refused(tmp_path: P
         ("one\n", "", "The agent shows this file as new, but it exists"),
         ("", None, ""),
         (None, None, ""),
-        (None, "one\n", ""),
-        ("one\n" * 400_000, "two\n", ""),
+        (None, "one\n", "The agent shows old text, but the file doesn't exist"),
+        ("one\n" * 400_000, "two\n", "Not compared with the file, because the file is larger than 1 MiB"),
+        ("one\0", "one\0", "Not compared with the file, because the file isn't text"),
     ],
 )
 async def test_the_user_is_told_where_a_file_is_not_as_the_agent_shows_it(
@@ -210,9 +213,17 @@ async def test_the_user_is_told_where_a_file_is_not_as_the_agent_shows_it(
         assert waits.note == (f"{doubt}: {path}" if doubt else None)
 
 
-@pytest.mark.parametrize("place", ["outside", "link", "folder", "fifo"])
+@pytest.mark.parametrize(
+    ("place", "why"),
+    [
+        ("outside", "the file is outside the session's folders"),
+        ("link", "the file is outside the session's folders"),
+        ("folder", "the file can't be read"),
+        ("fifo", "the file can't be read"),
+    ],
+)
 async def test_no_file_outside_is_looked_into_and_none_that_would_block(
-    tmp_path: Path, tmp_path_factory: pytest.TempPathFactory, place: str
+    tmp_path: Path, tmp_path_factory: pytest.TempPathFactory, place: str, why: str
 ) -> None:
     outside = tmp_path_factory.mktemp("outside") / "secret"
     outside.write_text("secret\n")
@@ -231,7 +242,60 @@ async def test_no_file_outside_is_looked_into_and_none_that_would_block(
         await looked.wait()
         await settle()
         [waits] = session.conversation.permissions.values()
-        assert waits.note is None
+        assert waits.note == NOT_COMPARED.format(why=why, path=path)
+
+
+async def _asked_about(wire: Counterpart, *content: dict[str, Any]) -> None:
+    request = asked("q", "opt-yes")
+    request["params"]["toolCall"]["content"] = [{"type": "diff", "newText": "new\n", **each} for each in content]
+    await wire.send(request)
+
+
+async def test_reads_that_are_never_collected_keep_no_doubt_off_the_card(
+    tmp_path: Path, monkeypatch: pytest.MonkeyPatch
+) -> None:
+    """The agent asks for large files and reads no answer, so no further file is read for it."""
+    file = tmp_path / "notes.md"
+    file.write_text("one\n")
+    async with in_session(tmp_path) as (session, wire), in_turn(session, wire):
+        monkeypatch.setattr(session.connection, "until_room", anyio.Event().wait)
+        for number in range(8):
+            params = {"sessionId": "s1", "path": str(file)}
+            await wire.send({"jsonrpc": "2.0", "id": number, "method": "fs/read_text_file", "params": params})
+        await _asked_about(wire, {"path": str(file), "oldText": "two\n"})
+        await until(session, lambda: any(each.note for each in session.conversation.permissions.values()))
+        [waits] = session.conversation.permissions.values()
+        assert waits.note == f"The agent shows old text that isn't in the file: {file}"
+
+
+async def test_what_takes_too_long_to_compare_is_said_on_the_card(
+    tmp_path: Path, monkeypatch: pytest.MonkeyPatch
+) -> None:
+    monkeypatch.setattr("acp_tui.client.sessions.machine.COMPARING_S", 0.5)
+
+    async def wait_forever(*_: Any, **__: Any) -> str:
+        return await anyio.Event().wait()  # type: ignore[return-value]
+
+    monkeypatch.setattr(Workspace, "read_text_file", wait_forever)
+    notes: list[str | None] = []
+    async with in_session(tmp_path) as (session, wire), in_turn(session, wire):
+        session.subscribe(lambda _: notes.extend(each.note for each in session.conversation.permissions.values()))
+        await _asked_about(wire, {"path": "/one", "oldText": "1"}, {"path": "/two", "oldText": "2"})
+        said = "\n".join(NOT_COMPARED.format(why="reading takes too long", path=path) for path in ("/one", "/two"))
+        await until(session, lambda: notes[-1:] == [said])
+    assert [*dict.fromkeys(notes)] == [None, STILL_COMPARING, said]
+
+
+async def test_files_beyond_the_first_eight_are_said_to_be_not_compared(tmp_path: Path) -> None:
+    files = [tmp_path / str(number) for number in range(10)]
+    for file in files:
+        file.write_text("one\n")
+    async with in_session(tmp_path) as (session, wire), in_turn(session, wire):
+        # A second diff of the same file takes no place of another's.
+        await _asked_about(wire, *({"path": str(file), "oldText": "one\n"} for file in (files[0], *files)))
+        await until(session, lambda: any(each.note for each in session.conversation.permissions.values()))
+        [waits] = session.conversation.permissions.values()
+        assert waits.note == MORE_FILES.format(more=2)
 
 
 def _looked(session: Session) -> anyio.Event:

@@ -145,9 +145,15 @@ def new_session(*updates: SessionUpdate, connection: RecordedConnection | None =
     """An open session in /project that has received these updates."""
     session = Session(SessionId("s"), CWD, cast(Any, connection or RecordedConnection()), Quirks(), _explain)
     session.now = lambda: None  # a picture must not depend on the time of day
+    session.machine.doubts_about = _no_doubts  # type: ignore[method-assign]
     for update in updates:
         session.apply(update)
     return session
+
+
+async def _no_doubts(_diffs: object) -> list[str]:
+    """The files that these sessions show don't exist."""
+    return []
 
 
 async def _explain(error: Any) -> ClientError:

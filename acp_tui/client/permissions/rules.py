@@ -71,14 +71,14 @@ class Subject:
     """False if there was no time for all names in `line`."""
 
 
-def subject_of_read(path: str) -> Subject:
-    """The agent reads a file through us."""
-    return Subject("read", (path,))
+def subject_of_read(*paths: str) -> Subject:
+    """The agent reads a file through us. The paths are the one it named and the place that will be opened."""
+    return Subject("read", paths)
 
 
-def subject_of_write(path: str) -> Subject:
-    """The agent writes a file through us."""
-    return Subject("edit", (path,))
+def subject_of_write(*paths: str) -> Subject:
+    """The agent writes a file through us, as for reading one."""
+    return Subject("edit", paths)
 
 
 def subject_of_command(

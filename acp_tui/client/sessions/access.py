@@ -115,12 +115,12 @@ class Rules:
         """The rule against a tool call as the agent describes it."""
         return None
 
-    async def against_read(self, path: str) -> RefusalRule | None:
-        """The rule against reading a file."""
+    async def against_read(self, path: str, place: Path) -> RefusalRule | None:
+        """The rule against reading the file at `place`, which is named `path`. Only that place may then be opened."""
         return None
 
-    async def against_write(self, path: str) -> RefusalRule | None:
-        """The rule against writing a file."""
+    async def against_write(self, path: str, place: Path) -> RefusalRule | None:
+        """The rule against writing a file, as for reading one."""
         return None
 
     async def against_command(
@@ -207,6 +207,13 @@ class _Question:
     """What else the agent is told if there is no one to ask."""
 
 
+class Outdated(Exception):
+    """Raised in a permitted block that did nothing, because what the user was shown isn't so anymore."""
+
+
+OUTDATED: Final = "Nothing was written: the file changed while you decided, so acp-tui asks again."
+
+
 class Access:
     """Asks the user, or follows their rules and what they have allowed. It decides nothing itself."""
 
@@ -234,6 +241,10 @@ class Access:
         call_id = await self._asked(request, place, question)
         try:
             yield
+        except Outdated:
+            said = (BlockContent(Text(OUTDATED)), *request.content)
+            self._apply(ToolCallReported(ToolCallPatch(call_id, status=tool_calls.CANCELLED, content=said)))
+            raise
         except BaseException:
             self._settle(call_id, tool_calls.FAILED)
             raise

@@ -10,18 +10,26 @@ from pathlib import Path
 from shlex import join, quote
 from typing import TYPE_CHECKING, Final
 
-from anyio import Lock, to_thread
+from anyio import Lock, move_on_after, to_thread
 
 from acp_tui.client.errors import CommandFailed
 from acp_tui.client.loading_variables import loading_warnings
-from acp_tui.client.sessions.access import WHY_LATER, Access, AccessRequest, Grant, Policy, Rules
+from acp_tui.client.sessions.access import WHY_LATER, Access, AccessRequest, Grant, Outdated, Policy, Rules
 from acp_tui.client.sessions.allowances import Run
 from acp_tui.client.settings.location import own_folders
 from acp_tui.client.terminals import Terminals
 from acp_tui.client.terminals.pty import TerminalError, TerminalsClosed, UnknownTerminal
 from acp_tui.client.workspace import Workspace
-from acp_tui.client.workspace.errors import InvalidPath, NotFound, WorkspaceError
-from acp_tui.client.workspace.runs_later import STAYS_EXECUTABLE, is_executable, why_it_runs_later
+from acp_tui.client.workspace.errors import (
+    FileTooLarge,
+    InvalidPath,
+    NotFound,
+    NotText,
+    OutsideWorkspace,
+    PathChanged,
+    WorkspaceError,
+)
+from acp_tui.client.workspace.runs_later import STAYS_EXECUTABLE, why_it_runs_later
 from acp_tui.conversation.content import Text, TextResource
 from acp_tui.conversation.tool_calls import BlockContent, TerminalId, TextDiff, ToolCallContent
 from acp_tui.conversation.updates import (
@@ -43,7 +51,7 @@ if TYPE_CHECKING:
     # Loaded when an agent first uses a file or a terminal.
     from acp_tui.client.agents.command import Quirks
     from acp_tui.client.terminals import ExitStatus as TimedExit
-    from acp_tui.client.workspace import Location
+    from acp_tui.client.workspace import FileState, Location
 
 log = logging.getLogger(__name__)
 
@@ -128,9 +136,55 @@ class OwnCommands:
         return TextResource(f"terminal:{one.number}", text, "text/plain")
 
 
+MAX_ROUNDS: Final = 100
+"""How often a write begins anew because its file changes all the time."""
+WHY_AGAIN: Final = "The file changed while you decided, so acp-tui asks again: {what}."
+
+
+@dataclass(frozen=True, slots=True)
+class _BeforeWrite:
+    """What a write would change, as the user is shown it."""
+
+    place: Location
+    state: FileState | None
+    """None if the user isn't asked."""
+    reason: str | None
+    """What may run the file later; None if nothing is known to."""
+
+    @property
+    def why(self) -> str:
+        """Why writing it needs permission whatever the settings say, in sentences; "" for most files."""
+        if self.reason is None:
+            return ""
+        why = WHY_LATER.format(reason=self.reason)
+        return f"{why} {STAYS_EXECUTABLE}" if self.state is not None and self.state.is_executable else why
+
+    def change(self, path: str, content: str) -> tuple[ToolCallContent, ...]:
+        """What a write would change in the file, for the user only; the agent doesn't get it."""
+        if self.state is None:
+            return ()
+        diff = TextDiff(path, content, self.state.text)
+        if self.state.problem is None:
+            return (diff,)
+        return (BlockContent(Text(f"the current content can't be shown: {self.state.problem}")), diff)
+
+    def differences(self, before: _BeforeWrite | None) -> tuple[str, ...]:
+        """What is different from what an earlier question showed, as a sentence; empty if there was none."""
+        if before is None or before.state is None or self.state is None:
+            return ()
+        found = [*self.state.differences(before.state)]
+        if self.place.path != before.place.path:
+            found.insert(0, f"its path now leads to {self.place.path}")
+        return (WHY_AGAIN.format(what=", and ".join(found) or "it is now as it was before"),)
+
+
 MAX_COMPARED_FILES: Final = 8
 """Per call. The card must not wait for more."""
 MAX_COMPARED_BYTES: Final = 1024 * 1024
+COMPARING_S: Final = 5
+"""For all files of a call."""
+NOT_COMPARED: Final = "Not compared with the file, because {why}: {path}"
+MORE_FILES: Final = f"Only the first {MAX_COMPARED_FILES} files are compared; not compared: {{more}} more."
 
 
 class Machine:
@@ -159,7 +213,9 @@ class Machine:
         self._until_room = until_room
         # If an agent requests many large files and reads no answers, only one of them is in memory.
         self._one_read_at_a_time = Lock()
-        self._files = _workspace_of(self._roots)
+        # Apart from that, because an agent that reads no answers would hold up what the card says about its diffs.
+        self._one_comparison_at_a_time = Lock()
+        self._files = self._serve(self._roots)
         self._terminals: Terminals | None = None
         self._agents: set[TerminalId] = set()
         """The terminals the agent opened. It can't use the user's terminals."""
@@ -172,9 +228,8 @@ class Machine:
         with refusals():
             files = self._open_files()
             place = await files.locate(path)
-            request = AccessRequest(
-                "read", f"Read {path}", path, await self._rules.against_read(path), raw_input={"path": path}
-            )
+            rule = await self._rules.against_read(path, place.path)
+            request = AccessRequest("read", f"Read {path}", path, rule, raw_input={"path": path})
             async with self._access.permit(request, self._policy.read, place):
                 try:
                     async with self._one_read_at_a_time:
@@ -187,45 +242,60 @@ class Machine:
                     raise
 
     async def write_text_file(self, path: str, content: str) -> None:
-        """Write a whole text file."""
+        """Write a whole text file. If the user is asked, only over exactly what the question showed."""
         with refusals():
-            files = self._open_files()
-            place = await files.locate(path)
-            why = await to_thread.run_sync(_why_asked_always, path, place.path, self._roots, abandon_on_cancel=True)
-            is_asked = self._policy.write is not Grant.ON or not place.inside or bool(why)
-            shown = await self._change(path, content, place) if is_asked else ()
-            rule = await self._rules.against_write(path)
-            request = AccessRequest("edit", f"Write {path}", path, rule, shown, why=why)
-            async with self._access.permit(request, self._policy.write, place):
-                self._require_same(files)
-                await files.write_text_file(path, content, allowed_at=place.path)
+            files, shown = self._open_files(), None
+            for _ in range(MAX_ROUNDS):
+                with suppress(PathChanged, Outdated):
+                    before, shown = shown, await self._before_write(files, path)
+                    rule = await self._rules.against_write(path, shown.place.path)
+                    request = AccessRequest(
+                        "edit",
+                        f"Write {path}",
+                        path,
+                        rule,
+                        shown.change(path, content),
+                        why=shown.why,
+                        warnings=shown.differences(before),
+                    )
+                    async with self._access.permit(request, self._policy.write, shown.place):
+                        self._require_same(files)
+                        try:
+                            await files.write_text_file(path, content, allowed_at=shown.place.path, shown=shown.state)
+                        except PathChanged as error:
+                            raise Outdated from error
+                    return
+            raise PathChanged(path)
 
-    async def _change(self, path: str, content: str, place: Location) -> tuple[ToolCallContent, ...]:
-        """What a write would change in the file, for the user only; the agent doesn't get it."""
-        try:
-            before = await self._files.read_text_file(path, allowed_at=place.path)
-        except NotFound:
-            return (TextDiff(path, content),)
-        except WorkspaceError as error:
-            unknown = Text(f"the current content can't be shown: {error}")
-            return (BlockContent(unknown), TextDiff(path, content))
-        return (TextDiff(path, content, before),)
+    async def _before_write(self, files: Workspace, path: str) -> _BeforeWrite:
+        """What there is now. Raises WorkspaceError."""
+        place = await files.locate(path)
+        reason = await to_thread.run_sync(why_it_runs_later, path, place.path, self._roots, abandon_on_cancel=True)
+        is_asked = self._policy.write is not Grant.ON or not place.inside or reason is not None
+        state = await files.look(path, allowed_at=place.path) if is_asked else None
+        return _BeforeWrite(place, state, reason)
 
     async def doubts_about(self, diffs: Sequence[TextDiff]) -> list[str]:
-        """Sentences about workspace files that differ from what the agent shows. Reads the first few files completely.
+        """Sentences about files that differ from what the agent shows, and about those that weren't compared.
 
-        Only the user sees them. A file that can't be read, doesn't exist, or is too long adds no sentence.
+        Only the user sees them. Reads the first few files completely, and waits for nothing that the agent can hold up:
+        what takes too long counts as not compared.
         """
         if not diffs or self._is_closed:
             return []
 
         files = _workspace_of(self._roots, max_read_bytes=MAX_COMPARED_BYTES)
-        doubts = []
-        for diff in diffs[:MAX_COMPARED_FILES]:
-            with suppress(WorkspaceError):
-                async with self._one_read_at_a_time:
-                    doubts.append(_doubt_about(diff, await files.read_text_file(diff.path)))
-        return [doubt for doubt in dict.fromkeys(doubts) if doubt]
+        of_file: dict[str, list[TextDiff]] = {}
+        for diff in diffs:
+            of_file.setdefault(diff.path, []).append(diff)
+        compared = [*of_file][:MAX_COMPARED_FILES]
+        doubts = {path: NOT_COMPARED.format(why="reading takes too long", path=path) for path in compared}
+        with move_on_after(COMPARING_S):
+            for path in compared:
+                async with self._one_comparison_at_a_time:
+                    doubts[path] = await _doubt_about(files, path, of_file[path])
+        more = len(of_file) - len(compared)
+        return [*filter(None, doubts.values()), *([MORE_FILES.format(more=more)] if more else [])]
 
     async def place_of(self, path: str) -> Path | None:
         """Where a path leads, which may be relative to the session's folder; None if no agent may use that place."""
@@ -263,6 +333,10 @@ class Machine:
                 # Environment variables affect what a command does, so the question shows them.
                 line = " ".join([*(f"{name}={quote(value)}" for name, value in env), _line(command, args)])
                 rule, why = await self._rules.against_command(command, args, directory, env)
+                place = str(held.location.path)
+                if rule is None and place != directory:  # a link, which may have led elsewhere just now
+                    rule, why_there = await self._rules.against_command(command, args, place, env)
+                    why = why or why_there
                 request = AccessRequest(
                     "execute",
                     f"Run {line}",
@@ -398,7 +472,13 @@ class Machine:
     def move(self, cwd: Path, additional_directories: Sequence[Path]) -> None:
         """Serve other directories from now on."""
         self._roots = (cwd, *additional_directories)
-        self._files = _workspace_of(self._roots)
+        self._files = self._serve(self._roots)
+
+    def _serve(self, roots: Sequence[Path]) -> Workspace:
+        files = _workspace_of(roots)
+        # What is opened is below these directories, even if a link on the way to one of them leads elsewhere later.
+        self._rules.roots = (*roots, *files.roots)
+        return files
 
     def close(self) -> None:
         """Serve no new requests."""
@@ -416,26 +496,47 @@ def _workspace_of(roots: Sequence[Path], **limits: int) -> Workspace:
     return Workspace(roots, private=own_folders(), **limits)
 
 
-def _doubt_about(diff: TextDiff, text: str) -> str:
-    """How the file's text differs from the old text of a diff, which may be part of the file; "" if it doesn't."""
-    old, now = (_compared(each) for each in (diff.old_text or "", text))
-    if old:
-        return "" if old in now else f"The agent shows old text that isn't in the file: {diff.path}"
-    return f"The agent shows this file as new, but it exists: {diff.path}" if now else ""
+async def _doubt_about(files: Workspace, path: str, diffs: Sequence[TextDiff]) -> str:
+    """How a file's text differs from the old text of its diffs, or why it wasn't compared; "" if it doesn't differ."""
+    try:
+        now = _compared(await files.read_text_file(path))
+    except NotFound:
+        return f"The agent shows old text, but the file doesn't exist: {path}" if any(map(_parts, diffs)) else ""
+    except WorkspaceError as error:
+        return NOT_COMPARED.format(why=_why_not_compared(error), path=path)
+    for diff in diffs:
+        parts = _parts(diff)
+        if not parts and now:
+            return f"The agent shows this file as new, but it exists: {path}"
+        if any(part not in now for part in parts):
+            return f"The agent shows old text that isn't in the file: {path}"
+    return ""
+
+
+def _why_not_compared(error: WorkspaceError) -> str:
+    match error:
+        case FileTooLarge():
+            return f"the file is larger than {MAX_COMPARED_BYTES >> 20} MiB"
+        case OutsideWorkspace():
+            return "the file is outside the session's folders"
+        case NotText():
+            return "the file isn't text"
+        case _:
+            return "the file can't be read"
+
+
+def _parts(diff: TextDiff) -> list[str]:
+    """The old text; if it's from several places of the file, each of them."""
+    lines = (diff.old_text or "").splitlines(keepends=True) if diff.hunks else [diff.old_text or ""]
+    starts = [hunk.old_at for hunk in diff.hunks] or [0]
+    ends = [*starts[1:], len(lines)]
+    parts = (_compared("".join(lines[start:end])) for start, end in zip(starts, ends, strict=True))
+    return [part for part in parts if part]
 
 
 def _compared(text: str) -> str:
     """The text without differences that readers don't see: byte order marks and line endings."""
     return text.removeprefix("\ufeff").replace("\r\n", "\n").strip()
-
-
-def _why_asked_always(asked: str, leads_to: Path, roots: Sequence[Path]) -> str:
-    """Why writing this file needs permission whatever the settings say, in sentences; "" for most files."""
-    reason = why_it_runs_later(asked, leads_to, roots)
-    if reason is None:
-        return ""
-    why = WHY_LATER.format(reason=reason)
-    return f"{why} {STAYS_EXECUTABLE}" if is_executable(leads_to) else why
 
 
 def _line(command: str, args: Sequence[str]) -> str:

@@ -11,7 +11,7 @@ from pathlib import Path, PurePosixPath
 from typing import TYPE_CHECKING, Final, TypeAlias, TypeVar, assert_never
 from urllib.parse import unquote, urlsplit
 
-from anyio import Event, create_task_group, get_cancelled_exc_class
+from anyio import Event, create_task_group, get_cancelled_exc_class, sleep
 
 from acp_tui.client.errors import AgentLost, ClientError, PromptInProgress, SessionClosed, Unsupported
 from acp_tui.client.sessions.access import FOR_SESSION, NOBODY_ASKED, Access, Grant, Policy, Rules
@@ -73,6 +73,8 @@ if TYPE_CHECKING:
     from acp_tui.client.transcript.recorder import Recorder
     from acp_tui.protocol.connection import Connection
 
+SLOW_COMPARISON_S: Final = 0.2
+STILL_COMPARING: Final = "Not compared with the files yet."
 WHY_ACTS_ITSELF: Final = (
     "This agent reads and writes files and runs commands itself. acp-tui can't confine it: you"
     " only decide what it asks about."
@@ -554,17 +556,29 @@ class Session:
             self._answer(request.key, rejection.option_id, rule)
             return
         note = f"Your rule refuses it ({rule.words}), but the agent has no option to reject it once."
-        self.apply(PermissionNoted(request.key, note))
+        self._note(request, note)
 
     async def _note_doubts(self, request: PermissionRequest) -> None:
-        """Add a note if a file's content differs from what the agent shows."""
+        """Add a note if a file's content differs from what the agent shows, or if that isn't known."""
         call = self.conversation.tool_call(request.tool_call_id).call
-        doubts = await self.machine.doubts_about(
-            [item for item in call.content if isinstance(item, TextDiff) and not item.hunks]
-        )
-        request = self.conversation.permissions.get(request.key, request)
-        if doubts:
-            self.apply(PermissionNoted(request.key, "\n".join(filter(None, [request.note, *doubts]))))
+        async with create_task_group() as waiting:
+            # An answer counts after 0.4 s. The card must not look as if nothing were in doubt by then.
+            waiting.start_soon(self._note_after, SLOW_COMPARISON_S, request, STILL_COMPARING)
+            doubts = await self.machine.doubts_about([item for item in call.content if isinstance(item, TextDiff)])
+            waiting.cancel_scope.cancel()
+        self._note(request, *doubts)
+
+    async def _note_after(self, seconds: float, request: PermissionRequest, note: str) -> None:
+        await sleep(seconds)
+        self._note(request, note)
+
+    def _note(self, request: PermissionRequest, *notes: str) -> None:
+        """Add notes to a request. They take the place of the one that a comparison takes long."""
+        before = self.conversation.permissions.get(request.key, request).note
+        lines = [*(line for line in (before or "").split("\n") if line and line != STILL_COMPARING), *notes]
+        note = "\n".join(lines)
+        if note != (before or ""):
+            self.apply(PermissionNoted(request.key, note))
 
     def _ask_for_access(
         self, patch: ToolCallPatch, options: tuple[PermissionOption, ...], why: str
@@ -598,11 +612,10 @@ class Session:
         checked, because an agent that doesn't read its input can delay that.
         """
         try:
-            if request is not None:
-                await self._refuse_by_rule(request)
             async with create_task_group() as looking:
                 if request is not None:
                     looking.start_soon(self._note_doubts, request)
+                    await self._refuse_by_rule(request)
                 answer = await self._permissions.wait(key)
                 looking.cancel_scope.cancel()
             # Before the agent knows the answer, so that it can't lead the paths elsewhere in between.
@@ -637,7 +650,6 @@ class Session:
     def move(self, cwd: Path, additional_directories: Sequence[Path]) -> None:
         """Switch to other directories."""
         self.cwd, self.additional_directories = cwd, tuple(additional_directories)
-        self._rules.roots = (cwd, *additional_directories)
         self.machine.move(cwd, additional_directories)
         self.allowances.end_turn()
 

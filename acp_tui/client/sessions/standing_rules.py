@@ -32,7 +32,11 @@ WHY_IN_DOUBT: Final = (
 
 
 class StandingRules(Rules):
-    """At least one rule. Paths are resolved in a thread."""
+    """At least one rule. Paths are resolved in a thread.
+
+    A link can lead elsewhere each time someone looks. So a file counts by its name, and by the place that was located
+    for it, which is the only one that is opened then.
+    """
 
     def __init__(self, rules: Sequence[RefusalRule], roots: Sequence[Path]) -> None:
         super().__init__(roots)
@@ -43,13 +47,13 @@ class StandingRules(Rules):
         """The rule against a tool call as the agent describes it."""
         return await self._first(subject_of_tool_call(call))
 
-    async def against_read(self, path: str) -> RefusalRule | None:
-        """The rule against reading a file."""
-        return await self._first(subject_of_read(path))
+    async def against_read(self, path: str, place: Path) -> RefusalRule | None:
+        """The rule against reading the file at `place`, which is named `path`. Only that place may then be opened."""
+        return await self._first(subject_of_read(path, str(place)))
 
-    async def against_write(self, path: str) -> RefusalRule | None:
-        """The rule against writing a file."""
-        return await self._first(subject_of_write(path))
+    async def against_write(self, path: str, place: Path) -> RefusalRule | None:
+        """The rule against writing a file, as for reading one."""
+        return await self._first(subject_of_write(path, str(place)))
 
     async def against_command(
         self, command: str, args: Sequence[str], cwd: str, env: Sequence[tuple[str, str]]

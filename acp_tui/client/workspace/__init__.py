@@ -15,18 +15,20 @@ from acp_tui.client.workspace.errors import (
     OutsideWorkspace,
     PathChanged,
     PrivatePath,
+    SharedFile,
     SpecialFile,
     TooManyLinks,
     UnencodableText,
     UnusablePath,
     WorkspaceError,
 )
-from acp_tui.client.workspace.workspace import DEFAULT_MAX_READ_BYTES, Workspace, WriteResult
+from acp_tui.client.workspace.workspace import DEFAULT_MAX_READ_BYTES, FileState, Workspace, WriteResult
 
 __all__ = [
     "DEFAULT_MAX_READ_BYTES",
     "AccessDenied",
     "DiskFailure",
+    "FileState",
     "FileTooLarge",
     "InvalidPath",
     "IsDirectory",
@@ -39,6 +41,7 @@ __all__ = [
     "OutsideWorkspace",
     "PathChanged",
     "PrivatePath",
+    "SharedFile",
     "SpecialFile",
     "TooManyLinks",
     "UnencodableText",

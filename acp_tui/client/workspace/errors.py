@@ -15,7 +15,8 @@ The caller decides what the protocol answers: it maps the classes to error codes
     │   └── SpecialFile      named pipe, socket, device
     ├── NotADirectory        the path needs a directory, but there is a file
     ├── TooManyLinks         circular symbolic links
-    ├── PathChanged          another process changed the path during its use
+    ├── PathChanged          another process changed the path or the file during its use
+    ├── SharedFile           it can't be replaced, and writing into it would change it under its other names, too
     ├── NotText              binary, UTF-16, or broken UTF-8
     ├── FileTooLarge
     ├── UnencodableText      the content to write has no UTF-8 form
@@ -127,10 +128,21 @@ class TooManyLinks(WorkspaceError):
 
 
 class PathChanged(WorkspaceError):
-    """A component became a symbolic link between its check and its use."""
+    """The path leads elsewhere, or the file has changed, since it was looked at or shown to the user."""
 
     def __init__(self, path: str) -> None:
         super().__init__(path, f"{quoted(path)} was changed by another program while in use: try again.")
+
+
+class SharedFile(WorkspaceError):
+    """A file with several names that can't be replaced. One of the others may be outside the workspace."""
+
+    def __init__(self, path: str, names: int) -> None:
+        super().__init__(
+            path,
+            f"Cannot write {quoted(path)}: the file has {names} names (hard links), and its folder accepts no new"
+            " file that could replace it. Nothing was written; ask the user to change it.",
+        )
 
 
 class NotText(WorkspaceError):

@@ -171,14 +171,6 @@ def why_it_runs_later(asked: str, leads_to: Path, folders: Sequence[Path] = ()) 
     return ON_PATH if _is_on_path(leads_to.parent) else None
 
 
-def is_executable(file: Path) -> bool:
-    """Whether any user may execute it."""
-    try:
-        return bool(file.stat().st_mode & 0o111)
-    except OSError:
-        return False
-
-
 @cache
 def _compiled() -> tuple[tuple[RunsLater, re.Pattern[str]], ...]:
     return tuple((entry, re.compile("|".join(map(_expression, entry.patterns)))) for entry in RUNS_LATER)

@@ -9,9 +9,13 @@ import codecs
 import errno
 import os
 import secrets
+import stat
+from collections import deque
 from collections.abc import AsyncIterator, Iterator, Sequence
 from contextlib import asynccontextmanager, contextmanager, suppress
+from dataclasses import field, replace
 from functools import partial
+from hashlib import blake2b
 from pathlib import Path
 from typing import Final, Self, TypeAlias
 
@@ -21,12 +25,16 @@ from acp_tui.client.workspace.containment import Boundary, DirectoryEntry, HeldD
 from acp_tui.client.workspace.errors import (
     Action,
     FileTooLarge,
+    NotAFile,
     NotText,
     OutsideWorkspace,
     PathChanged,
+    SharedFile,
     UnencodableText,
+    WorkspaceError,
     from_os_error,
 )
+from acp_tui.client.workspace.exchange import exchange
 from acp_tui.values import dataclass
 
 # What counts as text:
@@ -151,19 +159,119 @@ def _decode_piece(
         raise NotText(place.asked, error.reason, offset - len(pending) + error.start) from None
 
 
+@dataclass(frozen=True, slots=True)
+class FileState:
+    """What is at a place at one moment. Two are equal if the user would see no difference: `touch` changes nothing."""
+
+    mode: int
+    """The type and the permission bits; 0 if nothing exists."""
+    content: bytes | tuple[int, ...] = b""
+    """A digest of the bytes. If they can't be read or are too many: what changes when someone writes the file."""
+    text: str | None = field(default=None, compare=False, repr=False)
+    """None if there is none, or if it's unknown."""
+    problem: WorkspaceError | None = field(default=None, compare=False)
+    """Why something exists but its text is unknown."""
+
+    @property
+    def is_executable(self) -> bool:
+        """Whether any user may execute it."""
+        return bool(self.mode & 0o111)
+
+    def differences(self, before: FileState) -> Iterator[str]:
+        """What has changed since `before`, in clauses."""
+        if stat.S_IFMT(self.mode) != stat.S_IFMT(before.mode):
+            yield "it was deleted" if not self.mode else "something else is there" if before.mode else "it was created"
+            return
+        if self.content != before.content:
+            yield "its content is different"
+        if self.is_executable and not before.is_executable:
+            yield "it is executable now"
+        elif self.mode != before.mode:
+            yield f"its mode is {stat.S_IMODE(self.mode):03o}, not {stat.S_IMODE(before.mode):03o}"
+
+
+NOTHING: Final = FileState(0)
+
+
+def look_at(place: DirectoryEntry, max_bytes: int) -> FileState:
+    """The state of a place. Never waits for a pipe or a device.
+
+    Raises: PrivatePath; OSError if the status can't be read, or a link has appeared there since the walk.
+    """
+    if place.obstacle is not None:
+        if place.obstacle.errno == errno.ENOENT:
+            return NOTHING
+        return FileState(0, (place.obstacle.errno or 0,), problem=from_os_error("read", place.asked, place.obstacle))
+    try:
+        status = os.stat(place.name, dir_fd=place.directory.fd, follow_symlinks=False)
+    except FileNotFoundError:
+        return NOTHING
+    try:
+        with open_regular(place, os.O_RDONLY) as fd:
+            return _state_of(place, fd, max_bytes)
+    except FileNotFoundError:
+        return NOTHING
+    except NotAFile as error:
+        return FileState(stat.S_IFMT(status.st_mode), problem=error)
+    except PermissionError as error:
+        return FileState(status.st_mode, _written(status), problem=from_os_error("read", place.asked, error))
+
+
+def _state_of(place: DirectoryEntry, fd: int, max_bytes: int) -> FileState:
+    status = os.fstat(fd)
+    digest = blake2b()
+    chunks = _digested(_bounded(place, _chunks(fd), max_bytes), digest)
+    try:
+        if status.st_size > max_bytes:
+            raise FileTooLarge(place.asked, status.st_size, max_bytes)
+        try:
+            text, problem = _decode(place, _refuse_binary(place, chunks)), None
+        except NotText as error:
+            text, problem = None, error
+            deque(chunks, maxlen=0)
+    except FileTooLarge as error:
+        return FileState(status.st_mode, _written(status), problem=error)
+    return FileState(status.st_mode, digest.digest(), text, problem)
+
+
+def _digested(chunks: Iterator[Piece], digest: blake2b) -> Iterator[Piece]:
+    for offset, chunk in chunks:
+        digest.update(chunk)
+        yield offset, chunk
+
+
+def _written(status: os.stat_result) -> tuple[int, ...]:
+    """Numbers that change when a file is replaced, or written to at another tick of the system's clock."""
+    return status.st_dev, status.st_ino, status.st_size, status.st_mtime_ns
+
+
 # How a file is written, and the consequences:
 #
-# - The content goes to a temporary file beside the target, which is then renamed over it. The old file stays intact if
+# - The content goes to a temporary file beside the target, which then takes its name. The old file stays intact if
 #   anything fails. Owner, group, and permission bits are kept.
-# - A rename creates a new file: other hard links keep the old content; ACLs and extended attributes are lost.
+# - That creates a new file: other hard links keep the old content; ACLs and extended attributes are lost.
 # - If the directory accepts no new file, the target can't be replaced (a mount point, a sticky directory), or its owner
 #   couldn't be kept, the content is written into the file in place. That isn't atomic: a failure leaves a mixture of
-#   old and new. The result says so.
+#   old and new. The result says so. A file with several names isn't written in place, because one of the names may be
+#   outside the workspace.
 # - A file that its user may not write to is refused, although a rename would circumvent that.
 # - Missing parents are created, and stay if the write itself then fails.
+#
+# Nothing is overwritten that wasn't there when the user was asked:
+#
+# - A new file takes its name with link(2), which fails if anything has that name. Without hard links (FAT), the file is
+#   created under its name and then filled, so a reader may see a part of it.
+# - An existing file is compared with what was shown, exchanged with the new one in one step, and compared again under
+#   the temporary name. If it isn't as shown, the two are exchanged back, so even a save in between isn't lost. For that
+#   moment, others see the new content.
+# - What remains: a program that opened the file before the exchange and writes into it after the second comparison
+#   writes into a deleted file. Where the system can't exchange files (NFS, FAT, old C libraries), a save between the
+#   comparison and the rename is lost; in place, one between the comparison and the write. Files that can't be read or
+#   are too large are compared by inode, size, and time: a write of the same size within a tick of the clock is missed.
 
 _CREATE: Final = os.O_WRONLY | os.O_CREAT | os.O_EXCL | os.O_NOFOLLOW | os.O_CLOEXEC
 _CANNOT_REPLACE: Final = {errno.EACCES, errno.EPERM, errno.EROFS, errno.EBUSY}
+_NO_HARD_LINKS: Final = {errno.EPERM, errno.EOPNOTSUPP, errno.ENOSYS, errno.EINVAL}
 
 
 @dataclass(frozen=True, slots=True)
@@ -177,19 +285,145 @@ class WriteResult:
     """False if the file was written in place, so a reader may have seen a partial state."""
 
 
-def write_bytes(place: DirectoryEntry, content: bytes) -> WriteResult:
-    """Replace the whole content of the file with `content`, creating the file if necessary (R-FS-4).
+@dataclass(frozen=True, slots=True)
+class _Write:
+    """One write: where, what, and what must be there."""
 
-    Raises: NotAFile; OSError.
-    """
-    if place.obstacle is not None:
-        _make_parents(place, place.obstacle)
-    if not _exists(place):
-        _replace(place, content, None)
-        return WriteResult(place.location.path, created=True, atomic=True)
-    with open_regular(place, os.O_WRONLY) as existing:
-        atomic = _overwrite(place, content, existing)
-    return WriteResult(place.location.path, created=False, atomic=atomic)
+    place: DirectoryEntry
+    content: bytes
+    shown: FileState | None
+    """None if whatever is there may be replaced."""
+    max_bytes: int
+
+    def run(self) -> WriteResult:
+        """Write the whole content of the file, creating the file if necessary (R-FS-4).
+
+        Raises: NotAFile, PathChanged, SharedFile; OSError.
+        """
+        place = self.place
+        self._require_as_shown()
+        if place.obstacle is not None:
+            _make_parents(place, place.obstacle)
+        if not _exists(place):
+            self._require(self.shown in (None, NOTHING))
+            return WriteResult(place.location.path, created=True, atomic=self._create())
+        self._require(self.shown != NOTHING)
+        with open_regular(place, os.O_WRONLY) as existing:
+            atomic = self._overwrite(existing)
+        return WriteResult(place.location.path, created=False, atomic=atomic)
+
+    def _require_as_shown(self) -> None:
+        self._require(self.shown is None or look_at(self.place, self.max_bytes) == self.shown)
+
+    def _require(self, is_as_shown: bool) -> None:
+        if not is_as_shown:
+            raise PathChanged(self.place.asked)
+
+    def _create(self) -> bool:
+        """Create the file unless anything has its name. False if that wasn't atomic."""
+        place, directory = self.place, self.place.directory.fd
+        try:
+            with self._temporary(None) as (temporary, _):
+                try:
+                    os.link(temporary, place.name, src_dir_fd=directory, dst_dir_fd=directory, follow_symlinks=False)
+                except OSError as error:
+                    if error.errno not in _NO_HARD_LINKS:
+                        raise
+                    self._fill(place.name, None)
+                    return False
+        except FileExistsError:
+            raise PathChanged(place.asked) from None
+        _sync_directory(directory)
+        return True
+
+    def _overwrite(self, existing: int) -> bool:
+        """Replace a file that is open for writing, or otherwise write into it. True if it was replaced."""
+        old = os.fstat(existing)
+        try:
+            with self._temporary(old) as (temporary, ours):
+                self._replace_with(temporary, ours)
+        except FileNotFoundError:
+            raise PathChanged(self.place.asked) from None
+        except OSError as error:
+            if error.errno not in _CANNOT_REPLACE:
+                raise
+            self._write_into(existing, error)
+            return False
+        _sync_directory(self.place.directory.fd)
+        return True
+
+    def _write_into(self, existing: int, why: OSError) -> None:
+        """Write into the open file, because it can't be replaced."""
+        names = os.fstat(existing).st_nlink
+        if names > 1:
+            raise SharedFile(self.place.asked, names) from why
+        self._require_as_shown()
+        self._require(os.path.samestat(os.fstat(existing), self._status(self.place.name)))
+        _write_through(existing, self.content)
+
+    def _replace_with(self, temporary: str, ours: os.stat_result) -> None:
+        """Give the temporary file, which is `ours`, the target's name."""
+        name, directory = self.place.name, self.place.directory.fd
+        self._require_as_shown()
+        if self.shown is None or not exchange(directory, temporary, name):
+            os.replace(temporary, name, src_dir_fd=directory, dst_dir_fd=directory)
+            return
+        found = None
+        with suppress(OSError, WorkspaceError):
+            found = look_at(replace(self.place, name=temporary), self.max_bytes)
+        if found != self.shown:
+            self._put_back(temporary, ours)
+            raise PathChanged(self.place.asked)
+        os.unlink(temporary, dir_fd=directory)
+
+    def _put_back(self, temporary: str, ours: os.stat_result) -> None:
+        """Undo the exchange: what now has the temporary name isn't what the user was shown."""
+        name, directory = self.place.name, self.place.directory.fd
+        try:
+            exchange(directory, temporary, name)
+            if not os.path.samestat(ours, self._status(temporary)):
+                exchange(directory, temporary, name)  # someone has replaced ours: that's newer than what was put back
+        except FileNotFoundError:  # someone has deleted ours
+            with suppress(OSError):
+                os.link(temporary, name, src_dir_fd=directory, dst_dir_fd=directory, follow_symlinks=False)
+                os.unlink(temporary, dir_fd=directory)
+
+    def _status(self, name: str) -> os.stat_result:
+        return os.stat(name, dir_fd=self.place.directory.fd, follow_symlinks=False)
+
+    @contextmanager
+    def _temporary(self, old: os.stat_result | None) -> Iterator[tuple[str, os.stat_result]]:
+        """The name and status of a complete new file beside the target. If it has this name at the end, it's deleted.
+
+        Anything else that has the name then is the user's, and can't be put back.
+        """
+        name = f".acp-tui-{secrets.token_hex(16)}.tmp"
+        ours = self._fill(name, old)
+        try:
+            yield name, ours
+        finally:
+            with suppress(OSError):
+                if os.path.samestat(ours, self._status(name)):
+                    os.unlink(name, dir_fd=self.place.directory.fd)
+
+    def _fill(self, name: str, old: os.stat_result | None) -> os.stat_result:
+        """Create a file with the content, in place of an `old` one if there is one. Returns its status."""
+        directory = self.place.directory.fd
+        # The kernel applies the umask to a new file. A replacement is private until it has its owner and mode.
+        fd = os.open(name, _CREATE, 0o666 if old is None else 0o600, dir_fd=directory)
+        try:
+            if old is not None:
+                os.fchown(fd, old.st_uid, old.st_gid)
+                # Without set-id bits, which any write to a file clears.
+                os.fchmod(fd, (old.st_mode if self.shown is None else self.shown.mode) & 0o777)
+            _write_through(fd, self.content)
+            return os.fstat(fd)
+        except BaseException:
+            with suppress(OSError):
+                os.unlink(name, dir_fd=directory)
+            raise
+        finally:
+            os.close(fd)
 
 
 def _make_parents(place: DirectoryEntry, obstacle: OSError) -> None:
@@ -207,45 +441,6 @@ def _exists(place: DirectoryEntry) -> bool:
     except FileNotFoundError:
         return False
     return True
-
-
-def _overwrite(place: DirectoryEntry, content: bytes, existing: int) -> bool:
-    """Replace a file that is open for writing, or otherwise write into it. True if it was replaced."""
-    try:
-        _replace(place, content, os.fstat(existing))
-    except OSError as error:
-        if error.errno not in _CANNOT_REPLACE:
-            raise
-        _write_through(existing, content)
-        return False
-    return True
-
-
-def _replace(place: DirectoryEntry, content: bytes, old: os.stat_result | None) -> None:
-    """Write a temporary file and rename it over the target. A failure leaves everything unchanged."""
-    directory = place.directory.fd
-    temporary = f".acp-tui-{secrets.token_hex(16)}.tmp"
-    # The kernel applies the umask to a new file. A replacement is private until it has its owner and mode.
-    fd = os.open(temporary, _CREATE, 0o666 if old is None else 0o600, dir_fd=directory)
-    try:
-        try:
-            if old is not None:
-                _take_after(fd, old)
-            _write_through(fd, content)
-        finally:
-            os.close(fd)
-        os.replace(temporary, place.name, src_dir_fd=directory, dst_dir_fd=directory)
-    except BaseException:
-        with suppress(OSError):
-            os.unlink(temporary, dir_fd=directory)
-        raise
-    _sync_directory(directory)
-
-
-def _take_after(fd: int, old: os.stat_result) -> None:
-    """Give a file the owner and mode of another, without set-id bits, which any write to a file clears."""
-    os.fchown(fd, old.st_uid, old.st_gid)
-    os.fchmod(fd, old.st_mode & 0o777)
 
 
 def _write_through(fd: int, content: bytes) -> None:
@@ -326,16 +521,25 @@ class Workspace:
         read = partial(self._read, path, LineRange.of_request(line, limit), allowed_at)
         return await to_thread.run_sync(read, abandon_on_cancel=True)
 
-    async def write_text_file(self, path: str, content: str, *, allowed_at: Path | None = None) -> WriteResult:
+    async def look(self, path: str, *, allowed_at: Path) -> FileState:
+        """The state of the file at `allowed_at`, which `path` leads to, to show it and compare it when writing.
+
+        Raises: WorkspaceError, including PathChanged if it now leads elsewhere.
+        """
+        return await to_thread.run_sync(partial(self._look, path, allowed_at), abandon_on_cancel=True)
+
+    async def write_text_file(
+        self, path: str, content: str, *, allowed_at: Path | None = None, shown: FileState | None = None
+    ) -> WriteResult:
         """Replace the file's content with exactly the UTF-8 bytes of `content`. Writes run in the order of the calls.
 
         A write that has begun completes even if the caller is cancelled (R-FS-4). With `allowed_at`, only the file at
-        that path is written, with all links followed; it may be outside.
+        that path is written, with all links followed; it may be outside. With `shown`, only a file in that state is.
 
-        Raises: WorkspaceError.
+        Raises: WorkspaceError, including PathChanged if the path leads elsewhere or the file is in another state.
         """
         async with self._one_write_at_a_time:
-            return await to_thread.run_sync(partial(self._write, path, content, allowed_at))
+            return await to_thread.run_sync(partial(self._write, path, content, allowed_at, shown))
 
     def _locate(self, path: str) -> Location:
         try:
@@ -355,21 +559,24 @@ class Workspace:
         with self._reach("read", path, allowed_at) as place:
             return read_text(place, lines, self._max_read_bytes)
 
-    def _write(self, path: str, content: str, allowed_at: Path | None) -> WriteResult:
+    def _look(self, path: str, allowed_at: Path) -> FileState:
+        with self._reach("read", path, allowed_at) as place:
+            return look_at(place, self._max_read_bytes)
+
+    def _write(self, path: str, content: str, allowed_at: Path | None, shown: FileState | None) -> WriteResult:
         encoded = _encode(path, content)
         with self._reach("write", path, allowed_at) as place:
-            return write_bytes(place, encoded)
+            return _Write(place, encoded, shown, self._max_read_bytes).run()
 
     @contextmanager
     def _reach(self, action: Action, path: str, allowed_at: Path | None) -> Iterator[DirectoryEntry]:
         """The place of a path that may be served. Errors from the system inside the block become WorkspaceErrors."""
         try:
             with self._boundary.reach(path) as place:
-                if place.location.path != allowed_at:
-                    if not place.location.inside:
-                        raise OutsideWorkspace(path, place.location.path)
-                    if allowed_at is not None:
-                        raise PathChanged(path)
+                if allowed_at is None and not place.location.inside:
+                    raise OutsideWorkspace(path, place.location.path)
+                if allowed_at not in (None, place.location.path):
+                    raise PathChanged(path)
                 yield place
         except OSError as error:
             raise from_os_error(action, path, error) from error

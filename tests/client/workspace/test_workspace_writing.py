@@ -6,23 +6,30 @@ import resource
 import sys
 import threading
 from collections.abc import Callable
+from contextlib import suppress
 from pathlib import Path
+from typing import Any
 
 import anyio
+import anyio.from_thread
 import pytest
 
 from acp_tui.client.workspace import (
     AccessDenied,
     DiskFailure,
+    FileState,
     IsDirectory,
     NotADirectory,
     NotFound,
     OutsideWorkspace,
+    PathChanged,
+    SharedFile,
     SpecialFile,
     UnencodableText,
     Workspace,
     WriteResult,
 )
+from acp_tui.client.workspace.exchange import exchange
 from support.waiting import LIMIT_S
 
 OLD = "the old content\n"
@@ -287,6 +294,7 @@ async def test_writes_go_one_after_another_in_the_order_of_their_calls(
         replace(*args, **options)
         busy.release()
 
+    (tmp_path / "file").touch()
     monkeypatch.setattr(os, "replace", observe)
     with anyio.fail_after(LIMIT_S):
         async with anyio.create_task_group() as tasks:
@@ -299,6 +307,7 @@ async def test_writes_go_one_after_another_in_the_order_of_their_calls(
 async def test_a_write_that_has_begun_is_finished_although_its_caller_is_cancelled(
     workspace: Workspace, tmp_path: Path, monkeypatch: pytest.MonkeyPatch
 ) -> None:
+    (tmp_path / "file").touch()
     begun, may_go_on = anyio.Event(), threading.Event()
     replace: Callable[..., None] = os.replace
 
@@ -315,3 +324,212 @@ async def test_a_write_that_has_begun_is_finished_although_its_caller_is_cancell
             tasks.cancel_scope.cancel()
             may_go_on.set()
     assert (tmp_path / "file").read_text() == "x"
+
+
+# Only over what was shown
+
+
+async def write_over(workspace: Workspace, file: Path, shown: FileState, content: str = "agent") -> WriteResult:
+    with anyio.fail_after(LIMIT_S):
+        return await workspace.write_text_file(str(file), content, allowed_at=file, shown=shown)
+
+
+def save(file: Path, text: str = "user") -> None:
+    """As an editor that writes another file and renames it."""
+    new = file.with_name("saved")
+    new.write_text(text)
+    new.replace(file)
+
+
+@pytest.fixture
+def file(tmp_path: Path) -> Path:
+    (tmp_path / "file").write_text(OLD)
+    return tmp_path / "file"
+
+
+def between(monkeypatch: pytest.MonkeyPatch, *events: Callable[[], object]) -> None:
+    """Let something happen right before each exchange of the new file with the old one."""
+    pending = list(events)
+
+    def exchange_after(directory: int, name: str, other: str) -> bool:
+        if pending:
+            pending.pop(0)()
+        return exchange(directory, name, other)
+
+    monkeypatch.setattr("acp_tui.client.workspace.workspace.exchange", exchange_after)
+
+
+async def test_a_file_in_the_state_that_was_shown_is_replaced(workspace: Workspace, file: Path) -> None:
+    file.chmod(0o750)
+    shown = await workspace.look(str(file), allowed_at=file)
+    assert shown.text == OLD
+    assert (await write_over(workspace, file, shown)).atomic
+    assert (file.read_text(), file.stat().st_mode & 0o777) == ("agent", 0o750)
+    assert names_in(file.parent) == ["file"]
+
+
+@pytest.mark.parametrize("kind", ["save", "folder", "fifo", "link", "mode"])
+async def test_what_comes_right_before_the_exchange_is_put_back(
+    workspace: Workspace, file: Path, monkeypatch: pytest.MonkeyPatch, kind: str
+) -> None:
+    def come() -> None:
+        if kind == "mode":
+            file.chmod(0o755)
+            return
+        file.unlink()
+        if kind == "folder":
+            file.mkdir()
+            (file / "inner").touch()
+        elif kind == "fifo":
+            os.mkfifo(file)
+        elif kind == "link":
+            file.symlink_to("nowhere")
+        else:
+            save(file)
+
+    shown = await workspace.look(str(file), allowed_at=file)
+    between(monkeypatch, come)
+    with pytest.raises(PathChanged):
+        await write_over(workspace, file, shown)
+    assert names_in(file.parent) == ["file"]
+    found = {"folder": file.is_dir(), "fifo": file.is_fifo(), "link": file.is_symlink()}.get(kind)
+    assert found or file.read_text() == ("user" if kind == "save" else OLD)
+
+
+async def test_a_save_while_the_exchange_is_undone_is_kept_as_the_newer_one(
+    workspace: Workspace, file: Path, monkeypatch: pytest.MonkeyPatch
+) -> None:
+    shown = await workspace.look(str(file), allowed_at=file)
+    between(monkeypatch, lambda: save(file, "first"), lambda: save(file, "second"))
+    with pytest.raises(PathChanged):
+        await write_over(workspace, file, shown)
+    assert file.read_text() == "second"
+
+
+async def test_a_file_deleted_right_before_the_exchange_stays_deleted(
+    workspace: Workspace, file: Path, monkeypatch: pytest.MonkeyPatch
+) -> None:
+    shown = await workspace.look(str(file), allowed_at=file)
+    between(monkeypatch, file.unlink)
+    with pytest.raises(PathChanged):
+        await write_over(workspace, file, shown)
+    assert names_in(file.parent) == []
+
+
+async def test_a_save_is_back_if_ours_is_deleted_while_the_exchange_is_undone(
+    workspace: Workspace, file: Path, monkeypatch: pytest.MonkeyPatch
+) -> None:
+    shown = await workspace.look(str(file), allowed_at=file)
+    between(monkeypatch, lambda: save(file), file.unlink)
+    with pytest.raises(PathChanged):
+        await write_over(workspace, file, shown)
+    assert (names_in(file.parent), file.read_text()) == (["file"], "user")
+
+
+async def test_what_cannot_be_put_back_is_kept_beside_it(
+    workspace: Workspace, file: Path, monkeypatch: pytest.MonkeyPatch
+) -> None:
+    def fail() -> None:
+        raise OSError(errno.EIO, os.strerror(errno.EIO))
+
+    shown = await workspace.look(str(file), allowed_at=file)
+    between(monkeypatch, lambda: save(file), fail)
+    with pytest.raises(DiskFailure):
+        await write_over(workspace, file, shown)
+    assert "user" in [path.read_text() for path in file.parent.iterdir()]
+
+
+async def test_without_an_exchange_the_file_is_compared_right_before_it_is_replaced(
+    workspace: Workspace, file: Path, monkeypatch: pytest.MonkeyPatch
+) -> None:
+    monkeypatch.setattr("acp_tui.client.workspace.workspace.exchange", lambda *names: False)
+    shown = await workspace.look(str(file), allowed_at=file)
+    assert (await write_over(workspace, file, shown)).atomic
+    with pytest.raises(PathChanged):
+        await write_over(workspace, file, shown, "again")
+    assert (file.read_text(), names_in(file.parent)) == ("agent", ["file"])
+
+
+@pytest.mark.parametrize("has_hard_links", [True, False])
+async def test_a_new_file_overwrites_nothing_that_appears_at_the_last_moment(
+    workspace: Workspace, tmp_path: Path, monkeypatch: pytest.MonkeyPatch, has_hard_links: bool
+) -> None:
+    file, link, appears = tmp_path / "new", os.link, [True]
+
+    def appear_and_link(*args: Any, **options: Any) -> None:
+        if appears.pop():
+            file.write_text("user")
+        if not has_hard_links:
+            raise OSError(errno.EPERM, os.strerror(errno.EPERM))
+        link(*args, **options)
+
+    monkeypatch.setattr(os, "link", appear_and_link)
+    shown = await workspace.look(str(file), allowed_at=file)
+    with pytest.raises(PathChanged):
+        await write_over(workspace, file, shown)
+    assert (file.read_text(), names_in(tmp_path)) == ("user", ["new"])
+    file.unlink()
+    appears.append(False)
+    assert (await write_over(workspace, file, shown)).atomic == has_hard_links
+    assert (file.read_text(), names_in(tmp_path)) == ("agent", ["new"])
+
+
+async def test_in_place_a_file_is_compared_too(
+    workspace: Workspace, file: Path, monkeypatch: pytest.MonkeyPatch
+) -> None:
+    shown = await workspace.look(str(file), allowed_at=file)
+    refuse_new_files(monkeypatch, errno.EACCES)
+    assert not (await write_over(workspace, file, shown)).atomic
+    with pytest.raises(PathChanged):
+        await write_over(workspace, file, shown, "again")
+    assert file.read_text() == "agent"
+
+
+async def test_a_file_with_other_names_is_replaced_and_never_written_in_place(
+    workspace: Workspace, tmp_path: Path, tmp_path_factory: pytest.TempPathFactory, monkeypatch: pytest.MonkeyPatch
+) -> None:
+    outside = tmp_path_factory.mktemp("outside") / "file"
+    outside.write_text(OLD)
+    file = tmp_path / "file"
+    os.link(outside, file)
+    with monkeypatch.context() as patch:
+        refuse_new_files(patch, errno.EACCES)
+        with pytest.raises(SharedFile, match="2 names"):
+            await write(workspace, "file", "new")
+    assert (file.read_text(), outside.read_text()) == (OLD, OLD)
+    assert (await write(workspace, "file", "new")).atomic
+    assert (file.read_text(), outside.read_text()) == ("new", OLD)
+
+
+SAVES = int(os.environ.get("ACP_TUI_SAVES", "300"))
+
+
+async def test_no_save_of_an_editor_is_lost_however_it_races_the_writes(workspace: Workspace, file: Path) -> None:
+    """A save is lost if a write goes over it that was shown an earlier one. Each write names the save it was shown.
+
+    For a moment such a write may be there, until it is taken back.
+    """
+    lost: list[str] = []
+    written: list[WriteResult] = []
+    stop = threading.Event()
+    file.write_text("0")
+
+    def edit() -> None:
+        number = 0
+        while number < SAVES or not written:
+            number += 1
+            bases = (file.read_text().split()[-1] for _ in range(10_000))
+            if str(number - 1) not in bases:
+                lost.append(str(number - 1))
+            save(file, str(number))
+        stop.set()
+
+    thread = threading.Thread(target=edit)
+    thread.start()
+    while not stop.is_set():
+        shown = await workspace.look(str(file), allowed_at=file)
+        with suppress(PathChanged):
+            written.append(await write_over(workspace, file, shown, f"agent over {(shown.text or '').split()[-1]}"))
+    thread.join()
+    assert not lost
+    assert names_in(file.parent) == ["file"]
