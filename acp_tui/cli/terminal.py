@@ -62,7 +62,7 @@ class Fence:
     A terminal answers a question only after it has taken everything that was sent before it.
     """
 
-    _has_answered: ClassVar[bool | None] = None
+    has_answered: ClassVar[bool | None] = None
     """Whether the controlling terminal has ever answered; None until that is known."""
 
     def __init__(self, descriptor: int) -> None:
@@ -79,9 +79,9 @@ class Fence:
             quiet = [*self._settings]
             quiet[3] &= ~(termios.ICANON | termios.ECHO)
             termios.tcsetattr(self._descriptor, termios.TCSANOW, quiet)
-            if Fence._has_answered is not False and os.environ.get("TERM", "dumb") not in ("", "dumb"):
+            if Fence.has_answered is not False and os.environ.get("TERM", "dumb") not in ("", "dumb"):
                 self._is_asked = os.write(self._descriptor, QUESTION) > 0
-        wait_s = UNANSWERED_S if not self._is_asked else math.inf if Fence._has_answered else NEVER_S
+        wait_s = UNANSWERED_S if not self._is_asked else math.inf if Fence.has_answered else NEVER_S
         self._ends_s = time.monotonic() + wait_s
         return self
 
@@ -98,7 +98,7 @@ class Fence:
             if time.monotonic() < self._ends_s:
                 return False
             if self._is_asked:
-                Fence._has_answered = False
+                Fence.has_answered = False
             return True
         try:
             data = os.read(self._descriptor, 4096)
@@ -106,7 +106,7 @@ class Fence:
             return True
         self._read = (self._read + data)[-(len(data) + len(ANSWER)) :]
         if ANSWER in self._read:
-            Fence._has_answered = True
+            Fence.has_answered = True
             return True
         return not data or time.monotonic() >= self._ends_s
 

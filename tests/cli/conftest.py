@@ -10,5 +10,5 @@ from acp_tui.cli.terminal import Fence
 @pytest.fixture(autouse=True)
 def terminals_of_tests_answer_nothing(monkeypatch: pytest.MonkeyPatch) -> None:
     """A terminal in this process is only a pair of descriptors."""
-    monkeypatch.setattr(Fence, "_has_answered", False)
+    monkeypatch.setattr(Fence, "has_answered", False)
     monkeypatch.setattr("acp_tui.cli.terminal.UNANSWERED_S", 0.0)

@@ -27,8 +27,8 @@ from support import late_page
 from support.on_terminal import environment, set_size
 from support.waiting import LIMIT_S
 
-SEQUENCES: Final = int(os.environ.get("ACP_TUI_LATE_SEQUENCES", "40"))
-SCALE: Final = float(os.environ.get("LATE_SCALE", "0.15"))
+SEQUENCES: Final = int(os.environ.get("ACP_TUI_LATE_SEQUENCES", "20"))
+SCALE: Final = 0.25
 """Of all times, so that many questions fit into a test."""
 GUARD_S: Final = 0.4 * SCALE
 SIZE: Final = (70, 24)
@@ -67,7 +67,7 @@ class Terminal:
     shown: dict[str, float] = field(default_factory=dict)
     """The questions on the screen, since when."""
     raw: bytes = b""
-    _waiting: deque[tuple[float, bytes]] = field(default_factory=deque)
+    waiting: deque[tuple[float, bytes]] = field(default_factory=deque)
 
     def __post_init__(self) -> None:
         self._screen = Screen(self, *SIZE)
@@ -82,15 +82,15 @@ class Terminal:
     def read(self) -> None:
         """Take what was written, to show it after the delay."""
         if self.is_reading and select.select([self.master], [], [], 0)[0]:
-            at_s = max(monotonic() + self.delay_s, self._waiting[-1][0] if self._waiting else 0.0)
+            at_s = max(monotonic() + self.delay_s, self.waiting[-1][0] if self.waiting else 0.0)
             with suppress(OSError):  # it has ended
                 self.raw += (data := os.read(self.master, 1 << 16))
-                self._waiting.append((at_s, data))
+                self.waiting.append((at_s, data))
 
     def show(self) -> None:
         """Show what is due."""
-        while self._waiting and self._waiting[0][0] <= monotonic():
-            self._stream.feed(self._waiting.popleft()[1])
+        while self.waiting and self.waiting[0][0] <= monotonic():
+            self._stream.feed(self.waiting.popleft()[1])
             now_s = monotonic()
             # In a frame: the conversation shows the calls too.
             on_card = {name for line in self._screen.display if "│" in line for name in NAME.findall(line)}
@@ -113,7 +113,7 @@ class Played:
         self._commands = commands
         self._reports = reports
         self._unread = b""
-        self._asked: dict[str, int] = {}
+        self.asked: dict[str, int] = {}
         """The version of each waiting question."""
         self.count = 0
         self._pressed: tuple[float, dict[str, float]] = (0.0, {})
@@ -142,7 +142,7 @@ class Played:
                 self._judge(name, what, read_s)
 
     def _judge(self, name: str, what: str, read_s: float) -> None:
-        version = self._asked.pop(name, None)
+        version = self.asked.pop(name, None)
         pressed_s, shown = self._pressed
         told = "\n".join([*self.log[-12:], f"decided {name} {what}, shown {shown}", self.terminal.text])
         if what in ("no", "decline", "cancel", "None"):
@@ -167,22 +167,22 @@ class Played:
 
     def ask(self) -> None:
         """Ask something new, perhaps instead of the last question."""
-        for name in [*self._asked]:
+        for name in [*self.asked]:
             if self.random.random() < 0.8:
-                self._asked.pop(name)
+                self.asked.pop(name)
                 self.do("withdraw", name, "")
         name = f"q{self.count}"
         self.count += 1
-        self._asked[name] = 0
+        self.asked[name] = 0
         self.do(self.random.choice(("ask", "ask", "ask", "choose", "visit")), name, f"{name}v0")
 
     def change(self) -> None:
         """Change the oldest call in place. Only a permission request has one; elsewhere nothing changes."""
-        for name in [*self._asked][:1]:
+        for name in [*self.asked][:1]:
             asked = next(line for line in reversed(self.log) if f"'{name}'" in line)
             if "'ask'" in asked or "'swap'" in asked:
-                self._asked[name] += 1
-                self.do("swap", name, f"{name}v{self._asked[name]}")
+                self.asked[name] += 1
+                self.do("swap", name, f"{name}v{self.asked[name]}")
 
     def press(self, keys: str) -> None:
         """Press keys, one after the other without a pause."""
@@ -266,6 +266,6 @@ def test_an_answer_reaches_only_what_this_terminal_had_shown(tmp_path: Path, ans
             game.press("1")
             game.pass_time(2 * SCALE)
             assert monotonic() - begin_s < LIMIT_S, "\n".join([*game.log[-20:], game.terminal.text])
-            if not game._asked:
+            if not game.asked:
                 game.ask()
                 game.pass_time(2 * SCALE)

@@ -412,10 +412,14 @@ class Page:
 
 @asynccontextmanager
 async def open_page(
-    *updates: SessionUpdate, size: tuple[int, int] = SIZE, theme: str = DARK.name, is_shown: bool = True
+    *updates: SessionUpdate,
+    size: tuple[int, int] = SIZE,
+    theme: str = DARK.name,
+    is_shown: bool = True,
+    clock: Clock | None = None,
 ) -> AsyncIterator[Page]:
     """A page with a session that has received these updates, shown or not yet, for at most `TEST_LIMIT_S`."""
-    app = ScreenApp(theme=theme)
+    app = ScreenApp(theme=theme, clock=clock)
     connection = RecordedConnection()
     session = new_session(*updates, connection=connection)
     with anyio.fail_after(TEST_LIMIT_S):

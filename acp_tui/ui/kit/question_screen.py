@@ -38,7 +38,7 @@ class QuestionScreen(ModalScreen[T]):
         self._is_told = False
         """Whether the user was told that an answer came too soon."""
         self._typed = ""
-        """A character that was typed after a pause, and may be the first of a text."""
+        """The character that is held: it may be the first of a text."""
         self._is_writing = False
         """Whether the user is writing: the last keys were text."""
 
@@ -65,22 +65,18 @@ class QuestionScreen(ModalScreen[T]):
         """Handle a key. Keys that a field takes as text don't arrive here."""
         is_answer = self.guard.takes(event)
         binding = next(iter(bindings_of_key(self, event.key)), None)
-        if event.is_printable and self.guard.is_unasked and self._is_text(event, binding, is_answer=is_answer):
+        if not event.is_printable or not self.guard.is_unasked:
+            await self._act(event, binding, is_answer=is_answer)
+        elif binding is None or not is_answer:
             event.stop()
+            if binding is not None and not self._is_writing and not self._typed:
+                self.may_answer()  # says that it came too soon
             self._write(self._typed + (event.character or ""))
-        elif event.is_printable and self.guard.is_unasked and binding is not None and is_answer:
+        else:
             event.stop()
             self._typed, self._is_writing = event.character or "", False
             self._tell_held(binding.description)
             await self.guard.hold(event, partial(self._decide, binding), partial(self._tell_held, ""))
-        else:
-            await self._act(event, binding, is_answer=is_answer)
-
-    def _is_text(self, event: events.Key, binding: Binding | None, *, is_answer: bool) -> bool:
-        """Whether the character is part of a text: another one came just before, or it was typed for the prompt."""
-        if binding is None or not self.guard.was_shown_before(event):
-            return True
-        return not is_answer and bool(self._typed or self._is_writing)
 
     async def _act(self, event: events.Key, binding: Binding | None, *, is_answer: bool) -> None:
         # The Enter that ends a text isn't an answer, however late it comes.

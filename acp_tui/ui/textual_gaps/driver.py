@@ -213,7 +213,7 @@ class Pacing:
         """The rows of frames that were not sent."""
         self._row_length = ROW_LENGTH
         self.shown = ShownRows()
-        self.fence = Fence(app, self._missed)
+        self.fence = Fence(app, lambda: self.terminal, self._missed)
 
     def driver_class(self, textuals: type[Driver]) -> type[Driver]:
         """Return the paced driver instead of the class it extends."""

@@ -9,7 +9,7 @@ from __future__ import annotations
 import asyncio
 import time
 from collections.abc import Callable, Collection, Hashable
-from typing import TYPE_CHECKING, Any, Final
+from typing import Any, Final, Protocol
 
 from textual._context import NoActiveAppError
 from textual.app import App
@@ -18,13 +18,23 @@ from textual.widget import Widget
 
 from acp_tui.ui.textual_gaps.flow_control import LOST_S
 
-if TYPE_CHECKING:
-    from acp_tui.ui.textual_gaps.driver import PacedDriver
-
 UNANSWERED_S: Final = 1.5
 """A terminal that answers nothing, or more than it is asked, gets this time to show a frame."""
 RETRY_S: Final = 0.02
 """While Textual paints nothing, look again this often."""
+
+
+class Questioned(Protocol):
+    """A terminal that can be asked."""
+
+    questions: int
+    """How many it was asked."""
+
+    def question_behind_all(self) -> int:
+        """The number of a question behind everything that was sent, counted from 1."""
+
+    def has_input_since(self, at_s: float) -> bool:
+        """Whether the user has done something since then that the app may not have handled yet."""
 
 
 class _Wait:
@@ -44,9 +54,10 @@ class _Wait:
 class Fence:
     """The fence of one app. Belongs to the event loop. Times are in monotonic seconds."""
 
-    def __init__(self, app: App[Any], missed: Collection[int]) -> None:
-        """`missed` are the rows of frames that were not sent."""
+    def __init__(self, app: App[Any], terminal: Callable[[], Questioned | None], missed: Collection[int]) -> None:
+        """`terminal` returns None if it can't be asked; `missed` are the rows of frames that were not sent."""
         self._app = app
+        self._terminal_now = terminal
         self._missed = missed
         self._waits: dict[Hashable, _Wait] = {}
         self._begun_s = time.monotonic()
@@ -72,9 +83,8 @@ class Fence:
         return self._is_exact and not self.is_silent
 
     @property
-    def _terminal(self) -> PacedDriver | None:
-        terminal: PacedDriver | None = getattr(self._app, "pacing").terminal  # noqa: B009 - any app may have one
-        return terminal
+    def _terminal(self) -> Questioned | None:
+        return self._terminal_now()
 
     def is_awaited(self, key: Hashable) -> bool:
         """Whether `when_shown` was called with this key, and isn't done yet."""

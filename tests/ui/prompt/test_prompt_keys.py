@@ -159,7 +159,7 @@ async def test_escape_closes_the_help_and_cancels_nothing() -> None:
 # Tab and Ctrl+C
 
 
-async def test_tab_leads_to_the_card_and_stays_there_esc_leads_back_and_the_draft_survives() -> None:
+async def test_tab_leads_to_the_card_and_stays_there_and_esc_leads_back_to_the_draft() -> None:
     async with open_page() as page:
         await page.write("a draft")
         await page.ask("call")

@@ -1,0 +1,128 @@
+"""Somebody begins to write while something comes and asks: no sentence is an answer, and none is lost.
+
+`ACP_TUI_SENTENCES=1000` types so many messages, each at five speeds.
+"""
+
+from __future__ import annotations
+
+import os
+from collections.abc import Awaitable, Callable
+from random import Random
+from typing import Any, Final
+
+import pytest
+from textual.events import Key
+from textual.widget import Widget
+
+from acp_tui.conversation.elicitation import ChoiceField, FieldChoice, Form, UrlVisit
+from acp_tui.conversation.facts import PermissionOption, RequestKey
+from acp_tui.ui.dialogs.trust import TrustQuestion
+from acp_tui.ui.kit.answer_guard import GUARD_S
+from acp_tui.ui.kit.question_screen import QuestionScreen
+from acp_tui.ui.permission.permission_card import PermissionCard
+from acp_tui.ui.permission.question_card import QuestionCard
+from acp_tui.ui.prompt import PromptInput
+from acp_tui.ui.prompt.input import IDLE_S
+from support.chat_messages import MESSAGES
+from support.folding import ALLOW, REJECT
+from support.screens import Clock, Page, open_page
+
+SENTENCES: Final = int(os.environ.get("ACP_TUI_SENTENCES", "4"))
+SPEEDS_S: Final = (0.03, 0.08, 0.15, 0.24, 0.33)
+"""The mean time between two letters; each varies by a fifth."""
+LENGTH: Final = 14
+"""So many letters of each: an answer would be one of the first."""
+ALWAYS: Final = PermissionOption("always", "Always", "allow_always")
+
+pytestmark = pytest.mark.usefixtures("keys_are_held")
+
+
+class Timers:
+    """Replaces the timers of all that asks: they fire when the test's clock gets there."""
+
+    def __init__(self, clock: Clock) -> None:
+        self.clock = clock
+        self._due: list[tuple[float, Widget, Callable[[], Any], list[bool]]] = []
+
+    def set_timer(self, widget: Widget, delay: float, callback: Callable[[], Any], **_: Any) -> Any:
+        """As Textual's."""
+        is_on = [True]
+        self._due.append((self.clock.now_s + delay, widget, callback, is_on))
+        return type("Timer", (), {"stop": lambda _: is_on.__setitem__(0, False)})()
+
+    async def pass_to(self, at_s: float, settled: Callable[[], Awaitable[None]]) -> None:
+        """Let time pass until then."""
+        while due := [each for each in self._due if each[0] <= at_s]:
+            first = min(due, key=lambda each: each[0])
+            self._due.remove(first)
+            due_s, widget, callback, is_on = first
+            self.clock.now_s = max(self.clock.now_s, due_s)
+            if is_on[0] and widget.is_attached:
+                widget.call_next(callback)
+                await settled()
+        self.clock.now_s = max(self.clock.now_s, at_s)
+
+
+@pytest.fixture
+def timers(monkeypatch: pytest.MonkeyPatch) -> Timers:
+    timers = Timers(Clock())
+
+    def set_timer(widget: Widget, delay: float, callback: Callable[[], Any], **options: Any) -> Any:
+        return timers.set_timer(widget, delay, callback, **options)
+
+    for kind in (PermissionCard, QuestionCard, PromptInput, QuestionScreen):
+        monkeypatch.setattr(kind, "set_timer", set_timer, raising=False)
+    monkeypatch.setattr(QuestionScreen, "clock", staticmethod(timers.clock))
+    return timers
+
+
+async def _ask(page: Page, kind: str, results: list[Any]) -> None:
+    if kind == "permission":
+        await page.ask("call", ALLOW, ALWAYS, REJECT, raw_input={"command": "rm -rf build"})
+    elif kind == "form":
+        field = ChoiceField("choice", (FieldChoice("a", "A"), FieldChoice("b", "B"), FieldChoice("c", "C")))
+        await page.elicit(Form(RequestKey(0), "Which?", (field,)))
+    elif kind == "page":
+        await page.elicit(UrlVisit(RequestKey(0), "Look", "e", "https://evil.example"))
+    else:
+        page.pilot.app.push_screen(TrustQuestion("Trust this?", []), results.append)
+        await page.settled()
+
+
+@pytest.mark.parametrize("kind", ["permission", "form", "page", "dialog"])
+async def test_no_sentence_is_an_answer_and_none_is_lost(kind: str, timers: Timers) -> None:
+    random = Random(SENTENCES)
+    sentences = random.sample(MESSAGES, SENTENCES)
+    for sentence in sentences:
+        async with open_page(clock=timers.clock) as page:
+            for speed_s in SPEEDS_S:
+                await _type_around(page, kind, sentence[:LENGTH], speed_s, random, timers)
+
+
+async def _type_around(page: Page, kind: str, text: str, speed_s: float, random: Random, timers: Timers) -> None:
+    clock, results = timers.clock, list[Any]()
+    await timers.pass_to(clock.now_s + 3, page.settled)
+    # Before the question, while it waits for the keyboard, as it takes it, or well after.
+    comes_s = clock.now_s + 2
+    begins_s = comes_s + random.uniform(-len(text) * speed_s, IDLE_S + 2 * GUARD_S)
+    keys = [(begins_s + at * speed_s * random.uniform(0.9, 1.1), letter) for at, letter in enumerate(text)]
+    is_asked = False
+    for at_s, letter in keys:
+        if not is_asked and at_s >= comes_s:
+            await timers.pass_to(comes_s, page.settled)
+            await _ask(page, kind, results)
+            is_asked = True
+        await timers.pass_to(at_s, page.settled)
+        page.pilot.app.post_message(Key("space" if letter == " " else letter, letter))
+        await page.settled()
+    if not is_asked:
+        await timers.pass_to(comes_s, page.settled)
+        await _ask(page, kind, results)
+    await timers.pass_to(clock.now_s + 2, page.settled)
+    told = f"{text!r} at {speed_s} s from {begins_s - comes_s:.2f} s"
+    assert (page.decisions, page.answers, results) == ({}, [], []), told
+    assert page.draft == text, told
+    if kind == "dialog":
+        page.pilot.app.screen.dismiss()
+        await page.settled()
+    await page.start_over()
