@@ -163,7 +163,7 @@ WIDGET_COMMANDS: Final = (
          "Enter sends both; the reason goes as your next prompt"),
     _own("card", "card_page_up", "pageup", "page(-1)", "Page up"),
     _own("card", "card_page_down", "pagedown,space", "page(1)", "Page down"),
-    _own("card", "leave_card", "escape,tab,shift+tab", "", "Back to the prompt", "the request stays open"),
+    _own("card", "leave_card", "escape,shift+tab", "", "Back to the prompt", "the request stays open"),
     # On a form, or the question whether to open a page
     _own("question", "question_answer", "", "", "Answer with that choice, or open the page",
          "in a form of several fields, choose", typed="1-9"),

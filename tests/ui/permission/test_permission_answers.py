@@ -14,6 +14,7 @@ from acp_tui.ui.kit.answer_guard import GUARD_S, REPEAT_S
 from acp_tui.ui.permission import request_pane
 from acp_tui.ui.prompt.input import IDLE_S
 from acp_tui.ui.session.panel import SessionPanel
+from acp_tui.ui.shell.app import QUIT_AGAIN_S
 from support.folding import ALLOW, REJECT, agent
 from support.screens import Page, open_page
 from support.settling import until_so
@@ -438,3 +439,18 @@ async def test_a_key_that_goes_to_the_card_ends_nothing_without_one() -> None:
         await page.pilot.app.screen.query_one(SessionPanel).remove_children()
         await page.pilot.press("tab", "x")
         assert page.draft == "x"
+
+
+async def test_while_something_else_was_just_asked_the_card_takes_no_answer() -> None:
+    async with open_page() as page:
+        await page.send("go")
+        await _open_card(page)
+        await page.press("ctrl+q")
+        assert "quits anyway" in page.words
+        page.clock.pass_guard()
+        await page.press("y")
+        assert page.decisions == {}
+        assert "acp-tui has just asked something else" in page.words
+        page.clock.now_s += QUIT_AGAIN_S
+        await page.press("y")
+        assert page.decisions == {"call": ALLOW.option_id}
