@@ -222,6 +222,40 @@ class AnswerGuard:
         return pressed == (self._version, what)
 
 
+class Typing:
+    """The characters typed on a question since the last pause. If they turn out to be text, all go to the prompt."""
+
+    def __init__(self, guard: AnswerGuard, text: str = "") -> None:
+        """`text` was typed right before."""
+        self.text = text
+        self.has_answer = False
+        """Whether one of them would have decided."""
+        self.has_just_come = False
+        """Whether the keyboard came unasked, and no key was pressed since that was on the terminal's screen."""
+        self._guard = guard
+
+    def note(self, event: Key, *, is_answer: bool) -> bool:
+        """Add a key's character. Returns whether it must be meant for the prompt; `is_answer` as the guard said.
+
+        It must be if it was pressed before the keyboard's way here could be seen, or follows one that would decide.
+        """
+        if is_answer:
+            self.take()
+        if not event.is_printable:
+            return False
+        self.text += event.character or ""
+        if not self._guard.is_unasked:
+            return False
+        is_early = self.has_just_come and not self._guard.was_shown_before(event)
+        self.has_just_come = is_early
+        return is_early or self.has_answer
+
+    def take(self) -> str:
+        """Return the characters, and begin anew."""
+        text, self.text, self.has_answer = self.text, "", False
+        return text
+
+
 def age_of(event_time: float, now: float) -> float:
     """How long an event has been waiting until `now`, by the same clock. Unnoticeable delays count as 0."""
     waited = now - event_time

@@ -223,7 +223,7 @@ class PermissionCard(DockedRequest, RequestPane, can_focus=True):
 
     def take_focus(self) -> None:
         """Take the focus unasked."""
-        self.guard.is_unasked = self._has_just_come = True
+        self.guard.is_unasked = self._typing.has_just_come = True
         self.screen.set_focus(self)
 
     def enter(self) -> None:
@@ -245,7 +245,9 @@ class PermissionCard(DockedRequest, RequestPane, can_focus=True):
             return
         if self._rows is None:
             self.app.clear_notifications()  # the notice about too little room would cover the request
-        self._review = PermissionReview(self, self.asked, clock=self._clock, drawing=self._drawing, typed=self._typed)
+        self._review = PermissionReview(
+            self, self.asked, clock=self._clock, drawing=self._drawing, typed=self._typing.text
+        )
         self.app.push_screen(self._review, self._on_review_closed)
 
     def show_unseen(self, row: int) -> None:

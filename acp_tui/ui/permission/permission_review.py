@@ -14,6 +14,7 @@ from textual.screen import ModalScreen
 
 from acp_tui.ui.commands.keys import keys_in_force
 from acp_tui.ui.commands.table import bindings_of
+from acp_tui.ui.kit.answer_guard import Typing
 from acp_tui.ui.permission.request_pane import CANCEL_TO_REFUSE, RequestPane
 from acp_tui.ui.permission.request_view import RowCounts, share_out
 from acp_tui.ui.permission.subject import ShownRequest, SubjectDrawing, has_changes
@@ -48,7 +49,7 @@ class FullRequest(RequestPane):
     def __init__(self, card: RequestPane, *, clock: Callable[[], float], drawing: SubjectDrawing, typed: str) -> None:
         """`typed` is what was typed on the card right before."""
         super().__init__(clock=clock, drawing=drawing)
-        self._typed = typed
+        self._typing = Typing(self.guard, typed)
         self._card = card
         self._wants_columns: bool | None = None
         """None: depends on the width."""

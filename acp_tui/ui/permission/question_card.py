@@ -35,7 +35,7 @@ from acp_tui.conversation.visible import make_visible_line
 from acp_tui.conversation.web_address import host_of, is_openable, split_at_host, warnings_of
 from acp_tui.ui.commands.keys import is_stray, keys_in_force, pause_before_key_s
 from acp_tui.ui.commands.table import bindings_of
-from acp_tui.ui.kit.answer_guard import GUARD_S, HELD, AnswerGuard
+from acp_tui.ui.kit.answer_guard import GUARD_S, HELD, AnswerGuard, Typing
 from acp_tui.ui.kit.editors import MAX_NUMBER, SECRET_WARNING, ChoiceRows, FieldEditor, name_of
 from acp_tui.ui.kit.frame import shown, shown_line
 from acp_tui.ui.kit.toasts import ASKING, place_toasts
@@ -128,12 +128,7 @@ class QuestionCard(VerticalScroll, can_focus=True):
         self._is_answered = False
         self._has_keyboard = False
         self._had_keyboard = False
-        self._has_just_come = False
-        """Whether the keyboard came unasked, and no key was pressed since that was on the terminal's screen."""
-        self._typed = ""
-        """The characters typed since the last pause. If they turn out to be text, they all go to the prompt."""
-        self._has_typed_answer = False
-        """Whether one of them would decide."""
+        self._typing = Typing(self.guard)
         self._warning = ""
         self._warning_time: Timer | None = None
 
@@ -273,7 +268,7 @@ class QuestionCard(VerticalScroll, can_focus=True):
 
     def take_focus(self) -> None:
         """Take the focus unasked. No field gets it until the user goes there."""
-        self.guard.is_unasked = self._has_just_come = True
+        self.guard.is_unasked = self._typing.has_just_come = True
         self.screen.set_focus(self)
 
     def enter(self) -> None:
@@ -310,7 +305,7 @@ class QuestionCard(VerticalScroll, can_focus=True):
         had, self._has_keyboard = self._has_keyboard, self.has_keyboard
         self._had_keyboard |= self._has_keyboard
         if self._has_keyboard and not had:
-            self._typed = ""
+            self._typing.take()
             self.guard.arm()
         self._show_keys()
 
@@ -333,13 +328,9 @@ class QuestionCard(VerticalScroll, can_focus=True):
             return
         self._is_answer = self._is_enter_meant = self.guard.takes(event)
         binding = self._own_binding(event) if is_own else self._binding_above_fields(event)
-        if is_own and self._is_answer:
-            self._typed, self._has_typed_answer = "", False
-        if is_own and event.is_printable:
-            self._typed += event.character or ""
-        if is_own and self._is_text(event):
+        if is_own and self._typing.note(event, is_answer=self._is_answer):
             event.stop()
-            self._write(self._typed, is_paste=False)
+            self._write(self._typing.text, is_paste=False)
         elif is_own and binding is not None and event.key.isdecimal() and self.guard.is_unasked:
             event.stop()
             await self._hold(event, binding)
@@ -351,25 +342,14 @@ class QuestionCard(VerticalScroll, can_focus=True):
             await self.run_action(binding.action)
         elif is_own and event.is_printable:
             event.stop()
-            self._write(self._typed, is_paste=False)
+            self._write(self._typing.text, is_paste=False)
         elif event.is_printable and not self._is_for_field(event.key):
             event.stop()
         self._is_answer = False
 
-    def _is_text(self, event: events.Key) -> bool:
-        """Whether a character must be meant for the prompt.
-
-        It is if it was pressed before the keyboard's way here could be seen, or follows one that would have decided.
-        """
-        if not event.is_printable or not self.guard.is_unasked:
-            return False
-        is_early = self._has_just_come and not self.guard.was_shown_before(event)
-        self._has_just_come = self._has_just_come and is_early
-        return is_early or self._has_typed_answer
-
     async def _hold(self, event: events.Key, binding: Binding) -> None:
         """Answer with this number if nothing follows it."""
-        self._has_typed_answer = True
+        self._typing.has_answer = True
         if not self._is_answer:
             await self.run_action(binding.action)  # it says that it came too soon
             return
@@ -378,7 +358,7 @@ class QuestionCard(VerticalScroll, can_focus=True):
 
     async def _decide(self, binding: Binding) -> None:
         self._warn("")
-        self._is_answer, self._has_typed_answer = True, False
+        self._is_answer, self._typing.has_answer = True, False
         await self.run_action(binding.action)
         self._is_answer = False
 
@@ -410,7 +390,7 @@ class QuestionCard(VerticalScroll, can_focus=True):
             self._write(event.text, is_paste=True)
 
     def _write(self, text: str, *, is_paste: bool) -> None:
-        self._typed, self._has_typed_answer = "", False
+        self._typing.take()
         self._keys.write(text, take_waiting_keys(self), is_paste=is_paste)
 
     def on_mouse_down(self, event: events.MouseDown) -> None:

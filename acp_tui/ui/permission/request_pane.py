@@ -18,7 +18,7 @@ from textual.timer import Timer
 from acp_tui.conversation.facts import PermissionOption, RequestKey
 from acp_tui.conversation.permission_requests import KIND_WORDS, LETTERS, answer_of, keys_told, kind_word
 from acp_tui.ui.commands.table import bindings_of
-from acp_tui.ui.kit.answer_guard import HELD
+from acp_tui.ui.kit.answer_guard import HELD, Typing
 from acp_tui.ui.permission.lines import MAX_NUMBER
 from acp_tui.ui.permission.request_view import RequestView
 from acp_tui.ui.permission.subject import SubjectDrawing
@@ -82,12 +82,7 @@ class RequestPane(RequestView, can_focus=True):
         super().__init__(clock=clock, drawing=drawing, id=id)
         self._is_answer = False
         """Whether the key being handled can be an answer."""
-        self._typed = ""
-        """The characters typed since the last pause. If they turn out to be text, they all go to the prompt."""
-        self._has_typed_answer = False
-        """Whether one of them would decide."""
-        self._has_just_come = False
-        """Whether the keyboard came unasked, and no key was pressed since that was on the terminal's screen."""
+        self._typing = Typing(self.guard)
         self._warning_time: Timer | None = None
         """Shows the keys again when it fires; None while they are shown."""
 
@@ -138,12 +133,9 @@ class RequestPane(RequestView, can_focus=True):
         """
         self.show_changes()
         is_answer = self.guard.takes(event)
-        if is_answer:
-            self._typed, self._has_typed_answer = "", False
-        if event.is_printable:
-            self._typed += event.character or ""
+        is_text = self._typing.note(event, is_answer=is_answer)
         binding = self._binding(event)
-        if self._is_text(event):
+        if is_text:
             event.stop()
             self._leave_for_text()
         elif binding is not None:
@@ -153,20 +145,8 @@ class RequestPane(RequestView, can_focus=True):
             event.stop()
             self._leave_for_text()
 
-    def _is_text(self, event: events.Key) -> bool:
-        """Whether a character must be meant for the prompt.
-
-        It is if it was pressed before the keyboard's way here could be seen, or follows one that would have decided.
-        """
-        if not event.is_printable or not self.guard.is_unasked:
-            return False
-        is_early = self._has_just_come and not self.guard.was_shown_before(event)
-        self._has_just_come = self._has_just_come and is_early
-        return is_early or self._has_typed_answer
-
     def _leave_for_text(self) -> None:
-        typed, self._typed, self._has_typed_answer = self._typed, "", False
-        self._leave(self.Typed(typed))
+        self._leave(self.Typed(self._typing.take()))
 
     async def _act(self, event: events.Key, binding: Binding, *, is_answer: bool) -> None:
         name = binding.action.partition("(")[0]
@@ -175,7 +155,7 @@ class RequestPane(RequestView, can_focus=True):
             await self.run_action(binding.action)
             self._is_answer = False
             return
-        self._has_typed_answer = True
+        self._typing.has_answer = True
         if is_answer and self._rows is not None:
             index = answer_of(self.options, event.key) if name == "answer" else None
             what = binding.description if index is None else kind_word(self.options[index])
@@ -187,7 +167,7 @@ class RequestPane(RequestView, can_focus=True):
     async def _decide(self, binding: Binding) -> None:
         """Act on a key that was held, and that nothing followed."""
         self.warn("")
-        self._is_answer, self._has_typed_answer = True, False
+        self._is_answer, self._typing.has_answer = True, False
         await self.run_action(binding.action)
         self._is_answer = False
 
@@ -244,14 +224,14 @@ class RequestPane(RequestView, can_focus=True):
             self.warn_too_small()
         elif option is not None and self.asked is not None:
             request, title = self.asked.request, self.asked.call.shown_title
-            typed = "".join(letter for letter in self._typed if letter in ANSWER_KEYS)  # other keys had an effect
-            self._typed, self._has_typed_answer = "", False
+            # Other keys had an effect.
+            typed = "".join(letter for letter in self._typing.take() if letter in ANSWER_KEYS)
             self._leave(self.ReasonWanted(request.key, option.option_id, title, typed))
 
     def _answer(self, index: int, again: str) -> None:
         if self.asked is None or index >= len(self.options) or not self._counts(again):
             return
-        self._typed, self._has_typed_answer = "", False
+        self._typing.take()
         option = self.options[index]
         if option.is_rejection or self.may_allow(option.option_id, again):
             self.tell(self.Answered(self.asked.request.key, option.option_id))
