@@ -22,6 +22,9 @@ import pyte
 
 from support.waiting import LIMIT_S
 
+ANSWER_PAUSE_S = 1.5
+"""Long enough for a repeated key to count."""
+
 # A process session of its own, whose terminal is its stdin.
 LAUNCHER = """
 import fcntl, os, sys, termios
@@ -104,6 +107,18 @@ class OnTerminal:
             has_read = self.read(0.05)
             assert has_read or is_so() or not has_ended, self.shown
             assert monotonic() < deadline, self.shown
+
+    def insist(self, key: str, is_so: Callable[[], bool]) -> None:
+        """Press a key until the condition holds: an answer counts only after a pause. Each is pressed after one."""
+        deadline = monotonic() + LIMIT_S
+        while not is_so():
+            assert monotonic() < deadline, self.shown
+            next_s = monotonic() + ANSWER_PAUSE_S
+            while not is_so() and monotonic() < next_s:
+                self.read(0.05)
+            if not is_so():
+                self.type(key)
+                self.read(0.05)
 
     def wait_for(self, text: str) -> None:
         """Wait until the screen shows this."""

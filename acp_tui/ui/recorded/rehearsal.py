@@ -21,11 +21,11 @@ from acp_tui.client.agents.command import AgentCommand
 from acp_tui.client.agents.demo_agent import copy_project, demo_command
 from acp_tui.client.errors import AgentRefused, AuthenticationRequired, ClientError
 from acp_tui.client.files import replace_file
-from acp_tui.client.sessions.access import INTERACTIVE, Grant, Policy
+from acp_tui.client.sessions.access import ALLOW, INTERACTIVE, Grant, Policy
 from acp_tui.client.sessions.agent import Agent
 from acp_tui.client.sessions.driver import Link, SessionDriver
 from acp_tui.client.sessions.hub import open_hub
-from acp_tui.client.sessions.session import WHY_ACTS_ITSELF, Session
+from acp_tui.client.sessions.session import Session
 from acp_tui.client.transcript.events import Event, OwnAction
 from acp_tui.client.transcript.plan import RecordingPlan
 from acp_tui.conversation.content import Text
@@ -116,8 +116,7 @@ class _Attendant:
     def _choice(self, request: PermissionRequest) -> PermissionOption | None:
         """The option to choose. If the wanted kind isn't offered, reject."""
         # Our own question (a file outside the project) is about the user's machine, not about the script.
-        is_ours = request.note not in (None, WHY_ACTS_ITSELF)
-        kind = "reject_once" if is_ours else self.user.answer
+        kind = "reject_once" if ALLOW in request.options else self.user.answer
         wanted = (option for option in request.options if option.kind == kind)
         return next(wanted, request.rejection_once)
 

@@ -64,7 +64,7 @@ def test_what_is_typed_before_the_terminal_has_shown_a_question_answers_nothing(
     with line_terminal(*DEMO, cwd=tmp_path, env={"TERM": "vt100"}) as terminal:
         terminal.shows("> ")
         terminal.type("go" + ENTER)
-        terminal.shows("asks for permission: Edit durations.py")
+        terminal.shows("Permission needed: Edit durations.py")
         terminal.shows(ASKS_TERMINAL)
         terminal.type("1" + ENTER + TERMINAL_ANSWERS)
         terminal.shows("Your choice")

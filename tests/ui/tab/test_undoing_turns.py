@@ -27,9 +27,9 @@ async def test_a_turn_is_undone_after_its_changes_were_shown(open_desk: OpenDesk
         await desk.shows("Undo the file changes since which prompt?", "first prompt", "second prompt")
         await desk.press("enter")
         await desk.shows("a.txt", "b.txt", "The agent still remembers the turn")
-        await desk.press("R")
-        await desk.shows("press R again to revert 2 files")
-        await desk.press("R")
+        await desk.press("X")
+        await desk.shows("press X again to revert 2 files")
+        await desk.press("X")
         await desk.shows("2 files as at that prompt")
         assert file.read_text() == "first\n"
         assert not (file.parent / "b.txt").exists()

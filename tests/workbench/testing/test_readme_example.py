@@ -52,7 +52,7 @@ def test_the_scripted_agent_fixes_its_bug(acp_agent: StartAgent, tmp_path: Path,
     assert turn.plan is not None
     assert turn.plan.completed == len(turn.plan.steps)
     assert agent.protocol_version == version
-    assert [asked.title for asked in turn.permissions] == ["Edit durations.py"]
+    assert [asked.title for asked in turn.permissions] == ["Edit durations.py", "Run the tests"]
     turn.assert_diff("durations.py", contains="fullmatch")
     turn.assert_command(output="8 passed")
     assert list(turn.files_changed) == ["durations.py"]
