@@ -22,7 +22,6 @@ OTHERS: Final = {
     "client/agents/demo_agent.py: mkdtemp": "the demo agent's project: 0700, ours, and no conversation",
     "client/set_aside.py: TemporaryFile": "it has no name, and 0600",
     "client/safe_git.py: TemporaryFile": "the same",
-    "client/processes/guard.py: TemporaryFile": "the same",
     "client/changes/tree.py: os.O_CREAT": "the user's own files in the workspace, with the modes that they had",
     "client/changes/tree.py: os.O_WRONLY": "the same",
     "client/changes/tree.py: mkdir": "the same",

@@ -7,6 +7,7 @@ import subprocess
 import sys
 from collections.abc import Iterator
 from contextlib import contextmanager
+from dataclasses import replace
 from pathlib import Path
 from typing import Any
 
@@ -14,7 +15,7 @@ import pytest
 
 from acp_tui.client.sessions.access import Policy
 from acp_tui.client.settings.tree import RefusalRule
-from support.agents import in_session
+from support.agents import SERVING, in_session
 from support.peers import Counterpart, request
 
 TRIES = int(os.environ.get("ACP_TUI_ALTERNATING_TRIES", "200"))
@@ -54,7 +55,7 @@ def alternating(link: Path, *targets: str) -> Iterator[None]:
 
 
 def rule(**named: str) -> Policy:
-    return Policy(refuse=(RefusalRule(named.get("kind"), named.get("path"), None, "because"),))
+    return replace(SERVING, refuse=(RefusalRule(named.get("kind"), named.get("path"), None, "because"),))
 
 
 async def call(wire: Counterpart, method: str, **params: Any) -> dict[str, Any]:

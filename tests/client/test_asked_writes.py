@@ -17,7 +17,7 @@ from acp_tui.conversation.content import Text
 from acp_tui.conversation.entries import ToolCallEntry
 from acp_tui.conversation.facts import PermissionRequest
 from acp_tui.conversation.tool_calls import BlockContent, TextDiff
-from support.agents import in_session, until
+from support.agents import SERVING, in_session, until
 from support.peers import Counterpart, request
 
 ASK = Policy(write=Grant.ASK)
@@ -294,7 +294,7 @@ async def test_a_file_too_large_to_be_shown_is_compared_all_the_same(cwd: Path, 
 
 
 async def test_a_write_that_is_not_asked_about_needs_no_state(cwd: Path):
-    async with in_session(cwd) as (session, wire):
+    async with in_session(cwd, policy=SERVING) as (session, wire):
         await write(wire, cwd / "a.txt")
         with anyio.fail_after(10):
             assert (await wire.receive())["result"] == {}

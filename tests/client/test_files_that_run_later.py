@@ -26,7 +26,7 @@ from acp_tui.client.workspace.runs_later import (
     why_it_runs_later,
 )
 from acp_tui.conversation.tool_calls import TextDiff
-from support.agents import in_session, until
+from support.agents import SERVING, in_session, until
 
 HOSTILE_PATHS: Final = int(os.environ.get("ACP_TUI_HOSTILE_PATHS", "1000"))
 README: Final = Path(__file__).parents[2] / "acp_tui/client/workspace/README.md"
@@ -196,7 +196,7 @@ def test_the_folder_where_you_work_may_be_hidden_and_what_is_hidden_in_it_counts
 async def test_the_session_says_where_you_work(tmp_path: Path) -> None:
     root = tmp_path / ".work"
     root.mkdir()
-    async with in_session(root) as (session, wire):
+    async with in_session(root, policy=SERVING) as (session, wire):
         await write(wire, root / "main.py", "fine")
         assert "result" in await wire.receive()
         await write(wire, root / ".new")

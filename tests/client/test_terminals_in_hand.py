@@ -11,7 +11,7 @@ from acp_tui.client.sessions.session import Session
 from acp_tui.conversation.entries import TerminalState
 from acp_tui.conversation.tool_calls import TerminalId
 from acp_tui.conversation.updates import TerminalOpened
-from support.agents import in_session, until
+from support.agents import SERVING, in_session, until
 
 READS = "print('ready', flush=True); print('got', input())"
 WAITS = "import signal; print('ready', flush=True); signal.pause()"
@@ -27,7 +27,7 @@ NOBODYS = TerminalId("nobody's")
 @asynccontextmanager
 async def running(cwd: Path, source: str) -> AsyncIterator[tuple[Session, TerminalState]]:
     """A session in which this command runs and is ready."""
-    async with in_session(cwd) as (session, _):
+    async with in_session(cwd, policy=SERVING) as (session, _):
         await session.machine.create_terminal(sys.executable, ["-S", "-c", source], (), None, None)
         [state] = session.conversation.terminals.values()
         await prints(session, state, "ready")

@@ -485,6 +485,7 @@ async def test_a_question_about_a_tool_call_has_its_own_title(tmp_path: Path):
     [
         {"type": "command", "command": "make", "cwd": "/w"},
         {"type": "_spend", "amount": 5},
+        {"type": {"type": "command"}, "command": "make"},
         None,
     ],
 )

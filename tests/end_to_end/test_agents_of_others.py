@@ -11,6 +11,8 @@ import anyio
 import pytest
 
 from acp_tui.client.agents.command import AgentCommand
+from acp_tui.client.sessions.access import ALLOW
+from acp_tui.client.sessions.session import Session
 from acp_tui.conversation.content import Text
 from acp_tui.conversation.entries import Message
 from support.agents import running, until
@@ -40,9 +42,14 @@ def command(request: pytest.FixtureRequest) -> AgentCommand:
     return request.param()
 
 
-async def test_an_edit_is_written_when_the_user_allows_it_and_a_command_runs(
-    command: AgentCommand, tmp_path: Path
-) -> None:
+async def answer(session: Session, option_id: str) -> None:
+    """Answer the only question."""
+    await until(session, lambda: bool(session.conversation.permissions))
+    [key] = session.conversation.permissions
+    session.answer_permission(key, option_id)
+
+
+async def test_an_edit_and_a_command_are_done_when_the_user_allows_them(command: AgentCommand, tmp_path: Path) -> None:
     async with running(command) as agent:
         await agent.initialize()
         session = await agent.new_session(tmp_path)
@@ -50,8 +57,10 @@ async def test_an_edit_is_written_when_the_user_allows_it_and_a_command_runs(
             tasks.start_soon(session.send_prompt, [Text("WRITE")])
             await until(session, lambda: bool(session.conversation.permissions))
             assert not (tmp_path / "fake_out.txt").exists()
-            session.answer_permission(next(iter(session.conversation.permissions)), "y")
-        await session.send_prompt([Text("RUN")])
+            await answer(session, "y")
+        async with anyio.create_task_group() as tasks:  # it asks before it writes, but not before it runs a command
+            tasks.start_soon(session.send_prompt, [Text("RUN")])
+            await answer(session, ALLOW.option_id)
 
     assert (tmp_path / "fake_out.txt").read_text() == "written by fake llm\n"
     [terminal] = session.conversation.terminals.values()

@@ -20,6 +20,7 @@ from acp_tui.client.agents.address import Address
 from acp_tui.client.agents.command import AgentCommand
 from acp_tui.client.errors import AgentUnreachable
 from acp_tui.client.hosting.finding import HostPaths, attached
+from acp_tui.client.sessions.access import ALLOW
 from acp_tui.client.sessions.hub import open_hub
 from acp_tui.client.transcript.replay import replayed
 from acp_tui.conversation.entries import Message
@@ -188,10 +189,12 @@ async def test_the_sdks_agent_is_hosted(user: User) -> None:
     place = user.host("--cwd", str(user.home), "--", *SDK_AGENT)
     async with attached_to(place, "sdk-1") as (_, session), anyio.create_task_group() as tasks:
         tasks.start_soon(session.send_prompt, REPLY)
-        await until(session, lambda: bool(session.conversation.permissions))
-        session.answer_permission(next(iter(session.conversation.permissions)), "yes")
+        for option_id in ("yes", ALLOW.option_id):  # it asks before it edits, but not before it runs a command
+            await until(session, lambda: bool(session.conversation.permissions))
+            [key] = session.conversation.permissions
+            session.answer_permission(key, option_id)
         await until(session, lambda: session.conversation.is_idle)
-        assert agent_texts(session)[-1].startswith("edit: yes")
+        assert agent_texts(session)[-1] == "edit: yes\ncommand: from the shell (0)"
     assert (user.home / "notes.txt").read_text() == "HELLO"
 
 

@@ -57,6 +57,9 @@ def test_nothing_that_was_left_behind_outlives_acp_tui(tmp_path: Path, end: Call
     commands = [Left(folders[0], way) for way in WAYS]
     own = Left(folders[1], "a daemon without open files")
     script = STARTS.format(commands=[left.argv for left in commands], own=own.argv)
+    settings = tmp_path / "config/acp-tui/settings.toml"
+    settings.parent.mkdir(parents=True)
+    settings.write_text("workspace.terminals = 'on'\n")  # the agent doesn't ask
     with on_terminal(tmp_path, "--", *scripted_argv(script)) as screen:
         screen.prompt("go")
         screen.wait_for("all is started")

@@ -12,11 +12,10 @@ import signal
 import socket
 import subprocess
 import sys
-import tempfile
 from collections.abc import Callable, Mapping, Sequence
 from contextlib import suppress
 from pathlib import Path
-from typing import IO, TYPE_CHECKING, Final, TypeAlias
+from typing import TYPE_CHECKING, Final, TypeAlias
 from weakref import WeakSet
 
 import anyio
@@ -81,8 +80,11 @@ class Guarded:
     Nothing is reported before `follow`.
     """
 
-    def __init__(self, control: socket.socket, wake_guardian: Callable[[], None]) -> None:
+    def __init__(self, control: socket.socket, order: bytes, wake_guardian: Callable[[], None]) -> None:
+        """Send the order on `control`, now as much as its buffer takes, which is nearly always all of it."""
         self._control = control
+        self._unsent = memoryview(order)
+        self._send()
         self._wake_guardian = wake_guardian
         self._heard = b""
         self._on_exit: Callable[[], object] = lambda: None
@@ -100,6 +102,8 @@ class Guarded:
         self._loop = loop
         self._answered, self.exited, self.ended = anyio.Event(), anyio.Event(), anyio.Event()
         loop.add_reader(self._control, self._read)
+        if self._unsent:
+            loop.add_writer(self._control, self._write)
         try:
             await self._answered.wait()
         except BaseException:
@@ -128,6 +132,19 @@ class Guarded:
             while self._control.recv(4096):
                 pass
 
+    def _write(self) -> None:
+        self._send()
+        if not self._unsent:
+            self._loop.remove_writer(self._control)
+
+    def _send(self) -> None:
+        try:
+            self._unsent = self._unsent[self._control.send(self._unsent) :]
+        except BlockingIOError:
+            pass
+        except OSError:  # the keeper was killed, or is to end; what is read says so
+            self._unsent = self._unsent[:0]
+
     def _read(self) -> None:
         try:
             data = self._control.recv(4096)
@@ -153,6 +170,7 @@ class Guarded:
 
     def _close(self) -> None:
         self._loop.remove_reader(self._control)
+        self._loop.remove_writer(self._control)
         self._control.close()
         if not self._answered.is_set():
             what, number, reason = self._heard.removeprefix(b"failed ").split(b"\0", 2) if self._heard else _KILLED
@@ -195,13 +213,14 @@ class Guard:
             self._start()
         ours, theirs = socket.socketpair()
         try:
-            with theirs, _file_with(encoded) as file:
-                ours.setblocking(False)
-                self._send([theirs.fileno(), file.fileno(), folder, *streams])
+            with theirs:
+                self._send([theirs.fileno(), folder, *streams])
         except BaseException:
             ours.close()
             raise
-        guarded = Guarded(ours, self._wake)
+        ours.setblocking(False)
+        # Not in a file, whose size may be limited.
+        guarded = Guarded(ours, encoded, self._wake)
         self._started.add(guarded)
         return guarded
 
@@ -255,14 +274,6 @@ class Guard:
         if self._orders is not None:
             self._orders.close()
             self._orders = None
-
-
-def _file_with(data: bytes) -> IO[bytes]:
-    """An open file without a name that has `data`, to be read from its start."""
-    file = os.fdopen(os.memfd_create("order"), "w+b") if hasattr(os, "memfd_create") else tempfile.TemporaryFile()  # noqa: SIM115
-    file.write(data)
-    file.seek(0)  # which flushes
-    return file
 
 
 guard: Final = Guard()

@@ -37,8 +37,8 @@ else:
     import _signal as signal
 
 STDIN: Final = 0
-FILES: Final = 6
-"""The keeper's end of its socket, the order, the folder, and three streams."""
+FILES: Final = 5
+"""The keeper's end of its socket, the folder, and three streams."""
 FD_BYTES: Final = 4
 ACKNOWLEDGES: Final = sys.platform == "darwin"
 """See `guard`."""
@@ -90,7 +90,7 @@ class Guardian:
         return bool(byte)
 
     def _fork(self, files: list[int]) -> None:
-        control, order, folder, *streams = files
+        control, folder, *streams = files
         try:
             pid = os.fork()
         except OSError as error:
@@ -103,7 +103,7 @@ class Guardian:
             self._wakeups.close()
             os.close(STDIN)
             os.open(os.devnull, os.O_RDONLY)  # takes its place
-            keep(control, order, folder, streams)
+            keep(control, folder, streams)
         finally:
             os._exit(0)
 

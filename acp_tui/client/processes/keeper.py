@@ -5,8 +5,9 @@ own child, no matter its session, group, environment, or open files. So "everyth
 below the keeper, and the end is reached when the keeper has no children. Elsewhere (macOS), a process whose parent has
 ended isn't below anything; see `Known`.
 
-acp-tui holds the other end of the keeper's socket. Closing it means "end them now", and the system closes it when
-acp-tui ends, whatever the reason. So there is one way to end. The keeper reports on the socket, in lines:
+acp-tui holds the other end of the keeper's socket, and sends what to start on it. Closing it means "end them now", and
+the system closes it when acp-tui ends, whatever the reason. So there is one way to end. The keeper reports on the
+socket, in lines:
 
     failed WHAT NUL ERRNO NUL REASON    nothing was started, and the socket closes
     started PID
@@ -201,9 +202,9 @@ class Known:
         self.processes = with_descendants(members, table)
 
 
-def keep(control: int, order: int, folder: int, streams: list[int]) -> None:
-    """Start what `order` says, and return when nothing is left of it."""
-    with os.fdopen(order, "rb") as file:
+def keep(control: int, folder: int, streams: list[int]) -> None:
+    """Start what the order on `control` says, and return when nothing is left of it. Raises EOFError without one."""
+    with os.fdopen(control, "rb", closefd=False) as file:
         # marshal, because both ends are the same interpreter, and json would have to be loaded
         patience_s, grace_s, spares_browsers, on_terminal, programs, environment = marshal.load(file)
     has_adopted = adopt()

@@ -276,10 +276,13 @@ def read_permission_request(params: Any, question_id: str) -> tuple[SessionId, P
     subject = request.subject or {}
     command: AskedCommand | None = None
     is_alone = False
-    match kind := subject.get("type"):
+    known: Collection[str]
+    match subject.get("type"):
         case "tool_call":
+            known = ("type", "toolCall")
             patch = read_tool_call(decode(models.ToolCallSubject, subject).tool_call)
         case "command":
+            known = ("type", "command", "cwd", "toolCallId", "terminalId")
             asked = decode(models.CommandSubject, subject)
             command = AskedCommand(asked.command, asked.cwd)
             is_alone = asked.tool_call_id is None
@@ -289,6 +292,7 @@ def read_permission_request(params: Any, question_id: str) -> tuple[SessionId, P
                 else ToolCallPatch(ToolCallId(asked.tool_call_id))
             )
         case _:
+            known = subject  # all of it is shown as the raw input of its call
             is_alone = True
             patch = ToolCallPatch(
                 ToolCallId(question_id), request.title, raw_input=cut_value(subject) if subject else UNSET
@@ -296,18 +300,11 @@ def read_permission_request(params: Any, question_id: str) -> tuple[SessionId, P
     options = tuple(
         PermissionOption(option.option_id, option.name, option.kind, option.meta) for option in request.options
     )
-    more = cut_value({key: value for key, value in subject.items() if key not in _KNOWN_OF.get(kind, subject)})
+    more = cut_value({key: value for key, value in subject.items() if key not in known})
     question = PermissionQuestion(
         patch, options, request.meta, request.title, request.description, command, more or None, is_alone
     )
     return SessionId(request.session_id), question
-
-
-_KNOWN_OF: Final[Mapping[Any, Collection[str]]] = {
-    "tool_call": ("type", "toolCall"),
-    "command": ("type", "command", "cwd", "toolCallId", "terminalId"),
-}
-"""The fields of a subject that acp-tui knows. A subject of another type is shown as the raw input of its call."""
 
 
 def _lone_command(asked: models.CommandSubject, question_id: str) -> ToolCallPatch:

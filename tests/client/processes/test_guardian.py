@@ -41,14 +41,19 @@ async def start(
 ) -> Guarded:
     """Start a program without streams."""
     order = Order([(words[0], None, words)], dict(os.environ), patience_s, grace_s, spares_browsers=spares_browsers)
+    guarded = start_unfollowed(guard, order)
+    with anyio.fail_after(LIMIT_S):
+        await guarded.follow(asyncio.get_running_loop())
+    return guarded
+
+
+def start_unfollowed(guard: Guard, order: Order) -> Guarded:
+    """Start it without streams, too."""
     with ExitStack() as opened:
         folder, null = os.open("/", os.O_RDONLY), os.open(os.devnull, os.O_RDWR)
         for fd in (folder, null):
             opened.callback(os.close, fd)
-        guarded = guard.start(order, folder, [null] * 3)
-        with anyio.fail_after(LIMIT_S):
-            await guarded.follow(asyncio.get_running_loop())
-    return guarded
+        return guard.start(order, folder, [null] * 3)
 
 
 async def left_by(guard: Guard, left: Left) -> Guarded:
@@ -101,6 +106,40 @@ async def test_a_process_that_leaves_nothing_takes_its_keeper_along(guard: Guard
     with anyio.fail_after(LIMIT_S):
         while psutil.Process(guard.pid).children():
             await anyio.lowlevel.checkpoint()
+
+
+def large_order(file: Path) -> Order:
+    """More than a socket takes at once: creates the file if all of its environment arrives."""
+    variables = {f"LARGE{number}": str(number) * 100_000 for number in range(10)}
+    every = "".join(f"${name}" for name in variables)
+    words = ("/bin/sh", "-c", f'test "$(printf %s "{every}" | wc -c)" -eq 1000000 && : > "$0"', str(file))
+    return Order([("/bin/sh", None, words)], {**os.environ, **variables}, 0.0, 0.1)
+
+
+async def test_an_order_of_any_size_arrives_whole(guard: Guard, tmp_path: Path) -> None:
+    guarded = start_unfollowed(guard, large_order(tmp_path / "made"))
+    with anyio.fail_after(LIMIT_S):
+        await guarded.follow(asyncio.get_running_loop())
+    assert await ended(guarded) == 0
+    assert (tmp_path / "made").exists()
+
+
+async def test_an_order_that_has_not_arrived_whole_starts_nothing_when_it_ends(guard: Guard, tmp_path: Path) -> None:
+    guarded = start_unfollowed(guard, large_order(tmp_path / "made"))
+    with anyio.fail_after(LIMIT_S):
+        await anyio.to_thread.run_sync(guarded.end_unfollowed)
+    assert not (tmp_path / "made").exists()
+
+
+async def test_a_keeper_killed_before_its_order_has_arrived_is_told(guard: Guard, tmp_path: Path) -> None:
+    guarded = start_unfollowed(guard, large_order(tmp_path / "made"))
+    with anyio.fail_after(LIMIT_S):
+        while not psutil.Process(guard.pid).children():
+            await anyio.lowlevel.checkpoint()
+        os.kill(keeper_of(guard), signal.SIGKILL)
+        with pytest.raises(StartFailed, match="its guardian was killed"):
+            await guarded.follow(asyncio.get_running_loop())
+    assert not (tmp_path / "made").exists()
 
 
 async def test_what_cannot_be_started_is_told_with_its_reason_and_leaves_nothing(guard: Guard) -> None:
@@ -188,7 +227,9 @@ async def test_only_a_browser_of_an_agent_runs_on(guard: Guard, installed: Path,
     with anyio.fail_after(LIMIT_S):
         while not pid_file.exists():
             await anyio.lowlevel.checkpoint()
-    browser = int(pid_file.read_text())
+        browser = int(pid_file.read_text())
+        while psutil.Process(browser).exe() != str(installed):  # it's still the shell's fork
+            await anyio.lowlevel.checkpoint()
     guarded.end()
     await ended(guarded)
     await anyio.to_thread.run_sync(guard.end)
