@@ -140,7 +140,8 @@ def test_the_changelog_has_this_version() -> None:
 
 def test_the_lock_fits_the_project_and_names_no_index() -> None:
     locked = LOCK.read_text()
-    names = {re.sub(r"[-_.]+", "-", name).lower() for name in re.findall(r"^([\w.-]+)(?:\[[\w,-]+\])?==", locked, re.MULTILINE)}
+    pinned = re.findall(r"^([\w.-]+)(?:\[[\w,-]+\])?==", locked, re.MULTILINE)
+    names = {re.sub(r"[-_.]+", "-", name).lower() for name in pinned}
     pyproject = tomllib.loads((ROOT / "pyproject.toml").read_text())
     project = pyproject["project"]
     wanted = [*project["dependencies"], *pyproject["dependency-groups"]["dev"]]
