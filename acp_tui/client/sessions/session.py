@@ -536,7 +536,7 @@ class Session:
             self._answer(key, None)
         elif self._capabilities.acts_itself and not self._has_told_that_it_acts:
             self._has_told_that_it_acts = True
-            self.apply(PermissionNoted(key, WHY_ACTS_ITSELF))
+            self._note(key, WHY_ACTS_ITSELF)
             request = self.conversation.permissions[key]
         return self._decision(key, request)
 
@@ -554,7 +554,7 @@ class Session:
             self._answer(request.key, rejection.option_id, rule)
             return
         note = f"Your rule refuses it ({rule.words}), but the agent has no option to reject it once."
-        self.apply(PermissionNoted(request.key, note))
+        self._note(request.key, note)
 
     async def _note_doubts(self, request: PermissionRequest) -> None:
         """Add a note if a file's content differs from what the agent shows."""
@@ -562,9 +562,15 @@ class Session:
         doubts = await self.machine.doubts_about(
             [item for item in call.content if isinstance(item, TextDiff) and not item.hunks]
         )
-        request = self.conversation.permissions.get(request.key, request)
-        if doubts:
-            self.apply(PermissionNoted(request.key, "\n".join(filter(None, [request.note, *doubts]))))
+        self._note(request.key, *doubts)
+
+    def _note(self, key: RequestKey, *sentences: str) -> None:
+        """Add to a request's note what it doesn't say yet. A host's request may come with the same."""
+        request = self.conversation.permissions.get(key)
+        note = None if request is None else request.note
+        new = [sentence for sentence in sentences if sentence not in (note or "")]
+        if request is not None and new:
+            self.apply(PermissionNoted(key, "\n".join(filter(None, [note, *new]))))
 
     def _ask_for_access(
         self, patch: ToolCallPatch, options: tuple[PermissionOption, ...], why: str
