@@ -154,9 +154,9 @@ async def test_an_answer_never_reaches_a_call_that_changed_while_it_was_on_its_w
         await settle()
         assert await its.wire.receive_all() == []
         link.open()
-        await until(late, lambda: waits(late) and WHY_AGAIN in _note(late))
-        assert waits(its.session)
         assert await its.wire.receive_all() == []
+        assert waits(its.session)
+        await until(late, lambda: waits(late) and WHY_AGAIN in _note(late))
         assert call.raw_input == harm
         late.answer_permission(key_of(late), "yes")  # type: ignore[arg-type]
         assert (await its.wire.receive())["result"]["outcome"]["optionId"] == "yes"
