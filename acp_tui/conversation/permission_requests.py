@@ -12,7 +12,9 @@ from collections import Counter
 from collections.abc import Iterator, Mapping, Sequence
 from typing import Any, Final, NamedTuple
 
-from acp_tui.conversation.facts import PermissionOption
+from acp_tui.conversation.entries import TerminalState
+from acp_tui.conversation.facts import PermissionOption, PermissionRequest
+from acp_tui.conversation.tool_calls import TerminalContent, TerminalId, ToolCall
 from acp_tui.conversation.visible import make_visible_line
 
 KIND_WORDS: Final[Mapping[str, str]] = {
@@ -26,6 +28,16 @@ LETTERS: Final[Mapping[str, str]] = {"allow_once": "y", "allow_always": "a", "re
 MAX_NAME: Final = 100
 """Characters."""
 MAX_KIND: Final = 30
+
+
+def shown_state(
+    request: PermissionRequest, call: ToolCall, terminals: Mapping[TerminalId, TerminalState]
+) -> tuple[object, ...]:
+    """Return a value that is equal as long as the same should be shown. Calls and terminals change in place."""
+    shown = [item.terminal_id for item in call.content if isinstance(item, TerminalContent)]
+    commands = ((terminals[each].command, terminals[each].cwd) for each in shown if each in terminals)
+    reported = call.content, call.locations, call.raw_input, call.raw_output, dict(call.meta)
+    return request, call.shown_title, call.name, call.kind, *reported, *commands
 
 
 def kind_word(option: PermissionOption) -> str:

@@ -161,6 +161,8 @@ class ClientOffer:
     """Whether the user can be asked to visit a page."""
     auth_terminal: bool = False
     """Whether the user can log in to the agent in a terminal, on the agent's machine (R-AUTH-8)."""
+    is_for_host: bool = False
+    """The agent is a host of ours. Only from a host is our own key in a question's `_meta` read: it has our words."""
     trace_context: Mapping[str, str] = field(default_factory=dict)
     """W3C trace context for every request to the agent: traceparent, tracestate, baggage. Other keys aren't sent."""
     meta: Meta = field(default_factory=dict)
@@ -180,6 +182,8 @@ class PermissionQuestion:
     command: AskedCommand | None = None
     more: Meta | None = None
     is_alone: bool = False
+    note: str | None = None
+    """Only a host of ours has one."""
 
     def parked(self, key: RequestKey) -> PermissionRequest:
         """Return the request in the form in which it waits for the user."""
@@ -188,6 +192,7 @@ class PermissionQuestion:
             self.patch.tool_call_id,
             self.options,
             self.meta,
+            self.note,
             title=self.title,
             description=self.description,
             command=self.command,

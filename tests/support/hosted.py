@@ -27,6 +27,47 @@ from support.peers import Counterpart, connected
 from support.waiting import TEST_LIMIT_S
 
 
+class Link:
+    """How late a client's connection is, in each direction: what isn't open holds back what is sent."""
+
+    def __init__(self) -> None:
+        self.to_host, self.to_client = anyio.Event(), anyio.Event()
+        self.open()
+
+    def hold(self, *directions: str) -> None:
+        """Hold back everything in these directions: "to_host", "to_client"."""
+        for each in directions:
+            setattr(self, each, anyio.Event())
+
+    def open(self) -> None:
+        """Let everything through."""
+        self.to_host.set()
+        self.to_client.set()
+
+
+class LateStream(ByteStream):
+    """A client's end of a connection, as late as its link."""
+
+    def __init__(self, stream: ByteStream, link: Link) -> None:
+        self._stream = stream
+        self._link = link
+
+    async def send(self, item: bytes) -> None:
+        await self._link.to_host.wait()
+        await self._stream.send(item)
+
+    async def receive(self, max_bytes: int = 65536) -> bytes:
+        data = await self._stream.receive(max_bytes)
+        await self._link.to_client.wait()
+        return data
+
+    async def send_eof(self) -> None:
+        await self._stream.send_eof()
+
+    async def aclose(self) -> None:
+        await self._stream.aclose()
+
+
 @dataclass
 class Hosted:
     """A host, and what a test can do with it."""
@@ -40,15 +81,15 @@ class Hosted:
     _streams: dict[str, ByteStream]
     _scopes: list[anyio.CancelScope] = field(default_factory=list)
 
-    async def attach(self, name: str = "client") -> Session:
+    async def attach(self, name: str = "client", link: Link | None = None) -> Session:
         """The session as another client sees it."""
-        agent = await self.connect(name)
+        agent = await self.connect(name, link)
         return await agent.load_session(SessionId(self.session.session_id), self.session.cwd)
 
-    async def connect(self, name: str = "client") -> Agent:
-        """Another client."""
+    async def connect(self, name: str = "client", link: Link | None = None) -> Agent:
+        """Another client, over a connection that `link` may delay."""
         near, far = connected_pair()
-        self._streams[name] = near
+        self._streams[name] = near if link is None else LateStream(near, link)
         self._tasks.start_soon(self.host.serve, far)
         agent = await attached(self._hub, AgentCommand(name, (name,)))
         await agent.initialize()

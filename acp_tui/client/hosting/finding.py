@@ -296,6 +296,7 @@ OFFER: Final = ClientOffer(
     terminal=False,
     elicitation_form=True,
     elicitation_url=True,
+    is_for_host=True,
     meta=own_methods.FOLLOWS,
 )
 """The host serves files and terminals itself. From its clients, it only needs their users' answers."""

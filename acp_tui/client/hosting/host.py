@@ -11,7 +11,7 @@ import os
 import time
 from collections import defaultdict
 from collections.abc import Awaitable, Callable, Iterator, Sequence
-from contextlib import contextmanager
+from contextlib import contextmanager, suppress
 from dataclasses import field, replace
 from functools import partial
 from pathlib import Path
@@ -27,10 +27,10 @@ from acp_tui.client.sessions.session import Session
 from acp_tui.client.settings.mcp import HttpServer, Server, StdioServer
 from acp_tui.conversation.content import ContentBlock
 from acp_tui.conversation.conversation import Change, snapshot
-from acp_tui.conversation.elicitation import Elicitation
+from acp_tui.conversation.elicitation import Elicitation, UrlVisit
 from acp_tui.conversation.facts import Fact, PermissionRequest, RequestKey, SessionId
+from acp_tui.conversation.permission_requests import shown_state
 from acp_tui.conversation.retelling import patch_of, retold
-from acp_tui.conversation.tool_calls import TerminalContent
 from acp_tui.conversation.updates import (
     Disconnected,
     ElicitationAction,
@@ -43,8 +43,6 @@ from acp_tui.conversation.updates import (
     PromptJoined,
     PromptSent,
     SessionUpdate,
-    TerminalOpened,
-    ToolCallReported,
     TurnEnded,
     TurnFailed,
 )
@@ -65,6 +63,7 @@ from acp_tui.values import dataclass
 MAX_UNREAD_BYTES: Final = 64 << 20
 """A client with more unread data than this is disconnected. It can attach again."""
 ACTIONS: Final[tuple[ElicitationAction, ...]] = ("accept", "decline", "cancel")
+WHY_AGAIN: Final = "This changed while your answer was on its way, so it decided nothing."
 UPDATES_PER_SLICE: Final = 50
 """How many updates to replay before other tasks may run."""
 
@@ -88,20 +87,18 @@ class _Question:
 
     about: tuple[object, ...]
     """The content of the question."""
-    has_changed: bool = False
-    """The content has changed since: withdraw it, then ask again."""
     scope: anyio.CancelScope = field(default_factory=anyio.CancelScope)
+    """Cancelling it withdraws the question."""
+    is_over: bool = False
+    """The client answered or couldn't ask."""
 
 
 def _about(told: Session | None, asked: PermissionRequest | Elicitation) -> tuple[object, ...]:
     """Everything that is shown with the question and may change while it waits."""
     if told is None or not isinstance(asked, PermissionRequest):
-        return (asked,)
-    call, terminals = told.conversation.tool_call(asked.tool_call_id).call, told.conversation.terminals
-    shown = [item.terminal_id for item in call.content if isinstance(item, TerminalContent)]
-    commands = ((terminals[each].command, terminals[each].cwd) for each in shown if each in terminals)
-    reported = call.content, call.locations, call.raw_input, call.raw_output, dict(call.meta)
-    return (asked.options, call.shown_title, call.name, call.kind, *reported, *commands)
+        return ()
+    conversation = told.conversation
+    return shown_state(asked, conversation.tool_call(asked.tool_call_id).call, conversation.terminals)
 
 
 @dataclass(slots=True)
@@ -166,11 +163,9 @@ class Host:
         for client in tuple(self.clients):
             if client is not asker:
                 client.tell(told, update, change)
-        if Fact.PERMISSIONS in change.facts or Fact.ELICITATIONS in change.facts:
+        is_about_questions = Fact.PERMISSIONS in change.facts or Fact.ELICITATIONS in change.facts
+        if is_about_questions or told.conversation.permissions:
             self._look_at_questions()
-        elif isinstance(update, ToolCallReported | TerminalOpened) and told.conversation.permissions:
-            for client in tuple(self.clients):
-                client.ask_anew(told, update)
         if isinstance(update, Disconnected):
             self.ended.set()
 
@@ -269,7 +264,11 @@ class Client:
         self._open: set[SessionId] = set()
         self._held_back: dict[SessionId, list[tuple[SessionUpdate, Change]]] = {}
         """What happens in a session while its history is being sent."""
+        self._reads_questions = False
+        """Whether it understands what we add to permission requests."""
         self._asked: dict[RequestKey, _Question] = {}
+        self._late: set[RequestKey] = set()
+        """The questions that changed while this client's answer was on its way."""
         self._requests: dict[str, Callable[[Any], Awaitable[Any]]] = {
             v1.INITIALIZE: self._initialize,
             v1.AUTHENTICATE: self._authenticate,
@@ -312,6 +311,7 @@ class Client:
         request = decode(InitializeRequest, params)
         agent = self._host.agent
         self.follows = own_methods.follows(request.client_capabilities.meta)
+        self._reads_questions = own_methods.reads_questions(request.client_capabilities.meta)
         # The host can always load sessions, whatever the agent supports. Without the history, a client would miss what
         # happened before.
         capabilities = replace(
@@ -435,7 +435,7 @@ class Client:
         held_back = self._held_back.get(told.session_id)
         if held_back is not None:
             held_back.append((update, change))
-        elif isinstance(update, PermissionAsked | ElicitationAsked):
+        elif isinstance(update, PermissionAsked | PermissionNoted | ElicitationAsked):
             pass  # sent as a question
         elif Fact.OPTIONS in change.facts and isinstance(update, OptionChanged | MessageChunk):
             self._say(told, OptionsReplaced(told.conversation.options))
@@ -466,24 +466,20 @@ class Client:
     # Questions to the client
 
     def look_at_questions(self) -> None:
-        """Send waiting questions that haven't been asked here; withdraw those that no longer wait."""
+        """Send waiting questions that haven't been asked here. Withdraw those that no longer wait, or have changed.
+
+        What has changed is asked again as another request. So an answer says what its client had shown.
+        """
         waiting = dict(self._waiting())
-        for key in self._asked.keys() - waiting.keys():
-            self._asked.pop(key).scope.cancel()
+        self._late &= waiting.keys()
+        for key, question in tuple(self._asked.items()):
+            if key not in waiting or question.about != _about(*waiting[key]):
+                question.scope.cancel()
+                if question.is_over:
+                    del self._asked[key]
         for key, ask in waiting.items():
             if key not in self._asked:
                 self._ask(key, *ask)
-
-    def ask_anew(self, told: Session, update: ToolCallReported | TerminalOpened) -> None:
-        """Ask again, because the content of a question changed. An answer to the old content no longer counts."""
-        if told.session_id not in self._open or told.session_id in self._held_back:
-            return
-        for key, request in told.conversation.permissions.items():
-            is_meant = isinstance(update, TerminalOpened) or update.patch.tool_call_id == request.tool_call_id
-            asked = self._asked.get(key) if is_meant else None
-            if asked is not None and asked.about != _about(told, request):
-                asked.has_changed = True
-                asked.scope.cancel()
 
     def _waiting(self) -> Iterator[tuple[RequestKey, tuple[Session | None, PermissionRequest | Elicitation]]]:
         agent = self._host.agent
@@ -499,38 +495,48 @@ class Client:
                 yield key, (told, elicitation)
 
     def _ask(self, key: RequestKey, told: Session | None, asked: PermissionRequest | Elicitation) -> None:
-        meta = own_methods.with_key(key)
         if isinstance(asked, PermissionRequest):
             assert told is not None
             patch = patch_of(told.conversation.tool_call(asked.tool_call_id).call)
-            method = v1.SESSION_REQUEST_PERMISSION
-            params = telling.permission_request(told.session_id, asked, patch, meta)
+            noted = replace(asked, note=self._note_of(asked))
+            method, reads = v1.SESSION_REQUEST_PERMISSION, self._reads_questions
+            params = telling.permission_request(told.session_id, noted, patch, reads_question=reads)
         else:
             method = v1.ELICITATION_CREATE
-            params = telling.elicitation_request(told.session_id if told is not None else None, asked, meta)
+            params = telling.elicitation_request(told.session_id if told is not None else None, asked)
+        question = _Question(_about(told, asked))
         answer: Awaitable[Any]
         try:
-            answer = self.peer.request(method, params)
+            answer = self.peer.request(method, params, read=partial(self._take_answer, key, told, question))
         except ConnectionLost:
             return
-        question = self._asked[key] = _Question(_about(told, asked))
-        self._tasks.start_soon(self._take_answer, key, told, answer, question)
-        if told is not None and isinstance(asked, PermissionRequest) and asked.note is not None:
-            self._say(told, PermissionNoted(key, asked.note))
+        self._asked[key] = question
+        self._tasks.start_soon(self._await_answer, key, answer, question)
+        if isinstance(asked, UrlVisit) and asked.is_complete:
+            self.notify(v1.ELICITATION_COMPLETE, {"elicitationId": asked.elicitation_id})
 
-    async def _take_answer(
-        self, key: RequestKey, told: Session | None, answer: Awaitable[Any], question: _Question
-    ) -> None:
-        with question.scope:
-            try:
-                said = await answer
-                if not question.has_changed:
-                    self.answer(key, told, said)
-            except (RpcError, MalformedMessage, ValueError):
-                pass  # it couldn't ask, or there was no answer: the question waits for another client
-        if question.has_changed and self._asked.get(key) is question:
+    async def _await_answer(self, key: RequestKey, answer: Awaitable[Any], question: _Question) -> None:
+        # After an error, it couldn't ask, or there was no answer: the question waits for another client.
+        with question.scope, suppress(RpcError, MalformedMessage, ValueError):
+            await answer
+        question.is_over = True
+        if question.scope.cancel_called:
             del self._asked[key]
             self.look_at_questions()
+
+    def _take_answer(self, key: RequestKey, told: Session | None, question: _Question, said: Any) -> None:
+        """Pass on an answer as it arrives, even after the question was withdrawn. Then it decides nothing."""
+        self.look_at_questions()
+        if not question.scope.cancel_called:
+            self.answer(key, told, said)
+        elif told is not None and (asked := told.conversation.permissions.get(key)) is not None and _is_choice(said):
+            self._late.add(key)
+            if self._asked.get(key) is not question:  # otherwise it's about to be asked again, with this note
+                self._say(told, PermissionNoted(key, self._note_of(asked) or ""))
+
+    def _note_of(self, asked: PermissionRequest) -> str | None:
+        late = WHY_AGAIN if asked.key in self._late else None
+        return "\n".join(filter(None, [asked.note, late])) or None
 
     def answer(self, key: RequestKey, told: Session | None, said: Any) -> None:
         """Pass on the user's choice. If the client only dismissed a permission request, it keeps waiting."""
@@ -544,6 +550,12 @@ class Client:
         if action is not None:
             owner = told if told is not None else self._host.agent
             owner.answer_elicitation(key, action, response.content)
+
+
+def _is_choice(said: Any) -> bool:
+    with suppress(MalformedMessage):
+        return isinstance(decode(RequestPermissionResponse, said).outcome, SelectedPermissionOutcome)
+    return False
 
 
 @contextmanager

@@ -18,8 +18,8 @@ UPDATE: Final = "_acp_tui/update"
 STATUS: Final = "_acp_tui/status"
 STOP: Final = "_acp_tui/stop"
 
-FOLLOWS: Final[Mapping[str, Any]] = {OWN_META: {"updates": True}}
-"""In a client's capabilities: it understands `UPDATE`."""
+FOLLOWS: Final[Mapping[str, Any]] = {OWN_META: {"updates": True, "questions": True}}
+"""In a client's capabilities: it understands `UPDATE`, and what a host adds to permission requests."""
 HOST: Final[Mapping[str, Any]] = {OWN_META: {"host": 1}}
 """In an agent's capabilities: it is a host."""
 TOLD: Final[Mapping[str, Any]] = {OWN_META: {"told": True}}
@@ -32,13 +32,13 @@ def follows(meta: object) -> bool:
     return ours.get("updates") is True
 
 
-def with_key(key: int) -> dict[str, Any]:
-    """The `_meta` of a question. Updates refer to the question by this key."""
-    return {OWN_META: {"key": key}}
+def reads_questions(meta: object) -> bool:
+    """Whether a client with this `_meta` in its capabilities understands what a host adds to permission requests."""
+    return _ours(meta).get("questions") is True
 
 
 def key_in(meta: object) -> int | None:
-    """The key of a question."""
+    """The key of a question. Updates refer to the question by it."""
     key = _ours(meta).get("key")
     return key if isinstance(key, int) else None
 

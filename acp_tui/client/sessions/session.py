@@ -538,7 +538,7 @@ class Session:
             self._answer(key, None)
         elif self._capabilities.acts_itself and not self._has_told_that_it_acts:
             self._has_told_that_it_acts = True
-            self.apply(PermissionNoted(key, WHY_ACTS_ITSELF))
+            self._note(request, WHY_ACTS_ITSELF)
             request = self.conversation.permissions[key]
         return self._decision(key, request)
 
@@ -573,10 +573,13 @@ class Session:
         self._note(request, note)
 
     def _note(self, request: PermissionRequest, *notes: str) -> None:
-        """Add notes to a request. They take the place of the one that a comparison takes long."""
+        """Add notes to a request. They take the place of the one that a comparison takes long.
+
+        A host's request may come with the same notes.
+        """
         before = self.conversation.permissions.get(request.key, request).note
-        lines = [*(line for line in (before or "").split("\n") if line and line != STILL_COMPARING), *notes]
-        note = "\n".join(lines)
+        lines = [line for line in (before or "").split("\n") if line and line != STILL_COMPARING]
+        note = "\n".join(dict.fromkeys([*lines, *notes]))
         if note != (before or ""):
             self.apply(PermissionNoted(request.key, note))
 

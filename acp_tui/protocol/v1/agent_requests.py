@@ -16,6 +16,7 @@ from acp_tui.protocol.wire import (
     Line,
     NullIsEmpty,
     OptionalItems,
+    Passage,
     Text,
     UInt32,
     UInt64,
@@ -80,6 +81,24 @@ class RequestPermissionRequest(WireModel):
     session_id: str
     tool_call: ToolCallUpdate
     options: list[PermissionOption]
+
+
+class ToldCommand(WireModel):
+    """`command` of `ToldQuestion`."""
+
+    line: Passage
+    cwd: Line
+
+
+class ToldQuestion(WireModel):
+    """What a host adds to a permission request, because version 1 can't express it."""
+
+    note: Passage | None = None
+    title: Line | None = None
+    description: Passage | None = None
+    command: ToldCommand | None = None
+    more: dict[str, Any] | None = None
+    is_alone: bool = False
 
 
 class CancelledPermissionOutcome(WireModel):

@@ -3,12 +3,14 @@
 from __future__ import annotations
 
 from collections.abc import Callable, Iterable, Iterator, Mapping
+from dataclasses import replace
 from pathlib import Path
 from typing import Any, Final, NoReturn, TypeAlias, assert_never
 
 from acp_tui.conversation import UNSET
-from acp_tui.conversation.content import Meta, Text
+from acp_tui.conversation.content import OWN_META, Meta, Text
 from acp_tui.conversation.facts import (
+    AskedCommand,
     BooleanOption,
     Choice,
     Command,
@@ -203,6 +205,27 @@ def read_permission_request(params: Any) -> tuple[SessionId, PermissionQuestion]
     )
     question = PermissionQuestion(read_tool_call(request.tool_call), options, request.meta)
     return SessionId(request.session_id), question
+
+
+def read_told_question(params: Any) -> tuple[SessionId, PermissionQuestion]:
+    """Return the session and the question of a host's request, as `telling` wrote it. Raises MalformedMessage."""
+    session_id, question = read_permission_request(params)
+    own = (question.meta or {}).get(OWN_META)
+    if not isinstance(own, dict) or "question" not in own:
+        return session_id, question
+    told = decode(agent_requests.ToldQuestion, own["question"])
+    left = {name: value for name, value in own.items() if name != "question"}
+    question = replace(
+        question,
+        meta={**(question.meta or {}), OWN_META: left},
+        note=told.note,
+        title=told.title,
+        description=told.description,
+        command=None if told.command is None else AskedCommand(told.command.line, told.command.cwd),
+        more=told.more,
+        is_alone=told.is_alone,
+    )
+    return session_id, question
 
 
 # Responses

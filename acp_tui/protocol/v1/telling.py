@@ -5,12 +5,14 @@
 
 from __future__ import annotations
 
+import json
 from collections.abc import Iterable, Iterator, Mapping, Sequence
+from dataclasses import asdict
 from itertools import groupby
 from typing import Any, Final, assert_never
 
 from acp_tui.conversation import UNSET
-from acp_tui.conversation.content import ContentBlock, UnknownBlock
+from acp_tui.conversation.content import OWN_META, ContentBlock, Meta, Text, UnknownBlock
 from acp_tui.conversation.elicitation import (
     BooleanField,
     ChoiceField,
@@ -285,33 +287,58 @@ def agreement_of(
 
 
 def permission_request(
-    session_id: SessionId, request: PermissionRequest, patch: ToolCallPatch, meta: Mapping[str, Any]
+    session_id: SessionId, request: PermissionRequest, call: ToolCallPatch, *, reads_question: bool
 ) -> Wire:
-    """Return the params of `session/request_permission`. `meta` is added to the request's own."""
+    """Return the params of `session/request_permission`, with everything that the user has to see.
+
+    Version 1 has no fields for some of it. Clients that know ours get those (`inbound.read_told_question`); for others,
+    the content of the tool call begins with it.
+    """
+    told = tool_call_of(call)
+    own: Wire = {"key": request.key}
+    if reads_question:
+        own["question"] = _question(request)
+        # All of it: in a question, it doesn't repeat a terminal's output.
+        told |= with_some({}, _meta=call.meta)
+    elif words := _in_words(request):
+        told["content"] = [{"type": "content", "content": block_of(Text(words))}, *told.get("content", ())]
     options = [
         with_some({"optionId": option.option_id, "name": option.name, "kind": option.kind}, _meta=option.meta)
         for option in request.options
     ]
-    return {
-        "sessionId": session_id,
-        "toolCall": tool_call_of(patch),
-        "options": options,
-        "_meta": {**(request.meta or {}), **meta},
-    }
+    return {"sessionId": session_id, "toolCall": told, "options": options, "_meta": _with_own(request.meta, own)}
 
 
-def elicitation_request(session_id: SessionId | None, elicitation: Elicitation, meta: Mapping[str, Any]) -> Wire:
+def _question(request: PermissionRequest) -> Wire:
+    command = None if request.command is None else asdict(request.command)
+    told = with_some({}, note=request.note, title=request.title, description=request.description, command=command)
+    return with_some(told, more=request.more, isAlone=request.is_alone)
+
+
+def _in_words(request: PermissionRequest) -> str:
+    command = [] if request.command is None else [request.command.line, f"in {request.command.cwd}"]
+    more = json.dumps(request.more, ensure_ascii=False) if request.more else None
+    return "\n\n".join(filter(None, [request.note, request.title, request.description, *command, more]))
+
+
+def _with_own(meta: Meta | None, own: Wire) -> Wire:
+    """Add our key to the agent's `_meta`. What the agent itself has there remains in it, as "meta"."""
+    theirs = meta or {}
+    return {**theirs, OWN_META: own | ({"meta": theirs[OWN_META]} if OWN_META in theirs else {})}
+
+
+def elicitation_request(session_id: SessionId | None, elicitation: Elicitation) -> Wire:
     """Return the params of `elicitation/create`. Without a session, it refers to an unnamed request."""
     scope: Wire = {"requestId": None} if session_id is None else {"sessionId": session_id}
     told = with_some({"message": elicitation.message, **scope}, toolCallId=elicitation.tool_call_id)
-    told["_meta"] = {**(elicitation.meta or {}), **meta}
+    told["_meta"] = _with_own(elicitation.meta, {"key": elicitation.key})
     match elicitation:
         case UrlVisit(url=url, elicitation_id=elicitation_id):
             return {**told, "mode": "url", "url": url, "elicitationId": elicitation_id}
         case Form(fields=fields):
             schema = {
                 "type": "object",
-                "properties": {field.name: _field(field) for field in fields},
+                "properties": {field.name: _field(field) for field in fields if not _is_undescribed(field)},
                 "required": [field.name for field in fields if field.is_required],
             }
             schema = with_some(schema, title=elicitation.title, description=elicitation.description)
@@ -320,9 +347,13 @@ def elicitation_request(session_id: SessionId | None, elicitation: Elicitation, 
             assert_never(elicitation)
 
 
+def _is_undescribed(field: Field) -> bool:
+    return isinstance(field, UnknownField) and field.raw is None
+
+
 def _field(field: Field) -> Any:
     if isinstance(field, UnknownField):
-        return field.raw if isinstance(field.raw, dict) else {"type": field.kind}
+        return field.raw
     told = with_some({}, title=field.title, description=field.description)
     match field:
         case TextField():

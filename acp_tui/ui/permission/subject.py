@@ -18,7 +18,13 @@ from acp_tui.conversation import UNSET
 from acp_tui.conversation.content import OWN_META, ContentBlock, Text, TextResource, UnknownBlock
 from acp_tui.conversation.entries import TerminalState
 from acp_tui.conversation.facts import PermissionRequest
-from acp_tui.conversation.permission_requests import MAX_FIELDS, ReportedField, is_outside, reported_fields
+from acp_tui.conversation.permission_requests import (
+    MAX_FIELDS,
+    ReportedField,
+    is_outside,
+    reported_fields,
+    shown_state,
+)
 from acp_tui.conversation.tool_calls import (
     BlockContent,
     FileChange,
@@ -161,21 +167,8 @@ class ShownRequest:
 
     @property
     def state(self) -> tuple[object, ...]:
-        """Equal as long as the same should be shown. Needed because calls and terminals change in place."""
-        call = self.call
-        shown = [item.terminal_id for item in call.content if isinstance(item, TerminalContent)]
-        terminals = [self.terminals[name] for name in shown if name in self.terminals]
-        reported = (
-            call.shown_title,
-            call.name,
-            call.kind,
-            call.content,
-            call.locations,
-            call.raw_input,
-            call.raw_output,
-            dict(call.meta),
-        )
-        return self.waiting, self.request, *reported, *((state.command, state.cwd) for state in terminals)
+        """Equal as long as the same should be shown."""
+        return self.waiting, *shown_state(self.request, self.call, self.terminals)
 
 
 @dataclass(frozen=True, slots=True)

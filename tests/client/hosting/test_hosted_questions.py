@@ -8,15 +8,17 @@ import anyio
 import pytest
 
 from acp_tui.client.hosting import own_methods
+from acp_tui.client.hosting.host import WHY_AGAIN
 from acp_tui.client.sessions.access import ALLOW, IN_SESSION, NEVER, REFUSE
 from acp_tui.client.sessions.session import Session
+from acp_tui.conversation import UNSET
 from acp_tui.conversation.elicitation import Form
 from acp_tui.conversation.entries import Question, ToolCallEntry
 from acp_tui.conversation.facts import PermissionOption, PermissionRequest, RequestKey
 from acp_tui.conversation.tool_calls import ToolCallId, ToolCallPatch
-from acp_tui.conversation.updates import ElicitationAsked, PermissionAsked
+from acp_tui.conversation.updates import ElicitationAsked, PermissionAsked, PermissionNoted
 from support.agents import asked, until
-from support.hosted import hosted
+from support.hosted import Link, hosted
 from support.peers import notification, request, settle
 
 pytestmark = pytest.mark.anyio
@@ -127,6 +129,71 @@ async def test_a_call_that_changes_is_asked_about_anew_in_a_terminal_and_can_be_
         answer = await its.wire.receive()
         assert answer["result"]["outcome"]["optionId"] == "yes"
         await until(one, lambda: not waits(one))
+
+
+@pytest.mark.parametrize("held", [("to_client",), ("to_host",), ("to_host", "to_client")])
+async def test_an_answer_never_reaches_a_call_that_changed_while_it_was_on_its_way(
+    tmp_path: Path, held: tuple[str, ...]
+) -> None:
+    """The terminal is late: its user answers what it shows, and the host already has something else."""
+    link = Link()
+    async with hosted(tmp_path) as its:
+        late = await its.attach("late", link)
+        await its.wire.send(asked("p", "yes"))
+        await until(late, lambda: waits(late))
+        call = late.conversation.tool_call(ToolCallId("call")).call
+        link.hold(*held)
+        harm = {"command": "rm -rf ~"}
+        if "to_client" not in held:  # it answers before it gets the change, which arrives first at the host
+            late.answer_permission(key_of(late), "yes")  # type: ignore[arg-type]
+        await its.wire.send(update({"sessionUpdate": "tool_call_update", "toolCallId": "call", "rawInput": harm}))
+        await settle()
+        if "to_client" in held:
+            assert call.raw_input is UNSET
+            late.answer_permission(key_of(late), "yes")  # type: ignore[arg-type]
+        await settle()
+        assert await its.wire.receive_all() == []
+        link.open()
+        assert await its.wire.receive_all() == []
+        assert waits(its.session)
+        await until(late, lambda: waits(late) and WHY_AGAIN in _note(late))
+        assert call.raw_input == harm
+        late.answer_permission(key_of(late), "yes")  # type: ignore[arg-type]
+        assert (await its.wire.receive())["result"]["outcome"]["optionId"] == "yes"
+        await until(late, lambda: not waits(late))
+
+
+async def test_a_warning_that_comes_late_is_shown_before_an_answer_counts(tmp_path: Path) -> None:
+    link = Link()
+    async with hosted(tmp_path) as its:
+        late = await its.attach("late", link)
+        await its.wire.send(asked("p", "yes"))
+        await until(late, lambda: waits(late))
+        link.hold("to_client")
+        its.session.apply(PermissionNoted(RequestKey(key_of(its.session)), "This writes another file"))
+        late.answer_permission(key_of(late), "yes")  # type: ignore[arg-type]
+        await settle()
+        assert await its.wire.receive_all() == []
+        link.open()
+        await until(late, lambda: waits(late) and WHY_AGAIN in _note(late))
+        assert _note(late).startswith("This writes another file")
+        late.answer_permission(key_of(late), "yes")  # type: ignore[arg-type]
+        assert (await its.wire.receive())["result"]["outcome"]["optionId"] == "yes"
+
+
+async def test_a_client_that_dismissed_a_question_is_asked_again_when_it_changes(tmp_path: Path) -> None:
+    async with hosted(tmp_path) as its, its.played() as client:
+        await client.send(request(1, "session/load", {"sessionId": "s1", "cwd": "/", "mcpServers": []}))
+        await client.receive()
+        await its.wire.send(asked("p", "yes"))
+        await client.receive()  # the tool call
+        question = await client.expect("session/request_permission")
+        await client.answer(question, {"outcome": {"outcome": "cancelled"}})
+        await settle()
+        await its.wire.send(update({"sessionUpdate": "tool_call_update", "toolCallId": "call", "title": "Other"}))
+        await client.expect("session/update")
+        again = await client.expect("session/request_permission")
+        assert again["params"]["toolCall"]["title"] == "Other"
 
 
 async def test_a_permission_waits_for_the_next_client_to_attach(tmp_path: Path) -> None:
