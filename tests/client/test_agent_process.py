@@ -254,7 +254,8 @@ async def test_a_child_that_outlives_the_agent_is_killed(short_grace: None):
 @pytest.mark.parametrize("way", WAYS)
 async def test_whatever_an_agent_leaves_behind_ends_with_it(tmp_path: Path, short_grace: None, way: str):
     left = Left(tmp_path, way)
-    script = f"import subprocess; subprocess.Popen({left.argv!r}, stdin=subprocess.DEVNULL); handshake(); read()"
+    # Not before the handshake: one way stops its parent, which is the agent here.
+    script = f"import subprocess; handshake(); subprocess.Popen({left.argv!r}, stdin=subprocess.DEVNULL); read()"
     async with running(script) as agent:
         await agent.initialize()
         assert await anyio.to_thread.run_sync(left.is_up)

@@ -46,7 +46,7 @@ IN_SHELL: Final = {
     "nohup": "nohup {stay} > /dev/null 2>&1 &",
     "a job of its own": "set -m; {stay} &",
     "a command that stays itself": "exec {stay}",
-    "setsid after its keeper was stopped": "kill -STOP $PPID; setsid -f {stay}",
+    "setsid after its parent was stopped": "kill -STOP $PPID; setsid -f {stay}",
 }
 IN_PYTHON: Final = {
     "a daemon without open files": (
