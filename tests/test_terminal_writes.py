@@ -33,7 +33,6 @@ ALLOWED: Final = {
     "client/agents/process.py": {"os.write": "a pipe to the agent"},
     "client/agents/starting.py": {"os.fdopen": "pipes to and from the agent"},
     "client/changes/tree.py": {"os.write": "a file"},
-    "client/processes/guard.py": {"os.fdopen": "a file without a name"},
     "client/processes/keeper.py": {
         "os.fdopen": "files that are read",
         "os.write": "a socket to acp-tui, and a pipe to the process that forked it",

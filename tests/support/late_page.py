@@ -53,7 +53,6 @@ class LatePage(ScreenApp):
         self._commands = commands
         self._out = out
         self._asked: dict[str, asyncio.Task[Any]] = {}
-        self._read_s = 0.0
 
     async def on_mount(self) -> None:
         """Show the session, then begin to listen."""
@@ -67,12 +66,12 @@ class LatePage(ScreenApp):
         pipe = os.fdopen(self._commands, "rb")
         await asyncio.get_running_loop().connect_read_pipe(lambda: asyncio.StreamReaderProtocol(reader), pipe)
         self.run_worker(self._obey(reader))
-        self._report("ready", "", "")
+        self._report("ready", "", 0)
 
     async def on_event(self, event: events.Event) -> None:
-        """Note when the last key was read."""
-        if isinstance(event, events.Key):
-            self._read_s = event.time
+        """Report when each key was read."""
+        if isinstance(event, events.Key) and not event.is_forwarded:
+            self._report("key", event.key, event.time)
         await super().on_event(event)
 
     async def _obey(self, reader: asyncio.StreamReader) -> None:
@@ -80,28 +79,33 @@ class LatePage(ScreenApp):
             do, name, what = json.loads(line)
             if do == "ask":
                 patch = ToolCallPatch(ToolCallId(name), title="Run it", kind="execute", raw_input={"command": what})
-                self._wait(name, self.session.request_permission(PermissionQuestion(patch, OPTIONS)))
+                self._wait(name, what, self.session.request_permission(PermissionQuestion(patch, OPTIONS)))
             elif do == "swap":
                 self.session.apply(ToolCallReported(ToolCallPatch(ToolCallId(name), raw_input={"command": what})))
             elif do == "choose":
                 field = ChoiceField("choice", (FieldChoice("a", "A"), FieldChoice("b", "B")))
-                self._wait(name, self.session.elicit(Form(RequestKey(0), what, (field,))))
+                self._wait(name, what, self.session.elicit(Form(RequestKey(0), what, (field,))))
             elif do == "visit":
                 visit = UrlVisit(RequestKey(0), "Look", "e", f"https://{what}.example")
-                self._wait(name, self.session.elicit(visit))
+                self._wait(name, what, self.session.elicit(visit))
             elif do == "withdraw" and (asked := self._asked.pop(name, None)) is not None:
                 asked.cancel()
 
-    def _wait(self, name: str, answer: Any) -> None:
+    def _wait(self, name: str, what: str, answer: Any) -> None:
         async def wait() -> None:
             given = await answer
             self._asked.pop(name, None)
-            self._report("decided", name, str(getattr(given, "action", given)))
+            call = self.session.conversation.tool_call_entries.get(ToolCallId(name))
+            if call is not None:
+                said = self.session.conversation.tool_call(ToolCallId(name)).call.raw_input
+                self._report("decided", said["command"], str(given))
+            else:
+                self._report("decided", what, given.action)
 
         self._asked[name] = asyncio.ensure_future(wait())
 
-    def _report(self, kind: str, name: str, what: str) -> None:
-        os.write(self._out, (json.dumps([kind, name, what, self._read_s]) + "\n").encode())
+    def _report(self, kind: str, name: str, what: object) -> None:
+        os.write(self._out, (json.dumps([kind, name, what]) + "\n").encode())
 
 
 def main() -> None:
