@@ -84,6 +84,8 @@ class Keys:
         if not isinstance(event, events.Key) or event.is_forwarded:
             return False
         app, screen = self._app, self._app.screen
+        if screen.focused is not None and not screen.focused.is_attached:
+            screen.set_focus(None)  # it got the focus while it was being removed, and would swallow every key
         above = self._above_question(event.key)
         if above is not None:
             self._end_pause(event)

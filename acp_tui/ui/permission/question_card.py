@@ -263,8 +263,8 @@ class QuestionCard(VerticalScroll, can_focus=True):
 
     @property
     def awaits_keyboard(self) -> bool:
-        """Whether the card is shown and hasn't had the keyboard yet."""
-        return self.is_attached and not self._had_keyboard
+        """Whether the card is shown and hasn't had the keyboard yet. While it's being removed, it isn't shown."""
+        return self.is_attached and self.display and not self._had_keyboard
 
     def take_focus(self) -> None:
         """Take the focus unasked. No field gets it until the user goes there."""

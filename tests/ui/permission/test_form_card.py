@@ -1,5 +1,6 @@
 """Forms on their card: every kind of field, by keyboard alone, and the answer sent to the agent."""
 
+import asyncio
 from collections.abc import AsyncIterator
 from contextlib import asynccontextmanager
 from dataclasses import replace
@@ -21,6 +22,7 @@ from acp_tui.conversation.elicitation import (
 )
 from acp_tui.conversation.facts import RequestKey
 from acp_tui.ui.kit.editors import SECRET_WARNING
+from acp_tui.ui.permission.question_card import QuestionCard
 from acp_tui.ui.prompt.input import IDLE_S
 from support.folding import ALLOW
 from support.screens import SIZE, Page, open_page, rows
@@ -414,3 +416,29 @@ async def test_the_oldest_question_goes_first_and_no_other_takes_its_place() -> 
         await page.press("1")
         await page.until(lambda: "last optional" in page.words)
         assert page.decisions == {"then": ALLOW.option_id}
+
+
+async def test_a_form_that_is_being_removed_takes_no_keyboard() -> None:
+    async with open_page() as page:
+        await page.press("home")
+        await page.elicit(form(BooleanField("yes")))
+        (card,) = page.pilot.app.screen.query(QuestionCard)
+        page.clock.now_s += IDLE_S
+        page.withdraw()
+        while card.display:
+            await asyncio.sleep(0)
+        page.prompt.give_way_to(card)
+        await page.settled()
+        await page.press(*"text")
+        assert page.draft == "text"
+
+
+async def test_a_widget_that_is_gone_keeps_no_keys_for_itself() -> None:
+    async with open_page() as page:
+        await page.elicit(form(BooleanField("yes")))
+        (card,) = page.pilot.app.screen.query(QuestionCard)
+        page.withdraw()
+        await page.settled()
+        page.pilot.app.screen.focused = card
+        await page.press("escape", *"text")
+        assert page.draft == "text"
