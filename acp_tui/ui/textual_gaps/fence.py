@@ -30,8 +30,11 @@ class Questioned(Protocol):
     questions: int
     """How many it was asked."""
 
+    def ask(self) -> None:
+        """Ask it for an answer to everything that was sent."""
+
     def question_behind_all(self) -> int:
-        """The number of a question behind everything that was sent, counted from 1."""
+        """The number of a question behind everything that was sent, counted from 1; asks it if there is none."""
 
     def has_input_since(self, at_s: float) -> bool:
         """Whether the user has done something since then that the app may not have handled yet."""
@@ -97,7 +100,8 @@ class Fence:
         its screen is covered or hidden.
         """
         wait = self._waits[key] = _Wait(tell)
-        widget.call_after_refresh(self._note_painted, key, wait, widget)
+        if not widget.call_after_refresh(self._note_painted, key, wait, widget):
+            del self._waits[key]  # it's on its way out
 
     def _note_painted(self, key: Hashable, wait: _Wait, widget: Widget) -> None:
         if self._waits.get(key) is not wait:
@@ -129,6 +133,8 @@ class Fence:
         else:  # until it has answered once, it may be one that never does
             patience_s = LOST_S if self._has_answered else max(self._begun_s + LOST_S - now_s, UNANSWERED_S)
         asyncio.get_running_loop().call_later(patience_s, self._lose_patience, key, wait, now_s)
+        if 0 < wait.number <= self._answered:  # nothing was sent since the last answer, because nothing looks different
+            self._note_answer_to(key, wait, now_s)
 
     def _lose_patience(self, key: Hashable, wait: _Wait, asked_s: float) -> None:
         if self._waits.get(key) is not wait or wait.number is None or wait.asked_s != asked_s:
@@ -139,6 +145,7 @@ class Fence:
             return
         if self._answered_s > asked_s:  # it answers, so something else has read the answers that are missing
             self._lost += terminal.questions - self._answered
+        terminal.ask()
         self._ask(key, wait)
 
     def note_answered(self, count: int, at_s: float) -> None:
@@ -151,13 +158,15 @@ class Fence:
             self._is_exact, self._answered = False, terminal.questions
             self._lost = terminal.questions - count
         for key, wait in tuple(self._waits.items()):
-            if wait.number is None or wait.number > self._answered:
-                continue
-            if self._is_exact:
-                self._tell(key, wait, at_s)
-            elif not wait.is_answered:
-                wait.is_answered = True
-                asyncio.get_running_loop().call_later(UNANSWERED_S, self._tell_late, key, wait)
+            if wait.number is not None and wait.number <= self._answered:
+                self._note_answer_to(key, wait, at_s)
+
+    def _note_answer_to(self, key: Hashable, wait: _Wait, at_s: float) -> None:
+        if self._is_exact:
+            self._tell(key, wait, at_s)
+        elif not wait.is_answered:
+            wait.is_answered = True
+            asyncio.get_running_loop().call_later(UNANSWERED_S, self._tell_late, key, wait)
 
     def _tell_late(self, key: Hashable, wait: _Wait) -> None:
         if self._waits.get(key) is wait:

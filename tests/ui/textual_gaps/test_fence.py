@@ -1,0 +1,147 @@
+"""When a terminal has shown what was painted: told by its answers, however late, lost, or many they are."""
+
+from __future__ import annotations
+
+import time
+from collections.abc import Callable
+from types import SimpleNamespace
+from typing import Any
+
+import anyio
+import pytest
+from textual.geometry import Region
+
+from acp_tui.ui.textual_gaps import fence as fences
+from acp_tui.ui.textual_gaps.fence import Fence
+from support.waiting import LIMIT_S
+
+
+class Terminal:
+    """Counts what it is asked. The test answers."""
+
+    def __init__(self) -> None:
+        self.questions = 0
+        self.has_news = True
+
+    def ask(self) -> None:
+        """Ask."""
+        self.questions += 1
+        self.has_news = False
+
+    def question_behind_all(self) -> int:
+        """Ask, if something was sent since the last question."""
+        if self.has_news:
+            self.ask()
+        return self.questions
+
+    def has_input_since(self, at_s: float) -> bool:
+        """Nobody types."""
+        return False
+
+
+class Shown:
+    """One widget behind a fence."""
+
+    def __init__(self) -> None:
+        self.terminal = Terminal()
+        self.missed: set[int] = set()
+        screen = SimpleNamespace(find_widget=lambda _: SimpleNamespace(visible_region=Region(0, 2, 10, 3)))
+        app: Any = SimpleNamespace(_batch_count=0, screen=screen)
+        self.widget: Any = SimpleNamespace(is_attached=True, screen=screen, call_after_refresh=_call)
+        self.fence = Fence(app, lambda: self.terminal, self.missed)
+        self.told: list[float] = []
+        self.event = anyio.Event()
+
+    def wait(self) -> None:
+        """Wait for the widget as it is now."""
+        self.fence.when_shown("key", self.widget, self._tell)
+
+    def _tell(self, at_s: float) -> None:
+        self.told.append(at_s)
+        self.event.set()
+
+    def answer(self, count: int) -> None:
+        """The terminal's answer with this number."""
+        self.fence.note_answered(count, time.monotonic())
+
+
+def _call(callback: Callable[..., None], *args: Any) -> bool:
+    callback(*args)
+    return True
+
+
+@pytest.fixture
+def shown(monkeypatch: pytest.MonkeyPatch) -> Shown:
+    monkeypatch.setattr(fences, "UNANSWERED_S", 0.02)
+    return Shown()
+
+
+async def test_it_is_shown_when_the_question_behind_it_is_answered(shown: Shown) -> None:
+    shown.wait()
+    assert (shown.terminal.questions, shown.told) == (1, [])
+    shown.answer(1)
+    assert len(shown.told) == 1
+
+
+async def test_what_was_not_sent_is_not_asked_about(shown: Shown) -> None:
+    shown.missed.add(3)
+    shown.wait()
+    assert shown.terminal.questions == 0
+    shown.missed.clear()
+    shown.fence.note_sent()
+    assert shown.terminal.questions == 1
+
+
+async def test_an_answer_to_an_earlier_question_shows_nothing_of_what_came_later(shown: Shown) -> None:
+    shown.wait()
+    shown.terminal.has_news = True
+    shown.wait()
+    shown.answer(1)
+    assert shown.told == []
+    shown.answer(2)
+    assert len(shown.told) == 1
+
+
+async def test_what_looks_as_before_is_shown_already(shown: Shown) -> None:
+    shown.wait()
+    shown.answer(1)
+    shown.wait()
+    assert (shown.terminal.questions, len(shown.told)) == (1, 2)
+
+
+async def test_more_answers_than_questions_are_not_relied_on(shown: Shown) -> None:
+    shown.wait()
+    shown.answer(1)
+    shown.answer(2)
+    assert not shown.fence.is_exact
+    shown.event, shown.terminal.has_news = anyio.Event(), True
+    shown.wait()
+    shown.answer(3)
+    assert len(shown.told) == 1, "only a while after the answer"
+    await shown.event.wait()
+    assert len(shown.told) == 2
+
+
+async def test_a_terminal_that_never_answers_gets_time(shown: Shown, monkeypatch: pytest.MonkeyPatch) -> None:
+    monkeypatch.setattr(fences, "LOST_S", 0.0)
+    assert shown.fence.is_silent
+    shown.wait()
+    assert shown.told == []
+    await shown.event.wait()
+
+
+async def test_lost_answers_are_made_up_for_by_asking_again(shown: Shown, monkeypatch: pytest.MonkeyPatch) -> None:
+    shown.wait()
+    shown.answer(1)
+    monkeypatch.setattr(fences, "LOST_S", 0.02)
+    shown.event = anyio.Event()
+    for _ in range(3):
+        shown.terminal.ask()
+    shown.wait()  # behind the fourth question; something else reads the answers to the second and third
+    shown.answer(2)
+    while shown.terminal.questions == 4:
+        await anyio.lowlevel.checkpoint()
+    assert len(shown.told) == 1
+    shown.answer(3)
+    with anyio.fail_after(LIMIT_S):
+        await shown.event.wait()
