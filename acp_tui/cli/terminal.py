@@ -7,7 +7,6 @@ the doctor share the start, but each waits for its agent and asks its user in it
 from __future__ import annotations
 
 import locale
-import math
 import os
 import select
 import termios
@@ -64,6 +63,8 @@ class Fence:
 
     has_answered: ClassVar[bool | None] = None
     """Whether the controlling terminal has ever answered; None until that is known."""
+    open_questions: ClassVar[int] = 0
+    """How many it hasn't answered: one may have been withdrawn while its answer was awaited."""
 
     def __init__(self, descriptor: int) -> None:
         self._descriptor = descriptor
@@ -80,10 +81,13 @@ class Fence:
             quiet[3] &= ~(termios.ICANON | termios.ECHO)
             termios.tcsetattr(self._descriptor, termios.TCSANOW, quiet)
             if Fence.has_answered is not False and os.environ.get("TERM", "dumb") not in ("", "dumb"):
-                self._is_asked = os.write(self._descriptor, QUESTION) > 0
-        wait_s = UNANSWERED_S if not self._is_asked else math.inf if Fence.has_answered else NEVER_S
-        self._ends_s = time.monotonic() + wait_s
+                self._ask()
+        self._ends_s = time.monotonic() + (NEVER_S if self._is_asked else UNANSWERED_S)
         return self
+
+    def _ask(self) -> None:
+        self._is_asked = os.write(self._descriptor, QUESTION) > 0
+        Fence.open_questions += 1
 
     def __exit__(self, *_: object) -> None:
         if self._settings is not None:
@@ -95,20 +99,29 @@ class Fence:
         if self._settings is None:
             return True
         if not select.select([self._descriptor], [], [], wait_s)[0]:
-            if time.monotonic() < self._ends_s:
-                return False
-            if self._is_asked:
-                Fence.has_answered = False
-            return True
+            return time.monotonic() >= self._ends_s and self._is_over()
         try:
             data = os.read(self._descriptor, 4096)
         except OSError:
             return True
-        self._read = (self._read + data)[-(len(data) + len(ANSWER)) :]
-        if ANSWER in self._read:
-            Fence.has_answered = True
-            return True
-        return not data or time.monotonic() >= self._ends_s
+        self._read += data
+        if count := self._read.count(ANSWER):
+            self._read = self._read.rpartition(ANSWER)[2]
+            Fence.has_answered, Fence.open_questions = True, max(0, Fence.open_questions - count)
+            return Fence.open_questions == 0
+        return not data or (time.monotonic() >= self._ends_s and self._is_over())
+
+    def _is_over(self) -> bool:
+        """Whether waiting is in vain. If the terminal has answered before, its answer was read elsewhere: ask again."""
+        if self._is_asked and Fence.has_answered:
+            Fence.open_questions = 0
+            with suppress(OSError):
+                self._ask()
+            self._ends_s = time.monotonic() + NEVER_S
+            return False
+        if self._is_asked:
+            Fence.has_answered, Fence.open_questions = False, 0
+        return True
 
 
 class Terminal:

@@ -1,0 +1,58 @@
+"""When a question counts as shown without a screen: told by a terminal's answers."""
+
+from __future__ import annotations
+
+import os
+import pty
+from collections.abc import Iterator
+
+import pytest
+
+from acp_tui.cli import terminal
+from acp_tui.cli.terminal import ANSWER, QUESTION, Fence
+
+
+@pytest.fixture
+def ends(monkeypatch: pytest.MonkeyPatch) -> Iterator[tuple[int, int]]:
+    """The terminal's side and ours. The terminal has answered before."""
+    monkeypatch.setenv("TERM", "vt100")
+    monkeypatch.setattr(Fence, "has_answered", True)
+    monkeypatch.setattr(Fence, "open_questions", 0)
+    master, slave = pty.openpty()
+    yield master, slave
+    os.close(master)
+    os.close(slave)
+
+
+def test_a_question_is_shown_once_the_terminal_answers_and_not_by_typing(ends: tuple[int, int]) -> None:
+    master, slave = ends
+    with Fence(slave) as fence:
+        assert os.read(master, 100) == QUESTION
+        os.write(master, b"y\r")
+        assert not fence.is_shown(1.0)
+        os.write(master, ANSWER)
+        assert fence.is_shown(1.0)
+
+
+def test_an_answer_to_a_question_that_was_withdrawn_shows_nothing_of_the_next(ends: tuple[int, int]) -> None:
+    master, slave = ends
+    with Fence(slave):
+        pass
+    with Fence(slave) as fence:
+        os.write(master, ANSWER)
+        assert not fence.is_shown(1.0)
+        os.write(master, ANSWER)
+        assert fence.is_shown(1.0)
+
+
+def test_a_terminal_whose_answer_was_lost_is_asked_again(
+    ends: tuple[int, int], monkeypatch: pytest.MonkeyPatch
+) -> None:
+    master, slave = ends
+    monkeypatch.setattr(terminal, "NEVER_S", 0.0)
+    with Fence(slave) as fence:
+        os.read(master, 100)
+        assert not fence.is_shown()
+        assert os.read(master, 100) == QUESTION
+        os.write(master, ANSWER)
+        assert fence.is_shown(1.0)
