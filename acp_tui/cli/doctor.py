@@ -28,7 +28,7 @@ from acp_tui.cli.arguments import Given
 from acp_tui.cli.command_table import UsageError
 from acp_tui.cli.output import Clean, make_cleaner, wrapped
 from acp_tui.cli.prerequisites import command_of, reason_not_to_draw
-from acp_tui.cli.terminal import ANSWER, QUESTION, Headless, ready_to_run, say_left_out
+from acp_tui.cli.terminal import ANSWER, QUESTION, SURE_QUESTION, Headless, ready_to_run, say_left_out
 from acp_tui.client.agents.command import AgentCommand
 from acp_tui.client.doctor import AgentCheck, Finding, Verdict, check_machine, note, ok, wrong
 from acp_tui.client.errors import ClientError, SettingsError
@@ -52,9 +52,7 @@ ASCII_MARKS: Final = {Verdict.OK: "ok", Verdict.NOTE: "! ", Verdict.WRONG: "XX"}
 TOPIC_CELLS: Final = 11
 MIN_SIZE: Final = (40, 12)
 """Below this size, cards and lists show little of their contents."""
-DEVICE_QUERY: Final = b"\x1b[c"
-"""Asks for the device attributes, which every terminal answers."""
-KITTY_QUERY: Final = b"\x1b[?u" + DEVICE_QUERY
+KITTY_QUERY: Final = b"\x1b[?u" + SURE_QUESTION
 """Asks which keys can be told apart (Kitty's protocol)."""
 KITTY_ANSWER: Final = re.compile(rb"\x1b\[\?\d+u")
 ANSWER_LIMIT_S: Final = 1.0
@@ -207,7 +205,7 @@ def _keys(environ: Mapping[str, str]) -> Finding:
 
 
 def _frames(environ: Mapping[str, str]) -> Finding:
-    if environ.get("TERM", "") not in MUTE and ANSWER in _answer_to(QUESTION + DEVICE_QUERY):
+    if environ.get("TERM", "") not in MUTE and ANSWER in _answer_to(QUESTION + SURE_QUESTION):
         return ok("Questions", "the terminal says when it has shown one, so answers count soon after")
     return note("Questions", "the terminal doesn't say when it has shown one, so answers count a second later")
 

@@ -8,6 +8,7 @@ from __future__ import annotations
 
 import locale
 import os
+import re
 import select
 import termios
 import time
@@ -45,6 +46,9 @@ UNANSWERED_S: Final = 0.6
 QUESTION: Final = b"\x1b[5n"
 """Device status report: terminals have answered it since the VT100. Dumb ones aren't asked: they would show it."""
 ANSWER: Final = b"\x1b[0n"
+SURE_QUESTION: Final = b"\x1b[c"
+"""Primary device attributes: its answer can't be taken for that to an earlier question."""
+_ANSWER: Final = re.compile(rb"\x1b\[(?:0n|\?[0-9;]*c)")
 
 
 def open_terminal() -> Terminal | None:
@@ -63,8 +67,8 @@ class Fence:
 
     has_answered: ClassVar[bool | None] = None
     """Whether the controlling terminal has ever answered; None until that is known."""
-    open_questions: ClassVar[int] = 0
-    """How many it hasn't answered: one may have been withdrawn while its answer was awaited."""
+    unanswered: ClassVar[list[bool]] = []
+    """Its questions, in order, and whether each was asked surely. Some may be of dialogs that were withdrawn."""
 
     def __init__(self, descriptor: int) -> None:
         self._descriptor = descriptor
@@ -86,8 +90,9 @@ class Fence:
         return self
 
     def _ask(self) -> None:
-        self._is_asked = os.write(self._descriptor, QUESTION) > 0
-        Fence.open_questions += 1
+        surely = bool(Fence.unanswered)
+        self._is_asked = os.write(self._descriptor, SURE_QUESTION if surely else QUESTION) > 0
+        Fence.unanswered.append(surely)
 
     def __exit__(self, *_: object) -> None:
         if self._settings is not None:
@@ -105,22 +110,32 @@ class Fence:
         except OSError:
             return True
         self._read += data
-        if count := self._read.count(ANSWER):
-            self._read = self._read.rpartition(ANSWER)[2]
-            Fence.has_answered, Fence.open_questions = True, max(0, Fence.open_questions - count)
-            return Fence.open_questions == 0
+        for found in _ANSWER.finditer(self._read):
+            self._take(is_sure=found[0].endswith(b"c"))
+        self._read = _ANSWER.split(self._read)[-1]
+        if self._is_asked and not Fence.unanswered:
+            return True
         return not data or (time.monotonic() >= self._ends_s and self._is_over())
+
+    @staticmethod
+    def _take(*, is_sure: bool) -> None:
+        """Take an answer. What was asked before a sure question will never be answered."""
+        if is_sure in Fence.unanswered[: None if is_sure else 1]:
+            del Fence.unanswered[: Fence.unanswered.index(is_sure) + 1]
+            Fence.has_answered = True
 
     def _is_over(self) -> bool:
         """Whether waiting is in vain. If the terminal has answered before, its answer was read elsewhere: ask again."""
         if self._is_asked and Fence.has_answered:
-            Fence.open_questions = 0
+            if any(Fence.unanswered):  # it doesn't know the sure question
+                Fence.unanswered.clear()
             with suppress(OSError):
                 self._ask()
             self._ends_s = time.monotonic() + NEVER_S
             return False
         if self._is_asked:
-            Fence.has_answered, Fence.open_questions = False, 0
+            Fence.has_answered = False
+            Fence.unanswered.clear()
         return True
 
 

@@ -4,12 +4,15 @@ from __future__ import annotations
 
 import os
 import pty
+import re
 from collections.abc import Iterator
 
 import pytest
 
 from acp_tui.cli import terminal
-from acp_tui.cli.terminal import ANSWER, QUESTION, Fence
+from acp_tui.cli.terminal import ANSWER, QUESTION, SURE_QUESTION, Fence
+
+SURE_ANSWER = b"\x1b[?62;4c"
 
 
 @pytest.fixture
@@ -17,11 +20,19 @@ def ends(monkeypatch: pytest.MonkeyPatch) -> Iterator[tuple[int, int]]:
     """The terminal's side and ours. The terminal has answered before."""
     monkeypatch.setenv("TERM", "vt100")
     monkeypatch.setattr(Fence, "has_answered", True)
-    monkeypatch.setattr(Fence, "open_questions", 0)
+    monkeypatch.setattr(Fence, "unanswered", [])
     master, slave = pty.openpty()
     yield master, slave
     os.close(master)
     os.close(slave)
+
+
+def asked(master: int, times: int) -> bytes:
+    """What the terminal was asked."""
+    questions = b""
+    while len(re.findall(rb"\x1b", questions)) < times:
+        questions += os.read(master, 100)
+    return questions
 
 
 def test_a_question_is_shown_once_the_terminal_answers_and_not_by_typing(ends: tuple[int, int]) -> None:
@@ -39,9 +50,10 @@ def test_an_answer_to_a_question_that_was_withdrawn_shows_nothing_of_the_next(en
     with Fence(slave):
         pass
     with Fence(slave) as fence:
+        assert asked(master, 2) == QUESTION + SURE_QUESTION
         os.write(master, ANSWER)
         assert not fence.is_shown(1.0)
-        os.write(master, ANSWER)
+        os.write(master, SURE_ANSWER)
         assert fence.is_shown(1.0)
 
 
@@ -49,10 +61,24 @@ def test_a_terminal_whose_answer_was_lost_is_asked_again(
     ends: tuple[int, int], monkeypatch: pytest.MonkeyPatch
 ) -> None:
     master, slave = ends
+    with Fence(slave) as fence:
+        monkeypatch.setattr(fence, "_ends_s", 0.0)
+        assert not fence.is_shown()
+        assert asked(master, 2) == QUESTION + SURE_QUESTION
+        os.write(master, ANSWER)
+        assert not fence.is_shown(1.0), "it was only late"
+        os.write(master, SURE_ANSWER)
+        assert fence.is_shown(1.0)
+
+
+def test_a_terminal_that_does_not_know_the_sure_question_is_asked_the_other_one_again(
+    ends: tuple[int, int], monkeypatch: pytest.MonkeyPatch
+) -> None:
+    master, slave = ends
     monkeypatch.setattr(terminal, "NEVER_S", 0.0)
     with Fence(slave) as fence:
-        os.read(master, 100)
         assert not fence.is_shown()
-        assert os.read(master, 100) == QUESTION
+        assert not fence.is_shown()
+        assert asked(master, 3) == QUESTION + SURE_QUESTION + QUESTION
         os.write(master, ANSWER)
         assert fence.is_shown(1.0)

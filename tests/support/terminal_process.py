@@ -8,6 +8,7 @@ from __future__ import annotations
 import fcntl
 import os
 import pty
+import re
 import select
 import struct
 import subprocess
@@ -19,6 +20,11 @@ from contextlib import contextmanager
 from pathlib import Path
 
 from support.waiting import LIMIT_S, TEST_LIMIT_S
+
+
+def answers_to(written: bytes) -> str:
+    """What a terminal answers to the questions in what a program has written."""
+    return "".join({b"5n": "\x1b[0n", b"c": "\x1b[?62;4c"}[asked] for asked in re.findall(rb"\x1b\[(5n|c)", written))
 
 
 class TerminalProcess:
@@ -63,7 +69,7 @@ class TerminalProcess:
             return b""
         self.said += data
         if self.answers:
-            self.type("\x1b[0n" * data.count(b"\x1b[5n"))
+            self.type(answers_to(data))
         return data
 
 

@@ -10,6 +10,7 @@ import os
 import select
 import threading
 import time
+from collections import deque
 from collections.abc import Callable
 from contextlib import suppress
 from typing import Any, Final, TextIO, cast
@@ -22,7 +23,7 @@ from textual.events import Key, MouseDown, Paste
 from textual.message import Message
 
 from acp_tui.ui.textual_gaps.fence import Fence
-from acp_tui.ui.textual_gaps.flow_control import QUESTION, FlowControl
+from acp_tui.ui.textual_gaps.flow_control import QUESTION, SURE_QUESTION, FlowControl
 from acp_tui.ui.textual_gaps.internals import draw_rows_again
 from acp_tui.ui.textual_gaps.shown_rows import ShownRows, rows_of
 from acp_tui.ui.textual_gaps.terminal_input import TerminalAnswered, mend_terminal_input
@@ -98,6 +99,8 @@ class PacedDriver(LinuxDriver):
         """How much had been sent when it was asked last."""
         self._answers = 0
         """Counted by the thread that reads, whose event it is."""
+        self._sure: deque[int] = deque()
+        """The numbers of the questions whose answers can be told from the others."""
         self._read_s = 0.0
         """When that thread last read something the user did, in monotonic seconds."""
         self._has_answered = threading.Event()
@@ -121,10 +124,12 @@ class PacedDriver(LinuxDriver):
         self.flow.note_sent(len(data))
         super().write(data)
 
-    def ask(self) -> None:
-        """Ask the terminal for an answer to everything that was written."""
+    def ask(self, *, surely: bool = False) -> None:
+        """Ask the terminal for an answer to everything that was written; `surely`: one that says that it is this."""
         self.questions += 1
-        self.write(QUESTION)
+        if surely:
+            self._sure.append(self.questions)
+        self.write(SURE_QUESTION if surely else QUESTION)
         self._asked_at = self.flow.sent
         self.flow.note_asked(time.monotonic())
 
@@ -141,15 +146,18 @@ class PacedDriver(LinuxDriver):
                 self._read_s = message.time
             super().process_message(message)
             return
+        number = self._sure.popleft() if message.is_sure and self._sure else None
+        if message.is_sure and number is None:
+            return  # not to us
         self._answers += 1
         self._has_answered.set()
         with suppress(RuntimeError):  # the loop has ended
-            self._loop.call_soon_threadsafe(self._note_answered, self._answers, time.monotonic())
+            self._loop.call_soon_threadsafe(self._note_answered, self._answers, time.monotonic(), number)
 
-    def _note_answered(self, count: int, at_s: float) -> None:
+    def _note_answered(self, count: int, at_s: float, number: int | None) -> None:
         self.flow.note_answered(at_s)
         if isinstance(pacing := getattr(self._app, "pacing", None), Pacing):
-            pacing.fence.note_answered(count, at_s)
+            pacing.fence.note_answered(count, at_s, number)
 
     def has_input_since(self, at_s: float) -> bool:
         """Whether the user has done something since then that the app may not have handled yet."""
@@ -169,6 +177,7 @@ class PacedDriver(LinuxDriver):
             pacing.fence.restart()
         self.flow.restart()
         self._answers = self.questions
+        self._sure.clear()
         super().start_application_mode()  # type: ignore[no-untyped-call]  # Textual's has no annotations
         if self.input_tty and self._writer_thread is not None:  # it isn't there if we were put to sleep again
             self.ask()

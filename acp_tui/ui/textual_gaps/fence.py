@@ -30,8 +30,8 @@ class Questioned(Protocol):
     questions: int
     """How many it was asked."""
 
-    def ask(self) -> None:
-        """Ask it for an answer to everything that was sent."""
+    def ask(self, *, surely: bool = False) -> None:
+        """Ask it for an answer to everything that was sent; `surely`: one that says which question it is for."""
 
     def question_behind_all(self) -> int:
         """The number of a question behind everything that was sent, counted from 1; asks it if there is none."""
@@ -68,7 +68,9 @@ class Fence:
         """The last question that was answered."""
         self._answered_s = -LOST_S
         self._lost = 0
-        """How many answers something else has read."""
+        """How many answers something else has read; negative if there were more than questions."""
+        self._doubted_s: float | None = None
+        """When it was asked surely, because answers are missing. They may just be late."""
         self._has_answered = False
         self._is_exact = True
         """Whether there was never an answer without a question."""
@@ -143,16 +145,26 @@ class Fence:
         if terminal is None or self.is_silent:
             self._tell(key, wait, time.monotonic())
             return
-        if self._answered_s > asked_s:  # it answers, so something else has read the answers that are missing
+        now_s = time.monotonic()
+        if self._doubted_s is None:
+            self._doubted_s = now_s
+            terminal.ask(surely=True)
+        elif self._answered_s > self._doubted_s and now_s - self._doubted_s >= LOST_S:  # it doesn't know that question
+            self._is_exact, self._doubted_s = False, None
             self._lost += terminal.questions - self._answered
-        terminal.ask()
+            terminal.ask()
         self._ask(key, wait)
 
-    def note_answered(self, count: int, at_s: float) -> None:
-        """Record that the terminal's answer with this number, counted from 1, was read at this time."""
+    def note_answered(self, count: int, at_s: float, number: int | None = None) -> None:
+        """Record that the terminal's answer with this count, from 1, was read at this time.
+
+        `number` is that of its question, if the answer says it. So what is missing by then will never come.
+        """
         terminal = self._terminal
         if terminal is None:
             return
+        if number is not None:
+            self._lost, self._doubted_s = number - count, None
         self._has_answered, self._answered_s, self._answered = True, at_s, count + self._lost
         if self._answered > terminal.questions:
             self._is_exact, self._answered = False, terminal.questions
@@ -179,7 +191,7 @@ class Fence:
 
     def restart(self) -> None:
         """Begin anew: the terminal was lent to a program, which may have read its answers and drawn over the frame."""
-        self._lost, self._answered = 0, 0
+        self._lost, self._answered, self._doubted_s = 0, 0, None
         for wait in self._waits.values():
             wait.number, wait.is_answered = None, False
 

@@ -22,6 +22,8 @@ PASTE_ENDS: Final = "\x1b[201~"
 STAND_IN: Final = "␛"
 ENDS_ESCAPE: Final = "\x1b[?0;0$y"
 """Textual ignores this, also if it has already taken its escape character for the beginning of a key."""
+_ANSWER: Final = re.compile(rf"{re.escape(ANSWER)}|\x1b\[\?[0-9;]*c")
+_HALF_ANSWER: Final = re.compile(r"\x1b(?:\[(?:0|\?[0-9;]*)?)?\Z")
 _MODIFIED_KEY: Final = re.compile(r"\x1b\[27;(\d+);(\d+)~")
 """xterm's form (modifyOtherKeys)."""
 _ALT: Final = {f"\x1b{key}": f"\x1b[{ord(key)};3u" for key in "\r\x7f123456789"}
@@ -37,8 +39,8 @@ class Mended:
         """The beginning of a possible marker."""
         self._has_escaped = False
         """Whether the escape character at its beginning was already passed to Textual."""
-        self.answers = 0
-        """How many answers of the terminal there were."""
+        self.answers: list[str] = []
+        """What the terminal has answered to us."""
 
     def feed(self, data: str) -> str:
         """Return what to pass to Textual; "" at the end of the input."""
@@ -51,11 +53,11 @@ class Mended:
         return "".join(pieces)
 
     def _without_answers(self, data: str) -> str:
-        """Take out the terminal's answers to us, and count them. They also come in the middle of a paste."""
-        self.answers += data.count(ANSWER)
-        if self._has_escaped and data.startswith(ANSWER):
-            data = ENDS_ESCAPE + data.removeprefix(ANSWER)
-        return data.replace(ANSWER, "")
+        """Take out the terminal's answers to us. They also come in the middle of a paste."""
+        self.answers += _ANSWER.findall(data)
+        if self._has_escaped and (found := _ANSWER.match(data)):
+            data = ENDS_ESCAPE + data[found.end() :]
+        return _ANSWER.sub("", data)
 
     def _keys(self, data: str) -> tuple[str, str]:
         """Split into text outside of a paste, and the rest."""
@@ -86,14 +88,19 @@ class Mended:
 
 def _without_half(data: str, marker: str) -> tuple[str, str]:
     """Split off the beginning of a marker, or of an answer, at the end of the data."""
-    for length in range(len(marker) - 1, 0, -1):
-        if any(text.startswith(data[-length:]) for text in (marker, ANSWER)):
-            return data[:-length], data[-length:]
-    return data, ""
+    half = _HALF_ANSWER.search(data)
+    begun = max((length for length in range(1, len(marker)) if data.endswith(marker[:length])), default=0)
+    at = min(len(data) - begun, half.start() if half is not None else len(data))
+    return data[:at], data[at:]
 
 
 class TerminalAnswered(Message):
-    """The terminal has answered our question."""
+    """The terminal has answered a question of ours."""
+
+    def __init__(self, *, is_sure: bool) -> None:
+        """`is_sure`: it is the answer to `SURE_QUESTION`."""
+        super().__init__()
+        self.is_sure = is_sure
 
 
 class InputParser(XTermParser):
@@ -106,8 +113,8 @@ class InputParser(XTermParser):
     def feed(self, data: str) -> Iterable[Message]:
         """The events for input from the terminal; "" ends the input."""
         mended = self._mended.feed(data)
-        answers, self._mended.answers = self._mended.answers, 0
-        yield from (TerminalAnswered() for _ in range(answers))
+        answers, self._mended.answers = self._mended.answers, []
+        yield from (TerminalAnswered(is_sure=answer != ANSWER) for answer in answers)
         if mended or not data:
             yield from super().feed(mended)
 

@@ -10,11 +10,12 @@ import pytest
 
 from support.asking_program import asking
 from support.line_terminal import line_terminal
+from support.terminal_process import answers_to
 
 DEMO = ("demo", "--plain", "--speed", "0")
 CHOICE = "Your choice, 1-3 y a n, w to reject and say why (Ctrl+C cancels the turn): "
 ENTER, CTRL_C, CTRL_D = "\n", "\x03", "\x04"
-ASKS_TERMINAL, TERMINAL_ANSWERS = "\x1b[5n", "\x1b[0n"
+ASKS_TERMINAL = "\x1b[5n"
 
 
 def test_a_turn_is_told_in_plain_lines_and_asked_about_in_words(tmp_path: Path) -> None:
@@ -67,7 +68,7 @@ def test_what_is_typed_before_the_terminal_has_shown_a_question_answers_nothing(
         terminal.shows("Permission needed: Edit durations.py")
         terminal.shows(ASKS_TERMINAL)
         # It may be asked more than once: the question is told anew if there is more to say about it.
-        terminal.type("1" + ENTER + TERMINAL_ANSWERS * terminal.said.count(ASKS_TERMINAL.encode()))
+        terminal.type("1" + ENTER + answers_to(terminal.said))
         terminal.answers = True
         terminal.shows("Your choice")
         terminal.type("3" + ENTER)

@@ -21,11 +21,13 @@ class Terminal:
 
     def __init__(self) -> None:
         self.questions = 0
+        self.sure: list[int] = []
         self.has_news = True
 
-    def ask(self) -> None:
+    def ask(self, *, surely: bool = False) -> None:
         """Ask."""
         self.questions += 1
+        self.sure += [self.questions] * surely
         self.has_news = False
 
     def question_behind_all(self) -> int:
@@ -60,9 +62,16 @@ class Shown:
         self.told.append(at_s)
         self.event.set()
 
-    def answer(self, count: int) -> None:
-        """The terminal's answer with this number."""
-        self.fence.note_answered(count, time.monotonic())
+    def answer(self, count: int, number: int | None = None) -> None:
+        """The terminal's answer with this count, perhaps saying for which question it is."""
+        self.fence.note_answered(count, time.monotonic(), number)
+
+    async def lose_patience(self, times: int = 1) -> None:
+        """Wait until the terminal is asked again."""
+        questions = self.terminal.questions
+        with anyio.fail_after(LIMIT_S):
+            while self.terminal.questions < questions + times:
+                await anyio.lowlevel.checkpoint()
 
 
 def _call(callback: Callable[..., None], *args: Any) -> bool:
@@ -130,18 +139,50 @@ async def test_a_terminal_that_never_answers_gets_time(shown: Shown, monkeypatch
     await shown.event.wait()
 
 
-async def test_lost_answers_are_made_up_for_by_asking_again(shown: Shown, monkeypatch: pytest.MonkeyPatch) -> None:
+@pytest.fixture
+async def behind(shown: Shown, monkeypatch: pytest.MonkeyPatch) -> Shown:
+    """A widget behind the fourth question, of which only the first two are answered for long."""
     shown.wait()
     shown.answer(1)
     monkeypatch.setattr(fences, "LOST_S", 0.02)
     shown.event = anyio.Event()
     for _ in range(3):
         shown.terminal.ask()
-    shown.wait()  # behind the fourth question; something else reads the answers to the second and third
+    shown.wait()
     shown.answer(2)
-    while shown.terminal.questions == 4:
-        await anyio.lowlevel.checkpoint()
-    assert len(shown.told) == 1
-    shown.answer(3)
+    return shown
+
+
+async def test_lost_answers_are_made_up_for_by_a_question_whose_answer_cannot_be_mistaken(behind: Shown) -> None:
+    await behind.lose_patience()
+    assert (behind.terminal.sure, len(behind.told)) == ([5], 1)
+    behind.answer(3, 5)
+    assert len(behind.told) == 2
+    behind.terminal.has_news = True
+    behind.wait()
+    behind.answer(4)
+    assert len(behind.told) == 3
+    assert behind.fence.is_exact
+
+
+async def test_answers_that_are_only_late_are_not_taken_for_later_ones(behind: Shown) -> None:
+    await behind.lose_patience()
+    behind.terminal.has_news = True
+    behind.wait()  # behind the sixth question
+    for count in (3, 4):
+        behind.answer(count)
+    behind.answer(5, 5)
+    assert len(behind.told) == 1
+    behind.answer(6)
+    assert len(behind.told) == 2
+
+
+async def test_a_terminal_that_does_not_know_the_sure_question_is_not_relied_on(behind: Shown) -> None:
+    await behind.lose_patience()
+    behind.answer(3)
+    await behind.lose_patience()
+    assert not behind.fence.is_exact
+    behind.answer(4)
+    assert len(behind.told) == 1, "only a while after the answer"
     with anyio.fail_after(LIMIT_S):
-        await shown.event.wait()
+        await behind.event.wait()

@@ -4,6 +4,7 @@ from __future__ import annotations
 
 import pytest
 from textual.events import Key, Paste
+from textual.message import Message
 
 from acp_tui.ui.textual_gaps.flow_control import ANSWER
 from acp_tui.ui.textual_gaps.terminal_input import InputParser, TerminalAnswered
@@ -12,11 +13,18 @@ from acp_tui.ui.textual_gaps.terminal_input import InputParser, TerminalAnswered
 def events(*pieces: str) -> list[str]:
     parser = InputParser()
     found = [event for piece in pieces for event in parser.feed(piece)]
-    return [
-        event.key if isinstance(event, Key) else f"paste {event.text!r}" if isinstance(event, Paste) else "answer"
-        for event in found
-        if isinstance(event, Key | Paste | TerminalAnswered)
-    ]
+    return [*filter(None, map(_told, found))]
+
+
+def _told(event: Message) -> str:
+    match event:
+        case Key(key=key):
+            return key
+        case Paste(text=text):
+            return f"paste {text!r}"
+        case TerminalAnswered(is_sure=is_sure):
+            return "sure answer" if is_sure else "answer"
+    return ""
 
 
 def pasted(text: str) -> str:
@@ -76,6 +84,8 @@ def test_an_end_without_a_paste_is_nothing() -> None:
         (f"a{ANSWER}{ANSWER}b", ["a", "b", "answer", "answer"]),
         (f"\x1b[A{ANSWER}\x1b[B", ["up", "down", "answer"]),
         (f"\x1b[200~x{ANSWER}y\x1b[201~", ["paste 'xy'", "answer"]),
+        ("a\x1b[?62;4cb", ["a", "b", "sure answer"]),
+        (f"\x1b[200~x\x1b[?6c{ANSWER}y\x1b[201~", ["paste 'xy'", "sure answer", "answer"]),
     ],
 )
 def test_an_answer_of_the_terminal_is_no_key_however_it_is_split(sent: str, expected: list[str]) -> None:
