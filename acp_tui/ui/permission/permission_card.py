@@ -246,7 +246,7 @@ class PermissionCard(DockedRequest, RequestPane, can_focus=True):
         if self._rows is None:
             self.app.clear_notifications()  # the notice about too little room would cover the request
         self._review = PermissionReview(
-            self, self.asked, clock=self._clock, drawing=self._drawing, typed=self._typing.text
+            self, self.asked, clock=self._clock, drawing=self._drawing, typed=self._typing.take()
         )
         self.app.push_screen(self._review, self._on_review_closed)
 

@@ -7,6 +7,7 @@ from __future__ import annotations
 
 import os
 from collections.abc import Awaitable, Callable
+from itertools import chain, repeat
 from random import Random
 from typing import Any, Final
 
@@ -92,11 +93,27 @@ async def _ask(page: Page, kind: str, results: list[Any]) -> None:
 @pytest.mark.parametrize("kind", ["permission", "form", "page", "dialog"])
 async def test_no_sentence_is_an_answer_and_none_is_lost(kind: str, timers: Timers) -> None:
     random = Random(SENTENCES)
-    sentences = random.sample(MESSAGES, SENTENCES)
-    for sentence in sentences:
+    for sentence in random.sample(MESSAGES, SENTENCES):
         async with open_page(clock=timers.clock) as page:
             for speed_s in SPEEDS_S:
                 await _type_around(page, kind, sentence[:LENGTH], speed_s, random, timers)
+
+
+async def test_a_letter_that_opens_the_full_screen_is_written_once(timers: Timers) -> None:
+    async with open_page(clock=timers.clock) as page:
+        for begins_s in (IDLE_S, GUARD_S / 2):
+            await _type_around(page, "permission", "for now", 0.15, _Beginning(begins_s), timers)
+
+
+class _Beginning(Random):
+    """Begins at this time, and then types as evenly as can be."""
+
+    def __init__(self, begins_s: float) -> None:
+        super().__init__()
+        self._numbers = chain([begins_s], repeat(1.0))
+
+    def uniform(self, a: float, b: float) -> float:
+        return next(self._numbers)
 
 
 async def _type_around(page: Page, kind: str, text: str, speed_s: float, random: Random, timers: Timers) -> None:
