@@ -83,11 +83,14 @@ class LatePage(ScreenApp):
             elif do == "swap":
                 self.session.apply(ToolCallReported(ToolCallPatch(ToolCallId(name), raw_input={"command": what})))
             elif do == "choose":
-                field = ChoiceField("choice", (FieldChoice("a", "A"), FieldChoice("b", "B")))
+                # Each choice says what it is for: the card may have scrolled down to them.
+                field = ChoiceField("choice", (FieldChoice("a", f"A {what}"), FieldChoice("b", f"B {what}")))
                 self._wait(name, what, self.session.elicit(Form(RequestKey(0), what, (field,))))
             elif do == "visit":
                 visit = UrlVisit(RequestKey(0), "Look", "e", f"https://{what}.example")
                 self._wait(name, what, self.session.elicit(visit))
+            elif do == "report":
+                self._report("ready", "", 0)
             elif do == "withdraw" and (asked := self._asked.pop(name, None)) is not None:
                 asked.cancel()
 
