@@ -7,6 +7,7 @@ so that a question can count it. Texts that are drawn in parts, such as messages
 from __future__ import annotations
 
 import re
+from functools import lru_cache
 from typing import Any, Final
 
 from acp_tui.conversation.visible.text import VisibleStream
@@ -36,6 +37,7 @@ def cut_text(text: str, most: int = MAX_LINE) -> str:
     return f"{text[:most]}{_MARK_BEGINS}{length - most:,} more characters)"
 
 
+@lru_cache(maxsize=4)  # a text is drawn a few times in a row
 def cut_shown(text: str, most: int = MAX_PASSAGE) -> str:
     """Cut a text so that it has about `most` characters once it's visible: one that hides many becomes much longer."""
     if text.isascii() or len(text) * MAX_STAND_IN <= most:

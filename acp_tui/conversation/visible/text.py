@@ -133,7 +133,7 @@ def make_visible(text: str, after: str = "") -> str:
         return text
     text = join_halves(text.replace("\r\n", "\n"))
     after = join_halves(after)
-    return _replace(after + text, len(after))
+    return (_replace if len(text) < _LONG else _replace_long)(after + text, len(after))
 
 
 def make_visible_line(text: str) -> str:
@@ -154,6 +154,11 @@ def _replace(text: str, start: int) -> str:
         pieces += text[at : found.start()], _stand_in(found)
         at = found.end()
     return "".join(pieces) + text[at:]
+
+
+_LONG: Final = 4_096
+_replace_long: Final = lru_cache(maxsize=4)(_replace)
+"""A long text is drawn a few times in a row: for a card and an entry, at the widths that are tried."""
 
 
 def _stand_in(found: re.Match[str]) -> str:

@@ -13,6 +13,7 @@ from acp_tui.conversation.content import Text
 from acp_tui.conversation.entries import Compaction, Failure, Question, TurnEnd
 from acp_tui.conversation.updates import ClientRemark, Reconnected, UnknownUpdate
 from acp_tui.conversation.visible import make_visible, make_visible_line
+from acp_tui.conversation.visible.cutting import cut_shown
 from acp_tui.conversation.web_address import host_of
 from acp_tui.conversation.wording import STOP_REASONS, answer_words, forked
 from acp_tui.ui.conversation.blocks import block_label
@@ -124,8 +125,10 @@ class NoteDrawing(KeptDrawing):
                 return lines + ([(make_visible(error), palette.error)] if error else [])
             case UnknownUpdate(kind, raw):
                 lines = [(f"? {make_visible_line(kind)}: an update acp-tui doesn't know", palette.muted)]
-                text = make_visible(json.dumps(raw, ensure_ascii=False, indent=2, default=str))
-                return lines + ([(text, palette.muted)] if self._is_open else [])
+                if self._is_open:
+                    text = cut_shown(json.dumps(raw, ensure_ascii=False, indent=2, default=str))
+                    lines.append((make_visible(text), palette.muted))
+                return lines
 
     def _failure(self, failure: Failure, scene: Scene) -> list[tuple[str, Style]]:
         spans = [(f"✗ {make_visible(failure.message)}", scene.palette.error)]
