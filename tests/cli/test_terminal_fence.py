@@ -11,6 +11,7 @@ import pytest
 
 from acp_tui.cli import terminal
 from acp_tui.cli.terminal import ANSWER, QUESTION, SURE_QUESTION, Fence
+from support.waiting import LIMIT_S
 
 SURE_ANSWER = b"\x1b[?62;4c"
 
@@ -61,8 +62,9 @@ def test_a_terminal_whose_answer_was_lost_is_asked_again(
     ends: tuple[int, int], monkeypatch: pytest.MonkeyPatch
 ) -> None:
     master, slave = ends
+    monkeypatch.setattr(terminal, "NEVER_S", 0.0)
     with Fence(slave) as fence:
-        monkeypatch.setattr(fence, "_ends_s", 0.0)
+        monkeypatch.setattr(terminal, "NEVER_S", LIMIT_S)
         assert not fence.is_shown()
         assert asked(master, 2) == QUESTION + SURE_QUESTION
         os.write(master, ANSWER)
@@ -71,7 +73,7 @@ def test_a_terminal_whose_answer_was_lost_is_asked_again(
         assert fence.is_shown(1.0)
 
 
-def test_a_terminal_that_does_not_know_the_sure_question_is_asked_the_other_one_again(
+def test_a_terminal_that_does_not_know_the_sure_question_is_asked_as_before(
     ends: tuple[int, int], monkeypatch: pytest.MonkeyPatch
 ) -> None:
     master, slave = ends

@@ -161,6 +161,7 @@ class Played:
     def _judge(self, name: str, what: str) -> None:
         """Whether one of the last keys was meant for this: the terminal had shown it for long enough."""
         self.asked.pop(name.partition("v")[0], None)
+        self.log.append(f"{monotonic():.3f} decided {name} {what}")
         if what in ("no", "decline", "cancel", "None"):
             return
         told = "\n".join([*self.log[-16:], f"decided {name} {what}", self.terminal.text])
@@ -183,9 +184,9 @@ class Played:
             pytest.fail("\n".join(["it ended:", *self.log[-20:], self.terminal.raw[-6000:].decode(errors="replace")]))
 
     def await_program(self) -> None:
-        """Wait until it has done all that it was told to."""
+        """Wait until it has done all that it was told to, and has read all keys."""
         begin_s = monotonic()
-        while not self.is_ready:
+        while not self.is_ready or self._read_count < len(self._typed):
             self.pass_time(0.05)
             assert monotonic() - begin_s < LIMIT_S, "\n".join([*self.log[-20:], self.terminal.text])
 
