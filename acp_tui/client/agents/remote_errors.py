@@ -4,7 +4,7 @@ from __future__ import annotations
 
 import errno
 from abc import abstractmethod
-from ssl import SSLCertVerificationError, SSLError
+from ssl import SSLCertVerificationError, SSLEOFError, SSLError
 from typing import Final
 from urllib.parse import urlsplit
 from urllib.request import getproxies, proxy_bypass
@@ -102,6 +102,8 @@ def failure(error: OSError, proxy: str | None = None) -> Ended:
     if isinstance(error, SSLCertVerificationError):
         hint = _UNTRUSTED.get(error.verify_code, "")
         return Ended(f"can't be trusted: {error.verify_message}", hint, is_temporary=False)
+    if isinstance(error, SSLEOFError):
+        error = ConnectionResetError()
     if isinstance(error, SSLError):
         hint = "is it plain ws:// or http://?" if error.reason == "WRONG_VERSION_NUMBER" else ""
         return Ended(f"offers no TLS that can be trusted: {error.reason or error}", hint, is_temporary=False)

@@ -14,12 +14,10 @@ from http import HTTPStatus
 from typing import Any, Final
 
 import anyio
-import httpcore
 import httpx
 from anyio.abc import TaskGroup, TaskStatus
 
 from acp_tui.client.agents.address import Address
-from acp_tui.client.agents.http_connections import Transport, body_of, proxy_at
 from acp_tui.client.agents.remote_errors import (
     OPEN_LIMIT_S,
     Ended,
@@ -71,15 +69,10 @@ _BEGINNING: Final = frozenset({"session/new", "session/fork"})
 _EVENTS: Final = "text/event-stream"
 _PATIENT: Final = httpx.Timeout(None, connect=OPEN_LIMIT_S)
 """An event stream may be silent as long as the agent works."""
-_BROKEN: Final = (
-    httpx.HTTPError,
-    httpcore.TimeoutException,
-    httpcore.NetworkError,
-    httpcore.ProtocolError,
-    httpcore.ProxyError,
-    FrameTooLarge,
-    OSError,
-)
+_LIMITS: Final = httpx.Limits(max_connections=None, keepalive_expiry=1.0)
+"""A connection that was idle for longer isn't used again. Servers close idle ones, many after 5 s (Node, uvicorn), some
+after 2 s: a message that crosses the end would be lost, and nobody knows whether the server has read it."""
+_BROKEN: Final = (httpx.HTTPError, FrameTooLarge, OSError)
 """The exceptions of a failed request."""
 
 
@@ -144,16 +137,16 @@ class HttpStream(RemoteStream):
         match error:
             case FrameTooLarge():
                 return Ended(f"broke the protocol: it sent {error}", is_temporary=False)
-            case httpcore.ConnectTimeout():
+            case httpx.ConnectTimeout():
                 return failure(TimeoutError(), self._proxy)
-            case httpcore.TimeoutException() | TimeoutError():
+            case httpx.TimeoutException() | TimeoutError():
                 return Ended(f"hasn't answered within {ACCEPT_TIMEOUT_S:g} s")
-            case httpcore.ProxyError():
+            case httpx.ProxyError():
                 return proxy_refusal(self._proxy or "", f"HTTP {error}")
-            case httpcore.RemoteProtocolError() if not self._connection_id and not _is_cut(error):
+            case httpx.RemoteProtocolError() if not self._connection_id and not _is_cut(error):
                 return Ended("doesn't speak HTTP", is_temporary=False)
-            case OSError():
-                return failure(error, self._proxy)
+            case httpx.ConnectError() if (cause := _cause_of(error)) is not None:
+                return failure(cause, self._proxy)
         return Ended("can't be reached: the connection broke")
 
     def _end(self, ended: Ended) -> None:
@@ -289,7 +282,7 @@ class HttpStream(RemoteStream):
 
     async def _read_events(self, session_id: str, response: httpx.Response) -> None:
         events = _Events()
-        async for data in body_of(response):
+        async for data in response.aiter_raw():
             self._read[session_id] = self._read.get(session_id, 0) + len(data)
             messages = []
             for message in events.feed(data):
@@ -354,7 +347,19 @@ def _session_in(result: Any) -> str:
     return found if isinstance(found, str) else ""
 
 
-def _is_cut(error: httpcore.RemoteProtocolError) -> bool:
+def _cause_of(error: BaseException) -> OSError | None:
+    """What the system said, below the libraries' own errors."""
+    found = None
+    cause: BaseException | None = error
+    while cause is not None:
+        if isinstance(cause, BaseExceptionGroup):  # of the addresses of a name
+            cause = cause.exceptions[0]
+        found = cause if isinstance(cause, OSError) else found
+        cause = cause.__cause__ or cause.__context__
+    return found
+
+
+def _is_cut(error: httpx.RemoteProtocolError) -> bool:
     """Whether the connection ended mid-message, rather than carrying something other than HTTP."""
     return any(word in str(error) for word in ("disconnected", "closed", "ended"))
 
@@ -397,10 +402,11 @@ async def opened_http(address: Address, headers: Mapping[str, str]) -> AsyncIter
     """The agent's lines until the block ends. Connects with the first message."""
     proxy = proxy_for(address)
     try:
-        transport = Transport(
-            ssl.create_default_context() if address.url.startswith("https:") else None,
-            None if proxy is None else proxy_at(proxy),
-            KEEPALIVE,
+        transport = httpx.AsyncHTTPTransport(
+            verify=ssl.create_default_context() if address.url.startswith("https:") else False,
+            proxy=proxy,
+            limits=_LIMITS,
+            socket_options=KEEPALIVE,
         )
     except (ImportError, ValueError, RuntimeError, httpx.InvalidURL) as error:
         raise Ended(f"can't be reached through the proxy: {error}").of(address.host) from None

@@ -12,13 +12,13 @@ from pathlib import Path
 from types import SimpleNamespace
 from typing import Any
 
+import httpx
 import pytest
 from httpcore._async import http11
 
 from acp_tui.client.agents import streamable_http
 from acp_tui.client.agents.catalogue import command_at
 from acp_tui.client.agents.command import AgentCommand
-from acp_tui.client.agents.http_connections import Transport
 from acp_tui.client.errors import AgentLost, AgentRefused, AgentUnreachable
 from acp_tui.conversation.content import Text
 from support.agents import running
@@ -312,13 +312,13 @@ async def test_a_server_whose_answer_never_ends_is_given_up(trickle: bytes):
 
 async def test_a_stream_may_be_silent_for_as_long_as_the_agent_works(monkeypatch: pytest.MonkeyPatch):
     limits: dict[str, Any] = {}
-    handle = Transport.handle_async_request
+    handle = httpx.AsyncHTTPTransport.handle_async_request
 
-    async def note(self: Transport, request: Any) -> Any:
+    async def note(self: httpx.AsyncHTTPTransport, request: Any) -> Any:
         limits[request.method] = request.extensions["timeout"]["read"]
         return await handle(self, request)
 
-    monkeypatch.setattr(Transport, "handle_async_request", note)
+    monkeypatch.setattr(httpx.AsyncHTTPTransport, "handle_async_request", note)
     async with served(lambda method, _, body: greeting(method, body)) as command, running(command) as agent:
         await agent.initialize()
     assert limits["GET"] is None
