@@ -1,8 +1,6 @@
 """The passes over a recording: the first finds secrets, the second finds split ones, and the last rewrites the lines.
 
-`redact` opens the files. `Shortcuts` lets nearly all lines skip a close look: a line with only clean strings isn't
-parsed; a line whose strings say nothing about each other gets them replaced one by one; and a piece of a text usually
-has the same surroundings as the piece before.
+`redact` opens the files.
 """
 
 from __future__ import annotations
@@ -13,7 +11,7 @@ import re
 from base64 import b64encode
 from collections.abc import Iterable, Iterator, Sequence
 from functools import cache
-from typing import Any, Final, NamedTuple
+from typing import Any, Final
 
 from PIL import Image, UnidentifiedImageError
 
@@ -36,19 +34,12 @@ from acp_tui.workbench.redact.places import (
     Place,
     Places,
     RecordingPass,
-    decoded,
-    encoded,
-    literals,
-    may_have_blocks,
     rewritten,
     strings,
-    tells_a_place,
 )
 from acp_tui.workbench.redact.texts import (
-    OVERLAP,
     Redacted,
     Redactor,
-    SecretStart,
     Streams,
     as_bytes,
     as_text,
@@ -66,11 +57,6 @@ class RedactOptions:
     keep_contents: Sequence[str] | None = None
     """If given, the contents of all other files are removed."""
     drops_media: bool = False
-
-    @property
-    def leaves_contents_out(self) -> bool:
-        """Whether the contents of some files are removed."""
-        return bool(self.drop_contents) or self.keep_contents is not None
 
 
 @dataclass(slots=True)
@@ -104,15 +90,9 @@ class Redaction:
         self._contents = Contents(options.drop_contents, options.keep_contents)
         self._options = options
         self._streams = Streams(redactor)
-        self._shortcuts = Shortcuts(redactor, every_place_counts=options.leaves_contents_out)
         self._report = Report()
         self._readings = 0
         self._known_before = -1
-        self._news_until = 0
-        """After the last line that revealed something new. Later lines were read with full knowledge."""
-        self._settled = bytearray()
-        """For each line, whether it's a known piece of a text with nothing else to check, as of `_settled_by`."""
-        self._settled_by = -1
 
     @property
     def is_to_be_read(self) -> bool:
@@ -124,60 +104,20 @@ class Redaction:
     def read(self, lines: Iterable[bytes]) -> None:
         """Record every secret."""
         self._readings += 1
-        ledger = self._redactor.ledger
-        self._known_before = known_then = ledger.version
+        self._known_before = self._redactor.ledger.version
         reading = RecordingPass(self._contents)
-        number = -1
         for number, line in enumerate(lines):
-            if self._is_read(number):
-                self._streams.end()
-                if self._is_read(number):  # ending them revealed nothing new
-                    break
             text = as_text(line)
-            known = framed(text)
-            piece = self._shortcuts.piece(known)
-            self._settle(number, piece is not None)
-            if known is not None and piece is not None:
-                self._streams.see((number, known.start), piece, known.text)
-            elif self._readings == 1 or may_hold_a_piece(text) or "@" in text:
-                # In a second pass, only a host can be new: after a user who wasn't known yet.
-                self._read_line(number, text, known, reading)
-            if known_then != ledger.version:
-                known_then, self._news_until = ledger.version, number + 1
+            value = _event(text)
+            if value is None:
+                self._redactor.redact(text)
+                continue
+            places = reading.places(value)
+            for folder in reading.folders:
+                self._redactor.ledger.learn_folders(folder)
+            for each in strings(text):
+                self._note(number, each, _place(places, each))
         self._streams.end()
-        # A secret longer than the streams' overlap may have been found in only a part of itself.
-        if known_then != ledger.version or ledger.longest_with_line_end > OVERLAP:
-            self._news_until = number + 1
-
-    def _is_read(self, number: int) -> bool:
-        """Whether there is nothing to find from this line on beyond the previous pass."""
-        has_news = self._known_before != self._redactor.ledger.version
-        return self._readings > 1 and not has_news and number >= self._news_until
-
-    def _settle(self, number: int, is_settled: bool) -> None:
-        if self._settled_by != self._redactor.ledger.version:
-            self._settled = bytearray(number)
-            self._settled_by = self._redactor.ledger.version
-        self._settled[number : number + 1] = bytes((is_settled,))
-
-    def _is_settled(self, number: int) -> bool:
-        is_known = self._settled_by == self._redactor.ledger.version and number < len(self._settled)
-        return is_known and bool(self._settled[number])
-
-    def _read_line(self, number: int, text: str, known: Framed | None, reading: RecordingPass) -> None:
-        value = _event(text)
-        if value is None:
-            self._redactor.redact(text)
-            return
-        if self._shortcuts.line(text) is not None:
-            return
-        places = reading.places(value)
-        for folder in reading.folders:
-            self._redactor.ledger.learn_folders(folder)
-        its = list(strings(text))
-        for each in its:
-            self._note(number, each, _place(places, each))
-        self._learn_shortcut(known, its, places)
 
     def _note(self, number: int, each: JsonString, place: Place | None) -> None:
         match place:
@@ -191,60 +131,24 @@ class Redaction:
             case _:
                 self._changed_text(each, place)
 
-    def _learn_shortcut(self, framed: Framed | None, its: list[JsonString], places: Places) -> None:
-        """Remember the surroundings of a piece, if nothing else in the line matters."""
-        if framed is None:
-            return
-        pieces = [place for each in its if isinstance(place := _place(places, each), Piece)]
-        others = [each for each in its if each.start != framed.start]
-        if len(pieces) == 1 and len(others) < len(its) and not any(self._is_secret(places, each) for each in others):
-            self._shortcuts.remember(framed, pieces[0])
-
-    def _is_secret(self, places: Places, each: JsonString) -> bool:
-        place = _place(places, each)
-        if each.is_number:
-            return self._number(each, place) is not None
-        return place is not None or not self._redactor.is_clean(each.text)
-
     # Writing
 
     def write(self, lines: Iterable[bytes]) -> Iterator[bytes]:
         """Yield every line without its secrets."""
         reading = RecordingPass(self._contents)
-        split = {number for number, _ in self._streams.split}
         for number, line in enumerate(lines):
             self._report.blobs_kept += b"H4sI" in line and len(_PACKED.findall(line))
-            if number not in split and self._is_settled(number):
-                yield line
-                continue
             text = as_text(line)
-            known = framed(text)
-            if known is not None and self._shortcuts.piece(known) is not None:
-                new = self._with_piece(number, text, known)
-            else:
-                new = self._written(number, text, known, reading)
+            new = self._written(number, text, reading)
             yield line if new == text else new.encode("utf-8", "surrogateescape")
 
-    def _with_piece(self, number: int, text: str, known: Framed) -> str:
-        redacted = self._streams.split.get((number, known.start))
-        if redacted is None:
-            return text
-        return rewritten(text, (known.string,), lambda _: self._counted(redacted))
-
-    def _written(self, number: int, text: str, known: Framed | None, reading: RecordingPass) -> str:
+    def _written(self, number: int, text: str, reading: RecordingPass) -> str:
         value = _event(text)
         if value is None:
             self._report.bad_lines += not text.isspace()
             return self._counted(self._redactor.redact(text))
-        quick = self._shortcuts.line(text)
-        if quick is not None:
-            total(quick.found)
-            return quick.text
         places = reading.places(value)
-        its = list(strings(text))
-        new = rewritten(text, its, lambda each: self._changed(number, each, _place(places, each)))
-        self._learn_shortcut(known, its, places)
-        return new
+        return rewritten(text, strings(text), lambda each: self._changed(number, each, _place(places, each)))
 
     def _changed(self, number: int, each: JsonString, place: Place | None) -> str:
         match place:
@@ -343,118 +247,6 @@ def _event(text: str) -> dict[str, Any] | None:
     return value if isinstance(value, dict) else None
 
 
-MAX_PLAIN: Final = 50_000
-MAX_PLAIN_CHARS: Final = 100
-MAX_FRAMES: Final = 1_000
-
-_TIME: Final = re.compile(r'\{"t":\d+(?:\.\d+)?,')
-_FRAME_KEY: Final = '"frame":'
-_TEXT_KEY: Final = '"text":"'
-_PLAIN: Final = r'[^"\\\x00-\x1f]*+'
-_TEXT: Final = re.compile(rf'{_PLAIN}(?:\\(?:["\\/bfnrt]|u[0-9A-Fa-f]{{4}}){_PLAIN})*+(?=")')
-_STREAMED: Final = ('_chunk"', '_message"', "terminal_update", "terminal_output", '"session/prompt"')
-
-
-class Framed(NamedTuple):
-    """A line that looks like one piece of a text, with its surroundings except for the time."""
-
-    around: tuple[str, str]
-    start: int
-    """Where the text begins, including its quote."""
-    end: int
-    literal: str
-
-    @property
-    def text(self) -> str:
-        """The piece's text."""
-        return decoded(self.literal)
-
-    @property
-    def string(self) -> JsonString:
-        """The piece as a JSON string."""
-        return JsonString(self.start, self.end, self.text, (), is_key=False)
-
-
-class Shortcuts:
-    """Knows what needn't be checked again. Forgets everything when new secrets are learned."""
-
-    def __init__(self, redactor: Redactor, *, every_place_counts: bool) -> None:
-        """If the contents of files are removed, any line may say something about another."""
-        self._redactor = redactor
-        self._every_place_counts = every_place_counts
-        self._plain: set[str] = set()
-        """JSON literals that contain no secret and describe no place."""
-        self._pieces: dict[tuple[str, str], Piece] = {}
-        self._known_then = -1
-
-    def piece(self, framed: Framed | None) -> Piece | None:
-        """The text that a line is a piece of, if its surroundings are known."""
-        self._forget_what_may_be_wrong()
-        return None if framed is None else self._pieces.get(framed.around)
-
-    def remember(self, framed: Framed, piece: Piece) -> None:
-        """Record that lines with these surroundings contain only a piece to check."""
-        if not self._every_place_counts:
-            self._forget_what_may_be_wrong()
-            self._pieces[framed.around] = piece
-
-    def line(self, text: str) -> Redacted | None:
-        """Redact a JSON line string by string; return None if places matter."""
-        if self._every_place_counts or _FRAME_KEY not in text or '"headers"' in text or may_have_blocks(text):
-            return None
-        if any(map(text.__contains__, self._redactor.ledger.numbers)):
-            return None
-        self._forget_what_may_be_wrong()
-        written = literals(text)
-        if self._plain.issuperset(written):
-            return Redacted(text)
-        return self._replaced(text, {*written} - self._plain)
-
-    def _replaced(self, text: str, written: set[str]) -> Redacted | None:
-        found: list[SecretStart] = []
-        for each in written:
-            said = decoded(f'"{each}"')
-            if tells_a_place(said):
-                return None
-            redacted = self._redactor.redact(said)
-            if not redacted.found:
-                if len(each) <= MAX_PLAIN_CHARS:
-                    self._plain.add(each)
-                continue
-            if may_be_own_word(said) or each[0] in " ,:[]{}":  # the text between two strings may look the same
-                return None
-            old = f'"{each}"'
-            found += redacted.found * text.count(old)
-            text = text.replace(old, encoded(redacted.text, old))
-        return Redacted(text, tuple(found))
-
-    def _forget_what_may_be_wrong(self) -> None:
-        known = self._redactor.ledger.version
-        if known != self._known_then or len(self._plain) > MAX_PLAIN or len(self._pieces) > MAX_FRAMES:
-            self._plain.clear()
-            self._pieces.clear()
-            self._known_then = known
-
-
-def framed(line: str) -> Framed | None:
-    """Split a line into a text and its surroundings; None if it doesn't look like a piece."""
-    at = line.find(_TEXT_KEY)
-    time = _TIME.match(line) if at >= 0 else None
-    if time is None:
-        return None
-    start = at + len(_TEXT_KEY) - 1
-    text = _TEXT.match(line, start + 1)
-    if text is None:
-        return None
-    end = text.end() + 1
-    return Framed((line[time.end() : start], line[end:]), start, end, line[start:end])
-
-
-def may_hold_a_piece(line: str) -> bool:
-    """Whether the line must be parsed to know that it contains no piece of a text."""
-    return _FRAME_KEY not in line or any(map(line.__contains__, _STREAMED)) or may_have_blocks(line)
-
-
 # fmt: off
 _NAMING: Final = frozenset((
     "type", "method", "sessionUpdate", "kind", "status", "stopReason", "jsonrpc", "outcome", "action", "priority",
@@ -473,11 +265,6 @@ def is_own_word(text: str, path: Path, *, is_key: bool) -> bool:
     if is_key:
         return len(path) == 1 or text in _keys()
     return path[-1:] != () and path[-1] in _NAMING and _WORD.fullmatch(text) is not None
-
-
-def may_be_own_word(text: str) -> bool:
-    """Whether a string can belong to the protocol somewhere."""
-    return _WORD.fullmatch(text) is not None or text in _keys()
 
 
 @cache

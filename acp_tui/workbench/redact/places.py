@@ -22,7 +22,6 @@ Path: TypeAlias = tuple[str | int, ...]
 
 _TOKEN: Final = re.compile(r'"[^"\\]*(?:\\.[^"\\]*)*"|[\[\]{},]|[-\d][-+.\deE]*', re.DOTALL)
 _DECODER: Final = json.JSONDecoder(strict=False)
-_LITERAL: Final = re.compile(r'"([^"\\]*(?:\\.[^"\\]*)*)"', re.DOTALL)
 
 
 @dataclass(frozen=True, slots=True)
@@ -38,11 +37,6 @@ class JsonString:
     is_key: bool
     is_number: bool = False
     """A number: as written, without quotes."""
-
-
-def literals(line: str) -> list[str]:
-    """All strings of a line as written, without quotes. Fast."""
-    return _LITERAL.findall(line)
 
 
 def strings(line: str) -> Iterator[JsonString]:
@@ -107,15 +101,9 @@ MAX_ASKED: Final = 10_000
 MAX_ROOTS: Final = 100
 """The maximum number of session folders. `MAX_ASKED` limits pending file requests and remembered tool calls."""
 MAX_DEPTH: Final = 200
-BLOCKS_KEYS: Final = 4
-"""The maximum number of `content` keys in an update with one block."""
 _PATH_KEYS: Final = ("path", "file_path", "filePath", "abs_path", "absolute_path", "filename", "notebook_path")
 _SAID_OF_SECRETS: Final = ("provider", "type", "kind", "protocol", "description", "title", "label", "placeholder")
 """Keys in an object with a secret's name whose values aren't secret."""
-_TELLING: Final = frozenset(
-    ("stderr", "terminal_output", "terminal_output_delta", "session/prompt", "image", "audio", "blob", "cwd", "headers")
-)
-"""Strings that occur whenever a string's place says something about it. See `RecordingPass`."""
 
 
 @dataclass(frozen=True, slots=True)
@@ -158,11 +146,6 @@ class NamedSecret:
 
 Place: TypeAlias = Piece | FileContent | Media | Blob | NamedSecret
 Places: TypeAlias = dict[Path, Place]
-
-
-def tells_a_place(text: str) -> bool:
-    """Whether a string says what other strings in this line, or in later ones, are."""
-    return text in _TELLING or text.endswith("_chunk") or is_secret_name(text)
 
 
 class RecordingPass:
@@ -358,11 +341,6 @@ def has_blocks(update: Mapping[str, Any]) -> bool:
     """Whether a tool call update contains more than one block."""
     content = update.get("content")
     return isinstance(content, list) and len(content) > 1
-
-
-def may_have_blocks(line: str) -> bool:
-    """Whether a line may contain such an update. Fast, with false positives."""
-    return line.count('"content"') > BLOCKS_KEYS
 
 
 def _texts(value: Any, path: Path, depth: int = 0) -> Iterator[tuple[Path, str]]:
