@@ -366,9 +366,9 @@ class ReplayScreen(Screen[None]):
 
     async def action_find(self) -> None:
         """Search what has been replayed."""
-        bars = self.query(FindBar)
-        bar = bars.first() if bars else FindBar(self._panel.view)
-        if not bars:
+        opened = next((bar for bar in self.query(FindBar) if bar.display), None)
+        bar = opened or FindBar(self._panel.view)
+        if opened is None:
             await self.mount(bar, before="#status")
         bar.begin()
 

@@ -23,6 +23,7 @@ if TYPE_CHECKING:
     from acp_tui.client.settings.tree import Settings
     from acp_tui.conversation.conversation import Conversation
     from acp_tui.ui.changes.follower import ChangesDesk
+    from acp_tui.ui.prompt import PromptInput
     from acp_tui.ui.tab.agent_link import AgentLink
 
 FIRST_MODE = "tab-1"
@@ -34,6 +35,8 @@ class Tab(Protocol):
 
     mode: str
     """The tab's name in Textual."""
+    prompt: PromptInput
+    """Where the user writes."""
 
     @property
     def screen(self) -> Screen[Any]:
