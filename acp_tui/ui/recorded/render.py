@@ -85,6 +85,7 @@ class PictureScreen(Screen[None]):
         before = self.panel
         folds, images = folds_of(self._settings.conversation), self._settings.appearance.images
         self.panel = RecordedPanel(conversation, self._film.header.cwd, folds=folds, images=images)
+        self.panel.prompt = self._frame.prompt
         if before is not None:
             await before.remove()
         await self._place.mount(self.panel, before=0)

@@ -367,10 +367,10 @@ class ReplayScreen(Screen[None]):
     async def action_find(self) -> None:
         """Search what has been replayed."""
         opened = next((bar for bar in self.query(FindBar) if bar.display), None)
-        bar = opened or FindBar(self._panel.view)
         if opened is None:
-            await self.mount(bar, before="#status")
-        bar.begin()
+            await self.mount(FindBar(self._panel.view), before="#status")
+        else:
+            opened.begin()
 
     def on_conversation_view_searched(self, message: ConversationView.Searched) -> None:
         """Show the state of the search."""

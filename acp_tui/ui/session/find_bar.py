@@ -35,9 +35,11 @@ class FindBar(Horizontal):
 
     BINDINGS: ClassVar[list[BindingType]] = bindings_of(place="find")
 
-    def __init__(self, view: ConversationView) -> None:
+    def __init__(self, view: ConversationView, query: str = "") -> None:
+        """It takes the focus once it is mounted, and searches for `query`, if it isn't empty."""
         super().__init__()
         self._view = view
+        self._query = query
         self._sought = ""
         self._found = ""
         self._field = Input(compact=True, placeholder="in the conversation", select_on_focus=False)
@@ -49,6 +51,10 @@ class FindBar(Horizontal):
         yield Static(HEAD, markup=False)
         yield self._field
         yield self._standing
+
+    def on_mount(self) -> None:
+        """Begin."""
+        self.begin(self._query)
 
     def on_resize(self) -> None:
         """Show the keys in force, as far as there is room."""

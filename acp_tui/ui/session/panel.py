@@ -102,12 +102,14 @@ class SessionPanel(Vertical):
         agent: str = "",
         greeting: str = "",
         kept_folds: KeptFolds | None = None,
+        prompt: PromptInput | None = None,
     ) -> None:
         """An empty session shows the `agent` with its version, and the `greeting` of its command.
 
-        Without `kept_folds`, what the user folds is forgotten with the panel.
+        Without `kept_folds`, what the user folds is forgotten with the panel. Text typed on the card goes to `prompt`.
         """
         super().__init__()
+        self.prompt = prompt
         self.conversation = conversation
         self.session = session
         self.new_entries = 0
@@ -484,8 +486,10 @@ class SessionPanel(Vertical):
 
     def _write(self, message: PermissionCard.Typed | PermissionCard.ReasonWanted, keys: Sequence[Key | Paste]) -> None:
         """Send text typed on the card, and the `keys` after it, to the prompt, in order."""
-        prompt = self.screen.query_one(PromptInput)
-        self.screen.set_focus(prompt)  # at once: the next key must not overtake these
+        prompt = self.prompt
+        if prompt is None:
+            return
+        prompt.screen.set_focus(prompt)  # at once: the next key must not overtake these
         if isinstance(message, PermissionCard.ReasonWanted):
             prompt.ask_why(Rejection(message.key, message.option_id, message.title), message.typed)
         elif message.is_paste:
@@ -500,9 +504,8 @@ class SessionPanel(Vertical):
         message.stop()
         if self.session is None:
             return  # in a picture, the pause before a card is how long drawing takes
-        if isinstance(self.card, PermissionCard):
-            for prompt in self.screen.query(PromptInput):
-                prompt.give_way_to(self.card)
+        if isinstance(self.card, PermissionCard) and self.prompt is not None:
+            self.prompt.give_way_to(self.card)
 
     def take_up_request(self) -> bool:
         """Focus the permission card because the user wants to answer. Returns False if no request waits."""

@@ -121,10 +121,10 @@ class Actions:
             self._host.say("Nothing to search yet.")
             return
         opened = next((bar for bar in self._host.screen.query(FindBar) if bar.display), None)
-        bar = opened or FindBar(self._panel.view)
         if opened is None:
-            await self._host.screen.mount(bar, before="#prompt-frame")
-        bar.begin(query)
+            await self._host.screen.mount(FindBar(self._panel.view, query), before="#prompt-frame")
+        else:
+            opened.begin(query)
 
     def find_next(self, direction: int) -> None:
         """Go to the next match of the search, or with -1 to the previous one."""

@@ -248,8 +248,11 @@ class SessionScreen(Screen[None]):
         return await self.app.push_screen_wait(dialog, mode=self.mode)
 
     def run(self, work: Coroutine[Any, Any, None]) -> None:
-        """Run this while the tab exists."""
-        self.run_worker(work)
+        """Run this while the tab exists. What was due after a frame may come when it's gone."""
+        if self._pruning or not self.is_attached:
+            work.close()
+        else:
+            self.run_worker(work)
 
     def hint(self, text: str) -> str:
         """The text with the current keys filled in (keymap.Keymap.hint)."""
@@ -266,7 +269,7 @@ class SessionScreen(Screen[None]):
             if stage is None:
                 return
             self.prompt.cwd = session.cwd
-            await self._show_stage(stage)
+            await self.show_stage(stage)
             if isinstance(stage, Live):
                 self._remember_turns(session)
 
@@ -292,9 +295,9 @@ class SessionScreen(Screen[None]):
         """Show the error in place of the conversation."""
         what_now = self.hint("no session; {restart} tries again; {quit} quits")
         async with self._showing:
-            await self._show_stage(self._stages.failed(error, what_now))
+            await self.show_stage(self._stages.failed(error, what_now))
 
-    async def _show_stage(self, stage: Live | Reread | Failed) -> None:
+    async def show_stage(self, stage: Live | Reread | Failed) -> None:
         """Replace the current panel with the stage's panel, once that is whole."""
         await self._is_whole.wait()
         stage.panel.display = False

@@ -36,7 +36,7 @@ async def open_greeted(greeting: str) -> AsyncIterator[Page]:
         screen = page.pilot.app.screen
         session = new_session()
         assert isinstance(screen, SessionScreen)
-        await screen._show_stage(Live(SessionPanel(session.conversation, session, greeting=greeting), session))
+        await screen.show_stage(Live(SessionPanel(session.conversation, session, greeting=greeting), session))
         await page.settled()
         yield page
 
