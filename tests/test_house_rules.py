@@ -29,10 +29,12 @@ NAMED_SO_BY_OTHERS = {
     "_context",
     "_disconnected",
     "_display",
+    "_driver",
     "_exit",
     "_notifications",
     "_ready",
     "_run",
+    "_size",
     "_text",
 }
 """Private to Textual, asyncio, and the SDK, which tests have to look into; ours have some of the same names."""

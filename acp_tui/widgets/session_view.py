@@ -53,25 +53,30 @@ class SessionView(Vertical):
         super().__init__(id=id, classes=classes)
         self.session = session
         """The session that is shown; None if there is none yet."""
+        self.conversation_view = ConversationView()
+        """The view of the conversation."""
+        self._plan = PlanView()
+        self._card = PermissionCard(write=self._pass_on)
         self._unsubscribe: Unsubscribe = lambda: None
-        self._frame_context = contextvars.copy_context()
+        self._here: contextvars.Context | None = None
+        """The app's context; None before all of it is mounted."""
         self._due: asyncio.TimerHandle | None = None
         self._is_working = False
 
     def compose(self) -> ComposeResult:
         """The widgets, from top to bottom."""
-        yield ConversationView()
-        yield PlanView()
-        yield PermissionCard(write=self._pass_on)
+        yield self.conversation_view
+        yield self._plan
+        yield self._card
 
     def on_mount(self) -> None:
         """Show the session that was passed to the constructor."""
-        self._frame_context = contextvars.copy_context()  # changes come from tasks outside of the app
+        self._here = contextvars.copy_context()  # changes come from tasks outside of the app
         if self.session is not None:
             self.follow(self.session)
 
-    def on_unmount(self) -> None:
-        """Unsubscribe; the session goes on."""
+    def _on_prune(self) -> None:
+        """Unsubscribe while everything is still here; the session goes on."""
         self._unsubscribe()
         if self._due is not None:
             self._due.cancel()
@@ -80,15 +85,10 @@ class SessionView(Vertical):
         """Show this session from now on, with its whole conversation."""
         self._unsubscribe()
         self.session = session
-        if self.is_mounted:
+        if self._here is not None:
             self.conversation_view.show(session.conversation, str(session.cwd))
             self._unsubscribe = session.subscribe(self._on_change)
             self._show_facts()
-
-    @property
-    def conversation_view(self) -> ConversationView:
-        """The view of the conversation."""
-        return self.query_one(ConversationView)
 
     def _on_change(self, change: Change) -> None:
         """Mark a change, to be drawn later. Called for each chunk, so it must be cheap."""
@@ -96,25 +96,25 @@ class SessionView(Vertical):
         is_asked = bool(self.session is not None and self.session.conversation.permissions)
         if self._due is None and (change.facts or is_asked):
             loop = asyncio.get_running_loop()
-            self._due = loop.call_later(FRAME_S, self._show_facts, context=self._frame_context)
+            self._due = loop.call_later(FRAME_S, self._show_facts, context=self._here)
 
     def _show_facts(self) -> None:
         if self._due is not None:
             self._due.cancel()
             self._due = None
-        if self.session is None or not self.is_attached:
+        if self.session is None:
             return
         conversation = self.session.conversation
         is_working = conversation.turn is not Turn.IDLE
         plans = tuple(conversation.plans.values())
-        self.query_one(PlanView).show_plans(plans, is_settled=not is_working)
+        self._plan.show_plans(plans, is_settled=not is_working)
         requests = tuple(conversation.permissions.values())
         call = None
         if requests:
             entry = conversation.entries[conversation.tool_call_entries[requests[0].tool_call_id]]
             assert isinstance(entry, ToolCallEntry)
             call = entry.call
-        card = self.query_one(PermissionCard)
+        card = self._card
         card.fit(self.size.height)
         was_shown = card.display
         card.show(requests, call, str(self.session.cwd), conversation.terminals)
@@ -126,7 +126,7 @@ class SessionView(Vertical):
 
     def on_resize(self) -> None:
         """Fit the card to the new size."""
-        self.query_one(PermissionCard).fit(self.size.height)
+        self._card.fit(self.size.height)
 
     def _pass_on(
         self, message: PermissionCard.Typed | PermissionCard.ReasonWanted, keys: Sequence[Key | Paste]

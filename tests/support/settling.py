@@ -105,7 +105,7 @@ async def _has_worked_off(pilot: Pilot[Any], timeout: float = 30.0) -> bool:
             spins, is_polled = spins + 1, False
         elif not is_polled:  # the next round checks files and timers
             is_polled = True
-        elif all(map(_is_waiting, (app, *app.screen.walk_children(with_self=True)))):
+        elif all(map(is_waiting, (app, *app.screen.walk_children(with_self=True)))):
             return True
         elif monotonic() > deadline:
             raise WaitForScreenTimeout("a widget doesn't get done with a message")
@@ -114,7 +114,8 @@ async def _has_worked_off(pilot: Pilot[Any], timeout: float = 30.0) -> bool:
             spins, is_polled = 0, False
 
 
-def _is_waiting(pump: MessagePump) -> bool:
+def is_waiting(pump: MessagePump) -> bool:
+    """Whether it has handled all of its messages, or has ended."""
     if pump._closed or pump._closing:
         return True
     is_ready = pump._message_queue.ready_event
@@ -128,7 +129,7 @@ async def settle(pilot: Pilot[Any], is_due: Callable[[], bool] = bool) -> None:
     async def step() -> None:
         nonlocal is_quiet
         is_there = await _has_worked_off(pilot)
-        if is_there and _wants_painting(pilot.app.screen):
+        if is_there and wants_painting(pilot.app.screen):
             pilot.app.screen._on_timer_update()
         elif is_there and (_is_thread_at_work() or is_due()):
             await asyncio.sleep(POLL_S)
@@ -138,7 +139,8 @@ async def settle(pilot: Pilot[Any], is_due: Callable[[], bool] = bool) -> None:
     await until(lambda: is_quiet, step, lambda: "the screen doesn't settle")
 
 
-def _wants_painting(screen: Screen[Any]) -> bool:
+def wants_painting(screen: Screen[Any]) -> bool:
+    """Whether the screen has something to lay out or to paint."""
     if screen.app._batch_count:
         return False
     return bool(
@@ -158,5 +160,5 @@ async def until_so(pilot: Pilot[Any], is_so: Callable[[], object], shown: Callab
 
 async def _look_again(pilot: Pilot[Any]) -> None:
     await asyncio.sleep(LOOK_S)
-    if await _has_worked_off(pilot) and _wants_painting(pilot.app.screen):
+    if await _has_worked_off(pilot) and wants_painting(pilot.app.screen):
         pilot.app.screen._on_timer_update()

@@ -39,7 +39,9 @@ from acp_tui.ui.textual_gaps.driver import Pacing
 from acp_tui.ui.textual_gaps.internals import (
     Removal,
     bindings_of_key,
+    focus_nothing_that_leaves,
     forget_callbacks,
+    mount_nothing_at_the_end,
     tell_every_first_size,
     use_sure_timers,
 )
@@ -172,6 +174,8 @@ class BaseApp(App[None]):
         self.pacing = Pacing(self)  # Textual asks for a driver immediately
         make_strips_lean()
         use_sure_timers()
+        mount_nothing_at_the_end()
+        focus_nothing_that_leaves()
         super().__init__()
         # Textual prints tracebacks with it, and our stderr shows every ESC as a character, so no colors.
         self.error_console = Console(markup=False, highlight=False, stderr=True, color_system=None)
@@ -213,6 +217,10 @@ class BaseApp(App[None]):
         return super()._register(parent, *widgets, **places)
 
     def _prune(self, *nodes: Widget, parent: DOMNode | None = None) -> AwaitRemove:
+        # Textual cancels them only when the widgets that they act on are gone.
+        for worker in tuple(self.workers):
+            if any(node in nodes for node in worker.node.ancestors_with_self):
+                worker.cancel()
         return Removal(super()._prune(*nodes, parent=parent))
 
     @property
@@ -306,6 +314,10 @@ class BaseApp(App[None]):
     def _refresh_notifications(self) -> None:
         # Textual calls this when the notices or the front screen change.
         self.call_later(self.toasts.place)
+
+    def on_asking_changed(self) -> None:
+        """Move the notices off a question, or back."""
+        self.toasts.place()
 
     def say(self, text: str, *, is_wrong: bool = False) -> None:
         """Tell the user something about the settings."""

@@ -325,15 +325,14 @@ class ReviewScreen(ModalScreen[None]):
         """None: depends on the width."""
         self._shows_whole_file = False
         self._is_writing = False
+        self._top, self._view, self._bottom = StripView(), HunkView(), StripView()
+        self._page = Vertical(self._top, self._view, self._bottom, id="review")
         self._guard = AnswerGuard(QuestionScreen.clock, self)
         """Knows whether the terminal has shown the file as it is here."""
 
     def compose(self) -> ComposeResult:
         """From top to bottom."""
-        with Vertical(id="review"):
-            yield StripView(id="review-head")
-            yield HunkView(id="review-lines")
-            yield StripView(id="review-keys")
+        yield self._page
 
     def on_mount(self) -> None:
         """Show the file, and redraw when the theme changes."""
@@ -409,9 +408,9 @@ class ReviewScreen(ModalScreen[None]):
         if self._drawing is None or self._width <= 2:
             return
         head, keys = self._head(self._drawing.review), self._keys()
-        self.query_one("#review-head", StripView).show(head, len(head))
-        self.query_one("#review-keys", StripView).show(keys, len(keys))
-        height = self.query_one("#review").content_size.height - len(head) - len(keys)
+        self._top.show(head, len(head))
+        self._bottom.show(keys, len(keys))
+        height = self._page.content_size.height - len(head) - len(keys)
         starts = self._drawing.hunk_starts
         self._view.show_hunks(self._lines, starts, max(height, 1), self._palette.accent)
 
@@ -468,13 +467,9 @@ class ReviewScreen(ModalScreen[None]):
         self.lay_out()
 
     @property
-    def _view(self) -> HunkView:
-        return self.query_one(HunkView)
-
-    @property
     def _width(self) -> int:
         # Keep the scroll bar's column free, so that the text doesn't jump when it appears.
-        return self.query_one("#review").content_size.width - 1
+        return self._page.content_size.width - 1
 
     @property
     def _palette(self) -> Palette:

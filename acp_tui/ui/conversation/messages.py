@@ -294,4 +294,4 @@ class WholeThought:
 
 def thought_width(scene: Scene) -> int:
     """How many cells the text of a thought may take."""
-    return min(scene.width - 2 * len(INDENT) - 2, MAX_TEXT_CELLS)
+    return max(min(scene.width - 2 * len(INDENT) - 2, MAX_TEXT_CELLS), 2)

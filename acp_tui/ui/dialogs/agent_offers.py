@@ -130,6 +130,7 @@ class CapabilityCard(ModalScreen[None]):
         self._forget = forget
         self._is_open = False
         self._body = Static(markup=False)
+        self._page = VerticalScroll(self._body, classes="dialog-body")
 
     def compose(self) -> ComposeResult:
         """The whole card, which scrolls."""
@@ -138,13 +139,13 @@ class CapabilityCard(ModalScreen[None]):
         yield Frame(
             shown_line(self._facts.title),
             f"↑ ↓ PgUp PgDn read · {unfold}{forget}c copy as text · Esc close",
-            VerticalScroll(self._body, classes="dialog-body"),
+            self._page,
         )
 
     def on_mount(self) -> None:
         """Draw the card, and focus it for scrolling."""
         self._draw()
-        self.set_focus(self.query_one(VerticalScroll))
+        self.set_focus(self._page)
 
     def _draw(self) -> None:
         self._body.update(card_text(self._facts, is_open=self._is_open))

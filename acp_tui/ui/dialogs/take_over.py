@@ -357,8 +357,8 @@ class TakeOver(Screen[None]):
         self.set_focus(self._view)
         self._unsubscribe = self._session.subscribe(self._on_change)
 
-    def on_unmount(self) -> None:
-        """Unsubscribe."""
+    def _on_prune(self) -> None:
+        """Unsubscribe while everything is still here."""
         self._unsubscribe()
 
     def _on_change(self, change: Change) -> None:

@@ -56,22 +56,20 @@ class TrustQuestion(QuestionScreen[bool]):
         """`lines` describe everything that would be used. There are none if the question says it all."""
         super().__init__("y yes · n no · ↑ ↓ read on · Esc no" if lines else "y yes · n no · Esc no")
         self._question = Content(question) if isinstance(question, str) else question
-        self._lines = lines
         self._yes = yes
+        self._no = Button("No", id="no", compact=True)
+        text = Static(Content("\n").join(lines), markup=False)
+        self._body = VerticalScroll(text, classes="dialog-body", can_focus=False)
+        self._body.display = bool(lines)
 
     def compose(self) -> ComposeResult:
         """The text, and two answers."""
-        no = Button("No", id="no", compact=True)
         yes = Button(self._yes, id="yes", compact=True)
-        body = VerticalScroll(
-            Static(Content("\n").join(self._lines), markup=False), classes="dialog-body", can_focus=False
-        )
-        body.display = bool(self._lines)
-        yield Frame(self._question, self._keys, body, Horizontal(no, yes, classes="dialog-buttons"))
+        yield Frame(self._question, self._keys, self._body, Horizontal(self._no, yes, classes="dialog-buttons"))
 
     def on_mount(self) -> None:
         """Focus No, so that Enter means no."""
-        self.set_focus(self.query_one("#no"))
+        self.set_focus(self._no)
 
     def answer_by(self, button: Button) -> None:
         """Answer with this button."""
@@ -80,16 +78,15 @@ class TrustQuestion(QuestionScreen[bool]):
     def action_answer(self, answer: bool) -> None:
         """Answer, unless the key was meant for something else. A yes scrolls on until everything was in view."""
         if self.may_answer():
-            body = self.query_one(VerticalScroll)
-            if answer and body.scroll_offset.y < body.max_scroll_y:
-                body.scroll_page_down(animate=False)
+            if answer and self._body.scroll_offset.y < self._body.max_scroll_y:
+                self._body.scroll_page_down(animate=False)
                 self.guard.arm()
                 return
             self.dismiss(answer)
 
     def action_scroll(self, lines: int) -> None:
         """Scroll."""
-        self.query_one(VerticalScroll).scroll_relative(y=lines, animate=False)
+        self._body.scroll_relative(y=lines, animate=False)
 
 
 class TrustDialog(TrustQuestion):

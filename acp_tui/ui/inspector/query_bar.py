@@ -74,15 +74,15 @@ class QueryBar(Horizontal):
         super().__init__()
         self.mode = QueryMode.FIND
         self._label = Static(markup=False)
+        self._field = _Field(compact=True, select_on_focus=False)
+        self._field.cursor_blink = False  # it would redraw while nothing happens
         self._said = ""
         self._wrong = Static(classes="query-invalid", markup=False)
 
     def compose(self) -> ComposeResult:
         """The label, the input, and the error."""
         yield self._label
-        field = _Field(compact=True, select_on_focus=False)
-        field.cursor_blink = False  # it would redraw while nothing happens
-        yield field
+        yield self._field
         yield self._wrong
 
     @property
@@ -95,7 +95,7 @@ class QueryBar(Horizontal):
         label, placeholder = mode.value
         self.mode, self.display = mode, True
         self._label.update(f"{label}: ")
-        field = self.query_one(Input)
+        field = self._field
         field.placeholder = placeholder
         with self.prevent(Input.Changed):
             field.value = text

@@ -271,13 +271,12 @@ class ReadingScreen(ModalScreen[None]):
     def __init__(self, title: str, text: str) -> None:
         super().__init__(classes="dialog")
         self._heading = title
-        self._text = text
+        self._body = VerticalScroll(Static(shown(text), markup=False), classes="dialog-body")
 
     def compose(self) -> ComposeResult:
         """The text."""
-        body = VerticalScroll(Static(shown(self._text), markup=False), classes="dialog-body")
-        yield Frame(shown_line(self._heading), "↑ ↓ PgUp PgDn read · Esc close", body)
+        yield Frame(shown_line(self._heading), "↑ ↓ PgUp PgDn read · Esc close", self._body)
 
     def on_mount(self) -> None:
         """Focus the text, so that it can be scrolled."""
-        self.set_focus(self.query_one(VerticalScroll))
+        self.set_focus(self._body)

@@ -7,9 +7,11 @@ from typing import Any, Final
 from textual.app import App, ScreenStackError
 from textual.content import Content
 from textual.css.query import NoMatches
+from textual.message import Message
 from textual.notifications import Notification
 from textual.screen import Screen
 from textual.timer import Timer
+from textual.widget import Widget
 from textual.widgets import Static
 from textual.widgets._toast import ToastRack
 
@@ -20,6 +22,15 @@ ASKING: Final = "-asking"
 
 
 STYLES: Final = {"information": "$text-success", "warning": "$text-warning", "error": "$text-error"}
+
+
+class AskingChanged(Message):
+    """A question appeared or disappeared: what covers it has to give way, or may come back."""
+
+    @classmethod
+    def tell(cls, card: Widget) -> None:
+        """Post it from the card's own queue: what is posted while a parent is at work doesn't bubble beyond that."""
+        card.call_later(lambda: card.post_message(cls()))
 
 
 class NoticeLine(Static):
@@ -87,13 +98,6 @@ class Toasts:
             line = NoticeLine()
             screen.mount(line)
             line.show(waiting[-1])
-
-
-def place_toasts(app: App[Any]) -> None:
-    """Place the notices again after a question appeared or disappeared, in an app of ours."""
-    toasts = getattr(app, "toasts", None)
-    if isinstance(toasts, Toasts):
-        toasts.place()
 
 
 def _asks(screen: Screen[object]) -> bool:

@@ -15,7 +15,7 @@ from acp_tui.conversation.facts import PermissionRequest
 from acp_tui.conversation.tool_calls import TerminalId, ToolCall
 from acp_tui.ui.commands.keys import keys_in_force, note_question_gone
 from acp_tui.ui.commands.table import bindings_of
-from acp_tui.ui.kit.toasts import place_toasts
+from acp_tui.ui.kit.toasts import AskingChanged
 from acp_tui.ui.permission.permission_review import PermissionReview
 from acp_tui.ui.permission.request_pane import CANCEL_TO_REFUSE, RequestPane
 from acp_tui.ui.permission.request_view import RequestView, RowCounts, is_enough, share_out
@@ -65,9 +65,7 @@ class DockedRequest(RequestView):
         is_new = (asked is not None) != self.display
         self.display = asked is not None
         if is_new:
-            # Toasts must not cover the card. The list of suggestions reappears elsewhere with the next key.
-            place_toasts(self.app)
-            self.screen.query("SuggestionList").set(display=False)
+            AskingChanged.tell(self)
         self.show_request(asked)
         self._tell_crowded()
 
@@ -257,7 +255,7 @@ class PermissionCard(DockedRequest, RequestPane, can_focus=True):
     def _on_review_closed(self, _: None) -> None:
         self._review = None
 
-    def on_unmount(self) -> None:
+    def _on_prune(self) -> None:
         """Close the full screen: a session that isn't shown can't be answered."""
         if self._review is not None:
             self._review.close()

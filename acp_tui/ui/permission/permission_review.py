@@ -209,8 +209,7 @@ class PermissionReview(ModalScreen[None]):
             self.close()
             return
         self.asked = asked
-        if self._pane.is_mounted:
-            self._pane.show_request(asked)
+        self._pane.show_request(asked)
 
     def close(self) -> None:
         """Close, now or once no other screen covers it."""

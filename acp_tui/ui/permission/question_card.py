@@ -38,7 +38,7 @@ from acp_tui.ui.commands.table import bindings_of
 from acp_tui.ui.kit.answer_guard import GUARD_S, HELD, AnswerGuard, Typing
 from acp_tui.ui.kit.editors import MAX_NUMBER, SECRET_WARNING, ChoiceRows, FieldEditor, name_of
 from acp_tui.ui.kit.frame import shown, shown_line
-from acp_tui.ui.kit.toasts import ASKING, place_toasts
+from acp_tui.ui.kit.toasts import ASKING, AskingChanged
 from acp_tui.ui.rendering.wrapping import cut
 from acp_tui.ui.textual_gaps.internals import bindings_of_key, press_in, take_waiting_keys
 
@@ -187,17 +187,9 @@ class QuestionCard(VerticalScroll, can_focus=True):
         why = f"Can't send this: {names} is required, but it can't be answered here. Decline or cancel."
         self._said.display = bool(names)
         self._said.update(shown_line(why, "$text-warning"))
-        self.screen.query("SuggestionList").set(display=False)
-        self._place_notices()
+        AskingChanged.tell(self)
         self.show_count(self._count)
         self.guard.arm()
-
-    def on_unmount(self) -> None:
-        """Let toasts use this place again."""
-        self._place_notices()
-
-    def _place_notices(self) -> None:
-        place_toasts(self.app)
 
     def show_count(self, count: int) -> None:
         """Show how many questions are waiting, including this one."""
@@ -258,8 +250,7 @@ class QuestionCard(VerticalScroll, can_focus=True):
     @property
     def has_keyboard(self) -> bool:
         """Whether the card, or something in it, has the focus."""
-        focused = self.screen.focused
-        return focused is not None and self in focused.ancestors_with_self
+        return self.has_focus_within
 
     @property
     def awaits_keyboard(self) -> bool:

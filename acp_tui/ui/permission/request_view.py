@@ -134,13 +134,14 @@ class RequestView(Vertical):
         """Where the options are on the screen."""
         self._option_rows: list[range] = []
         """The rows of each option."""
+        self._title = StripView(id="title")
+        self._subject = StripView(id="subject")
+        self._keys = StripView(id="keys")
+        self._options = StripView(id="options")
 
     def compose(self) -> ComposeResult:
         """The question, the keys, and the answers."""
-        yield StripView(id="title")
-        yield StripView(id="subject")
-        yield StripView(id="keys")
-        yield StripView(id="options")
+        yield from (self._title, self._subject, self._keys, self._options)
 
     def show_request(self, asked: ShownRequest | None) -> None:
         """Show this request. A different one than before starts at its beginning, with nothing chosen."""
@@ -195,19 +196,6 @@ class RequestView(Vertical):
         """The answers that the agent offers, in display order."""
         return self.asked.request.answers if self.asked is not None else ()
 
-    @property
-    def _has_parts(self) -> bool:
-        """False while it's removed with its session: they go first."""
-        return self.is_attached and bool(self.query("#subject")) and bool(self.query("#options"))
-
-    @property
-    def _subject(self) -> StripView:
-        return self.query_one("#subject", StripView)
-
-    @property
-    def _options(self) -> StripView:
-        return self.query_one("#options", StripView)
-
     def on_mount(self) -> None:
         """Watch for changes of the theme, the screen stack, and the scroll position."""
         self.watch(self.app, "theme", self.redraw, init=False)
@@ -216,9 +204,13 @@ class RequestView(Vertical):
         self.watch(self._subject, "scroll_y", self._look, init=False)
         self.screen.screen_layout_refresh_signal.subscribe(self, self._look_for_moves)
 
+    def _on_prune(self) -> None:
+        """Ask nothing from now on: it's about to leave the screen, and its parts go first."""
+        self.asked = None
+
     def _look_for_moves(self, _: object) -> None:
         """Rearm the guard if the options moved: another answer may be under the mouse."""
-        if self.is_attached and self._options.region != self._options_at:
+        if self.asked is not None and self._options.region != self._options_at:
             self._options_at = self._options.region
             self.guard.arm()
 
@@ -297,11 +289,10 @@ class RequestView(Vertical):
     def _show_parts(self, title: list[Strip], answers: list[Strip]) -> None:
         rows = self._rows or self.rows_too_small(len(title))
         is_cut = rows.subject < len(self._drawn.lines)
-        keys = self.query_one("#keys", StripView)
-        keys.styles.margin = (rows.gap, 0, 0, 0)
-        keys.show(self._keys_lines(is_cut=is_cut)[: rows.keys], rows.keys)
+        self._keys.styles.margin = (rows.gap, 0, 0, 0)
+        self._keys.show(self._keys_lines(is_cut=is_cut)[: rows.keys], rows.keys)
         short = drawings.shortened(title, rows.title, self._width)
-        self.query_one("#title", StripView).show(short, rows.title)
+        self._title.show(short, rows.title)
         self._subject.show(self._drawn.lines, rows.subject)
         self._options.show(answers, rows.options)
         self._reveal_chosen(rows.options)
@@ -342,7 +333,7 @@ class RequestView(Vertical):
         self.call_after_refresh(self._arrive)
 
     def _arrive(self) -> None:
-        if self._pending is None or not self._has_parts:
+        if self._pending is None or self.asked is None:
             return
         self._subject.scroll_to(y=self._pending, animate=False, force=True, immediate=True)
         # The start can always be reached. If it isn't, the layout isn't ready yet.
@@ -389,7 +380,7 @@ class RequestView(Vertical):
         """The rows of the subject on the screen; None while another screen covers them, or they aren't final."""
         if self._rows is None or self.asked is None or self._pending is not None or not self._drawn.is_whole:
             return None
-        if not self._has_parts or self.app.screen is not self.screen:
+        if self.app.screen is not self.screen:
             return None
         try:
             height = self.screen.find_widget(self._subject).visible_region.height

@@ -559,19 +559,23 @@ class PromptInput(DraftArea):
 class PromptFrame(Vertical):
     """Holds the `PromptInput` with the ID `prompt`."""
 
+    def __init__(self, *, id: str | None = None) -> None:  # noqa: A002 - Textual's own name for it
+        super().__init__(id=id)
+        self._chips = ImageChips()
+        self.prompt = PromptInput(id="prompt")
+
     def compose(self) -> ComposeResult:
         """From top to bottom."""
-        yield ImageChips()
-        yield PromptInput(id="prompt")
+        yield self._chips
+        yield self.prompt
 
     def on_prompt_input_images_changed(self, message: PromptInput.ImagesChanged) -> None:
         """Show the images."""
         message.stop()
-        self.query_one(ImageChips).show(message.images)
+        self._chips.show(message.images)
 
     def on_image_chips_removed(self, message: ImageChips.Removed) -> None:
         """Remove the image and return to the prompt."""
         message.stop()
-        prompt = self.query_one(PromptInput)
-        prompt.remove_image(message.index)
-        self.screen.set_focus(prompt)
+        self.prompt.remove_image(message.index)
+        self.screen.set_focus(self.prompt)

@@ -165,7 +165,7 @@ class HistorySearch(Vertical):
             yield Static("Search ", markup=False)
             yield self._input
 
-    def begin(self) -> None:
+    def on_mount(self) -> None:
         """Take the focus."""
         self.screen.set_focus(self._input)  # at once, so that the next key doesn't overtake it
         self.look()
@@ -462,7 +462,6 @@ class Recall:
             return
         search = self._search = HistorySearch(self._memory.history, self._place.folder)
         await self._screen.mount(search, before="#prompt-frame")
-        search.begin()
         self._screen.run_worker(self._look_again(search))
 
     async def _look_again(self, search: HistorySearch) -> None:

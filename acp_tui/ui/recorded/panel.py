@@ -22,7 +22,6 @@ from acp_tui.ui.permission.subject import ShownRequest
 from acp_tui.ui.recorded.film import Answer
 from acp_tui.ui.recorded.question import Reply, question_card
 from acp_tui.ui.session.panel import SessionPanel
-from acp_tui.ui.session.plan_view import PlanView
 
 
 class RecordedPanel(SessionPanel):
@@ -79,15 +78,15 @@ class ReplayPanel(RecordedPanel):
         self._answer_to = answer_to
         self._reply_to = reply_to
         super().__init__(conversation, cwd, folds=folds, images=images)
+        self.plan.can_focus = False  # its keys belong to the replay
+        self._elicitations = Static(id="elicitation", markup=False)
 
     def compose(self) -> ComposeResult:
         """From top to bottom."""
         yield self._main
-        plan = PlanView()
-        plan.can_focus = False  # its keys belong to the replay
-        yield plan
+        yield self.plan
         yield self.card
-        yield Static(id="elicitation", markup=False)
+        yield self._elicitations
 
     def _new_card(self) -> DockedRequest:
         return RecordedCard(self._answer_to)
@@ -98,9 +97,8 @@ class ReplayPanel(RecordedPanel):
             question_card(elicitation, self._reply_to(elicitation.key))
             for elicitation in self.conversation.elicitations.values()
         ]
-        shown = self.query_one("#elicitation", Static)
-        shown.update(Content("\n\n").join(cards))
-        shown.display = bool(cards)
+        self._elicitations.update(Content("\n\n").join(cards))
+        self._elicitations.display = bool(cards)
 
 
 class RecordedCard(DockedRequest):

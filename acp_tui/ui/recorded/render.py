@@ -66,16 +66,18 @@ class PictureScreen(Screen[None]):
         self._film = film
         self._settings = settings
         self.panel: RecordedPanel | None = None
+        self._place = Vertical(id="session")
+        self._frame = PromptFrame(id="prompt-frame")
+        self._line = StatusLine(id="status")
+        self._sidebar: Sidebar | None = None
 
     def compose(self) -> ComposeResult:
         """From top to bottom, as in a tab."""
-        yield Vertical(id="session")
-        yield PromptFrame(id="prompt-frame")
-        yield StatusLine(id="status")
+        yield from (self._place, self._frame, self._line)
 
     def on_mount(self) -> None:
         """Show the initial state, before any session."""
-        self.set_focus(self.query_one(PromptInput))
+        self.set_focus(self._frame.prompt)
         self.show_facts()
 
     async def show(self, conversation: Conversation) -> None:
@@ -83,20 +85,20 @@ class PictureScreen(Screen[None]):
         before = self.panel
         folds, images = folds_of(self._settings.conversation), self._settings.appearance.images
         self.panel = RecordedPanel(conversation, self._film.header.cwd, folds=folds, images=images)
+        self.panel.prompt = self._frame.prompt
         if before is not None:
             await before.remove()
-        place = self.query_one("#session")
-        await place.mount(self.panel, before=next(iter(place.children), None))
+        await self._place.mount(self.panel, before=0)
         self.show_facts()
 
     def show_facts(self) -> None:
         """Update the status line and the sidebar."""
-        prompt, line = self.query_one(PromptInput), self.query_one(StatusLine)
+        line = self._line
         if self.panel is None:
             line.show(Status(phase="waiting for the agent"))
             return
         conversation = self.panel.conversation
-        prompt.note_requests(conversation.permissions)
+        self._frame.prompt.note_requests(conversation.permissions)
         agent = make_visible_line(self._film.agent)
         line.show(Status(agent=agent, state=state_of(conversation), facts=facts_of(conversation)))
         if self.app.size.width >= SIDEBAR_FROM_COLUMNS:
@@ -104,15 +106,15 @@ class PictureScreen(Screen[None]):
 
     def _show_sidebar(self, conversation: Conversation) -> None:
         """Show what the recording knows, which excludes changed files."""
-        if not self.query(Sidebar):
+        if self._sidebar is None:
+            self._sidebar = Sidebar(id="sidebar")
             self.add_class("-with-sidebar")
-            self.query_one("#session").mount(Sidebar(id="sidebar"))
+            self._place.mount(self._sidebar)
         # Not the whole path: the home folder's owner is private.
         folder = Path(self._film.header.cwd).name
         facts = session_facts(conversation, self._film.agent, folder, None)
         plans = tuple(conversation.plans.values())
-        for sidebar in self.query(Sidebar):
-            sidebar.show(SidebarState(plans, (), "", facts, are_changes_known=False))
+        self._sidebar.show(SidebarState(plans, (), "", facts, are_changes_known=False))
 
     def on_session_panel_facts_changed(self) -> None:
         """Update the facts."""
@@ -120,10 +122,9 @@ class PictureScreen(Screen[None]):
 
     def action_toggle_plan(self) -> None:
         """Fold or unfold the plan; in the sidebar if it's there."""
-        for sidebar in self.query(Sidebar):
-            sidebar.toggle(Section.PLAN)
-            return
-        if self.panel is not None:
+        if self._sidebar is not None:
+            self._sidebar.toggle(Section.PLAN)
+        elif self.panel is not None:
             self.panel.toggle_plan()
 
     def action_toggle_all(self) -> None:

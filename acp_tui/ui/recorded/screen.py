@@ -366,11 +366,11 @@ class ReplayScreen(Screen[None]):
 
     async def action_find(self) -> None:
         """Search what has been replayed."""
-        bars = self.query(FindBar)
-        bar = bars.first() if bars else FindBar(self._panel.view)
-        if not bars:
-            await self.mount(bar, before="#status")
-        bar.begin()
+        opened = next((bar for bar in self.query(FindBar) if bar.display), None)
+        if opened is None:
+            await self.mount(FindBar(self._panel.view), before="#status")
+        else:
+            opened.begin()
 
     def on_conversation_view_searched(self, message: ConversationView.Searched) -> None:
         """Show the state of the search."""

@@ -35,20 +35,26 @@ class FindBar(Horizontal):
 
     BINDINGS: ClassVar[list[BindingType]] = bindings_of(place="find")
 
-    def __init__(self, view: ConversationView) -> None:
+    def __init__(self, view: ConversationView, query: str = "") -> None:
+        """It takes the focus once it is mounted, and searches for `query`, if it isn't empty."""
         super().__init__()
         self._view = view
+        self._query = query
         self._sought = ""
         self._found = ""
+        self._field = Input(compact=True, placeholder="in the conversation", select_on_focus=False)
+        self._field.cursor_blink = False  # it would redraw while nothing happens
         self._standing = Static(markup=False)
 
     def compose(self) -> ComposeResult:
         """The field, and the state of the search."""
         yield Static(HEAD, markup=False)
-        field = Input(compact=True, placeholder="in the conversation", select_on_focus=False)
-        field.cursor_blink = False  # it would redraw while nothing happens
-        yield field
+        yield self._field
         yield self._standing
+
+    def on_mount(self) -> None:
+        """Begin."""
+        self.begin(self._query)
 
     def on_resize(self) -> None:
         """Show the keys in force, as far as there is room."""
@@ -56,11 +62,10 @@ class FindBar(Horizontal):
 
     def begin(self, query: str = "") -> None:
         """Take the focus, and search for `query`, if it isn't empty."""
-        field = self.query_one(Input)
-        self.screen.set_focus(field)  # at once, so that the next keys don't overtake it
+        self.screen.set_focus(self._field)  # at once, so that the next keys don't overtake it
         if query:
-            field.value = query
-            field.cursor_position = len(query)
+            self._field.value = query
+            self._field.cursor_position = len(query)
 
     def on_input_changed(self, event: Input.Changed) -> None:
         """Search while the user types."""
@@ -68,7 +73,7 @@ class FindBar(Horizontal):
         self._look()
 
     def _look(self) -> None:
-        query = self.query_one(Input).value  # not from the event, which may be older
+        query = self._field.value  # not from the event, which may be older
         if query != self._sought:
             self._sought = query
             self._view.look_for(query)
@@ -81,7 +86,7 @@ class FindBar(Horizontal):
 
     def show_standing(self, standing: SearchState) -> None:
         """Show the number of the current match, and how many there are."""
-        query = self.query_one(Input).value.strip()
+        query = self._field.value.strip()
         more = "" if standing.is_done else "…"
         if not query:
             self._found = ""
@@ -93,13 +98,14 @@ class FindBar(Horizontal):
 
     async def action_step(self, direction: int) -> None:
         """Go to the next or the previous match, after everything typed so far."""
-        await caught_up(self.query_one(Input))
+        await caught_up(self._field)
         self._look()
         self._view.action_find(direction)
 
     def action_close(self) -> None:
         """End the search, and focus the prompt; in a replay, which has none, the conversation."""
         self._view.look_for("")
+        self.display = False  # it isn't opened again
         self.remove()
         prompts = self.screen.query("#prompt")
         if prompts:

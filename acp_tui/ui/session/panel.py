@@ -20,6 +20,7 @@ from acp_tui.client.settings.tree import Appearance, Settings
 from acp_tui.conversation.conversation import Change, Conversation, SubagentState
 from acp_tui.conversation.entries import ToolCallEntry
 from acp_tui.conversation.facts import Fact, PermissionRequest, SessionId, Turn
+from acp_tui.conversation.tool_calls import TerminalId
 from acp_tui.conversation.visible import make_visible, make_visible_line
 from acp_tui.conversation.wording import spent_words, subagent_state, value_name
 from acp_tui.ui.commands.keys import keys_in_force
@@ -29,7 +30,6 @@ from acp_tui.ui.conversation.subagents import name_of
 from acp_tui.ui.conversation.tool_calls import RAIL
 from acp_tui.ui.conversation.view import ConversationView
 from acp_tui.ui.kit.frames import FRAME_S
-from acp_tui.ui.kit.toasts import ASKING
 from acp_tui.ui.permission.permission_card import DockedRequest, PermissionCard
 from acp_tui.ui.prompt import PromptInput
 from acp_tui.ui.prompt.input import Rejection
@@ -102,12 +102,14 @@ class SessionPanel(Vertical):
         agent: str = "",
         greeting: str = "",
         kept_folds: KeptFolds | None = None,
+        prompt: PromptInput | None = None,
     ) -> None:
         """An empty session shows the `agent` with its version, and the `greeting` of its command.
 
-        Without `kept_folds`, what the user folds is forgotten with the panel.
+        Without `kept_folds`, what the user folds is forgotten with the panel. Text typed on the card goes to `prompt`.
         """
         super().__init__()
+        self.prompt = prompt
         self.conversation = conversation
         self.session = session
         self.new_entries = 0
@@ -122,11 +124,16 @@ class SessionPanel(Vertical):
         self._opened: list[SubagentState] = []
         """The subagent that is shown instead, after those that led to it."""
         self._subagent_view: ConversationView | None = None
+        self._subagent_line = SubagentLine()
         self.welcome = Welcome(agent, greeting)
+        self.plan = PlanView()
         self.card = self._new_card()
         """The permission card. It is visible while a request waits."""
         self._is_empty = True
         self._shown_request: PermissionRequest | None = None
+        self._is_form_shown = False
+        self._at_work: set[TerminalId] = set()
+        """The commands that haven't ended, as far as was told."""
         self._shown_notices = 0
         self.work = Work(conversation, clock)
         """How long the turn takes, and what the agent is doing."""
@@ -141,14 +148,14 @@ class SessionPanel(Vertical):
         self._looked_at = -FRAME_S
         self._look_handle: asyncio.TimerHandle | None = None
         self._notice_handle: asyncio.TimerHandle | None = None
-        self._look_context = contextvars.copy_context()
+        self._here = contextvars.copy_context()
         self._unsubscribe: Unsubscribe = lambda: None
 
     def compose(self) -> ComposeResult:
         """The widgets, from top to bottom."""
         yield self._main
         yield self.welcome
-        yield PlanView()
+        yield self.plan
         yield self.card
 
     def _new_card(self) -> DockedRequest:
@@ -193,16 +200,18 @@ class SessionPanel(Vertical):
 
     def on_mount(self) -> None:
         """Show the conversation, and subscribe to changes."""
-        self._look_context = contextvars.copy_context()  # changes come from tasks outside of the app
+        self._here = contextvars.copy_context()  # changes come from tasks outside of the app
+        terminals = self.conversation.terminals
+        self._at_work = {name for name, state in terminals.items() if not state.has_exited}
         self._main.show(self.conversation, self._cwd)
         if self._kept_folds is not None and self.conversation.entries:
             self.run_worker(self._fold_as_kept(self._kept_folds), group="folds")
         if self.session is not None:
-            self._unsubscribe = self.session.subscribe(self._on_change)
+            self._unsubscribe = self.session.subscribe(self._note_change)
         self.show_facts()
 
-    def on_unmount(self) -> None:
-        """Unsubscribe; the session goes on."""
+    def _on_prune(self) -> None:
+        """Unsubscribe while everything is still here; the session goes on."""
         for handle in filter(None, (self._look_handle, self._notice_handle)):
             handle.cancel()
         self._unsubscribe()
@@ -229,7 +238,8 @@ class SessionPanel(Vertical):
         if self._subagent_view is None:
             self._subagent_view = self.VIEW(images=self._main.images, folds=self._main.folds, is_of_subagent=True)
             self._main.display = False
-            self.mount(SubagentLine(), self._subagent_view, before=0)
+            self._subagent_line = SubagentLine()
+            self.mount(self._subagent_line, self._subagent_view, before=0)
         self._show_subagent()
         if had_focus:
             self.screen.set_focus(None)
@@ -247,7 +257,7 @@ class SessionPanel(Vertical):
             self.screen.set_focus(None)  # not the prompt, where pressing Escape twice would cancel the turn
             self._main.call_after_refresh(self._main.go_to, left.entry)
         self._subagent_view.remove()
-        self.query(SubagentLine).remove()
+        self._subagent_line.remove()
         self._subagent_view = None
         self._main.display = True
         self._main.come_to_front()
@@ -264,8 +274,7 @@ class SessionPanel(Vertical):
         self._tell_subagent()
 
     def _tell_subagent(self) -> None:
-        for line in self.query(SubagentLine):
-            line.show(self._opened)
+        self._subagent_line.show(self._opened)
 
     def _mark_subagent(self, change: Change) -> None:
         """Pass on changes of the visible subagent. Its terminals belong to the agent."""
@@ -306,6 +315,9 @@ class SessionPanel(Vertical):
         message.stop()
         self.leave_subagent()
 
+    def _note_change(self, change: Change) -> None:
+        self._here.copy().run(self._on_change, change)  # one change may lead to another
+
     def _on_change(self, change: Change) -> None:
         """Mark a change. Called for every change, even during a flood, so it shows only what is asked."""
         self.work.note_change()
@@ -315,9 +327,16 @@ class SessionPanel(Vertical):
         if self._is_empty and change.entries:
             self._show_welcome()
         if self._is_about_shown_request(change):
-            self._show_permissions()  # at once: the user must answer what the card shows
-        if change.facts and change.facts != (Fact.TERMINALS,):
+            self._show_requests()  # at once: the user must answer what the card shows
+        if (change.facts and change.facts != (Fact.TERMINALS,)) or self._is_start_or_end(change.terminal):
             self._look()
+
+    def _is_start_or_end(self, terminal: TerminalId | None) -> bool:
+        """Whether a command has started or ended, not just printed something."""
+        if terminal is None or self.conversation.terminals[terminal].has_exited != (terminal in self._at_work):
+            return False
+        self._at_work ^= {terminal}
+        return True
 
     def _is_about_shown_request(self, change: Change) -> bool:
         """Whether the card must show another request, or its call has changed. The number of others can wait."""
@@ -333,13 +352,14 @@ class SessionPanel(Vertical):
         if self.session is None or not requests:
             return requests
         oldest = next(iter(self.conversation.elicitations), None)
-        is_asked = any(other.display and other.has_class(ASKING) for other in self.siblings)
-        return () if is_asked or (oldest is not None and oldest < requests[0].key) else requests
+        is_later = self._is_form_shown or (oldest is not None and oldest < requests[0].key)
+        return () if is_later else requests
 
-    def look_at_requests(self) -> None:
-        """Show the next request, unless the screen is being removed."""
-        if self.card.is_attached:
-            self._show_permissions()
+    def note_form(self, *, is_shown: bool) -> None:
+        """Let the requests wait while a form or a page is shown next to the panel."""
+        if is_shown is not self._is_form_shown:
+            self._is_form_shown = is_shown
+            self._show_requests()
 
     @property
     def is_settled(self) -> bool:
@@ -357,18 +377,16 @@ class SessionPanel(Vertical):
             self.show_facts()
 
     def _later(self, wait_s: float, show: Callable[[], None]) -> asyncio.TimerHandle:
-        return asyncio.get_running_loop().call_later(wait_s, show, context=self._look_context)
+        return asyncio.get_running_loop().call_later(wait_s, show, context=self._here)
 
     def show_facts(self) -> None:
         if self._look_handle is not None:
             self._look_handle.cancel()
             self._look_handle = None
-        if not self.is_running or not self.is_attached:
-            return  # it was closed before the frame
         begin = time.monotonic()
         is_settled = self.conversation.turn is Turn.IDLE
-        self.query_one(PlanView).show_plans(tuple(self.conversation.plans.values()), is_settled=is_settled)
-        self._show_permissions()
+        self.plan.show_plans(tuple(self.conversation.plans.values()), is_settled=is_settled)
+        self._show_requests()
         self._show_notices()
         if self._is_empty:
             self._show_welcome()
@@ -384,7 +402,7 @@ class SessionPanel(Vertical):
         self.welcome.look(self.conversation.commands, make_visible_line(model), is_wanted=self._is_empty)
         self._main.show_above(is_alone=not self._is_empty)
 
-    def _show_permissions(self) -> None:
+    def _show_requests(self) -> None:
         requests = self._requests_in_turn
         self._shown_request = requests[0] if requests else None
         call = None
@@ -413,16 +431,15 @@ class SessionPanel(Vertical):
                 machine.resize_terminal(state.terminal_id, columns, state.rows)
 
     def _fit_card(self) -> None:
-        plan = self.query_one(PlanView)
         # The rows that the plan needs, visible or not, with the margin above it.
-        height = plan.styles.height
-        plan_rows = (int(height.value) if height is not None else 1) + 1 if plan.display else 0
+        height = self.plan.styles.height
+        plan_rows = (int(height.value) if height is not None else 1) + 1 if self.plan.display else 0
         self.card.fit(self.size.height, plan_rows)
 
     def on_docked_request_crowded(self, message: DockedRequest.Crowded) -> None:
         """Hide the plan if the card needs the room."""
         message.stop()
-        self.query_one(PlanView).set_class(message.is_crowded, "-crowded-out")
+        self.plan.set_class(message.is_crowded, "-crowded-out")
 
     def _show_notices(self) -> None:
         """Show the latest notices. If they come faster than anyone can read, show only how many there were."""
@@ -458,7 +475,7 @@ class SessionPanel(Vertical):
 
     def toggle_plan(self) -> None:
         """Switch between all steps of the plan and one line."""
-        self.query_one(PlanView).action_toggle_plan()
+        self.plan.action_toggle_plan()
         self.call_after_refresh(self._fit_card)
 
     def on_permission_card_answered(self, message: PermissionCard.Answered) -> None:
@@ -469,8 +486,10 @@ class SessionPanel(Vertical):
 
     def _write(self, message: PermissionCard.Typed | PermissionCard.ReasonWanted, keys: Sequence[Key | Paste]) -> None:
         """Send text typed on the card, and the `keys` after it, to the prompt, in order."""
-        prompt = self.screen.query_one(PromptInput)
-        self.screen.set_focus(prompt)  # at once: the next key must not overtake these
+        prompt = self.prompt
+        if prompt is None:
+            return
+        prompt.screen.set_focus(prompt)  # at once: the next key must not overtake these
         if isinstance(message, PermissionCard.ReasonWanted):
             prompt.ask_why(Rejection(message.key, message.option_id, message.title), message.typed)
         elif message.is_paste:
@@ -485,13 +504,12 @@ class SessionPanel(Vertical):
         message.stop()
         if self.session is None:
             return  # in a picture, the pause before a card is how long drawing takes
-        if isinstance(self.card, PermissionCard):
-            for prompt in self.screen.query(PromptInput):
-                prompt.give_way_to(self.card)
+        if isinstance(self.card, PermissionCard) and self.prompt is not None:
+            self.prompt.give_way_to(self.card)
 
     def take_up_request(self) -> bool:
         """Focus the permission card because the user wants to answer. Returns False if no request waits."""
-        if not isinstance(self.card, PermissionCard) or not self.card.is_attached or not self.card.display:
+        if not isinstance(self.card, PermissionCard) or not self.card.display:
             return False
         self.card.enter()
         return True

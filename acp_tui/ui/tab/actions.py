@@ -37,7 +37,6 @@ from acp_tui.ui.dialogs.agents import choose_agent
 from acp_tui.ui.dialogs.naming import NameDialog
 from acp_tui.ui.kit.clipboard import copy
 from acp_tui.ui.prompt import PromptInput
-from acp_tui.ui.prompt.queue_lines import QueueLines
 from acp_tui.ui.session.find_bar import FindBar
 from acp_tui.ui.session.panel import SessionPanel
 from acp_tui.ui.session.status import title_of
@@ -102,7 +101,7 @@ class Actions:
 
     @property
     def _prompt(self) -> PromptInput:
-        return self._host.screen.query_one(PromptInput)
+        return self._host.prompt
 
     # Conversation
 
@@ -121,11 +120,11 @@ class Actions:
         if self._panel is None:
             self._host.say("Nothing to search yet.")
             return
-        bars = self._host.screen.query(FindBar)
-        bar = bars.first() if bars else FindBar(self._panel.view)
-        if not bars:
-            await self._host.screen.mount(bar, before="#prompt-frame")
-        bar.begin(query)
+        opened = next((bar for bar in self._host.screen.query(FindBar) if bar.display), None)
+        if opened is None:
+            await self._host.screen.mount(FindBar(self._panel.view, query), before="#prompt-frame")
+        else:
+            opened.begin(query)
 
     def find_next(self, direction: int) -> None:
         """Go to the next match of the search, or with -1 to the previous one."""
@@ -243,7 +242,7 @@ class Actions:
 
     def edit_queue(self) -> None:
         """Focus the queued prompts."""
-        if not self._host.screen.query_one(QueueLines).enter():
+        if not self._host.queue_lines.enter():
             self._host.say(NOTHING_QUEUED)
 
     # Agent and sessions
@@ -344,11 +343,11 @@ class Actions:
                 self._host.say("Your prompt is in the draft. The agent still remembers what came after it.")
         elif way == "fork":
             tab = await self._fork(session)
-            tab.screen.query_one(PromptInput).set_draft(text)
+            tab.prompt.set_draft(text)
         elif way == "anew":
             told = without_mentions(digest(session.conversation, (), prompt))
             tab = await self._host.shell.open_tab(self._host.link, session.cwd)
-            tab.screen.query_one(PromptInput).set_draft(told)
+            tab.prompt.set_draft(told)
 
     async def hand_over(self) -> None:
         """Continue with another agent in a new tab. What was said here becomes the draft there."""
@@ -364,7 +363,7 @@ class Actions:
         text = without_mentions(told)  # otherwise an agent could have files of its choice attached
         cwd = command.cwd or self._host.cwd
         tab = await self._host.shell.open_tab(self._host.shell.link_to(command, cwd), cwd)
-        tab.screen.query_one(PromptInput).set_draft(text)
+        tab.prompt.set_draft(text)
 
     async def begin_in_worktree(self, name: str = "") -> None:
         """Start a session in a new git worktree of this folder, in a new tab."""

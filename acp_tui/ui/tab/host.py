@@ -10,6 +10,7 @@ from acp_tui.ui.tab.tabs import Tab
 from acp_tui.values import dataclass
 
 if TYPE_CHECKING:
+    from textual.containers import Vertical
     from textual.notifications import SeverityLevel
     from textual.screen import Screen
 
@@ -21,6 +22,7 @@ if TYPE_CHECKING:
     from acp_tui.client.settings.tree import Settings
     from acp_tui.conversation.facts import SessionId
     from acp_tui.ui.changes.follower import ChangesDesk
+    from acp_tui.ui.prompt.queue_lines import QueueLines
     from acp_tui.ui.session.panel import SessionPanel
     from acp_tui.ui.tab.agent_link import AgentLink
     from acp_tui.ui.tab.tabs import Tabs
@@ -91,9 +93,14 @@ class TabHost(Tab, Protocol):
     def shell(self) -> Shell:
         """The app."""
 
+    queue_lines: QueueLines
+    """What waits to be sent."""
+    place: Vertical
+    """What is above it: the panel, the questions, and the sidebar."""
+
     @property
     def panel(self) -> SessionPanel | None:
-        """The panel that shows the session, or why there is none."""
+        """The panel that shows the session, or why there is none. It is mounted."""
 
     async def show(self, session: Session) -> None:
         """Show this session from now on."""

@@ -2,7 +2,7 @@
 
 from __future__ import annotations
 
-from collections.abc import Iterator, Sequence
+from collections.abc import Sequence
 from functools import partial
 from typing import TYPE_CHECKING, Any
 
@@ -11,8 +11,7 @@ from anyio import Event
 from acp_tui.ui.commands.keymap import is_writing
 from acp_tui.ui.commands.keys import note_question_gone
 from acp_tui.ui.kit.editor import open_page
-from acp_tui.ui.kit.toasts import ASKING
-from acp_tui.ui.prompt import PromptInput
+from acp_tui.ui.kit.toasts import ASKING, AskingChanged
 from acp_tui.ui.textual_gaps.internals import press_in
 
 if TYPE_CHECKING:
@@ -36,6 +35,8 @@ class QuestionsController:
         """The session whose questions were last checked."""
         self._shown: tuple[Any, Elicitation, QuestionCard] | None = None
         """Who asks, what, and the card to answer it."""
+        self._is_here = True
+        """Whether the card is on the tab's own screen."""
         self._answered = Event()
 
     @property
@@ -49,18 +50,19 @@ class QuestionsController:
         Without `session`, the agent's own questions have changed; the last session's questions still count.
         """
         self._session = session or self._session
-        had_keyboard = False
-        if self._shown is not None:
-            owner, asked, card = self._shown
-            if asked.key in _waiting(owner) and card.is_attached:
-                card.show_count(self._count)
-                return
-            had_keyboard = self._take_away(card)
-        following = self._whose_turn()
-        if following is not None:
-            self._show(*following, takes_keyboard=had_keyboard)
+        owner, asked, card = self._shown or (None, None, None)
+        is_ours = owner is not None and (owner is self._session or owner is self._agent())
+        if is_ours and asked is not None and asked.key in _waiting(owner) and card is not None and card.is_attached:
+            card.show_count(self._count)
+        else:
+            had_keyboard = self._take_away()
+            following = self._whose_turn()
+            if following is not None:
+                self._show(*following, takes_keyboard=had_keyboard)
         if self._shown is None:
             self._answered.set()
+        if self._host.panel is not None:
+            self._host.panel.note_form(is_shown=self.card is not None and self._is_here)
 
     def _agent(self) -> Agent | None:
         """The agent, even before the handshake is done: it may already ask something."""
@@ -92,62 +94,44 @@ class QuestionsController:
         from acp_tui.ui.permission.question_card import QuestionCard
 
         place = self._place()
-        if place is None:
-            return
         agent = self._agent()
         title = agent.title if agent is not None else "The agent"
         answer = partial(self._answer, owner, asked)
-        keys = _FocusReturn(self._host.screen, place.screen)
+        keys = _FocusReturn(self._host, place.screen)
         card = QuestionCard(asked, title, answer, keys, clock=self._host.clock)
-        self._shown = (owner, asked, card)
+        self._shown, self._is_here = (owner, asked, card), place is self._host.place
         card.show_count(self._count)
         place.mount(card)
-        self._look_at_requests()
-        is_for_keyboard = takes_keyboard or place.screen is not self._host.screen
-        card.call_later(self._focus if is_for_keyboard else self._offer_keyboard, card)
-
-    def _look_at_requests(self) -> None:
-        """Check the permission requests: they wait while a form is shown."""
-        panel = self._host.panel
-        if panel is not None and panel.is_mounted:
-            panel.look_at_requests()
+        is_for_keyboard = takes_keyboard or not self._is_here
+        card.call_later(self._focus if is_for_keyboard else self._host.prompt.give_way_to, card)
 
     def _focus(self, card: QuestionCard) -> None:
         """Focus the card itself, once it is mounted."""
-        if self.card is card and card.is_attached:
+        if self.card is card:
             card.take_focus()
 
-    def _offer_keyboard(self, card: QuestionCard) -> None:
-        """Focus the card once the user isn't writing or pressing keys."""
-        for prompt in self._host.screen.query(PromptInput):
-            prompt.give_way_to(card)
-
-    def _place(self) -> Widget | None:
-        """Where to show the card: in a login dialog, if one is open, otherwise above the prompt.
-
-        Returns None while the tab is being built.
-        """
+    def _place(self) -> Widget:
+        """Where to show the card: in a login dialog, if one is open, otherwise above the prompt."""
         stack: list[Screen[Any]] = self._host.screen.app.screen_stack
         if self._host.screen in stack:
             login: Widget | None = next((screen for screen in reversed(stack) if screen.has_class(ASKING)), None)
             if login is not None:
                 return login
-        found: Iterator[Widget] = iter(self._host.screen.query("#session"))
-        return next(found, None)
+        return self._host.place
 
-    def _take_away(self, card: QuestionCard) -> bool:
-        """Remove the card. Returns whether it had the focus, which goes back to the prompt."""
-        self._shown = None
-        had_keyboard = False
-        if card.is_attached:
-            had_keyboard = card.has_keyboard
-            if had_keyboard:
-                took_text = not card.is_answered and is_writing(self._host.screen.app.focused)
-                note_question_gone(card, took_text=took_text)
-                card.action_leave()
-            card.display = False
-            card.remove()
-        self._look_at_requests()
+    def _take_away(self) -> bool:
+        """Remove the card, if there is one. Returns whether it had the focus, which goes back to the prompt."""
+        card, self._shown = self.card, None
+        if card is None:
+            return False
+        had_keyboard = card.has_keyboard
+        if had_keyboard:
+            took_text = not card.is_answered and is_writing(self._host.screen.app.focused)
+            note_question_gone(card, took_text=took_text)
+            card.action_leave()
+        card.display = False
+        AskingChanged.tell(card)
+        card.remove()
         return had_keyboard
 
     def look_again(self) -> None:
@@ -185,16 +169,16 @@ class QuestionsController:
 class _FocusReturn:
     """Where the focus goes when it leaves a card: to the prompt, or back to where it was in a dialog."""
 
-    def __init__(self, tab: Screen[Any], screen: Screen[Any]) -> None:
-        self._tab = tab
+    def __init__(self, tab: TabHost, screen: Screen[Any]) -> None:
+        self._tab = tab.screen
+        self._prompt = tab.prompt
         self._screen = screen
         self._before = screen.focused
 
     def leave(self) -> None:
         """Focus the prompt, or what had the focus in the dialog."""
         if self._screen is self._tab:
-            for prompt in self._tab.query(PromptInput):
-                self._tab.set_focus(prompt)
+            self._tab.set_focus(self._prompt)
         elif self._before is not None and self._before.is_attached:
             self._screen.set_focus(self._before)
 
@@ -202,14 +186,13 @@ class _FocusReturn:
         """Write into the draft. Text typed on a card in a dialog is dropped, since the draft can't be seen."""
         if self._screen is not self._tab:
             return
-        for prompt in self._tab.query(PromptInput):
-            self._tab.set_focus(prompt)
-            if is_paste:
-                prompt.paste(text)
-            else:
-                prompt.insert(text)
-            for key in keys:
-                press_in(prompt, key)
+        self._tab.set_focus(self._prompt)
+        if is_paste:
+            self._prompt.paste(text)
+        else:
+            self._prompt.insert(text)
+        for key in keys:
+            press_in(self._prompt, key)
 
 
 def _waiting(owner: Any) -> dict[Any, Elicitation]:

@@ -5,6 +5,7 @@ The first frame shows only the prompt and the status line. Everything about conv
 
 from __future__ import annotations
 
+import asyncio
 import time
 from collections.abc import Callable, Coroutine
 from dataclasses import replace
@@ -96,6 +97,17 @@ class SessionScreen(Screen[None]):
         self.moments: TurnMoments | None = None
         self.stage: Stage = Starting()
         self.opener = Opener(self, opening)
+        self._tab_line = TabLine(id="tabs")
+        self.place = Vertical(id="session")
+        self._starting = StartingLine(self.link.name, clock)
+        self.queue_lines = QueueLines(id="queue")
+        self._prompt_frame = PromptFrame(id="prompt-frame")
+        self.prompt = self._prompt_frame.prompt
+        self._status_line = StatusLine(id="status")
+        self._is_whole = asyncio.Event()
+        """Set when all of it is mounted, so that a panel can be, too."""
+        self._showing = asyncio.Lock()
+        """Held while a panel replaces another."""
         self.writing = PromptController(self)
         self.questions = QuestionsController(self)
         self._has_news = False
@@ -108,17 +120,18 @@ class SessionScreen(Screen[None]):
 
     def compose(self) -> ComposeResult:
         """The widgets, from top to bottom."""
-        yield TabLine(id="tabs")
-        with Vertical(id="session"):
+        yield self._tab_line
+        with self.place:
             if self.link.can_start:
-                yield StartingLine(self.link.name, self.clock)
-        yield QueueLines(id="queue")
-        yield PromptFrame(id="prompt-frame")
-        yield StatusLine(id="status")
+                yield self._starting
+        yield self.queue_lines
+        yield self._prompt_frame
+        yield self._status_line
 
     def on_mount(self) -> None:
         """Start the agent after the first frame."""
-        self.set_focus(self._prompt)
+        self._is_whole.set()
+        self.set_focus(self.prompt)
         self._show_status()
         self.shell.tabs.add(self)
         follow_keys(self, self._show_status)
@@ -171,10 +184,6 @@ class SessionScreen(Screen[None]):
     def shell(self) -> Shell:
         """The app."""
         return cast(Shell, self.app)
-
-    @property
-    def _prompt(self) -> PromptInput:
-        return self.query_one(PromptInput)
 
     @property
     def panel(self) -> SessionPanel | None:
@@ -239,8 +248,11 @@ class SessionScreen(Screen[None]):
         return await self.app.push_screen_wait(dialog, mode=self.mode)
 
     def run(self, work: Coroutine[Any, Any, None]) -> None:
-        """Run this while the tab exists."""
-        self.run_worker(work)
+        """Run this while the tab exists. What was due after a frame may come when it's gone."""
+        if self._pruning or not self.is_attached:
+            work.close()
+        else:
+            self.run_worker(work)
 
     def hint(self, text: str) -> str:
         """The text with the current keys filled in (keymap.Keymap.hint)."""
@@ -250,14 +262,16 @@ class SessionScreen(Screen[None]):
 
     async def show(self, session: Session, agent_title: str = "") -> None:
         """Show this session from now on. An empty `agent_title` stands for the name in the agent or the recording."""
-        stage = self._stages.of(session, agent_title)
-        if stage is None:
-            return
-        for prompt in self.query(PromptInput):  # none if the screen isn't composed yet
-            prompt.cwd = session.cwd
-        await self.show_stage(stage)
-        if isinstance(stage, Live):
-            self._remember_turns(session)
+        async with self._showing:
+            if session is self.session:
+                return  # it was shown early, because it asks something while it's being opened
+            stage = self._stages.of(session, agent_title)
+            if stage is None:
+                return
+            self.prompt.cwd = session.cwd
+            await self.show_stage(stage)
+            if isinstance(stage, Live):
+                self._remember_turns(session)
 
     def follow_changes(self) -> None:
         """Scan the files, and follow changes from then on."""
@@ -280,26 +294,28 @@ class SessionScreen(Screen[None]):
     async def show_failure(self, error: ClientError) -> None:
         """Show the error in place of the conversation."""
         what_now = self.hint("no session; {restart} tries again; {quit} quits")
-        await self.show_stage(self._stages.failed(error, what_now))
+        async with self._showing:
+            await self.show_stage(self._stages.failed(error, what_now))
 
     async def show_stage(self, stage: Live | Reread | Failed) -> None:
-        """Replace the current panel with the stage's panel."""
-        shown, self.stage = self.panel, stage
-        if shown is not None:
-            for prompt in self.query(PromptInput):  # none if the user has quit
-                prompt.reject_not_yet()  # it would go to another session
-            await self.query("FindBar").remove()
-            await shown.remove()
-        await self.query(StartingLine).remove()
-        for place in self.query("#session"):  # none if the user has quit
-            await place.mount(stage.panel, before=next(iter(place.children), None))
-            self._look_at_changes()
-            if self.session is not None and self.session.conversation.is_blank:
-                self.run_worker(self._say_welcome(stage.panel), exclusive=True, group="welcome")
+        """Replace the current panel with the stage's panel, once that is whole."""
+        await self._is_whole.wait()
+        stage.panel.display = False
+        await self.place.mount(stage.panel, before=0)
+        left, self.stage = self.panel or self._starting, stage
+        if left.has_focus_within:
+            self.set_focus(self.prompt)
+        self.prompt.reject_not_yet()  # it would go to another session
+        left.display, stage.panel.display = False, True
+        stage.panel.view.come_to_front()  # it was told of that when it wasn't the tab's panel yet
+        await self.query("FindBar").remove()
+        await left.remove()
+        self._look_at_changes()
+        if self.session is not None and self.session.conversation.is_blank:
+            self.run_worker(self._say_welcome(stage.panel), exclusive=True, group="welcome")
         self.writing.show_session(self.session)
         self._show_status()
-        for prompt in self.query(PromptInput):
-            prompt.send_what_waits()
+        self.prompt.send_what_waits()
 
     async def _say_welcome(self, panel: SessionPanel) -> None:
         """Show facts about the folder and its earlier sessions."""
@@ -336,7 +352,7 @@ class SessionScreen(Screen[None]):
         self.settings = settings
         self._show_sidebar()
         self._show_status()
-        if self.panel is not None and self.panel.is_mounted:
+        if self.panel is not None:
             self.panel.use_settings(settings)
 
     # As one of the tabs
@@ -367,8 +383,7 @@ class SessionScreen(Screen[None]):
 
     def show_tabs(self) -> None:
         """Show the tabs, and whether one of them waits for the user."""
-        for line in self.query(TabLine):
-            line.show(self.shell.tabs)
+        self._tab_line.show(self.shell.tabs)
         self._show_status()
 
     def look_again(self) -> None:
@@ -376,7 +391,7 @@ class SessionScreen(Screen[None]):
         self._has_news = False
         self.show_tabs()
         self._show_sidebar()
-        if self.panel is not None and self.panel.is_mounted:
+        if self.panel is not None:
             self.panel.view.come_to_front()
         self.questions.look_again()
 
@@ -446,15 +461,12 @@ class SessionScreen(Screen[None]):
             self.sidebar.look()
 
     def _show_status(self) -> None:
-        for prompt in self.query(PromptInput):  # none during compose
-            prompt.note_agent(is_gone=self.conversation is not None and not self.conversation.is_connected)
+        self.prompt.note_agent(is_gone=self.conversation is not None and not self.conversation.is_connected)
         if not self._is_on_screen:
             return
         status = self._status()._replace(elsewhere=self._elsewhere)
-        for line in self.query(StatusLine):  # none if the user has quit
-            line.show(status)
-        for starting in self.query(StartingLine):
-            starting.show_phase(self._phase)
+        self._status_line.show(status)
+        self._starting.show_phase(self._phase)
 
     def _status(self) -> Status:
         match self.stage:
@@ -513,8 +525,7 @@ class SessionScreen(Screen[None]):
 
     def action_focus_prompt(self) -> None:
         """Focus the prompt, from anywhere else."""
-        for prompt in self.query(PromptInput):
-            self.set_focus(prompt)
+        self.set_focus(self.prompt)
 
     def action_focus_next(self) -> None:
         """Focus the card that waits; without one, the prompt."""
@@ -544,15 +555,18 @@ class SessionScreen(Screen[None]):
         self._show_sidebar()
         self._note_state()
         self.opener.note_connection()
-        for prompt in self.query(PromptInput):  # none if the user has quit
-            prompt.note_requests(self.conversation.permissions if self.conversation is not None else ())
+        self.prompt.note_requests(self.conversation.permissions if self.conversation is not None else ())
         self.writing.show_waiting(self.session)
         if self.panel is not None:
             self.questions.look_for_questions(self.session)
 
+    def on_asking_changed(self) -> None:
+        """Hide the list of suggestions: it reappears elsewhere with the next key."""
+        self.query("SuggestionList").set(display=False)
+
     def on_session_panel_left(self) -> None:
         """Focus the prompt."""
-        self.set_focus(self._prompt)
+        self.set_focus(self.prompt)
 
     def on_conversation_view_link_chosen(self, message: ConversationView.LinkChosen) -> None:
         """Open the link."""
@@ -584,7 +598,7 @@ class SessionScreen(Screen[None]):
         places = self.focused.ancestors_with_self if self.focused is not None else ()
         is_text = next((place.is_text for place in places if hasattr(place, "is_text")), None)
         if is_text is not None and is_text(event):
-            self.set_focus(self._prompt)
+            self.set_focus(self.prompt)
 
     def on_history_search_chosen(self, message: HistorySearch.Chosen) -> None:
         """Put the chosen prompt into the draft."""
@@ -634,9 +648,9 @@ class SessionScreen(Screen[None]):
         if self._focus_card() or self.panel is None:
             return
         welcome = self.panel.welcome
-        if welcome.is_attached and welcome.display and welcome.can_focus:
+        if welcome.display and welcome.can_focus:
             self.set_focus(welcome)
-        elif self.panel.view.is_attached:
+        else:
             self.panel.view.focus()
 
     def _focus_card(self) -> bool:
@@ -671,7 +685,7 @@ class SessionScreen(Screen[None]):
 
     def on_queue_lines_left(self) -> None:
         """Focus the prompt."""
-        self.set_focus(self._prompt)
+        self.set_focus(self.prompt)
 
 
 def _cut(text: str, cells: int) -> str:

@@ -5,12 +5,10 @@ from __future__ import annotations
 from collections.abc import Mapping
 from typing import TYPE_CHECKING, Final
 
-from acp_tui.client.sessions.session import Session, Unsubscribe
-from acp_tui.conversation.conversation import Change, SubagentState
-from acp_tui.conversation.tool_calls import TerminalId
+from acp_tui.client.sessions.session import Session
+from acp_tui.conversation.conversation import SubagentState
 from acp_tui.conversation.wording import from_home, session_facts, spent_words, subagent_state
 from acp_tui.ui.conversation.subagents import name_of
-from acp_tui.ui.prompt import PromptInput
 from acp_tui.ui.session.sidebar import SIDEBAR_FROM_COLUMNS, Section, Sidebar, SidebarState, SubagentRow
 from acp_tui.ui.tab.host import NO_SESSION, TabHost
 
@@ -28,21 +26,18 @@ class SidebarController:
         self._host = host
         self._wish: bool | None = None
         """What the user chose by key; None to follow the settings."""
+        self._widget: Sidebar | None = None
+        """Mounted when it is shown for the first time."""
         self._recency: dict[str, FileChange] = {}
         """The changed files, the newest at the end."""
         self._newest: tuple[FileChange, ...] | None = None
         """The newest first; None if that needs updating."""
-        self._running: set[TerminalId] = set()
-        self._heard: Session | None = None
-        """The session that is subscribed to."""
-        self._unsubscribe: Unsubscribe = lambda: None
 
     def look(self) -> None:
         """Show or hide the sidebar, according to the user's choice and the width, and update it."""
         session = self._host.session
         if session is not None and self._is_wanted:
             self._shown_sidebar().show(self._state(session))
-            self._listen(session)
         elif self.sidebar is not None:
             self._hide(self.sidebar)
 
@@ -76,9 +71,7 @@ class SidebarController:
     @property
     def sidebar(self) -> Sidebar | None:
         """The widget, while it is shown."""
-        if not self._host.screen.has_class("-with-sidebar"):
-            return None
-        return self._host.screen.query_one(Sidebar)
+        return self._widget if self._host.screen.has_class("-with-sidebar") else None
 
     @property
     def _width(self) -> int:
@@ -95,20 +88,17 @@ class SidebarController:
 
     def _shown_sidebar(self) -> Sidebar:
         self._host.screen.add_class("-with-sidebar")
-        for sidebar in self._host.screen.query(Sidebar):
-            sidebar.display = True
-            return sidebar
-        sidebar = Sidebar(id="sidebar")
-        self._host.screen.query_one("#session").mount(sidebar)
-        return sidebar
+        if self._widget is None:
+            self._widget = Sidebar(id="sidebar")
+            self._host.place.mount(self._widget)
+        self._widget.display = True
+        return self._widget
 
     def _hide(self, sidebar: Sidebar) -> None:
         if sidebar.has_focus:
-            self._host.screen.set_focus(self._host.screen.query_one(PromptInput))
+            self._host.screen.set_focus(self._host.prompt)
         sidebar.display = False
         self._host.screen.remove_class("-with-sidebar")
-        self._unsubscribe()
-        self._heard = None
 
     # What it shows
 
@@ -132,8 +122,6 @@ class SidebarController:
         return tuple(reversed(known.values()))
 
     def _facts(self, session: Session) -> tuple[tuple[str, str], ...]:
-        terminals = session.conversation.terminals
-        self._running = {name for name, state in terminals.items() if not state.has_exited}
         additions = self._host.link.additions
         names = (server.name for server in (additions.servers if additions is not None else ()))
         return session_facts(session.conversation, self._agent, from_home(session.cwd), names)
@@ -145,21 +133,6 @@ class SidebarController:
             return "none"
         version = agent.identity.version if agent.identity is not None else None
         return f"{agent.title} {version}" if version else agent.title
-
-    def _listen(self, session: Session) -> None:
-        """Subscribe to the start and end of terminals: the panel reports only those with entries."""
-        if session is self._heard:
-            return
-
-        def hear(change: Change) -> None:
-            if change.terminal is not None:
-                state = session.conversation.terminals[change.terminal]
-                if state.has_exited == (change.terminal in self._running):
-                    self.look()
-
-        self._unsubscribe()
-        self._unsubscribe = session.subscribe(hear)
-        self._heard = session
 
 
 def _row(subagent: SubagentState) -> SubagentRow:

@@ -48,6 +48,7 @@ class Stages:
             agent=f"{agent.title} {version}".strip() if agent is not None else host.agent_title,
             greeting=agent.command.greeting if agent is not None else "",
             kept_folds=KeptFolds(key_of(name, session.session_id)) if name else None,
+            prompt=host.prompt,
         )
         return Reread(panel, session) if isinstance(session, RereadSession) else Live(panel, session)
 

@@ -23,6 +23,7 @@ if TYPE_CHECKING:
     from acp_tui.client.settings.tree import Settings
     from acp_tui.conversation.conversation import Conversation
     from acp_tui.ui.changes.follower import ChangesDesk
+    from acp_tui.ui.prompt import PromptInput
     from acp_tui.ui.tab.agent_link import AgentLink
 
 FIRST_MODE = "tab-1"
@@ -34,6 +35,8 @@ class Tab(Protocol):
 
     mode: str
     """The tab's name in Textual."""
+    prompt: PromptInput
+    """Where the user writes."""
 
     @property
     def screen(self) -> Screen[Any]:
@@ -129,8 +132,8 @@ class Tabs:
         return next((tab for tab in self._tabs if tab.mode == self._app.current_mode), None)
 
     def add(self, tab: Tab) -> None:
-        """Add a tab. The tab calls this itself when it is mounted."""
-        if tab not in self._tabs:
+        """Add the first tab. Each tab calls this itself when it is mounted, which may be after it was closed."""
+        if not self._tabs:
             self._tabs.append(tab)
         self.tell()
 
@@ -187,9 +190,10 @@ class Tabs:
         """Close a tab. The tab next to it comes to the front. The last tab can't be closed."""
         if tab not in self._tabs or len(self) < 2:
             return
-        if self.front is tab:
-            await self.step(-1 if tab is self._tabs[-1] else 1)
-        self._tabs.remove(tab)
+        at, is_front = self._tabs.index(tab), self.front is tab
+        self._tabs.remove(tab)  # at once: nobody may go to it anymore
+        if is_front:
+            await self.go_to(self._tabs[min(at, len(self) - 1)])
         await self._app.remove_mode(tab.mode)
         _forget_closed_watchers(self._app)
         self.tell()

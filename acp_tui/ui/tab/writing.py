@@ -14,7 +14,7 @@ from acp_tui.conversation.content import Text
 from acp_tui.ui.commands.table import slash_action
 from acp_tui.ui.prompt import PromptInput
 from acp_tui.ui.prompt.input import GONE
-from acp_tui.ui.prompt.queue_lines import QueueLines, QueueSummary
+from acp_tui.ui.prompt.queue_lines import QueueSummary
 from acp_tui.ui.tab.host import Failed, Live, Reread, Stage, Starting, TabHost
 from acp_tui.ui.tab.loading import BEFORE_WRITING, preload_for_answer, preload_in_thread
 
@@ -44,15 +44,13 @@ class PromptController:
 
     @property
     def _prompt(self) -> PromptInput:
-        return self._host.screen.query_one(PromptInput)
+        return self._host.prompt
 
     # After the first frame
 
     async def help(self) -> None:
-        """Load completion and earlier prompts, unless the tab is closed by then."""
+        """Load completion and earlier prompts."""
         await preload_in_thread(BEFORE_WRITING)
-        if not self._host.screen.query(PromptInput):
-            return
         from acp_tui.ui.prompt import completion, recall, vim  # loading point: BEFORE_WRITING
 
         def surroundings() -> completion.Surroundings:
@@ -256,8 +254,7 @@ class PromptController:
         if session is not None:
             outputs = tuple(offered.line for offered in session.commands.offered)
             waiting = QueueSummary(tuple(session.queue.prompts), session.queue.is_held, outputs)
-        for lines in self._host.screen.query(QueueLines):  # none if the user has quit
-            lines.show(waiting)
+        self._host.queue_lines.show(waiting)
 
     def _show_changed(self, session: Session) -> None:
         """Update the queue, unless another session is shown by now."""
@@ -298,8 +295,7 @@ class PromptController:
 
     def _give_back(self, images: tuple[PastedImage, ...]) -> None:
         """Attach the pictures to the next prompt."""
-        for prompt in self._host.screen.query(PromptInput):
-            prompt.attach(*images)
+        self._prompt.attach(*images)
 
     def move(self, key: int, step: int) -> None:
         """Move this queued prompt up or down."""

@@ -12,6 +12,7 @@ import signal
 import subprocess
 from collections.abc import Callable, Generator, Iterable, Iterator, Mapping, Sequence
 from contextlib import contextmanager
+from functools import wraps
 from typing import TYPE_CHECKING, Any, Final
 
 from anyio import to_thread
@@ -28,7 +29,7 @@ from textual.notifications import Notifications
 from textual.screen import Screen
 from textual.strip import Strip
 from textual.timer import Timer
-from textual.widget import Widget
+from textual.widget import AwaitMount, Widget
 
 if TYPE_CHECKING:
     from textual.pilot import Pilot
@@ -130,6 +131,34 @@ class SureTimer(Timer):
 def use_sure_timers() -> None:
     """Make Textual use them from now on, in the whole process."""
     message_pump.Timer = SureTimer  # type: ignore[attr-defined]  # imported there, but not exported
+
+
+def mount_nothing_at_the_end() -> None:
+    """Make Textual mount nothing in an app that is ending, in the whole process, as it does in a widget that is.
+
+    It raised a MountError, so an agent that asked something right after the user had quit ended in a traceback.
+    """
+    if "is_ours" not in vars(Widget.mount):
+
+        @wraps(mount := Widget.mount)
+        def mount_until_then(self: Widget, *widgets: Widget, **places: Any) -> AwaitMount:
+            return AwaitMount(self, []) if self.app._exit else mount(self, *widgets, **places)
+
+        mount_until_then.is_ours = True  # type: ignore[attr-defined]
+        Widget.mount = mount_until_then  # type: ignore[method-assign]
+
+
+def focus_nothing_that_leaves() -> None:
+    """Make Textual give no keyboard to a widget that is being removed, in the whole process: it would swallow keys."""
+    if "is_ours" not in vars(Screen.set_focus):
+
+        @wraps(set_focus := Screen.set_focus)
+        def set_focus_if_it_stays(self: Screen[Any], widget: Widget | None, *how: Any, **options: Any) -> None:
+            if widget is None or not widget._pruning:
+                set_focus(self, widget, *how, **options)
+
+        set_focus_if_it_stays.is_ours = True  # type: ignore[attr-defined]
+        Screen.set_focus = set_focus_if_it_stays  # type: ignore[method-assign]
 
 
 class Removal(AwaitRemove):

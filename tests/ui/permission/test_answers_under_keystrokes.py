@@ -90,12 +90,9 @@ class BareCard(PermissionCard):
     def __init__(self, clock: Clock) -> None:
         super().__init__(clock=clock)
         self.told: list[Message] = []
-        self.stub = SimpleNamespace(region=Region(0, 0, 40, 9), scroll_offset=Offset(0, 0), go_to_line=lambda _: None)
+        stub: Any = SimpleNamespace(region=Region(0, 0, 40, 9), scroll_offset=Offset(0, 0), go_to_line=lambda _: None)
+        self._options = stub
         self._rows = RowCounts(1, 1, 0, 1, 4)
-
-    @property
-    def _options(self) -> Any:
-        return self.stub
 
     @property
     def screen(self) -> Any:

@@ -10,6 +10,7 @@ from rich.segment import Segment
 from textual import _time, message_pump
 from textual._compositor import Compositor
 from textual.app import App
+from textual.containers import Vertical
 from textual.drivers import linux_driver
 from textual.drivers.linux_driver import LinuxDriver
 from textual.events import Resize
@@ -18,7 +19,7 @@ from textual.pilot import Pilot
 from textual.screen import Screen
 from textual.strip import Strip
 from textual.widget import Widget
-from textual.widgets import TextArea
+from textual.widgets import Input, Static, TextArea
 
 from acp_tui.ui.base.app import BaseApp
 from acp_tui.ui.textual_gaps import lean_strips
@@ -43,6 +44,8 @@ OVERRIDDEN = (
     (TextArea, "_recompute_cursor_offset"),
     (linux_driver, "XTermParser"),
     (message_pump, "Timer"),
+    (Screen, "set_focus"),
+    (Widget, "mount"),
 )
 CALLED = (
     (App, "_unnotify"),
@@ -169,3 +172,42 @@ def test_a_strip_makes_a_cache_when_it_is_first_used(monkeypatch: pytest.MonkeyP
     assert strip.crop(0, 3) is strip.crop(0, 3)
     assert made() == ["_crop_cache"]
     assert not hasattr(strip, "_no_such_cache")
+
+
+class Whole(Vertical):
+    """Counts its parts when it hears that it is about to go, and when it is gone."""
+
+    def __init__(self) -> None:
+        super().__init__(Static(), Static())
+        self.counts: list[int] = []
+
+    def _on_prune(self) -> None:
+        self.counts.append(len(self.children))
+
+    def on_unmount(self) -> None:
+        self.counts.append(len(self.children))
+
+
+async def test_a_widget_hears_that_it_goes_while_its_parts_are_still_there() -> None:
+    async with App().run_test() as pilot:
+        whole = Whole()
+        await pilot.app.screen.mount(Vertical(whole))
+        await pilot.app.screen.remove_children()
+    assert whole.counts == [2, 0]
+
+
+async def test_a_widget_that_goes_gets_no_keyboard() -> None:
+    async with BaseApp().run_test() as pilot:
+        field = Input()
+        await pilot.app.screen.mount(field)
+        field.remove()
+        pilot.app.screen.set_focus(field)
+        assert pilot.app.screen.focused is None
+
+
+async def test_nothing_is_mounted_in_an_app_that_ends() -> None:
+    async with BaseApp().run_test() as pilot:
+        pilot.app.exit()
+        late = Static()
+        await pilot.app.screen.mount(late)
+        assert late.parent is None

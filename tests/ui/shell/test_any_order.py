@@ -1,0 +1,438 @@
+"""Whatever the order in which widgets mount, get focus, are resized, and go: nothing breaks, and the screen shows the
+session's state.
+
+Each order has a seed, which its failure names: `ACP_TUI_ORDER=life:number` runs that life of the app alone.
+"""
+
+from __future__ import annotations
+
+import asyncio
+import contextvars
+import os
+import random
+import traceback
+from collections.abc import Callable, Coroutine
+from contextlib import suppress
+from pathlib import Path
+from types import SimpleNamespace
+from typing import Any, Final, cast
+
+from textual.events import Key
+from textual.events import Resize as Resized
+from textual.geometry import Size
+from textual.pilot import Pilot
+
+from acp_tui.client.agents.command import AgentCommand
+from acp_tui.client.sessions.session import Session
+from acp_tui.client.settings.tree import Appearance, Settings
+from acp_tui.client.transcript.frame_log import FrameLog
+from acp_tui.conversation.elicitation import BooleanField, Form, TextField, UrlVisit
+from acp_tui.conversation.facts import Command, PlanStep, RequestKey, SessionId
+from acp_tui.conversation.tool_calls import ToolCallId, ToolCallPatch
+from acp_tui.conversation.updates import (
+    CommandsReplaced,
+    Disconnected,
+    InfoChanged,
+    NoticeShown,
+    PlanReplaced,
+    SubagentReported,
+    SubagentSaid,
+    TerminalExited,
+    TerminalOpened,
+    TerminalOutput,
+    ToolCallReported,
+    TurnEnded,
+)
+from acp_tui.protocol.roles import AgentCapabilities, PermissionQuestion
+from acp_tui.ui.kit.themes import DARK
+from acp_tui.ui.permission.question_card import QuestionCard
+from acp_tui.ui.session.panel import SessionPanel
+from acp_tui.ui.shell.app import AcpTuiApp
+from acp_tui.ui.tab.agent_link import AgentLink
+from acp_tui.ui.tab.screen import SessionScreen
+from support.folding import ALLOW, REJECT, agent, prompt, thought
+from support.orders import Frozen, OwnTimeLoop, Scheduler
+from support.screens import RecordedConnection, new_session, rows
+from support.settling import is_waiting, wants_painting
+
+ORDERS: Final = int(os.environ.get("ACP_TUI_ORDERS", "20"))
+"""How many orders to try."""
+ONLY: Final = os.environ.get("ACP_TUI_ORDER", "")
+"""The life of the app to repeat, and the order to stop after: "3:17"."""
+LIFE: Final = 20
+"""Orders in one life of the app, whose last is that the user quits in the middle of everything."""
+SIZES: Final = ((80, 24), (160, 40), (40, 10), (100, 30), (24, 6), (120, 50))
+KEYS: Final = (
+    *"ynaw1fr0xsj?/@! ",
+    *("tab", "shift+tab", "escape", "enter", "up", "down", "pageup", "pagedown", "end", "backspace"),
+    *("ctrl+t", "ctrl+o", "alt+s", "alt+n", "ctrl+pagedown", "alt+1", "alt+2", "ctrl+c", "ctrl+end", "ctrl+up"),
+    *("f1", "f2", "f4", "f5", "f6", "f9", "f10", "f12", "ctrl+p", "ctrl+r", "alt+i", "alt+w"),
+)
+
+
+class World:
+    """One life of the app, and what a seed lets happen in it."""
+
+    def __init__(self, app: AnyOrderApp, pilot: Pilot[None], outside: contextvars.Context) -> None:
+        self.app = app
+        self.pilot = pilot
+        self.chance = random.Random(0)
+        self.sessions: list[Session] = []
+        self.failures: list[BaseException] = []
+        self._outside = outside
+        self._asked: list[asyncio.Future[Any]] = []
+        self._calls = 0
+
+    # What sessions say
+
+    def new_session(self) -> Session:
+        """A session in which something may have been said already."""
+        session = new_session(connection=RecordedConnection())
+        session.session_id = SessionId(f"s{len(self.sessions)}")
+        self.sessions.append(session)
+        for _ in range(self.chance.choice((0, 0, 1, 3, 8))):
+            self.say(session)
+        return session
+
+    def say(self, session: Session) -> None:
+        """Something happens in the session, told from outside of the app, as by the agent's connection."""
+        try:
+            self._outside.copy().run(self.chance.choice(SAYINGS), self, session)
+        except Exception as error:  # noqa: BLE001 - it would end the connection
+            self.failures.append(error)
+
+    def ask(self, session: Session) -> None:
+        call = self.call()
+        texts = ("rm", "Run a long command: " + "x " * 200)
+        patch = ToolCallPatch(call, title=self.chance.choice(texts), kind="execute", raw_input={"n": 1})
+        self._await(session.request_permission(PermissionQuestion(patch, (ALLOW, REJECT))))
+
+    def elicit(self, session: Session) -> None:
+        key = RequestKey(0)
+        fields = (TextField("name"), BooleanField("sure"))[: self.chance.choice((1, 2))]
+        visit = UrlVisit(key, "Log in", f"e{self.call()}", "https://example.com/login")
+        self._await(session.elicit(self.chance.choice((Form(key, "Which one?", fields), visit))))
+
+    def _await(self, answer: Any) -> None:
+        async def wait() -> None:
+            with suppress(asyncio.CancelledError):
+                await answer
+
+        self._asked.append(asyncio.get_running_loop().create_task(wait(), context=self._outside.copy()))
+
+    def withdraw(self, session: Session) -> None:
+        """The agent withdraws one of its questions, or the user answers it in another terminal."""
+        keys = [*session.conversation.permissions]
+        if keys and self.chance.random() < 0.7:
+            session.answer_permission(self.chance.choice(keys), self.chance.choice((ALLOW, REJECT)).option_id)
+        elif forms := [*session.conversation.elicitations]:
+            session.answer_elicitation(self.chance.choice(forms), "cancel")
+
+    def call(self) -> ToolCallId:
+        self._calls += 1
+        return ToolCallId(f"c{self._calls}")
+
+    # Who acts
+
+    def act(self) -> list[Coroutine[Any, Any, None]]:
+        """What happens at the same time in an order."""
+        actors: list[Callable[[], Coroutine[Any, Any, None]]] = [self.agents, self.agents, self.user, self.shell]
+        return [actor() for actor in actors]
+
+    async def pause(self) -> None:
+        for _ in range(self.chance.choice((0, 1, 3, 10))):
+            await asyncio.sleep(0)
+        if self.chance.random() < 0.15:
+            await asyncio.sleep(self.chance.choice((0.01, 0.04, 0.5, 1.1)))
+
+    async def agents(self) -> None:
+        """Agents speak."""
+        for _ in range(self.chance.randrange(12)):
+            await self.pause()
+            if self.sessions:
+                self.say(self.chance.choice(self.sessions[-3:]))
+
+    async def user(self) -> None:
+        """The user presses keys and resizes the window."""
+        for _ in range(self.chance.randrange(8)):
+            await self.pause()
+            if self.chance.random() < 0.15:
+                self.resize(*self.chance.choice(SIZES))
+            else:
+                self.press(self.chance.choice(KEYS))
+
+    async def shell(self) -> None:
+        """Sessions are attached, shown again, and left; tabs come and go."""
+        for _ in range(self.chance.randrange(4)):
+            await self.pause()
+            tabs = list(self.app.tabs)
+            tab = cast(SessionScreen, self.chance.choice(tabs)) if tabs else None
+            match self.chance.choice(("show", "show", "again", "open", "step", "close", "phase")):
+                case "show" if tab is not None:
+                    tab.run(tab.show(self.new_session(), "Agent"))
+                case "again" if tab is not None and tab.session is not None:
+                    tab.run(tab.show(tab.session, "Agent"))
+                case "open" if len(tabs) < 4:
+                    self.app.run_worker(self.app.open_tab(new_link(), Path("/project"), self.opening))
+                case "step":
+                    self.app.run_worker(self.app.action_step_tab(1))
+                case "close" if tab is not None and len(tabs) > 1:
+                    self.app.take_away_later(tab)
+                case "phase" if tab is not None:
+                    tab.show_phase("starting")
+                case _:
+                    pass
+
+    async def opening(self, _: object) -> Session:
+        """Attach to a session, of which something is told meanwhile."""
+        session = self.new_session()
+        await self.pause()
+        self.say(session)
+        return session
+
+    def press(self, key: str) -> None:
+        self.app.post_message(Key(key, " " if key == "space" else key if len(key) == 1 else None))
+
+    def resize(self, width: int, height: int) -> None:
+        assert self.app._driver is not None
+        self.app._driver._size = (width, height)
+        self.app.post_message(Resized(Size(width, height), Size(width, height)))
+
+    # What must hold
+
+    async def come_to_rest(self) -> None:
+        quiet = 0
+        for _ in range(60):
+            await asyncio.sleep(0.5)
+            if self.app._exit:
+                return
+            pumps = [self.app, *self.app.screen.walk_children(with_self=True)]
+            busy = [pump for pump in pumps if not is_waiting(pump)]
+            quiet = 0 if busy or wants_painting(self.app.screen) else quiet + 1
+            if quiet == 3:
+                return
+        raise Frozen(f"{busy} of {self.app.screen} don't come to rest")
+
+    async def is_right(self) -> bool:
+        """Check all that must hold once it has come to rest. False if the user has quit."""
+        await self.come_to_rest()
+        await self.close_dialogs()
+        if not self.app._exit:
+            self.check()
+            await self.check_keyboard()
+        await self.end()
+        return not self.app._exit
+
+    async def close_dialogs(self) -> None:
+        """Press Esc until the tab is in front."""
+        for _ in range(8):
+            if self.app._exit or self.app.screen is self.app.tabs.front:
+                return
+            self.press("escape")
+            await asyncio.sleep(0.6)
+            await self.come_to_rest()
+        raise AssertionError(f"{self.app.screen} doesn't close")
+
+    def check(self) -> None:
+        """The tab in front shows its session's state."""
+        tab = cast(SessionScreen, self.app.tabs.front)
+        panel = tab.panel
+        panels = list(tab.query(SessionPanel))
+        assert panels == ([panel] if panel is not None else [])
+        if panel is None or tab.session is None:
+            return
+        conversation = tab.session.conversation
+        assert panel.conversation is conversation
+        view = panel.views[0]
+        assert view.conversation is conversation
+        if view.display and view.outer_size:
+            assert len(view.column.drawings) == len(conversation.entries)
+        forms, requests = [*conversation.elicitations], [*conversation.permissions]
+        is_form_first = bool(forms) and (not requests or forms[0] < requests[0])
+        cards = [card for card in tab.query(QuestionCard) if card.display]
+        assert [card.asked.key for card in cards] == (forms[:1] if is_form_first else [])
+        wanted = requests[:1] if not is_form_first else []
+        shown = panel.card.asked
+        assert ([shown.request.key] if shown is not None else []) == wanted
+        assert panel.card.display is bool(wanted)
+        is_planned = any(plan.current is not None for plan in conversation.plans.values())
+        assert panel.plan.display or not is_planned or panel.plan.has_class("-crowded-out")
+        assert tab.focused is None or (tab.focused.is_attached and tab.focused.display), f"{tab.focused} has the focus"
+        assert tab.questions.card is (cards[0] if cards else None)
+        rows(self.pilot)
+
+    async def check_keyboard(self) -> None:
+        """What is typed arrives in the draft."""
+        tab = cast(SessionScreen, self.app.tabs.front)
+        before = tab.prompt.text
+        for _ in range(4):
+            if tab.focused is tab.prompt:
+                break
+            await asyncio.sleep(1.5)
+            self.press("escape")
+            await self.come_to_rest()
+        assert tab.focused is tab.prompt, f"{tab.focused} keeps the keyboard"
+        if tab.prompt.modes is None or not tab.prompt.modes.words:
+            self.press("z")
+            await self.come_to_rest()
+            assert len(tab.prompt.text) == len(before) + 1 or tab.prompt.text.count("z")
+        tab.prompt.discard_draft()
+
+    async def end(self) -> None:
+        """Forget the order's questions."""
+        for asked in self._asked:
+            asked.cancel()
+        self._asked.clear()
+        del self.sessions[:-3]
+
+
+def _plan(world: World, session: Session) -> None:
+    statuses = world.chance.choice((("completed", "in_progress", "pending"), ("completed",), ()))
+    session.apply(PlanReplaced(tuple(PlanStep(f"Step {n}", status=status) for n, status in enumerate(statuses))))
+
+
+def _terminal(world: World, session: Session) -> None:
+    running = [one for one in session.conversation.terminals.values() if not one.has_exited]
+    if not running:
+        session.apply(TerminalOpened(cast(Any, f"t{world.call()}"), "make", is_ours=False))
+    elif world.chance.random() < 0.5:
+        session.apply(TerminalOutput(running[0].terminal_id, b"line\r\n" * world.chance.randrange(40)))
+    else:
+        session.apply(TerminalExited(running[0].terminal_id, 0, None))
+
+
+def _turn(world: World, session: Session) -> None:
+    session.apply(prompt("Go") if session.conversation.is_idle else TurnEnded("end_turn"))
+
+
+def _subagent(world: World, session: Session) -> None:
+    name = SessionId(f"sub{world.chance.randrange(2)}")
+    session.apply(SubagentReported(name, title="Looks"))
+    session.apply(SubagentSaid(name, agent("found it")))
+
+
+SAYINGS: Final[tuple[Callable[[World, Session], object], ...]] = (
+    lambda world, session: session.apply(agent("some words " * world.chance.choice((1, 60)))),
+    lambda world, session: session.apply(thought("hm")),
+    lambda world, session: session.apply(
+        ToolCallReported(ToolCallPatch(world.call(), title="Look", status="completed"))
+    ),
+    World.ask,
+    World.ask,
+    World.ask,
+    World.elicit,
+    World.withdraw,
+    World.withdraw,
+    _plan,
+    _plan,
+    _terminal,
+    _turn,
+    _turn,
+    _subagent,
+    lambda world, session: session.apply(NoticeShown("warning", "Careful", "very")),
+    lambda world, session: session.apply(InfoChanged(title=f"Title {world.chance.randrange(9)}")),
+    lambda world, session: session.apply(CommandsReplaced((Command("go", "Goes"),))),
+    lambda world, session: session.apply(Disconnected("gone")),
+)
+
+
+def new_link() -> AgentLink:
+    """A link to an agent that runs already and says nothing itself."""
+    link = AgentLink(None, "agent")
+    link.agent = link.starting = cast(
+        Any,
+        SimpleNamespace(
+            title="Agent",
+            identity=None,
+            capabilities=AgentCapabilities(),
+            command=AgentCommand("agent", ("agent",)),
+            lost=None,
+            elicitations={},
+            may_come_back=False,
+            frames=FrameLog("agent", ("agent",)),
+            auth_methods=(),
+            log=(),
+            protocol_version=1,
+            sessions={},
+            stop=_nothing,
+            close_session=_nothing,
+        ),
+    )
+    return link
+
+
+async def _nothing(*_: object) -> None:
+    """An agent that does it at once."""
+
+
+class AnyOrderApp(AcpTuiApp):
+    """The app whose first tab attaches to a session."""
+
+    def __init__(self, loop: OwnTimeLoop) -> None:
+        hub: Any = SimpleNamespace(agents=[], preload=lambda: None)
+        settings = Settings(appearance=Appearance(DARK.name, reduced_motion=True))
+        super().__init__(hub, AgentCommand("agent", ("agent",)), Path("/project"), settings=settings)
+        self.clock = loop.time  # type: ignore[method-assign]
+        self.world: World | None = None
+
+    def get_default_screen(self) -> SessionScreen:
+        """One that attaches."""
+        return SessionScreen(new_link(), self._cwd, opening=self._attach, settings=self.settings, clock=self.clock)
+
+    async def _attach(self, sessions: object) -> Session:
+        while self.world is None:
+            await asyncio.sleep(0.01)
+        return await self.world.opening(sessions)
+
+
+async def live(life: int, orders: int, scheduler: Scheduler, tell: Callable[[], None]) -> None:
+    """One life of the app."""
+    outside = contextvars.copy_context()
+    loop = cast(OwnTimeLoop, asyncio.get_running_loop())
+    scheduler.begin(f"{life}:start")
+    app, failed = AnyOrderApp(loop), list[str]()
+    loop.set_exception_handler(lambda _, told: failed.append(_described(told)))
+    number = -1
+    try:
+        async with app.run_test(size=SIZES[0], notifications=True) as pilot:
+            world = app.world = World(app, pilot, outside)
+            for number in range(orders):
+                world.chance = scheduler.begin(f"{life}:{number}")
+                is_last = number == orders - 1
+                if is_last:
+                    quit_s = world.chance.choice((0.0, 0.001, 0.05, 0.5))
+                    loop.call_later(quit_s, *world.chance.choice(((app.exit,), (world.press, "ctrl+q"))))
+                await asyncio.gather(*world.act())
+                if is_last:
+                    await asyncio.sleep(1.0)
+                    app.exit()
+                elif not await world.is_right():
+                    break
+                if world.failures or failed:
+                    break
+                tell()
+            await world.end()
+        for error in world.failures:
+            raise error
+        assert not failed, "\n".join(failed)
+    except asyncio.CancelledError as error:
+        raise Frozen(f"{error} in order {life}:{number}: {[*asyncio.all_tasks()]}") from error
+    except BaseException as error:
+        error.add_note(f"in order {life}:{number}")
+        raise
+
+
+def _described(told: dict[str, Any]) -> str:
+    error = told.get("exception")
+    return "".join(traceback.format_exception(error)) if error is not None else str(told.get("message"))
+
+
+def test_the_screen_shows_the_sessions_state_whatever_the_order() -> None:
+    """See ACP_TUI_ORDERS and ACP_TUI_ORDER above."""
+    life, _, until = ONLY.partition(":")
+    lives = [int(life)] if ONLY else range(max(1, ORDERS // LIFE))
+    for each in lives:
+        with asyncio.Runner(loop_factory=OwnTimeLoop) as runner:
+            scheduler = Scheduler(cast(OwnTimeLoop, runner.get_loop()))
+            with scheduler.installed():
+                runner.run(live(each, LIFE if not until else int(until) + 1, scheduler, lambda: None))
