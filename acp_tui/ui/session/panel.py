@@ -34,7 +34,7 @@ from acp_tui.ui.permission.permission_card import DockedRequest, PermissionCard
 from acp_tui.ui.prompt import PromptInput
 from acp_tui.ui.prompt.input import Rejection
 from acp_tui.ui.session.plan_view import PlanView
-from acp_tui.ui.session.status import Work, doing, facts_of, state_of, title_of
+from acp_tui.ui.session.status import Work, doing, facts_of, state_of
 from acp_tui.ui.session.status_command import StatusCommand
 from acp_tui.ui.session.welcome import Welcome
 from acp_tui.ui.textual_gaps.internals import forget_toasts, press_in
@@ -157,7 +157,7 @@ class SessionPanel(Vertical):
     @property
     def title(self) -> str:
         """The session's title; "" if there is none yet."""
-        return title_of(self.conversation)
+        return self.conversation.shown_title
 
     @property
     def doing(self) -> str:

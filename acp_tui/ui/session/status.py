@@ -2,7 +2,6 @@
 
 from __future__ import annotations
 
-import re
 from collections.abc import Callable, Iterator, Sequence
 from typing import Final
 from urllib.parse import urlsplit
@@ -19,8 +18,6 @@ SILENCE_S: Final = 30
 ENDS: Final = {"end_turn": "done in", "cancelled": "canceled after"} | dict.fromkeys(
     ("max_tokens", "max_turn_requests", "refusal"), "ended after"
 )
-PREAMBLE: Final = re.compile(r"(?:\s*<([\w-]+)>.*?</\1>)+", re.DOTALL)
-"""What some agents put before or in place of the user's words, and return when they load a session."""
 
 
 def state_of(conversation: Conversation) -> str:
@@ -78,21 +75,6 @@ def _usage(usage: Usage) -> str:
     if usage.cost_amount is None:
         return text
     return f"{text} {money(usage.cost_amount, usage.cost_currency)}"
-
-
-def title_of(conversation: Conversation) -> str:
-    """The session's title, or the first line of its first prompt; "" if there is neither."""
-    if conversation.title:
-        return make_visible_line(conversation.title)
-    prompts = (entry for entry in conversation.entries if isinstance(entry, Message) and entry.role == "user")
-    firsts = (_first_line(prompt.text) for prompt in prompts)
-    return make_visible_line(next(filter(None, firsts), ""))
-
-
-def _first_line(prompt: str) -> str:
-    """The first line of the user's own words; "" if there are none."""
-    preamble = PREAMBLE.match(prompt)
-    return prompt[preamble.end() if preamble else 0 :].strip().partition("\n")[0]
 
 
 class Work:

@@ -13,7 +13,6 @@ from acp_tui.client.sessions.session_history import PastSession, RereadSession, 
 from acp_tui.client.transcript.index import SessionIndex
 from acp_tui.conversation.entries import Message
 from acp_tui.conversation.updates import InfoChanged, Renamed
-from acp_tui.ui.session.status import title_of
 from acp_tui.ui.tab.agent_link import AgentLink
 from acp_tui.ui.tab.host import OpensSessions
 from acp_tui.ui.tab.tabs import Tab
@@ -95,7 +94,7 @@ def left_sessions(tabs: Iterable[Tab]) -> list[LeftSession]:
         if session is None or agent is None or isinstance(session, RereadSession):
             continue
         if tab.link.is_hosted and not session.is_closed:
-            title = title_of(session.conversation) or session.session_id
+            title = session.conversation.shown_title or session.session_id
             left.append(
                 LeftSession(session.session_id, title, agent.command.name, False, can_reopen=True, is_hosted=True)
             )
@@ -104,7 +103,7 @@ def left_sessions(tabs: Iterable[Tab]) -> list[LeftSession]:
             left.append(
                 LeftSession(
                     session.session_id,
-                    title_of(session.conversation) or session.session_id,
+                    session.conversation.shown_title or session.session_id,
                     agent.command.name,
                     agent.command.is_listed,
                     (offered.load_session or offered.resume_session) and session.cwd.is_dir(),
