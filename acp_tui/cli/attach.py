@@ -4,7 +4,6 @@ from __future__ import annotations
 
 import json
 import os
-from collections.abc import Iterator, Sequence
 
 import anyio
 
@@ -18,7 +17,6 @@ from acp_tui.client.errors import ClientError
 from acp_tui.client.hosting import finding
 from acp_tui.client.hosting.finding import HostedSession
 from acp_tui.client.processes import HOST_TOKEN_VARIABLE
-from acp_tui.conversation.visible import make_visible_line
 
 
 def run(given: Given) -> int:
@@ -36,12 +34,13 @@ async def _found(name: str) -> HostedSession:
     """Return the session with this name, or the only one at this address. Raises ClientError."""
     if not is_address(name):
         return finding.named(await finding.hosted_sessions(), name)
+    name, _, wanted = name.partition("#")
     token = os.environ.get(HOST_TOKEN_VARIABLE)
     address = read_address(name, {"Authorization": f"Bearer {token}"} if token else {})
     command = AgentCommand(
         name, (name,), is_elsewhere=not address.socket_path, is_host=True, protocol=1, address=address
     )
-    return finding.named(await finding.sessions_at(command), "")
+    return finding.named(await finding.sessions_at(command), wanted)
 
 
 def list_hosts(given: Given) -> int:
@@ -50,20 +49,10 @@ def list_hosts(given: Given) -> int:
     if given.format == "json":
         print(json.dumps([_as_json(one) for one in sessions], indent=2))
     elif sessions:
-        print("\n".join(_lines(sessions)))
+        print("\n".join(finding.described(sessions)))
     else:
         print("No hosted sessions. To host one: acp-tui host AGENT")
     return ExitCode.DONE
-
-
-def _lines(sessions: Sequence[HostedSession]) -> Iterator[str]:
-    width = max(len(one.host) for one in sessions)
-    for one in sessions:
-        name = f"{one.host:<{width}}"
-        attached = f"  {one.attached} attached" if one.attached else ""
-        yield make_visible_line(f"{name}  {one.state:<9}  {one.cwd}  {one.title}{attached}".rstrip())
-        for asked in one.waiting:
-            yield make_visible_line(f"{'':<{width}}  asks: {asked}")
 
 
 def _as_json(one: HostedSession) -> dict[str, object]:
@@ -76,4 +65,5 @@ def _as_json(one: HostedSession) -> dict[str, object]:
         "turn": one.turn,
         "waiting": one.waiting,
         "attached": one.attached,
+        "opened_at": one.opened_at,
     }

@@ -143,13 +143,14 @@ ends in .md, .html, or .jsonl.
 """
 _HOST_NOTES = """\
 A host listens on a Unix socket that only you can use, and ends with its last
-session. Over TCP, a client sends a token, from a file that only you can read
+session. With --resume, the agent is the recorded one unless you name it. Over TCP, a client sends a token, from a file that only you can read
 or from ACP_TUI_HOST_TOKEN. Beyond this machine, TLS is required.
 """
 _ATTACH_NOTES = """\
 ID is a host's name, or a session's ID or the beginning of one. You can leave
 it out if there is only one session. wss://HOST:PORT attaches to a host on
-another machine, with its token in ACP_TUI_HOST_TOKEN.
+another machine, with its token in ACP_TUI_HOST_TOKEN; if it has several
+sessions, wss://HOST:PORT#ID names one.
 """
 _REDACT_NOTES = """\
 FILE is a recording, or a recorded session's ID.

@@ -14,18 +14,19 @@ from contextlib import suppress
 from dataclasses import replace
 from functools import partial
 from pathlib import Path
-from typing import Final
+from threading import Thread
+from typing import IO, Final, TextIO
 
 import anyio
 from anyio import to_thread
 from anyio.abc import TaskGroup
 
 from acp_tui.cli import ExitCode, code_of
-from acp_tui.cli.arguments import Given
+from acp_tui.cli.arguments import AgentChoice, Given
 from acp_tui.cli.command_table import UsageError
 from acp_tui.cli.output import say
 from acp_tui.cli.prerequisites import command_of, exit_after, notes_of
-from acp_tui.cli.sessions import session_of
+from acp_tui.cli.sessions import recorded_agent, session_of
 from acp_tui.cli.terminal import Headless, ready_to_run, say_left_out, settings_in
 from acp_tui.client.agents.command import AgentCommand
 from acp_tui.client.errors import AuthenticationRequired, ClientError, UnsupportedProtocol
@@ -55,13 +56,25 @@ def run(given: Given) -> int:
     if given.stop is not None:
         return _stop(given)
     if given.agent is None:
-        raise UsageError("host needs an agent: a name, or -- COMMAND; or --stop")
+        _recall_agent(given)
     if given.foreground:
         return _run_here(given)
     command = ready_to_run(command_of(given.agent))  # while there's a terminal to ask on
     if given.resume is not None:
         given.resume = _resumed(command, given).session_id
     return _start_in_background(given)
+
+
+def _recall_agent(given: Given) -> None:
+    """Take the agent from the recording of the session to resume. If there is none, says so and raises SystemExit."""
+    if given.resume is None:
+        raise UsageError("host needs an agent: a name, or -- COMMAND; or --resume; or --stop")
+    try:
+        command, past = recorded_agent(given.resume, given.cwd)
+    except ClientError as error:
+        raise exit_after(error, code_of(error)) from None
+    given.agent = AgentChoice(command.name) if command.is_listed else AgentChoice(argv=command.argv)
+    given.resume = past.session_id
 
 
 def _resumed(command: AgentCommand, given: Given) -> PastSession:
@@ -102,7 +115,7 @@ def _start_in_background(given: Given) -> int:
                 argv,
                 stdin=subprocess.DEVNULL,
                 stdout=subprocess.PIPE,
-                stderr=subprocess.STDOUT,
+                stderr=subprocess.PIPE,
                 pass_fds=(is_ready,),
                 env={**os.environ, READY_VARIABLE: str(is_ready)},
                 start_new_session=True,  # so that the end of this terminal doesn't end it
@@ -110,13 +123,20 @@ def _start_in_background(given: Given) -> int:
             )
         finally:
             os.close(is_ready)
-        assert process.stdout is not None
-        for line in process.stdout:  # until it closes its output or ends
-            sys.stdout.write(line)
+        assert process.stdout is not None and process.stderr is not None
+        problems = Thread(target=_pass_on, args=(process.stderr, sys.stderr))
+        problems.start()
+        _pass_on(process.stdout, sys.stdout)  # until it closes its output or ends
+        problems.join()
         if told.read():
             process.returncode = 0  # it runs on its own from here
             return ExitCode.DONE
     return process.wait() or ExitCode.ERROR
+
+
+def _pass_on(lines: IO[str], to: TextIO) -> None:
+    for line in lines:
+        to.write(line)
 
 
 # The host process

@@ -4,7 +4,9 @@ from __future__ import annotations
 
 import json
 import os
+import shutil
 import signal
+import stat
 import subprocess
 import sys
 from collections.abc import Iterator
@@ -19,10 +21,12 @@ from anyio import to_thread
 from acp_tui.client.agents.address import Address
 from acp_tui.client.agents.command import AgentCommand
 from acp_tui.client.errors import AgentUnreachable
-from acp_tui.client.hosting.finding import HostPaths, attached
+from acp_tui.client.hosting import finding
+from acp_tui.client.hosting.finding import HostNotStarted, HostPaths, attached
 from acp_tui.client.sessions.access import ALLOW
 from acp_tui.client.sessions.hub import open_hub
 from acp_tui.client.transcript.replay import replayed
+from acp_tui.conversation.content import Text
 from acp_tui.conversation.entries import Message
 from acp_tui.conversation.facts import SessionId
 from support.agents import REPLY, SDK_AGENT, agent_texts, scripted_argv, until
@@ -62,6 +66,17 @@ KEEPER = scripted_argv("""
     update("agent_message_chunk", content={"type": "text", "text": "and now"}, session="kept")
     answer(prompt, stopReason="end_turn")
     serve_until_closed()
+""")
+MULTIPLE = scripted_argv("""
+    handshake(agentInfo={"name": "many", "title": "Many", "version": "1"})
+    opened = 0
+    while True:
+        request = read()
+        if request["method"] == "session/new":
+            opened += 1
+            answer(request, sessionId=f"s{opened}")
+        else:
+            answer(request, stopReason="end_turn")
 """)
 MANY = 10_000
 FLOODS = f"""
@@ -220,13 +235,105 @@ async def test_an_agent_of_another_version_is_not_hosted(user: User) -> None:
     newer = scripted_argv('answer(expect("initialize"), protocolVersion=2, capabilities={}, info={})')
     done = user.run("host", "--", *newer)
     assert done.returncode != 0
-    assert "doesn't speak version 1 of ACP, which a host needs" in done.stdout + done.stderr
+    assert "doesn't speak version 1 of ACP, which a host needs" in done.stderr
 
 
 async def test_an_agent_that_cannot_start_is_told_at_once(user: User) -> None:
     done = user.run("host", "--", "no-such-agent")
     assert done.returncode == 127
-    assert "the command no-such-agent wasn't found" in done.stdout
+    assert "the command no-such-agent wasn't found" in done.stderr
+    assert done.stdout == ""
+
+
+async def test_what_a_host_says_before_it_runs_in_the_background_is_on_stderr(user: User) -> None:
+    done = user.run("host", "--", *scripted_argv("sys.exit(3)"))
+    assert done.returncode != 0
+    assert "exited with code 3" in done.stderr
+    assert done.stdout == ""
+
+
+async def test_three_sessions_of_one_host_are_told_apart(user: User) -> None:
+    """By the list, and by what says that a name fits several. Their agent gives them no titles."""
+    place = user.host("--cwd", str(user.home), "--", *MULTIPLE)
+    async with attached_to(place) as (agent, first):
+        sessions = [first, await agent.new_session(Path("/usr")), await agent.new_session(Path("/usr"))]
+        for number, session in enumerate(sessions, 1):
+            await session.send_prompt((Text(f"task {number}"),))
+        listed = await to_thread.run_sync(user.run, "hosts")
+        listed_again = await to_thread.run_sync(partial(user.run, "hosts", "--format", "json"))
+    name = place.name
+    assert listed.stdout.splitlines() == [
+        line
+        for number, folder in ((1, user.home), (2, "/usr"), (3, "/usr"))
+        for line in (f"{name}  s{number}  idle       task {number}", f"{'':{len(name)}}  Many · {folder} · new · 1 attached")
+    ]
+    assert [(one["title"], one["opened_at"] > 0) for one in json.loads(listed_again.stdout)] == [
+        (f"task {number}", True) for number in (1, 2, 3)
+    ]
+    with on_terminal(user.home, "attach", name) as screen:
+        assert screen.wait_for_end() == 2
+        assert f"{name!r} matches several sessions" in screen.shown
+        assert "s2  idle       task 2" in screen.shown
+    with on_terminal(user.home, "attach", "s2") as screen:
+        screen.wait_for("task 2")
+
+
+async def test_a_session_whose_host_was_killed_goes_on_in_another_one(user: User) -> None:
+    """The one who quit is told how; the recording knows the agent and the folder."""
+    place = user.host("--cwd", str(user.home), "--", *KEEPER)
+    with on_terminal(user.home, "attach", place.name) as screen:
+        screen.prompt("hello")
+        screen.wait_for("and now")
+        process_of(place).kill()
+        screen.wait_for("host gone")
+        screen.type("\x11")  # Ctrl+Q
+        screen.wait_for("acp-tui host --resume kept")
+    with on_terminal(user.home, "host", "--resume", "kept") as asked:
+        asked.wait_for("[y/N]")  # the command comes from a file
+        asked.insist("y\r", lambda: "is hosted: acp-tui attach" in asked.shown)
+    async with attached_to(place, "kept") as (_, session):
+        assert agent_texts(session) == ["as before"]
+
+
+async def test_a_state_folder_too_long_for_a_socket_has_its_hosts_in_the_runtime_folder(user: User) -> None:
+    state = user.home / ("long" * 20)
+    runtime = user.home / "run"
+    runtime.mkdir()
+    for variables in ({"XDG_RUNTIME_DIR": str(runtime)}, {"XDG_RUNTIME_DIR": ""}):
+        variables = {"XDG_STATE_HOME": str(state), **variables}
+        started = user.run("host", "--", *TALKER, **variables)
+        try:
+            assert "is hosted: acp-tui attach" in started.stdout, started.stderr
+            (listed,) = json.loads(user.run("hosts", "--format", "json", **variables).stdout)
+            assert listed["session_id"] == "s1"
+            folder = _socket_folder(runtime if variables["XDG_RUNTIME_DIR"] else Path(f"/tmp/acp-tui-{os.getuid()}"))
+            assert stat.S_IMODE(folder.stat().st_mode) == stat.S_IMODE(folder.parent.stat().st_mode) == 0o700
+        finally:
+            user.run("host", "--stop", **variables)
+    shutil.rmtree(folder)
+
+
+def _socket_folder(root: Path) -> Path:
+    (socket,) = root.rglob("*.sock")
+    return socket.parent
+
+
+async def test_a_folder_of_somebody_else_in_tmp_is_not_used(user: User, monkeypatch: pytest.MonkeyPatch) -> None:
+    shared = user.home / "tmp"
+    folder = shared / "acp-tui" / "hosts"
+    folder.mkdir(parents=True)
+    monkeypatch.setattr(finding, "SHARED_FOLDER", shared)
+    finding.bound("one", folder)[1].close()
+    folder.rename(shared / "elsewhere")
+    folder.symlink_to(shared / "elsewhere")
+    with pytest.raises(HostNotStarted, match="isn't a folder of yours"):
+        finding.bound("two", folder)
+    folder.unlink()
+    folder.mkdir()
+    if os.getuid() == 0:
+        os.chown(folder, 12345, 12345)
+        with pytest.raises(HostNotStarted, match="isn't a folder of yours"):
+            finding.bound("two", folder)
 
 
 # Who may attach
@@ -294,7 +401,7 @@ async def _greet(url: str, headers: dict[str, str]) -> None:
 async def test_beyond_this_machine_it_wants_tls(user: User) -> None:
     done = user.run("host", "--listen", "0.0.0.0:0", "--", *TALKER)
     assert done.returncode != 0
-    assert "so it needs TLS" in done.stdout
+    assert "so it needs TLS" in done.stderr
 
 
 async def test_attaching_over_tls_requires_the_token_and_a_trusted_host(

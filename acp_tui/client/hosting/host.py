@@ -126,6 +126,7 @@ class Host:
         self.clients: list[Client] = []
         self._turns: dict[SessionId, _Turns] = defaultdict(_Turns)
         self._began_at = time.time()
+        self._opened_at: dict[SessionId, float] = {}
         agent.on_elicitations = self._look_at_questions
 
     async def serve(self, stream: ByteStream) -> None:
@@ -151,6 +152,7 @@ class Host:
     def attend(self, opened: Session) -> None:
         """Pass on what happens in a session. Call this before the agent says anything in it."""
         opened.relay = partial(self._relay, opened)
+        self._opened_at[opened.session_id] = time.time()
 
     def _relay(self, told: Session, update: SessionUpdate, change: Change) -> None:
         asker = None
@@ -245,7 +247,8 @@ class Host:
         return {
             "sessionId": one.session_id,
             "cwd": str(one.cwd),
-            "title": conversation.title,
+            "title": conversation.shown_title,
+            "openedAt": self._opened_at.get(one.session_id, self._began_at),
             "turn": conversation.turn.name.lower(),
             "waiting": asked,
             "attached": sum(client.has_open(one.session_id) for client in self.clients),

@@ -78,6 +78,7 @@ STATES: Final = {
     "answering": ("▲", "$text-warning", "needs your decision"),
     "cancelling": ("◐", "$text-warning", "canceling"),
     "reconnecting": ("○", "$text-warning", "reconnecting; {restart} tries now"),
+    "unhosted": ("✗", "$text-error", "host gone; {restart} starts one again"),
     "lost": ("✗", "$text-error", "gone; {restart} restarts it"),
 }
 AT_WORK: Final = ("working", "cancelling")

@@ -262,7 +262,7 @@ class AcpTuiApp(BaseApp):
     def link_to(self, command: AgentCommand, cwd: Path) -> AgentLink:
         """A link to an agent that isn't running yet and will start in this folder."""
         start = partial(self._start_agent, command, cwd)
-        return AgentLink(start, make_visible_line(command.name), is_listed=command.is_listed)
+        return AgentLink(start, make_visible_line(command.name), command)
 
     def commands_for(self, screen: Screen[object]) -> Iterator[Command]:
         """The commands that can do something now. Over a dialog or the inspector, only those of the whole app."""

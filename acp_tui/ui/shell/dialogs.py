@@ -245,6 +245,7 @@ def _row(number: int, tab: Tab, mark: Mark, *, is_front: bool, names_folder: boo
 
 
 def _hosted_row(hosted: HostedSession) -> PickerRow[Any]:
-    doing = " · ".join(filter(None, (hosted.agent, hosted.cwd.name, *hosted.waiting[:1])))
-    label = f"{hosted.host}: {hosted.title or hosted.session_id}"
-    return PickerRow(hosted, label, doing, group="In hosts", aside=hosted.state)
+    facts = (hosted.agent, str(hosted.cwd), *hosted.waiting[:1])
+    aside = " · ".join(filter(None, (hosted.host, hosted.age, hosted.state)))
+    label = hosted.title or f"untitled {hosted.session_id}"
+    return PickerRow(hosted, label, " · ".join(facts), group="In hosts", aside=aside)

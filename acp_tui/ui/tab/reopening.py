@@ -3,7 +3,7 @@
 from __future__ import annotations
 
 from collections.abc import Iterable
-from typing import Final
+from typing import Final, Literal, TypeAlias
 
 from anyio import to_thread
 
@@ -19,6 +19,7 @@ from acp_tui.ui.tab.tabs import Tab
 from acp_tui.values import dataclass
 
 MARKUP: Final = "<"
+HostState: TypeAlias = Literal["", "runs", "gone"]
 
 
 @dataclass(frozen=True, slots=True)
@@ -82,23 +83,25 @@ class LeftSession:
     """Whether that name works on the command line."""
     can_reopen: bool
     """Whether the agent supports it and the folder exists."""
-    is_hosted: bool = False
-    """Whether it goes on in a host; `agent` is the host's name."""
+    host: HostState = ""
+    """Whether it goes on in a host, or would in another one; `agent` is the host's name or its address."""
 
 
 def left_sessions(tabs: Iterable[Tab]) -> list[LeftSession]:
     """The sessions left in the tabs, from left to right, without those read from recordings."""
     left = []
     for tab in tabs:
-        session, agent = tab.session, tab.link.agent
-        if session is None or agent is None or isinstance(session, RereadSession):
+        session, agent, command = tab.session, tab.link.agent, tab.link.command
+        if session is None or isinstance(session, RereadSession):
             continue
-        if tab.link.is_hosted and not session.is_closed:
+        is_gone = tab.link.has_lost_host
+        if command is not None and command.is_host and (is_gone or not session.is_closed):
             title = session.conversation.shown_title or session.session_id
-            left.append(
-                LeftSession(session.session_id, title, agent.command.name, False, can_reopen=True, is_hosted=True)
-            )
-        elif any(isinstance(entry, Message) and entry.role == "user" for entry in session.conversation.entries):
+            host: HostState = "gone" if is_gone else "runs"
+            left.append(LeftSession(session.session_id, title, command.name, False, can_reopen=True, host=host))
+        elif agent is not None and any(
+            isinstance(entry, Message) and entry.role == "user" for entry in session.conversation.entries
+        ):
             offered = agent.capabilities
             left.append(
                 LeftSession(

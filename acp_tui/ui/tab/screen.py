@@ -473,6 +473,8 @@ class SessionScreen(Screen[None]):
         state = panel.state
         if state == "lost" and self.opener.is_reconnecting:
             state = "reconnecting"
+        elif state == "lost" and self.link.has_lost_host:
+            state = "unhosted"
         elif state == "waiting" and self._is_answering:
             state = "answering"
         return Status(agent=self.agent_title, state=state, facts=facts, work=panel.work)
