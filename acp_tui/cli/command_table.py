@@ -143,8 +143,9 @@ ends in .md, .html, or .jsonl.
 """
 _HOST_NOTES = """\
 A host listens on a Unix socket that only you can use, and ends with its last
-session. With --resume, the agent is the recorded one unless you name it. Over TCP, a client sends a token, from a file that only you can read
-or from ACP_TUI_HOST_TOKEN. Beyond this machine, TLS is required.
+session. With --resume ID, the agent may be left out: it's the recorded one.
+Over TCP, a client sends a token, from a file that only you can read or from
+ACP_TUI_HOST_TOKEN. Beyond this machine, TLS is required.
 """
 _ATTACH_NOTES = """\
 ID is a host's name, or a session's ID or the beginning of one. You can leave

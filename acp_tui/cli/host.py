@@ -34,12 +34,14 @@ from acp_tui.client.files import open_private
 from acp_tui.client.hosting import finding
 from acp_tui.client.hosting.finding import HostNotStarted
 from acp_tui.client.hosting.host import Host
+from acp_tui.client.notices import About, News, NoticeCommand, channels_of
 from acp_tui.client.sessions.access import INTERACTIVE
 from acp_tui.client.sessions.agent import Agent
 from acp_tui.client.sessions.driver import additions_for, start_agent
 from acp_tui.client.sessions.hub import SessionHub, open_hub
+from acp_tui.client.sessions.session import Session
 from acp_tui.client.sessions.session_history import PastSession
-from acp_tui.client.settings.tree import Settings
+from acp_tui.client.settings.tree import Notifications, Settings
 from acp_tui.conversation.facts import SessionId
 from acp_tui.conversation.updates import ClientRemark
 
@@ -221,6 +223,7 @@ async def _begin(
         ) from error
     agents.append(agent)
     host = Host(agent, tasks)
+    host.on_news = partial(_notify, tasks, settings.notifications, NoticeCommand(note), agent.title)
     added = await additions_for(agent, cwd, settings.workspace.additional_directories, Headless(say))
     say_left_out(added, say)
     opened = agent.new_session if past is None else partial(agent.open_session, SessionId(past.session_id))
@@ -230,6 +233,16 @@ async def _begin(
         error.hint = f"log in first: acp-tui {command.name if command.is_listed else f'-- {command.line}'}"
         raise
     return host
+
+
+def _notify(
+    tasks: TaskGroup, settings: Notifications, command: NoticeCommand, agent: str, told: Session, news: News
+) -> None:
+    """Run the user's command, which is the only way to reach a user without a terminal."""
+    if settings.command and "command" in channels_of(news, settings):
+        title = told.conversation.shown_title or agent
+        about = About(agent, told.session_id, title, str(told.cwd))
+        tasks.start_soon(command.run, settings.command, news, about)
 
 
 def _say_where(place: finding.HostPaths, address: str) -> None:

@@ -198,6 +198,27 @@ async def test_updates_that_nobody_sees_are_kept_in_little_memory(user: User) ->
     assert process.memory_info().rss < MAX_MB << 20
 
 
+async def test_a_host_runs_the_users_command_for_a_question_that_nobody_sees(user: User) -> None:
+    note = user.home / "note"
+    settings = user.home / "config" / "acp-tui" / "settings.toml"
+    settings.parent.mkdir(parents=True)
+    write = "import os, sys; open(sys.argv[1], 'w').write('|'.join([*sys.argv[2:], str(sorted(os.environ.items()))]))"
+    command = [sys.executable, "-c", write, str(note), "{event}", "{agent}", "{session}", "{title}", "{cwd}"]
+    settings.write_text(f"[notifications]\ncommand = {json.dumps(command)}\n")
+    place = user.host("--cwd", str(user.home), "--", *TALKER, ACP_TUI_HOST_TOKEN="token-of-the-user")
+    async with attached_to(place) as (_, session), anyio.create_task_group() as tasks:
+        tasks.start_soon(session.send_prompt, REPLY)
+        await until(session, lambda: bool(session.conversation.permissions))
+        assert not note.exists()
+        tasks.cancel_scope.cancel()
+    await so(lambda: note.exists() and bool(note.read_text()), partial(anyio.sleep, 0.02))
+    *told, environ = note.read_text().split("|", 5)
+    assert told == ["needs_you", told[1], "s1", "go", str(user.home)]
+    assert "needs your decision" in environ
+    assert "Delete everything" not in environ
+    assert "token-of-the-user" not in environ
+
+
 async def test_the_sdks_agent_is_hosted(user: User) -> None:
     pytest.importorskip("acp")
     (user.home / "notes.txt").write_text("hello")
@@ -261,17 +282,17 @@ async def test_three_sessions_of_one_host_are_told_apart(user: User) -> None:
             await session.send_prompt((Text(f"task {number}"),))
         listed = await to_thread.run_sync(user.run, "hosts")
         listed_again = await to_thread.run_sync(partial(user.run, "hosts", "--format", "json"))
-    name = place.name
+    name, gap = place.name, " " * len(place.name)
     assert listed.stdout.splitlines() == [
         line
         for number, folder in ((1, user.home), (2, "/usr"), (3, "/usr"))
-        for line in (f"{name}  s{number}  idle       task {number}", f"{'':{len(name)}}  Many · {folder} · new · 1 attached")
+        for line in (f"{name}  s{number}  idle       task {number}", f"{gap}  Many · {folder} · new · 1 attached")
     ]
     assert [(one["title"], one["opened_at"] > 0) for one in json.loads(listed_again.stdout)] == [
         (f"task {number}", True) for number in (1, 2, 3)
     ]
     with on_terminal(user.home, "attach", name) as screen:
-        assert screen.wait_for_end() == 2
+        assert screen.wait_for_end() == 1
         assert f"{name!r} matches several sessions" in screen.shown
         assert "s2  idle       task 2" in screen.shown
     with on_terminal(user.home, "attach", "s2") as screen:

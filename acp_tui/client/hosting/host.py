@@ -22,6 +22,7 @@ from anyio.abc import ByteStream, TaskGroup
 
 from acp_tui.client.errors import AgentRefused, AuthenticationRequired, ClientError
 from acp_tui.client.hosting import own_methods
+from acp_tui.client.notices import News, Watch, question_in
 from acp_tui.client.sessions.agent import Agent
 from acp_tui.client.sessions.session import Session
 from acp_tui.client.settings.mcp import HttpServer, Server, StdioServer
@@ -122,11 +123,14 @@ class Host:
         self.where = where
         self.ended = anyio.Event()
         """Set when there is nothing left to host."""
+        self.on_news: Callable[[Session, News], None] = lambda *_: None
+        """Called with what nobody is attached to see."""
         self._tasks = tasks
         self.clients: list[Client] = []
         self._turns: dict[SessionId, _Turns] = defaultdict(_Turns)
         self._began_at = time.time()
         self._opened_at: dict[SessionId, float] = {}
+        self._watches: dict[SessionId, Watch] = defaultdict(Watch)
         agent.on_elicitations = self._look_at_questions
 
     async def serve(self, stream: ByteStream) -> None:
@@ -141,6 +145,7 @@ class Host:
             finally:
                 self.clients.remove(client)
                 tasks.cancel_scope.cancel()
+                self._note_left(client)
 
     async def say_goodbye(self) -> None:
         """Wait until all clients have received what was sent."""
@@ -168,8 +173,21 @@ class Host:
         is_about_questions = Fact.PERMISSIONS in change.facts or Fact.ELICITATIONS in change.facts
         if is_about_questions or told.conversation.permissions:
             self._look_at_questions()
+        news = self._watches[told.session_id].look(told.conversation, time.monotonic())
+        if news is not None and not self._is_attended(told):
+            self.on_news(told, news)
         if isinstance(update, Disconnected):
             self.ended.set()
+
+    def _is_attended(self, told: Session) -> bool:
+        return any(client.has_open(told.session_id) for client in self.clients)
+
+    def _note_left(self, left: Client) -> None:
+        """Tell the user of questions that wait in sessions that nobody sees anymore."""
+        for told in tuple(self.agent.sessions.values()):
+            news = question_in(told.conversation)
+            if news is not None and left.has_open(told.session_id) and not self._is_attended(told):
+                self.on_news(told, news)
 
     def _look_at_questions(self) -> None:
         for client in tuple(self.clients):
@@ -223,6 +241,7 @@ class Host:
                 client.tell(told, gone, Change())
         await self.agent.close_session(told)
         self._turns.pop(told.session_id, None)
+        self._watches.pop(told.session_id, None)
         if not self.agent.sessions:
             self.ended.set()
 

@@ -13,12 +13,12 @@ from typing import Any, Final, Protocol
 from anyio import to_thread
 from textual.timer import Timer
 
+from acp_tui.client.programs import run_program
 from acp_tui.client.safe_git import branch_of
 from acp_tui.client.settings.tree import Appearance
 from acp_tui.client.terminals import plain_text
 from acp_tui.conversation.conversation import Conversation
 from acp_tui.conversation.visible import make_visible_line
-from acp_tui.ui.kit.programs import run_program
 
 LIMIT_S: Final = 5.0
 MAX_CHARACTERS: Final = 80
