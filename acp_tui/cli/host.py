@@ -33,8 +33,9 @@ from acp_tui.client.errors import AuthenticationRequired, ClientError, Unsupport
 from acp_tui.client.files import open_private
 from acp_tui.client.hosting import finding
 from acp_tui.client.hosting.finding import HostNotStarted
-from acp_tui.client.hosting.host import Host
+from acp_tui.client.hosting.host import Host, learning
 from acp_tui.client.notices import About, News, NoticeCommand, channels_of
+from acp_tui.client.secrets.masking import Masker
 from acp_tui.client.sessions.access import INTERACTIVE
 from acp_tui.client.sessions.agent import Agent
 from acp_tui.client.sessions.driver import additions_for, start_agent
@@ -213,16 +214,25 @@ async def _begin(
             say(text)
 
     spoken = replace(command, protocol=1)  # terminals get its messages in the terms of version 1
+    masker = Masker({**os.environ, **command.env})
     try:
         agent = await start_agent(
-            hub, spoken, cwd, settings, OFFER, note, recordings=settings.recordings, on_phase=lambda _: None
+            hub,
+            spoken,
+            cwd,
+            settings,
+            OFFER,
+            note,
+            recordings=settings.recordings,
+            on_phase=lambda _: None,
+            tap=learning(masker),
         )
     except UnsupportedProtocol as error:
         raise HostNotStarted(
             f"{command.name} doesn't speak version 1 of ACP, which a host needs", hint="run it without a host"
         ) from error
     agents.append(agent)
-    host = Host(agent, tasks)
+    host = Host(agent, tasks, masker=masker)
     host.on_news = partial(_notify, tasks, settings.notifications, NoticeCommand(note), agent.title)
     added = await additions_for(agent, cwd, settings.workspace.additional_directories, Headless(say))
     say_left_out(added, say)

@@ -9,6 +9,7 @@ from __future__ import annotations
 from collections.abc import Callable
 from typing import TYPE_CHECKING, Final, Literal, TypeAlias
 
+from acp_tui.client.programs import run_program
 from acp_tui.conversation.conversation import Conversation
 from acp_tui.conversation.wording import duration
 from acp_tui.values import dataclass
@@ -129,8 +130,6 @@ class NoticeCommand:
         Only a whole argument is replaced, so that no text becomes part of a shell's line. It never looks like an
         option (-x) or a file to read (@x).
         """
-        from acp_tui.client.programs import run_program  # most users have no such command
-
         facts = {
             "event": news.kind,
             "agent": plain(about.agent),

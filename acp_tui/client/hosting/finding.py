@@ -85,6 +85,11 @@ class HostPaths:
         return self.folder / f"{self.name}.token"
 
     @property
+    def watch_token(self) -> Path:
+        """The token of TCP clients that can only watch."""
+        return self.folder / f"{self.name}.watch-token"
+
+    @property
     def log(self) -> Path:
         """Its internal errors."""
         return self.folder / f"{self.name}.log"
@@ -97,7 +102,7 @@ class HostPaths:
 
     def clear(self) -> None:
         """Delete the files of a host that has ended, except its log. Blocks."""
-        for file in (self.socket, self.token):
+        for file in (self.socket, self.token, self.watch_token):
             file.unlink(missing_ok=True)
 
 
@@ -328,18 +333,61 @@ async def hosted_again(past: PastSession) -> HostedSession:
     return named(await hosted_sessions(), past.session_id)
 
 
-async def stopped(name: str | None, folder: Path | None = None) -> list[str]:
-    """End this host, or all if None. Returns the names of those ended. Raises ClientError."""
+async def _named_places(name: str | None) -> list[HostPaths]:
+    """The host with this name, or all if None. Raises HostNotFound."""
     places = await to_thread.run_sync(_places, hosts_folder())
     wanted = [place for place in places if name in (None, place.name)]
     if name is not None and not wanted:
         known = ", ".join(place.name for place in places)
         raise HostNotFound(f"no host is named {name!r}", hint=f"running: {known}" if known else "none is running")
+    return wanted
+
+
+async def stopped(name: str | None, folder: Path | None = None) -> list[str]:
+    """End this host, or all if None. Returns the names of those ended. Raises ClientError."""
+    wanted = await _named_places(name)
     for place in wanted:
         async with _connected(place.command) as agent:
             await agent.send_extension(own_methods.STOP, {})
             await agent.ended()
     return [place.name for place in wanted]
+
+
+async def revoked(name: str | None) -> list[str]:
+    """Make the tokens of this host invalid, or those of all if None. Returns the names of the hosts that had any.
+
+    Raises ClientError.
+    """
+    done = []
+    for place in await _named_places(name):
+        async with _connected(place.command) as agent:
+            answer = await agent.send_extension(own_methods.REVOKE, {})
+            if isinstance(answer, dict) and answer.get("revoked") is True:
+                done.append(place.name)
+    return done
+
+
+@dataclass(frozen=True, slots=True)
+class Share:
+    """How someone who may only watch attaches to a host."""
+
+    host: str
+    address: str
+    token: str
+
+
+async def shared(name: str | None) -> list[Share]:
+    """Where to watch this host, or all if None; without those that don't listen on TCP. Raises ClientError."""
+    found = []
+    for place in await _named_places(name):
+        async with _connected(place.command) as agent:
+            status = await agent.send_extension(own_methods.STATUS, {})
+        listens = status.get("listens") if isinstance(status, dict) else None
+        address = next((str(one) for one in listens or () if "://" in str(one)), "")
+        if address:
+            with suppress(OSError):
+                found.append(Share(place.name, address, await to_thread.run_sync(place.watch_token.read_text)))
+    return found
 
 
 log = logging.getLogger(__name__)
@@ -376,6 +424,13 @@ async def attached(hub: SessionHub, command: AgentCommand, on_phase: Callable[[P
         session = agent.sessions.get(session_id)
         if session is not None:
             _apply(session, update)
+
+    @extensions.on_notification(own_methods.ATTACHED)
+    def on_attended(params: object) -> None:
+        with suppress(NotReadable):
+            session_id, attendance = own_methods.read_attended(params)
+            if session_id in agent.sessions:
+                agent.sessions[session_id].note_attendance(attendance)
 
     return agent
 

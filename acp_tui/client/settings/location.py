@@ -7,6 +7,7 @@ from __future__ import annotations
 
 import os
 import re
+import zlib
 from collections.abc import Iterator, Mapping
 from dataclasses import is_dataclass, replace
 from pathlib import Path
@@ -103,9 +104,7 @@ def hosts_folder() -> Path:
     folder = state_folder() / "hosts"
     if _has_room(folder):
         return folder
-    import hashlib  # almost no path is that long
-
-    name = hashlib.sha256(os.fsencode(folder)).hexdigest()[:12]  # each state folder has its own hosts
+    name = f"{zlib.crc32(os.fsencode(folder)):08x}"  # each state folder has its own hosts
     runtime = os.environ.get("XDG_RUNTIME_DIR", "")
     if runtime.startswith("/") and _has_room(Path(runtime) / "acp-tui" / name):
         return Path(runtime) / "acp-tui" / name
