@@ -264,7 +264,7 @@ COMMANDS: Final[tuple[Command, ...]] = (
         "show a session that a host keeps",
         "acp_tui.cli.attach",
         Value("ID"),
-        options=(_CWD,),
+        options=(_CWD, Option(("--read-only",), "only watch: you can't prompt, answer, or change anything")),
         notes=_ATTACH_NOTES,
         group=_WORK,
     ),
@@ -272,7 +272,21 @@ COMMANDS: Final[tuple[Command, ...]] = (
         "hosts",
         "list the sessions that hosts keep",
         "acp_tui.cli.attach:list_hosts",
-        options=(_format("text", "json"),),
+        options=(
+            Option(
+                ("--share",),
+                "print how others can watch the sessions of this host, or of all, with a QR code",
+                Value("NAME"),
+                value_when_bare="",
+            ),
+            Option(
+                ("--revoke",),
+                "replace the tokens of this host, or of all, and disconnect who used them",
+                Value("NAME"),
+                value_when_bare="",
+            ),
+            _format("text", "json"),
+        ),
         group=_WORK,
     ),
     Command(

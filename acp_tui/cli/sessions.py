@@ -341,9 +341,10 @@ def say_how_to_resume(left: Sequence[LeftSession]) -> None:
 
 
 def _how(left: LeftSession, short: str, *, is_recorded: bool) -> str:
-    if left.host == "runs":
+    if left.host in ("runs", "watched"):
         which = f"{left.agent}#{left.session_id}" if is_address(left.agent) else left.session_id
-        return f"acp-tui attach {shlex.quote(which)}    (still running)"
+        option = "--read-only " if left.host == "watched" else ""
+        return f"acp-tui attach {option}{shlex.quote(which)}    (still running)"
     if left.host and is_recorded:
         return f"acp-tui host --resume {shlex.quote(short)}"
     if left.host:

@@ -20,7 +20,7 @@ from anyio import to_thread
 
 from acp_tui.client.agents.address import Address
 from acp_tui.client.agents.command import AgentCommand
-from acp_tui.client.errors import AgentUnreachable
+from acp_tui.client.errors import AgentRefused, AgentUnreachable
 from acp_tui.client.hosting import finding
 from acp_tui.client.hosting.finding import HostNotStarted, HostPaths, attached
 from acp_tui.client.sessions.access import ALLOW
@@ -417,6 +417,62 @@ async def _greet(url: str, headers: dict[str, str]) -> None:
         command = AgentCommand("host", (url,), address=Address(url, headers), is_host=True)
         agent = await attached(hub, command)
         await agent.initialize()
+
+
+async def test_who_has_the_token_to_watch_can_only_watch_until_it_is_revoked(user: User) -> None:
+    place = user.host("--listen", "127.0.0.1:0", "--", *TALKER)
+    shared = user.run("hosts", "--share", place.name).stdout
+    (command,) = (line.split() for line in shared.splitlines() if "attach" in line)
+    token, address = command[0].partition("=")[2], command[-1]
+    assert command[1:-1] == ["acp-tui", "attach", "--read-only"]
+    assert stat.S_IMODE(place.watch_token.stat().st_mode) == 0o600
+    headers = {"Authorization": f"Bearer {token}"}
+    full = {"Authorization": f"Bearer {place.token.read_text()}"}
+    async with open_hub() as hub, attached_to(place) as (_, local):
+        agents = []
+        for one in (headers, full):
+            agent = await attached(hub, AgentCommand(address, (address,), is_host=True, address=Address(address, one)))
+            await agent.initialize()
+            agents.append(agent)
+        watched = await agents[0].load_session(SessionId("s1"), Path("/"))
+        with pytest.raises(AgentRefused, match="You can only watch here"):
+            await watched.send_prompt(REPLY)
+        with pytest.raises(AgentRefused, match="You can only watch here"):
+            await agents[0].send_extension("_acp_tui/revoke", {})
+        revoked = await to_thread.run_sync(user.run, "hosts", "--revoke")
+        assert revoked.stdout == f"{place.name} has new tokens. Whoever used the old ones is disconnected.\n"
+        for agent in agents:
+            await agent.ended()
+            assert not agent.may_come_back
+            assert "its token was revoked" in str(agent.lost)
+        assert local.conversation.is_connected
+    for one in (headers, full):
+        with pytest.raises(AgentUnreachable):
+            await _greet(address, one)
+    assert token not in user.run("hosts", "--share").stdout
+    await _greet(address, {"Authorization": f"Bearer {place.watch_token.read_text()}"})
+
+
+async def test_a_host_without_tcp_has_nothing_to_share_or_revoke(user: User) -> None:
+    user.host("--", *TALKER)
+    assert "attach --read-only" in user.run("hosts", "--share").stderr
+    assert user.run("hosts", "--revoke").stdout == "No host has tokens.\n"
+
+
+async def test_a_qr_code_fits_a_small_terminal_and_says_what_the_line_does(user: User) -> None:
+    segno = pytest.importorskip("segno", reason="the extra `qr` isn't installed")
+    user.host("--listen", "127.0.0.1:0", "--", *TALKER)
+    with on_terminal(user.home, "hosts", "--share") as screen:
+        assert screen.wait_for_end() == 0
+        shown = screen.written.decode().splitlines()
+    (command,) = (line.strip() for line in shown if "attach --read-only" in line)
+    code = [line for line in shown if line and set(line) <= set("█▀▄ ")]
+    assert len(code) < 24
+    assert max(map(len, code)) < 80
+    halves = {"█": (0, 0), "▀": (0, 1), "▄": (1, 0), " ": (1, 1)}
+    rows = [[halves[char][half] for char in line] for line in code for half in (0, 1)]
+    wanted = [[*row] for row in segno.make(command, error="l", micro=False).matrix_iter(border=2)]
+    assert rows[: len(wanted)] == wanted
 
 
 async def test_beyond_this_machine_it_wants_tls(user: User) -> None:

@@ -224,9 +224,20 @@ class HostedSession:
             return False
         return agent.command == self.command and session.session_id == self.session_id
 
+    def to_watch(self) -> HostedSession:
+        """The same, as a client that can only watch."""
+        return replace(self, command=watching(self.command))
+
     async def open_in(self, sessions: OpensSessions) -> Session:
         """Open the session as an additional client. Raises ClientError."""
         return await sessions.open(self.session_id, self.cwd)
+
+
+def watching(command: AgentCommand) -> AgentCommand:
+    """A host as an agent that can only be watched."""
+    assert command.address is not None
+    headers = {**command.address.headers, **own_methods.READ_ONLY}
+    return replace(command, address=replace(command.address, headers=headers))
 
 
 async def hosted_sessions() -> list[HostedSession]:

@@ -126,7 +126,8 @@ async def listening_at(
         ending = await stack.enter_async_context(anyio.create_task_group())
         host.revoke = partial(_revoke, tokens, server, ending)
         port = next(iter(server.sockets)).getsockname()[1]
-        shown = f"[{tcp.host}]" if ":" in tcp.host else tcp.host
+        host_name = socket.gethostname() if tcp.host in ("0.0.0.0", "::") else tcp.host
+        shown = f"[{host_name}]" if ":" in host_name else host_name
         yield f"{'ws' if tcp.certificate is None else 'wss'}://{shown}:{port}/"
 
 

@@ -301,6 +301,16 @@ class Session:
         self.commands = OwnCommands(self.machine, self.apply)
         """Commands the user runs there."""
 
+    @property
+    def is_read_only(self) -> bool:
+        """Whether we can only watch it."""
+        return self.attendance is not None and self.attendance.is_read_only
+
+    @property
+    def waits_elsewhere(self) -> bool:
+        """Whether we watch it while a question waits for others."""
+        return self.attendance is not None and bool(self.attendance.waiting)
+
     def note_attendance(self, attendance: Attendance) -> None:
         """Note who else is attached, and tell the listeners."""
         self.attendance = attendance

@@ -58,7 +58,7 @@ READ_ELSEWHERE: Final[Mapping[str, str]] = {
 """Sections of the same file that other modules read."""
 
 
-StatusPart: TypeAlias = Literal["mode", "model", "tokens", "background", "pages", "changes", "command"]
+StatusPart: TypeAlias = Literal["mode", "model", "tokens", "background", "pages", "changes", "command", "host"]
 STATUS_PARTS: Final[tuple[StatusPart, ...]] = get_args(StatusPart)
 
 

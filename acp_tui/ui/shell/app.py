@@ -55,6 +55,10 @@ QUIT_AGAIN_S: Final = 5.0
 """Quitting twice within this time needs no confirmation."""
 
 
+def _is_read_only(tab: Tab) -> bool:
+    return tab.session is not None and tab.session.is_read_only
+
+
 class AcpTuiApp(BaseApp):
     """The app for working with agents. The hub outside of it owns their processes and outlives the app."""
 
@@ -121,10 +125,10 @@ class AcpTuiApp(BaseApp):
 
         If a host keeps a session, the user chooses whether it goes on.
         """
-        hosted = [tab for tab in self.tabs if tab.link.is_hosted]
         at_work = [
-            tab for tab in self.tabs if tab.state in (TabState.WORKING, TabState.NEEDS_YOU) and tab not in hosted
+            tab for tab in self.tabs if tab.state in (TabState.WORKING, TabState.NEEDS_YOU) and not tab.link.is_hosted
         ]
+        hosted = [tab for tab in self.tabs if tab.link.is_hosted and not _is_read_only(tab)]
         now = asyncio.get_running_loop().time()
         if hosted and now - self._asked_to_quit_at > QUIT_AGAIN_S:
             self._asked_to_quit_at = now
@@ -151,7 +155,9 @@ class AcpTuiApp(BaseApp):
     async def action_detach(self) -> None:
         """Leave the session of the tab in front running in its host. Without another tab, quit."""
         front = self.tabs.front
-        if front is None or not front.link.is_hosted:
+        if front is not None and front.link.has_lost_host:
+            self.notify(self.keymap.hint("The session's host is gone; {restart} starts one again"))
+        elif front is None or not front.link.is_hosted:
             self.notify("No host runs this session. To move it into one, quit and run: acp-tui host AGENT --resume")
         elif len(self.tabs) > 1:
             await self.take_away(front)

@@ -239,7 +239,7 @@ class Dialogs:
 def _row(number: int, tab: Tab, mark: Mark, *, is_front: bool, names_folder: bool) -> PickerRow[Tab]:
     sign, _ = MARKS[tab.state]
     folder = make_visible_line(tab.cwd.name) if names_folder else ""
-    words = (folder, tab.state.value, "here" * is_front, "archived" * mark.is_archived)
+    words = (folder, tab.state.value, "hosted" * tab.link.is_hosted, "here" * is_front, "archived" * mark.is_archived)
     label = f"{number:>2} {sign} {PINNED * mark.is_pinned}{tab.tab_name()}"
     return PickerRow(tab, label, tab.doing, aside=" · ".join(filter(None, words)))
 

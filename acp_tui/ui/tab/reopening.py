@@ -19,7 +19,7 @@ from acp_tui.ui.tab.tabs import Tab
 from acp_tui.values import dataclass
 
 MARKUP: Final = "<"
-HostState: TypeAlias = Literal["", "runs", "gone"]
+HostState: TypeAlias = Literal["", "runs", "watched", "gone"]
 
 
 @dataclass(frozen=True, slots=True)
@@ -84,7 +84,7 @@ class LeftSession:
     can_reopen: bool
     """Whether the agent supports it and the folder exists."""
     host: HostState = ""
-    """Whether it goes on in a host, or would in another one; `agent` is the host's name or its address."""
+    """Whether it goes on in a host, perhaps only watched, or would in another one; `agent` is its name or address."""
 
 
 def left_sessions(tabs: Iterable[Tab]) -> list[LeftSession]:
@@ -97,7 +97,7 @@ def left_sessions(tabs: Iterable[Tab]) -> list[LeftSession]:
         is_gone = tab.link.has_lost_host
         if command is not None and command.is_host and (is_gone or not session.is_closed):
             title = session.conversation.shown_title or session.session_id
-            host: HostState = "gone" if is_gone else "runs"
+            host: HostState = "gone" if is_gone else "watched" if session.is_read_only else "runs"
             left.append(LeftSession(session.session_id, title, command.name, False, can_reopen=True, host=host))
         elif agent is not None and any(
             isinstance(entry, Message) and entry.role == "user" for entry in session.conversation.entries
