@@ -84,7 +84,7 @@ def _share(name: str | None) -> int:
 def _qr_code(text: str) -> str:
     """Return a QR code in half blocks, light on a dark terminal; without its package, how to get it."""
     try:
-        import segno  # an extra, for this alone
+        import segno  # an extra, which takes as long to load as everything else here
     except ImportError:
         return "For a QR code: pip install 'acp-tui[qr]'"
     rows = [bytes(row) for row in segno.make(text, error="l", micro=False).matrix_iter(border=2)]

@@ -94,8 +94,9 @@ class Appearance:
     status: tuple[StatusPart, ...] = setting(
         STATUS_PARTS,
         "What the status line shows on its right, in this order: the agent's mode and model, tokens"
-        " and cost, work in the background, pages you opened for the agent, changed files, and what"
-        " `status_command` prints. If there isn't room for all, the first are left out, but the mode last.",
+        " and cost, work in the background, pages you opened for the agent, changed files, what"
+        " `status_command` prints, and, if a host keeps the session, that and who else is attached."
+        " If there isn't room for all, the first are left out, but the mode last.",
     )
     status_command: tuple[str, ...] = setting(
         (),

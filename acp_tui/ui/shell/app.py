@@ -40,6 +40,7 @@ if TYPE_CHECKING:
     from acp_tui.client.prompts import PromptMemory
     from acp_tui.client.sessions.agent import Agent
     from acp_tui.client.sessions.hub import SessionHub
+    from acp_tui.client.sessions.session import Session
     from acp_tui.client.settings.project_settings import ProjectSettings
     from acp_tui.client.settings.reader import SettingsRead
     from acp_tui.client.transcript.record_to import RecordTo
@@ -365,6 +366,10 @@ class AcpTuiApp(BaseApp):
                 await self.tabs.go_to(tab)
                 return
         await self.open_tab(self.link_to(hosted.command, hosted.cwd), hosted.cwd, hosted.open_in)
+
+    async def hosted_again(self, session: Session) -> AgentCommand:
+        """Start a host that continues a session, and return it as an agent. Raises ClientError."""
+        return await self._dialogs.hosted_again(session.session_id, self.settings.recordings)
 
     # Settings
 

@@ -15,7 +15,7 @@ from urllib.parse import urlsplit
 
 from anyio import to_thread
 
-from acp_tui.client.agents.command import AgentCommand, Phase
+from acp_tui.client.agents.command import Phase
 from acp_tui.client.errors import (
     AgentLost,
     AgentRefused,
@@ -28,10 +28,8 @@ from acp_tui.client.processes import inherited
 from acp_tui.client.sessions.agent import Agent
 from acp_tui.client.sessions.driver import SessionDriver, additions_for, until_connected, usable_servers
 from acp_tui.client.sessions.session import Session
-from acp_tui.client.sessions.session_history import past_session, recording_store
 from acp_tui.client.settings import mcp, trust
 from acp_tui.client.settings.location import settings_file
-from acp_tui.client.transcript.index import SessionIndex
 from acp_tui.conversation.facts import SelectOption, SessionId
 from acp_tui.conversation.updates import ClientRemark
 from acp_tui.conversation.visible import make_visible_line
@@ -363,16 +361,6 @@ class SessionsController:
             return str(self.not_opened(earlier.session_id, error))
 
         return self._with_remark(await self._driver.go_on(earlier, refused, self._show))
-
-    async def hosted_again(self, earlier: Session) -> AgentCommand:
-        """Start a host that continues a session, and return it as an agent."""
-        from acp_tui.client.hosting.finding import hosted_again  # loading point: only for hosted sessions
-
-        index = SessionIndex(recording_store(self._host.settings.recordings))
-        recorded = await to_thread.run_sync(index.find, earlier.session_id)
-        if recorded is None:
-            raise SessionNotOpened("No recording has a prompt of this session, so no other host can continue it")
-        return (await hosted_again(past_session(recorded))).command
 
     async def reconnected(self, earlier: Session) -> Session:
         """Continue a session once its agent can be reached again."""

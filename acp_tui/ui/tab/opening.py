@@ -232,7 +232,7 @@ class Opener:
         if not await self._host.agent.confirm("The session's host is gone. Start one again with this session?"):
             return
         try:
-            command = await self._host.sessions.hosted_again(session)
+            command = await self._host.shell.hosted_again(session)
         except ClientError as error:
             self._host.say_error(error)
         else:
