@@ -351,7 +351,7 @@ class Client:
         self._asked: dict[RequestKey, _Question] = {}
         self._late: set[RequestKey] = set()
         """The questions that changed while this client's answer was on its way."""
-        self._requests: dict[str, Callable[[Any], Awaitable[Any]]] = {
+        self.requests: dict[str, Callable[[Any], Awaitable[Any]]] = {
             v1.INITIALIZE: self._initialize,
             v1.AUTHENTICATE: self._authenticate,
             v1.LOGOUT: self._logout,
@@ -367,13 +367,13 @@ class Client:
             own_methods.REVOKE: self._revoke,
         }
         if access.is_read_only:
-            self._requests = {method: self._requests[method] for method in own_methods.FOR_WATCHERS}
+            self.requests = {method: self.requests[method] for method in own_methods.FOR_WATCHERS}
 
     # Requests from the client
 
     def on_request(self, method: str, params: Any) -> Awaitable[Any]:
         """Handle a request. Raises RequestFailed."""
-        serve = self._requests.get(method)
+        serve = self.requests.get(method)
         if serve is None and self.access.is_read_only:
             raise RequestFailed(ErrorCode.INVALID_REQUEST, "You can only watch here", {"method": method})
         if serve is None:

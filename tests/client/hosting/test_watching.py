@@ -5,14 +5,16 @@ from __future__ import annotations
 from pathlib import Path
 from typing import Any
 
+import anyio
 import pytest
 
 from acp_tui.client.hosting import own_methods
 from acp_tui.client.hosting.host import Access, Client
 from acp_tui.client.sessions.session import Attendance
+from acp_tui.conversation.facts import Turn
 from acp_tui.protocol import v1
 from acp_tui.protocol.connection import STEERING
-from support.agents import agent_texts, asked, said, until
+from support.agents import REPLY, agent_texts, asked, said, until
 from support.hosted import hosted
 from support.peers import Counterpart, notification, request, settle
 
@@ -49,14 +51,15 @@ async def shake_hands(client: Counterpart, meta: dict[str, Any] | None = None) -
 
 def test_every_method_of_a_host_is_for_watchers_or_tried_here() -> None:
     """A new method must not be forgotten."""
-    served = Client(None, None, None, Access())._requests.keys()  # type: ignore[arg-type]
+    served = Client(None, None, None, Access()).requests.keys()  # type: ignore[arg-type]
     assert served == own_methods.FOR_WATCHERS | (served & METHODS.keys())
 
 
 async def test_nothing_that_a_hostile_watcher_sends_reaches_the_agent_or_ends_anything(tmp_path: Path) -> None:
-    async with hosted(
-        tmp_path, modes={"currentModeId": "ask", "availableModes": [{"id": "ask", "name": "Ask"}]}
-    ) as its:
+    modes = {"currentModeId": "ask", "availableModes": [{"id": "ask", "name": "Ask"}]}
+    async with hosted(tmp_path, modes=modes) as its, anyio.create_task_group() as tasks:
+        tasks.start_soon(its.session.send_prompt, REPLY)
+        prompt = await its.wire.expect("session/prompt")
         revoked: list[str] = []
         its.host.revoke = lambda: bool(revoked.append("revoked"))
         await its.wire.send(asked("p", "yes"))
@@ -76,7 +79,8 @@ async def test_nothing_that_a_hostile_watcher_sends_reaches_the_agent_or_ends_an
             await settle()
         assert await its.wire.receive_all() == []
         assert list(its.session.conversation.permissions)
-        assert its.session.conversation.is_idle
+        assert its.session.conversation.turn is Turn.RUNNING
+        await its.wire.answer(prompt, {"stopReason": "end_turn"})
         assert not its.host.ended.is_set()
         assert revoked == []
 
