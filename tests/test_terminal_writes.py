@@ -24,7 +24,7 @@ ALLOWED: Final = {
         "os.fdopen": "the other end of that pipe, which is read",
     },
     "cli/plain/console.py": {
-        "os.write": "a pipe that wakes the main thread",
+        "os.write": "a pipe that wakes the main thread, and a constant that rings",
         "input": "its prompt is made visible",
     },
     "cli/doctor.py": {"os.write": "a constant asks the terminal"},

@@ -4,12 +4,13 @@ from __future__ import annotations
 
 import json
 import os
-from collections.abc import Iterator, Sequence
+import sys
 
 import anyio
 
 from acp_tui.cli import ExitCode, code_of
 from acp_tui.cli.arguments import Given
+from acp_tui.cli.output import say
 from acp_tui.cli.prerequisites import exit_after, notes_of, require_screen, settings_in_force
 from acp_tui.cli.screen import run_screen
 from acp_tui.client.agents.address import is_address, read_address
@@ -18,52 +19,90 @@ from acp_tui.client.errors import ClientError
 from acp_tui.client.hosting import finding
 from acp_tui.client.hosting.finding import HostedSession
 from acp_tui.client.processes import HOST_TOKEN_VARIABLE
-from acp_tui.conversation.visible import make_visible_line
 
 
 def run(given: Given) -> int:
     """Show the session until the user leaves it."""
     require_screen("to list sessions without a screen: acp-tui hosts")
     try:
-        found = anyio.run(_found, given.word or "")
+        found = anyio.run(_found, given.word or "", given.read_only)
     except ClientError as error:
         raise exit_after(error, code_of(error)) from None
     read = settings_in_force()
     return run_screen(found.command, found.cwd, read.settings, notes_of(read), opening=found.open_in)
 
 
-async def _found(name: str) -> HostedSession:
+async def _found(name: str, is_read_only: bool) -> HostedSession:
     """Return the session with this name, or the only one at this address. Raises ClientError."""
     if not is_address(name):
-        return finding.named(await finding.hosted_sessions(), name)
+        found = finding.named(await finding.hosted_sessions(), name)
+        return found.to_watch() if is_read_only else found
+    name, _, wanted = name.partition("#")
     token = os.environ.get(HOST_TOKEN_VARIABLE)
     address = read_address(name, {"Authorization": f"Bearer {token}"} if token else {})
     command = AgentCommand(
         name, (name,), is_elsewhere=not address.socket_path, is_host=True, protocol=1, address=address
     )
-    return finding.named(await finding.sessions_at(command), "")
+    found = finding.named(await finding.sessions_at(command), wanted)
+    return found.to_watch() if is_read_only else found
 
 
 def list_hosts(given: Given) -> int:
-    """Print the running sessions and what waits for an answer."""
+    """Print the running sessions and what waits for an answer, or share hosts, or revoke their tokens."""
+    try:
+        if given.share is not None:
+            return _share(given.share or None)
+        if given.revoke is not None:
+            return _revoke(given.revoke or None)
+    except ClientError as error:
+        raise exit_after(error, code_of(error)) from None
     sessions = anyio.run(finding.hosted_sessions)
     if given.format == "json":
         print(json.dumps([_as_json(one) for one in sessions], indent=2))
     elif sessions:
-        print("\n".join(_lines(sessions)))
+        print("\n".join(finding.described(sessions)))
     else:
         print("No hosted sessions. To host one: acp-tui host AGENT")
     return ExitCode.DONE
 
 
-def _lines(sessions: Sequence[HostedSession]) -> Iterator[str]:
-    width = max(len(one.host) for one in sessions)
-    for one in sessions:
-        name = f"{one.host:<{width}}"
-        attached = f"  {one.attached} attached" if one.attached else ""
-        yield make_visible_line(f"{name}  {one.state:<9}  {one.cwd}  {one.title}{attached}".rstrip())
-        for asked in one.waiting:
-            yield make_visible_line(f"{'':<{width}}  asks: {asked}")
+def _share(name: str | None) -> int:
+    """Print how to watch, for the user to pass on. The token is shown because it's asked for."""
+    shares = anyio.run(finding.shared, name)
+    if not shares:
+        say("no host listens on TCP; to watch on this machine: acp-tui attach --read-only")
+        say("to share it: acp-tui host AGENT --listen HOST:PORT --tls-cert FILE --tls-key FILE")
+        return ExitCode.ERROR
+    for share in shares:
+        command = f"{HOST_TOKEN_VARIABLE}={share.token} acp-tui attach --read-only {share.address}"
+        print(f"Whoever runs this can watch {share.host}, until: acp-tui hosts --revoke {share.host}\n\n  {command}\n")
+        if sys.stdout.isatty():
+            print(_qr_code(command))
+    return ExitCode.DONE
+
+
+def _qr_code(text: str) -> str:
+    """Return a QR code in half blocks, light on a dark terminal; without its package, how to get it."""
+    try:
+        import segno  # an extra, which takes as long to load as everything else here
+    except ImportError:
+        return "For a QR code: pip install 'acp-tui[qr]'"
+    rows = [bytes(row) for row in segno.make(text, error="l", micro=False).matrix_iter(border=2)]
+    halves = {(0, 0): "█", (0, 1): "▀", (1, 0): "▄", (1, 1): " "}
+    below = [*rows[1::2], *([bytes(len(rows[0]))] if len(rows) % 2 else [])]
+    return "\n".join(
+        "".join(halves[bool(upper), bool(lower)] for upper, lower in zip(one, other, strict=True))
+        for one, other in zip(rows[::2], below, strict=True)
+    )
+
+
+def _revoke(name: str | None) -> int:
+    names = anyio.run(finding.revoked, name)
+    for one in names:
+        print(f"{one} has new tokens. Whoever used the old ones is disconnected.")
+    if not names:
+        print("No host has tokens.")
+    return ExitCode.DONE
 
 
 def _as_json(one: HostedSession) -> dict[str, object]:
@@ -76,4 +115,5 @@ def _as_json(one: HostedSession) -> dict[str, object]:
         "turn": one.turn,
         "waiting": one.waiting,
         "attached": one.attached,
+        "opened_at": one.opened_at,
     }

@@ -143,13 +143,15 @@ ends in .md, .html, or .jsonl.
 """
 _HOST_NOTES = """\
 A host listens on a Unix socket that only you can use, and ends with its last
-session. Over TCP, a client sends a token, from a file that only you can read
-or from ACP_TUI_HOST_TOKEN. Beyond this machine, TLS is required.
+session. With --resume ID, the agent may be left out: it's the recorded one.
+Over TCP, a client sends a token, from a file that only you can read or from
+ACP_TUI_HOST_TOKEN. Beyond this machine, TLS is required.
 """
 _ATTACH_NOTES = """\
 ID is a host's name, or a session's ID or the beginning of one. You can leave
 it out if there is only one session. wss://HOST:PORT attaches to a host on
-another machine, with its token in ACP_TUI_HOST_TOKEN.
+another machine, with its token in ACP_TUI_HOST_TOKEN; if it has several
+sessions, wss://HOST:PORT#ID names one.
 """
 _REDACT_NOTES = """\
 FILE is a recording, or a recorded session's ID.
@@ -262,7 +264,7 @@ COMMANDS: Final[tuple[Command, ...]] = (
         "show a session that a host keeps",
         "acp_tui.cli.attach",
         Value("ID"),
-        options=(_CWD,),
+        options=(_CWD, Option(("--read-only",), "only watch: you can't prompt, answer, or change anything")),
         notes=_ATTACH_NOTES,
         group=_WORK,
     ),
@@ -270,7 +272,21 @@ COMMANDS: Final[tuple[Command, ...]] = (
         "hosts",
         "list the sessions that hosts keep",
         "acp_tui.cli.attach:list_hosts",
-        options=(_format("text", "json"),),
+        options=(
+            Option(
+                ("--share",),
+                "print how others can watch the sessions of this host, or of all, with a QR code",
+                Value("NAME"),
+                value_when_bare="",
+            ),
+            Option(
+                ("--revoke",),
+                "replace the tokens of this host, or of all, and disconnect who used them",
+                Value("NAME"),
+                value_when_bare="",
+            ),
+            _format("text", "json"),
+        ),
         group=_WORK,
     ),
     Command(

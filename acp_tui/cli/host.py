@@ -14,31 +14,35 @@ from contextlib import suppress
 from dataclasses import replace
 from functools import partial
 from pathlib import Path
-from typing import Final
+from threading import Thread
+from typing import IO, Final, TextIO
 
 import anyio
 from anyio import to_thread
 from anyio.abc import TaskGroup
 
 from acp_tui.cli import ExitCode, code_of
-from acp_tui.cli.arguments import Given
+from acp_tui.cli.arguments import AgentChoice, Given
 from acp_tui.cli.command_table import UsageError
 from acp_tui.cli.output import say
 from acp_tui.cli.prerequisites import command_of, exit_after, notes_of
-from acp_tui.cli.sessions import session_of
+from acp_tui.cli.sessions import recorded_agent, session_of
 from acp_tui.cli.terminal import Headless, ready_to_run, say_left_out, settings_in
 from acp_tui.client.agents.command import AgentCommand
 from acp_tui.client.errors import AuthenticationRequired, ClientError, UnsupportedProtocol
 from acp_tui.client.files import open_private
 from acp_tui.client.hosting import finding
 from acp_tui.client.hosting.finding import HostNotStarted
-from acp_tui.client.hosting.host import Host
+from acp_tui.client.hosting.host import Host, learning
+from acp_tui.client.notices import About, News, NoticeCommand, channels_of
+from acp_tui.client.secrets.masking import Masker
 from acp_tui.client.sessions.access import INTERACTIVE
 from acp_tui.client.sessions.agent import Agent
 from acp_tui.client.sessions.driver import additions_for, start_agent
 from acp_tui.client.sessions.hub import SessionHub, open_hub
+from acp_tui.client.sessions.session import Session
 from acp_tui.client.sessions.session_history import PastSession
-from acp_tui.client.settings.tree import Settings
+from acp_tui.client.settings.tree import Notifications, Settings
 from acp_tui.conversation.facts import SessionId
 from acp_tui.conversation.updates import ClientRemark
 
@@ -55,13 +59,25 @@ def run(given: Given) -> int:
     if given.stop is not None:
         return _stop(given)
     if given.agent is None:
-        raise UsageError("host needs an agent: a name, or -- COMMAND; or --stop")
+        _recall_agent(given)
     if given.foreground:
         return _run_here(given)
     command = ready_to_run(command_of(given.agent))  # while there's a terminal to ask on
     if given.resume is not None:
         given.resume = _resumed(command, given).session_id
     return _start_in_background(given)
+
+
+def _recall_agent(given: Given) -> None:
+    """Take the agent from the recording of the session to resume. If there is none, says so and raises SystemExit."""
+    if given.resume is None:
+        raise UsageError("host needs an agent: a name, or -- COMMAND; or --resume; or --stop")
+    try:
+        command, past = recorded_agent(given.resume, given.cwd)
+    except ClientError as error:
+        raise exit_after(error, code_of(error)) from None
+    given.agent = AgentChoice(command.name) if command.is_listed else AgentChoice(argv=command.argv)
+    given.resume = past.session_id
 
 
 def _resumed(command: AgentCommand, given: Given) -> PastSession:
@@ -102,7 +118,7 @@ def _start_in_background(given: Given) -> int:
                 argv,
                 stdin=subprocess.DEVNULL,
                 stdout=subprocess.PIPE,
-                stderr=subprocess.STDOUT,
+                stderr=subprocess.PIPE,
                 pass_fds=(is_ready,),
                 env={**os.environ, READY_VARIABLE: str(is_ready)},
                 start_new_session=True,  # so that the end of this terminal doesn't end it
@@ -110,13 +126,20 @@ def _start_in_background(given: Given) -> int:
             )
         finally:
             os.close(is_ready)
-        assert process.stdout is not None
-        for line in process.stdout:  # until it closes its output or ends
-            sys.stdout.write(line)
+        assert process.stdout is not None and process.stderr is not None
+        problems = Thread(target=_pass_on, args=(process.stderr, sys.stderr))
+        problems.start()
+        _pass_on(process.stdout, sys.stdout)  # until it closes its output or ends
+        problems.join()
         if told.read():
             process.returncode = 0  # it runs on its own from here
             return ExitCode.DONE
     return process.wait() or ExitCode.ERROR
+
+
+def _pass_on(lines: IO[str], to: TextIO) -> None:
+    for line in lines:
+        to.write(line)
 
 
 # The host process
@@ -191,16 +214,26 @@ async def _begin(
             say(text)
 
     spoken = replace(command, protocol=1)  # terminals get its messages in the terms of version 1
+    masker = Masker({**os.environ, **command.env})
     try:
         agent = await start_agent(
-            hub, spoken, cwd, settings, OFFER, note, recordings=settings.recordings, on_phase=lambda _: None
+            hub,
+            spoken,
+            cwd,
+            settings,
+            OFFER,
+            note,
+            recordings=settings.recordings,
+            on_phase=lambda _: None,
+            tap=learning(masker),
         )
     except UnsupportedProtocol as error:
         raise HostNotStarted(
             f"{command.name} doesn't speak version 1 of ACP, which a host needs", hint="run it without a host"
         ) from error
     agents.append(agent)
-    host = Host(agent, tasks)
+    host = Host(agent, tasks, masker=masker)
+    host.on_news = partial(_notify, tasks, settings.notifications, NoticeCommand(note), agent.title)
     added = await additions_for(agent, cwd, settings.workspace.additional_directories, Headless(say))
     say_left_out(added, say)
     opened = agent.new_session if past is None else partial(agent.open_session, SessionId(past.session_id))
@@ -210,6 +243,16 @@ async def _begin(
         error.hint = f"log in first: acp-tui {command.name if command.is_listed else f'-- {command.line}'}"
         raise
     return host
+
+
+def _notify(
+    tasks: TaskGroup, settings: Notifications, command: NoticeCommand, agent: str, told: Session, news: News
+) -> None:
+    """Run the user's command, which is the only way to reach a user without a terminal."""
+    if settings.command and "command" in channels_of(news, settings):
+        title = told.conversation.shown_title or agent
+        about = About(agent, told.session_id, title, str(told.cwd))
+        tasks.start_soon(command.run, settings.command, news, about)
 
 
 def _say_where(place: finding.HostPaths, address: str) -> None:

@@ -21,6 +21,7 @@ from acp_tui.cli.command_table import UsageError
 from acp_tui.cli.output import say
 from acp_tui.cli.prerequisites import exit_after
 from acp_tui.cli.terminal import agrees
+from acp_tui.client.agents.address import is_address
 from acp_tui.client.agents.catalogue import find_agent
 from acp_tui.client.agents.command import DEMO, AgentCommand
 from acp_tui.client.errors import AgentNotFound, ClientError
@@ -199,6 +200,26 @@ def session_of(command: AgentCommand, wanted: str, cwd: Path) -> PastSession:
     return past
 
 
+def recorded_agent(wanted: str, cwd: Path) -> tuple[AgentCommand, PastSession]:
+    """Return the session with this ID, or the last one in the folder, and the agent it was recorded with.
+
+    Raises ClientError if there is none, or it can't be continued.
+    """
+    index = recordings_index()
+    past = find_session(index, wanted) if wanted else _last(index, cwd, None)
+    if past.why_not_again:
+        raise NoSuchSession(f"{past.title or past.session_id}: {past.why_not_again}")
+    try:
+        return find_agent(past.agent).ready(), past
+    except AgentNotFound:
+        if not past.command or _is_known(past.agent):
+            raise
+    command = _agreed(past)
+    if command is None:
+        raise NoSuchSession("without its agent, the session can't be continued")
+    return command, past
+
+
 def find_session(index: SessionIndex, wanted: str) -> PastSession:
     """Return the recorded session whose ID is or begins with `wanted`. Raises ClientError."""
     found = index.find(wanted)
@@ -314,14 +335,20 @@ def say_how_to_resume(left: Sequence[LeftSession]) -> None:
     for one in left:
         told = _how(one, short[one.session_id], is_recorded=one.session_id in titles)
         if told:
-            title = (not one.is_hosted and titles.get(one.session_id)) or one.title
+            title = (not one.host and titles.get(one.session_id)) or one.title
             with suppress(OSError):  # the terminal may be gone
                 sys.stderr.write(f"{make_visible_line(title)}\n  {make_visible_line(told)}\n")
 
 
 def _how(left: LeftSession, short: str, *, is_recorded: bool) -> str:
-    if left.is_hosted:
-        return f"acp-tui attach {shlex.quote(left.agent)}    (still running)"
+    if left.host in ("runs", "watched"):
+        which = f"{left.agent}#{left.session_id}" if is_address(left.agent) else left.session_id
+        option = "--read-only " if left.host == "watched" else ""
+        return f"acp-tui attach {option}{shlex.quote(which)}    (still running)"
+    if left.host and is_recorded:
+        return f"acp-tui host --resume {shlex.quote(short)}"
+    if left.host:
+        return ""
     if is_recorded:
         note = "" if left.can_reopen else "    (read-only: the agent can't reopen it)"
         return f"acp-tui --resume {shlex.quote(short)}{note}"

@@ -8,6 +8,7 @@ from __future__ import annotations
 
 import io
 import pickle
+import re
 from array import array
 from collections.abc import Callable, Iterable, Iterator, Sequence
 from copy import copy
@@ -36,6 +37,7 @@ from acp_tui.conversation.facts import (
 )
 from acp_tui.conversation.tool_calls import TerminalId, ToolCallId
 from acp_tui.conversation.updates import ClientRemark, MessageChunk, MessageReplaced, Role, StateReported
+from acp_tui.conversation.visible import make_visible_line
 from acp_tui.values import dataclass
 
 KEPT: Final = 1_000
@@ -47,6 +49,9 @@ KEPT_BYTES: Final = 32 << 20
 KEPT_HOWEVER_LONG: Final = 20
 """This many of the last entries always stay in memory: they are in view."""
 _TOUCHES_PER_WEIGHING: Final = 8
+
+_PREAMBLE: Final = re.compile(r"(?:\s*<([\w-]+)>.*?</\1>)+", re.DOTALL)
+"""What some agents put before or in place of the user's words, and return when they load a session."""
 
 _PACKAGE: Final = "acp_tui.conversation"
 _MODULES: Final = frozenset(
@@ -369,6 +374,14 @@ class Conversation:
         return all(isinstance(entry, ClientRemark) for entry in self.entries)
 
     @property
+    def shown_title(self) -> str:
+        """The title, or the first line of the first prompt, safe to show on one line; "" if there is neither."""
+        if self.title:
+            return make_visible_line(self.title)
+        prompts = (entry.text for entry in self.entries if isinstance(entry, Message) and entry.role == "user")
+        return make_visible_line(next(filter(None, map(_first_line, prompts)), ""))
+
+    @property
     def is_idle(self) -> bool:
         """Whether no turn is running, so you can send a prompt."""
         return self.turn is Turn.IDLE
@@ -396,6 +409,12 @@ class Conversation:
         entry = self.entries[self.tool_call_entries[call_id]]
         assert isinstance(entry, ToolCallEntry)
         return entry
+
+
+def _first_line(prompt: str) -> str:
+    """The first line of the user's own words; "" if there are none."""
+    preamble = _PREAMBLE.match(prompt)
+    return prompt[preamble.end() if preamble else 0 :].strip().partition("\n")[0]
 
 
 def snapshot(conversation: Conversation) -> Conversation:

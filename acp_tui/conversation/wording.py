@@ -153,6 +153,14 @@ def duration(seconds: float) -> str:
     return f"{minutes} min {rest} s" if minutes else f"{rest} s"
 
 
+def age(seconds: float) -> str:
+    """Format how long something has existed, in its largest unit: "new", "5 min", "3 h", "2 d"."""
+    for size, unit in ((86_400, "d"), (3_600, "h"), (60, "min")):
+        if seconds >= size:
+            return f"{int(seconds // size)} {unit}"
+    return "new"
+
+
 MAX_TITLE: Final = 120
 """A title may be a whole program; this much identifies it."""
 

@@ -50,7 +50,7 @@ STARTERS: Final = {
     "workbench/demo/version_two.py": "the demo agent's own commands, as its scenario has them",
     "ui/tab/agent.py": "an agent's own login",
     "ui/kit/clipboard.py": "the system's clipboard",
-    "ui/kit/programs.py": "the user's own, for notices and the status line",
+    "client/programs.py": "the user's own, for notices and the status line",
     "ui/textual_gaps/internals.py": "the user's editor",
 }
 HOOKS: Final = (

@@ -4,7 +4,9 @@ from __future__ import annotations
 
 import json
 import os
+import shutil
 import signal
+import stat
 import subprocess
 import sys
 from collections.abc import Iterator
@@ -18,11 +20,13 @@ from anyio import to_thread
 
 from acp_tui.client.agents.address import Address
 from acp_tui.client.agents.command import AgentCommand
-from acp_tui.client.errors import AgentUnreachable
-from acp_tui.client.hosting.finding import HostPaths, attached
+from acp_tui.client.errors import AgentRefused, AgentUnreachable
+from acp_tui.client.hosting import finding
+from acp_tui.client.hosting.finding import HostNotStarted, HostPaths, attached
 from acp_tui.client.sessions.access import ALLOW
 from acp_tui.client.sessions.hub import open_hub
 from acp_tui.client.transcript.replay import replayed
+from acp_tui.conversation.content import Text
 from acp_tui.conversation.entries import Message
 from acp_tui.conversation.facts import SessionId
 from support.agents import REPLY, SDK_AGENT, agent_texts, scripted_argv, until
@@ -62,6 +66,17 @@ KEEPER = scripted_argv("""
     update("agent_message_chunk", content={"type": "text", "text": "and now"}, session="kept")
     answer(prompt, stopReason="end_turn")
     serve_until_closed()
+""")
+MULTIPLE = scripted_argv("""
+    handshake(agentInfo={"name": "many", "title": "Many", "version": "1"})
+    opened = 0
+    while True:
+        request = read()
+        if request["method"] == "session/new":
+            opened += 1
+            answer(request, sessionId=f"s{opened}")
+        else:
+            answer(request, stopReason="end_turn")
 """)
 MANY = 10_000
 FLOODS = f"""
@@ -183,6 +198,27 @@ async def test_updates_that_nobody_sees_are_kept_in_little_memory(user: User) ->
     assert process.memory_info().rss < MAX_MB << 20
 
 
+async def test_a_host_runs_the_users_command_for_a_question_that_nobody_sees(user: User) -> None:
+    note = user.home / "note"
+    settings = user.home / "config" / "acp-tui" / "settings.toml"
+    settings.parent.mkdir(parents=True)
+    write = "import os, sys; open(sys.argv[1], 'w').write('|'.join([*sys.argv[2:], str(sorted(os.environ.items()))]))"
+    command = [sys.executable, "-c", write, str(note), "{event}", "{agent}", "{session}", "{title}", "{cwd}"]
+    settings.write_text(f"[notifications]\ncommand = {json.dumps(command)}\n")
+    place = user.host("--cwd", str(user.home), "--", *TALKER, ACP_TUI_HOST_TOKEN="token-of-the-user")
+    async with attached_to(place) as (_, session), anyio.create_task_group() as tasks:
+        tasks.start_soon(session.send_prompt, REPLY)
+        await until(session, lambda: bool(session.conversation.permissions))
+        assert not note.exists()
+        tasks.cancel_scope.cancel()
+    await so(lambda: note.exists() and bool(note.read_text()), partial(anyio.sleep, 0.02))
+    *told, environ = note.read_text().split("|", 5)
+    assert told == ["needs_you", told[1], "s1", "go", str(user.home)]
+    assert "needs your decision" in environ
+    assert "Delete everything" not in environ
+    assert "token-of-the-user" not in environ
+
+
 async def test_the_sdks_agent_is_hosted(user: User) -> None:
     pytest.importorskip("acp")
     (user.home / "notes.txt").write_text("hello")
@@ -220,13 +256,105 @@ async def test_an_agent_of_another_version_is_not_hosted(user: User) -> None:
     newer = scripted_argv('answer(expect("initialize"), protocolVersion=2, capabilities={}, info={})')
     done = user.run("host", "--", *newer)
     assert done.returncode != 0
-    assert "doesn't speak version 1 of ACP, which a host needs" in done.stdout + done.stderr
+    assert "doesn't speak version 1 of ACP, which a host needs" in done.stderr
 
 
 async def test_an_agent_that_cannot_start_is_told_at_once(user: User) -> None:
     done = user.run("host", "--", "no-such-agent")
     assert done.returncode == 127
-    assert "the command no-such-agent wasn't found" in done.stdout
+    assert "the command no-such-agent wasn't found" in done.stderr
+    assert done.stdout == ""
+
+
+async def test_what_a_host_says_before_it_runs_in_the_background_is_on_stderr(user: User) -> None:
+    done = user.run("host", "--", *scripted_argv("sys.exit(3)"))
+    assert done.returncode != 0
+    assert "exited with code 3" in done.stderr
+    assert done.stdout == ""
+
+
+async def test_three_sessions_of_one_host_are_told_apart(user: User) -> None:
+    """By the list, and by what says that a name fits several. Their agent gives them no titles."""
+    place = user.host("--cwd", str(user.home), "--", *MULTIPLE)
+    async with attached_to(place) as (agent, first):
+        sessions = [first, await agent.new_session(Path("/usr")), await agent.new_session(Path("/usr"))]
+        for number, session in enumerate(sessions, 1):
+            await session.send_prompt((Text(f"task {number}"),))
+        listed = await to_thread.run_sync(user.run, "hosts")
+        listed_again = await to_thread.run_sync(partial(user.run, "hosts", "--format", "json"))
+    name, gap = place.name, " " * len(place.name)
+    assert listed.stdout.splitlines() == [
+        line
+        for number, folder in ((1, user.home), (2, "/usr"), (3, "/usr"))
+        for line in (f"{name}  s{number}  idle       task {number}", f"{gap}  Many · {folder} · new · 1 attached")
+    ]
+    assert [(one["title"], one["opened_at"] > 0) for one in json.loads(listed_again.stdout)] == [
+        (f"task {number}", True) for number in (1, 2, 3)
+    ]
+    with on_terminal(user.home, "attach", name) as screen:
+        assert screen.wait_for_end() == 1
+        assert f"{name!r} matches several sessions" in screen.shown
+        assert "s2  idle       task 2" in screen.shown
+    with on_terminal(user.home, "attach", "s2") as screen:
+        screen.wait_for("task 2")
+
+
+async def test_a_session_whose_host_was_killed_goes_on_in_another_one(user: User) -> None:
+    """The one who quit is told how; the recording knows the agent and the folder."""
+    place = user.host("--cwd", str(user.home), "--", *KEEPER)
+    with on_terminal(user.home, "attach", place.name) as screen:
+        screen.prompt("hello")
+        screen.wait_for("and now")
+        process_of(place).kill()
+        screen.wait_for("host gone")
+        screen.type("\x11")  # Ctrl+Q
+        screen.wait_for("acp-tui host --resume kept")
+    with on_terminal(user.home, "host", "--resume", "kept") as asked:
+        asked.wait_for("[y/N]")  # the command comes from a file
+        asked.insist("y\r", lambda: "is hosted: acp-tui attach" in asked.shown)
+    async with attached_to(place, "kept") as (_, session):
+        assert agent_texts(session) == ["as before"]
+
+
+async def test_a_state_folder_too_long_for_a_socket_has_its_hosts_in_the_runtime_folder(user: User) -> None:
+    state = user.home / ("long" * 20)
+    runtime = user.home / "run"
+    runtime.mkdir()
+    for variables in ({"XDG_RUNTIME_DIR": str(runtime)}, {"XDG_RUNTIME_DIR": ""}):
+        variables = {"XDG_STATE_HOME": str(state), **variables}
+        started = user.run("host", "--", *TALKER, **variables)
+        try:
+            assert "is hosted: acp-tui attach" in started.stdout, started.stderr
+            (listed,) = json.loads(user.run("hosts", "--format", "json", **variables).stdout)
+            assert listed["session_id"] == "s1"
+            folder = _socket_folder(runtime if variables["XDG_RUNTIME_DIR"] else Path(f"/tmp/acp-tui-{os.getuid()}"))
+            assert stat.S_IMODE(folder.stat().st_mode) == stat.S_IMODE(folder.parent.stat().st_mode) == 0o700
+        finally:
+            user.run("host", "--stop", **variables)
+    shutil.rmtree(folder)
+
+
+def _socket_folder(root: Path) -> Path:
+    (socket,) = root.rglob("*.sock")
+    return socket.parent
+
+
+async def test_a_folder_of_somebody_else_in_tmp_is_not_used(user: User, monkeypatch: pytest.MonkeyPatch) -> None:
+    shared = user.home / "tmp"
+    folder = shared / "acp-tui" / "hosts"
+    folder.mkdir(parents=True)
+    monkeypatch.setattr(finding, "SHARED_FOLDER", shared)
+    finding.bound("one", folder)[1].close()
+    folder.rename(shared / "elsewhere")
+    folder.symlink_to(shared / "elsewhere")
+    with pytest.raises(HostNotStarted, match="isn't a folder of yours"):
+        finding.bound("two", folder)
+    folder.unlink()
+    folder.mkdir()
+    if os.getuid() == 0:
+        os.chown(folder, 12345, 12345)
+        with pytest.raises(HostNotStarted, match="isn't a folder of yours"):
+            finding.bound("two", folder)
 
 
 # Who may attach
@@ -291,10 +419,66 @@ async def _greet(url: str, headers: dict[str, str]) -> None:
         await agent.initialize()
 
 
+async def test_who_has_the_token_to_watch_can_only_watch_until_it_is_revoked(user: User) -> None:
+    place = user.host("--listen", "127.0.0.1:0", "--", *TALKER)
+    shared = user.run("hosts", "--share", place.name).stdout
+    (command,) = (line.split() for line in shared.splitlines() if "attach" in line)
+    token, address = command[0].partition("=")[2], command[-1]
+    assert command[1:-1] == ["acp-tui", "attach", "--read-only"]
+    assert stat.S_IMODE(place.watch_token.stat().st_mode) == 0o600
+    headers = {"Authorization": f"Bearer {token}"}
+    full = {"Authorization": f"Bearer {place.token.read_text()}"}
+    async with open_hub() as hub, attached_to(place) as (_, local):
+        agents = []
+        for one in (headers, full):
+            agent = await attached(hub, AgentCommand(address, (address,), is_host=True, address=Address(address, one)))
+            await agent.initialize()
+            agents.append(agent)
+        watched = await agents[0].load_session(SessionId("s1"), Path("/"))
+        with pytest.raises(AgentRefused, match="You can only watch here"):
+            await watched.send_prompt(REPLY)
+        with pytest.raises(AgentRefused, match="You can only watch here"):
+            await agents[0].send_extension("_acp_tui/revoke", {})
+        revoked = await to_thread.run_sync(user.run, "hosts", "--revoke")
+        assert revoked.stdout == f"{place.name} has new tokens. Whoever used the old ones is disconnected.\n"
+        for agent in agents:
+            await agent.ended()
+            assert not agent.may_come_back
+            assert "its token was revoked" in str(agent.lost)
+        assert local.conversation.is_connected
+    for one in (headers, full):
+        with pytest.raises(AgentUnreachable):
+            await _greet(address, one)
+    assert token not in user.run("hosts", "--share").stdout
+    await _greet(address, {"Authorization": f"Bearer {place.watch_token.read_text()}"})
+
+
+async def test_a_host_without_tcp_has_nothing_to_share_or_revoke(user: User) -> None:
+    user.host("--", *TALKER)
+    assert "attach --read-only" in user.run("hosts", "--share").stderr
+    assert user.run("hosts", "--revoke").stdout == "No host has tokens.\n"
+
+
+async def test_a_qr_code_fits_a_small_terminal_and_says_what_the_line_does(user: User) -> None:
+    segno = pytest.importorskip("segno", reason="the extra `qr` isn't installed")
+    user.host("--listen", "127.0.0.1:0", "--", *TALKER)
+    with on_terminal(user.home, "hosts", "--share") as screen:
+        assert screen.wait_for_end() == 0
+        shown = screen.written.decode().splitlines()
+    (command,) = (line.strip() for line in shown if "attach --read-only" in line)
+    code = [line for line in shown if line and set(line) <= set("█▀▄ ")]
+    assert len(code) < 24
+    assert max(map(len, code)) < 80
+    halves = {"█": (0, 0), "▀": (0, 1), "▄": (1, 0), " ": (1, 1)}
+    rows = [[halves[char][half] for char in line] for line in code for half in (0, 1)]
+    wanted = [[*row] for row in segno.make(command, error="l", micro=False).matrix_iter(border=2)]
+    assert rows[: len(wanted)] == wanted
+
+
 async def test_beyond_this_machine_it_wants_tls(user: User) -> None:
     done = user.run("host", "--listen", "0.0.0.0:0", "--", *TALKER)
     assert done.returncode != 0
-    assert "so it needs TLS" in done.stdout
+    assert "so it needs TLS" in done.stderr
 
 
 async def test_attaching_over_tls_requires_the_token_and_a_trusted_host(

@@ -161,11 +161,13 @@ def said(text: str, session_id: str = "s1") -> dict[str, Any]:
     return notification("session/update", {"sessionId": session_id, "update": chunk})
 
 
-def asked(request_id: Any, *options: str, call_id: str = "call", session_id: str = "s1") -> dict[str, Any]:
+def asked(
+    request_id: Any, *options: str, call_id: str = "call", session_id: str = "s1", title: str = "Delete everything"
+) -> dict[str, Any]:
     """A permission request, as on the wire, with options with these IDs."""
     params = {
         "sessionId": session_id,
-        "toolCall": {"toolCallId": call_id, "title": "Delete everything"},
+        "toolCall": {"toolCallId": call_id, "title": title},
         "options": [{"optionId": option, "name": option, "kind": "allow_once"} for option in options],
     }
     return {"jsonrpc": "2.0", "id": request_id, "method": "session/request_permission", "params": params}

@@ -14,7 +14,7 @@ from pathlib import Path
 import anyio
 import psutil  # type: ignore[import-untyped]
 
-from acp_tui.client.hosting.finding import HostPaths, attached
+from acp_tui.client.hosting.finding import HostPaths, attached, watching
 from acp_tui.client.sessions.agent import Agent
 from acp_tui.client.sessions.hub import open_hub
 from acp_tui.client.sessions.session import Session
@@ -87,10 +87,13 @@ def _listens(process: psutil.Process, path: Path) -> bool:
 
 
 @asynccontextmanager
-async def attached_to(place: HostPaths, session_id: str = "s1") -> AsyncIterator[tuple[Agent, Session]]:
+async def attached_to(
+    place: HostPaths, session_id: str = "s1", *, is_read_only: bool = False
+) -> AsyncIterator[tuple[Agent, Session]]:
     """The host's session, seen by another client."""
+    command = watching(place.command) if is_read_only else place.command
     with anyio.fail_after(TEST_LIMIT_S):
         async with open_hub() as hub:
-            agent = await attached(hub, place.command)
+            agent = await attached(hub, command)
             await agent.initialize(LIMIT_S)
             yield agent, await agent.load_session(SessionId(session_id), Path("/"))

@@ -14,7 +14,7 @@ from anyio.abc import ByteStream, TaskGroup
 
 from acp_tui.client.agents.command import AgentCommand
 from acp_tui.client.hosting.finding import attached
-from acp_tui.client.hosting.host import Host
+from acp_tui.client.hosting.host import LOCAL, Access, Host
 from acp_tui.client.sessions import agent as agent_module
 from acp_tui.client.sessions.access import INTERACTIVE, Policy
 from acp_tui.client.sessions.agent import Agent
@@ -81,26 +81,26 @@ class Hosted:
     _streams: dict[str, ByteStream]
     _scopes: list[anyio.CancelScope] = field(default_factory=list)
 
-    async def attach(self, name: str = "client", link: Link | None = None) -> Session:
+    async def attach(self, name: str = "client", link: Link | None = None, access: Access = LOCAL) -> Session:
         """The session as another client sees it."""
-        agent = await self.connect(name, link)
+        agent = await self.connect(name, link, access)
         return await agent.load_session(SessionId(self.session.session_id), self.session.cwd)
 
-    async def connect(self, name: str = "client", link: Link | None = None) -> Agent:
+    async def connect(self, name: str = "client", link: Link | None = None, access: Access = LOCAL) -> Agent:
         """Another client, over a connection that `link` may delay."""
         near, far = connected_pair()
         self._streams[name] = near if link is None else LateStream(near, link)
-        self._tasks.start_soon(self.host.serve, far)
+        self._tasks.start_soon(self.host.serve, far, access)
         agent = await attached(self._hub, AgentCommand(name, (name,)))
         await agent.initialize()
         return agent
 
     @asynccontextmanager
-    async def played(self) -> AsyncIterator[Counterpart]:
+    async def played(self, access: Access = LOCAL) -> AsyncIterator[Counterpart]:
         """A client that the test plays, which knows only ACP."""
         with connected() as (wire, stream):
             async with anyio.create_task_group() as tasks:
-                tasks.start_soon(self.host.serve, stream)
+                tasks.start_soon(self.host.serve, stream, access)
                 yield wire
                 tasks.cancel_scope.cancel()
 

@@ -5,7 +5,9 @@ Everything here runs in the event loop. `console` handles the terminal, and `com
 
 from __future__ import annotations
 
+import time
 from collections.abc import Awaitable, Callable, Collection, Sequence
+from functools import partial
 from pathlib import Path
 from typing import Final, TypeAlias
 
@@ -16,12 +18,13 @@ from anyio.abc import TaskGroup
 from acp_tui.cli import ExitCode, code_of
 from acp_tui.cli.output import error_text
 from acp_tui.cli.plain.asking import AgentStart, Permissions, Questions
-from acp_tui.cli.plain.console import Console, Outbox
+from acp_tui.cli.plain.console import Console, Outbox, ring
 from acp_tui.cli.plain.telling import ConversationPrinter
 from acp_tui.cli.plain.words import ours
 from acp_tui.client.agents.command import AgentCommand
 from acp_tui.client.attachments import attach
 from acp_tui.client.errors import AgentRefused, ClientError
+from acp_tui.client.notices import Watch, channels_of
 from acp_tui.client.prompts import PromptMemory
 from acp_tui.client.sessions.agent import Agent
 from acp_tui.client.sessions.driver import SessionDriver, until_connected
@@ -81,6 +84,7 @@ class Chat:
         self._driver: SessionDriver
         self._tasks: TaskGroup
         self._teller: ConversationPrinter
+        self._watch: Watch
         self._permissions: Permissions
         self._questions: Questions
 
@@ -216,7 +220,7 @@ class Chat:
         """Use this session from now on. If it's the same one continued, what was said isn't printed again."""
         is_known = self.session is not None and self.session.conversation is session.conversation
         self._unsubscribe()
-        self.session = session
+        self.session, self._watch = session, Watch()
         if not is_known:
             self._teller = ConversationPrinter(
                 session.conversation, session.cwd, self._outbox, self.settings.conversation
@@ -231,6 +235,7 @@ class Chat:
 
     def _hear(self, change: Change) -> None:
         self._teller.tell(change)
+        self._look_for_news()
         facts = change.facts
         if Fact.PERMISSIONS in facts:
             self._permissions.look(self._tasks)
@@ -244,6 +249,13 @@ class Chat:
             if self.is_idle:
                 self._teller.finish()
             self._tasks.start_soon(self._show_prompt)
+
+    def _look_for_news(self) -> None:
+        """Ring the bell for what the settings want it for. Whether the user looks isn't known here."""
+        assert self.session is not None
+        news = self._watch.look(self.session.conversation, time.monotonic())
+        if news is not None and "bell" in channels_of(news, self.settings.notifications):
+            self._tasks.start_soon(partial(to_thread.run_sync, ring, abandon_on_cancel=True))
 
     @property
     def is_idle(self) -> bool:

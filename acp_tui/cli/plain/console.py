@@ -25,6 +25,7 @@ import anyio
 from anyio import to_thread
 
 from acp_tui.cli.terminal import GUARD_S, LOOK_S, Fence, has_typed
+from acp_tui.client.notices import BELL
 from acp_tui.conversation.visible import make_visible
 
 try:
@@ -432,6 +433,13 @@ def _open_pipe() -> tuple[int, int]:
     for end in ends:
         os.set_blocking(end, False)
     return ends
+
+
+def ring() -> None:
+    """Ring the terminal's bell at once: it changes no line. Blocks if the terminal takes nothing."""
+    if sys.stdout.isatty():
+        with suppress(OSError):
+            os.write(sys.stdout.fileno(), BELL.encode())
 
 
 class Outbox:

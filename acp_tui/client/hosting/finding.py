@@ -7,12 +7,18 @@ the next lookup deletes it. What ACP can't say about a session is sent separatel
 from __future__ import annotations
 
 import logging
+import os
 import re
 import socket
-from collections.abc import AsyncIterator, Callable, Iterable, Sequence
+import subprocess
+import sys
+import time
+from collections.abc import AsyncIterator, Callable, Iterable, Iterator, Sequence
 from contextlib import asynccontextmanager, suppress
 from dataclasses import replace
+from errno import EPERM
 from pathlib import Path
+from stat import S_ISDIR
 from typing import Any, Final, Protocol
 from urllib.parse import quote
 
@@ -20,15 +26,17 @@ import anyio
 from anyio import to_thread
 
 from acp_tui.client.agents.address import Address
+from acp_tui.client.agents.catalogue import find_agent
 from acp_tui.client.agents.command import AgentCommand, Phase
-from acp_tui.client.errors import ClientError
+from acp_tui.client.errors import AgentNotFound, ClientError
 from acp_tui.client.extensions import Extensions
 from acp_tui.client.files import PRIVATE, locked, make_private
 from acp_tui.client.hosting import own_methods
 from acp_tui.client.sessions.agent import Agent
 from acp_tui.client.sessions.hub import SessionHub, open_hub
 from acp_tui.client.sessions.session import Session
-from acp_tui.client.settings.location import state_folder
+from acp_tui.client.sessions.session_history import PastSession, short_ids
+from acp_tui.client.settings.location import SHARED_FOLDER, hosts_folder
 from acp_tui.client.transcript.own_updates import NotReadable
 from acp_tui.conversation.elicitation import Elicitation, Form, UrlVisit
 from acp_tui.conversation.facts import PermissionRequest, RequestKey, SessionId
@@ -41,13 +49,13 @@ from acp_tui.conversation.updates import (
     SessionUpdate,
     TerminalOpened,
 )
+from acp_tui.conversation.visible import make_visible_line
+from acp_tui.conversation.wording import age
 from acp_tui.protocol.roles import ClientOffer
 from acp_tui.values import dataclass
 
 ANSWER_LIMIT_S: Final = 10.0
 MAX_NAME: Final = 24
-MAX_SOCKET_PATH: Final = 103
-"""Bytes that all systems accept; macOS accepts the fewest."""
 _ODD: Final = re.compile(r"[^A-Za-z0-9_.]+")
 
 
@@ -77,6 +85,11 @@ class HostPaths:
         return self.folder / f"{self.name}.token"
 
     @property
+    def watch_token(self) -> Path:
+        """The token of TCP clients that can only watch."""
+        return self.folder / f"{self.name}.watch-token"
+
+    @property
     def log(self) -> Path:
         """Its internal errors."""
         return self.folder / f"{self.name}.log"
@@ -89,13 +102,8 @@ class HostPaths:
 
     def clear(self) -> None:
         """Delete the files of a host that has ended, except its log. Blocks."""
-        for file in (self.socket, self.token):
+        for file in (self.socket, self.token, self.watch_token):
             file.unlink(missing_ok=True)
-
-
-def hosts_folder() -> Path:
-    """The folder of the hosts, which may not exist."""
-    return state_folder() / "hosts"
 
 
 def bound(agent: str, folder: Path | None = None) -> tuple[HostPaths, socket.socket]:
@@ -103,6 +111,8 @@ def bound(agent: str, folder: Path | None = None) -> tuple[HostPaths, socket.soc
     folder = folder or hosts_folder()
     stem = _ODD.sub("-", agent).strip("-.")[:MAX_NAME] or "agent"
     try:
+        make_private(folder)
+        _require_own(folder)
         make_private(folder, is_ours=True)
         with locked(folder / "hosts"):
             taken = {place.name for place in _places(folder)}
@@ -113,15 +123,21 @@ def bound(agent: str, folder: Path | None = None) -> tuple[HostPaths, socket.soc
         raise HostNotStarted(f"{folder} can't be used: {error.strerror or error}") from error
 
 
+def _require_own(folder: Path) -> None:
+    """Raise OSError if the folder is in one that everyone can write to, and isn't the user's own."""
+    if folder.parent.parent != SHARED_FOLDER:
+        return
+    for each in (folder.parent, folder):
+        status = each.lstat()
+        if not S_ISDIR(status.st_mode) or status.st_uid != os.getuid():
+            raise PermissionError(EPERM, f"{each} isn't a folder of yours")
+
+
 def _numbered(stem: str, number: int) -> str:
     return stem if number == 1 else f"{stem}-{number}"
 
 
 def _listener(path: Path) -> socket.socket:
-    if len(str(path).encode()) > MAX_SOCKET_PATH:
-        raise HostNotStarted(
-            f"{path} is too long for the address of a socket", hint="XDG_STATE_HOME names a shorter folder"
-        )
     listener = socket.socket(socket.AF_UNIX, socket.SOCK_STREAM)
     try:
         listener.bind(str(path))
@@ -134,8 +150,12 @@ def _listener(path: Path) -> socket.socket:
 
 
 def _places(folder: Path) -> list[HostPaths]:
-    """Places where a host listens. Deletes the others."""
-    found = []
+    """Places where a host listens. Deletes the others. None in a folder that isn't the user's own."""
+    found: list[HostPaths] = []
+    try:
+        _require_own(folder)
+    except OSError:
+        return found
     for file in sorted(folder.glob("*.sock")):
         place = HostPaths(file.stem, folder)
         if _is_heard(file):
@@ -185,11 +205,18 @@ class HostedSession:
     """The questions that wait for an answer, one line each."""
     attached: int
     """How many terminals show it."""
+    opened_at: float
+    """When it was opened in its host, in seconds since the epoch; 0 if the host doesn't say."""
 
     @property
     def state(self) -> str:
         """Its state in a word or two."""
         return "needs you" if self.waiting else "working" if self.turn != "idle" else "idle"
+
+    @property
+    def age(self) -> str:
+        """How long it has been there; "" if unknown."""
+        return age(time.time() - self.opened_at) if self.opened_at else ""
 
     def is_shown_by(self, agent: Agent | None, session: Session | None) -> bool:
         """Whether it's this session of this agent."""
@@ -197,9 +224,20 @@ class HostedSession:
             return False
         return agent.command == self.command and session.session_id == self.session_id
 
+    def to_watch(self) -> HostedSession:
+        """The same, as a client that can only watch."""
+        return replace(self, command=watching(self.command))
+
     async def open_in(self, sessions: OpensSessions) -> Session:
         """Open the session as an additional client. Raises ClientError."""
         return await sessions.open(self.session_id, self.cwd)
+
+
+def watching(command: AgentCommand) -> AgentCommand:
+    """A host as an agent that can only be watched."""
+    assert command.address is not None
+    headers = {**command.address.headers, **own_methods.READ_ONLY}
+    return replace(command, address=replace(command.address, headers=headers))
 
 
 async def hosted_sessions() -> list[HostedSession]:
@@ -232,6 +270,20 @@ async def _connected(command: AgentCommand) -> AsyncIterator[Agent]:
         yield agent
 
 
+def described(sessions: Sequence[HostedSession]) -> Iterator[str]:
+    """Lines that tell the sessions apart, safe to show: host, ID, state, and title; then agent, folder, and age."""
+    short = short_ids(one.session_id for one in sessions)
+    width = max((len(one.host) for one in sessions), default=0)
+    ids = max(map(len, short.values()), default=0)
+    for one in sessions:
+        title = one.title or "(untitled)"
+        facts = (one.agent, str(one.cwd), one.age, f"{one.attached} attached" if one.attached else "")
+        yield make_visible_line(f"{one.host:<{width}}  {short[one.session_id]:<{ids}}  {one.state:<9}  {title}")
+        yield make_visible_line(f"{'':<{width}}  {' · '.join(filter(None, facts))}")
+        for asked in one.waiting:
+            yield make_visible_line(f"{'':<{width}}  asks: {asked}")
+
+
 def _read_status(command: AgentCommand, status: Any) -> list[HostedSession]:
     """The sessions in a status, which may come from another version."""
     sessions = status.get("sessions") if isinstance(status, dict) else None
@@ -246,6 +298,7 @@ def _read_status(command: AgentCommand, status: Any) -> list[HostedSession]:
             str(one.get("turn")),
             tuple(map(str, one.get("waiting") or ())),
             one["attached"] if isinstance(one.get("attached"), int) else 0,
+            next((at for at in (one.get("openedAt"), status.get("startedAt")) if isinstance(at, int | float)), 0),
         )
         for one in sessions or ()
         if isinstance(one, dict)
@@ -263,7 +316,7 @@ def named(sessions: Sequence[HostedSession], name: str) -> HostedSession:
     found = exact or [one for one in sessions if one.session_id.startswith(name)]
     if len(found) == 1:
         return found[0]
-    known = "\n".join(f"{one.host}  {one.session_id}  {one.title}".rstrip() for one in found or sessions)
+    known = "\n".join(described(found or sessions))
     what = (
         "several sessions are hosted"
         if not name
@@ -274,18 +327,78 @@ def named(sessions: Sequence[HostedSession], name: str) -> HostedSession:
     raise HostNotFound(what, hint=f"choose one by its host or its ID:\n{known}")
 
 
-async def stopped(name: str | None, folder: Path | None = None) -> list[str]:
-    """End this host, or all if None. Returns the names of those ended. Raises ClientError."""
+async def hosted_again(past: PastSession) -> HostedSession:
+    """Start a host that continues a recorded session with the agent it was recorded with. Raises ClientError."""
+    if past.why_not_again:
+        raise HostNotStarted(f"the session can't be continued: {past.why_not_again}")
+    try:
+        agent = [(await to_thread.run_sync(find_agent, past.agent)).name]
+    except AgentNotFound:
+        agent = ["--", *past.command]
+    argv = [sys.executable, "-m", "acp_tui", "host", f"--resume={past.session_id}", "--cwd", str(past.cwd), *agent]
+    done = await anyio.run_process(argv, stdin=subprocess.DEVNULL, check=False)
+    if done.returncode != 0:
+        said = (done.stderr or done.stdout).decode(errors="replace").strip().removeprefix("acp-tui: ")
+        what, _, hint = said.partition("\n")
+        raise HostNotStarted(what or "the host didn't start", hint=hint.strip())
+    return named(await hosted_sessions(), past.session_id)
+
+
+async def _named_places(name: str | None) -> list[HostPaths]:
+    """The host with this name, or all if None. Raises HostNotFound."""
     places = await to_thread.run_sync(_places, hosts_folder())
     wanted = [place for place in places if name in (None, place.name)]
     if name is not None and not wanted:
         known = ", ".join(place.name for place in places)
         raise HostNotFound(f"no host is named {name!r}", hint=f"running: {known}" if known else "none is running")
+    return wanted
+
+
+async def stopped(name: str | None, folder: Path | None = None) -> list[str]:
+    """End this host, or all if None. Returns the names of those ended. Raises ClientError."""
+    wanted = await _named_places(name)
     for place in wanted:
         async with _connected(place.command) as agent:
             await agent.send_extension(own_methods.STOP, {})
             await agent.ended()
     return [place.name for place in wanted]
+
+
+async def revoked(name: str | None) -> list[str]:
+    """Make the tokens of this host invalid, or those of all if None. Returns the names of the hosts that had any.
+
+    Raises ClientError.
+    """
+    done = []
+    for place in await _named_places(name):
+        async with _connected(place.command) as agent:
+            answer = await agent.send_extension(own_methods.REVOKE, {})
+            if isinstance(answer, dict) and answer.get("revoked") is True:
+                done.append(place.name)
+    return done
+
+
+@dataclass(frozen=True, slots=True)
+class Share:
+    """How someone who may only watch attaches to a host."""
+
+    host: str
+    address: str
+    token: str
+
+
+async def shared(name: str | None) -> list[Share]:
+    """Where to watch this host, or all if None; without those that don't listen on TCP. Raises ClientError."""
+    found = []
+    for place in await _named_places(name):
+        async with _connected(place.command) as agent:
+            status = await agent.send_extension(own_methods.STATUS, {})
+        listens = status.get("listens") if isinstance(status, dict) else None
+        address = next((str(one) for one in listens or () if "://" in str(one)), "")
+        if address:
+            with suppress(OSError):
+                found.append(Share(place.name, address, await to_thread.run_sync(place.watch_token.read_text)))
+    return found
 
 
 log = logging.getLogger(__name__)
@@ -322,6 +435,13 @@ async def attached(hub: SessionHub, command: AgentCommand, on_phase: Callable[[P
         session = agent.sessions.get(session_id)
         if session is not None:
             _apply(session, update)
+
+    @extensions.on_notification(own_methods.ATTACHED)
+    def on_attended(params: object) -> None:
+        with suppress(NotReadable):
+            session_id, attendance = own_methods.read_attended(params)
+            if session_id in agent.sessions:
+                agent.sessions[session_id].note_attendance(attendance)
 
     return agent
 

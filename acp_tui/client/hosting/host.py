@@ -22,9 +22,13 @@ from anyio.abc import ByteStream, TaskGroup
 
 from acp_tui.client.errors import AgentRefused, AuthenticationRequired, ClientError
 from acp_tui.client.hosting import own_methods
+from acp_tui.client.notices import News, Watch, question_in
+from acp_tui.client.secrets.masking import Masker
 from acp_tui.client.sessions.agent import Agent
-from acp_tui.client.sessions.session import Session
+from acp_tui.client.sessions.session import Attendance, Session
 from acp_tui.client.settings.mcp import HttpServer, Server, StdioServer
+from acp_tui.client.transcript.events import Frame
+from acp_tui.client.transcript.recorder import Scribe, masked_fields, masked_update
 from acp_tui.conversation.content import ContentBlock
 from acp_tui.conversation.conversation import Change, snapshot
 from acp_tui.conversation.elicitation import Elicitation, UrlVisit
@@ -57,7 +61,7 @@ from acp_tui.protocol.v1.agent_requests import (
 from acp_tui.protocol.v1.inbound_content import read_block
 from acp_tui.protocol.v1.initialize import AuthenticateRequest, InitializeRequest
 from acp_tui.protocol.wire import decode
-from acp_tui.rpc import ConnectionLost, ErrorCode, Peer, RequestFailed, RpcError
+from acp_tui.rpc import ConnectionLost, Direction, ErrorCode, Peer, RequestFailed, RpcError, Tap
 from acp_tui.values import dataclass
 
 MAX_UNREAD_BYTES: Final = 64 << 20
@@ -113,25 +117,57 @@ class _Turns:
     """The client whose prompt is being sent into the turn."""
 
 
+@dataclass(frozen=True, slots=True)
+class Access:
+    """Who connects, and what for."""
+
+    where: str = "this machine"
+    is_read_only: bool = False
+
+
+LOCAL: Final = Access()
+
+
+def learning(masker: Masker) -> Tap:
+    """Lets `masker` learn the secrets that an agent is sent, so that watchers don't see them."""
+    scribe = Scribe(masker)
+
+    def tap(direction: Direction, frame: bytes) -> None:
+        if direction is Direction.OUT or b"elicitation" in frame:
+            scribe.write(Frame(0.0, direction, frame))
+
+    return tap
+
+
 class Host:
     """The sessions of one agent, and the clients attached to them."""
 
-    def __init__(self, agent: Agent, tasks: TaskGroup, where: Sequence[str] = ()) -> None:
-        """`tasks` outlive every client. `where` says where clients connect, for people to read."""
+    def __init__(self, agent: Agent, tasks: TaskGroup, where: Sequence[str] = (), masker: Masker | None = None) -> None:
+        """`tasks` outlive every client. `where` says where clients connect, for people to read.
+
+        `masker` knows the secrets that watchers must not see.
+        """
         self.agent = agent
+        self.masker = masker or Masker(os.environ)
+        self.revoke: Callable[[], bool] = lambda: False
+        """Makes the tokens invalid and disconnects who used one. Returns False if there are none."""
         self.where = where
         self.ended = anyio.Event()
         """Set when there is nothing left to host."""
+        self.on_news: Callable[[Session, News], None] = lambda *_: None
+        """Called with what nobody is attached to see."""
         self._tasks = tasks
         self.clients: list[Client] = []
         self._turns: dict[SessionId, _Turns] = defaultdict(_Turns)
         self._began_at = time.time()
+        self._opened_at: dict[SessionId, float] = {}
+        self._watches: dict[SessionId, Watch] = defaultdict(Watch)
         agent.on_elicitations = self._look_at_questions
 
-    async def serve(self, stream: ByteStream) -> None:
+    async def serve(self, stream: ByteStream, access: Access = LOCAL) -> None:
         """Serve one client until it disconnects."""
         async with anyio.create_task_group() as tasks:
-            client = Client(self, stream, tasks)
+            client = Client(self, stream, tasks, access)
             self.clients.append(client)
             try:
                 await client.peer.serve()
@@ -140,6 +176,8 @@ class Host:
             finally:
                 self.clients.remove(client)
                 tasks.cancel_scope.cancel()
+                self._note_left(client)
+                self.tell_attendance()
 
     async def say_goodbye(self) -> None:
         """Wait until all clients have received what was sent."""
@@ -151,6 +189,7 @@ class Host:
     def attend(self, opened: Session) -> None:
         """Pass on what happens in a session. Call this before the agent says anything in it."""
         opened.relay = partial(self._relay, opened)
+        self._opened_at[opened.session_id] = time.time()
 
     def _relay(self, told: Session, update: SessionUpdate, change: Change) -> None:
         asker = None
@@ -163,11 +202,42 @@ class Host:
         for client in tuple(self.clients):
             if client is not asker:
                 client.tell(told, update, change)
+        if Fact.PERMISSIONS in change.facts or Fact.ELICITATIONS in change.facts:
+            self.tell_attendance()  # watchers see in it what waits
         is_about_questions = Fact.PERMISSIONS in change.facts or Fact.ELICITATIONS in change.facts
         if is_about_questions or told.conversation.permissions:
             self._look_at_questions()
+        news = self._watches[told.session_id].look(told.conversation, time.monotonic())
+        if news is not None and not self._is_attended(told):
+            self.on_news(told, news)
         if isinstance(update, Disconnected):
             self.ended.set()
+
+    def _is_attended(self, told: Session) -> bool:
+        return any(client.has_open(told.session_id) and not client.access.is_read_only for client in self.clients)
+
+    def tell_attendance(self) -> None:
+        """Tell each client who else is attached to its sessions, if that has changed."""
+        for client in tuple(self.clients):
+            client.tell_attendance()
+
+    def attendance_for(self, client: Client, told: Session) -> Attendance:
+        """Who else is attached to a session, and what waits if this client can't be asked."""
+        here = [other for other in self.clients if other is not client and other.has_open(told.session_id)]
+        return Attendance(
+            tuple(other.described for other in here if not other.access.is_read_only),
+            tuple(other.described for other in here if other.access.is_read_only),
+            client.access.is_read_only,
+            tuple(_waiting_in(told)) if client.access.is_read_only else (),
+        )
+
+    def _note_left(self, left: Client) -> None:
+        """Tell the user of questions that wait in sessions that nobody sees anymore."""
+        for told in tuple(self.agent.sessions.values()):
+            news = question_in(told.conversation)
+            was_seen = left.has_open(told.session_id) and not left.access.is_read_only
+            if news is not None and was_seen and not self._is_attended(told):
+                self.on_news(told, news)
 
     def _look_at_questions(self) -> None:
         for client in tuple(self.clients):
@@ -221,6 +291,7 @@ class Host:
                 client.tell(told, gone, Change())
         await self.agent.close_session(told)
         self._turns.pop(told.session_id, None)
+        self._watches.pop(told.session_id, None)
         if not self.agent.sessions:
             self.ended.set()
 
@@ -237,26 +308,37 @@ class Host:
 
     def _status_of(self, one: Session) -> dict[str, Any]:
         conversation = one.conversation
-        asked = [
-            conversation.tool_call(request.tool_call_id).call.shown_title
-            for request in conversation.permissions.values()
-        ]
-        asked += [elicitation.message for elicitation in conversation.elicitations.values()]
         return {
             "sessionId": one.session_id,
             "cwd": str(one.cwd),
-            "title": conversation.title,
+            "title": conversation.shown_title,
+            "openedAt": self._opened_at.get(one.session_id, self._began_at),
             "turn": conversation.turn.name.lower(),
-            "waiting": asked,
+            "waiting": _waiting_in(one),
             "attached": sum(client.has_open(one.session_id) for client in self.clients),
         }
 
 
-class Client:
-    """One client of a host. Acts as the agent for it, and is the peer's handler."""
+def _waiting_in(told: Session) -> list[str]:
+    """What is asked, a line each."""
+    conversation = told.conversation
+    asked = [
+        conversation.tool_call(request.tool_call_id).call.shown_title for request in conversation.permissions.values()
+    ]
+    return asked + [elicitation.message for elicitation in conversation.elicitations.values()]
 
-    def __init__(self, host: Host, stream: ByteStream, tasks: TaskGroup) -> None:
+
+class Client:
+    """One client of a host. Acts as the agent for it, and is the peer's handler.
+
+    One that can only watch has the requests of `FOR_WATCHERS`, is asked nothing, and is sent nothing unmasked.
+    """
+
+    def __init__(self, host: Host, stream: ByteStream, tasks: TaskGroup, access: Access) -> None:
         self.peer = Peer(stream, self)
+        self.access = access
+        self._name = ""
+        self._told_attendance: dict[SessionId, Attendance] = {}
         self._host = host
         self._tasks = tasks
         self.follows = False
@@ -269,7 +351,7 @@ class Client:
         self._asked: dict[RequestKey, _Question] = {}
         self._late: set[RequestKey] = set()
         """The questions that changed while this client's answer was on its way."""
-        self._requests: dict[str, Callable[[Any], Awaitable[Any]]] = {
+        self.requests: dict[str, Callable[[Any], Awaitable[Any]]] = {
             v1.INITIALIZE: self._initialize,
             v1.AUTHENTICATE: self._authenticate,
             v1.LOGOUT: self._logout,
@@ -282,24 +364,30 @@ class Client:
             v1.SESSION_SET_CONFIG_OPTION: self._set_option,
             own_methods.STATUS: self._status,
             own_methods.STOP: self._stop,
+            own_methods.REVOKE: self._revoke,
         }
+        if access.is_read_only:
+            self.requests = {method: self.requests[method] for method in own_methods.FOR_WATCHERS}
 
     # Requests from the client
 
     def on_request(self, method: str, params: Any) -> Awaitable[Any]:
         """Handle a request. Raises RequestFailed."""
-        serve = self._requests.get(method)
+        serve = self.requests.get(method)
+        if serve is None and self.access.is_read_only:
+            raise RequestFailed(ErrorCode.INVALID_REQUEST, "You can only watch here", {"method": method})
         if serve is None:
             raise RequestFailed(ErrorCode.METHOD_NOT_FOUND, f"Method not found: {method}", {"method": method})
         return self._served(serve, params)
 
     async def _served(self, serve: Callable[[Any], Awaitable[Any]], params: Any) -> Any:
         with _as_failures():
-            return await serve(params)
+            said = await serve(params)
+        return self._host.masker.message(said) if self.access.is_read_only else said
 
     def on_notification(self, method: str, params: Any) -> None:
         """Cancel a turn. Ignore unknown notifications."""
-        if method == v1.SESSION_CANCEL:
+        if method == v1.SESSION_CANCEL and not self.access.is_read_only:
             with _as_failures():
                 request = decode(session.CancelNotification, params)
                 self._host.cancel(self._session(request.session_id), self)
@@ -310,6 +398,7 @@ class Client:
     async def _initialize(self, params: Any) -> Any:
         request = decode(InitializeRequest, params)
         agent = self._host.agent
+        self._name = request.client_info.name if request.client_info is not None else ""
         self.follows = own_methods.follows(request.client_capabilities.meta)
         self._reads_questions = own_methods.reads_questions(request.client_capabilities.meta)
         # The host can always load sessions, whatever the agent supports. Without the history, a client would miss what
@@ -318,7 +407,7 @@ class Client:
             agent.capabilities,
             load_session=True,
             list_sessions=True,
-            close_session=True,
+            close_session=not self.access.is_read_only,
             resume_session=False,
             delete_session=False,
         )
@@ -340,6 +429,7 @@ class Client:
         def attend(opened: Session) -> None:
             self._open.add(opened.session_id)
             self._host.attend(opened)
+            self._host.tell_attendance()
 
         opened = await self._host.agent.new_session(
             _absolute(request.cwd),
@@ -356,6 +446,7 @@ class Client:
         taken, held_back = snapshot(opened.conversation), list[tuple[SessionUpdate, Change]]()
         self._open.add(opened.session_id)
         self._held_back[opened.session_id] = held_back
+        self._host.tell_attendance()
         try:
             for number, update in enumerate(retold(taken), 1):
                 self._say(opened, update)
@@ -416,6 +507,9 @@ class Client:
         self._host.ended.set()
         return {}
 
+    async def _revoke(self, _: Any) -> Any:
+        return {"revoked": self._host.revoke()}
+
     def _session(self, session_id: str) -> Session:
         found = self._host.agent.sessions.get(SessionId(session_id))
         if found is None:
@@ -427,6 +521,23 @@ class Client:
     def has_open(self, session_id: SessionId) -> bool:
         """Whether it gets updates for this session."""
         return session_id in self._open
+
+    @property
+    def described(self) -> str:
+        """Who it is, in words."""
+        return f"{self._name or 'an ACP client'} on {self.access.where}"
+
+    def tell_attendance(self) -> None:
+        """Tell who else is attached to its sessions, if it understands that."""
+        if not self.follows:
+            return
+        for session_id in self._open:
+            told = self._host.agent.sessions.get(session_id)
+            if told is not None:
+                attendance = self._host.attendance_for(self, told)
+                if self._told_attendance.get(session_id) != attendance:
+                    self._told_attendance[session_id] = attendance
+                    self.notify(own_methods.ATTACHED, own_methods.write_attended(session_id, attendance))
 
     def tell(self, told: Session, update: SessionUpdate, change: Change) -> None:
         """Send what happens in a session."""
@@ -443,6 +554,8 @@ class Client:
             self._say(told, update)
 
     def _say(self, told: Session, update: SessionUpdate) -> None:
+        if self.access.is_read_only:
+            update = masked_update(update, self._host.masker)
         session_id, update = telling.led(told.session_id, update)
         said = telling.update_of(update)
         if said is not None:
@@ -450,12 +563,16 @@ class Client:
         elif session_id != told.session_id:
             pass  # updates of subagents that can't be expressed are left out
         elif self.follows:
-            self.notify(own_methods.UPDATE, own_methods.write_update(told.session_id, update))
+            self.notify(own_methods.UPDATE, own_methods.write_update(told.session_id, update), update)
         elif isinstance(update, PromptSent | PromptJoined):
             for block in update.blocks:
                 self._say(told, MessageChunk("user", block))
 
-    def notify(self, method: str, params: Any) -> None:
+    def notify(self, method: str, params: Any, update: SessionUpdate | None = None) -> None:
+        """Send a notification, for a watcher without secrets. `update` is the one in `UPDATE`."""
+        if self.access.is_read_only:
+            masker = self._host.masker
+            params = masker.message(params) if update is None else masked_fields(update, params, masker)
         try:
             self.peer.notify(method, params)
         except ConnectionLost:
@@ -482,6 +599,8 @@ class Client:
                 self._ask(key, *ask)
 
     def _waiting(self) -> Iterator[tuple[RequestKey, tuple[Session | None, PermissionRequest | Elicitation]]]:
+        if self.access.is_read_only:
+            return
         agent = self._host.agent
         for key, elicitation in agent.elicitations.items():
             yield key, (None, elicitation)

@@ -8,15 +8,26 @@ from __future__ import annotations
 from collections.abc import Mapping
 from typing import Any, Final
 
+from acp_tui.client.sessions.session import Attendance
 from acp_tui.client.transcript import own_updates
 from acp_tui.conversation.content import OWN_META
 from acp_tui.conversation.facts import SessionId
 from acp_tui.conversation.updates import SessionUpdate
+from acp_tui.conversation.visible import make_visible_line
+from acp_tui.protocol import v1
 
 UPDATE: Final = "_acp_tui/update"
 """A notification to the client about what happened in a session and ACP can't express."""
 STATUS: Final = "_acp_tui/status"
 STOP: Final = "_acp_tui/stop"
+REVOKE: Final = "_acp_tui/revoke"
+ATTACHED: Final = "_acp_tui/attached"
+"""A notification to the client about who is attached to a session."""
+
+READ_ONLY: Final[Mapping[str, str]] = {"Acp-Tui-Access": "read-only"}
+"""The header of a client that only wants to watch."""
+FOR_WATCHERS: Final = frozenset((v1.INITIALIZE, v1.SESSION_LIST, v1.SESSION_LOAD, STATUS))
+"""All that a client may do that can only watch. None of it changes anything."""
 
 FOLLOWS: Final[Mapping[str, Any]] = {OWN_META: {"updates": True, "questions": True}}
 """In a client's capabilities: it understands `UPDATE`, and what a host adds to permission requests."""
@@ -66,3 +77,32 @@ def read_update(params: Any) -> tuple[SessionId, SessionUpdate]:
     if not isinstance(kind, str) or kind not in own_updates.TOLD:
         raise own_updates.NotReadable(f"an update of the kind {kind!r}")
     return SessionId(session_id), own_updates.from_fields(kind, fields)
+
+
+MAX_NAMED: Final = 20
+MAX_WORDS: Final = 200
+
+
+def write_attended(session_id: SessionId, attendance: Attendance) -> dict[str, Any]:
+    """The parameters of `ATTACHED`."""
+    return {
+        "sessionId": session_id,
+        "others": list(attendance.others),
+        "watchers": list(attendance.watchers),
+        "readOnly": attendance.is_read_only,
+        "waiting": list(attendance.waiting),
+    }
+
+
+def read_attended(params: Any) -> tuple[SessionId, Attendance]:
+    """The session, and who is attached to it. Raises NotReadable."""
+    if not isinstance(params, dict) or not isinstance(params.get("sessionId"), str):
+        raise own_updates.NotReadable("it lacks a session")
+
+    def words(name: str) -> tuple[str, ...]:
+        value = params.get(name)
+        each = value[:MAX_NAMED] if isinstance(value, list) else ()
+        return tuple(make_visible_line(str(one)[:MAX_WORDS]) for one in each)
+
+    attended = Attendance(words("others"), words("watchers"), params.get("readOnly") is True, words("waiting"))
+    return SessionId(params["sessionId"]), attended

@@ -23,10 +23,12 @@ from pathlib import Path
 from typing import Any, Final
 
 import anyio
+from anyio.abc import TaskGroup
 
 from acp_tui.client.files import replace_file
+from acp_tui.client.hosting import own_methods
 from acp_tui.client.hosting.finding import HostNotStarted, HostPaths
-from acp_tui.client.hosting.host import Host
+from acp_tui.client.hosting.host import Access, Host
 from acp_tui.client.processes import HOST_TOKEN_VARIABLE
 
 try:
@@ -41,8 +43,12 @@ from acp_tui.rpc.websocket import CLOSE_LIMIT_S, MAX_SIZE, PING_S, WebSocketStre
 from acp_tui.values import dataclass
 
 TOKEN_BYTES: Final = 32
+WATCH_TOKEN_BYTES: Final = 16
+"""Short, because people type it or scan it, and still beyond any guess."""
 ENDED: Final = 4410
 """The close code of a WebSocket after which reconnecting is pointless."""
+REVOKED: Final = 4401
+"""The same if its token isn't valid anymore."""
 _QUIET: Final = logging.getLogger("acp_tui.client.hosting.connections")
 """Clients that only check whether a host listens, or disconnect early, aren't errors."""
 _QUIET.addHandler(logging.NullHandler())
@@ -99,17 +105,17 @@ async def listening_at(
         "server_header": None,
         "logger": _QUIET,
     }
-    handle = partial(_serve_client, host)
     async with AsyncExitStack() as stack:
         local = await stack.enter_async_context(
-            unix_serve(handle, sock=listener, process_request=_require_same_user, **options)
+            unix_serve(partial(_serve_local, host), sock=listener, process_request=_require_same_user, **options)
         )
         stack.callback(place.clear)
         stack.push_async_callback(_say_it_ended, local)
         if tcp is None:
             yield ""
             return
-        check = partial(_require_token, _token_for(place))
+        tokens = _Tokens(place)
+        handle, check = partial(_serve_remote, host, tokens), partial(_require_token, tokens)
         try:
             server = await stack.enter_async_context(
                 serve(handle, tcp.host, tcp.port, process_request=check, ssl=_tls(tcp), **options)
@@ -117,8 +123,11 @@ async def listening_at(
         except (OSError, ssl.SSLError) as error:
             raise HostNotStarted(f"{tcp.host}:{tcp.port}: can't listen: {error.strerror or error}") from error
         stack.push_async_callback(_say_it_ended, server)
+        ending = await stack.enter_async_context(anyio.create_task_group())
+        host.revoke = partial(_revoke, tokens, server, ending)
         port = next(iter(server.sockets)).getsockname()[1]
-        shown = f"[{tcp.host}]" if ":" in tcp.host else tcp.host
+        host_name = socket.gethostname() if tcp.host in ("0.0.0.0", "::") else tcp.host
+        shown = f"[{host_name}]" if ":" in host_name else host_name
         yield f"{'ws' if tcp.certificate is None else 'wss'}://{shown}:{port}/"
 
 
@@ -129,8 +138,29 @@ async def _say_it_ended(server: Server) -> None:
             tasks.start_soon(connection.close, ENDED, "the host has ended")
 
 
-async def _serve_client(host: Host, connection: ServerConnection) -> None:
-    await host.serve(WebSocketStream(connection))
+def _revoke(tokens: _Tokens, server: Server, ending: TaskGroup) -> bool:
+    tokens.renew()
+    for connection in server.connections:
+        ending.start_soon(connection.close, REVOKED, "its token was revoked")
+    return True
+
+
+async def _serve_local(host: Host, connection: ServerConnection) -> None:
+    assert connection.request is not None
+    await host.serve(WebSocketStream(connection), Access(is_read_only=_wants_to_watch(connection.request)))
+
+
+async def _serve_remote(host: Host, tokens: _Tokens, connection: ServerConnection) -> None:
+    request, where = connection.request, connection.remote_address[0]
+    is_full = tokens.kind_in(request) if request is not None else None
+    if request is None or is_full is None:  # revoked during the handshake
+        await connection.close(REVOKED, "its token was revoked")
+        return
+    await host.serve(WebSocketStream(connection), Access(where, not is_full or _wants_to_watch(request)))
+
+
+def _wants_to_watch(request: Request) -> bool:
+    return any(request.headers.get(name) == value for name, value in own_methods.READ_ONLY.items())
 
 
 # Access control
@@ -156,22 +186,44 @@ def _user_of(peer: socket.socket) -> int | None:
     return None
 
 
-def _require_token(token: str, connection: ServerConnection, request: Request) -> Response | None:
-    shown = request.headers.get_all("Authorization")
-    expected = f"Bearer {token}"
-    if len(shown) == 1 and hmac.compare_digest(shown[0].encode(), expected.encode()):
+def _require_token(tokens: _Tokens, connection: ServerConnection, request: Request) -> Response | None:
+    if tokens.kind_in(request) is not None:
         return None
     return connection.respond(HTTPStatus.UNAUTHORIZED, "Show the token of this host.\n")
 
 
-def _token_for(place: HostPaths) -> str:
-    """The user's own token, or a new one in a file that only the user can read. Raises HostNotStarted."""
-    token = os.environ.get(HOST_TOKEN_VARIABLE, "") or secrets.token_urlsafe(TOKEN_BYTES)
-    try:
-        replace_file(place.token, token.encode())
-    except OSError as error:
-        raise HostNotStarted(f"{place.token} can't be written: {error.strerror or error}") from error
-    return token
+class _Tokens:
+    """The two tokens of a host, in files that only the user can read: one for everything, one to watch."""
+
+    def __init__(self, place: HostPaths) -> None:
+        """The user may have chosen the one for everything. Raises HostNotStarted."""
+        self._place = place
+        self._full = os.environ.get(HOST_TOKEN_VARIABLE, "") or secrets.token_urlsafe(TOKEN_BYTES)
+        self._watching = secrets.token_urlsafe(WATCH_TOKEN_BYTES)
+        try:
+            self._write()
+        except OSError as error:
+            raise HostNotStarted(f"{place.token} can't be written: {error.strerror or error}") from error
+
+    def renew(self) -> None:
+        """Replace both. If a file can't be written, nobody knows the new one, which is safe."""
+        self._full, self._watching = secrets.token_urlsafe(TOKEN_BYTES), secrets.token_urlsafe(WATCH_TOKEN_BYTES)
+        with suppress(OSError):
+            self._write()
+
+    def _write(self) -> None:
+        replace_file(self._place.token, self._full.encode())
+        replace_file(self._place.watch_token, self._watching.encode())
+
+    def kind_in(self, request: Request) -> bool | None:
+        """Whether the request has the token for everything (True) or to watch (False); None for neither."""
+        shown = request.headers.get_all("Authorization")
+        if len(shown) != 1:
+            return None
+        given = shown[0].encode()
+        is_full = hmac.compare_digest(given, f"Bearer {self._full}".encode())
+        is_watching = hmac.compare_digest(given, f"Bearer {self._watching}".encode())
+        return True if is_full else False if is_watching else None
 
 
 def _tls(tcp: Listening) -> ssl.SSLContext | None:

@@ -67,6 +67,7 @@ from acp_tui.conversation.updates import (
 from acp_tui.protocol import MalformedMessage
 from acp_tui.protocol.roles import AgentCapabilities, ElicitationAnswer, PermissionQuestion
 from acp_tui.rpc import ConnectionLost, ErrorCode, RequestFailed, RpcError
+from acp_tui.values import dataclass
 
 if TYPE_CHECKING:
     from acp_tui.client.agents.command import Quirks
@@ -152,6 +153,20 @@ def _name_of(uri: str) -> str:
     except ValueError:
         path = ""
     return PurePosixPath(unquote(path)).name or uri
+
+
+@dataclass(frozen=True, slots=True)
+class Attendance:
+    """Who else is attached to a session in a host, as the host says. Its text is untrusted."""
+
+    others: tuple[str, ...] = ()
+    """Those who can answer, each in words."""
+    watchers: tuple[str, ...] = ()
+    """Those who can only watch."""
+    is_read_only: bool = False
+    """Whether we can only watch."""
+    waiting: tuple[str, ...] = ()
+    """If we can only watch: the questions that wait for the others, a line each."""
 
 
 Listener: TypeAlias = Callable[[Change], None]
@@ -244,6 +259,8 @@ class Session:
         self.queue: PromptQueue = earlier.queue if earlier is not None else PromptQueue()
         """Prompts to send when the turn ends."""
         self.is_closed = False
+        self.attendance: Attendance | None = None
+        """Who else is attached; None if no host keeps the session."""
         self.has_missed = earlier is not None and earlier.has_missed
         self._listeners: Listeners = earlier._listeners if earlier is not None else Listeners()
         self.connection = connection
@@ -283,6 +300,21 @@ class Session:
         """The files and terminals of this machine that the agent gets."""
         self.commands = OwnCommands(self.machine, self.apply)
         """Commands the user runs there."""
+
+    @property
+    def is_read_only(self) -> bool:
+        """Whether we can only watch it."""
+        return self.attendance is not None and self.attendance.is_read_only
+
+    @property
+    def waits_elsewhere(self) -> bool:
+        """Whether we watch it while a question waits for others."""
+        return self.attendance is not None and bool(self.attendance.waiting)
+
+    def note_attendance(self, attendance: Attendance) -> None:
+        """Note who else is attached, and tell the listeners."""
+        self.attendance = attendance
+        self._listeners.tell(Change(facts=(Fact.CONNECTION,)))
 
     def subscribe(self, listener: Listener) -> Unsubscribe:
         """Call `listener` after each change until the returned function is called.

@@ -5,7 +5,9 @@ The first frame waits for this module, so it imports little.
 
 from __future__ import annotations
 
+import os
 import re
+import zlib
 from collections.abc import Iterator, Mapping
 from dataclasses import is_dataclass, replace
 from pathlib import Path
@@ -86,9 +88,36 @@ def cache_folder() -> Path:
     return platformdirs.user_cache_path("acp-tui")
 
 
+MAX_SOCKET_PATH: Final = 103
+"""Bytes of a socket's path that all systems accept; macOS accepts the fewest."""
+SHARED_FOLDER: Final = Path("/tmp")
+_SOCKET_NAME: Final = 32
+"""Room for the name of a host's socket."""
+
+
+def hosts_folder() -> Path:
+    """The folder of the hosts' sockets, which may not exist.
+
+    It's in the state folder. If a socket's path would be too long there, it's in the user's runtime folder, or in a
+    folder in /tmp, where others could have created it first.
+    """
+    folder = state_folder() / "hosts"
+    if _has_room(folder):
+        return folder
+    name = f"{zlib.crc32(os.fsencode(folder)):08x}"  # each state folder has its own hosts
+    runtime = os.environ.get("XDG_RUNTIME_DIR", "")
+    if runtime.startswith("/") and _has_room(Path(runtime) / "acp-tui" / name):
+        return Path(runtime) / "acp-tui" / name
+    return SHARED_FOLDER / f"acp-tui-{os.getuid()}" / name
+
+
+def _has_room(folder: Path) -> bool:
+    return len(os.fsencode(folder)) + 1 + _SOCKET_NAME <= MAX_SOCKET_PATH
+
+
 def own_folders() -> tuple[Path, ...]:
     """All folders of acp-tui. Write access to them means control over what acp-tui runs, trusts, and remembers."""
-    return (settings_file().parent, state_folder(), cache_folder())
+    return (settings_file().parent, state_folder(), cache_folder(), hosts_folder())
 
 
 _REFERENCE: Final = re.compile(r"\$\{(?P<name>[A-Za-z_][A-Za-z0-9_]*)(?::-(?P<default>[^{}]*))?\}|\$\{")

@@ -58,7 +58,7 @@ READ_ELSEWHERE: Final[Mapping[str, str]] = {
 """Sections of the same file that other modules read."""
 
 
-StatusPart: TypeAlias = Literal["mode", "model", "tokens", "background", "pages", "changes", "command"]
+StatusPart: TypeAlias = Literal["mode", "model", "tokens", "background", "pages", "changes", "command", "host"]
 STATUS_PARTS: Final[tuple[StatusPart, ...]] = get_args(StatusPart)
 
 
@@ -94,8 +94,9 @@ class Appearance:
     status: tuple[StatusPart, ...] = setting(
         STATUS_PARTS,
         "What the status line shows on its right, in this order: the agent's mode and model, tokens"
-        " and cost, work in the background, pages you opened for the agent, changed files, and what"
-        " `status_command` prints. If there isn't room for all, the first are left out, but the mode last.",
+        " and cost, work in the background, pages you opened for the agent, changed files, what"
+        " `status_command` prints, and, if a host keeps the session, that and who else is attached."
+        " If there isn't room for all, the first are left out, but the mode last.",
     )
     status_command: tuple[str, ...] = setting(
         (),
@@ -260,13 +261,16 @@ NoticeChannel: TypeAlias = Literal["desktop", "bell", "osc9", "osc99", "osc777",
 
 @dataclass(frozen=True, slots=True)
 class Notifications:
-    """What the user is notified about while looking elsewhere, and how."""
+    """What the user is notified about while looking elsewhere, and how.
+
+    No notice says what a question is about, or can answer it (R-PERM-4).
+    """
 
     needs_you: tuple[NoticeChannel, ...] = setting(
         ("desktop", "bell", "command"),
         "How to notify you that an agent needs you. `desktop`: the notification your terminal"
         " supports (`osc9`, `osc99` for kitty, or `osc777`), or a bell; `command`: your own"
-        " command.",
+        " command. With `--plain`, only `bell` counts.",
     )
     done: tuple[NoticeChannel, ...] = setting(("desktop", "command"), "How to notify you that a turn ended.")
     failed: tuple[NoticeChannel, ...] = setting(
@@ -275,9 +279,11 @@ class Notifications:
     minimum_turn_s: float = setting(10.0, "Shorter turns end without a notification.", unit="seconds", minimum=0)
     command: tuple[str, ...] = setting(
         (),
-        "A program and its arguments, run without a shell. ACP_TUI_EVENT (needs_you, done, or"
-        " failed), ACP_TUI_TITLE, ACP_TUI_TEXT, ACP_TUI_SECONDS, and ACP_TUI_CWD tell it what"
-        " happened. It is stopped after 10 seconds.",
+        "A program and its arguments, run without a shell, also by a host for sessions that no"
+        " terminal shows. ACP_TUI_EVENT (needs_you, done, or failed), ACP_TUI_AGENT,"
+        " ACP_TUI_SESSION (its ID), ACP_TUI_TITLE, ACP_TUI_CWD, ACP_TUI_TEXT, and"
+        " ACP_TUI_SECONDS tell it what happened; an argument that is {event}, {agent}, {session},"
+        " {title}, {cwd}, or {text} is replaced. It is stopped after 10 seconds.",
         runs_program=True,
     )
     title: bool = setting(True, "Whether the window's title shows the agents' state.")

@@ -32,6 +32,7 @@ from acp_tui.conversation.facts import SessionId
 from acp_tui.conversation.updates import (
     ElicitationAnswered,
     PermissionAsked,
+    PromptJoined,
     PromptSent,
     SessionUpdate,
     TerminalExited,
@@ -358,10 +359,8 @@ class Scribe:
                 return self._frame(at, direction, data)
             case Stderr(at, data) if self._masker is not None:
                 event = Stderr(at, self._stderr(self._masker, data))
-            case OwnAction(at, session_id, TerminalOutput(terminal_id, data)) if self._masker is not None:
-                event = OwnAction(at, session_id, TerminalOutput(terminal_id, self._masker.output(data)))
-            case OwnAction(at, session_id, ElicitationAnswered() as answer) if self._masker is not None:
-                event = OwnAction(at, session_id, _masked_answer(answer))
+            case OwnAction(_, _, TerminalOutput() | ElicitationAnswered() as update) if self._masker is not None:
+                event = replace(event, update=masked_update(update, self._masker))
             case OwnAction() | Exited() if self._masker is not None:
                 return self._masked(event, self._masker), None
         return lines.event_line(event), None
@@ -413,15 +412,26 @@ class Scribe:
         if not masker.is_suspect(line):
             return line
         fields = json.loads(line)
-        # A question about a file contains the file, and code must not be treated as a log.
-        is_about_call = isinstance(event, OwnAction) and isinstance(event.update, PermissionAsked | ToolCallReported)
-        hidden = masker.message(fields) if is_about_call else masker.log(fields)
-        return lines.line(hidden)
+        update = event.update if isinstance(event, OwnAction) else None
+        return lines.line(masked_fields(update, fields, masker))
 
 
-def _masked_answer(answer: ElicitationAnswered) -> ElicitationAnswered:
-    """Mask the values, which are between the user and the agent."""
-    return replace(answer, values=tuple(replace(value, value=MASK) for value in answer.values))
+def masked_update(update: SessionUpdate, masker: Masker) -> SessionUpdate:
+    """The update without what its fields can't be searched for: output, and answers to forms."""
+    match update:
+        case TerminalOutput(terminal_id, data):
+            return TerminalOutput(terminal_id, masker.output(data))
+        case ElicitationAnswered():  # the values are between the user and the agent
+            return replace(update, values=tuple(replace(value, value=MASK) for value in update.values))
+        case _:
+            return update
+
+
+def masked_fields(update: SessionUpdate | None, fields: Any, masker: Masker) -> Any:
+    """The fields of an update without secrets."""
+    # A question about a file contains the file, and code must not be treated as a log.
+    is_text = isinstance(update, PermissionAsked | ToolCallReported | PromptSent | PromptJoined)
+    return masker.message(fields) if is_text else masker.log(fields)
 
 
 def _is_suspect(masker: Masker, data: bytes, message: Any) -> bool:

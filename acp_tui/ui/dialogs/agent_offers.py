@@ -73,6 +73,8 @@ class AgentFacts:
     """Whether the user's terminal says what it has shown."""
     unasked: Mapping[UnaskedKind, bool] = field(default_factory=dict)
     """What the user decided for this session about `write` and `run` without asking: whether the agent may."""
+    hosting: Sequence[tuple[str, str]] = ()
+    """What there is to say of the session's host, each with a label."""
 
 
 @dataclass(frozen=True, slots=True)
@@ -194,6 +196,7 @@ def _identity(facts: AgentFacts) -> Content:
         *((("Place", facts.place),) if facts.place else ()),
         *((("Confined", ACTS_ITSELF),) if getattr(facts.capabilities, "acts_itself", False) else ()),
         *(() if facts.has_exact_terminal else (("Terminal", INEXACT),)),
+        *facts.hosting,
         *(("Unasked", UNASKED[kind, may]) for kind, may in facts.unasked.items()),
     )
     return Content("\n").join(

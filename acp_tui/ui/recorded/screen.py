@@ -37,7 +37,7 @@ from acp_tui.ui.recorded.panel import ReplayPanel
 from acp_tui.ui.recorded.player import Pace, Player, Projector, Spot, moment_of
 from acp_tui.ui.recorded.question import Reply
 from acp_tui.ui.session.find_bar import FindBar
-from acp_tui.ui.session.status import facts_of, state_of, title_of
+from acp_tui.ui.session.status import facts_of, state_of
 from acp_tui.ui.session.status_line import MAX_CELLS, MIN_CELLS, Status, StatusLine, state_of_tab, tab_label
 
 NEEDS_A_SESSION: Final = {
@@ -96,7 +96,7 @@ class SessionLine(Static):
 
 def _label(number: int, conversation: Conversation, cells: int, *, is_shown: bool) -> Content:
     def name(room: int) -> str:
-        return Content(title_of(conversation) or "session").truncate(room, ellipsis=True).plain
+        return Content(conversation.shown_title or "session").truncate(room, ellipsis=True).plain
 
     return tab_label(number, state_of_tab(conversation, has_news=False), name, cells, is_front=is_shown)
 

@@ -34,7 +34,7 @@ from acp_tui.ui.permission.permission_card import DockedRequest, PermissionCard
 from acp_tui.ui.prompt import PromptInput
 from acp_tui.ui.prompt.input import Rejection
 from acp_tui.ui.session.plan_view import PlanView
-from acp_tui.ui.session.status import Work, doing, facts_of, state_of, title_of
+from acp_tui.ui.session.status import Work, attendance_words, doing, facts_of, state_of
 from acp_tui.ui.session.status_command import StatusCommand
 from acp_tui.ui.session.welcome import Welcome
 from acp_tui.ui.textual_gaps.internals import forget_toasts, press_in
@@ -164,7 +164,7 @@ class SessionPanel(Vertical):
     @property
     def title(self) -> str:
         """The session's title; "" if there is none yet."""
-        return title_of(self.conversation)
+        return self.conversation.shown_title
 
     @property
     def doing(self) -> str:
@@ -191,7 +191,16 @@ class SessionPanel(Vertical):
         if self.status_command is not None:
             self.status_command.look(appearance)
             line = self.status_command.line
-        return facts_of(self.conversation, appearance.status, changes=changes, command=line)
+        return facts_of(self.conversation, appearance.status, changes=changes, command=line, host=self._of_host)
+
+    @property
+    def _of_host(self) -> tuple[str, ...]:
+        """What the status line says of the session's host. What goes first is left out first."""
+        attendance = self.session.attendance if self.session is not None else None
+        if attendance is None or not self.conversation.is_connected:
+            return ()
+        asks = tuple(f"asks: {asked}" for asked in attendance.waiting[:1])
+        return (*asks, keys_in_force(self).hint("{detach} detaches"), attendance_words(attendance))
 
     def use_settings(self, settings: Settings) -> None:
         """Apply the settings for folds and pictures."""

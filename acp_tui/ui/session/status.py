@@ -2,9 +2,8 @@
 
 from __future__ import annotations
 
-import re
 from collections.abc import Callable, Iterator, Sequence
-from typing import Final
+from typing import TYPE_CHECKING, Final
 from urllib.parse import urlsplit
 
 from acp_tui.client.settings.tree import STATUS_PARTS, StatusPart
@@ -14,13 +13,14 @@ from acp_tui.conversation.facts import BooleanOption, ConfigOption, Turn, Usage
 from acp_tui.conversation.visible import make_visible_line
 from acp_tui.conversation.wording import duration, money, short_count, value_name
 
+if TYPE_CHECKING:
+    from acp_tui.client.sessions.session import Attendance
+
 SILENCE_S: Final = 30
 """After this much silence, the user is told how long the agent has been silent."""
 ENDS: Final = {"end_turn": "done in", "cancelled": "canceled after"} | dict.fromkeys(
     ("max_tokens", "max_turn_requests", "refusal"), "ended after"
 )
-PREAMBLE: Final = re.compile(r"(?:\s*<([\w-]+)>.*?</\1>)+", re.DOTALL)
-"""What some agents put before or in place of the user's words, and return when they load a session."""
 
 
 def state_of(conversation: Conversation) -> str:
@@ -35,18 +35,25 @@ def state_of(conversation: Conversation) -> str:
 
 
 def facts_of(
-    conversation: Conversation, parts: Sequence[StatusPart] = STATUS_PARTS, *, changes: str = "", command: str = ""
+    conversation: Conversation,
+    parts: Sequence[StatusPart] = STATUS_PARTS,
+    *,
+    changes: str = "",
+    command: str = "",
+    host: Sequence[str] = (),
 ) -> tuple[str, ...]:
     """These parts of the status line in this order, without those of which there is nothing to say.
 
-    `changes` is what the list of changes says, and `command` what the user's command printed. The rest is what the
-    agent reported last.
+    `changes` is what the list of changes says, `command` what the user's command printed, and `host` what there is to
+    say of the session's host. The rest is what the agent reported last.
     """
-    shown = [fact for part in parts for fact in _part(conversation, part, changes, command)]
+    shown = [fact for part in parts for fact in _part(conversation, part, changes, command, host)]
     return tuple(map(make_visible_line, shown))
 
 
-def _part(conversation: Conversation, part: StatusPart, changes: str, command: str) -> Iterator[str]:
+def _part(
+    conversation: Conversation, part: StatusPart, changes: str, command: str, host: Sequence[str]
+) -> Iterator[str]:
     match part:
         case "mode" | "model":
             yield from (_value(option) for option in conversation.options if option.category == part)
@@ -66,6 +73,16 @@ def _part(conversation: Conversation, part: StatusPart, changes: str, command: s
         case "command":
             if command:
                 yield command
+        case "host":
+            yield from host
+
+
+def attendance_words(attendance: Attendance) -> str:
+    """That a host keeps the session, how many others are attached, and whether we only watch."""
+    number = len(attendance.others)
+    others = [f"{number} other{'s' * (number > 1)}"] if number else []
+    watching = [f"{len(attendance.watchers)} watching"] if attendance.watchers else []
+    return ", ".join(["read-only" if attendance.is_read_only else "hosted", *others, *watching])
 
 
 def _value(option: ConfigOption) -> str:
@@ -78,21 +95,6 @@ def _usage(usage: Usage) -> str:
     if usage.cost_amount is None:
         return text
     return f"{text} {money(usage.cost_amount, usage.cost_currency)}"
-
-
-def title_of(conversation: Conversation) -> str:
-    """The session's title, or the first line of its first prompt; "" if there is neither."""
-    if conversation.title:
-        return make_visible_line(conversation.title)
-    prompts = (entry for entry in conversation.entries if isinstance(entry, Message) and entry.role == "user")
-    firsts = (_first_line(prompt.text) for prompt in prompts)
-    return make_visible_line(next(filter(None, firsts), ""))
-
-
-def _first_line(prompt: str) -> str:
-    """The first line of the user's own words; "" if there are none."""
-    preamble = PREAMBLE.match(prompt)
-    return prompt[preamble.end() if preamble else 0 :].strip().partition("\n")[0]
 
 
 class Work:

@@ -13,13 +13,12 @@ from typing import Any, Final, Protocol
 from anyio import to_thread
 from textual.timer import Timer
 
+from acp_tui.client.programs import run_program
 from acp_tui.client.safe_git import branch_of
 from acp_tui.client.settings.tree import Appearance
 from acp_tui.client.terminals import plain_text
 from acp_tui.conversation.conversation import Conversation
 from acp_tui.conversation.visible import make_visible_line
-from acp_tui.ui.kit.programs import run_program
-from acp_tui.ui.session.status import title_of
 
 LIMIT_S: Final = 5.0
 MAX_CHARACTERS: Final = 80
@@ -131,7 +130,7 @@ class StatusCommand:
         usage, models = self._conversation.usage, (o for o in self._conversation.options if o.category == "model")
         told = {
             "ACP_TUI_CWD": str(self._cwd),
-            "ACP_TUI_TITLE": title_of(self._conversation),
+            "ACP_TUI_TITLE": self._conversation.shown_title,
             "ACP_TUI_MODEL": next((str(option.value) for option in models), ""),
             "ACP_TUI_TOKENS": "" if usage is None else str(usage.used),
             "ACP_TUI_COST": "" if usage is None or usage.cost_amount is None else str(usage.cost_amount),

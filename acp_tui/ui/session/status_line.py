@@ -43,6 +43,8 @@ MARKS: Final = {
     TabState.NEEDS_YOU: ("▲", "$text-warning"),
 }
 """Each mark means the same everywhere. The status line uses them too."""
+HOSTED: Final = "⇄"
+"""Before the agent of a tab whose session a host keeps."""
 MIN_CELLS: Final = 8
 """Titles aren't shortened below this."""
 MAX_CELLS: Final = 36
@@ -78,6 +80,8 @@ STATES: Final = {
     "answering": ("▲", "$text-warning", "needs your decision"),
     "cancelling": ("◐", "$text-warning", "canceling"),
     "reconnecting": ("○", "$text-warning", "reconnecting; {restart} tries now"),
+    "elsewhere": ("▲", "$text-warning", "waits for someone else"),
+    "unhosted": ("✗", "$text-error", "host gone; {restart} starts one again"),
     "lost": ("✗", "$text-error", "gone; {restart} restarts it"),
 }
 AT_WORK: Final = ("working", "cancelling")

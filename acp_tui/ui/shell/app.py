@@ -40,6 +40,7 @@ if TYPE_CHECKING:
     from acp_tui.client.prompts import PromptMemory
     from acp_tui.client.sessions.agent import Agent
     from acp_tui.client.sessions.hub import SessionHub
+    from acp_tui.client.sessions.session import Session
     from acp_tui.client.settings.project_settings import ProjectSettings
     from acp_tui.client.settings.reader import SettingsRead
     from acp_tui.client.transcript.record_to import RecordTo
@@ -53,6 +54,10 @@ if TYPE_CHECKING:
 FIRST_STYLESHEETS, OTHER_STYLESHEETS = split_stylesheets()
 QUIT_AGAIN_S: Final = 5.0
 """Quitting twice within this time needs no confirmation."""
+
+
+def _is_read_only(tab: Tab) -> bool:
+    return tab.session is not None and tab.session.is_read_only
 
 
 class AcpTuiApp(BaseApp):
@@ -121,10 +126,10 @@ class AcpTuiApp(BaseApp):
 
         If a host keeps a session, the user chooses whether it goes on.
         """
-        hosted = [tab for tab in self.tabs if tab.link.is_hosted]
         at_work = [
-            tab for tab in self.tabs if tab.state in (TabState.WORKING, TabState.NEEDS_YOU) and tab not in hosted
+            tab for tab in self.tabs if tab.state in (TabState.WORKING, TabState.NEEDS_YOU) and not tab.link.is_hosted
         ]
+        hosted = [tab for tab in self.tabs if tab.link.is_hosted and not _is_read_only(tab)]
         now = asyncio.get_running_loop().time()
         if hosted and now - self._asked_to_quit_at > QUIT_AGAIN_S:
             self._asked_to_quit_at = now
@@ -151,7 +156,9 @@ class AcpTuiApp(BaseApp):
     async def action_detach(self) -> None:
         """Leave the session of the tab in front running in its host. Without another tab, quit."""
         front = self.tabs.front
-        if front is None or not front.link.is_hosted:
+        if front is not None and front.link.has_lost_host:
+            self.notify(self.keymap.hint("The session's host is gone; {restart} starts one again"))
+        elif front is None or not front.link.is_hosted:
             self.notify("No host runs this session. To move it into one, quit and run: acp-tui host AGENT --resume")
         elif len(self.tabs) > 1:
             await self.take_away(front)
@@ -262,7 +269,7 @@ class AcpTuiApp(BaseApp):
     def link_to(self, command: AgentCommand, cwd: Path) -> AgentLink:
         """A link to an agent that isn't running yet and will start in this folder."""
         start = partial(self._start_agent, command, cwd)
-        return AgentLink(start, make_visible_line(command.name), is_listed=command.is_listed)
+        return AgentLink(start, make_visible_line(command.name), command)
 
     def commands_for(self, screen: Screen[object]) -> Iterator[Command]:
         """The commands that can do something now. Over a dialog or the inspector, only those of the whole app."""
@@ -359,6 +366,10 @@ class AcpTuiApp(BaseApp):
                 await self.tabs.go_to(tab)
                 return
         await self.open_tab(self.link_to(hosted.command, hosted.cwd), hosted.cwd, hosted.open_in)
+
+    async def hosted_again(self, session: Session) -> AgentCommand:
+        """Start a host that continues a session, and return it as an agent. Raises ClientError."""
+        return await self._dialogs.hosted_again(session.session_id, self.settings.recordings)
 
     # Settings
 

@@ -8,17 +8,22 @@ from __future__ import annotations
 from collections.abc import Callable, Collection, Coroutine, Iterable, Iterator, Sequence
 from typing import Any, ClassVar, Final, TypeAlias
 
+from anyio import to_thread
 from textual.app import App, ComposeResult
 from textual.binding import Binding, BindingType
 from textual.content import Content
 from textual.screen import ModalScreen
 
-from acp_tui.client.errors import ClientError
-from acp_tui.client.hosting.finding import HostedSession, hosted_sessions
+from acp_tui.client.agents.command import AgentCommand
+from acp_tui.client.errors import ClientError, SessionNotOpened
+from acp_tui.client.hosting.finding import HostedSession, hosted_again, hosted_sessions
 from acp_tui.client.sessions.marks import Mark, SessionMarks, key_of
-from acp_tui.client.sessions.session_history import RereadSession
+from acp_tui.client.sessions.session_history import RereadSession, past_session, recording_store
 from acp_tui.client.settings.project_settings import ProjectSettings
 from acp_tui.client.settings.reader import SettingsRead
+from acp_tui.client.settings.tree import RecordingSettings
+from acp_tui.client.transcript.index import SessionIndex
+from acp_tui.conversation.facts import SessionId
 from acp_tui.conversation.visible import make_visible_line
 from acp_tui.ui.commands.command import Command, Place
 from acp_tui.ui.commands.table import COMMANDS
@@ -202,6 +207,13 @@ class Dialogs:
         """Show all tabs, and what each one is about."""
         await self._app.push_screen_wait(Board(tabs, close, show_hosted))
 
+    async def hosted_again(self, session_id: SessionId, recordings: RecordingSettings) -> AgentCommand:
+        """Start a host that continues a recorded session, and return it as an agent. Raises ClientError."""
+        recorded = await to_thread.run_sync(SessionIndex(recording_store(recordings)).find, session_id)
+        if recorded is None:
+            raise SessionNotOpened("No recording has a prompt of this session, so no other host can continue it")
+        return (await hosted_again(past_session(recorded))).command
+
     async def inspect(self, tab: Tab) -> None:
         """Show the frames between acp-tui and the tab's agent, or those of its recording."""
         await preload_in_thread(["acp_tui.ui.inspector.screen"])
@@ -239,12 +251,13 @@ class Dialogs:
 def _row(number: int, tab: Tab, mark: Mark, *, is_front: bool, names_folder: bool) -> PickerRow[Tab]:
     sign, _ = MARKS[tab.state]
     folder = make_visible_line(tab.cwd.name) if names_folder else ""
-    words = (folder, tab.state.value, "here" * is_front, "archived" * mark.is_archived)
+    words = (folder, tab.state.value, "hosted" * tab.link.is_hosted, "here" * is_front, "archived" * mark.is_archived)
     label = f"{number:>2} {sign} {PINNED * mark.is_pinned}{tab.tab_name()}"
     return PickerRow(tab, label, tab.doing, aside=" · ".join(filter(None, words)))
 
 
 def _hosted_row(hosted: HostedSession) -> PickerRow[Any]:
-    doing = " · ".join(filter(None, (hosted.agent, hosted.cwd.name, *hosted.waiting[:1])))
-    label = f"{hosted.host}: {hosted.title or hosted.session_id}"
-    return PickerRow(hosted, label, doing, group="In hosts", aside=hosted.state)
+    facts = (hosted.agent, str(hosted.cwd), *hosted.waiting[:1])
+    aside = " · ".join(filter(None, (hosted.host, hosted.age, hosted.state)))
+    label = hosted.title or f"untitled {hosted.session_id}"
+    return PickerRow(hosted, label, " · ".join(facts), group="In hosts", aside=aside)

@@ -9,26 +9,17 @@ import os
 import time
 from base64 import b64encode
 from collections.abc import Callable, Coroutine, Iterable, Mapping
-from typing import TYPE_CHECKING, Any, Final, Literal, Protocol, TypeAlias
+from typing import TYPE_CHECKING, Any, Final, Literal, Protocol
 
-from acp_tui.conversation.conversation import Conversation
-from acp_tui.conversation.wording import duration
-from acp_tui.ui.kit.programs import run_program
+from acp_tui.client.notices import BELL, About, News, NoticeCommand, Watch, channels_of, plain
 from acp_tui.ui.rendering.ascii import TABLE
 from acp_tui.ui.rendering.kitty import through_tmux
-from acp_tui.ui.session.status import doing
 from acp_tui.ui.session.status_line import MARKS, TabState
 from acp_tui.ui.tab.tabs import Tab, Tabs
-from acp_tui.values import dataclass
 
 if TYPE_CHECKING:
     from acp_tui.client.settings.tree import Notifications, Settings
 
-LIMIT_S: Final = 10.0
-
-
-BELL: Final = "\a"
-MAX_TEXT: Final = 200
 KEEP_TITLE: Final = "\x1b[22;2t"
 """Makes the terminal save the title of its window, ..."""
 PUT_TITLE_BACK: Final = "\x1b[23;2t"
@@ -107,64 +98,8 @@ def progress(state: str, environ: Mapping[str, str]) -> str:
     return _through(f"\x1b]9;4;{state}\x1b\\", environ)
 
 
-def plain(text: str) -> str:
-    """The text as one line without control and invisible characters, shortened if necessary."""
-    kept = "".join(char if char.isprintable() else " " for char in text[: 4 * MAX_TEXT])
-    line = " ".join(kept.split())
-    return line if len(line) <= MAX_TEXT else line[: MAX_TEXT - 1] + "…"
-
-
 def _encoded(text: str) -> str:
     return b64encode(text.encode("utf-8", "replace")).decode("ascii")
-
-
-Kind: TypeAlias = Literal["needs_you", "done", "failed"]
-"""Also the names of the settings for where to report each kind."""
-
-
-@dataclass(frozen=True, slots=True)
-class TabEvent:
-    """An event in a tab."""
-
-    kind: Kind
-    text: str
-    seconds: float = 0.0
-    """How long the turn took, if it has ended."""
-
-
-class Watch:
-    """Tracks the state of one tab."""
-
-    def __init__(self) -> None:
-        self._state = TabState.STARTING
-        self._begin_s = 0.0
-
-    def look(self, state: TabState, conversation: Conversation | None, now_s: float) -> TabEvent | None:
-        """What is new since the last call; None if nothing is, or the user did it."""
-        before, self._state = self._state, state
-        if state is TabState.WORKING and before is not TabState.NEEDS_YOU and before is not state:
-            self._begin_s = now_s
-        if conversation is None or state is before:
-            return None
-        if not conversation.is_connected:
-            return TabEvent("failed", "the agent is gone")
-        if state is TabState.NEEDS_YOU:
-            return TabEvent("needs_you", doing(conversation) if conversation.permissions else "asks you something")
-        if state is TabState.WORKING or before not in (TabState.WORKING, TabState.NEEDS_YOU):
-            return None
-        return _of_end(conversation.last_stop_reason, now_s - self._begin_s)
-
-
-def _of_end(stop_reason: str | None, seconds: float) -> TabEvent | None:
-    match stop_reason:
-        case None:
-            return TabEvent("failed", "the turn failed", seconds)
-        case "cancelled":
-            return None  # the user knows
-        case "end_turn":
-            return TabEvent("done", f"done after {duration(seconds)}", seconds)
-        case other:
-            return TabEvent("done", f"the turn ended: {other}", seconds)
 
 
 TOLD: Final = (TabState.WORKING, TabState.NEEDS_YOU, TabState.FAILED, TabState.DONE)
@@ -199,15 +134,14 @@ class Notifier:
         self._watches: dict[Tab, Watch] = {}
         self._title = ""
         self._progress = NO_PROGRESS
-        self._has_failed = False
-        """Whether the user's command has failed and the user was told."""
+        self._command = NoticeCommand(lambda problem: app.notify(problem, severity="warning", markup=False))
 
     def look(self) -> None:
         """Check the tabs, and report what is new."""
         tabs = tuple(self._app.tabs)
         self._watches = {tab: self._watches.get(tab) or Watch() for tab in tabs}
         for tab, watch in self._watches.items():
-            news = watch.look(tab.state, tab.conversation, time.monotonic())
+            news = watch.look(tab.conversation, time.monotonic()) if tab.conversation is not None else None
             if news is not None and not self._app.app_focus:
                 self._tell(tab, news)
         self._show_title()
@@ -228,38 +162,23 @@ class Notifier:
 
     # Notifications
 
-    def _tell(self, tab: Tab, news: TabEvent) -> None:
-        if news.kind == "done" and news.seconds < self._settings.minimum_turn_s:
-            return
-        channels = self._channels(news)
+    def _tell(self, tab: Tab, news: News) -> None:
+        channels = channels_of(news, self._settings)
         sequence = notice(channels, tab.tab_title, news.text, self._environ)
         if sequence:
             self._write(sequence)
         if "command" in channels and self._settings.command:
-            self._app.run_worker(self._run_command(tab, news), group="notifications")
+            running = self._command.run(self._settings.command, news, self._about(tab))
+            self._app.run_worker(running, group="notifications")
 
-    def _channels(self, news: TabEvent) -> tuple[str, ...]:
-        match news.kind:
-            case "needs_you":
-                return self._settings.needs_you
-            case "done":
-                return self._settings.done
-            case "failed":
-                return self._settings.failed
-
-    async def _run_command(self, tab: Tab, news: TabEvent) -> None:
-        env = {
-            "ACP_TUI_EVENT": news.kind,
-            "ACP_TUI_TITLE": plain(tab.tab_title),
-            "ACP_TUI_TEXT": plain(news.text),
-            "ACP_TUI_SECONDS": f"{news.seconds:.0f}",
-            "ACP_TUI_CWD": str(tab.session.cwd) if tab.session is not None else "",
-        }
-        command = self._settings.command
-        problem, _ = await run_program(command, env, LIMIT_S)
-        if problem and not self._has_failed:
-            self._has_failed = True
-            self._app.notify(f"notifications.command: {command[0]} {problem}", severity="warning", markup=False)
+    def _about(self, tab: Tab) -> About:
+        session, agent = tab.session, tab.link.agent
+        return About(
+            agent.title if agent is not None else tab.link.name,
+            session.session_id if session is not None else "",
+            tab.tab_title,
+            str(session.cwd) if session is not None else "",
+        )
 
     # Title
 

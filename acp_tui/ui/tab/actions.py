@@ -39,7 +39,6 @@ from acp_tui.ui.kit.clipboard import copy
 from acp_tui.ui.prompt import PromptInput
 from acp_tui.ui.session.find_bar import FindBar
 from acp_tui.ui.session.panel import SessionPanel
-from acp_tui.ui.session.status import title_of
 from acp_tui.ui.tab.entries import (
     EntriesController,
     TerminalsController,
@@ -254,7 +253,7 @@ class Actions:
             self._host.say(NO_SESSION)
             return
         if not name:
-            asked = await self._host.ask(NameDialog(title_of(session.conversation)))
+            asked = await self._host.ask(NameDialog(session.conversation.shown_title))
             name = asked or ""
         if not name:
             return
@@ -313,7 +312,7 @@ class Actions:
         await self._fork(source)
 
     async def _fork(self, source: Session) -> Tab:
-        title = title_of(source.conversation) or "the session above"
+        title = source.conversation.shown_title or "the session above"
         return await self._host.shell.open_tab(
             self._host.link, source.cwd, lambda sessions: sessions.fork(source, title)
         )

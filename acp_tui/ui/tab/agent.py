@@ -8,7 +8,7 @@ from __future__ import annotations
 
 import signal
 import subprocess
-from collections.abc import Callable
+from collections.abc import Callable, Sequence
 from pathlib import Path
 from typing import Final, TypeVar
 from urllib.parse import urlsplit
@@ -238,8 +238,21 @@ class AgentController:
             log=tuple(agent.log),
             has_exact_terminal=fence is None or fence.is_exact,
             unasked=dict(decided),
+            hosting=self._hosting(session),
         )
         await self._host.ask(CapabilityCard(facts, decided.clear))
+
+    def _hosting(self, session: Session | None) -> Sequence[tuple[str, str]]:
+        """What there is to say of the session's host, each with a label."""
+        attendance = session.attendance if session is not None else None
+        if attendance is None:
+            return ()
+        what = "you can only watch" if attendance.is_read_only else "it goes on without this terminal"
+        return (
+            ("Hosted", self._host.hint(f"{what}; {{detach}} detaches")),
+            ("Attached", "; ".join(attendance.others) or "nobody else"),
+            ("Watching", "; ".join(attendance.watchers) or "nobody"),
+        )
 
     async def show_mcp(self) -> None:
         """Show the MCP servers for the next session, and those left out."""
@@ -362,7 +375,7 @@ class SessionsController:
     async def close(self, session: Session) -> None:
         """Close a session in the agent, if it is running and supports that."""
         agent = self._host.link.agent
-        if agent is not None and agent.lost is None and not session.is_closed:
+        if agent is not None and agent.lost is None and not session.is_closed and not session.is_read_only:
             await agent.close_session(session)
 
     def not_opened(self, session_id: SessionId, error: ClientError) -> ClientError:

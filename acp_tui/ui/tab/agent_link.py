@@ -9,7 +9,7 @@ from typing import TYPE_CHECKING, Any
 from anyio import CancelScope
 
 if TYPE_CHECKING:
-    from acp_tui.client.agents.command import Phase
+    from acp_tui.client.agents.command import AgentCommand, Phase
     from acp_tui.client.sessions.agent import Agent
     from acp_tui.client.sessions.driver import Additions
 
@@ -20,12 +20,12 @@ StartAgent = Callable[[Callable[["Phase"], None]], Awaitable["Agent"]]
 class AgentLink:
     """The connection to one agent, created with its first tab."""
 
-    def __init__(self, start: StartAgent | None, name: str = "", *, is_listed: bool = False) -> None:
+    def __init__(self, start: StartAgent | None, name: str = "", command: AgentCommand | None = None) -> None:
         """Without `start`, there is no agent to start: the caller has created the session."""
         self.name = name
         """The user's name for the agent, or its command's, safe to show on one line."""
-        self.is_listed = is_listed
-        """Whether `name` is one the user can type."""
+        self.command = command
+        """What `start` runs or connects to."""
         self.agent: Agent | None = None
         """Set when the handshake is done."""
         self.starting: Agent | None = None
@@ -38,6 +38,11 @@ class AgentLink:
         """Held by the tab that starts a new process. The other tabs then use that process."""
         self._start = start
         self._tabs: set[Any] = set()
+
+    @property
+    def is_listed(self) -> bool:
+        """Whether `name` is one the user can type."""
+        return self.command is not None and self.command.is_listed
 
     @property
     def running(self) -> Agent:
@@ -54,6 +59,17 @@ class AgentLink:
     def is_hosted(self) -> bool:
         """Whether a host keeps the agent and its sessions when acp-tui quits."""
         return self.agent is not None and self.agent.command.is_host and self.agent.lost is None
+
+    @property
+    def has_lost_host(self) -> bool:
+        """Whether its host on this machine has ended, so that only another one can continue the session."""
+        if self.command is None or not self.command.is_host or self.command.is_elsewhere or not self.is_lost:
+            return False
+        return self.agent is None or not self.agent.may_come_back
+
+    def follow(self, other: AgentLink) -> None:
+        """Start what `other` starts from now on."""
+        self.name, self.command, self._start = other.name, other.command, other._start
 
     @property
     def is_lost(self) -> bool:

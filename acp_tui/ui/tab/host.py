@@ -72,6 +72,9 @@ class Shell(Protocol):
     def link_to(self, command: AgentCommand, cwd: Path) -> AgentLink:
         """A link to an agent that isn't running yet."""
 
+    async def hosted_again(self, session: Session) -> AgentCommand:
+        """Start a host that continues a session, and return it as an agent. Raises ClientError."""
+
     def changes_in(self, cwd: Path) -> ChangesDesk:
         """What has changed in a folder since the first of its tabs was opened."""
 

@@ -203,7 +203,8 @@ class Opener:
         try:
             await self._host.show(await self._host.sessions.reconnected(session))
         except ClientError as error:
-            self._host.say_error(error)
+            if not self._host.link.has_lost_host:  # the status line says so
+                self._host.say_error(error)
         finally:
             self.is_reconnecting = False
             self._host.show_phase("")
@@ -217,11 +218,25 @@ class Opener:
             self._host.say(STILL_STARTING)
         elif session is None:
             await self._open()
+        elif self._host.link.has_lost_host:
+            await self._host_again(session)
         elif session.is_cut_off and not session.conversation.is_connected:
             await self._reconnect(session)
         elif session.conversation.is_connected and not await self._host.agent.may_restart():
             return
         else:
+            await self._go_on(session)
+
+    async def _host_again(self, session: Session) -> None:
+        """Start a host with this session, if the user agrees, and continue in it."""
+        if not await self._host.agent.confirm("The session's host is gone. Start one again with this session?"):
+            return
+        try:
+            command = await self._host.shell.hosted_again(session)
+        except ClientError as error:
+            self._host.say_error(error)
+        else:
+            self._host.link.follow(self._host.shell.link_to(command, session.cwd))
             await self._go_on(session)
 
     async def _go_on(self, session: Session) -> None:

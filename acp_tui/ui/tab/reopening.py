@@ -3,7 +3,7 @@
 from __future__ import annotations
 
 from collections.abc import Iterable
-from typing import Final
+from typing import Final, Literal, TypeAlias
 
 from anyio import to_thread
 
@@ -13,13 +13,13 @@ from acp_tui.client.sessions.session_history import PastSession, RereadSession, 
 from acp_tui.client.transcript.index import SessionIndex
 from acp_tui.conversation.entries import Message
 from acp_tui.conversation.updates import InfoChanged, Renamed
-from acp_tui.ui.session.status import title_of
 from acp_tui.ui.tab.agent_link import AgentLink
 from acp_tui.ui.tab.host import OpensSessions
 from acp_tui.ui.tab.tabs import Tab
 from acp_tui.values import dataclass
 
 MARKUP: Final = "<"
+HostState: TypeAlias = Literal["", "runs", "watched", "gone"]
 
 
 @dataclass(frozen=True, slots=True)
@@ -83,28 +83,30 @@ class LeftSession:
     """Whether that name works on the command line."""
     can_reopen: bool
     """Whether the agent supports it and the folder exists."""
-    is_hosted: bool = False
-    """Whether it goes on in a host; `agent` is the host's name."""
+    host: HostState = ""
+    """Whether it goes on in a host, perhaps only watched, or would in another one; `agent` is its name or address."""
 
 
 def left_sessions(tabs: Iterable[Tab]) -> list[LeftSession]:
     """The sessions left in the tabs, from left to right, without those read from recordings."""
     left = []
     for tab in tabs:
-        session, agent = tab.session, tab.link.agent
-        if session is None or agent is None or isinstance(session, RereadSession):
+        session, agent, command = tab.session, tab.link.agent, tab.link.command
+        if session is None or isinstance(session, RereadSession):
             continue
-        if tab.link.is_hosted and not session.is_closed:
-            title = title_of(session.conversation) or session.session_id
-            left.append(
-                LeftSession(session.session_id, title, agent.command.name, False, can_reopen=True, is_hosted=True)
-            )
-        elif any(isinstance(entry, Message) and entry.role == "user" for entry in session.conversation.entries):
+        is_gone = tab.link.has_lost_host
+        if command is not None and command.is_host and (is_gone or not session.is_closed):
+            title = session.conversation.shown_title or session.session_id
+            host: HostState = "gone" if is_gone else "watched" if session.is_read_only else "runs"
+            left.append(LeftSession(session.session_id, title, command.name, False, can_reopen=True, host=host))
+        elif agent is not None and any(
+            isinstance(entry, Message) and entry.role == "user" for entry in session.conversation.entries
+        ):
             offered = agent.capabilities
             left.append(
                 LeftSession(
                     session.session_id,
-                    title_of(session.conversation) or session.session_id,
+                    session.conversation.shown_title or session.session_id,
                     agent.command.name,
                     agent.command.is_listed,
                     (offered.load_session or offered.resume_session) and session.cwd.is_dir(),

@@ -29,7 +29,7 @@ from acp_tui.ui.commands.keys import follow_keys, keys_in_force
 from acp_tui.ui.commands.table import bindings
 from acp_tui.ui.prompt import PromptFrame, PromptInput
 from acp_tui.ui.prompt.queue_lines import QueueLines
-from acp_tui.ui.session.status_line import StartingLine, Status, StatusLine, TabState, state_of_tab
+from acp_tui.ui.session.status_line import HOSTED, StartingLine, Status, StatusLine, TabState, state_of_tab
 from acp_tui.ui.tab.agent_link import AgentLink
 from acp_tui.ui.tab.host import Failed, Live, Opening, Reread, Shell, Stage, Starting
 from acp_tui.ui.tab.loading import BEFORE_A_COMMAND, preload_in_thread
@@ -371,6 +371,8 @@ class SessionScreen(Screen[None]):
         agent, title = self.link.name, self._title
         if not self.link.is_listed:  # its command's name, such as python3, says little
             agent = self.agent_title or agent
+        if self.link.is_hosted:
+            agent = f"{HOSTED} {agent}"
         if not title:
             return _cut(agent or self._phase, cells)
         return _cut(f"{_cut(agent, max(cells // 3, MIN_AGENT))}: {title}" if agent else title, cells)
@@ -421,6 +423,8 @@ class SessionScreen(Screen[None]):
 
     async def may_close(self) -> bool:
         """Ask whether to close the tab if the agent is working, and what to do with its worktree."""
+        if self.link.is_hosted and self.session is not None and self.session.is_read_only:
+            return True
         if self.link.is_hosted:
             return await self.agent.confirm(
                 self.hint("Close the session in its host, for every terminal? {detach} leaves it running.")
@@ -485,6 +489,10 @@ class SessionScreen(Screen[None]):
         state = panel.state
         if state == "lost" and self.opener.is_reconnecting:
             state = "reconnecting"
+        elif state == "lost" and self.link.has_lost_host:
+            state = "unhosted"
+        elif state == "working" and panel.session is not None and panel.session.waits_elsewhere:
+            state = "elsewhere"
         elif state == "waiting" and self._is_answering:
             state = "answering"
         return Status(agent=self.agent_title, state=state, facts=facts, work=panel.work)

@@ -23,6 +23,7 @@ if TYPE_CHECKING:
     from acp_tui.conversation.content import ContentBlock
     from acp_tui.ui.prompt.recall import Recall
 
+WATCHING: Final = "You can only watch this session."
 NOT_STOPPED: Final = "The agent hasn't stopped yet; {restart} ends and restarts it"
 ESCAPE_AGAIN_S: Final = 1.0
 NOTHING_QUEUED: Final = "No prompt is queued. While the agent works, Enter queues one."
@@ -147,6 +148,8 @@ class PromptController:
             case Reread():
                 return f"This is {self.rereading}."
             case Live(session=session):
+                if session.is_read_only:
+                    return WATCHING
                 return "" if session.conversation.is_connected else f"{self._host.hint(GONE)}."
 
     @property
@@ -225,6 +228,9 @@ class PromptController:
 
     def cancel(self, session: Session) -> None:
         """Cancel the turn and hold the queue. If the turn is already being canceled, hint at restarting the agent."""
+        if session.is_read_only:
+            self._host.say(WATCHING)
+            return
         if session.conversation.is_cancelling:
             self._host.say(self._host.hint(NOT_STOPPED), severity="warning")
         if not session.conversation.is_idle:

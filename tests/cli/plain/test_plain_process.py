@@ -42,6 +42,23 @@ def test_a_turn_is_told_in_plain_lines_and_asked_about_in_words(tmp_path: Path) 
     assert "\x1b" not in terminal.text, "a dumb terminal knows no marks"
 
 
+@pytest.mark.parametrize(("channels", "bells"), [('["bell"]', 1), ('["command"]', 0)])
+def test_the_bell_rings_for_a_question_where_the_settings_want_it(tmp_path: Path, channels: str, bells: int) -> None:
+    settings = tmp_path / ".config" / "acp-tui" / "settings.toml"
+    settings.parent.mkdir(parents=True)
+    settings.write_text(f"[notifications]\nneeds_you = {channels}\n")
+    with line_terminal(*DEMO, cwd=tmp_path) as terminal:
+        terminal.shows("> ")
+        terminal.type("go" + ENTER)
+        terminal.shows("Permission needed: Edit durations.py")
+        terminal.shows(CHOICE)
+        terminal.type("n" + ENTER)
+        terminal.shows("\n> ")
+        terminal.type(CTRL_D)
+        assert terminal.end() == 0
+    assert terminal.said.count(b"\a") == bells
+
+
 def test_only_an_answer_typed_after_the_question_answers_and_rejecting_says_why(tmp_path: Path) -> None:
     with line_terminal(*DEMO, cwd=tmp_path) as terminal:
         terminal.shows("> ")

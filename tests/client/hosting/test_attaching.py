@@ -219,11 +219,13 @@ async def test_its_status_says_what_runs_and_what_waits_for_an_answer(tmp_path: 
         await its.wire.send(asked("p", "yes"))
         await until(its.session, lambda: bool(its.session.conversation.permissions))
         status = await client.send_extension("_acp_tui/status", {})
-        assert status["sessions"] == [
+        (session,) = status["sessions"]
+        assert status["startedAt"] <= session.pop("openedAt")
+        assert [session] == [
             {
                 "sessionId": "s1",
                 "cwd": str(tmp_path),
-                "title": None,
+                "title": "",
                 "turn": "idle",
                 "waiting": ["Delete everything"],
                 "attached": 1,

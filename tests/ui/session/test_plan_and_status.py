@@ -20,7 +20,6 @@ from acp_tui.conversation.updates import (
     TurnEnded,
     UsageReported,
 )
-from acp_tui.ui.session.status import title_of
 from acp_tui.ui.session.status_line import Status, StatusLine, left_of, line_of
 from support.folding import agent, ask, call, thought
 from support.screens import AGENT, open_page
@@ -335,7 +334,7 @@ def test_a_session_is_called_by_the_users_own_first_words(prompts: list[str], ti
     conversation = Conversation()
     for at, prompt in enumerate(prompts):
         reducer.apply(conversation, MessageChunk("user", Text(prompt), str(at)))
-    assert title_of(conversation) == title
+    assert conversation.shown_title == title
 
 
 # What the agent is doing

@@ -9,10 +9,10 @@ from typing import Any
 
 import pytest
 
+from acp_tui.client.programs import MAX_OUTPUT_BYTES, run_program
 from acp_tui.client.settings.tree import Appearance, Settings
 from acp_tui.conversation.content import Text
 from acp_tui.conversation.updates import PromptSent, TurnEnded
-from acp_tui.ui.kit.programs import MAX_OUTPUT_BYTES, run_program
 from acp_tui.ui.session.status_command import MAX_CHARACTERS, first_line
 from support.desks import Desk
 from support.screens import ScreenApp, new_session, show

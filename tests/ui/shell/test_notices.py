@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+import json
 import sys
 from base64 import b64decode
 from pathlib import Path
@@ -9,6 +10,8 @@ from pathlib import Path
 import anyio
 import pytest
 
+from acp_tui.client.notices import About, News, NoticeCommand, Watch, plain
+from acp_tui.client.programs import run_program
 from acp_tui.conversation import reducer
 from acp_tui.conversation.content import Text
 from acp_tui.conversation.conversation import Conversation
@@ -24,16 +27,7 @@ from acp_tui.conversation.updates import (
     TurnEnded,
     TurnFailed,
 )
-from acp_tui.ui.kit.programs import run_program
-from acp_tui.ui.session.status_line import state_of_tab
-from acp_tui.ui.shell.notifier import (
-    TabEvent,
-    Watch,
-    best_channel,
-    notice,
-    plain,
-    window_title,
-)
+from acp_tui.ui.shell.notifier import best_channel, notice, window_title
 from support.waiting import LIMIT_S
 
 PROMPT = PromptSent((Text("go"),))
@@ -45,31 +39,30 @@ ASKED = PermissionAsked(
 ANSWERED = PermissionAnswered(KEY, "y", None)
 
 
-def told(*updates: SessionUpdate) -> list[TabEvent]:
+def told(*updates: SessionUpdate) -> list[News]:
     """The notifications of a tab that receives these, one every five seconds."""
     conversation, watch, news = Conversation(), Watch(), []
     for at, update in enumerate((None, *updates)):
         if update is not None:
             reducer.apply(conversation, update)
-        state = state_of_tab(conversation, has_news=False)
-        news.append(watch.look(state, conversation, at * 5.0))
+        news.append(watch.look(conversation, at * 5.0))
     return [each for each in news if each is not None]
 
 
 def test_the_end_of_a_turn_is_told_with_its_length():
-    assert told(PROMPT, TurnEnded("end_turn")) == [TabEvent("done", "done after 5 s", 5.0)]
+    assert told(PROMPT, TurnEnded("end_turn")) == [News("done", "done after 5 s", 5.0)]
 
 
 def test_a_decision_that_waits_is_told_and_does_not_begin_the_turn_anew():
     news = told(PROMPT, ASKED, ANSWERED, TurnEnded("end_turn"))
     assert [each.kind for each in news] == ["needs_you", "done"]
-    assert news[0].text == "Delete it"
+    assert news[0].text == "needs your decision"  # and not what it is about
     assert news[1].seconds == 15.0
 
 
 def test_failures_are_told_apart_from_ends():
     assert [each.kind for each in told(PROMPT, TurnFailed("no", ""))] == ["failed"]
-    assert told(PROMPT, Disconnected("gone", "")) == [TabEvent("failed", "the agent is gone")]
+    assert told(PROMPT, Disconnected("gone", "")) == [News("failed", "the agent is gone")]
     assert told(PROMPT, TurnEnded("max_tokens"))[0].text == "the turn ended: max_tokens"
 
 
@@ -130,12 +123,23 @@ def test_an_agents_text_cannot_act(hostile: str = "a\x1b]0;x\x07\x9c\u202eb\r\nc
 # The user's command
 
 
-async def test_the_command_finds_what_happened_in_its_environment(tmp_path: Path):
-    write = "import os, sys; open(sys.argv[1], 'w').write(os.environ['ACP_TUI_TEXT'])"
-    argv = [sys.executable, "-c", write, str(tmp_path / "it's; $(here)")]
+async def test_the_command_finds_what_happened_in_its_environment_and_its_arguments(tmp_path: Path):
+    """Only in whole arguments, and never as an option or a file's name."""
+    write = "import json, os, sys; json.dump([sys.argv[2:], dict(os.environ)], open(sys.argv[1], 'w'))"
+    file = tmp_path / "it's; $(here)"
+    names = ("event", "agent", "session", "title", "cwd", "text")
+    argv = (sys.executable, "-c", write, str(file), *(f"{{{name}}}" for name in names), "a {title}")
+    problems: list[str] = []
+    about = About("--an agent", "s1", "@/etc/passwd\n$(done)", "/here")
     with anyio.fail_after(LIMIT_S):
-        assert (await run_program(argv, {"ACP_TUI_TEXT": "$(done)"}, LIMIT_S)).problem == ""
-    assert (tmp_path / "it's; $(here)").read_text() == "$(done)"
+        await NoticeCommand(problems.append).run(argv, News("done", "done after 12 s", 12.0), about)
+    assert problems == []
+    arguments, env = json.loads(file.read_text())
+    assert arguments == ["done", "an agent", "s1", "/etc/passwd $(done)", "/here", "done after 12 s", "a {title}"]
+    assert [env[f"ACP_TUI_{name.upper()}"] for name in names] == [
+        *("done", "--an agent", "s1", "@/etc/passwd $(done)", "/here", "done after 12 s")
+    ]
+    assert env["ACP_TUI_SECONDS"] == "12"
 
 
 async def test_what_goes_wrong_with_the_command_is_said(tmp_path: Path):

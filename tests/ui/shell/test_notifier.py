@@ -83,7 +83,7 @@ async def test_no_notice_goes_to_a_user_who_is_looking():
 async def test_a_decision_and_an_end_are_told_each_in_its_way():
     async with watched(ALL) as told:
         assert await told.happens(PROMPT, ask(1, "c", title="Delete it")) == [
-            f"\x1b]777;notify;{DRAWN};Delete it\x1b\\"
+            f"\x1b]777;notify;{DRAWN};needs your decision\x1b\\"
         ]
         assert await told.happens(PermissionAnswered(RequestKey(1), "opt-1", None)) == []
         [done] = await told.happens(DONE)

@@ -12,10 +12,10 @@ import pytest
 from acp_tui.client.hosting import finding
 from acp_tui.client.hosting.finding import HostPaths
 from acp_tui.ui.shell.app import AcpTuiApp
-from support.agents import scripted, scripted_argv
+from support.agents import REPLY, scripted, scripted_argv
 from support.desks import SESSION, Desk
 from support.frame_log import FrameLog
-from support.host_process import User, a_user, attached_to
+from support.host_process import User, a_user, attached_to, process_of
 from support.screens import open_agent_page
 from support.waiting import until
 
@@ -28,6 +28,22 @@ TALKER = scripted_argv("""
     prompt = expect("session/prompt")
     ask("allow_once", "reject_once")
     say(f"chosen: {outcome()}")
+    end(prompt)
+    serve_until_closed()
+""")
+
+
+KEEPER = scripted_argv("""
+    handshake(agentCapabilities={"loadSession": True})
+    opening = read()
+    if opening["method"] == "session/load":
+        update("agent_message_chunk", content={"type": "text", "text": "as before"})
+        answer(opening)
+    else:
+        answer(opening, sessionId="s1")
+        say("hello")
+    prompt = expect("session/prompt")
+    say("and now")
     end(prompt)
     serve_until_closed()
 """)
@@ -119,7 +135,7 @@ async def test_the_board_lists_what_runs_in_hosts_and_shows_it(user: User, frame
     one, other = user.host("--", *TALKER), user.host("--", *TALKER)
     async with attached_desk(one, frame_log) as desk:
         await desk.press("f10")
-        await desk.shows("In hosts", f"{other.name}: s1")
+        await desk.shows("In hosts", "untitled s1", f"{other.name} · new · idle")
         await desk.press("down", "enter")
         await desk.until(lambda: len(desk.tabs) == 2)
         await desk.shows("hello")
@@ -127,6 +143,73 @@ async def test_the_board_lists_what_runs_in_hosts_and_shows_it(user: User, frame
         await desk.until(lambda: len(desk.tabs) == 1)
         assert not is_over(desk)
     assert await turns(other) == ["idle"]
+
+
+async def test_a_session_whose_host_was_killed_is_hosted_again_if_the_user_agrees(
+    user: User, frame_log: FrameLog
+) -> None:
+    place = user.host("--cwd", str(user.home), "--", *KEEPER)
+    async with attached_desk(place, frame_log) as desk:
+        await desk.send("go")
+        await desk.shows("and now")
+        process_of(place).kill()
+        await desk.shows("host gone; Alt+R starts one again")
+        await desk.press("alt+r")
+        await desk.shows("Start one again with this session?")
+        await desk.press_slowly("y")
+        await desk.shows("as before", "reconnected")
+        await desk.hides("host gone")
+    assert await turns(place) == ["idle"]
+
+
+async def test_it_is_seen_that_a_session_is_hosted_who_is_attached_and_how_to_detach(
+    user: User, frame_log: FrameLog
+) -> None:
+    place = user.host("--", *TALKER)
+    async with attached_desk(place, frame_log) as desk:
+        await desk.shows("Alt+Q detaches · hosted · F1 help")
+        async with attached_to(place), attached_to(place, is_read_only=True):
+            await desk.shows("hosted, 1 other, 1 watching · F1 help")
+            await desk.press("f4")
+            await desk.shows(
+                "Hosted it goes on without this terminal; Alt+Q detaches",
+                "Attached acp-tui on this machine",
+                "Watching acp-tui on this machine",
+            )
+            await desk.press("escape")
+        await desk.shows("Alt+Q detaches · hosted · F1 help")
+        other = user.host("--", *TALKER)
+        await desk.press("f10")
+        await desk.shows(other.name)
+        await desk.press("down", "enter")
+        await desk.until(lambda: len(desk.tabs) == 2)
+        await desk.shows("2 ● ⇄")
+
+
+async def test_who_only_watches_is_told_so_keeps_the_draft_and_leaves_without_a_question(
+    user: User, frame_log: FrameLog
+) -> None:
+    place = user.host("--", *TALKER)
+    (hosted,) = await finding.sessions_at(place.command)
+    watched = hosted.to_watch()
+    async with open_agent_page(watched.command, hosted.cwd, opening=watched.open_in) as page:
+        desk = Desk(page.pilot, page.session, page.connection, page.clock)
+        desk.log = frame_log
+        await desk.shows("hello", "read-only")
+        await desk.send("go")
+        await desk.shows("You can only watch this session.")
+        assert await turns(place) == ["idle"]
+        async with attached_to(place) as (_, full), anyio.create_task_group() as tasks:
+            tasks.start_soon(full.send_prompt, REPLY)
+            await desk.shows("waits for someone else", "read-only, 1 other")
+            await desk.hides("Allow once")
+            await desk.press("escape")
+            assert await turns(place) == ["needs you"]
+            full.answer_permission(next(iter(full.conversation.permissions)), "reject_once")
+            await desk.shows("chosen: reject_once")
+        await desk.press("ctrl+q")
+        await desk.until(lambda: is_over(desk))
+    assert await turns(place) == ["idle"]
 
 
 async def test_a_session_of_ours_has_no_host_to_detach_from(user: User, frame_log: FrameLog) -> None:

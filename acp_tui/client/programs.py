@@ -12,6 +12,8 @@ from typing import Final, NamedTuple
 
 import anyio
 
+from acp_tui.client.processes import inherited
+
 MAX_OUTPUT_BYTES: Final = 4_096
 
 
@@ -35,7 +37,7 @@ async def run_program(
             stdout=subprocess.PIPE if wants_output else subprocess.DEVNULL,
             stderr=subprocess.DEVNULL,
             cwd=cwd,
-            env={**os.environ, **env},
+            env={**inherited(), **env},
             start_new_session=True,
         )
     except (OSError, ValueError) as error:
