@@ -6,6 +6,7 @@ Later problems are in the host's log.
 
 from __future__ import annotations
 
+import gc
 import os
 import signal
 import subprocess
@@ -46,6 +47,8 @@ OFFER: Final = replace(INTERACTIVE, auth_terminal=False)
 """Terminals that attach can fill in forms, but a login needs a terminal of its own."""
 READY_VARIABLE: Final = "ACP_TUI_HOST_READY"
 """Names the pipe on which a background host reports that it's ready."""
+COLLECTED_AT: Final = 5_000
+"""How many new objects trigger a garbage collection once the host runs: those of about 40 clients."""
 GOODBYE_S: Final = 1.0
 """How long clients may take to read their last messages."""
 
@@ -154,6 +157,10 @@ async def _host(given: Given, command: AgentCommand, past: PastSession | None, s
                     host.where = (str(place.socket), *filter(None, [address]))
                     _say_where(place, address)
                     _let_go_of_terminal(place, ready)
+                    # What a client leaves is garbage in cycles, 30 KB each. With the threshold of a start, thousands of
+                    # clients would come and go before the first collection.
+                    gc.freeze()
+                    gc.set_threshold(COLLECTED_AT)
                     await host.ended.wait()
                     with anyio.move_on_after(GOODBYE_S):
                         await host.say_goodbye()
