@@ -62,7 +62,7 @@ WORKS = f"""
 """
 
 
-async def test_a_night_of_work_that_clients_visit_leaves_the_hosts_memory_flat_and_nothing_out() -> None:
+async def test_a_night_of_work_leaves_a_hosts_memory_flat_and_nothing_out() -> None:
     with a_user() as user:
         place = user.host("--", *scripted_argv(WORKS))
         process = process_of(place)
