@@ -15,16 +15,17 @@ from contextlib import suppress
 from dataclasses import replace
 from functools import partial
 from pathlib import Path
-from typing import Final
+from types import ModuleType
+from typing import TYPE_CHECKING, Final
 
 import anyio
 from anyio import to_thread
-from anyio.abc import TaskGroup
+from anyio.abc import TaskGroup, TaskStatus
 
 from acp_tui.cli import ExitCode, code_of
 from acp_tui.cli.arguments import Given
 from acp_tui.cli.command_table import UsageError
-from acp_tui.cli.output import say
+from acp_tui.cli.output import error_text, say
 from acp_tui.cli.prerequisites import command_of, exit_after, notes_of
 from acp_tui.cli.sessions import session_of
 from acp_tui.cli.terminal import Headless, ready_to_run, say_left_out, settings_in
@@ -42,6 +43,9 @@ from acp_tui.client.sessions.session_history import PastSession
 from acp_tui.client.settings.tree import Settings
 from acp_tui.conversation.facts import SessionId
 from acp_tui.conversation.updates import ClientRemark
+
+if TYPE_CHECKING:
+    from acp_tui.cli.leaving import Shell
 
 OFFER: Final = replace(INTERACTIVE, auth_terminal=False)
 """Terminals that attach can fill in forms, but a login needs a terminal of its own."""
@@ -140,9 +144,7 @@ def _run_here(given: Given) -> int:
 
 
 async def _host(given: Given, command: AgentCommand, past: PastSession | None, settings: Settings, ready: str) -> int:
-    from acp_tui.client.hosting import serving  # raises ClientError if its library is missing
-
-    tcp = None
+    tcp, serving = None, _serving()
     if given.listen is not None:
         tcp = serving.read_listening(given.listen, given.tls_cert, given.tls_key)
     cwd = past.cwd if past is not None else command.cwd or given.cwd
@@ -157,10 +159,7 @@ async def _host(given: Given, command: AgentCommand, past: PastSession | None, s
                     host.where = (str(place.socket), *filter(None, [address]))
                     _say_where(place, address)
                     _let_go_of_terminal(place, ready)
-                    # What a client leaves is garbage in cycles, 30 KB each. With the threshold of a start, thousands of
-                    # clients would come and go before the first collection.
-                    gc.freeze()
-                    gc.set_threshold(COLLECTED_AT)
+                    _collect_what_clients_leave()
                     await host.ended.wait()
                     with anyio.move_on_after(GOODBYE_S):
                         await host.say_goodbye()
@@ -173,6 +172,13 @@ async def _host(given: Given, command: AgentCommand, past: PastSession | None, s
     if failure is not None:
         raise failure
     return ExitCode.DONE
+
+
+def _serving() -> ModuleType:
+    """The module that serves clients. Raises ClientError if its library is missing."""
+    from acp_tui.client.hosting import serving
+
+    return serving
 
 
 async def _end_on_signals(scope: anyio.CancelScope) -> None:
@@ -219,6 +225,46 @@ async def _begin(
     return host
 
 
+async def go_on(hub: SessionHub, shell: Shell, attach_to: str) -> None:
+    """Host the sessions of a screen that has ended, until nothing is left of them. `shell` may show one of them.
+
+    Agents that can't be hosted end.
+    """
+    async with anyio.create_task_group() as tasks:
+        tasks.start_soon(_end_on_signals, tasks.cancel_scope)
+        async with anyio.create_task_group() as hosts:
+            places, words = [], ""
+            for agent in list(hub.agents):
+                try:
+                    places.append(await hosts.start(_keep, agent, tasks))
+                    words += f"{places[-1].name} is hosted: acp-tui attach {places[-1].name}\n"
+                except ClientError as error:
+                    words += f"{error_text(error)}\n"
+            shell.let_go(words, attach_to if places else "")
+            if places:
+                os.setsid()
+                _write_to(places[0].log)
+                _collect_what_clients_leave()
+        tasks.cancel_scope.cancel()
+
+
+async def _keep(agent: Agent, tasks: TaskGroup, *, task_status: TaskStatus[finding.HostPaths]) -> None:
+    """Host an agent's sessions until nothing is left of them. Raises HostNotStarted after ending an agent."""
+    if not agent.sessions or agent.lost is not None or agent.protocol_version != 1 or agent.command.is_host:
+        await agent.stop()
+        raise HostNotStarted(f"{agent.title} isn't hosted")
+    place, listener = await to_thread.run_sync(finding.bound, agent.command.name)
+    host = Host(agent, tasks, (str(place.socket),))
+    for session in agent.sessions.values():
+        host.attend(session)
+    async with _serving().listening_at(host, place, listener, None):
+        task_status.started(place)
+        await host.ended.wait()
+        with anyio.move_on_after(GOODBYE_S):
+            await host.say_goodbye()
+    await agent.stop()
+
+
 def _say_where(place: finding.HostPaths, address: str) -> None:
     print(f"{place.name} is hosted: acp-tui attach {place.name}")
     if address:
@@ -233,8 +279,23 @@ def _let_go_of_terminal(place: finding.HostPaths, ready: str) -> None:
     with suppress(OSError, ValueError):
         os.write(int(ready), b"1")
         os.close(int(ready))
-    place.log.unlink(missing_ok=True)
-    log = open_private(place.log)
-    for descriptor in (1, 2):
-        os.dup2(log, descriptor)
+    _write_to(place.log)
+
+
+def _write_to(file: Path) -> None:
+    """Send further output to a log, and read nothing more."""
+    file.unlink(missing_ok=True)
+    log, nowhere = open_private(file), os.open(os.devnull, os.O_RDONLY)
+    for descriptor, ours in enumerate((nowhere, log, log)):
+        os.dup2(ours, descriptor)
     os.close(log)
+    os.close(nowhere)
+
+
+def _collect_what_clients_leave() -> None:
+    """Collect garbage in cycles more often: 30 KB a client.
+
+    With the threshold of a start, thousands of clients would come and go before the first collection.
+    """
+    gc.freeze()
+    gc.set_threshold(COLLECTED_AT)
