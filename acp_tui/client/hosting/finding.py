@@ -133,6 +133,15 @@ def _listener(path: Path) -> socket.socket:
     return listener
 
 
+def _listening(folder: Path) -> list[HostPaths]:
+    """As `_places`, while no host is about to listen: it would lose its socket. Blocks."""
+    try:
+        with locked(folder / "hosts"):
+            return _places(folder)
+    except OSError:
+        return _places(folder)
+
+
 def _places(folder: Path) -> list[HostPaths]:
     """Places where a host listens. Deletes the others."""
     found = []
@@ -204,7 +213,7 @@ class HostedSession:
 
 async def hosted_sessions() -> list[HostedSession]:
     """The sessions of all hosts on this machine, without those of hosts that don't answer."""
-    places = await to_thread.run_sync(_places, hosts_folder())
+    places = await to_thread.run_sync(_listening, hosts_folder())
     told: dict[str, list[HostedSession]] = {}
 
     async def ask(place: HostPaths) -> None:
@@ -276,7 +285,7 @@ def named(sessions: Sequence[HostedSession], name: str) -> HostedSession:
 
 async def stopped(name: str | None, folder: Path | None = None) -> list[str]:
     """End this host, or all if None. Returns the names of those ended. Raises ClientError."""
-    places = await to_thread.run_sync(_places, hosts_folder())
+    places = await to_thread.run_sync(_listening, hosts_folder())
     wanted = [place for place in places if name in (None, place.name)]
     if name is not None and not wanted:
         known = ", ".join(place.name for place in places)
