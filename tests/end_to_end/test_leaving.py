@@ -69,7 +69,7 @@ def at_work(screen: OnTerminal) -> list[psutil.Process]:
 async def answered(user: User) -> str:
     """What the agent says once somebody has attached to the only host and answered; the host is stopped then."""
     hosts = user.home / "state/acp-tui/hosts"
-    await so(lambda: any(hosts.glob("*.sock")), partial(anyio.sleep, 0.02))
+    await so(lambda: json.loads(user.run("hosts", "--format", "json").stdout), partial(anyio.sleep, 0.02))
     (socket,) = hosts.glob("*.sock")
     async with attached_to(HostPaths(socket.stem, socket.parent)) as (agent, session):
         await until(session, lambda: bool(session.conversation.permissions))
