@@ -99,8 +99,8 @@ async def assert_it_went_on(user: User, family: list[psutil.Process]) -> None:
     *numbers, chosen, how = said.removeprefix("working").split()
     assert numbers == [str(number) for number in range(1, len(numbers) + 1)]
     assert (chosen, how) == ("chosen:", "reject_once")
-    assert recorded(user).split() == ["working", *said.removeprefix("working").split()]
     assert all_end(family)
+    assert recorded(user).split() == ["working", *said.removeprefix("working").split()]
 
 
 def detach(screen: OnTerminal) -> None:
