@@ -230,6 +230,8 @@ async def go_on(hub: SessionHub, shell: Shell, attach_to: str) -> None:
 
     Agents that can't be hosted end.
     """
+    for number in (signal.SIGCONT, signal.SIGTSTP):  # at a hangup, one comes: Textual would take up the terminal again
+        signal.signal(number, signal.SIG_DFL)
     async with anyio.create_task_group() as tasks:
         tasks.start_soon(_end_on_signals, tasks.cancel_scope)
         async with anyio.create_task_group() as hosts:
