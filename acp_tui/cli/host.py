@@ -6,6 +6,7 @@ Later problems are in the host's log.
 
 from __future__ import annotations
 
+import gc
 import os
 import signal
 import subprocess
@@ -15,16 +16,17 @@ from dataclasses import replace
 from functools import partial
 from pathlib import Path
 from threading import Thread
-from typing import IO, Final, TextIO
+from types import ModuleType
+from typing import IO, TYPE_CHECKING, Final, TextIO
 
 import anyio
 from anyio import to_thread
-from anyio.abc import TaskGroup
+from anyio.abc import TaskGroup, TaskStatus
 
 from acp_tui.cli import ExitCode, code_of
 from acp_tui.cli.arguments import AgentChoice, Given
 from acp_tui.cli.command_table import UsageError
-from acp_tui.cli.output import say
+from acp_tui.cli.output import error_text, say
 from acp_tui.cli.prerequisites import command_of, exit_after, notes_of
 from acp_tui.cli.sessions import recorded_agent, session_of
 from acp_tui.cli.terminal import Headless, ready_to_run, say_left_out, settings_in
@@ -46,10 +48,15 @@ from acp_tui.client.settings.tree import Notifications, Settings
 from acp_tui.conversation.facts import SessionId
 from acp_tui.conversation.updates import ClientRemark
 
+if TYPE_CHECKING:
+    from acp_tui.cli.leaving import Shell
+
 OFFER: Final = replace(INTERACTIVE, auth_terminal=False)
 """Terminals that attach can fill in forms, but a login needs a terminal of its own."""
 READY_VARIABLE: Final = "ACP_TUI_HOST_READY"
 """Names the pipe on which a background host reports that it's ready."""
+COLLECTED_AT: Final = 5_000
+"""How many new objects trigger a garbage collection once the host runs: those of about 40 clients."""
 GOODBYE_S: Final = 1.0
 """How long clients may take to read their last messages."""
 
@@ -160,9 +167,7 @@ def _run_here(given: Given) -> int:
 
 
 async def _host(given: Given, command: AgentCommand, past: PastSession | None, settings: Settings, ready: str) -> int:
-    from acp_tui.client.hosting import serving  # raises ClientError if its library is missing
-
-    tcp = None
+    tcp, serving = None, _serving()
     if given.listen is not None:
         tcp = serving.read_listening(given.listen, given.tls_cert, given.tls_key)
     cwd = past.cwd if past is not None else command.cwd or given.cwd
@@ -177,6 +182,7 @@ async def _host(given: Given, command: AgentCommand, past: PastSession | None, s
                     host.where = (str(place.socket), *filter(None, [address]))
                     _say_where(place, address)
                     _let_go_of_terminal(place, ready)
+                    _collect_what_clients_leave()
                     await host.ended.wait()
                     with anyio.move_on_after(GOODBYE_S):
                         await host.say_goodbye()
@@ -189,6 +195,13 @@ async def _host(given: Given, command: AgentCommand, past: PastSession | None, s
     if failure is not None:
         raise failure
     return ExitCode.DONE
+
+
+def _serving() -> ModuleType:
+    """The module that serves clients. Raises ClientError if its library is missing."""
+    from acp_tui.client.hosting import serving
+
+    return serving
 
 
 async def _end_on_signals(scope: anyio.CancelScope) -> None:
@@ -207,10 +220,7 @@ async def _begin(
 
     def note(text: str) -> None:
         """Show a note in every terminal; before there's a session, in ours."""
-        sessions = [session for agent in agents for session in agent.sessions.values()]
-        for session in sessions:
-            session.apply(ClientRemark(text))
-        if not sessions:
+        if not any([_note(agent, text) for agent in agents]):
             say(text)
 
     spoken = replace(command, protocol=1)  # terminals get its messages in the terms of version 1
@@ -245,6 +255,13 @@ async def _begin(
     return host
 
 
+def _note(agent: Agent, text: str) -> int:
+    """Show a note in every terminal that shows a session. Returns how many sessions there are."""
+    for session in agent.sessions.values():
+        session.apply(ClientRemark(text))
+    return len(agent.sessions)
+
+
 def _notify(
     tasks: TaskGroup, settings: Notifications, command: NoticeCommand, agent: str, told: Session, news: News
 ) -> None:
@@ -253,6 +270,51 @@ def _notify(
         title = told.conversation.shown_title or agent
         about = About(agent, told.session_id, title, str(told.cwd))
         tasks.start_soon(command.run, settings.command, news, about)
+
+
+async def go_on(hub: SessionHub, shell: Shell, attach_to: str, notifications: Notifications) -> None:
+    """Host the sessions of a screen that has ended, until nothing is left of them. `shell` may show one of them.
+
+    Agents that can't be hosted end.
+    """
+    for number in (signal.SIGCONT, signal.SIGTSTP):  # at a hangup, one comes: Textual would take up the terminal again
+        signal.signal(number, signal.SIG_DFL)
+    async with anyio.create_task_group() as tasks:
+        tasks.start_soon(_end_on_signals, tasks.cancel_scope)
+        async with anyio.create_task_group() as hosts:
+            places, words = [], ""
+            for agent in list(hub.agents):
+                try:
+                    places.append(await hosts.start(_keep, agent, tasks, notifications))
+                    words += f"{places[-1].name} is hosted: acp-tui attach {places[-1].name}\n"
+                except ClientError as error:
+                    words += f"{error_text(error)}\n"
+            shell.let_go(words, attach_to if places else "")
+            if places:
+                os.setsid()
+                _write_to(places[0].log)
+                _collect_what_clients_leave()
+        tasks.cancel_scope.cancel()
+
+
+async def _keep(
+    agent: Agent, tasks: TaskGroup, notifications: Notifications, *, task_status: TaskStatus[finding.HostPaths]
+) -> None:
+    """Host an agent's sessions until nothing is left of them. Raises HostNotStarted after ending an agent."""
+    if not agent.sessions or agent.lost is not None or agent.protocol_version != 1 or agent.command.is_host:
+        await agent.stop()
+        raise HostNotStarted(f"{agent.title} isn't hosted")
+    place, listener = await to_thread.run_sync(finding.bound, agent.command.name)
+    host = Host(agent, tasks, (str(place.socket),), Masker({**os.environ, **agent.command.env}))
+    host.on_news = partial(_notify, tasks, notifications, NoticeCommand(partial(_note, agent)), agent.title)
+    for session in agent.sessions.values():
+        host.attend(session)
+    async with _serving().listening_at(host, place, listener, None):
+        task_status.started(place)
+        await host.ended.wait()
+        with anyio.move_on_after(GOODBYE_S):
+            await host.say_goodbye()
+    await agent.stop()
 
 
 def _say_where(place: finding.HostPaths, address: str) -> None:
@@ -269,8 +331,23 @@ def _let_go_of_terminal(place: finding.HostPaths, ready: str) -> None:
     with suppress(OSError, ValueError):
         os.write(int(ready), b"1")
         os.close(int(ready))
-    place.log.unlink(missing_ok=True)
-    log = open_private(place.log)
-    for descriptor in (1, 2):
-        os.dup2(log, descriptor)
+    _write_to(place.log)
+
+
+def _write_to(file: Path) -> None:
+    """Send further output to a log, and read nothing more."""
+    file.unlink(missing_ok=True)
+    log, nowhere = open_private(file), os.open(os.devnull, os.O_RDONLY)
+    for descriptor, ours in enumerate((nowhere, log, log)):
+        os.dup2(ours, descriptor)
     os.close(log)
+    os.close(nowhere)
+
+
+def _collect_what_clients_leave() -> None:
+    """Collect garbage in cycles more often: 30 KB a client.
+
+    With the threshold of a start, thousands of clients would come and go before the first collection.
+    """
+    gc.freeze()
+    gc.set_threshold(COLLECTED_AT)

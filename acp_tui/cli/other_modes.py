@@ -14,6 +14,7 @@ from acp_tui.cli import ExitCode
 from acp_tui.cli.agents import list_agents
 from acp_tui.cli.arguments import Given
 from acp_tui.cli.command_table import UsageError
+from acp_tui.cli.leaving import leavable
 from acp_tui.cli.output import say
 from acp_tui.cli.prerequisites import command_of, exit_after, notes_of, require_screen, settings_in_force
 from acp_tui.cli.screen import run_screen
@@ -75,7 +76,8 @@ def _resume(given: Given) -> int:
     require_screen("to read sessions without it: acp-tui sessions")
     read = settings_in_force()
     found = find_resumed(given.resume, given.cwd, command)
-    return run_screen(found.command, found.cwd, read.settings, notes_of(read), given.record, found.opening)
+    shell = leavable(read.settings.sessions)
+    return run_screen(found.command, found.cwd, read.settings, notes_of(read), given.record, found.opening, shell)
 
 
 # The demo

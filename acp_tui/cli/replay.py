@@ -12,9 +12,7 @@ from contextlib import ExitStack, contextmanager
 from dataclasses import replace
 from pathlib import Path
 from tempfile import TemporaryDirectory
-from typing import Any, Final
-
-from textual.app import App
+from typing import Final
 
 from acp_tui.cli import ExitCode
 from acp_tui.cli.arguments import Given
@@ -28,6 +26,7 @@ from acp_tui.client.files import replacing
 from acp_tui.client.settings.reader import SettingsRead
 from acp_tui.client.settings.tree import Settings
 from acp_tui.client.transcript.lines import open_recording
+from acp_tui.ui.base.app import BaseApp
 from acp_tui.ui.inspector.screen import InspectApp
 from acp_tui.ui.kit.themes import DARK
 from acp_tui.ui.recorded.bar import clock
@@ -101,7 +100,7 @@ def run_replay(
     `notes` has remarks about the settings.
     """
 
-    def make(file: Path, stack: ExitStack) -> App[Any]:
+    def make(file: Path, stack: ExitStack) -> BaseApp:
         film = Film(stack.enter_context(open_playable(file)))
         shown = _fitted(settings)
         return ReplayApp(film, pace=pace, until=until, is_followed=is_followed, settings=shown, notes=notes)
@@ -115,7 +114,7 @@ def run_inspect(source: Path | str, settings: Settings, notes: Sequence[str] = (
     `notes` has remarks about the settings.
     """
 
-    def make(file: Path, _: ExitStack) -> App[Any]:
+    def make(file: Path, _: ExitStack) -> BaseApp:
         inspection = inspect_file(file)
         return InspectApp(inspection, file, settings=_fitted(settings), notes=notes)
 
@@ -126,7 +125,7 @@ def _fitted(settings: Settings) -> Settings:
     return replace(settings, appearance=fitted(settings.appearance))
 
 
-def _show(source: Path | str, make: Callable[[Path, ExitStack], App[Any]]) -> int:
+def _show(source: Path | str, make: Callable[[Path, ExitStack], BaseApp]) -> int:
     with ExitStack() as stack:
         try:
             app = make(stack.enter_context(recording_of(source)), stack)

@@ -16,7 +16,7 @@ from concurrent.futures import ThreadPoolExecutor
 from contextlib import contextmanager
 from dataclasses import replace
 from pathlib import Path
-from typing import TYPE_CHECKING, Any, Final
+from typing import TYPE_CHECKING, Final
 
 from acp_tui.cli import code_of
 from acp_tui.client.sessions.hub import open_hub
@@ -26,10 +26,10 @@ from acp_tui.conversation.visible import make_visible, make_visible_line
 from acp_tui.ui.kit.terminal_colors import ask_terminal, has_unicode, light_or_dark
 
 if TYPE_CHECKING:
-    from textual.app import App
-
+    from acp_tui.cli.leaving import Shell
     from acp_tui.client.agents.command import AgentCommand
     from acp_tui.client.transcript.record_to import RecordTo
+    from acp_tui.ui.base.app import BaseApp
     from acp_tui.ui.shell.app import AcpTuiApp
     from acp_tui.ui.tab.host import Opening
     from acp_tui.ui.tab.reopening import LeftSession
@@ -45,14 +45,16 @@ def run_screen(
     notes: Sequence[str],
     record: RecordTo | None = None,
     opening: Opening | None = None,
+    shell: Shell | None = None,
 ) -> int:
     """Work with the agent until the user quits. Returns the exit status. With `command` None, the user chooses one.
 
-    `notes` has remarks about the settings. With `opening`, that session is shown first.
+    `notes` has remarks about the settings. With `opening`, that session is shown first. With `shell`, the sessions may
+    go on without the screen.
     """
     settings = replace(settings, appearance=fitted(settings.appearance))
     with told_afterwards():
-        status, left, folders = asyncio.run(_run(command, cwd, settings, notes, record, opening))
+        status, left, folders = asyncio.run(_run(command, cwd, settings, notes, record, opening, shell))
     had_terminals = "acp_tui.client.terminals.emulator" in sys.modules  # a command was shown
     if left or folders or had_terminals:
         from acp_tui.cli.sessions import say_what_is_left  # the recordings are complete now
@@ -93,26 +95,36 @@ async def _run(
     notes: Sequence[str],
     record: RecordTo | None,
     opening: Opening | None,
+    shell: Shell | None,
 ) -> tuple[int, Sequence[LeftSession], Sequence[Path]]:
     """Return the exit status, the sessions that can be resumed, and the folders of the tabs."""
     async with open_hub() as hub:
         app = _app_class()(hub, command, cwd, settings=settings, notes=notes, settings_file=settings_file())
         app.record_to = record
         app.opening = opening
+        if shell is not None:
+            app.can_leave = True
+            shell.when_killed(app.hang_up)
         try:
             await run_app(app)
         finally:
             app.let_go_of_terminal()
+        if shell is not None and app.leaves:
+            from acp_tui.cli.host import go_on  # after the screen
+
+            app.prompt_memory.let_go()
+            await go_on(hub, shell, app.moves, app.settings.notifications)
+            return 0, (), ()
         folders = [tab.cwd for tab in app.tabs]
         return app.return_code or code_of(app.failure), app.left_sessions(), folders
 
 
-async def run_app(app: App[Any]) -> None:
+async def run_app(app: BaseApp) -> None:
     """Run the app until the user quits."""
     # A closed window and a `kill` end us as Ctrl+Q does: the terminal is restored, and agents that ignore the end of
     # their input are ended too.
-    for number in (signal.SIGHUP, signal.SIGTERM):
-        asyncio.get_running_loop().add_signal_handler(number, app.exit)
+    asyncio.get_running_loop().add_signal_handler(signal.SIGHUP, app.hang_up)
+    asyncio.get_running_loop().add_signal_handler(signal.SIGTERM, app.exit)
     await app.run_async()
 
 

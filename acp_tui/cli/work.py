@@ -6,6 +6,7 @@ from pathlib import Path
 from typing import TYPE_CHECKING
 
 from acp_tui.cli.arguments import Given
+from acp_tui.cli.leaving import leavable
 from acp_tui.cli.prerequisites import command_of, has_terminal, notes_of, require_screen, settings_in_force
 from acp_tui.cli.screen import run_screen
 from acp_tui.client.agents.demo_agent import demo_command, with_project
@@ -57,11 +58,12 @@ def work_with(
 
         return run_plain(command, cwd, read.settings, notes_of(read), record)
     require_screen("to run one turn without it: acp-tui exec")
+    shell = leavable(read.settings.sessions)
     if command is None:
-        return run_screen(command, cwd, read.settings, notes_of(read), record)
+        return run_screen(command, cwd, read.settings, notes_of(read), record, shell=shell)
     servers_at_start(settings_file())  # before any agent can write there
     start_early(command, command.cwd or cwd)  # it starts while the screen loads
     try:
-        return run_screen(command, cwd, read.settings, notes_of(read), record)
+        return run_screen(command, cwd, read.settings, notes_of(read), record, shell=shell)
     finally:
         end_early()

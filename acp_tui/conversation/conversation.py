@@ -41,7 +41,7 @@ from acp_tui.conversation.visible import make_visible_line
 from acp_tui.values import dataclass
 
 KEPT: Final = 1_000
-"""At least this many of the last entries stay in memory, and as many earlier ones that changed since."""
+"""At least this many of the last entries stay in memory if they may be looked at, and as many earlier changed ones."""
 PACKED_AT_ONCE: Final = 200
 """How many entries are packed at once, which takes about 2 ms."""
 KEPT_BYTES: Final = 32 << 20
@@ -99,6 +99,8 @@ class EntryList(Sequence[Entry]):
         self._touched: dict[int, None] = {}
         """Entries added or changed since the last weighing. The latest, which may still change, is last."""
         self._touches = 0
+        self.kept = KEPT
+        """How many of the last entries stay in memory."""
 
     def __len__(self) -> int:
         return len(self._places) + len(self.recent)
@@ -140,8 +142,9 @@ class EntryList(Sequence[Entry]):
         """Add an entry at the end."""
         self.recent.append(entry)
         if self._store is not None:
-            if len(self.recent) >= KEPT + PACKED_AT_ONCE:
-                self._pack(self._store)
+            at_once = min(self.kept, PACKED_AT_ONCE)
+            if len(self.recent) >= self.kept + at_once:
+                self._pack(self._store, at_once)
             self._touch(self._store, len(self) - 1)
 
     def changing(self, index: int) -> Entry:
@@ -157,6 +160,7 @@ class EntryList(Sequence[Entry]):
     def copied(self, copy: Callable[[Entry], Entry]) -> EntryList:
         """Return another list with the same entries: those in memory through `copy`, the others from the store."""
         other = EntryList(map(copy, self.recent), self._store)
+        other.kept = self.kept
         other._places, other._sizes = self._places[:], self._sizes[:]
         other.changed = {index: copy(entry) for index, entry in self.changed.items()}
         other._weights, other._weight = self._weights.copy(), self._weight
@@ -165,10 +169,10 @@ class EntryList(Sequence[Entry]):
 
     # Packing
 
-    def _pack(self, store: Store) -> None:
+    def _pack(self, store: Store, at_once: int) -> None:
         """Move entries far above the end into the store."""
-        self._pack_recent(store, PACKED_AT_ONCE)
-        too_many = min(len(self.changed) - KEPT, PACKED_AT_ONCE)
+        self._pack_recent(store, at_once)
+        too_many = min(len(self.changed) - self.kept, at_once)
         for index in list(islice(self.changed, max(too_many, 0))):
             self._put(store, index, self.changed.pop(index))
 

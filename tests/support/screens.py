@@ -10,7 +10,6 @@ import re
 from collections.abc import AsyncIterator, Callable, Sequence
 from contextlib import asynccontextmanager
 from pathlib import Path
-from types import SimpleNamespace
 from typing import Any, Final, TypeVar, cast
 
 import anyio
@@ -25,7 +24,7 @@ from textual.widget import Widget
 
 from acp_tui.client.agents.command import AgentCommand, Quirks
 from acp_tui.client.errors import AgentRefused, ClientError
-from acp_tui.client.sessions.hub import open_hub
+from acp_tui.client.sessions.hub import SessionHub, open_hub
 from acp_tui.client.sessions.session import Session
 from acp_tui.client.settings.tree import Appearance, Settings
 from acp_tui.conversation.content import ContentBlock, Text
@@ -129,7 +128,7 @@ class ScreenApp(AcpTuiApp):
 
     def __init__(self, *, theme: str = DARK.name, clock: Clock | None = None) -> None:
         super().__init__(
-            cast(Any, SimpleNamespace(agents=[])),
+            SessionHub(cast(Any, None)),
             AgentCommand(AGENT, ("agent",)),
             CWD,
             settings=Settings(appearance=Appearance(theme, reduced_motion=True)),  # pictures must not move

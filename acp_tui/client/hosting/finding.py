@@ -149,6 +149,15 @@ def _listener(path: Path) -> socket.socket:
     return listener
 
 
+def _listening(folder: Path) -> list[HostPaths]:
+    """As `_places`, while no host is about to listen: it would lose its socket. Blocks."""
+    try:
+        with locked(folder / "hosts"):
+            return _places(folder)
+    except OSError:
+        return _places(folder)
+
+
 def _places(folder: Path) -> list[HostPaths]:
     """Places where a host listens. Deletes the others. None in a folder that isn't the user's own."""
     found: list[HostPaths] = []
@@ -242,7 +251,7 @@ def watching(command: AgentCommand) -> AgentCommand:
 
 async def hosted_sessions() -> list[HostedSession]:
     """The sessions of all hosts on this machine, without those of hosts that don't answer."""
-    places = await to_thread.run_sync(_places, hosts_folder())
+    places = await to_thread.run_sync(_listening, hosts_folder())
     told: dict[str, list[HostedSession]] = {}
 
     async def ask(place: HostPaths) -> None:
@@ -346,7 +355,7 @@ async def hosted_again(past: PastSession) -> HostedSession:
 
 async def _named_places(name: str | None) -> list[HostPaths]:
     """The host with this name, or all if None. Raises HostNotFound."""
-    places = await to_thread.run_sync(_places, hosts_folder())
+    places = await to_thread.run_sync(_listening, hosts_folder())
     wanted = [place for place in places if name in (None, place.name)]
     if name is not None and not wanted:
         known = ", ".join(place.name for place in places)

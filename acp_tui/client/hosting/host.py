@@ -68,6 +68,8 @@ MAX_UNREAD_BYTES: Final = 64 << 20
 """A client with more unread data than this is disconnected. It can attach again."""
 ACTIONS: Final[tuple[ElicitationAction, ...]] = ("accept", "decline", "cancel")
 WHY_AGAIN: Final = "This changed while your answer was on its way, so it decided nothing."
+KEPT: Final = 50
+"""How many of a session's last entries stay in memory. Nobody scrolls through them here."""
 UPDATES_PER_SLICE: Final = 50
 """How many updates to replay before other tasks may run."""
 
@@ -190,6 +192,7 @@ class Host:
         """Pass on what happens in a session. Call this before the agent says anything in it."""
         opened.relay = partial(self._relay, opened)
         self._opened_at[opened.session_id] = time.time()
+        opened.conversation.entries.kept = KEPT
 
     def _relay(self, told: Session, update: SessionUpdate, change: Change) -> None:
         asker = None

@@ -83,6 +83,12 @@ class DraftFile:
                 fcntl.lockf(self._processes, fcntl.LOCK_EX | fcntl.LOCK_NB, 1, os.getpid())
         return self._processes
 
+    def let_go(self) -> None:
+        """From now on, don't count as running: others take over the drafts of this process."""
+        if self._processes is not None:
+            self._processes.close()
+            self._processes = None
+
     def _is_running(self, pid: int) -> bool:
         """Whether it's another acp-tui process that has written drafts and runs."""
         if pid in (0, os.getpid()):
@@ -301,6 +307,11 @@ class PromptMemory:
         except OSError as error:
             return self._said_once("kept", error)
         return ""
+
+    def let_go(self) -> None:
+        """Leave what is kept to other acp-tui processes."""
+        if self._draft_file is not None:
+            self._draft_file.let_go()
 
     def _write(self, prompts: Sequence[PastPrompt], drafts: Mapping[DraftKey, str]) -> None:
         if self._history_file is not None and prompts:

@@ -2,12 +2,13 @@
 
 from __future__ import annotations
 
+import asyncio
 import logging
-from collections.abc import AsyncIterator, Callable
+from collections.abc import AsyncIterator, Callable, Coroutine
 from contextlib import asynccontextmanager
 from importlib import import_module
 from pathlib import Path
-from typing import TYPE_CHECKING
+from typing import TYPE_CHECKING, Any
 
 import anyio
 from anyio.abc import TaskGroup, TaskStatus
@@ -32,6 +33,7 @@ class SessionHub:
 
     def __init__(self, tasks: TaskGroup) -> None:
         self._tasks = tasks
+        self._works: set[asyncio.Task[object]] = set()
         self.agents: list[Agent] = []
 
     @staticmethod
@@ -78,6 +80,13 @@ class SessionHub:
         self.agents.append(agent)
         return agent
 
+    async def outlasting(self, work: Coroutine[Any, Any, object]) -> None:
+        """Await work that goes on if only the caller is canceled."""
+        task = asyncio.ensure_future(work)
+        self._works.add(task)
+        task.add_done_callback(self._works.discard)
+        await asyncio.shield(task)
+
     async def _run(self, agent: Agent, *, task_status: TaskStatus[None]) -> None:
         try:
             await agent.run(task_status=task_status)
@@ -90,7 +99,9 @@ class SessionHub:
                 self.agents.remove(agent)
 
     async def aclose(self) -> None:
-        """End every agent at the same time."""
+        """Cancel what is left to do, and end every agent at the same time."""
+        for work in self._works:
+            work.cancel()
         async with anyio.create_task_group() as tasks:
             for agent in list(self.agents):
                 tasks.start_soon(agent.stop)

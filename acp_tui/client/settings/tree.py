@@ -325,6 +325,18 @@ class RecordingSettings:
 
 
 @dataclass(frozen=True, slots=True)
+class SessionSettings:
+    """What becomes of sessions without the terminal."""
+
+    host: Literal["always", "ask", "never"] = setting(
+        "never",
+        "Whether sessions can go on in a host when you leave the screen with Alt+Q: `ask` also asks when you quit while"
+        " an agent works; `always` also goes on if the terminal closes.",
+        applies="next start",
+    )
+
+
+@dataclass(frozen=True, slots=True)
 class KeyChoice:
     """The keys that the user chose for a command. Only the screen knows which commands and keys exist."""
 
@@ -362,6 +374,7 @@ class Settings:
     recordings: RecordingSettings = setting(
         RecordingSettings(), "Recordings of what agents and acp-tui say to each other."
     )
+    sessions: SessionSettings = setting(SessionSettings(), "What becomes of sessions without the terminal.")
     refuse: tuple[RefusalRule, ...] = setting(
         (),
         "Rules, each a table `[[refuse]]`. A request that matches everything in a rule is refused without asking.",

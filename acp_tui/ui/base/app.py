@@ -193,6 +193,10 @@ class BaseApp(App[None]):
         self._used_commands: Sequence[str] = ()
         """The IDs of commands chosen in the palette, latest first."""
 
+    def hang_up(self) -> None:
+        """End without a terminal."""
+        self.exit()
+
     # Pacing
 
     def get_driver_class(self) -> type[Driver]:

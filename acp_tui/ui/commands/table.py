@@ -361,6 +361,8 @@ COMMANDS: Final = (
            "and its session; the last tab gets a new session", slash="close"),
     _above("detach", "alt+q", "app.detach", "Detach from the session",
            "it keeps running in its host; acp-tui attach reopens it", slash="detach"),
+    _here("move_into_host", "", "app.move_into_host", "Move the sessions into a host",
+          "and attach to this one", slash="host"),
     _above("restart", "alt+r", "do('restart')", "Restart the agent",
            "and continue the session, as far as the agent remembers it", slash="restart"),
     _anywhere("take_over", "f6", "do('actions.terminals.take_over')", "Type into a running command",

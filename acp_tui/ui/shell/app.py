@@ -4,12 +4,12 @@ from __future__ import annotations
 
 import asyncio
 import os
-from collections.abc import Callable, Iterator, Sequence
+from collections.abc import Callable, Coroutine, Iterator, Sequence
 from dataclasses import replace
 from datetime import datetime
 from functools import cached_property, partial
 from pathlib import Path
-from typing import TYPE_CHECKING, ClassVar, Final
+from typing import TYPE_CHECKING, Any, ClassVar, Final
 
 from anyio import to_thread
 from textual import events, work
@@ -52,6 +52,8 @@ if TYPE_CHECKING:
 
 
 FIRST_STYLESHEETS, OTHER_STYLESHEETS = split_stylesheets()
+NOT_HOSTED: Final = "This agent doesn't speak version 1 of ACP, which a host needs."
+NO_HOST: Final = "No host runs this session. With sessions.host set to ask or always, it can go on in one."
 QUIT_AGAIN_S: Final = 5.0
 """Quitting twice within this time needs no confirmation."""
 
@@ -90,6 +92,12 @@ class AcpTuiApp(BaseApp):
         """For the folders of the tabs."""
         self._memory: PromptMemory | None = None
         self._hub = hub
+        self.can_leave = False
+        """Whether the process can go on without the screen."""
+        self.leaves = False
+        """Whether it does so when the app has ended."""
+        self.moves = ""
+        """The ID of the session that another screen shows then; "" for none."""
         self._command = command
         self._notifier: Notifier | None = None
         self.record_to: RecordTo | None = None
@@ -134,11 +142,14 @@ class AcpTuiApp(BaseApp):
         if hosted and now - self._asked_to_quit_at > QUIT_AGAIN_S:
             self._asked_to_quit_at = now
             self._quit_hosted(hosted)
+        elif at_work and self.can_leave and self.settings.sessions.host == "ask":
+            self._quit_at_work(at_work)
         elif at_work and now - self._asked_to_quit_at > QUIT_AGAIN_S:
             self._asked_to_quit_at = now
             self.keys.note_asked(QUIT_AGAIN_S)
             what = "An agent is working" if len(at_work) == 1 else f"{len(at_work)} agents are working"
-            self.notify(self.keymap.hint(f"{what}; {{quit}} again quits anyway"), severity="warning")
+            hint = "; {detach} leaves it running" if self.can_leave else ""
+            self.notify(self.keymap.hint(f"{what}; {{quit}} again quits anyway{hint}"), severity="warning")
         else:
             self.exit()
 
@@ -152,14 +163,56 @@ class AcpTuiApp(BaseApp):
             self.exit()
         self._asked_to_quit_at = -QUIT_AGAIN_S
 
+    @work(exclusive=True, group="quit")
+    async def _quit_at_work(self, at_work: Sequence[Tab]) -> None:
+        chosen = await self._dialogs.at_quit(len(at_work), are_hosted=False)
+        if chosen == "leave":
+            self.leave()
+        elif chosen == "end":
+            self.exit()
+
+    def leave(self) -> None:
+        """End the screen, and have the sessions go on without it."""
+        self.leaves = True
+        self.exit()
+
+    def hang_up(self) -> None:
+        """End without a terminal; the sessions go on if the user has chosen that."""
+        if self.can_leave and self.settings.sessions.host == "always":
+            self.leaves = True
+        self.exit()
+
+    async def outlasting(self, work: Coroutine[Any, Any, object]) -> None:
+        """Await work that goes on if the screen is left."""
+        await self._hub.outlasting(work)
+
+    def action_move_into_host(self) -> None:
+        """Have the sessions go on in a host, and show the one in front from there."""
+        front = self.tabs.front
+        if front is not None and front.session is not None and self._can_leave(front):
+            self.moves = str(front.session.session_id)
+            self.leave()
+        else:
+            self.notify(NOT_HOSTED)
+
+    def _can_leave(self, tab: Tab) -> bool:
+        """Whether the tab's session can go on without the screen, in a host that this process becomes."""
+        agent = tab.link.agent
+        return self.can_leave and agent is not None and not agent.command.is_host and agent.protocol_version == 1
+
     @work
     async def action_detach(self) -> None:
-        """Leave the session of the tab in front running in its host. Without another tab, quit."""
+        """Leave the session of the tab in front running in its host. Without another tab, quit.
+
+        If no host has it yet, all sessions go on in one.
+        """
         front = self.tabs.front
         if front is not None and front.link.has_lost_host:
             self.notify(self.keymap.hint("The session's host is gone; {restart} starts one again"))
+        elif front is not None and self._can_leave(front):
+            self.leave()
         elif front is None or not front.link.is_hosted:
-            self.notify("No host runs this session. To move it into one, quit and run: acp-tui host AGENT --resume")
+            self.notify(NOT_HOSTED if self.can_leave else NO_HOST)
         elif len(self.tabs) > 1:
             await self.take_away(front)
             await front.detach()

@@ -190,12 +190,14 @@ class Dialogs:
     def __init__(self, app: App[Any]) -> None:
         self._app = app
 
-    async def at_quit(self, hosted: int) -> str | None:
-        """Ask what to do with hosted sessions: "leave" them running, "end" them; None to stay in the app."""
-        what = "session" if hosted == 1 else f"{hosted} sessions"
+    async def at_quit(self, count: int, *, are_hosted: bool = True) -> str | None:
+        """Ask what to do with hosted or working sessions: "leave" them running, "end" them; None to stay in the app."""
+        what = "session" if count == 1 else f"{count} sessions"
         rows = [
             PickerRow("leave", f"Leave the {what} running", "acp-tui attach reopens it"),
-            PickerRow("end", f"Close the {what}", "for every terminal"),
+            PickerRow(
+                "end", f"Close the {what}", "for every terminal" if are_hosted else "and end what the agent does"
+            ),
         ]
         return await self._app.push_screen_wait(Picker("Quit", rows, search=False))
 

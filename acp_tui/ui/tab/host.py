@@ -58,6 +58,11 @@ class Shell(Protocol):
 
     tabs: Tabs
     settings: Settings
+    can_leave: bool
+    """Whether sessions can go on without the screen."""
+
+    async def outlasting(self, work: Coroutine[Any, Any, object]) -> None:
+        """Await work that goes on if the screen is left."""
 
     @property
     def prompt_memory(self) -> PromptMemory:

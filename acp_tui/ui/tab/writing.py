@@ -220,7 +220,8 @@ class PromptController:
                 session.queue.add(wanted.text, wanted.images)
                 break
             try:
-                await session.send_prompt((*blocks, *session.commands.take()), notes)
+                sent = session.send_prompt((*blocks, *session.commands.take()), notes)
+                await self._host.shell.outlasting(sent)
             except ClientError:
                 session.queue.hold()  # the conversation shows what failed
             wanted = session.queue.next()

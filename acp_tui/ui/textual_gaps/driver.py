@@ -107,7 +107,7 @@ class PacedDriver(LinuxDriver):
         # It's only written to, flushed, and asked for its descriptor.
         self._file: Any = WatchedFile(cast(TextIO, self._file), self.flow)
         self._loop = loop = asyncio.get_running_loop()
-        self.exit_event = EndOfInput(self.fileno, lambda: loop.call_soon_threadsafe(app.exit))
+        self.exit_event = EndOfInput(self.fileno, lambda: loop.call_soon_threadsafe(getattr(app, "hang_up", app.exit)))
         self._is_continued = False
         """Whether we were stopped and are continuing, so that pending input is for us."""
 

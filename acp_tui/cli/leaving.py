@@ -1,0 +1,100 @@
+"""The small process that a shell waits for while a screen runs that may leave it, with `sessions.host`.
+
+The screen is its child. When that leaves, its process goes on as a host (`host.go_on`): agents, commands, questions,
+and turns stay where they are, so nothing is moved, and a message costs what it did.
+"""
+
+from __future__ import annotations
+
+import asyncio
+import json
+import os
+import signal
+import socket
+import sys
+from collections.abc import Callable
+from contextlib import suppress
+from importlib.util import find_spec
+from typing import TYPE_CHECKING, Final
+
+if TYPE_CHECKING:
+    from acp_tui.client.settings.tree import SessionSettings
+
+NOT_FROM_HERE: Final = (signal.SIGINT, signal.SIGQUIT)
+"""Signals that a terminal sends to the screen, too."""
+
+
+class Shell:
+    """The screen's end of the connection to that process."""
+
+    def __init__(self, connection: socket.socket) -> None:
+        self._connection = connection
+
+    def when_killed(self, call: Callable[[], object]) -> None:
+        """Call this when the process is gone, on the running event loop."""
+        loop = asyncio.get_running_loop()
+
+        def note() -> None:
+            loop.remove_reader(self._connection)
+            call()
+
+        loop.add_reader(self._connection, note)
+
+    def let_go(self, words: str, attach_to: str = "") -> None:
+        """Have it print these words and end, or show the session with this ID in a screen of its own."""
+        asyncio.get_running_loop().remove_reader(self._connection)
+        with self._connection, suppress(OSError):
+            self._connection.sendall(json.dumps([words, attach_to]).encode())
+
+
+def leavable(settings: SessionSettings) -> Shell | None:
+    """Go on in a child of this process, which waits and ends as its child does. Call it before anything is started.
+
+    Does nothing and returns None if the user hasn't chosen that, or the package is missing that hosts need.
+    """
+    if settings.host == "never" or find_spec("websockets") is None:
+        return None
+    ours, theirs = socket.socketpair()
+    child = os.fork()
+    if not child:
+        ours.close()
+        return Shell(theirs)
+    theirs.close()
+    os._exit(_wait(child, ours))
+
+
+def _wait(child: int, connection: socket.socket) -> int:
+    """Wait until the child has ended or left. Returns the exit status."""
+    ended: list[int] = []
+
+    def note(*_: object) -> None:
+        pid, status = os.waitpid(child, os.WNOHANG | os.WUNTRACED) if not ended else (0, 0)
+        if pid and os.WIFSTOPPED(status):
+            os.kill(os.getpid(), signal.SIGSTOP)  # so that the shell goes on; it continues both of us
+        elif pid:
+            ended.append(status)
+
+    for number in NOT_FROM_HERE:
+        signal.signal(number, signal.SIG_IGN)
+    for number in (signal.SIGHUP, signal.SIGTERM):
+        signal.signal(number, lambda number, _: None if ended else os.kill(child, number))
+    signal.signal(signal.SIGCHLD, note)
+    said = b"".join(iter(lambda: connection.recv(4096), b""))
+    signal.signal(signal.SIGCHLD, signal.SIG_DFL)
+    if said:
+        return _left(*json.loads(said))
+    code = os.waitstatus_to_exitcode(ended[0] if ended else os.waitpid(child, 0)[1])
+    if code < 0:
+        signal.signal(-code, signal.SIG_DFL) if -code != signal.SIGKILL else None
+        os.kill(os.getpid(), -code)
+    return code
+
+
+def _left(words: str, attach_to: str) -> int:
+    if attach_to:
+        for number in NOT_FROM_HERE:
+            signal.signal(number, signal.SIG_DFL)
+        os.execv(sys.executable, [sys.executable, "-m", "acp_tui", "attach", attach_to])
+    with suppress(OSError):  # the terminal is gone
+        sys.stderr.write(words)
+    return 0
