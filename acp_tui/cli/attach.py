@@ -26,6 +26,7 @@ def run(given: Given) -> int:
     require_screen("to list sessions without a screen: acp-tui hosts")
     try:
         found = anyio.run(_found, given.word or "")
+        found.require_fit()
     except ClientError as error:
         raise exit_after(error, code_of(error)) from None
     read = settings_in_force()
@@ -38,9 +39,7 @@ async def _found(name: str) -> HostedSession:
         return finding.named(await finding.hosted_sessions(), name)
     token = os.environ.get(HOST_TOKEN_VARIABLE)
     address = read_address(name, {"Authorization": f"Bearer {token}"} if token else {})
-    command = AgentCommand(
-        name, (name,), is_elsewhere=not address.socket_path, is_host=True, protocol=1, address=address
-    )
+    command = AgentCommand(name, (name,), is_elsewhere=not address.socket_path, is_host=True, address=address)
     return finding.named(await finding.sessions_at(command), "")
 
 
