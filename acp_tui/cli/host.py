@@ -28,10 +28,9 @@ from acp_tui.cli.prerequisites import command_of, exit_after, notes_of
 from acp_tui.cli.sessions import session_of
 from acp_tui.cli.terminal import Headless, ready_to_run, say_left_out, settings_in
 from acp_tui.client.agents.command import AgentCommand
-from acp_tui.client.errors import AuthenticationRequired, ClientError, UnsupportedProtocol
+from acp_tui.client.errors import AuthenticationRequired, ClientError
 from acp_tui.client.files import open_private
 from acp_tui.client.hosting import finding
-from acp_tui.client.hosting.finding import HostNotStarted
 from acp_tui.client.hosting.host import Host
 from acp_tui.client.sessions.access import INTERACTIVE
 from acp_tui.client.sessions.agent import Agent
@@ -190,15 +189,9 @@ async def _begin(
         if not sessions:
             say(text)
 
-    spoken = replace(command, protocol=1)  # terminals get its messages in the terms of version 1
-    try:
-        agent = await start_agent(
-            hub, spoken, cwd, settings, OFFER, note, recordings=settings.recordings, on_phase=lambda _: None
-        )
-    except UnsupportedProtocol as error:
-        raise HostNotStarted(
-            f"{command.name} doesn't speak version 1 of ACP, which a host needs", hint="run it without a host"
-        ) from error
+    agent = await start_agent(
+        hub, command, cwd, settings, OFFER, note, recordings=settings.recordings, on_phase=lambda _: None
+    )
     agents.append(agent)
     host = Host(agent, tasks)
     added = await additions_for(agent, cwd, settings.workspace.additional_directories, Headless(say))
