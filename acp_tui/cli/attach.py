@@ -26,6 +26,7 @@ def run(given: Given) -> int:
     require_screen("to list sessions without a screen: acp-tui hosts")
     try:
         found = anyio.run(_found, given.word or "", given.read_only)
+        found.require_fit()
     except ClientError as error:
         raise exit_after(error, code_of(error)) from None
     read = settings_in_force()
@@ -40,9 +41,7 @@ async def _found(name: str, is_read_only: bool) -> HostedSession:
     name, _, wanted = name.partition("#")
     token = os.environ.get(HOST_TOKEN_VARIABLE)
     address = read_address(name, {"Authorization": f"Bearer {token}"} if token else {})
-    command = AgentCommand(
-        name, (name,), is_elsewhere=not address.socket_path, is_host=True, protocol=1, address=address
-    )
+    command = AgentCommand(name, (name,), is_elsewhere=not address.socket_path, is_host=True, address=address)
     found = finding.named(await finding.sessions_at(command), wanted)
     return found.to_watch() if is_read_only else found
 

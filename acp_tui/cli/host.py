@@ -31,7 +31,7 @@ from acp_tui.cli.prerequisites import command_of, exit_after, notes_of
 from acp_tui.cli.sessions import recorded_agent, session_of
 from acp_tui.cli.terminal import Headless, ready_to_run, say_left_out, settings_in
 from acp_tui.client.agents.command import AgentCommand
-from acp_tui.client.errors import AuthenticationRequired, ClientError, UnsupportedProtocol
+from acp_tui.client.errors import AuthenticationRequired, ClientError
 from acp_tui.client.files import open_private
 from acp_tui.client.hosting import finding
 from acp_tui.client.hosting.finding import HostNotStarted
@@ -220,27 +220,23 @@ async def _begin(
 
     def note(text: str) -> None:
         """Show a note in every terminal; before there's a session, in ours."""
-        if not any([_note(agent, text) for agent in agents]):
+        for agent in agents:
+            _note(agent, text)
+        if not any(agent.sessions for agent in agents):
             say(text)
 
-    spoken = replace(command, protocol=1)  # terminals get its messages in the terms of version 1
     masker = Masker({**os.environ, **command.env})
-    try:
-        agent = await start_agent(
-            hub,
-            spoken,
-            cwd,
-            settings,
-            OFFER,
-            note,
-            recordings=settings.recordings,
-            on_phase=lambda _: None,
-            tap=learning(masker),
-        )
-    except UnsupportedProtocol as error:
-        raise HostNotStarted(
-            f"{command.name} doesn't speak version 1 of ACP, which a host needs", hint="run it without a host"
-        ) from error
+    agent = await start_agent(
+        hub,
+        command,
+        cwd,
+        settings,
+        OFFER,
+        note,
+        recordings=settings.recordings,
+        on_phase=lambda _: None,
+        tap=learning(masker),
+    )
     agents.append(agent)
     host = Host(agent, tasks, masker=masker)
     host.on_news = partial(_notify, tasks, settings.notifications, NoticeCommand(note), agent.title)
@@ -255,11 +251,10 @@ async def _begin(
     return host
 
 
-def _note(agent: Agent, text: str) -> int:
-    """Show a note in every terminal that shows a session. Returns how many sessions there are."""
+def _note(agent: Agent, text: str) -> None:
+    """Show a note in every terminal that shows a session."""
     for session in agent.sessions.values():
         session.apply(ClientRemark(text))
-    return len(agent.sessions)
 
 
 def _notify(
@@ -301,7 +296,7 @@ async def _keep(
     agent: Agent, tasks: TaskGroup, notifications: Notifications, *, task_status: TaskStatus[finding.HostPaths]
 ) -> None:
     """Host an agent's sessions until nothing is left of them. Raises HostNotStarted after ending an agent."""
-    if not agent.sessions or agent.lost is not None or agent.protocol_version != 1 or agent.command.is_host:
+    if not agent.sessions or agent.lost is not None or agent.command.is_host:
         await agent.stop()
         raise HostNotStarted(f"{agent.title} isn't hosted")
     place, listener = await to_thread.run_sync(finding.bound, agent.command.name)

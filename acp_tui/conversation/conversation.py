@@ -347,8 +347,8 @@ class Conversation:
     tool_call_entries: dict[ToolCallId, EntryId] = field(default_factory=dict)
     message_entries: dict[tuple[Role, str], EntryId] = field(default_factory=dict)
     compaction_entries: dict[str, EntryId] = field(default_factory=dict)
-    terminal_entries: dict[TerminalId, EntryId] = field(default_factory=dict)
-    """For each terminal, the entry that showed it last."""
+    terminal_entries: dict[TerminalId, tuple[EntryId, ...]] = field(default_factory=dict)
+    """For each terminal, the entries that have shown it."""
     subagent_calls: dict[ToolCallId, SessionId] = field(default_factory=dict)
     """Tool calls of subagents without a session of their own: the agent reports them like its own calls."""
     open_message: EntryId | None = None

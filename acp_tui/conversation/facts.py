@@ -157,7 +157,7 @@ class TurnUsage:
 
 @dataclass(frozen=True, slots=True)
 class TurnSpent:
-    """What a turn used, as far as the agent told."""
+    """A turn that ended, and what it used, as far as the agent told."""
 
     end: int
     """How many entries there were when it ended."""
@@ -165,6 +165,10 @@ class TurnSpent:
     cost: float | None = None
     """How much the session's cost grew."""
     currency: str | None = None
+    start: int | None = None
+    """The entry that began it; None if it began elsewhere."""
+    stop_reason: str | None = None
+    """None if it failed."""
 
 
 @dataclass(frozen=True, slots=True)

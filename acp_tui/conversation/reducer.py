@@ -157,7 +157,7 @@ def apply(conversation: Conversation, update: SessionUpdate) -> Change:
             return apply_elicitation(conversation, update)
         case CommandRun(line, terminal_id):
             entry_id = _append(conversation, OwnCommand(line, terminal_id))
-            conversation.terminal_entries[terminal_id] = entry_id
+            _show_terminal(conversation, terminal_id, entry_id)
             return Change((entry_id,), (Fact.TERMINALS,), terminal_id)
         case TerminalOpened() | TerminalExited() | TerminalReported() | TerminalWaiting() | TerminalResized():
             return apply_terminal(conversation, update)
@@ -442,18 +442,20 @@ def _end_turn(conversation: Conversation, touched: tuple[EntryId, ...], stop_rea
     conversation.unaccepted.clear()
     conversation.joining.clear()
     touched = (*touched, *_release_held(conversation))
+    start = conversation.turn_start if conversation.turn is not Turn.IDLE else None
     conversation.turn = Turn.IDLE
     conversation.last_stop_reason = stop_reason
     conversation.open_message = None
     conversation.echo = None
-    conversation.turns.append(_spent_in_turn(conversation, len(conversation.entries)))
+    ended = TurnSpent(len(conversation.entries), start=start, stop_reason=stop_reason)
+    conversation.turns.append(_with_spent(conversation, ended))
     return Change(touched, (Fact.TURN,))
 
 
-def _spent_in_turn(conversation: Conversation, end: int) -> TurnSpent:
+def _with_spent(conversation: Conversation, turn: TurnSpent) -> TurnSpent:
     usage = conversation.usage
     currency = usage.cost_currency if usage is not None else None
-    return TurnSpent(end, conversation.turn_usage, conversation.turn_cost, currency)
+    return replace(turn, usage=conversation.turn_usage, cost=conversation.turn_cost, currency=currency)
 
 
 def _disconnected(conversation: Conversation, failure: Failure) -> Change:
@@ -495,6 +497,7 @@ def _let_go(conversation: Conversation) -> Change:
     settled = _settle_calls(conversation, tool_calls.FAILED, conversation.unsettled_calls)
     waited = tuple(conversation.tool_call_entries[call_id] for call_id in asked)
     if conversation.turn is not Turn.IDLE:
+        conversation.turn_usage = None  # it's that of the turn before
         settled = _end_turn(conversation, settled, None).entries
     conversation.open_message = conversation.echo = None
     at_work = [each for each in conversation.subagents.values() if not each.conversation.is_idle]
@@ -566,8 +569,14 @@ def _show_terminals(conversation: Conversation, call_id: ToolCallId, content: tu
     entry_id = conversation.tool_call_entries[call_id]
     for item in content:
         if isinstance(item, TerminalContent):
-            conversation.terminal_entries[item.terminal_id] = entry_id
+            _show_terminal(conversation, item.terminal_id, entry_id)
     return entry_id
+
+
+def _show_terminal(conversation: Conversation, terminal_id: TerminalId, entry_id: EntryId) -> None:
+    shown = conversation.terminal_entries.get(terminal_id, ())
+    if entry_id not in shown:
+        conversation.terminal_entries[terminal_id] = (*shown, entry_id)
 
 
 def _permission(conversation: Conversation, update: PermissionAsked | PermissionAnswered | PermissionNoted) -> Change:
@@ -730,7 +739,7 @@ def _fact(
                 usage = replace(usage, cost_amount=before.cost_amount, cost_currency=before.cost_currency)
             conversation.usage = usage
             if conversation.turns and conversation.turn is Turn.IDLE:  # the agent counted after the turn's end
-                conversation.turns[-1] = _spent_in_turn(conversation, conversation.turns[-1].end)
+                conversation.turns[-1] = _with_spent(conversation, conversation.turns[-1])
             return Fact.USAGE
         case NoticeShown(severity, title, description):
             description = description and description[:MAX_NOTICE_CHARACTERS]
@@ -824,8 +833,7 @@ def _resize(conversation: Conversation, update: TerminalResized) -> Change:
 
 
 def _change(conversation: Conversation, terminal_id: TerminalId) -> Change:
-    entry_id = conversation.terminal_entries.get(terminal_id)
-    return Change(() if entry_id is None else (entry_id,), (Fact.TERMINALS,), terminal_id)
+    return Change(conversation.terminal_entries.get(terminal_id, ()), (Fact.TERMINALS,), terminal_id)
 
 
 # Questions

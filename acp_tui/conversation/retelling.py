@@ -6,6 +6,7 @@ prompt before sending it. Quotes of an agent are marked as such, so none of them
 
 from __future__ import annotations
 
+from collections import deque
 from collections.abc import Iterable, Iterator, Sequence
 from itertools import count
 from typing import Final, NamedTuple, assert_never
@@ -28,7 +29,17 @@ from acp_tui.conversation.entries import (
     ToolCallEntry,
     TurnEnd,
 )
-from acp_tui.conversation.facts import PermissionOption, PermissionRequest, Plan, RequestKey, SessionId, Turn
+from acp_tui.conversation.facts import (
+    PermissionOption,
+    PermissionRequest,
+    Plan,
+    RequestKey,
+    SessionId,
+    Turn,
+    TurnSpent,
+    Usage,
+)
+from acp_tui.conversation.reducer import IDLE
 from acp_tui.conversation.tool_calls import ToolCall, ToolCallPatch
 from acp_tui.conversation.updates import (
     CancelRequested,
@@ -46,6 +57,7 @@ from acp_tui.conversation.updates import (
     PermissionAnswered,
     PermissionAsked,
     PlanReplaced,
+    PromptAccepted,
     PromptJoined,
     PromptSent,
     Reconnected,
@@ -57,6 +69,7 @@ from acp_tui.conversation.updates import (
     TerminalExited,
     TerminalOpened,
     TerminalOutput,
+    TerminalReported,
     TerminalWaiting,
     ToolCallReported,
     TurnEnded,
@@ -83,9 +96,16 @@ class _Retelling:
     def __init__(self, conversation: Conversation) -> None:
         self._of = conversation
         self._keys = map(RequestKey, count(-1, -1))  # keys from 1 on belong to waiting questions
-        failures = [at for at, entry in enumerate(conversation.entries) if isinstance(entry, Failure)]
-        self._loss = failures[-1] if failures and not conversation.is_connected else None
-        """The entry that says the agent is gone."""
+        self._turns = deque(conversation.turns)
+        """The turns whose end isn't told yet."""
+        self._running = conversation.turn_start if conversation.turn is not Turn.IDLE else None
+        """The entry that began the turn that runs."""
+        self._begun: int | None = None
+        """The entry that began the turn, while one runs as told."""
+        self._cost: float | None = None
+        """The session's cost, as told."""
+        self._costs_before = dict(_costs_before(conversation, self._running))
+        """Its cost when a turn began, by the entry that began it."""
 
     def updates(self) -> Iterator[SessionUpdate]:
         conversation = self._of
@@ -93,16 +113,59 @@ class _Retelling:
             yield from _terminal(state)
         last: Entry | None = None
         for at, entry in enumerate(conversation.entries):
+            yield from self._end_turns(at)
             if _would_join(last, entry):
                 yield _BREAK
             if at == conversation.open_message:
                 yield from self._plans()
+            yield from self._begin_turn(at, entry)
             yield from self._entry(EntryId(at), entry)
             last = entry
+        yield from self._end_turns(len(conversation.entries))
+        yield from self._begin_turn(len(conversation.entries))
         if conversation.open_message is None:
             yield _BREAK
             yield from self._plans()
         yield from self._facts()
+
+    def _begin_turn(self, at: int, entry: Entry | None = None) -> Iterator[SessionUpdate]:
+        """Tell the cost before a turn that begins at this entry, and its beginning if the entry isn't its prompt."""
+        turn = self._turns[0] if self._turns else None
+        if at != self._running and (turn is None or turn.start != at):
+            return
+        self._begun, before = at, self._costs_before.get(at)
+        if before != self._cost and (at or before):  # before it begins, a session costs nothing
+            yield self._costs(before)
+        if not (isinstance(entry, Message) and self._is_sent(at, entry)):
+            yield StateReported("running")
+
+    def _end_turns(self, count: int) -> Iterator[SessionUpdate]:
+        """Tell the end of the turns that ended when there were `count` entries, unless an entry tells it."""
+        while self._turns and self._turns[0].end <= count:
+            if self._turns[0].start == count:  # it has no entries
+                yield from self._begin_turn(count)
+            self._begun = None
+            if self._turns[0].stop_reason == "end_turn":
+                yield from self._end_turn("end_turn")
+            else:
+                self._turns.popleft()
+
+    def _is_end_of_turn(self, at: EntryId) -> bool:
+        """Whether a failure ended the turn. Otherwise the agent was gone."""
+        turn = self._turns[0] if self._turns else TurnSpent(0, stop_reason="")
+        is_within = self._begun is not None and turn.start == self._begun
+        return turn.stop_reason is None and (turn.end == at + 1 or is_within)
+
+    def _end_turn(self, stop_reason: str) -> Iterator[SessionUpdate]:
+        turn = self._turns.popleft() if self._turns else TurnSpent(0)
+        if turn.cost and self._turns:  # the last turn's cost follows from the last report
+            yield self._costs((self._costs_before.get(turn.start) or 0.0) + turn.cost)
+        yield TurnEnded(stop_reason, usage=turn.usage)
+
+    def _costs(self, amount: float | None) -> SessionUpdate:
+        """The session's cost; `_facts` tells the rest of its usage."""
+        self._cost = amount
+        return UsageReported(Usage(0, 0, amount, self._of.usage.cost_currency if self._of.usage is not None else None))
 
     def _plans(self) -> Iterator[SessionUpdate]:
         for plan_id, plan in self._of.plans.items():
@@ -110,6 +173,10 @@ class _Retelling:
 
     def _facts(self) -> Iterator[SessionUpdate]:
         conversation = self._of
+        if conversation.state is not None and (conversation.state == IDLE or not conversation.is_idle):
+            if conversation.has_run and not conversation.is_idle:
+                yield StateReported("running")
+            yield StateReported(conversation.state, background=conversation.background)
         if conversation.turn is Turn.CANCELLING:
             yield CancelRequested()
         # The end of a turn settled its calls as retold, but some continued.
@@ -139,7 +206,7 @@ class _Retelling:
                     request = PermissionRequest(key, call.tool_call_id, (option,))
                     yield PermissionAsked(request, ToolCallPatch(call.tool_call_id))
                     chosen = None if name is None else option.option_id
-                    yield PermissionAnswered(key, chosen, decision.at, decision.rule)
+                    yield PermissionAnswered(key, chosen, decision.at, decision.rule, decision.is_withdrawn)
             case Question():
                 yield from self._question(entry)
             case OwnCommand(line, terminal_id):
@@ -149,32 +216,47 @@ class _Retelling:
             case Subagent(session_id):
                 yield from _subagent(self._of.subagents[SessionId(session_id)])
             case TurnEnd(stop_reason):
-                yield TurnEnded(stop_reason)
+                yield from self._end_turn(stop_reason)
             case Failure(message, detail, stderr_tail):
-                if stderr_tail or at == self._loss:
+                if detail is None and not self._is_end_of_turn(at):
                     yield Disconnected(message, stderr_tail)
                 else:
                     yield TurnFailed(message, detail)
-            case Reconnected(remembers, is_loaded, why):
-                yield Reconnected(remembers, is_loaded, why)
+            case Reconnected():
+                self._cost = None
+                yield entry
             case ClientRemark() | UnknownUpdate():
                 yield entry
             case _:
                 assert_never(entry)
 
     def _message(self, at: EntryId, message: Message) -> Iterator[SessionUpdate]:
-        blocks = tuple(map(_block, message.parts))
-        is_open = at == self._of.open_message
-        if message.role != "user" or message.message_id is not None or is_open:
-            yield from (MessageChunk(message.role, block, message.message_id) for block in blocks)
+        conversation, message_id = self._of, message.message_id
+        blocks = blocks_of(message)
+        if not self._is_sent(at, message):
+            yield from (MessageChunk(message.role, block, message_id) for block in blocks)
             return
-        start = self._of.turn_start if self._of.turn is not Turn.IDLE else None
-        if start is not None and at > start:
-            yield PromptJoined(blocks, message.notes)
-            return
-        yield PromptSent(blocks, message.notes)
-        if at != start:
-            yield TurnEnded("end_turn")
+        begins = at == self._begun
+        awaits_id = at in conversation.unaccepted
+        if awaits_id or message_id is not None:
+            yield PromptSent(blocks, message.notes, awaits_id=True)
+            echo = conversation.echoes.get(message_id or "")
+        else:
+            yield PromptSent(blocks, message.notes) if begins else PromptJoined(blocks, message.notes)
+            echo = conversation.echo if begins and at == self._running else None
+        if message_id is not None:
+            yield PromptAccepted(message_id)
+        if echo is not None and echo.matched:
+            yield MessageChunk("user", Text(echo.expected[: echo.matched]), message_id)
+
+    def _is_sent(self, at: int, message: Message) -> bool:
+        """Whether the user sent it here. Other messages of the user are from the agent's history."""
+        conversation = self._of
+        if message.role != "user" or at == conversation.open_message:
+            return False
+        awaits_id = message.message_id in conversation.echoes or at in conversation.unaccepted
+        in_turn = at == self._begun or (message.message_id is None and self._begun is not None)
+        return awaits_id or in_turn or bool(message.notes)
 
     def _question(self, question: Question) -> Iterator[SessionUpdate]:
         key = next(self._keys)
@@ -193,6 +275,14 @@ class _Retelling:
         yield ElicitationAnswered(key, question.action, question.at, question.values)
         if visit is None:
             yield ElicitationCompleted(known_id)
+
+
+def _costs_before(conversation: Conversation, running: int | None) -> Iterator[tuple[int | None, float | None]]:
+    cost, *earlier = conversation.cost_before, *reversed(conversation.turns)
+    yield conversation.turn_start, cost
+    for turn in earlier if running is not None else earlier[1:]:
+        cost = None if turn.cost is None else (turn.cost if cost is None else cost) - turn.cost
+        yield turn.start, cost
 
 
 def _subagent(state: SubagentState) -> Iterator[SessionUpdate]:
@@ -227,8 +317,9 @@ def _would_join(last: Entry | None, entry: Entry) -> bool:
     )
 
 
-def _block(part: TextBuffer | ContentBlock) -> ContentBlock:
-    return Text(part.text) if isinstance(part, TextBuffer) else part
+def blocks_of(message: Message) -> tuple[ContentBlock, ...]:
+    """Return what a message says."""
+    return tuple(Text(part.text) if isinstance(part, TextBuffer) else part for part in message.parts)
 
 
 def patch_of(call: ToolCall) -> ToolCallPatch:
@@ -243,6 +334,7 @@ def patch_of(call: ToolCall) -> ToolCallPatch:
         call.raw_input,
         call.raw_output,
         UNSET if call.name is None else call.name,
+        call.is_cancellable or UNSET,
         meta=call.meta or None,
     )
 
@@ -255,6 +347,8 @@ def _terminal(state: TerminalState) -> Iterator[SessionUpdate]:
         yield TerminalWaiting(state.terminal_id, True)
     if state.has_exited:
         yield TerminalExited(state.terminal_id, state.exit_code, state.signal, state.seconds)
+    if state.is_cancellable:
+        yield TerminalReported(state.terminal_id, is_cancellable=True)
 
 
 MAX_CHARACTERS: Final = 12_000

@@ -52,6 +52,19 @@ TALKS = """
         end(prompt)
 """
 TALKER = scripted_argv(TALKS)
+NEWER = scripted_argv("""
+    asked = expect("initialize")
+    assert asked["params"]["protocolVersion"] == 2
+    answer(asked, protocolVersion=2, capabilities={}, info={"name": "newer", "version": "2"})
+    answer(expect("session/new"), sessionId="s1")
+    prompt = expect("session/prompt")
+    answer(prompt, messageId="u")
+    update("state_update", state="running")
+    update("user_message", messageId="u", content=prompt["params"]["prompt"])
+    update("agent_message", messageId="a", content=[{"type": "text", "text": "as you say"}])
+    update("state_update", state="idle", stopReason="end_turn")
+    read()
+""")
 KEEPER = scripted_argv("""
     handshake(agentCapabilities={"loadSession": True})
     opening = read()
@@ -252,11 +265,15 @@ async def test_a_session_that_nobody_kept_is_not_hosted(user: User) -> None:
     assert "no session with" in done.stderr + done.stdout
 
 
-async def test_an_agent_of_another_version_is_not_hosted(user: User) -> None:
-    newer = scripted_argv('answer(expect("initialize"), protocolVersion=2, capabilities={}, info={})')
-    done = user.run("host", "--", *newer)
-    assert done.returncode != 0
-    assert "doesn't speak version 1 of ACP, which a host needs" in done.stderr
+async def test_an_agent_that_speaks_only_version_two_is_hosted(user: User) -> None:
+    place = user.host("--", *NEWER)
+    async with attached_to(place) as (agent, session):
+        assert agent.protocol_version == 2
+        await session.send_prompt(REPLY)
+        assert agent_texts(session) == ["as you say"]
+    async with attached_to(place) as (_, late):
+        messages = [entry.text for entry in late.conversation.entries if isinstance(entry, Message)]
+        assert messages == ["go", "as you say"]
 
 
 async def test_an_agent_that_cannot_start_is_told_at_once(user: User) -> None:

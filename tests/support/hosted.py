@@ -110,11 +110,12 @@ async def hosted(
     cwd: Path,
     policy: Policy | None = None,
     *,
+    version: int = 1,
     offers: dict[str, Any] | None = None,
     ways: Sequence[Any] = (),
     **setup: Any,
 ) -> AsyncIterator[Hosted]:
-    """A host with one session, which the agent opens with `setup`.
+    """A host with one session, which the agent, of this version of ACP, opens with `setup`.
 
     `offers` is the `_meta` of its capabilities, and `ways` are its login methods.
     """
@@ -130,7 +131,8 @@ async def hosted(
         async with open_hub() as hub, anyio.create_task_group() as tasks:
             command = AgentCommand("played", ("played",))
             agent = await hub.start_agent(command, offer=INTERACTIVE, policy=policy)
-            agreed = {"protocolVersion": 1, "authMethods": list(ways), "_meta": offers or {}}
+            agreed = {"protocolVersion": version, "authMethods": list(ways), "_meta": offers or {}}
+            agreed |= {"info": {"name": "played", "version": "1"}} if version == 2 else {}
             await shake_hands(agent, wire, answer=agreed)
             host = Host(agent, tasks)
             session = await _open(agent, host, wire, cwd, setup)

@@ -282,8 +282,8 @@ class ConversationPrinter:
     def _tell_terminal(self, terminal_id: TerminalId) -> None:
         """Print a terminal's output once, after its command ended: lines that arrive as you read distract."""
         state = self._conversation.terminals[terminal_id]
-        at = self._conversation.terminal_entries.get(terminal_id)
-        entry = self._conversation.entries[at] if at is not None else None
+        shown_by = self._conversation.terminal_entries.get(terminal_id)
+        entry = self._conversation.entries[shown_by[-1]] if shown_by is not None else None
         call = entry.call if isinstance(entry, ToolCallEntry) else None
         if state.has_exited and terminal_id not in self._ended:
             self._ended.add(terminal_id)

@@ -25,7 +25,7 @@ Then come the things they refer to, and the final state of what isn't an entry:
                  exit_code, signal, seconds
     plan         plan_id, steps: [{content, priority, status}]
     turn         end: how many of the entries above were there when the turn ended, usage: its tokens, as below,
-                 cost, currency
+                 cost, currency, start: the entry that began it, stop_reason
     usage        used, size, cost_amount, cost_currency
     tokens       of all turns: total, input, output, thought, cached_read, cached_write
 

@@ -60,7 +60,7 @@ _ODD: Final = re.compile(r"[^A-Za-z0-9_.]+")
 
 
 class HostNotFound(ClientError):
-    """No host or session has that name."""
+    """No host or session has that name, or the host is of a release that doesn't fit."""
 
 
 class HostNotStarted(ClientError):
@@ -98,7 +98,7 @@ class HostPaths:
     def command(self) -> AgentCommand:
         """The host as an agent."""
         url = f"unix://{quote(str(self.socket))}"
-        return AgentCommand(self.name, (url,), address=Address(url), is_host=True, protocol=1)
+        return AgentCommand(self.name, (url,), address=Address(url), is_host=True)
 
     def clear(self) -> None:
         """Delete the files of a host that has ended, except its log. Blocks."""
@@ -216,6 +216,8 @@ class HostedSession:
     """How many terminals show it."""
     opened_at: float
     """When it was opened in its host, in seconds since the epoch; 0 if the host doesn't say."""
+    misfit: str = ""
+    """Why this release of acp-tui can't attach to its host; "" if it can."""
 
     @property
     def state(self) -> str:
@@ -237,8 +239,14 @@ class HostedSession:
         """The same, as a client that can only watch."""
         return replace(self, command=watching(self.command))
 
+    def require_fit(self) -> None:
+        """Raise HostNotFound if this release of acp-tui can't attach to its host."""
+        if self.misfit:
+            raise HostNotFound(self.misfit)
+
     async def open_in(self, sessions: OpensSessions) -> Session:
         """Open the session as an additional client. Raises ClientError."""
+        self.require_fit()
         return await sessions.open(self.session_id, self.cwd)
 
 
@@ -267,7 +275,8 @@ async def hosted_sessions() -> list[HostedSession]:
 async def sessions_at(command: AgentCommand) -> list[HostedSession]:
     """The sessions of a host. Raises ClientError."""
     async with _connected(command) as agent:
-        return _read_status(command, await agent.send_extension(own_methods.STATUS, {}))
+        misfit = own_methods.misfit(agent.capabilities.meta)
+        return _read_status(command, await agent.send_extension(own_methods.STATUS, {}), misfit)
 
 
 @asynccontextmanager
@@ -293,7 +302,7 @@ def described(sessions: Sequence[HostedSession]) -> Iterator[str]:
             yield make_visible_line(f"{'':<{width}}  asks: {asked}")
 
 
-def _read_status(command: AgentCommand, status: Any) -> list[HostedSession]:
+def _read_status(command: AgentCommand, status: Any, misfit: str) -> list[HostedSession]:
     """The sessions in a status, which may come from another version."""
     sessions = status.get("sessions") if isinstance(status, dict) else None
     return [
@@ -308,6 +317,7 @@ def _read_status(command: AgentCommand, status: Any) -> list[HostedSession]:
             tuple(map(str, one.get("waiting") or ())),
             one["attached"] if isinstance(one.get("attached"), int) else 0,
             next((at for at in (one.get("openedAt"), status.get("startedAt")) if isinstance(at, int | float)), 0),
+            misfit,
         )
         for one in sessions or ()
         if isinstance(one, dict)

@@ -1,4 +1,4 @@
-"""A host: owns one agent with its sessions, and is itself an ACP agent for any number of clients.
+"""A host: owns one agent with its sessions, and is itself an ACP agent for any number of clients, of either version.
 
 The host serves the agent's requests to the machine, as usual. The agent's questions to the user go to every client that
 has the session open. The first answer counts; the other clients are told, and their question is withdrawn. Without a
@@ -10,12 +10,12 @@ from __future__ import annotations
 import os
 import time
 from collections import defaultdict
-from collections.abc import Awaitable, Callable, Iterator, Sequence
+from collections.abc import Awaitable, Callable, Iterable, Iterator, Mapping, Sequence
 from contextlib import contextmanager, suppress
 from dataclasses import field, replace
 from functools import partial
 from pathlib import Path
-from typing import Any, Final
+from typing import Any, Final, Protocol
 
 import anyio
 from anyio.abc import ByteStream, TaskGroup
@@ -29,12 +29,14 @@ from acp_tui.client.sessions.session import Attendance, Session
 from acp_tui.client.settings.mcp import HttpServer, Server, StdioServer
 from acp_tui.client.transcript.events import Frame
 from acp_tui.client.transcript.recorder import Scribe, masked_fields, masked_update
+from acp_tui.conversation import reducer
 from acp_tui.conversation.content import ContentBlock
-from acp_tui.conversation.conversation import Change, snapshot
+from acp_tui.conversation.conversation import Change, Conversation, snapshot
 from acp_tui.conversation.elicitation import Elicitation, UrlVisit
-from acp_tui.conversation.facts import Fact, PermissionRequest, RequestKey, SessionId
+from acp_tui.conversation.facts import ConfigOption, Fact, PermissionRequest, RequestKey, SessionId, Turn
 from acp_tui.conversation.permission_requests import shown_state
 from acp_tui.conversation.retelling import patch_of, retold
+from acp_tui.conversation.tool_calls import TerminalId, ToolCallId, ToolCallPatch
 from acp_tui.conversation.updates import (
     Disconnected,
     ElicitationAction,
@@ -44,7 +46,9 @@ from acp_tui.conversation.updates import (
     OptionsReplaced,
     PermissionAsked,
     PermissionNoted,
+    PromptAccepted,
     PromptJoined,
+    PromptRefused,
     PromptSent,
     SessionUpdate,
     TurnEnded,
@@ -52,15 +56,20 @@ from acp_tui.conversation.updates import (
 )
 from acp_tui.protocol import AUTH_REQUIRED, RESOURCE_NOT_FOUND, MalformedMessage, v1
 from acp_tui.protocol.connection import STEERING
+from acp_tui.protocol.roles import AgentCapabilities, AgentIdentity, AuthMethod
 from acp_tui.protocol.v1 import session, telling
 from acp_tui.protocol.v1.agent_requests import (
     CreateElicitationResponse,
     RequestPermissionResponse,
     SelectedPermissionOutcome,
+    TerminalRequest,
+    ToolCallReference,
 )
 from acp_tui.protocol.v1.inbound_content import read_block
 from acp_tui.protocol.v1.initialize import AuthenticateRequest, InitializeRequest
-from acp_tui.protocol.wire import decode
+from acp_tui.protocol.v2 import telling as telling_v2
+from acp_tui.protocol.v2.telling import message_id_of
+from acp_tui.protocol.wire import Wire, decode
 from acp_tui.rpc import ConnectionLost, Direction, ErrorCode, Peer, RequestFailed, RpcError, Tap
 from acp_tui.values import dataclass
 
@@ -70,8 +79,37 @@ ACTIONS: Final[tuple[ElicitationAction, ...]] = ("accept", "decline", "cancel")
 WHY_AGAIN: Final = "This changed while your answer was on its way, so it decided nothing."
 KEPT: Final = 50
 """How many of a session's last entries stay in memory. Nobody scrolls through them here."""
+BETWEEN: Final = ("state_update", "plan_removed")
+"""Updates of version 2 that a history doesn't need: states of turns that are over, and ends of messages."""
 UPDATES_PER_SLICE: Final = 50
 """How many updates to replay before other tasks may run."""
+
+
+class Telling(Protocol):
+    """A module that writes one version's messages to clients."""
+
+    def told_in(self, conversation: Conversation, update: SessionUpdate, change: Change) -> Iterator[Wire]:
+        """Yield what any client is told."""
+
+    def updates_of(self, update: SessionUpdate) -> Iterator[Wire]:
+        """Yield what clients of ours are told: only what they read as the same update."""
+
+    def options_of(self, options: Iterable[ConfigOption]) -> list[Wire]:
+        """Convert a session's options."""
+
+    def agreement_of(
+        self,
+        identity: AgentIdentity | None,
+        capabilities: AgentCapabilities,
+        auth_methods: Iterable[AuthMethod],
+        meta: Mapping[str, Any],
+    ) -> Wire:
+        """Return the answer to `initialize`."""
+
+    def permission_request(
+        self, session_id: SessionId, request: PermissionRequest, call: ToolCallPatch, *, reads_question: bool
+    ) -> Wire:
+        """Return the params of `session/request_permission`."""
 
 
 class _Turn:
@@ -80,8 +118,11 @@ class _Turn:
     def __init__(self, client: Client, blocks: Sequence[ContentBlock]) -> None:
         self.client = client
         self.blocks = blocks
-        self.has_begun = False
         self.is_given_up = False
+        self.message_id: str | None = None
+        """The ID of its message, once the agent has accepted it."""
+        self.accepted = anyio.Event()
+        """Set when it's accepted, or never will be."""
         self.stop_reason: str | None = None
         self.error: ClientError | None = None
         self.over = anyio.Event()
@@ -114,6 +155,10 @@ class _Turns:
     lock: anyio.Lock = field(default_factory=anyio.Lock)
     waiting: list[_Turn] = field(default_factory=list)
     running: _Turn | None = None
+    sending: _Turn | None = None
+    """The one that is being sent."""
+    unaccepted: list[_Turn] = field(default_factory=list)
+    """Those that the agent hasn't accepted yet, oldest first."""
     steering: anyio.Lock = field(default_factory=anyio.Lock)
     joining: Client | None = None
     """The client whose prompt is being sent into the turn."""
@@ -195,13 +240,7 @@ class Host:
         opened.conversation.entries.kept = KEPT
 
     def _relay(self, told: Session, update: SessionUpdate, change: Change) -> None:
-        asker = None
-        if isinstance(update, PromptSent | TurnEnded | TurnFailed):
-            running = self._turns[told.session_id].running
-            asker = running.client if running is not None else None  # it already knows
-        elif isinstance(update, PromptJoined):
-            joining = self._turns[told.session_id].joining
-            asker = joining if joining is not None and not joining.follows else None
+        asker = self._asker(self._turns[told.session_id], update, change)
         for client in tuple(self.clients):
             if client is not asker:
                 client.tell(told, update, change)
@@ -242,6 +281,33 @@ class Host:
             if news is not None and was_seen and not self._is_attended(told):
                 self.on_news(told, news)
 
+    def _asker(self, turns: _Turns, update: SessionUpdate, change: Change) -> Client | None:
+        """The client that already knows this, or gets it as the answer to its request."""
+        turn = turns.running
+        match update:
+            case PromptSent(awaits_id=awaits_id):
+                turn, turns.sending = turns.sending, None
+                if turn is not None and awaits_id:
+                    turns.unaccepted.append(turn)
+                elif turn is not None:
+                    turn.message_id = message_id_of(change)
+                    turn.accepted.set()
+            case PromptAccepted(message_id) if turns.unaccepted:
+                turn = turns.unaccepted.pop(0)
+                turn.message_id = message_id
+                turn.accepted.set()
+            case PromptRefused() if turns.unaccepted:
+                turn = turns.unaccepted.pop()
+                turn.accepted.set()
+            case TurnEnded() | TurnFailed():
+                pass
+            case PromptJoined():
+                joining = turns.joining
+                return joining if joining is not None and not joining.follows else None
+            case _:
+                return None
+        return turn.client if turn is not None and not turn.client.hears_itself else None
+
     def _look_at_questions(self) -> None:
         for client in tuple(self.clients):
             client.look_at_questions()
@@ -249,8 +315,11 @@ class Host:
     def begin_turn(self, told: Session, client: Client, blocks: Sequence[ContentBlock]) -> _Turn:
         """Send a prompt when the ones before it are done."""
         turn = _Turn(client, blocks)
-        self._turns[told.session_id].waiting.append(turn)
-        self._tasks.start_soon(self._take_turn, told, turn)
+        if client.version == 2 and told.connection.accepts_prompts and told.conversation.turn is Turn.RUNNING:
+            self._tasks.start_soon(self._send_another, told, turn)
+        else:
+            self._turns[told.session_id].waiting.append(turn)
+            self._tasks.start_soon(self._take_turn, told, turn)
         return turn
 
     async def _take_turn(self, told: Session, turn: _Turn) -> None:
@@ -258,14 +327,24 @@ class Host:
         async with turns.lock:
             turns.waiting.remove(turn)
             if not turn.is_given_up:
-                turns.running = turn
+                turns.running = turns.sending = turn
                 try:
                     await told.send_prompt(turn.blocks)
                 except ClientError as error:
                     turn.error = error
-                turns.running = None
+                turns.running = turns.sending = None
                 turn.stop_reason = told.conversation.last_stop_reason
+        turn.accepted.set()
         turn.over.set()
+
+    async def _send_another(self, told: Session, turn: _Turn) -> None:
+        """Send a prompt to an agent that takes it during the turn, and decides itself when to begin it."""
+        self._turns[told.session_id].sending = turn
+        try:
+            await told.send_another(turn.blocks)
+        except ClientError as error:
+            turn.error = error
+        turn.accepted.set()
 
     async def steer(self, told: Session, client: Client, blocks: Sequence[ContentBlock]) -> bool:
         """Send a prompt into the running turn. False if no turn accepted it."""
@@ -283,6 +362,7 @@ class Host:
         for turn in own:
             turn.is_given_up = True
             turn.stop_reason = "cancelled"
+            turn.accepted.set()
         if not own:
             told.cancel()
 
@@ -344,6 +424,9 @@ class Client:
         self._told_attendance: dict[SessionId, Attendance] = {}
         self._host = host
         self._tasks = tasks
+        self.version = 1
+        """The version of ACP that it speaks, whatever the agent speaks."""
+        self._telling: Telling = telling
         self.follows = False
         """Whether it understands `UPDATE`, for what ACP can't express."""
         self._open: set[SessionId] = set()
@@ -369,8 +452,19 @@ class Client:
             own_methods.STOP: self._stop,
             own_methods.REVOKE: self._revoke,
         }
-        if access.is_read_only:
-            self.requests = {method: self.requests[method] for method in own_methods.FOR_WATCHERS}
+        self._requests_of_v2: dict[str, Callable[[Any], Awaitable[Any]]] = {
+            "auth/login": self._authenticate,
+            "auth/logout": self._logout,
+            v1.SESSION_RESUME: self._load_session,
+            v1.SESSION_PROMPT: self._send_prompt,
+            "tool_call/cancel": self._cancel_tool_call,
+            "terminal/cancel": self._cancel_terminal,
+        }
+        self._forbid_what_changes_anything()
+
+    def _forbid_what_changes_anything(self) -> None:
+        if self.access.is_read_only:
+            self.requests = {each: serve for each, serve in self.requests.items() if each in own_methods.FOR_WATCHERS}
 
     # Requests from the client
 
@@ -402,8 +496,19 @@ class Client:
         request = decode(InitializeRequest, params)
         agent = self._host.agent
         self._name = request.client_info.name if request.client_info is not None else ""
-        self.follows = own_methods.follows(request.client_capabilities.meta)
         self._reads_questions = own_methods.reads_questions(request.client_capabilities.meta)
+        self.follows = own_methods.follows(request.client_capabilities.meta)
+        if request.protocol_version >= 2 and isinstance(params.get("info"), dict):
+            # A client of ours knows both. In the agent's version, it is told the same updates that we are.
+            self.version = agent.connection.version if self.follows else 2
+        elif agent.connection.version == 2:
+            self.follows = False  # an earlier release, for which version 1 has to do
+        if self.version == 2:
+            self._telling = telling_v2
+            for method in (v1.AUTHENTICATE, v1.LOGOUT, v1.SESSION_LOAD):
+                self.requests.pop(method, None)
+            self.requests |= self._requests_of_v2
+            self._forbid_what_changes_anything()
         # The host can always load sessions, whatever the agent supports. Without the history, a client would miss what
         # happened before.
         capabilities = replace(
@@ -416,7 +521,7 @@ class Client:
         )
         # A login in a terminal would require a new agent process.
         ways = [way for way in agent.auth_methods if way.kind == "agent"]
-        return telling.agreement_of(agent.identity, capabilities, ways, own_methods.HOST)
+        return self._telling.agreement_of(agent.identity, capabilities, ways, own_methods.HOST)
 
     async def _authenticate(self, params: Any) -> Any:
         await self._host.agent.authenticate(decode(AuthenticateRequest, params).method_id)
@@ -427,7 +532,7 @@ class Client:
         return {}
 
     async def _new_session(self, params: Any) -> Any:
-        request = decode(session.NewSessionRequest, params)
+        request = decode(session.NewSessionRequest, _with_servers(params))
 
         def attend(opened: Session) -> None:
             self._open.add(opened.session_id)
@@ -440,28 +545,41 @@ class Client:
             additional_directories=[*map(_absolute, request.additional_directories)],
             mcp_servers=[*map(_mcp_server, request.mcp_servers)],
         )
-        return {"sessionId": opened.session_id, **_setup(opened)}
+        return {"sessionId": opened.session_id, **self._setup(opened)}
 
     async def _load_session(self, params: Any) -> Any:
         """Send the history, then live updates, with no gap and no duplicates."""
-        request = decode(session.LoadSessionRequest, params)
+        request = decode(session.LoadSessionRequest, _with_servers(params))
         opened = self._session(request.session_id)
+        wants_history = self.version == 1 or params.get("replayFrom") is not None
         taken, held_back = snapshot(opened.conversation), list[tuple[SessionUpdate, Change]]()
         self._open.add(opened.session_id)
         self._held_back[opened.session_id] = held_back
         self._host.tell_attendance()
         try:
-            for number, update in enumerate(retold(taken), 1):
-                self._say(opened, update)
+            heard = Conversation()
+            for number, update in enumerate(retold(taken) if wants_history else (), 1):
+                # As told, it's the same conversation, so messages have the IDs that later updates refer to.
+                update = self._masked(update)
+                change = reducer.apply(heard, update)
+                for session_id, said in self._sayings(opened.session_id, heard, update, change):
+                    if self.follows or said["sessionUpdate"] not in BETWEEN:
+                        self._update(session_id, said)
                 if number % UPDATES_PER_SLICE == 0:
                     await self.peer.until_room()
                     await anyio.sleep(0)
+            if self.version == 2 and not self.follows:
+                self._update(opened.session_id, telling_v2.state_of(taken))
         finally:
             del self._held_back[opened.session_id]
         for update, change in held_back:
             self.tell(opened, update, change)
         self.look_at_questions()
-        return _setup(opened)
+        return self._setup(opened)
+
+    def _setup(self, opened: Session) -> dict[str, Any]:
+        options = opened.conversation.options
+        return {"configOptions": self._telling.options_of(options)} if options else {}
 
     async def _list_sessions(self, params: Any) -> Any:
         wanted = decode(session.ListSessionsRequest, params).cwd
@@ -490,6 +608,28 @@ class Client:
             raise RequestFailed(ErrorCode.INTERNAL_ERROR, "The agent ended the turn without a reason")
         return {"stopReason": turn.stop_reason}
 
+    async def _send_prompt(self, params: Any) -> Any:
+        """Take a prompt of version 2: states tell the end of its turn."""
+        request = decode(session.PromptRequest, params)
+        told = self._session(request.session_id)
+        turn = self._host.begin_turn(told, self, tuple(map(read_block, request.prompt)))
+        await turn.accepted.wait()
+        if turn.message_id is not None:
+            return {"messageId": turn.message_id}
+        if turn.error is not None and not turn.is_given_up:
+            raise turn.error
+        raise RequestFailed(ErrorCode.REQUEST_CANCELLED, "The agent didn't take up the prompt")
+
+    async def _cancel_tool_call(self, params: Any) -> Any:
+        request = decode(ToolCallReference, params)
+        await self._session(request.session_id).cancel_tool_call(ToolCallId(request.tool_call_id))
+        return {}
+
+    async def _cancel_terminal(self, params: Any) -> Any:
+        request = decode(TerminalRequest, params)
+        await self._session(request.session_id).cancel_terminal(TerminalId(request.terminal_id))
+        return {}
+
     async def _steer(self, params: Any) -> Any:
         request = decode(session.PromptRequest, params)
         told = self._session(request.session_id)
@@ -501,7 +641,7 @@ class Client:
         request = decode(session.SetSessionConfigOptionRequest, params)
         told = self._session(request.session_id)
         await told.set_option(request.config_id, request.value)
-        return {"configOptions": telling.options_of(told.conversation.options)}
+        return {"configOptions": self._telling.options_of(told.conversation.options)}
 
     async def _status(self, _: Any) -> Any:
         return self._host.status()
@@ -552,24 +692,37 @@ class Client:
         elif isinstance(update, PermissionAsked | PermissionNoted | ElicitationAsked):
             pass  # sent as a question
         elif Fact.OPTIONS in change.facts and isinstance(update, OptionChanged | MessageChunk):
-            self._say(told, OptionsReplaced(told.conversation.options))
+            self._say(told, OptionsReplaced(told.conversation.options), change)
         else:
-            self._say(told, update)
+            self._say(told, update, change)
 
-    def _say(self, told: Session, update: SessionUpdate) -> None:
-        if self.access.is_read_only:
-            update = masked_update(update, self._host.masker)
-        session_id, update = telling.led(told.session_id, update)
-        said = telling.update_of(update)
-        if said is not None:
-            self.notify(v1.SESSION_UPDATE, {"sessionId": session_id, "update": said})
-        elif session_id != told.session_id:
-            pass  # updates of subagents that can't be expressed are left out
-        elif self.follows:
-            self.notify(own_methods.UPDATE, own_methods.write_update(told.session_id, update), update)
-        elif isinstance(update, PromptSent | PromptJoined):
-            for block in update.blocks:
-                self._say(told, MessageChunk("user", block))
+    @property
+    def hears_itself(self) -> bool:
+        """Whether it's told of its own prompts: version 2 sends them back, with their ID."""
+        return self.version == 2 and not self.follows
+
+    def _masked(self, update: SessionUpdate) -> SessionUpdate:
+        return masked_update(update, self._host.masker) if self.access.is_read_only else update
+
+    def _say(self, told: Session, update: SessionUpdate, change: Change) -> None:
+        for session_id, said in self._sayings(told.session_id, told.conversation, self._masked(update), change):
+            self._update(session_id, said)
+
+    def _sayings(
+        self, session_id: SessionId, conversation: Conversation, update: SessionUpdate, change: Change
+    ) -> Iterator[tuple[SessionId, Wire]]:
+        """What the client is told in which session. Sends `UPDATE` itself."""
+        said_in, conversation, update, change = telling.led(session_id, conversation, update, change)
+        if not self.follows:
+            yield from ((said_in, said) for said in self._telling.told_in(conversation, update, change))
+            return
+        sayings = [*self._telling.updates_of(update)]
+        yield from ((said_in, said) for said in sayings)
+        if not sayings and said_in == session_id:  # updates of subagents that can't be expressed are left out
+            self.notify(own_methods.UPDATE, own_methods.write_update(session_id, update), update)
+
+    def _update(self, session_id: SessionId, said: Wire) -> None:
+        self.notify(v1.SESSION_UPDATE, {"sessionId": session_id, "update": said})
 
     def notify(self, method: str, params: Any, update: SessionUpdate | None = None) -> None:
         """Send a notification, for a watcher without secrets. `update` is the one in `UPDATE`."""
@@ -622,7 +775,7 @@ class Client:
             patch = patch_of(told.conversation.tool_call(asked.tool_call_id).call)
             noted = replace(asked, note=self._note_of(asked))
             method, reads = v1.SESSION_REQUEST_PERMISSION, self._reads_questions
-            params = telling.permission_request(told.session_id, noted, patch, reads_question=reads)
+            params = self._telling.permission_request(told.session_id, noted, patch, reads_question=reads)
         else:
             method = v1.ELICITATION_CREATE
             params = telling.elicitation_request(told.session_id if told is not None else None, asked)
@@ -654,7 +807,7 @@ class Client:
         elif told is not None and (asked := told.conversation.permissions.get(key)) is not None and _is_choice(said):
             self._late.add(key)
             if self._asked.get(key) is not question:  # otherwise it's about to be asked again, with this note
-                self._say(told, PermissionNoted(key, self._note_of(asked) or ""))
+                self._say(told, PermissionNoted(key, self._note_of(asked) or ""), Change())
 
     def _note_of(self, asked: PermissionRequest) -> str | None:
         late = WHY_AGAIN if asked.key in self._late else None
@@ -700,14 +853,23 @@ def _absolute(path: str) -> Path:
     return Path(path)
 
 
+def _with_servers(params: Any) -> Any:
+    """Params of either version as those of version 1, which needs the servers, and has no type for a program."""
+    if not isinstance(params, dict):
+        return params
+    servers = params.get("mcpServers") or []
+    untyped = [
+        {key: value for key, value in each.items() if (key, value) != ("type", "stdio")}
+        if isinstance(each, dict)
+        else each
+        for each in (servers if isinstance(servers, list) else [])
+    ]
+    return {**params, "mcpServers": untyped if isinstance(servers, list) else servers}
+
+
 def _mcp_server(server: session.McpServer) -> Server:
     if isinstance(server, session.McpServerStdio):
         env = tuple((variable.name, variable.value) for variable in server.env or ())
         return StdioServer(server.name, server.command, tuple(server.args or ()), env)
     headers = tuple((header.name, header.value) for header in server.headers or ())
     return HttpServer(server.type, server.name, server.url, headers)
-
-
-def _setup(opened: Session) -> dict[str, Any]:
-    options = opened.conversation.options
-    return {"configOptions": telling.options_of(options)} if options else {}

@@ -8,6 +8,7 @@ from __future__ import annotations
 from collections.abc import Mapping
 from typing import Any, Final
 
+from acp_tui import __version__
 from acp_tui.client.sessions.session import Attendance
 from acp_tui.client.transcript import own_updates
 from acp_tui.conversation.content import OWN_META
@@ -18,6 +19,7 @@ from acp_tui.protocol import v1
 
 UPDATE: Final = "_acp_tui/update"
 """A notification to the client about what happened in a session and ACP can't express."""
+MAX_RELEASE: Final = 40
 STATUS: Final = "_acp_tui/status"
 STOP: Final = "_acp_tui/stop"
 REVOKE: Final = "_acp_tui/revoke"
@@ -26,13 +28,17 @@ ATTACHED: Final = "_acp_tui/attached"
 
 READ_ONLY: Final[Mapping[str, str]] = {"Acp-Tui-Access": "read-only"}
 """The header of a client that only wants to watch."""
-FOR_WATCHERS: Final = frozenset((v1.INITIALIZE, v1.SESSION_LIST, v1.SESSION_LOAD, STATUS))
+FOR_WATCHERS: Final = frozenset((v1.INITIALIZE, v1.SESSION_LIST, v1.SESSION_LOAD, v1.SESSION_RESUME, STATUS))
 """All that a client may do that can only watch. None of it changes anything."""
 
 FOLLOWS: Final[Mapping[str, Any]] = {OWN_META: {"updates": True, "questions": True}}
 """In a client's capabilities: it understands `UPDATE`, and what a host adds to permission requests."""
-HOST: Final[Mapping[str, Any]] = {OWN_META: {"host": 1}}
-"""In an agent's capabilities: it is a host."""
+DIALECT: Final = 2
+"""The number of what is agreed here, raised with each change that an earlier release can't read or write."""
+OLDEST: Final = 1
+"""The earliest dialect that this release still speaks."""
+HOST: Final[Mapping[str, Any]] = {OWN_META: {"host": DIALECT, "oldest": OLDEST, "release": __version__}}
+"""In an agent's capabilities: it is a host. In 0.9, it says only `{"host": 1}`."""
 TOLD: Final[Mapping[str, Any]] = {OWN_META: {"told": True}}
 """For a prompt that joined a turn: `UPDATE` has already sent it at the right place."""
 
@@ -46,6 +52,19 @@ def follows(meta: object) -> bool:
 def reads_questions(meta: object) -> bool:
     """Whether a client with this `_meta` in its capabilities understands what a host adds to permission requests."""
     return _ours(meta).get("questions") is True
+
+
+def misfit(meta: object) -> str:
+    """Which of the two to upgrade if the host with this `_meta` in its capabilities doesn't fit; "" if it does."""
+    ours = _ours(meta)
+    spoken, oldest = (number if type(number) is int else 1 for number in (ours.get("host"), ours.get("oldest")))
+    release = ours.get("release")
+    runs = "an earlier acp-tui" if release is None else f"acp-tui {make_visible_line(str(release)[:MAX_RELEASE])}"
+    if oldest > DIALECT:
+        return f"the host runs {runs}, which acp-tui {__version__} can't attach to: upgrade acp-tui here"
+    if spoken < OLDEST:
+        return f"the host runs {runs}, too early for acp-tui {__version__}: upgrade it there, and restart it"
+    return ""
 
 
 def key_in(meta: object) -> int | None:

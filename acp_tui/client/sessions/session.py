@@ -386,7 +386,7 @@ class Session:
             raise Unsupported("The agent doesn't accept prompts while it works")
         sendable, unlike = fit(blocks, self._capabilities)
         if not self._capabilities.steering:
-            return await self._send_another(sendable, (*notes, *unlike))
+            return await self.send_another(sendable, (*notes, *unlike))
 
         def show() -> None:
             if not self.connection.accepts_prompts:  # otherwise the agent reports it, like every prompt
@@ -394,7 +394,7 @@ class Session:
 
         return await self._ask(self.connection.steer(self.session_id, sendable, show))
 
-    async def _send_another(self, sendable: Sequence[ContentBlock], notes: Sequence[str]) -> bool:
+    async def send_another(self, sendable: Sequence[ContentBlock], notes: Sequence[str] = ()) -> bool:
         """Send another prompt during the turn; the agent decides when to start it. False if no turn is running.
 
         If it's cancelled with the turn, its message in the conversation says so.

@@ -24,7 +24,9 @@ from acp_tui.conversation.updates import (
     PermissionAnswered,
     PermissionAsked,
     PermissionNoted,
+    PromptAccepted,
     PromptJoined,
+    PromptRefused,
     PromptSent,
     Reconnected,
     Renamed,
@@ -75,6 +77,8 @@ KINDS: Final = {update: kind for kind, update in TYPES.items()}
 
 TOLD: Final[Mapping[str, type]] = {
     **TYPES,
+    "prompt_accepted": PromptAccepted,
+    "prompt_refused": PromptRefused,
     "turn_ended": TurnEnded,
     "turn_failed": TurnFailed,
     "elicitation_asked": ElicitationAsked,
@@ -92,7 +96,8 @@ def as_fields(update: SessionUpdate) -> dict[str, Any]:
     match update:
         case PromptSent(blocks, notes) | PromptJoined(blocks, notes):
             unsent = {"prompt": [telling.block_of(block) for block in blocks]} if blocks else {}
-            return {"notes": list(notes), **unsent}
+            awaits_id = isinstance(update, PromptSent) and update.awaits_id
+            return {"notes": list(notes), **unsent} | ({"awaits_id": True} if awaits_id else {})
         case TerminalOutput():
             return {"terminal_id": update.terminal_id, **as_text(update.data)}
         case ToolCallReported():
@@ -112,7 +117,7 @@ def from_fields(kind: str, fields: Mapping[str, Any]) -> SessionUpdate:
     try:
         match kind:
             case "prompt":
-                return PromptSent(*_prompt(fields))
+                return PromptSent(*_prompt(fields), awaits_id=fields.get("awaits_id") is True)
             case "prompt_joined":
                 return PromptJoined(*_prompt(fields))
             case "terminal_output":

@@ -90,6 +90,13 @@ class ToldCommand(WireModel):
     cwd: Line
 
 
+class ToolCallReference(WireModel):
+    """`tool_call/cancel`, of version 2."""
+
+    session_id: str
+    tool_call_id: str
+
+
 class ToldQuestion(WireModel):
     """What a host adds to a permission request, because version 1 can't express it."""
 

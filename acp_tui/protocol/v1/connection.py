@@ -108,8 +108,8 @@ class ConnectionV1(Connection):
 
     def _request_permission(self, params: Mapping[str, Any]) -> Awaitable[Any]:
         with as_invalid_params():
-            read = inbound.read_told_question if self.offer.is_for_host else inbound.read_permission_request
-            session_id, question = read(params)
+            session_id, question = inbound.read_permission_request(params)
+            question = inbound.with_told(question) if self.offer.is_for_host else question
         require_distinct(question.options)
         return permission_response(self.client.request_permission(session_id, question))
 

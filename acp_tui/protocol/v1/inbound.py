@@ -207,15 +207,14 @@ def read_permission_request(params: Any) -> tuple[SessionId, PermissionQuestion]
     return SessionId(request.session_id), question
 
 
-def read_told_question(params: Any) -> tuple[SessionId, PermissionQuestion]:
-    """Return the session and the question of a host's request, as `telling` wrote it. Raises MalformedMessage."""
-    session_id, question = read_permission_request(params)
+def with_told(question: PermissionQuestion) -> PermissionQuestion:
+    """Return a host's question with what `telling` added to it. Raises MalformedMessage."""
     own = (question.meta or {}).get(OWN_META)
     if not isinstance(own, dict) or "question" not in own:
-        return session_id, question
+        return question
     told = decode(agent_requests.ToldQuestion, own["question"])
     left = {name: value for name, value in own.items() if name != "question"}
-    question = replace(
+    return replace(
         question,
         meta={**(question.meta or {}), OWN_META: left},
         note=told.note,
@@ -225,7 +224,6 @@ def read_told_question(params: Any) -> tuple[SessionId, PermissionQuestion]:
         more=told.more,
         is_alone=told.is_alone,
     )
-    return session_id, question
 
 
 # Responses

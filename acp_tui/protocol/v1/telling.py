@@ -13,6 +13,7 @@ from typing import Any, Final, assert_never
 
 from acp_tui.conversation import UNSET
 from acp_tui.conversation.content import OWN_META, ContentBlock, Meta, Text, UnknownBlock
+from acp_tui.conversation.conversation import Change, Conversation
 from acp_tui.conversation.elicitation import (
     BooleanField,
     ChoiceField,
@@ -27,6 +28,7 @@ from acp_tui.conversation.elicitation import (
     UrlVisit,
 )
 from acp_tui.conversation.facts import (
+    BackgroundWork,
     BooleanOption,
     Choice,
     Command,
@@ -53,13 +55,19 @@ from acp_tui.conversation.updates import (
     CompactionChunk,
     InfoChanged,
     MessageChunk,
+    MessageReplaced,
     NoticeShown,
     OptionsReplaced,
     PlanReplaced,
+    PromptJoined,
+    PromptSent,
+    Renamed,
+    Role,
     SessionUpdate,
     StateReported,
     SubagentReported,
     SubagentSaid,
+    ToolCallContentAdded,
     ToolCallReported,
     UnknownUpdate,
     UsageReported,
@@ -67,6 +75,7 @@ from acp_tui.conversation.updates import (
 from acp_tui.protocol import v1
 from acp_tui.protocol.roles import AgentCapabilities, AgentIdentity, AuthMethod
 from acp_tui.protocol.v1 import outbound
+from acp_tui.protocol.v1.subagents import BACKGROUND_IDS
 from acp_tui.protocol.wire import Wire, with_some
 
 _CHUNKS: Final = {"user": "user_message_chunk", "agent": "agent_message_chunk", "thought": "agent_thought_chunk"}
@@ -74,16 +83,58 @@ _OF_TERMINALS: Final = frozenset({"terminal_info", "terminal_output", "terminal_
 """Keys of a tool call's `_meta` that were already passed on as updates, so repeating them would duplicate output."""
 
 
-def led(session_id: SessionId, update: SessionUpdate) -> tuple[SessionId, SessionUpdate]:
-    """Return the session an update is sent in, and the update itself. A subagent speaks in its own session."""
+def led(
+    session_id: SessionId, conversation: Conversation, update: SessionUpdate, change: Change
+) -> tuple[SessionId, Conversation, SessionUpdate, Change]:
+    """Return the session an update is sent in, its conversation, the update itself, and what it changed there.
+
+    A subagent speaks in its own session.
+    """
     while isinstance(update, SubagentSaid):
         said = update.update
         if isinstance(said, StateReported):
-            return session_id, SubagentReported(update.session_id, state=said)
+            return session_id, conversation, SubagentReported(update.session_id, state=said), change
         if update.is_of_call and isinstance(said, MessageChunk | ToolCallReported):
-            return session_id, update
+            return session_id, conversation, update, change
+        conversation = conversation.subagents[update.session_id].conversation
+        change = change.subagent[1] if change.subagent is not None else Change()
         session_id, update = update.session_id, said
-    return session_id, update
+    return session_id, conversation, update, change
+
+
+def told_in(conversation: Conversation, update: SessionUpdate, change: Change) -> Iterator[Wire]:
+    """Yield all of what an update says that the protocol can express, whatever version its agent speaks.
+
+    `change` is what it changed in the conversation.
+    """
+    match update:
+        case PromptSent(blocks) | PromptJoined(blocks):
+            yield from _chunks("user", blocks, None)
+        case MessageChunk() | MessageReplaced() if update.role == "user" and not change.entries:
+            pass  # the agent repeats a prompt
+        case MessageReplaced(role, message_id, blocks):
+            yield from _chunks(role, blocks, f"{message_id} whole")  # after what the client has of it already
+        case ToolCallContentAdded(call_id):
+            call = conversation.tool_call(call_id).call
+            yield {"sessionUpdate": "tool_call_update", **tool_call_of(ToolCallPatch(call_id, content=call.content))}
+        case UsageReported(keeps_cost=True) if conversation.usage is not None:
+            yield {"sessionUpdate": "usage_update", **_usage(conversation.usage)}
+        case Renamed(title):
+            yield {"sessionUpdate": "session_info_update", "title": title}
+        case _:
+            yield from updates_of(update)
+
+
+def _chunks(role: Role, blocks: Iterable[ContentBlock], message_id: str | None) -> Iterator[Wire]:
+    for block in blocks:
+        chunk: Wire = {"sessionUpdate": _CHUNKS[role], "content": block_of(block)}
+        yield with_some(chunk, messageId=message_id)
+
+
+def updates_of(update: SessionUpdate) -> Iterator[Wire]:
+    """Yield what clients of ours are told: only what they read as the same update."""
+    if (told := update_of(update)) is not None:
+        yield told
 
 
 def update_of(update: SessionUpdate) -> Wire | None:
@@ -95,16 +146,16 @@ def update_of(update: SessionUpdate) -> Wire | None:
         case ToolCallReported(patch):
             return {"sessionUpdate": "tool_call_update", **tool_call_of(patch)}
         case PlanReplaced(steps, _, meta):
-            return with_some({"sessionUpdate": "plan", "entries": list(map(_step, steps))}, _meta=meta)
+            return with_some({"sessionUpdate": "plan", "entries": list(map(step_of, steps))}, _meta=meta)
         case CommandsReplaced(commands, meta):
-            available = list(map(_command, commands))
+            available = list(map(command_of, commands))
             return with_some({"sessionUpdate": "available_commands_update", "availableCommands": available}, _meta=meta)
         case OptionsReplaced(options, meta):
             return with_some(
                 {"sessionUpdate": "config_option_update", "configOptions": options_of(options)}, _meta=meta
             )
         case InfoChanged(title, updated_at, meta):
-            return with_some({"sessionUpdate": "session_info_update"}, _meta=meta) | _set(
+            return with_some({"sessionUpdate": "session_info_update"}, _meta=meta) | given(
                 title=title, updatedAt=updated_at
             )
         case UsageReported(usage, meta):
@@ -115,15 +166,15 @@ def update_of(update: SessionUpdate) -> Wire | None:
         case CompactionChanged(compaction_id, status, summary, error, meta):
             told = {"sessionUpdate": "compaction_update", "compactionId": compaction_id}
             blocks = summary if summary is UNSET else list(map(block_of, summary))
-            return with_some(told, _meta=meta) | _set(status=status, summary=blocks, error=error)
+            return with_some(told, _meta=meta) | given(status=status, summary=blocks, error=error)
         case CompactionChunk(compaction_id, block, meta):
             told = {"sessionUpdate": "compaction_summary_chunk", "compactionId": compaction_id}
             return with_some({**told, "content": block_of(block)}, _meta=meta)
         case SubagentReported(session_id, title, description, state, is_cancellable, meta):
             told = {"sessionUpdate": "subagent_update", "sessionId": session_id}
             offers: Any = is_cancellable if is_cancellable is UNSET else {"cancel": {} if is_cancellable else None}
-            doing: Any = _state(state) if isinstance(state, StateReported) else state
-            return with_some(told, _meta=meta) | _set(
+            doing: Any = reported_state(state) if isinstance(state, StateReported) else state
+            return with_some(told, _meta=meta) | given(
                 title=title, description=description, capabilities=offers, state=doing
             )
         case SubagentSaid(call_id, said, is_of_call=True) if (told_alone := update_of(said)) is not None:
@@ -135,12 +186,23 @@ def update_of(update: SessionUpdate) -> Wire | None:
             return None
 
 
-def _state(report: StateReported) -> Wire:
-    told = with_some({"state": report.state}, stopReason=report.stop_reason, usage=_spent(report.usage))
+def reported_state(report: StateReported) -> Wire:
+    """Convert what a session or a subagent does."""
+    told = with_some(
+        {"state": report.state}, stopReason=report.stop_reason, usage=_spent(report.usage), _meta=report.meta
+    )
+    if report.background is not UNSET:
+        told["background"] = list(map(_background, report.background))
     if report.failure is not None:
-        error = {"code": report.failure.code or -32603, "message": report.failure.message}
+        error: Wire = {"code": report.failure.code or -32603, "message": report.failure.message}
+        error |= {} if report.failure.detail is None else {"data": {"details": report.failure.detail}}
         told |= {"stopReason": "error", "error": error}
     return told
+
+
+def _background(work: BackgroundWork) -> Wire:
+    names = {BACKGROUND_IDS[work.kind]: work.reference} if work.kind in BACKGROUND_IDS else {}
+    return {"type": work.kind, **names}
 
 
 def _spent(usage: TurnUsage | None) -> Wire | None:
@@ -151,7 +213,7 @@ def _spent(usage: TurnUsage | None) -> Wire | None:
     return with_some(told, thoughtTokens=usage.thought, **cached)
 
 
-def _set(**optional: Any) -> Wire:
+def given(**optional: Any) -> Wire:
     """Return the fields that are set, including those set to None."""
     return {name: value for name, value in optional.items() if value is not UNSET}
 
@@ -164,7 +226,7 @@ def block_of(block: ContentBlock) -> Any:
 def tool_call_of(patch: ToolCallPatch) -> Wire:
     """Convert what a report about a tool call sets."""
     told: Wire = {"toolCallId": patch.tool_call_id}
-    told |= _set(
+    told |= given(
         title=patch.title,
         name=patch.name,
         kind=patch.kind,
@@ -173,7 +235,7 @@ def tool_call_of(patch: ToolCallPatch) -> Wire:
         rawOutput=patch.raw_output,
     )
     if patch.content is not UNSET:
-        told["content"] = [_content(item) for item in patch.content]
+        told["content"] = [content_of(item) for item in patch.content]
     if patch.locations is not UNSET:
         told["locations"] = [
             with_some({"path": place.path}, line=place.line, _meta=place.meta) for place in patch.locations
@@ -182,7 +244,8 @@ def tool_call_of(patch: ToolCallPatch) -> Wire:
     return told | ({"_meta": meta} if meta else {})
 
 
-def _content(item: ToolCallContent) -> Any:
+def content_of(item: ToolCallContent) -> Any:
+    """Convert an item of a tool call's content."""
     match item:
         case BlockContent(block, meta):
             return with_some({"type": "content", "content": block_of(block)}, _meta=meta)
@@ -193,16 +256,18 @@ def _content(item: ToolCallContent) -> Any:
         case UnknownContent(_, raw):
             return raw
         case FileChange():
-            raise ValueError("only agents of version 2 report changes without their text")
+            return {"type": "content", "content": block_of(Text(item.words))}
         case _:
             assert_never(item)
 
 
-def _step(step: PlanStep) -> Wire:
+def step_of(step: PlanStep) -> Wire:
+    """Convert a step of a plan."""
     return with_some({"content": step.content, "priority": step.priority, "status": step.status}, _meta=step.meta)
 
 
-def _command(command: Command) -> Wire:
+def command_of(command: Command) -> Wire:
+    """Convert a slash command."""
     hint = None if command.hint is None else {"hint": command.hint}
     return with_some({"name": command.name, "description": command.description}, input=hint, _meta=command.meta)
 
@@ -291,22 +356,26 @@ def permission_request(
 ) -> Wire:
     """Return the params of `session/request_permission`, with everything that the user has to see.
 
-    Version 1 has no fields for some of it. Clients that know ours get those (`inbound.read_told_question`); for others,
+    Version 1 has no fields for some of it. Clients that know ours get those (`inbound.with_told`); for others,
     the content of the tool call begins with it.
     """
     told = tool_call_of(call)
-    own: Wire = {"key": request.key}
     if reads_question:
-        own["question"] = _question(request)
         # All of it: in a question, it doesn't repeat a terminal's output.
         told |= with_some({}, _meta=call.meta)
     elif words := _in_words(request):
         told["content"] = [{"type": "content", "content": block_of(Text(words))}, *told.get("content", ())]
+    return {**asked_in(session_id, request, reads_question=reads_question), "toolCall": told}
+
+
+def asked_in(session_id: SessionId, request: PermissionRequest, *, reads_question: bool) -> Wire:
+    """Return what both versions ask with in the same way."""
+    own: Wire = {"key": request.key} | ({"question": _question(request)} if reads_question else {})
     options = [
         with_some({"optionId": option.option_id, "name": option.name, "kind": option.kind}, _meta=option.meta)
         for option in request.options
     ]
-    return {"sessionId": session_id, "toolCall": told, "options": options, "_meta": _with_own(request.meta, own)}
+    return {"sessionId": session_id, "options": options, "_meta": _with_own(request.meta, own)}
 
 
 def _question(request: PermissionRequest) -> Wire:

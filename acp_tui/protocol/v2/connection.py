@@ -27,7 +27,7 @@ from acp_tui.protocol.connection import (
 from acp_tui.protocol.roles import ClientHandler, ClientOffer, Workplace
 from acp_tui.protocol.v1 import outbound as v1
 from acp_tui.protocol.v1.connection import create_elicitation
-from acp_tui.protocol.v1.inbound import read_session_page
+from acp_tui.protocol.v1.inbound import read_session_page, with_told
 from acp_tui.protocol.v2 import inbound
 from acp_tui.rpc import ErrorCode, RequestFailed
 
@@ -57,6 +57,7 @@ class ConnectionV2(Connection):
     def _request_permission(self, params: Mapping[str, Any]) -> Awaitable[Any]:
         with as_invalid_params():
             session_id, question = inbound.read_permission_request(params, f"question {next(self._question_numbers)}")
+            question = with_told(question) if self.offer.is_for_host else question
         require_distinct(question.options)
         return permission_response(self.client.request_permission(session_id, question))
 

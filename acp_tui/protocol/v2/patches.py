@@ -17,6 +17,7 @@ _SAYS_NO_MORE: Final = re.compile(
     r"|(?:dis)?similarity index \d{1,3}%$"
 )
 """Lines that a diff can omit without losing anything. One with another file mode, such as a link's, doesn't count."""
+_NO_END: Final = "\\ No newline at end of file"
 _MOVED: Final = re.compile(r"(?:rename|copy) (?:from|to) (.+)")
 
 
@@ -78,6 +79,21 @@ def read_git_patch(text: str) -> Patch:
         frozenset(path for file in files for path in file.moved),
         is_whole=not any(file.is_odd for file in files),
     )
+
+
+def write_git_patch(diff: TextDiff, *, is_gone: bool) -> str:
+    """Write what `read_git_patch` reads as this diff, of a file that is deleted with it if `is_gone`."""
+    old, new = _lines(diff.old_text or ""), _lines(diff.new_text)
+    was, is_now = _NO_FILE if diff.old_text is None else diff.path, _NO_FILE if is_gone else diff.path
+    written = [f"diff --git {diff.path} {diff.path}\n--- {was}\n+++ {is_now}\n"]
+    starts = diff.hunks or (HunkStart(0, min(len(old), 1), 0, min(len(new), 1)),)
+    for start, (old_end, _, new_end, _) in zip(starts, [*starts[1:], (len(old), 0, len(new), 0)], strict=True):
+        lines = [("-", line) for line in old[start.old_at : old_end]]
+        lines += [("+", line) for line in new[start.new_at : new_end]]
+        sides = f"-{start.old_line},{old_end - start.old_at} +{start.new_line},{new_end - start.new_at}"
+        written.append(f"@@ {sides} @@\n")
+        written += (f"{sign}{line}" if line.endswith("\n") else f"{sign}{line}\n{_NO_END}\n" for sign, line in lines)
+    return "".join(written)
 
 
 def _sections(text: str) -> Iterator[Sequence[str]]:

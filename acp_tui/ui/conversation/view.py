@@ -8,6 +8,7 @@ from __future__ import annotations
 
 from collections.abc import Callable, Iterable, Mapping, Sequence
 from dataclasses import replace
+from itertools import chain
 from typing import ClassVar, Final, Self, cast
 
 from rich.segment import Segment
@@ -244,14 +245,12 @@ class ConversationView(Widget, can_focus=True):
             self.selecting.clear()
 
     def _mark_terminals(self) -> None:
-        self.column.mark(self.conversation.terminal_entries.values())
+        self.column.mark(chain.from_iterable(self.conversation.terminal_entries.values()))
         self.frames.schedule()
 
     def _mark_terminal(self, terminal_id: TerminalId) -> None:
         """Draw a terminal again: its emulator has more output."""
-        entry_id = self.conversation.terminal_entries.get(terminal_id)
-        if entry_id is not None:
-            self.mark(Change((entry_id,)))
+        self.mark(Change(self.conversation.terminal_entries.get(terminal_id, ())))
 
     def _mark_drawing(self, drawing: object) -> None:
         """Draw an entry again: one of its pictures is decoded."""

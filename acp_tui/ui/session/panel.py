@@ -294,8 +294,7 @@ class SessionPanel(Vertical):
             found = inner.subagent if inner is not None else None
             inner = found[1] if found is not None and found[0] == subagent.session_id else None
         if inner is None and terminal is not None:
-            entry_id = self._opened[-1].conversation.terminal_entries.get(terminal)
-            inner = Change(() if entry_id is None else (entry_id,), terminal=terminal)
+            inner = Change(self._opened[-1].conversation.terminal_entries.get(terminal, ()), terminal=terminal)
         if inner is not None:
             self._subagent_view.mark(inner)
         if change.facts:

@@ -198,7 +198,7 @@ class AcpTuiApp(BaseApp):
     def _can_leave(self, tab: Tab) -> bool:
         """Whether the tab's session can go on without the screen, in a host that this process becomes."""
         agent = tab.link.agent
-        return self.can_leave and agent is not None and not agent.command.is_host and agent.protocol_version == 1
+        return self.can_leave and agent is not None and not agent.command.is_host
 
     @work
     async def action_detach(self) -> None:

@@ -320,7 +320,7 @@ def stoppable_in(conversation: Conversation) -> dict[Stoppable, Entry]:
         shown_by = conversation.terminal_entries.get(terminal_id)
         if state.is_cancellable and not state.has_exited and shown_by is not None:
             title = make_visible_line(state.command or terminal_id)
-            found[Stoppable(title, terminal_id=terminal_id)] = conversation.entries[shown_by]
+            found[Stoppable(title, terminal_id=terminal_id)] = conversation.entries[shown_by[-1]]
     for subagent in conversation.subagents.values():
         if subagent.is_cancellable and not subagent.conversation.is_idle:
             stoppable = Stoppable(name_of(subagent), subagent_id=subagent.session_id)

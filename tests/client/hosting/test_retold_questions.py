@@ -36,6 +36,7 @@ from acp_tui.protocol.roles import PermissionQuestion
 from acp_tui.protocol.v1 import inbound, telling
 from acp_tui.protocol.v1.connection import UNPARKED, read_elicitation
 from acp_tui.protocol.v2 import inbound as inbound_v2
+from acp_tui.protocol.v2 import telling as telling_v2
 from acp_tui.ui.permission.lines import title_lines
 from acp_tui.ui.permission.subject import ShownRequest, SubjectDrawing, SubjectStyle
 from acp_tui.ui.rendering.palette import PLAIN
@@ -106,13 +107,17 @@ def local(asked: PermissionRequest, patch: ToolCallPatch) -> Conversation:
     return conversation
 
 
-def attached(host: Conversation, *, reads_question: bool = True) -> Conversation:
+def attached(host: Conversation, *, reads_question: bool = True, version: int = 1) -> Conversation:
     """The same, as a client of a host has it."""
     asked = host.permissions[KEY]
     patch = patch_of(host.tool_call(asked.tool_call_id).call)
-    told = telling.permission_request(SESSION, asked, patch, reads_question=reads_question)
-    read = inbound.read_told_question if reads_question else inbound.read_permission_request
-    session_id, question = read(on_the_wire(told))
+    tells = telling if version == 1 else telling_v2
+    told = on_the_wire(tells.permission_request(SESSION, asked, patch, reads_question=reads_question))
+    if version == 1:
+        session_id, question = inbound.read_permission_request(told)
+    else:
+        session_id, question = inbound_v2.read_permission_request(told, "question 1")
+    question = inbound.with_told(question) if reads_question else question
     assert session_id == SESSION
     return local(question.parked(KEY), question.patch)
 
@@ -135,12 +140,13 @@ def state(conversation: Conversation, meta: Meta | None) -> tuple[object, ...]:
     return shown_state(replace(asked, meta=meta), call, conversation.terminals)
 
 
-def require_equal(here: Conversation) -> None:
-    there = attached(here)
+def require_equal(here: Conversation, *versions: int) -> None:
     meta = here.permissions[KEY].meta
-    assert there.permissions[KEY].meta == {**(meta or {}), OWN_META: {"key": KEY}}
-    assert state(there, meta) == state(here, meta)
-    assert list(cards(there)) == list(cards(here))
+    for version in versions or (1,):
+        there = attached(here, version=version)
+        assert there.permissions[KEY].meta == {**(meta or {}), OWN_META: {"key": KEY}}
+        assert state(there, meta) == state(here, meta)
+        assert list(cards(there)) == list(cards(here))
 
 
 def test_every_field_of_a_request_is_given_here() -> None:
@@ -184,7 +190,7 @@ def test_a_question_of_version_two_is_the_same_on_an_attached_card(subject: dict
     }
     _, question = inbound_v2.read_permission_request(params, "question 1")
     here = local(question.parked(KEY), question.patch)
-    require_equal(here)
+    require_equal(here, 1, 2)
     assert "May I?" in "".join(cards(here))
 
 

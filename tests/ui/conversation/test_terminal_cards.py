@@ -41,6 +41,16 @@ async def test_output_appears_in_the_tool_call_as_it_comes() -> None:
         assert "│ second" in page.text
 
 
+async def test_a_terminal_that_two_calls_show_is_as_new_in_both() -> None:
+    """Some agents ask about a command in a call of its own. Their output came before the emulator was loaded."""
+    again = call("ask", title="May I?", kind="execute", content=(TerminalContent(TERMINAL),))
+    async with open_page(*_open_terminal(), _prints("first\r\n"), again) as page:
+        await page.emulator_loaded()
+        assert page.text.count("│ first") == 2
+        await page.apply(_prints("second\r\n"), TerminalExited(TERMINAL, 0, None))
+        assert page.text.count("│ second") == page.text.count("│ exit 0") == 2
+
+
 async def test_a_line_that_redraws_itself_is_shown_once() -> None:
     async with open_page(*_open_terminal()) as page:
         await page.emulator_loaded()
