@@ -36,9 +36,10 @@ NAME: Final = re.compile(r"q\d+v\d+")
 ANSWERS: Final = ("y", "1", "1", "y", "2", "\r")
 KEYS: Final = (*ANSWERS, "n", "a", "\t", "0", "yes ", "100 files ", "\x1b[B")
 """What the user presses, at any time."""
+QUESTION: Final = re.compile(rb"(?=\x1b\[(?:5n|c))")
 CLEAR: Final = "\x15"
 """Empties the prompt, so that a card can take the keyboard by itself."""
-DECIDING: Final = frozenset("y1a\r")
+DECIDING: Final = frozenset("y1a2\r")
 LAST_KEYS: Final = 6
 """An answer is reported soon after its key; so many may have been read since."""
 LATEST_S: Final = 5.0
@@ -93,11 +94,16 @@ class Terminal:
     def show(self) -> None:
         """Show what is due."""
         while self.waiting and self.waiting[0][0] <= monotonic():
-            self._stream.feed(self.waiting.popleft()[1])
-            now_s = monotonic()
-            # In a frame: the conversation shows the calls too.
-            on_card = {name for line in self._screen.display if "│" in line for name in NAME.findall(line)}
-            self.shown = {name: self.shown.get(name, now_s) for name in on_card}
+            for part in QUESTION.split(self.waiting.popleft()[1]):  # what comes before a question, then its answer
+                self._note_shown()
+                self._stream.feed(part)
+            self._note_shown()
+
+    def _note_shown(self) -> None:
+        now_s = monotonic()
+        # In a frame: the conversation shows the calls too.
+        on_card = {name for line in self._screen.display if "│" in line for name in NAME.findall(line)}
+        self.shown = {name: self.shown.get(name, now_s) for name in on_card}
 
     @property
     def text(self) -> str:
