@@ -185,14 +185,23 @@ class Reachable(MemoryProcess):
         return AgentUnreachable(f"{title} is out of reach", is_temporary=True)
 
 
-def said(conversation: Conversation) -> list[str]:
-    """What the host and its clients must agree on."""
-    entries = [entry for entry in conversation.entries if isinstance(entry, Message | ToolCallEntry)]
-    told = [
-        entry.text if isinstance(entry, Message) else f"{entry.call.title} {entry.call.status}" for entry in entries
-    ]
+def said(conversation: Conversation) -> list[object]:
+    """What the host and its clients must agree on.
+
+    A terminal shows its own prompt at once, so before what was on its way to it just then, and the host has it behind
+    that. So what the user and the agent said are compared one by one.
+    """
+    entries = [*conversation.entries]
+    messages = [entry for entry in entries if isinstance(entry, Message)]
+    calls = [f"{entry.call.title} {entry.call.status}" for entry in entries if isinstance(entry, ToolCallEntry)]
     asked = [conversation.tool_call(one.tool_call_id).call.shown_title for one in conversation.permissions.values()]
-    return [*told, *asked, repr(conversation.plans)]
+    return [
+        "".join(entry.text for entry in messages if entry.role == "agent"),
+        sorted(entry.text for entry in messages if entry.role == "user"),
+        *calls,
+        *asked,
+        repr(conversation.plans),
+    ]
 
 
 def shows(app: AcpTuiApp, conversation: Conversation) -> bool:
