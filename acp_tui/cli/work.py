@@ -28,18 +28,20 @@ def run(given: Given) -> int:
     if is_simple and (given.agent is not None or has_terminal()):
         command = command_of(given.agent) if given.agent is not None else None
         return work_with(command, given.cwd, given.record)
-    from acp_tui.cli import other_modes
-
-    return other_modes.run(given, work_with)
+    return _otherwise(given, is_demo=False)
 
 
 def demo(given: Given) -> int:
     """Work with the scripted agent, or list its scenarios."""
     if given.web is not None or given.list or given.word not in (None, *shipped.names()):
-        from acp_tui.cli import other_modes
-
-        return other_modes.demo(given, play)
+        return _otherwise(given, is_demo=True)
     return play(given.word or shipped.DEFAULT, given)
+
+
+def _otherwise(given: Given, *, is_demo: bool) -> int:
+    from acp_tui.cli import other_modes
+
+    return other_modes.demo(given, play) if is_demo else other_modes.run(given, work_with)
 
 
 def play(scenario: str, given: Given) -> int:

@@ -40,6 +40,8 @@ STARTERS: Final = {
     "cli/plain/console.py": "an agent's own login",
     "cli/doctor.py": "tmux, about its options",
     "cli/host.py": "itself, in the background",
+    "cli/leaving.py": "itself, to show a session that it has left",
+    "client/hosting/finding.py": "itself, to host a session again",
     "client/agents/channel.py": "the command that prints a token, from agents.toml",
     "client/clipboard.py": "the system's clipboard",
     "client/doctor.py": "programs, for their versions",

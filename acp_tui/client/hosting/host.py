@@ -54,6 +54,7 @@ from acp_tui.conversation.updates import (
     TurnEnded,
     TurnFailed,
 )
+from acp_tui.conversation.visible.cutting import cut_text
 from acp_tui.protocol import AUTH_REQUIRED, RESOURCE_NOT_FOUND, MalformedMessage, v1
 from acp_tui.protocol.connection import STEERING
 from acp_tui.protocol.roles import AgentCapabilities, AgentIdentity, AuthMethod
@@ -495,7 +496,8 @@ class Client:
     async def _initialize(self, params: Any) -> Any:
         request = decode(InitializeRequest, params)
         agent = self._host.agent
-        self._name = request.client_info.name if request.client_info is not None else ""
+        info = params.get("info", params.get("clientInfo"))  # of version 2, of version 1
+        self._name = cut_text(str(info.get("name", ""))) if isinstance(info, dict) else ""
         self._reads_questions = own_methods.reads_questions(request.client_capabilities.meta)
         self.follows = own_methods.follows(request.client_capabilities.meta)
         if request.protocol_version >= 2 and isinstance(params.get("info"), dict):

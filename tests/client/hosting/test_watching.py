@@ -9,7 +9,7 @@ import anyio
 import pytest
 
 from acp_tui.client.hosting import own_methods
-from acp_tui.client.hosting.host import Access, Client
+from acp_tui.client.hosting.host import Access
 from acp_tui.client.sessions.session import Attendance
 from acp_tui.conversation.facts import Turn
 from acp_tui.protocol import v1
@@ -31,6 +31,10 @@ METHODS: dict[str, dict[str, Any]] = {
     v1.SESSION_PROMPT: {**FULL, "prompt": [{"type": "text", "text": "rm"}]},
     STEERING: {**FULL, "prompt": [{"type": "text", "text": "rm"}]},
     v1.SESSION_SET_CONFIG_OPTION: {**FULL, "configId": "mode", "value": "code"},
+    "auth/login": {"methodId": "agent"},
+    "auth/logout": {},
+    "tool_call/cancel": {**FULL, "toolCallId": "p"},
+    "terminal/cancel": {**FULL, "terminalId": "t"},
     own_methods.STOP: {},
     own_methods.REVOKE: {},
     "session/set_mode": {**FULL, "modeId": "code"},
@@ -43,19 +47,30 @@ METHODS: dict[str, dict[str, Any]] = {
 """All that isn't for watchers, as valid parameters."""
 
 
-async def shake_hands(client: Counterpart, meta: dict[str, Any] | None = None) -> None:
-    params = {"protocolVersion": 1, "clientCapabilities": {"_meta": meta or {}}, "clientInfo": {"name": "spy"}}
+async def shake_hands(client: Counterpart, meta: dict[str, Any] | None = None, version: int = 1) -> None:
+    params = {"protocolVersion": version, "clientCapabilities": {"_meta": meta or {}}, "clientInfo": {"name": "spy"}}
+    if version == 2:
+        params |= {"capabilities": {}, "info": {"name": "spy", "version": "1"}}
     await client.send(request("hello", "initialize", params))
     await client.receive()
 
 
-def test_every_method_of_a_host_is_for_watchers_or_tried_here() -> None:
+@pytest.mark.parametrize("version", [1, 2])
+async def test_every_method_of_a_host_is_for_watchers_or_tried_here(tmp_path: Path, version: int) -> None:
     """A new method must not be forgotten."""
-    served = Client(None, None, None, Access()).requests.keys()  # type: ignore[arg-type]
-    assert served == own_methods.FOR_WATCHERS | (served & METHODS.keys())
+    async with hosted(tmp_path) as its, its.played() as client:
+        await shake_hands(client, version=version)
+        served = its.host.clients[-1].requests.keys()
+        assert served <= own_methods.FOR_WATCHERS | METHODS.keys()
+        async with its.played(WATCHING) as spy:
+            await shake_hands(spy, version=version)
+            assert its.host.clients[-1].requests.keys() == served & own_methods.FOR_WATCHERS
 
 
-async def test_nothing_that_a_hostile_watcher_sends_reaches_the_agent_or_ends_anything(tmp_path: Path) -> None:
+@pytest.mark.parametrize("version", [1, 2])
+async def test_nothing_that_a_hostile_watcher_sends_reaches_the_agent_or_ends_anything(
+    tmp_path: Path, version: int
+) -> None:
     modes = {"currentModeId": "ask", "availableModes": [{"id": "ask", "name": "Ask"}]}
     async with hosted(tmp_path, modes=modes) as its, anyio.create_task_group() as tasks:
         tasks.start_soon(its.session.send_prompt, REPLY)
@@ -65,8 +80,9 @@ async def test_nothing_that_a_hostile_watcher_sends_reaches_the_agent_or_ends_an
         await its.wire.send(asked("p", "yes"))
         await until(its.session, lambda: bool(its.session.conversation.permissions))
         async with its.played(WATCHING) as spy:
-            await shake_hands(spy, dict(own_methods.FOLLOWS))
-            await spy.send(request("load", v1.SESSION_LOAD, {"sessionId": "s1", "cwd": "/", "mcpServers": []}))
+            await shake_hands(spy, dict(own_methods.FOLLOWS) if version == 1 else None, version)
+            load = v1.SESSION_LOAD if version == 1 else v1.SESSION_RESUME
+            await spy.send(request("load", load, {"sessionId": "s1", "cwd": "/", "mcpServers": []}))
             await settle()
             sent = await spy.receive_all()
             assert not [message for message in sent if "method" in message and "id" in message], "it is asked nothing"
