@@ -40,7 +40,7 @@ QUESTION: Final = re.compile(rb"(?=\x1b\[(?:5n|c))")
 CLEAR: Final = "\x15"
 """Empties the prompt, so that a card can take the keyboard by itself."""
 DECIDING: Final = frozenset("y1a2\r")
-LAST_KEYS: Final = 6
+LAST_KEYS: Final = 12
 """An answer is reported soon after its key; so many may have been read since."""
 LATEST_S: Final = 5.0
 WAITS: Final = (0.02, 0.1, 0.3, 0.45, 0.6, 0.9, 1.3)
