@@ -7,7 +7,6 @@ from typing import Any, ClassVar, Final
 
 from textual.app import App, ComposeResult
 from textual.binding import Binding, BindingType
-from textual.containers import VerticalScroll
 from textual.content import Content
 from textual.dom import DOMNode
 from textual.geometry import Size
@@ -204,14 +203,8 @@ class TopicScreen(ReadingScreen):
     """A topic of the documentation."""
 
     def __init__(self, topic: str) -> None:
-        super().__init__(topics()[topic], "")
-        self._topic = topic
-
-    def compose(self) -> ComposeResult:
-        """The page, which scrolls."""
-        _, _, text = for_terminals(self._topic).partition("\n")  # the frame has the heading
-        body = VerticalScroll(MarkdownPage(text), classes="dialog-body")
-        yield Frame(Content(self._heading), "↑ ↓ PgUp PgDn read · Esc close", body)
+        _, _, text = for_terminals(topic).partition("\n")  # the frame has the heading
+        super().__init__(topics()[topic], MarkdownPage(text))
 
 
 class MarkdownPage(Widget):

@@ -11,6 +11,7 @@ from textual.containers import Vertical, VerticalScroll
 from textual.events import Resize
 from textual.message import Message
 from textual.screen import ModalScreen
+from textual.widget import Widget
 from textual.widgets import Input, Static
 
 from acp_tui.ui.kit.frame import Frame, shown, shown_line
@@ -268,10 +269,11 @@ class ReadingScreen(ModalScreen[None]):
 
     BINDINGS: ClassVar[list[BindingType]] = [Binding("escape,q", "dismiss", "Close", show=False)]
 
-    def __init__(self, title: str, text: str) -> None:
+    def __init__(self, title: str, text: str | Widget) -> None:
         super().__init__(classes="dialog")
         self._heading = title
-        self._body = VerticalScroll(Static(shown(text), markup=False), classes="dialog-body")
+        page = Static(shown(text), markup=False) if isinstance(text, str) else text
+        self._body = VerticalScroll(page, classes="dialog-body")
 
     def compose(self) -> ComposeResult:
         """The text."""

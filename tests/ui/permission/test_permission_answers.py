@@ -13,7 +13,6 @@ from acp_tui.ui.conversation.view import ConversationView
 from acp_tui.ui.kit.answer_guard import GUARD_S, REPEAT_S
 from acp_tui.ui.permission import request_pane
 from acp_tui.ui.prompt.input import IDLE_S
-from acp_tui.ui.session.panel import SessionPanel
 from acp_tui.ui.shell.app import QUIT_AGAIN_S
 from support.folding import ALLOW, REJECT, agent
 from support.screens import Page, open_page
@@ -432,13 +431,6 @@ async def test_cancelling_the_turn_answers_every_request_cancelled() -> None:
         await page.ask("second")
         await page.press("escape")
         assert page.decisions == {"first": None, "second": None}
-
-
-async def test_a_key_that_goes_to_the_card_ends_nothing_without_one() -> None:
-    async with open_page() as page:
-        await page.pilot.app.screen.query_one(SessionPanel).remove_children()
-        await page.pilot.press("tab", "x")
-        assert page.draft == "x"
 
 
 async def test_while_something_else_was_just_asked_the_card_takes_no_answer() -> None:

@@ -227,9 +227,9 @@ async def test_both_terminals_show_what_the_host_knows_and_each_answer_counts_on
         agent = Busy(host.wire, chance)
         terminals = Terminals(host, tmp_path, chance)
         conversation = host.session.conversation
-        monkeypatch.setattr(agent_module, "open_channel", terminals.connect)
         checked = anyio.Event()
-        async with anyio.create_task_group() as tasks:
+        # Undone before the host's own.
+        async with anyio.create_task_group() as tasks, patched(agent_module, "open_channel", terminals.connect):
             tasks.start_soon(agent.listen)
             tasks.start_soon(agent.work)
             async with anyio.create_task_group() as users:
@@ -255,6 +255,13 @@ async def test_both_terminals_show_what_the_host_knows_and_each_answer_counts_on
             assert set(agent.answers.values()) <= {1}
             assert terminals.attached == ATTACHES
             tasks.cancel_scope.cancel()
+
+
+@asynccontextmanager
+async def patched(module: object, name: str, value: object) -> AsyncIterator[None]:
+    with pytest.MonkeyPatch.context() as patch:
+        patch.setattr(module, name, value)
+        yield
 
 
 def told(app: AcpTuiApp, conversation: Conversation) -> str:
