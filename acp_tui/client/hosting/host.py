@@ -245,9 +245,9 @@ class Host:
         for client in tuple(self.clients):
             if client is not asker:
                 client.tell(told, update, change)
-        if Fact.PERMISSIONS in change.facts or Fact.ELICITATIONS in change.facts:
-            self.tell_attendance()  # watchers see in it what waits
         is_about_questions = Fact.PERMISSIONS in change.facts or Fact.ELICITATIONS in change.facts
+        if is_about_questions:
+            self.tell_attendance()  # watchers see in it what waits
         if is_about_questions or told.conversation.permissions:
             self._look_at_questions()
         news = self._watches[told.session_id].look(told.conversation, time.monotonic())

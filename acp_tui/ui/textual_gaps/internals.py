@@ -12,7 +12,7 @@ import signal
 import subprocess
 from collections.abc import Callable, Generator, Iterable, Iterator, Mapping, Sequence
 from contextlib import contextmanager
-from functools import wraps
+from functools import cache, wraps
 from typing import TYPE_CHECKING, Any, Final
 
 from anyio import to_thread
@@ -133,32 +133,30 @@ def use_sure_timers() -> None:
     message_pump.Timer = SureTimer  # type: ignore[attr-defined]  # imported there, but not exported
 
 
+@cache
 def mount_nothing_at_the_end() -> None:
     """Make Textual mount nothing in an app that is ending, in the whole process, as it does in a widget that is.
 
     It raised a MountError, so an agent that asked something right after the user had quit ended in a traceback.
     """
-    if "is_ours" not in vars(Widget.mount):
 
-        @wraps(mount := Widget.mount)
-        def mount_until_then(self: Widget, *widgets: Widget, **places: Any) -> AwaitMount:
-            return AwaitMount(self, []) if self.app._exit else mount(self, *widgets, **places)
+    @wraps(mount := Widget.mount)
+    def mount_until_then(self: Widget, *widgets: Widget, **places: Any) -> AwaitMount:
+        return AwaitMount(self, []) if self.app._exit else mount(self, *widgets, **places)
 
-        mount_until_then.is_ours = True  # type: ignore[attr-defined]
-        Widget.mount = mount_until_then  # type: ignore[method-assign]
+    Widget.mount = mount_until_then  # type: ignore[method-assign]  # Textual has no hook for it
 
 
+@cache
 def focus_nothing_that_leaves() -> None:
     """Make Textual give no keyboard to a widget that is being removed, in the whole process: it would swallow keys."""
-    if "is_ours" not in vars(Screen.set_focus):
 
-        @wraps(set_focus := Screen.set_focus)
-        def set_focus_if_it_stays(self: Screen[Any], widget: Widget | None, *how: Any, **options: Any) -> None:
-            if widget is None or not widget._pruning:
-                set_focus(self, widget, *how, **options)
+    @wraps(set_focus := Screen.set_focus)
+    def set_focus_if_it_stays(self: Screen[Any], widget: Widget | None, *how: Any, **options: Any) -> None:
+        if widget is None or not widget._pruning:
+            set_focus(self, widget, *how, **options)
 
-        set_focus_if_it_stays.is_ours = True  # type: ignore[attr-defined]
-        Screen.set_focus = set_focus_if_it_stays  # type: ignore[method-assign]
+    Screen.set_focus = set_focus_if_it_stays  # type: ignore[method-assign]  # Textual has no hook for it
 
 
 class Removal(AwaitRemove):
