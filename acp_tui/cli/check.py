@@ -19,9 +19,9 @@ from acp_tui.cli.command_table import UsageError
 from acp_tui.cli.output import Clean, columns, make_cleaner, wrapped
 from acp_tui.cli.prerequisites import command_of
 from acp_tui.cli.terminal import ready_to_run
-from acp_tui.protocol.conformance import RULES, Finding, Rule, Severity
 from acp_tui.rpc import Direction
 from acp_tui.workbench.check import PROMPT, Examination, Plan, Report
+from acp_tui.workbench.conformance import RULES, Finding, Rule, Severity
 
 SHOWN_BREACHES: Final = 3
 SHOWN_FRAMES: Final = 3

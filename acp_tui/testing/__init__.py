@@ -14,8 +14,8 @@ if TYPE_CHECKING:
     from acp_tui.conversation.content import Audio, BlobResource, Image, ResourceLink, Text, TextResource
     from acp_tui.conversation.facts import Plan, PlanStep
     from acp_tui.conversation.tool_calls import TextDiff, ToolCall
-    from acp_tui.protocol.conformance import Finding, Frame, Severity
     from acp_tui.protocol.roles import ClientOffer
+    from acp_tui.workbench.conformance import Finding, Frame, Severity
     from acp_tui.workbench.testing.agent import AcpAgent
     from acp_tui.workbench.testing.bench import AcpRecording, StartAgent
     from acp_tui.workbench.testing.failures import (
@@ -86,7 +86,7 @@ _HOMES: Final = {
     "acp_tui.conversation.content": ("Audio", "BlobResource", "Image", "ResourceLink", "Text", "TextResource"),
     "acp_tui.conversation.facts": ("Plan", "PlanStep"),
     "acp_tui.conversation.tool_calls": ("TextDiff", "ToolCall"),
-    "acp_tui.protocol.conformance": ("Finding", "Frame", "Severity"),
+    "acp_tui.workbench.conformance": ("Finding", "Frame", "Severity"),
     "acp_tui.protocol.roles": ("ClientOffer",),
     "acp_tui.workbench.testing.agent": ("AcpAgent",),
     "acp_tui.workbench.testing.bench": ("AcpRecording", "StartAgent"),

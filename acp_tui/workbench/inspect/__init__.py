@@ -17,10 +17,10 @@ from anyio import to_thread
 from acp_tui.client.secrets.masking import Masker
 from acp_tui.client.transcript.frame_log import FrameLog, Kind, Line
 from acp_tui.client.transcript.lines import line as json_line
-from acp_tui.protocol.conformance import Finding, Frame, Linter
-from acp_tui.protocol.conformance.rule import read_json
 from acp_tui.rpc import Direction
 from acp_tui.values import dataclass
+from acp_tui.workbench.conformance import Finding, Frame, Linter
+from acp_tui.workbench.conformance.rule import read_json
 from acp_tui.workbench.inspect.index import FrameIndex, IndexedLine, LineSummary, MessageKind, Row, glimpse, read_entry
 from acp_tui.workbench.inspect.outline import Outline
 from acp_tui.workbench.inspect.search import Query, Search

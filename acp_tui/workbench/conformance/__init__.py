@@ -6,14 +6,14 @@ recording. Memory use is limited, however long a connection lasts.
 
 from __future__ import annotations
 
-from acp_tui.protocol.conformance import exchange, handshake, messages, sessions, tool_calls, version_two
-from acp_tui.protocol.conformance.exchange import Event, Exchange, LineCheck, SeenResponse
-from acp_tui.protocol.conformance.messages import PROBE
-from acp_tui.protocol.conformance.rule import RULES, Finding, Frame, Judge, Rule, Severity
-from acp_tui.protocol.conformance.scene import Check, Scene
 from acp_tui.protocol.negotiation import speaks_v2
 from acp_tui.protocol.v1 import INITIALIZE
 from acp_tui.rpc import Direction
+from acp_tui.workbench.conformance import exchange, handshake, messages, sessions, tool_calls, version_two
+from acp_tui.workbench.conformance.exchange import Event, Exchange, LineCheck, SeenResponse
+from acp_tui.workbench.conformance.messages import PROBE
+from acp_tui.workbench.conformance.rule import RULES, Finding, Frame, Judge, Rule, Severity
+from acp_tui.workbench.conformance.scene import Check, Scene
 
 __all__ = ["PROBE", "RULES", "Finding", "Frame", "Linter", "Rule", "Severity"]
 

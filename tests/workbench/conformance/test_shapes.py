@@ -7,7 +7,7 @@ from typing import Any
 import pytest
 from jsonschema import Draft202012Validator  # type: ignore[import-untyped]
 
-from acp_tui.protocol.conformance.messages import (
+from acp_tui.workbench.conformance.messages import (
     NOTIFICATIONS,
     REQUESTS,
     RESULTS,

@@ -7,11 +7,11 @@ from __future__ import annotations
 
 from typing import Any, Final, TypeAlias
 
-from acp_tui.protocol.conformance.rule import Frame, Judge, read_json, shown
 from acp_tui.protocol.v1 import INITIALIZE, SESSION_PROMPT
 from acp_tui.rpc import Direction, Pairing
 from acp_tui.rpc.messages import Key, Recent, key_of
 from acp_tui.values import dataclass
+from acp_tui.workbench.conformance.rule import Frame, Judge, read_json, shown
 
 
 @dataclass(frozen=True, slots=True)

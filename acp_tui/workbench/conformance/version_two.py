@@ -6,12 +6,12 @@ from collections.abc import Callable, Mapping
 from typing import Any, Final
 
 from acp_tui.protocol import MalformedMessage
-from acp_tui.protocol.conformance.exchange import Event, SeenNotification, SeenRequest, SeenResponse
-from acp_tui.protocol.conformance.rule import Judge, shown
-from acp_tui.protocol.conformance.scene import Check, Scene
 from acp_tui.protocol.v1.inbound import read_session_page
 from acp_tui.protocol.v2 import inbound
 from acp_tui.rpc.messages import Recent
+from acp_tui.workbench.conformance.exchange import Event, SeenNotification, SeenRequest, SeenResponse
+from acp_tui.workbench.conformance.rule import Judge, shown
+from acp_tui.workbench.conformance.scene import Check, Scene
 
 _OF_VERSION_1: Final = frozenset({"tool_call", "plan", "current_mode_update"})
 _RESULTS: Final[Mapping[str, Callable[[Any], Any]]] = {

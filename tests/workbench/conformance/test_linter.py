@@ -8,9 +8,9 @@ from random import Random
 
 import pytest
 
-from acp_tui.protocol.conformance import PROBE, RULES, Frame, Linter, Severity
 from acp_tui.rpc import Direction
 from acp_tui.rpc.messages import Recent
+from acp_tui.workbench.conformance import PROBE, RULES, Frame, Linter, Severity
 from support.broken_rules.version_two import turn_of_two
 from support.golden import TRANSCRIPTS, needs_schema
 from support.linting import Talk, talk_in_turn, talk_of_two, talk_with_session

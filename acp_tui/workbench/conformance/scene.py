@@ -9,10 +9,10 @@ from dataclasses import field
 from typing import Any, Final
 
 from acp_tui.protocol import v1
-from acp_tui.protocol.conformance.exchange import Event, SeenNotification, SeenRequest, SeenResponse
-from acp_tui.protocol.conformance.rule import Judge
 from acp_tui.rpc.messages import Recent
 from acp_tui.values import dataclass
+from acp_tui.workbench.conformance.exchange import Event, SeenNotification, SeenRequest, SeenResponse
+from acp_tui.workbench.conformance.rule import Judge
 
 CROSSING_S: Final = 1.0
 """Messages this soon after a cancel may have been sent before it, in a flood of updates."""

@@ -2,7 +2,7 @@
 
 import pytest
 
-from acp_tui.protocol.conformance import RULES
+from acp_tui.workbench.conformance import RULES
 from support.broken_rules import CASES, Case
 
 

@@ -7,9 +7,10 @@ from os.path import normpath
 from typing import Any, Final
 
 from acp_tui.protocol import v1
-from acp_tui.protocol.conformance.exchange import Event, SeenNotification, SeenRequest, SeenResponse
-from acp_tui.protocol.conformance.rule import Judge, shown
-from acp_tui.protocol.conformance.scene import (
+from acp_tui.rpc import ErrorCode
+from acp_tui.workbench.conformance.exchange import Event, SeenNotification, SeenRequest, SeenResponse
+from acp_tui.workbench.conformance.rule import Judge, shown
+from acp_tui.workbench.conformance.scene import (
     CROSSING_S,
     OPENING,
     Check,
@@ -20,7 +21,6 @@ from acp_tui.protocol.conformance.scene import (
     objects,
     text_of,
 )
-from acp_tui.rpc import ErrorCode
 
 OF_A_SESSION: Final = ("session/", "fs/", "terminal/", "elicitation/")
 USER: Final = "user_message_chunk"
